@@ -1,0 +1,39 @@
+/* err.h -- errors carry context outward.
+ *
+ * A function that can fail returns bool and takes a `struct wr_err *` last.
+ * The place that finds the fault calls wr_fail() once; each caller that knows
+ * more adds its context in front with wr_wrap(). Out-parameters stay untouched
+ * on failure. Assertions are only for our own mistakes.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+
+enum wr_code {
+    WR_NONE = 0,
+    WR_CHECK,       /* a check the user asked for did not hold */
+    WR_INPUT,       /* the user's input is wrong */
+    WR_UNKNOWN,     /* a name that no table has (also the user's input) */
+    WR_BUG,         /* our mistake */
+    WR_SYSTEM,      /* the machine said no: disk, memory, permission */
+    WR_INTERRUPTED, /* the user pressed Ctrl-C; what was done is kept */
+};
+
+struct wr_err {
+    enum wr_code code;
+    char text[2048];
+};
+
+/* Both return false, so that `return wr_fail(...)` reads as one sentence. */
+bool wr_fail(struct wr_err *err, enum wr_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool wr_wrap(struct wr_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* errno as text is appended after ": ". */
+bool wr_fail_errno(struct wr_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The process exit status for an error: 1 check, 2 input, 3 bug, 4 system. */
+int wr_exit_status(enum wr_code code);
+
+#endif

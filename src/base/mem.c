@@ -1,0 +1,128 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINE = 64, ARENA_CHUNK = 16 * 1024 };
+
+static void *or_die(void *p, size_t size)
+{
+    if (p || !size)
+        return p;
+    fprintf(stderr,
+            "weir: out of memory asking for %zu bytes; `weir topo` tells what a run needs\n", size);
+    exit(4);
+}
+
+void *wr_alloc(size_t size)
+{
+    return or_die(malloc(size), size);
+}
+
+void *wr_zalloc(size_t count, size_t size)
+{
+    return or_die(calloc(count, size), count * size);
+}
+
+void *wr_realloc(void *old, size_t count, size_t size)
+{
+    return or_die(reallocarray(old, count, size), count * size);
+}
+
+void *wr_zalloc_aligned(size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - CACHE_LINE)
+        return or_die(NULL, SIZE_MAX);
+    bytes = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    if (!bytes)
+        bytes = CACHE_LINE;
+    void *p = or_die(aligned_alloc(CACHE_LINE, bytes), bytes);
+    memset(p, 0, bytes);
+    return p;
+}
+
+char *wr_strdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+
+    return memcpy(wr_alloc(n), s, n);
+}
+
+struct wr_arena_chunk {
+    struct wr_arena_chunk *next;
+    size_t used, size;
+    _Alignas(16) unsigned char bytes[];
+};
+
+void *wr_arena_alloc(struct wr_arena *a, size_t size)
+{
+    struct wr_arena_chunk *c = a->head;
+
+    size = (size + 15) & ~(size_t)15;
+    if (!c || c->size - c->used < size) {
+        size_t room = size > ARENA_CHUNK ? size : ARENA_CHUNK;
+
+        c = wr_zalloc(1, sizeof *c + room);
+        c->size = room;
+        c->next = a->head;
+        a->head = c;
+    }
+    void *p = c->bytes + c->used;
+    c->used += size;
+    return p;
+}
+
+char *wr_arena_strndup(struct wr_arena *a, const char *s, size_t n)
+{
+    char *copy = wr_arena_alloc(a, n + 1);
+
+    memcpy(copy, s, n);
+    copy[n] = '\0';
+    return copy;
+}
+
+char *wr_arena_strdup(struct wr_arena *a, const char *s)
+{
+    return wr_arena_strndup(a, s, strlen(s));
+}
+
+char *wr_arena_printf(struct wr_arena *a, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+
+    char *s = wr_arena_alloc(a, (size_t)n + 1);
+    va_start(ap, fmt);
+    vsnprintf(s, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+void wr_arena_fini(struct wr_arena *a)
+{
+    while (a->head) {
+        struct wr_arena_chunk *next = a->head->next;
+
+        free(a->head);
+        a->head = next;
+    }
+}
+
+void wr_vec_grow(void **v, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap)
+        return;
+    size_t want = *cap ? *cap * 2 : 8;
+
+    while (want < need)
+        want *= 2;
+    *v = wr_realloc(*v, want, size);
+    *cap = want;
+}

@@ -1,0 +1,126 @@
+/* conf.h -- YAML text -> typed, located, defaulted parameters, from tables of rows.
+ *
+ * A parameter is one row. The row gives its parser, default, range, unit, help
+ * text, man page entry and line in the resolved dump; there is no second place.
+ *
+ *   topology:            CONF_PLUGIN   `kind` picks the plug-in, the other keys are its rows
+ *     kind: dragonfly
+ *     groups: 33         CONF_U32
+ *   links:               CONF_TABLE    keys are the user's, values are sections
+ *     local: {bandwidth: 5.25 GiB/s, latency: 726.6 ns}
+ *   router:              CONF_SECTION
+ *     delay: 100 ns      CONF_TIME
+ *
+ * Scalars are typed by the row, never by YAML's guesses. Every value knows
+ * where it came from: a file's line and column, a --set, or the default.
+ */
+#ifndef CONF_CONF_H
+#define CONF_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+enum conf_type {
+    CONF_BOOL,     /* bool */
+    CONF_U32,      /* uint32_t */
+    CONF_U64,      /* uint64_t */
+    CONF_REAL,     /* double, no unit */
+    CONF_FRACTION, /* double: "20 %" or 0.2 */
+    CONF_BYTES,    /* uint64_t: "4 KiB", "166666666 B" */
+    CONF_RATE,     /* double, bytes per second: "25 GB/s", "200 Gbit/s" */
+    CONF_TIME,     /* double, picoseconds: "726.6 ns" */
+    CONF_STRING,   /* const char * */
+    CONF_PATH,     /* const char *, relative to the file that names it */
+    CONF_CHOICE,   /* uint32_t, index into `names` */
+    CONF_SECTION,  /* the struct at `offset`, typed by `rows` */
+    CONF_PLUGIN,   /* struct conf_plugin */
+    CONF_LIST,     /* struct conf_list of `size`-byte structs typed by `rows`, or of scalars of type
+                      `item` */
+    CONF_TABLE,    /* struct conf_list, each item beginning with struct conf_key */
+};
+
+/* The head of every plug-in's operations table (topology, routing, pattern, ...). */
+struct conf_kind {
+    const char *name;
+    const char *summary;         /* one line for `weir list` */
+    const struct conf_row *rows; /* its parameters, or NULL */
+    size_t params_size;
+};
+
+struct conf_plugin {
+    const struct conf_kind *kind; /* NULL when the optional plug-in is absent */
+    void *params;
+};
+
+struct conf_list {
+    void *items;
+    size_t n;
+};
+
+struct conf_key {
+    const char *name;
+};
+
+struct conf_row {
+    const char *key;
+    enum conf_type type;
+    size_t offset;
+    const char *def;  /* as a user would write it; NULL: must be given; "": may be absent */
+    double min, max;  /* in the stored unit, inclusive; equal: not checked */
+    const char *help; /* one sentence */
+    const struct conf_row *rows;          /* SECTION, LIST of sections, TABLE */
+    size_t size;                          /* LIST, TABLE: bytes per item */
+    enum conf_type item;                  /* LIST of scalars: their type (rows == NULL) */
+    const char *const *names;             /* CHOICE, ends with NULL */
+    const struct conf_kind *const *kinds; /* PLUGIN, ends with NULL */
+    bool include; /* SECTION: may be a file name, or have `file:` whose values it overrides */
+};
+
+#define CONF_END    \
+    {               \
+        .key = NULL \
+    }
+
+struct conf_input {
+    const char *path, *text;
+    size_t len;
+};
+
+struct conf; /* what was read: the values' origins and the files' contents */
+
+/* Reads `path` into the zeroed struct at `into`. `sets` are "a.b=c" overrides.
+ * `path` may be NULL: only defaults and sets. On failure nothing is kept. */
+bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
+               const char *const *sets, size_t nsets, struct wr_err *err);
+/* The same from text in memory; `name` stands for the path in messages. */
+bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, const char *name,
+                    const char *text, size_t len, const char *const *sets, size_t nsets,
+                    struct wr_err *err);
+void conf_close(struct conf *c);
+
+/* "file:line:column" of the value stored at `field` (a pointer into `into`,
+ * a list item or plug-in params), or "default" or "--set a.b". */
+const char *conf_origin(const struct conf *c, const void *field);
+
+/* Complain about the value stored at `field`, at its place in the file. */
+bool conf_fail(const struct conf *c, const void *field, struct wr_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The resolved configuration as YAML that reads back to the same values;
+ * with origins, each line ends in a comment saying where the value came from. */
+void conf_dump(const struct conf *c, struct wr_str *out, bool origins);
+
+/* All files read (the configuration and those it includes), for the run file. */
+size_t conf_inputs(const struct conf *c, const struct conf_input **ret);
+
+/* `weir config explain a.b`: the row in words. A plug-in's rows are reached as
+ * topology.dragonfly.groups. Unknown keys get the nearest match. */
+bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *out,
+                  struct wr_err *err);
+
+#endif

@@ -1,0 +1,70 @@
+/* route.h -- a routing is the choice of the next port and virtual channel, only.
+ *
+ * It sees the wiring and, through a view, how loaded ports are; it holds no
+ * packets and no time. What it must remember about a packet on its way is in
+ * struct route_pkt, which travels with the packet.
+ */
+#ifndef NET_ROUTE_ROUTE_H
+#define NET_ROUTE_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/rng.h"
+#include "conf/conf.h"
+#include "net/topo/topo.h"
+
+#define ROUTE_NONE UINT32_MAX
+enum { ROUTE_MAX_VCS = 16 };
+
+struct route_pkt {
+    uint32_t dst_router;
+    uint32_t mid;      /* intermediate router or group (the routing's choice), or ROUTE_NONE */
+    uint16_t dst_port; /* ejection port at dst_router */
+    uint8_t hops;      /* router-to-router hops made so far; counted by the router */
+    uint8_t state;     /* the routing's own */
+    uint8_t vc;        /* the channel it arrived on; of the first router: 0 */
+    bool nonminimal;   /* has left the minimal path (statistics read it) */
+};
+
+/* How loaded ports are, as the router model counts it: bytes held in the
+ * port's channels plus bytes waiting for it. */
+struct route_view {
+    uint32_t (*load)(const struct route_view *view, uint32_t router, uint16_t port);
+};
+
+struct route_hop {
+    uint16_t port;
+    uint8_t vc;
+};
+
+struct route {
+    const struct route_ops *ops;
+    const void *params;
+    const struct topo *topo;
+    uint32_t nvcs;     /* channels that decide() may answer */
+    uint32_t max_hops; /* bound on router-to-router hops */
+    void *priv;
+};
+
+struct route_ops {
+    struct conf_kind kind;
+    /* Accept the topology (set nvcs, max_hops, priv) or refuse with a reason
+     * and what to use instead. */
+    bool (*init)(struct route *rt, struct wr_err *err);
+    void (*fini)(struct route *rt); /* may be NULL */
+    /* Called once per router a packet visits, here != p->dst_router; may
+     * change p->mid, p->state and p->nonminimal. Never fails, never allocates. */
+    struct route_hop (*decide)(const struct route *rt, struct route_pkt *p, uint32_t here,
+                               const struct route_view *view, struct wr_rng *rng);
+};
+
+extern const struct route_ops *const route_table[]; /* ends with NULL */
+extern const struct conf_kind *const route_kinds[];
+
+bool route_open(struct route *ret, const struct route_ops *ops, const void *params,
+                const struct topo *topo, struct wr_err *err);
+void route_close(struct route *rt);
+
+#endif
