@@ -1,4 +1,6 @@
 /* weir.c -- the table of verbs and the way into it. */
+#include <stddef.h>
+
 #include "cli/cli.h"
 
 const struct cli_verb cli_verbs[] = {{.name = NULL}};
