@@ -1,20 +1,90 @@
-/* cli.h -- `weir VERB ...`: one row per verb, one file cmd_<verb>.c each. */
+/* cli.h -- `weir VERB ...`: one row per verb, one file cmd_<verb>.c each.
+ *
+ * Adding a verb: write cmd_foo.c, which defines `const struct cli_verb cli_cmd_foo`, and
+ * add X(foo) to CLI_VERBS. Help, man page, completion and typo hints follow.
+ *
+ *     static int show_main(const struct cli_call *call, struct wr_err *err)
+ *     {
+ *         const struct show_opts *o = call->opts;
+ *         struct run *run;
+ *
+ *         if (!run_open(&run, call->args[0], err))
+ *             return cli_error(err);
+ *         fprintf(call->out, ...);
+ *         return 0;
+ *     }
+ *
+ *     const struct cli_verb cli_cmd_show = {
+ *         .name = "show",
+ *         .summary = "print the tables of a run file",
+ *         .args = "RUN [VIEW]", .min_args = 1, .max_args = 2,
+ *         .about = "Prints ...",
+ *         .opts = show_rows, .opts_size = sizeof(struct show_opts),
+ *         .main = show_main,
+ *     };
+ */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stdio.h>
+
 #include "base/err.h"
+#include "base/str.h"
+#include "cli/opt.h"
+
+/* Every verb, in the order of `weir help`. */
+#define CLI_VERBS(X) X(help)
+
+struct cli_call {
+    const struct cli_verb *verb;
+    const void *opts;       /* the verb's struct, filled from its rows */
+    char **args;            /* what is not an option, in order; ends with NULL */
+    int nargs;              /* within min_args..max_args */
+    FILE *out;              /* where results go; errors and progress go to stderr */
+    struct wr_arena *arena; /* lives as long as the call */
+};
 
 struct cli_verb {
     const char *name;
-    const char *summary; /* one line for `weir help` */
-    const char *usage;   /* the text of `weir VERB --help`, ends with a newline */
-    /* argv[0] is the verb. Returns the exit status; on an error fills `err`
-     * and returns wr_exit_status(err->code). */
-    int (*main)(int argc, char **argv, struct wr_err *err);
+    const char *summary;        /* one line for `weir help`, lower case, no full stop */
+    const char *args;           /* "FILE [VIEW]"; NULL: none */
+    const char *about;          /* paragraphs for --help and the man page, each one a single line of
+                                   any length, separated by an empty line; may be NULL */
+    const char *examples;       /* one command per line, each ends with a newline; may be NULL */
+    int min_args, max_args;     /* max_args < 0: any number */
+    const struct cli_opt *opts; /* NULL: none but --help */
+    size_t opts_size;           /* sizeof the struct the rows fill */
+    bool hidden;                /* not in `weir help` */
+    /* Verbs below this one, as in `weir config show FILE`; ends with NULL. A verb
+     * with subs has no main, args or options of its own. */
+    const struct cli_verb *const *subs;
+    /* Returns the exit status; on an error fills `err` and returns cli_error(err). */
+    int (*main)(const struct cli_call *call, struct wr_err *err);
+    /* Offers the words that may stand as the argument number `at` (completion); may be NULL. */
+    void (*complete)(char **args, int at, FILE *out);
 };
 
-extern const struct cli_verb cli_verbs[]; /* ends with .name == NULL */
+#define X(name) extern const struct cli_verb cli_cmd_##name;
+CLI_VERBS(X)
+#undef X
 
-int cli_main(int argc, char **argv);
+extern const struct cli_verb *const cli_verbs[]; /* ends with NULL */
+
+/* The whole program: dispatches, prints an error once, returns the exit status. */
+int cli_main(int argc, char **argv, FILE *out, FILE *errors);
+
+static inline int cli_error(const struct wr_err *err)
+{
+    return wr_exit_status(err->code);
+}
+
+/* NULL, with an error that offers the nearest name, when `name` is not in the table.
+ * `who` is what stands before it: "weir" or "weir config". */
+const struct cli_verb *cli_find(const struct cli_verb *const *verbs, const char *who,
+                                const char *name, struct wr_err *err);
+
+/* The text of `weir VERB --help` and of `weir help`. `who`: "weir show". */
+void cli_help_verb(const struct cli_verb *verb, const char *who, struct wr_str *out);
+void cli_help_all(struct wr_str *out);
 
 #endif

@@ -1,6 +1,8 @@
+#include <stdio.h>
+
 #include "cli/cli.h"
 
 int main(int argc, char **argv)
 {
-    return cli_main(argc, argv);
+    return cli_main(argc, argv, stdout, stderr);
 }
