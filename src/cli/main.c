@@ -1,8 +1,10 @@
 #include <stdio.h>
 
+#include "base/signals.h"
 #include "cli/cli.h"
 
 int main(int argc, char **argv)
 {
+    wr_crash_explain();
     return cli_main(argc, argv, stdout, stderr);
 }

@@ -1,0 +1,97 @@
+#include "base/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The one variable of the house that is global: a signal handler can reach
+ * nothing else, and Ctrl-C is meant for the whole process. */
+static volatile sig_atomic_t interrupted;
+
+static const int stops[] = {SIGINT, SIGTERM};
+
+static void on_stop(int sig)
+{
+    (void)sig;
+    interrupted = 1;
+}
+
+void wr_interrupt_catch(void)
+{
+    /* SA_RESETHAND: after the first, the second has its usual effect. */
+    struct sigaction take = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND | SA_RESTART};
+
+    sigemptyset(&take.sa_mask);
+    interrupted = 0;
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+        struct sigaction was;
+
+        /* Started with nohup or in a shell's background: stay deaf. */
+        sigaction(stops[i], NULL, &was);
+        if (was.sa_handler != SIG_IGN)
+            sigaction(stops[i], &take, NULL);
+    }
+}
+
+void wr_interrupt_release(void)
+{
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+        struct sigaction was;
+
+        sigaction(stops[i], NULL, &was);
+        if (was.sa_handler == on_stop)
+            signal(stops[i], SIG_DFL);
+    }
+    interrupted = 0;
+}
+
+bool wr_interrupted(void)
+{
+    return interrupted;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifdef SANITIZED
+
+void wr_crash_explain(void)
+{
+}
+
+#else
+
+static void on_crash(int sig)
+{
+    static const char text[] =
+        "weir: ended by a fault of its own, which is our mistake; please report it with the "
+        "command, its input and the output of `weir version`\n";
+    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+
+    (void)n;
+    (void)sig;
+    _exit(3);
+}
+
+void wr_crash_explain(void)
+{
+    static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    /* A stack of its own: a stack that overflowed has no room for the handler. */
+    static unsigned char spare[16384];
+    stack_t stack = {.ss_sp = spare, .ss_size = sizeof spare};
+    struct sigaction say = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+
+    sigemptyset(&say.sa_mask);
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigaction(faults[i], &say, NULL);
+}
+
+#endif

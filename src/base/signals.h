@@ -1,0 +1,22 @@
+/* signals.h -- Ctrl-C ends long work cleanly; a crash says whose fault it is.
+ *
+ * Work that can stop half-way and keep what it has calls wr_interrupt_catch() first and
+ * polls wr_interrupted() now and then. The first Ctrl-C (or SIGTERM, which a
+ * batch system sends before it kills) sets the flag; the second ends the process at
+ * once, as if nobody had asked. A verb that never calls wr_interrupt_catch() simply
+ * dies of the first.
+ */
+#ifndef BASE_SIGNALS_H
+#define BASE_SIGNALS_H
+
+#include <stdbool.h>
+
+void wr_interrupt_catch(void);
+void wr_interrupt_release(void); /* back to dying of the first one; clears the flag */
+bool wr_interrupted(void);       /* cheap: a load */
+
+/* From here on a failed assertion or a fault ends with status 3 (our bug) and
+ * a request to report it. Sanitizers keep their own reports. */
+void wr_crash_explain(void);
+
+#endif
