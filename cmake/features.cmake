@@ -1,8 +1,48 @@
-# Libraries of the core; without them nothing is built.
+# What the program is built with, found in one place. Each line becomes an imported
+# target WEIR::<name> and a row of `weir version`.
+#
+#   weir_library(yaml yaml-0.1 "configuration files" REQUIRED)
+#   weir_library(mpi mpich "runs beyond one machine")
+#
+# A REQUIRED library is linked to every room; an optional one sets WEIR_HAVE_<name>
+# and is linked by the room it adds.
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
-pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
-pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
-pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+set(WEIR_LIBS m)
+set(WEIR_FEATURE_ROWS "")
+
+macro(weir_feature name summary version found)
+  string(APPEND WEIR_FEATURE_ROWS
+    "    {.name = \"${name}\", .summary = \"${summary}\", .version = \"${version}\", .found = ${found}},\n")
+endmacro()
+
+macro(weir_library name package summary)
+  cmake_parse_arguments(L "REQUIRED" "" "" ${ARGN})
+  if(L_REQUIRED)
+    pkg_check_modules(WEIR_${name} REQUIRED IMPORTED_TARGET ${package})
+    list(APPEND WEIR_LIBS PkgConfig::WEIR_${name})
+  else()
+    pkg_check_modules(WEIR_${name} QUIET IMPORTED_TARGET ${package})
+  endif()
+  if(WEIR_${name}_FOUND)
+    add_library(WEIR::${name} ALIAS PkgConfig::WEIR_${name})
+    set(WEIR_HAVE_${name} ON)
+    weir_feature(${name} "${summary}" "${WEIR_${name}_VERSION}" true)
+  else()
+    set(WEIR_HAVE_${name} OFF)
+    weir_feature(${name} "${summary}" "" false)
+  endif()
+endmacro()
+
+# The core; without these nothing is built.
+weir_library(libyaml yaml-0.1 "configuration files" REQUIRED)
+weir_library(sqlite sqlite3 "run files" REQUIRED)
+weir_library(zstd libzstd "compression" REQUIRED)
+weir_library(jansson jansson "JSON" REQUIRED)
+
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
-set(WEIR_LIBS PkgConfig::YAML PkgConfig::SQLITE PkgConfig::ZSTD PkgConfig::JANSSON m)
+weir_feature(random123 "random numbers" "" true)
+if(WEIR_CHECK)
+  weir_feature(checks "invariants of the models, checked while running" "" true)
+else()
+  weir_feature(checks "invariants of the models, checked while running" "" false)
+endif()

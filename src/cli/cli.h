@@ -32,8 +32,12 @@
 #include "base/str.h"
 #include "cli/opt.h"
 
-/* Every verb, in the order of `weir help`. */
-#define CLI_VERBS(X) X(help)
+/* Every verb, in the order of `weir help`, one per line. */
+/* clang-format off */
+#define CLI_VERBS(X) \
+    X(help) \
+    X(version)
+/* clang-format on */
 
 struct cli_call {
     const struct cli_verb *verb;
