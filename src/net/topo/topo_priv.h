@@ -1,0 +1,48 @@
+/* topo_priv.h -- what the topologies share among themselves. */
+#ifndef NET_TOPO_TOPO_PRIV_H
+#define NET_TOPO_TOPO_PRIV_H
+
+#include "net/topo/topo.h"
+
+extern const struct topo_ops topo_dragonfly;
+
+/* Which global port of a group goes to which port of which other group, seen
+ * from the group as one big router. Sources in docs/models/topologies.md. */
+enum topo_arrangement {
+    TOPO_ABSOLUTE,
+    TOPO_RELATIVE,
+    TOPO_PALMTREE,
+    TOPO_CIRCULANT,
+    TOPO_REFERENCE,
+};
+extern const char *const topo_arrangement_names[];
+
+struct topo_far {
+    uint32_t group, index; /* group == TOPO_NONE: the port stays empty */
+};
+
+/* The far end of global port `index` (0 .. nglobals-1) of `group`. */
+struct topo_far topo_arrange(enum topo_arrangement how, uint32_t ngroups, uint32_t nglobals,
+                             uint32_t group, uint32_t index);
+
+/* Can ngroups groups of nrouters x globals global ports each be joined? Fills
+ * *ngroups when it is 0: as many as possible. */
+bool topo_arrange_check(enum topo_arrangement how, uint32_t *ngroups, uint32_t nrouters,
+                        uint32_t globals, struct wr_err *err);
+
+/* An answer of next() that grows, each port once. */
+struct topo_ports {
+    uint16_t *v;
+    uint32_t n;
+};
+
+static inline void topo_ports_add(struct topo_ports *ports, uint32_t port)
+{
+    for (uint32_t i = 0; i < ports->n; i++)
+        if (ports->v[i] == port)
+            return;
+    if (ports->n < TOPO_MAX_NEXT)
+        ports->v[ports->n++] = (uint16_t)port;
+}
+
+#endif
