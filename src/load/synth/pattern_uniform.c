@@ -31,8 +31,7 @@ static uint32_t uniform_dest(const struct synth_pattern *p, uint32_t src, struct
     (void)nth;
     if (u->self)
         return wr_rng_below(rng, p->nnodes);
-    uint32_t d = wr_rng_below(rng, p->nnodes - 1);
-    return d + (d >= src);
+    return synth_other(p->nnodes, src, rng);
 }
 
 const struct synth_pattern_ops synth_pattern_uniform = {

@@ -117,6 +117,15 @@ void synth_size_close(struct synth_size *z)
     *z = (struct synth_size){0};
 }
 
+bool synth_size_ordered(uint64_t low, uint64_t high, struct wr_err *err)
+{
+    if (low > high)
+        return wr_fail(err, WR_INPUT,
+                       "the smallest size, %llu B, is above the largest, %llu B; swap them",
+                       (unsigned long long)low, (unsigned long long)high);
+    return true;
+}
+
 double synth_mean_gap_ps(double load, double mean_bytes, double rate)
 {
     return mean_bytes / (load * rate) * 1e12;

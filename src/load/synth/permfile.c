@@ -1,0 +1,146 @@
+#include "permfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "load/synth/synth.h"
+
+/* Where we are in the text. Columns count bytes from 1. */
+struct cursor {
+    const char *name, *at, *end, *line_start;
+    uint32_t line;
+};
+
+#define fail_at(c, err, fmt, ...)                                   \
+    wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
+            (size_t)((c)->at - (c)->line_start) + 1 __VA_OPT__(, ) __VA_ARGS__)
+
+static bool at_line_end(const struct cursor *c)
+{
+    return c->at == c->end || *c->at == '\n' || *c->at == '#';
+}
+
+static void skip_blanks(struct cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r'))
+        c->at++;
+}
+
+static void next_line(struct cursor *c)
+{
+    while (c->at < c->end && *c->at != '\n')
+        c->at++;
+    if (c->at < c->end)
+        c->at++;
+    c->line_start = c->at;
+    c->line++;
+}
+
+/* A node number; the cursor stays on it when it is refused. */
+static bool read_node(struct cursor *c, const char *what, uint32_t nnodes, uint32_t *ret,
+                      struct wr_err *err)
+{
+    const char *p = c->at;
+    uint64_t v = 0;
+
+    while (p < c->end && *p >= '0' && *p <= '9' && v <= UINT32_MAX)
+        v = v * 10 + (uint64_t)(*p++ - '0');
+    if (p == c->at)
+        return fail_at(c, err, "expected the number of the %s; write two node numbers per line",
+                       what);
+    if (v >= nnodes)
+        return fail_at(c, err, "%s %.*s does not exist; nodes are numbered 0 to %u", what,
+                       (int)(p - c->at), c->at, nnodes - 1);
+    if (p < c->end && !strchr(" \t\r\n#", *p))
+        return fail_at(c, err,
+                       "the number of the %s is followed by something else; write two "
+                       "node numbers per line",
+                       what);
+    *ret = (uint32_t)v;
+    c->at = p;
+    return true;
+}
+
+static bool read_pair(struct cursor *c, uint32_t nnodes, uint32_t *to, uint8_t *taken,
+                      struct wr_err *err)
+{
+    uint32_t src, dst;
+    const char *src_at = c->at;
+
+    if (!read_node(c, "source", nnodes, &src, err))
+        return false;
+    skip_blanks(c);
+    const char *dst_at = c->at;
+    if (!read_node(c, "destination", nnodes, &dst, err))
+        return false;
+    skip_blanks(c);
+    if (!at_line_end(c))
+        return fail_at(c, err, "a third word; write two node numbers per line");
+    if (to[src] != SYNTH_SKIP) {
+        c->at = src_at;
+        return fail_at(c, err, "source %u is named twice; keep one of its lines", src);
+    }
+    if (taken && taken[dst]) {
+        c->at = dst_at;
+        return fail_at(
+            c, err, "destination %u is named twice; keep one of its lines or set many: true", dst);
+    }
+    to[src] = dst;
+    if (taken)
+        taken[dst] = 1;
+    return true;
+}
+
+bool synth_permfile_parse(uint32_t **ret, const char *name, const char *text, size_t len,
+                          uint32_t nnodes, bool many, struct wr_err *err)
+{
+    struct cursor c = {name, text, text + len, text, 1};
+    uint32_t *to = wr_alloc(nnodes * sizeof *to);
+    uint8_t *taken = many ? NULL : wr_zalloc(nnodes, 1);
+    bool ok = true;
+    size_t pairs = 0;
+
+    memset(to, 0xff, nnodes * sizeof *to); /* SYNTH_SKIP in every word */
+    for (; ok && c.at < c.end; next_line(&c)) {
+        skip_blanks(&c);
+        if (at_line_end(&c))
+            continue;
+        ok = read_pair(&c, nnodes, to, taken, err);
+        pairs++;
+    }
+    if (ok && !pairs)
+        ok = wr_fail(err, WR_INPUT, "%s: nobody sends; write lines of two node numbers", name);
+    free(taken);
+    if (!ok) {
+        free(to);
+        return false;
+    }
+    *ret = to;
+    return true;
+}
+
+bool synth_permfile_read(uint32_t **ret, const char *path, uint32_t nnodes, bool many,
+                         struct wr_err *err)
+{
+    FILE *f = fopen(path, "r");
+    char *text = NULL;
+    size_t len = 0, cap = 0, got;
+
+    if (!f)
+        return wr_fail_errno(err, "cannot open %s; check the path and its permissions", path);
+    do {
+        wr_vec_grow((void **)&text, &cap, len + 65536, 1);
+        got = fread(text + len, 1, 65536, f);
+        len += got;
+    } while (got == 65536);
+
+    bool ok = !ferror(f);
+    if (!ok)
+        wr_fail_errno(err, "cannot read %s; check that it is a text file", path);
+    fclose(f);
+    ok = ok && synth_permfile_parse(ret, path, text, len, nnodes, many, err);
+    free(text);
+    return ok;
+}
