@@ -1,0 +1,372 @@
+/* put.c -- one function per kind of fact. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "writer_priv.h"
+
+enum { INPUT_RAW_MAX = 4096, INPUT_LEVEL = 6 };
+
+static void bind_int(sqlite3_stmt *s, int at, int64_t value)
+{
+    if (value == RUN_NULL)
+        sqlite3_bind_null(s, at);
+    else
+        sqlite3_bind_int64(s, at, value);
+}
+
+/* SQLite's integers end at 2^63 - 1; no count of bytes or picoseconds gets there. */
+static void bind_count(sqlite3_stmt *s, int at, uint64_t value)
+{
+    sqlite3_bind_int64(s, at, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static void bind_text(sqlite3_stmt *s, int at, const char *text)
+{
+    sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC); /* NULL binds NULL */
+}
+
+/* A seed is a name more than a number: one that does not fit is kept as digits. */
+static void bind_seed(sqlite3_stmt *s, int at, uint64_t seed)
+{
+    char digits[32];
+
+    if (seed <= INT64_MAX) {
+        sqlite3_bind_int64(s, at, (int64_t)seed);
+        return;
+    }
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
+    sqlite3_bind_text(s, at, digits, -1, SQLITE_TRANSIENT);
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return h ^ h >> 31;
+}
+
+static uint64_t hash_text(const char *s)
+{
+    uint64_t h = 0;
+
+    for (; *s; s++)
+        h = mix(h + (unsigned char)*s);
+    return h;
+}
+
+/* Walks the places `hash` may be in: *at is the next place to look at, and the
+ * id found there is returned, 0 at an empty one. */
+static uint32_t ids_probe(const struct run_ids *ids, uint64_t hash, uint32_t *at)
+{
+    while (ids->cap) {
+        uint32_t i = (uint32_t)(hash + (*at)++) & (ids->cap - 1);
+
+        if (!ids->slot[i].id || ids->slot[i].hash == hash)
+            return ids->slot[i].id;
+    }
+    return 0;
+}
+
+static void ids_place(struct run_ids *ids, uint64_t hash, uint32_t id)
+{
+    uint32_t i = (uint32_t)hash & (ids->cap - 1);
+
+    while (ids->slot[i].id)
+        i = (i + 1) & (ids->cap - 1);
+    ids->slot[i].hash = hash;
+    ids->slot[i].id = id;
+}
+
+static void ids_add(struct run_ids *ids, uint64_t hash, uint32_t id)
+{
+    if (2 * (ids->n + 1) > ids->cap) {
+        struct run_ids old = *ids;
+
+        ids->cap = old.cap ? 2 * old.cap : 64;
+        ids->slot = wr_zalloc(ids->cap, sizeof *ids->slot);
+        for (uint32_t i = 0; i < old.cap; i++)
+            if (old.slot[i].id)
+                ids_place(ids, old.slot[i].hash, old.slot[i].id);
+        free(old.slot);
+    }
+    ids_place(ids, hash, id);
+    ids->n++;
+}
+
+/* The dictionary's id of a text, which is added when new. */
+static bool intern(struct run *run, const char *text, uint32_t *ret, struct wr_err *err)
+{
+    uint64_t hash = hash_text(text);
+    uint32_t at = 0, id;
+
+    while ((id = ids_probe(&run->text_ids, hash, &at)))
+        if (!strcmp(run->text.v[id - 1], text)) {
+            *ret = id;
+            return true;
+        }
+    sqlite3_stmt *s = run_begin(run, RUN_S_DICT, err);
+    if (!s)
+        return false;
+    id = (uint32_t)run->text.n + 1;
+    sqlite3_bind_int64(s, 1, id);
+    bind_text(s, 2, text);
+    if (!run_step(run, RUN_S_DICT, err))
+        return false;
+    wr_vec_push(&run->text, wr_strdup(text));
+    ids_add(&run->text_ids, hash, id);
+    *ret = id;
+    return true;
+}
+
+bool run_put_input(struct run *run, const char *path, const void *content, size_t len,
+                   struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_INPUT, err);
+    size_t packed_len = 0;
+    void *packed = NULL;
+
+    if (!s)
+        return false;
+    if (len > INPUT_RAW_MAX) {
+        size_t room = ZSTD_compressBound(len);
+
+        packed = wr_alloc(room);
+        packed_len = ZSTD_compress(packed, room, content, len, INPUT_LEVEL);
+        if (ZSTD_isError(packed_len) || packed_len >= len) {
+            free(packed);
+            packed = NULL;
+        }
+    }
+    bind_text(s, 1, path);
+    bind_count(s, 2, len);
+    bind_text(s, 3, packed ? "zstd" : "raw");
+    if (len)
+        sqlite3_bind_blob64(s, 4, packed ? packed : content, packed ? packed_len : len,
+                            SQLITE_STATIC);
+    else
+        sqlite3_bind_zeroblob(s, 4, 0);
+    bool ok = run_step(run, RUN_S_INPUT, err);
+    free(packed);
+    return ok;
+}
+
+static sqlite3_stmt *begin_summary(struct run *run, const char *key, const char *unit,
+                                   bool is_volatile, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_SUMMARY, err);
+
+    if (!s)
+        return NULL;
+    bind_text(s, 1, key);
+    bind_text(s, 3, unit);
+    sqlite3_bind_int(s, 4, is_volatile);
+    return s;
+}
+
+bool run_put_count(struct run *run, const char *key, uint64_t value, const char *unit,
+                   struct wr_err *err)
+{
+    sqlite3_stmt *s = begin_summary(run, key, unit, false, err);
+
+    if (!s)
+        return false;
+    bind_count(s, 2, value);
+    return run_step(run, RUN_S_SUMMARY, err);
+}
+
+bool run_put_real(struct run *run, const char *key, double value, const char *unit,
+                  struct wr_err *err)
+{
+    sqlite3_stmt *s = begin_summary(run, key, unit, false, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_double(s, 2, value);
+    return run_step(run, RUN_S_SUMMARY, err);
+}
+
+bool run_put_volatile(struct run *run, const char *key, double value, const char *unit,
+                      struct wr_err *err)
+{
+    sqlite3_stmt *s = begin_summary(run, key, unit, true, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_double(s, 2, value);
+    return run_step(run, RUN_S_SUMMARY, err);
+}
+
+bool run_put_text(struct run *run, const char *key, const char *value, struct wr_err *err)
+{
+    sqlite3_stmt *s = begin_summary(run, key, "", false, err);
+
+    if (!s)
+        return false;
+    bind_text(s, 2, value);
+    return run_step(run, RUN_S_SUMMARY, err);
+}
+
+bool run_put_app(struct run *run, const struct run_app *app, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_APP, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, app->app);
+    bind_text(s, 2, app->name);
+    bind_count(s, 3, app->ranks);
+    bind_int(s, 4, app->start_ps);
+    bind_text(s, 5, app->workload);
+    bind_text(s, 6, app->placement);
+    return run_step(run, RUN_S_APP, err);
+}
+
+bool run_put_rank(struct run *run, const struct run_rank *rank, struct wr_err *err)
+{
+    const int64_t rest[] = {
+        rank->node,        rank->msgs_sent,  rank->bytes_sent, rank->msgs_recvd,
+        rank->bytes_recvd, rank->elapsed_ps, rank->compute_ps, rank->comm_ps,
+        rank->io_ps,       rank->wait_ps,    rank->bytes_read, rank->bytes_written,
+    };
+    sqlite3_stmt *s = run_begin(run, RUN_S_RANK, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, rank->app);
+    bind_count(s, 2, rank->rank);
+    for (int i = 0; i < (int)(sizeof rest / sizeof rest[0]); i++)
+        bind_int(s, 3 + i, rest[i]);
+    return run_step(run, RUN_S_RANK, err);
+}
+
+bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *err)
+{
+    uint32_t src_kind, dst_kind, cls;
+
+    if (!intern(run, link->src_kind, &src_kind, err) ||
+        !intern(run, link->dst_kind, &dst_kind, err) || !intern(run, link->cls, &cls, err))
+        return false;
+    sqlite3_stmt *s = run_begin(run, RUN_S_LINK, err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, src_kind);
+    sqlite3_bind_int64(s, 2, link->src);
+    sqlite3_bind_int64(s, 3, link->port);
+    sqlite3_bind_int64(s, 4, dst_kind);
+    sqlite3_bind_int64(s, 5, link->dst);
+    sqlite3_bind_int64(s, 6, cls);
+    bind_count(s, 7, link->bytes);
+    bind_count(s, 8, link->packets);
+    bind_count(s, 9, link->busy_ps);
+    bind_count(s, 10, link->saturated_ps);
+    sqlite3_bind_double(s, 11, link->bytes_per_s);
+    return run_step(run, RUN_S_LINK, err);
+}
+
+static bool put_cell(struct run *run, int64_t hist, uint32_t cell, uint64_t n, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_HIST_CELL, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, hist);
+    bind_count(s, 2, wr_hist_cell_low(cell));
+    bind_count(s, 3, wr_hist_cell_next(cell));
+    bind_count(s, 4, n);
+    return run_step(run, RUN_S_HIST_CELL, err);
+}
+
+bool run_put_latency(struct run *run, int64_t app, const char *cls, const struct wr_hist *ps,
+                     struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_HIST, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, app);
+    bind_text(s, 2, cls);
+    bind_count(s, 3, ps->n);
+    sqlite3_bind_double(s, 4, ps->sum);
+    bind_int(s, 5, ps->n ? (int64_t)ps->min : RUN_NULL);
+    bind_int(s, 6, ps->n ? (int64_t)ps->max : RUN_NULL);
+    if (!run_step(run, RUN_S_HIST, err))
+        return false;
+
+    int64_t hist = sqlite3_last_insert_rowid(run->db);
+    for (uint32_t i = 0; i < WR_HIST_CELLS; i++)
+        if (ps->cell[i] && !put_cell(run, hist, i, ps->cell[i], err))
+            return false;
+    return true;
+}
+
+bool run_open_series(struct run *run, const struct run_series *series, uint32_t *ret_id,
+                     struct wr_err *err)
+{
+    uint32_t entity, metric, unit, at = 0, id;
+
+    if (!intern(run, series->entity, &entity, err) || !intern(run, series->metric, &metric, err) ||
+        !intern(run, series->unit, &unit, err))
+        return false;
+    uint64_t hash = mix((uint64_t)entity << 32 | metric);
+    while ((id = ids_probe(&run->series_ids, hash, &at)))
+        if (run->series.v[id - 1].entity == entity && run->series.v[id - 1].metric == metric) {
+            *ret_id = id;
+            return true;
+        }
+    sqlite3_stmt *s = run_begin(run, RUN_S_SERIES, err);
+    if (!s)
+        return false;
+    id = (uint32_t)run->series.n + 1;
+    sqlite3_bind_int64(s, 1, id);
+    sqlite3_bind_int64(s, 2, entity);
+    sqlite3_bind_int64(s, 3, metric);
+    sqlite3_bind_int64(s, 4, unit);
+    sqlite3_bind_int64(s, 5, series->dt_ps);
+    if (!run_step(run, RUN_S_SERIES, err))
+        return false;
+    wr_vec_push(&run->series, (struct run_series_key){
+                                  .entity = entity, .metric = metric, .dt_ps = series->dt_ps});
+    ids_add(&run->series_ids, hash, id);
+    *ret_id = id;
+    return true;
+}
+
+bool run_put_slice(struct run *run, uint32_t series, int64_t t_ps, int64_t dt_ps, double value,
+                   struct wr_err *err)
+{
+    if (!series || series > run->series.n)
+        return wr_fail(err, WR_BUG, "%s: slice of a series that was never opened", run->path);
+    sqlite3_stmt *s = run_begin(run, RUN_S_SLICE, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, t_ps);
+    sqlite3_bind_int64(s, 2, series);
+    bind_int(s, 3, dt_ps == run->series.v[series - 1].dt_ps ? RUN_NULL : dt_ps);
+    sqlite3_bind_double(s, 4, value);
+    return run_step(run, RUN_S_SLICE, err);
+}
+
+bool run_put_sweep(struct run *run, const struct run_sweep *p, struct wr_err *err)
+{
+    const double reals[] = {p->offered,    p->accepted,   p->lat_mean_ns,
+                            p->lat_min_ns, p->lat_p50_ns, p->lat_p99_ns,
+                            p->lat_max_ns, p->hops_mean,  p->nonminimal_frac};
+    sqlite3_stmt *s = run_begin(run, RUN_S_SWEEP, err);
+
+    if (!s)
+        return false;
+    bind_text(s, 1, p->series);
+    sqlite3_bind_double(s, 2, p->load);
+    bind_seed(s, 3, p->seed);
+    for (int i = 0; i < 9; i++)
+        sqlite3_bind_double(s, 4 + i, reals[i]);
+    sqlite3_bind_int(s, 13, p->saturated);
+    bind_int(s, 14, p->packets);
+    bind_int(s, 15, p->events);
+    sqlite3_bind_double(s, 16, p->sim_end_ns);
+    sqlite3_bind_double(s, 17, p->wall_s);
+    return run_step(run, RUN_S_SWEEP, err);
+}

@@ -1,0 +1,518 @@
+#include "run/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sql_priv.h"
+
+struct run_reader {
+    sqlite3 *db;
+    char *path;
+    struct run_info info;
+    struct wr_arena text; /* of info */
+    uint64_t max_ops, ops;
+    const volatile sig_atomic_t *stop;
+};
+
+struct run_rows {
+    struct run_reader *reader;
+    sqlite3_stmt *stmt;
+};
+
+enum { OPS_PER_CALL = 1000, INPUT_MAX_B = 1 << 30 };
+
+const struct run_view run_views[] = {
+    {"summary", "key,value,unit", "the headline numbers"},
+    {"app_stat", "app,name,ranks", "one line per application"},
+    {"rank_stat", "app,rank,node,msgs_sent,bytes_sent,msgs_recvd,bytes_recvd,elapsed_ns",
+     "one line per rank"},
+    {"link_stat", "src_kind,src,dst_kind,dst,class,port,bytes,packets,busy_ns,saturated_ns",
+     "one line per link and direction"},
+    {"latency",
+     "app,class,n,mean_ns,min_ns,p01_ns,p25_ns,p50_ns,p75_ns,p90_ns,p99_ns,p999_ns,max_ns",
+     "latency percentiles"},
+    {"latency_hist", "app,class,low_ns,high_ns,n", "the histograms behind them"},
+    {"slice", "t_ns,dt_ns,entity,metric,value", "time series"},
+    {"sweep",
+     "series,load,offered,accepted,lat_mean_ns,lat_p50_ns,lat_p99_ns,lat_max_ns,hops_mean,"
+     "nonminimal_frac,saturated",
+     "the points of a load sweep"},
+    {"meta", "key,value", "what made this file, when and where"},
+    {"input", "id,path,len_b,codec,content", "the files the run read, with their contents"},
+    {NULL, NULL, NULL},
+};
+
+/* Only reading: of tables, of the harmless pragmas, and no function that
+ * reaches outside the database. */
+static int authorize(void *unused, int action, const char *a, const char *b, const char *db,
+                     const char *trigger)
+{
+    static const char *const pragmas[] = {
+        "application_id", "compile_options", "database_list", "encoding",    "foreign_key_list",
+        "function_list",  "index_info",      "index_list",    "index_xinfo", "integrity_check",
+        "page_count",     "page_size",       "quick_check",   "table_info",  "table_list",
+        "table_xinfo",    "user_version",    "freelist_count"};
+    static const char *const setters[] = {"application_id", "encoding", "page_size",
+                                          "user_version"};
+    (void)unused, (void)db, (void)trigger;
+
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return sqlite3_stricmp(b, "load_extension") ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA:
+        for (size_t i = 0; b && i < sizeof setters / sizeof setters[0]; i++)
+            if (!sqlite3_stricmp(a, setters[i]))
+                return SQLITE_DENY;
+        for (size_t i = 0; i < sizeof pragmas / sizeof pragmas[0]; i++)
+            if (!sqlite3_stricmp(a, pragmas[i]))
+                return SQLITE_OK;
+        return SQLITE_DENY;
+    default:
+        return SQLITE_DENY;
+    }
+}
+
+static int progress(void *arg)
+{
+    struct run_reader *r = arg;
+
+    r->ops += OPS_PER_CALL;
+    return (r->max_ops && r->ops > r->max_ops) || (r->stop && *r->stop);
+}
+
+void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic_t *stop)
+{
+    r->max_ops = max_ops;
+    r->stop = stop;
+    r->ops = 0;
+    sqlite3_progress_handler(r->db, OPS_PER_CALL, progress, r);
+}
+
+static bool guard(sqlite3 *db, const char *path, struct wr_err *err)
+{
+    static const struct {
+        int what, most;
+    } limits[] = {{SQLITE_LIMIT_LENGTH, 1 << 29},     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                  {SQLITE_LIMIT_VDBE_OP, 1 << 22},    {SQLITE_LIMIT_ATTACHED, 0},
+                  {SQLITE_LIMIT_WORKER_THREADS, 0},   {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+                  {SQLITE_LIMIT_COMPOUND_SELECT, 100}};
+
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+#endif
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        sqlite3_limit(db, limits[i].what, limits[i].most);
+    if (!run_sql_exec(db, path, "PRAGMA cell_size_check = ON; PRAGMA query_only = ON", err))
+        return false;
+    sqlite3_set_authorizer(db, authorize, NULL);
+    return true;
+}
+
+static bool check_header(const struct run_header *h, const char *path, struct wr_err *err)
+{
+    uint32_t major = h->user_version / 100;
+
+    if (h->is == RUN_SNIFF_ABSENT)
+        return wr_fail(err, WR_INPUT, "%s: no such file; give a run file that weir wrote", path);
+    if (h->is == RUN_SNIFF_EMPTY)
+        return wr_fail(err, WR_INPUT, "%s is empty: the run was stopped as it began; make it again",
+                       path);
+    if (h->is == RUN_SNIFF_OTHER)
+        return wr_fail(err, WR_INPUT, "%s is not a run file%s; give a file that weir wrote", path,
+                       h->sqlite ? " but an SQLite database of something else" : "");
+    if (major > RUN_FORMAT_MAJOR)
+        return wr_fail(err, WR_INPUT,
+                       "%s was made by a newer weir (format %u.%u; this one reads up to %d.x); "
+                       "update weir to read it",
+                       path, major, h->user_version % 100, RUN_FORMAT_MAJOR);
+    if (!major)
+        return wr_fail(err, WR_INPUT, "%s has no format version; the file is damaged, use a copy",
+                       path);
+    return true;
+}
+
+/* A journal may name a second file for SQLite to look at and delete. Ours never
+ * do, so one that does was not left by weir. */
+static bool journal_is_plain(const char *path, struct wr_err *err)
+{
+    static const unsigned char names_another[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    struct wr_str name = {0};
+    unsigned char tail[8];
+    bool ok = true;
+
+    wr_str_addf(&name, "%s-journal", path);
+    int fd = open(wr_str_get(&name), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+        off_t end = lseek(fd, 0, SEEK_END);
+
+        /* The magic alone at the start is an ordinary, empty journal header. */
+        if (end > 512 && pread(fd, tail, 8, end - 8) == 8 && !memcmp(tail, names_another, 8))
+            ok = wr_fail(err, WR_INPUT, "%s was not left by weir; remove it or use a copy",
+                         wr_str_get(&name));
+        close(fd);
+    }
+    wr_str_fini(&name);
+    return ok;
+}
+
+/* SQLite rolls back by itself as soon as somebody who may write looks. */
+static bool roll_back(const char *path, struct wr_err *err)
+{
+    sqlite3 *db;
+
+    if (!journal_is_plain(path, err) || !run_sql_open(&db, path, SQLITE_OPEN_READWRITE, err))
+        return false;
+    bool ok =
+        guard(db, path, err) && run_sql_exec(db, path, "SELECT count(*) FROM sqlite_master", err);
+    sqlite3_close(db);
+    return ok || wr_wrap(err,
+                         "a killed run left %s-journal behind and it cannot be applied; copy "
+                         "both files to where you may write",
+                         path);
+}
+
+static bool open_guarded(sqlite3 **ret, const char *path, const struct run_header *h,
+                         struct wr_err *err)
+{
+    for (int attempt = 0;; attempt++) {
+        sqlite3 *db;
+
+        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY, err))
+            return false;
+        if (!guard(db, path, err)) {
+            sqlite3_close(db);
+            return false;
+        }
+        int rc = sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+        if (rc == SQLITE_OK) {
+            *ret = db;
+            return true;
+        }
+        if ((rc & 0xff) == SQLITE_CORRUPT && h->len_b < h->want_b)
+            wr_fail(err, WR_INPUT, "%s is cut short: %llu of %llu bytes; copy it again", path,
+                    (unsigned long long)h->len_b, (unsigned long long)h->want_b);
+        else
+            run_sql_fail(db, rc, path, err);
+        sqlite3_close(db);
+        if (rc != SQLITE_READONLY_ROLLBACK || attempt || !roll_back(path, err))
+            return false;
+    }
+}
+
+static void set_info(struct run_reader *r, const char *key, const char *value)
+{
+    struct run_info *info = &r->info;
+    const struct {
+        const char *key, **into;
+    } texts[] = {
+        {"reason", &info->reason},   {"kind", &info->kind},
+        {"command", &info->command}, {"weir_version", &info->weir_version},
+        {"config", &info->config},   {"host", &info->host},
+        {"started", &info->started},
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (!strcmp(key, texts[i].key))
+            *texts[i].into = wr_arena_strdup(&r->text, value);
+    if (!strcmp(key, "seed"))
+        info->seed = strtoull(value, NULL, 10);
+    if (!strcmp(key, "pid"))
+        info->pid = strtoll(value, NULL, 10);
+    for (int s = RUN_RUNNING; s <= RUN_FAILED && !strcmp(key, "status"); s++)
+        if (!strcmp(value, run_status_name((enum run_status)s)))
+            info->status = (enum run_status)s;
+}
+
+/* 'running' is what a killed run says as well; ask whether its writer lives. */
+static void settle_status(struct run_reader *r, int64_t pid_start)
+{
+    struct run_info *info = &r->info;
+    struct run_writer_id id = {.pid = info->pid, .pid_start = pid_start};
+
+    snprintf(id.host, sizeof id.host, "%s", info->host);
+    if (info->status != RUN_RUNNING || run_writer_lives(&id))
+        return;
+    info->status = RUN_INCOMPLETE;
+    info->reason = wr_arena_printf(&r->text, "its writer (process %lld on %s) is gone",
+                                   (long long)info->pid, info->host);
+}
+
+static bool read_info(struct run_reader *r, const struct run_header *h, struct wr_err *err)
+{
+    struct run_rows *q;
+    int64_t pid_start = 0;
+    bool more, ok, status = false;
+
+    r->info = (struct run_info){
+        .status = RUN_INCOMPLETE,
+        .reason = "",
+        .kind = "",
+        .weir_version = "",
+        .command = "",
+        .config = "",
+        .host = "",
+        .started = "",
+        .format_major = h->user_version / 100,
+        .format_minor = h->user_version % 100,
+    };
+    if (!run_query(&q, r, "SELECT key, value FROM meta", NULL, 0, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more) {
+        const char *key = run_rows_text(q, 0, NULL);
+
+        status |= !strcmp(key, "status");
+        if (!strcmp(key, "pid_start"))
+            pid_start = run_rows_int(q, 1);
+        /* A second call of run_rows_text may move the first one's bytes. */
+        char *k = wr_strdup(key);
+        set_info(r, k, run_rows_text(q, 1, NULL));
+        free(k);
+    }
+    run_rows_close(q);
+    if (!ok)
+        return false;
+    if (!status)
+        return wr_fail(err, WR_INPUT, "%s: it has no status; the file is damaged, use a copy",
+                       r->path);
+    settle_status(r, pid_start);
+    return true;
+}
+
+bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
+{
+    struct run_header h;
+    sqlite3 *db;
+
+    if (!run_sniff(&h, path, err) || !check_header(&h, path, err) ||
+        !open_guarded(&db, path, &h, err))
+        return false;
+
+    struct run_reader *r = wr_zalloc(1, sizeof *r);
+    r->db = db;
+    r->path = wr_strdup(path);
+    if (!read_info(r, &h, err)) {
+        run_close(r);
+        return false;
+    }
+    *ret = r;
+    return true;
+}
+
+void run_close(struct run_reader *r)
+{
+    if (!r)
+        return;
+    sqlite3_close(r->db);
+    wr_arena_fini(&r->text);
+    free(r->path);
+    free(r);
+}
+
+const struct run_info *run_info(const struct run_reader *r)
+{
+    return &r->info;
+}
+
+const char *run_path(const struct run_reader *r)
+{
+    return r->path;
+}
+
+static bool query_fail(struct run_reader *r, int rc, struct wr_err *err)
+{
+    switch (rc & 0xff) {
+    case SQLITE_ERROR:
+    case SQLITE_RANGE:
+    case SQLITE_MISMATCH:
+        return wr_fail(err, WR_INPUT, "%s: %s; `weir show` names the views and their columns",
+                       r->path, sqlite3_errmsg(r->db));
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+        return wr_fail(err, WR_INPUT,
+                       "%s: run files are only read here (%s); copy it and use sqlite3 to change "
+                       "the copy",
+                       r->path, sqlite3_errmsg(r->db));
+    case SQLITE_TOOBIG:
+        return wr_fail(err, WR_INPUT, "%s: a value or statement is too long; ask for less",
+                       r->path);
+    case SQLITE_INTERRUPT:
+        return wr_fail(err, WR_INTERRUPTED, "%s: the query was stopped", r->path);
+    default:
+        return run_sql_fail(r->db, rc, r->path, err);
+    }
+}
+
+bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
+               const char *const *args, size_t nargs, struct wr_err *err)
+{
+    sqlite3_stmt *s;
+    const char *tail;
+    int rc = sqlite3_prepare_v2(r->db, sql, -1, &s, &tail);
+
+    if (rc != SQLITE_OK)
+        return query_fail(r, rc, err);
+    if (!s)
+        return wr_fail(err, WR_INPUT, "there is no statement in \"%s\"; give a SELECT", sql);
+    tail += strspn(tail, " \t\r\n;");
+    if (*tail || !sqlite3_stmt_readonly(s)) {
+        sqlite3_finalize(s);
+        return wr_fail(err, WR_INPUT, "%s; give one SELECT",
+                       *tail ? "more than one statement at a time" : "run files are only read");
+    }
+    for (size_t i = 0; i < nargs; i++)
+        sqlite3_bind_text(s, (int)i + 1, args[i], -1, SQLITE_TRANSIENT);
+
+    struct run_rows *q = wr_alloc(sizeof *q);
+    *q = (struct run_rows){.reader = r, .stmt = s};
+    *ret = q;
+    return true;
+}
+
+bool run_rows_next(struct run_rows *q, bool *ret_more, struct wr_err *err)
+{
+    int rc = sqlite3_step(q->stmt);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return query_fail(q->reader, rc, err);
+    *ret_more = rc == SQLITE_ROW;
+    return true;
+}
+
+void run_rows_close(struct run_rows *q)
+{
+    if (!q)
+        return;
+    sqlite3_finalize(q->stmt);
+    free(q);
+}
+
+int run_rows_cols(const struct run_rows *q)
+{
+    return sqlite3_column_count(q->stmt);
+}
+
+const char *run_rows_name(const struct run_rows *q, int col)
+{
+    const char *name = sqlite3_column_name(q->stmt, col);
+
+    return name ? name : "";
+}
+
+enum run_type run_rows_type(const struct run_rows *q, int col)
+{
+    switch (sqlite3_column_type(q->stmt, col)) {
+    case SQLITE_INTEGER:
+        return RUN_T_INT;
+    case SQLITE_FLOAT:
+        return RUN_T_REAL;
+    case SQLITE_TEXT:
+        return RUN_T_TEXT;
+    case SQLITE_BLOB:
+        return RUN_T_BLOB;
+    default:
+        return RUN_T_NULL;
+    }
+}
+
+int64_t run_rows_int(const struct run_rows *q, int col)
+{
+    return sqlite3_column_int64(q->stmt, col);
+}
+
+double run_rows_real(const struct run_rows *q, int col)
+{
+    if (sqlite3_column_type(q->stmt, col) == SQLITE_NULL)
+        return NAN;
+    return sqlite3_column_double(q->stmt, col);
+}
+
+const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len)
+{
+    const char *text = (const char *)sqlite3_column_text(q->stmt, col);
+
+    if (ret_len)
+        *ret_len = text ? (size_t)sqlite3_column_bytes(q->stmt, col) : 0;
+    return text ? text : "";
+}
+
+bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_found,
+                struct wr_err *err)
+{
+    struct run_rows *q;
+    bool more;
+
+    if (!run_query(&q, r, sql, NULL, 0, err))
+        return false;
+    bool ok = run_rows_next(q, &more, err);
+    if (ok) {
+        *ret_found = more && run_rows_type(q, 0) != RUN_T_NULL;
+        if (*ret_found)
+            *ret = run_rows_real(q, 0);
+    }
+    run_rows_close(q);
+    return ok;
+}
+
+/* The stored length bounds what is unpacked, so that a small blob cannot ask
+ * for all memory. */
+static bool unpack(const char *path, const char *codec, uint64_t len, const void *blob,
+                   size_t blob_len, char **ret, struct wr_err *err)
+{
+    bool zstd = !strcmp(codec, "zstd");
+
+    if (len > INPUT_MAX_B || (!zstd && (strcmp(codec, "raw") != 0 || blob_len != len)))
+        return wr_fail(err, WR_INPUT, "input %s is damaged; use a copy of the run file", path);
+    char *content = wr_zalloc(len + 1, 1);
+    size_t n = len;
+    if (zstd)
+        n = ZSTD_decompress(content, len, blob, blob_len);
+    else if (len)
+        memcpy(content, blob, len);
+    if (n != len) {
+        free(content);
+        return wr_fail(err, WR_INPUT, "input %s is damaged; use a copy of the run file", path);
+    }
+    *ret = content;
+    return true;
+}
+
+bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_len,
+               struct wr_err *err)
+{
+    struct run_rows *q;
+    bool more;
+
+    if (!run_query(&q, r, "SELECT len_b, content, codec FROM input WHERE path = ?1", &path, 1, err))
+        return false;
+    bool ok = run_rows_next(q, &more, err);
+    if (ok && !more)
+        ok = wr_fail(err, WR_UNKNOWN, "%s holds no input \"%s\"; `weir show %s input` lists them",
+                     r->path, path, r->path);
+    if (ok) {
+        int64_t len = run_rows_int(q, 0);
+        char *codec = wr_strdup(run_rows_text(q, 2, NULL));
+        const void *blob = sqlite3_column_blob(q->stmt, 1);
+        size_t blob_len = (size_t)sqlite3_column_bytes(q->stmt, 1);
+
+        ok = unpack(path, codec, (uint64_t)len, blob ? blob : "", blob_len, ret, err);
+        if (ok)
+            *ret_len = (size_t)len;
+        free(codec);
+    }
+    run_rows_close(q);
+    return ok;
+}

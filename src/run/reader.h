@@ -1,0 +1,86 @@
+/* reader.h -- the run file, as every analysis reads it.
+ *
+ *   run_open ─> run_info                what it is
+ *          └──> run_query ─> run_rows_next ... ─> run_rows_close
+ *
+ * A run file may come from anybody: it is opened read-only, its schema is not
+ * trusted, and nothing but reading is ever allowed. The one exception to
+ * read-only: when a killed writer left a journal behind, run_open lets SQLite
+ * roll the file back to its last commit.
+ *
+ * POSIX locks belong to the process: do not open a file that this same process
+ * is still writing.
+ */
+#ifndef RUN_READER_H
+#define RUN_READER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "run/run.h"
+
+/* The views promised to users, in the order `weir show` tells them. */
+struct run_view {
+    const char *name;
+    const char *columns; /* the promised ones, separated by commas; others may follow */
+    const char *summary;
+};
+
+extern const struct run_view run_views[]; /* ends with .name == NULL */
+
+struct run_info {
+    enum run_status status; /* never RUN_RUNNING when the writer is known to be gone */
+    const char *reason;     /* why it is incomplete or failed, or "" */
+    const char *kind, *weir_version, *command, *config, *host, *started;
+    uint64_t seed;
+    int64_t pid;
+    uint32_t format_major, format_minor;
+};
+
+struct run_reader;
+
+bool run_open(struct run_reader **ret, const char *path, struct wr_err *err);
+void run_close(struct run_reader *r); /* NULL is fine */
+const struct run_info *run_info(const struct run_reader *r);
+const char *run_path(const struct run_reader *r);
+
+/* Stop any later query after `max_ops` SQLite instructions (0: no limit) or
+ * when *stop becomes non-zero (NULL: never). */
+void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic_t *stop);
+
+/* One statement of SQL that reads. `?1`, `?2`, ... are bound to `args`. */
+struct run_rows;
+enum run_type { RUN_T_NULL, RUN_T_INT, RUN_T_REAL, RUN_T_TEXT, RUN_T_BLOB };
+
+bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
+               const char *const *args, size_t nargs, struct wr_err *err);
+bool run_rows_next(struct run_rows *q, bool *ret_more, struct wr_err *err);
+void run_rows_close(struct run_rows *q); /* NULL is fine */
+
+int run_rows_cols(const struct run_rows *q);
+const char *run_rows_name(const struct run_rows *q, int col);
+/* Of the current row; the others convert as SQLite does, NULL to 0, NaN, "". */
+enum run_type run_rows_type(const struct run_rows *q, int col);
+int64_t run_rows_int(const struct run_rows *q, int col);
+double run_rows_real(const struct run_rows *q, int col);
+/* Valid until the next row; may hold any bytes, and is terminated besides. */
+const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len);
+
+/* The first column of the first row as a number: `found` false when there is
+ * no row or it is NULL. */
+bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_found,
+                struct wr_err *err);
+
+/* An input file's content as it was; free() it. A zero byte follows it. */
+bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_len,
+               struct wr_err *err);
+
+/* Do two files hold the same, apart from what may differ between equal runs
+ * (host, times, command line, volatile lines of the summary)? A difference is
+ * an error of WR_CHECK that names the first one. */
+bool run_same(const char *a, const char *b, struct wr_err *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* run.h -- the run file, as a maker writes it.
+ *
+ *   run_create ─> run_put_* ... run_flush ... run_put_* ─> run_finish
+ *      │             │                                        │
+ *   status           facts, in transactions that are          status 'complete',
+ *   'running'        committed about once a second            'incomplete' or 'failed'
+ *
+ * A run file is an SQLite database. Makers write facts, each once; what can be
+ * derived (means, percentiles, nanoseconds, totals) is a view in the file.
+ * docs/formats/run-file.md describes every view and column.
+ *
+ * What a crash can lose: a process that is killed loses what was put since the
+ * last commit, and the file says so (it is still 'running' although nobody
+ * writes it). A machine that loses power may leave a damaged file, because
+ * commits during the run do not wait for the disk; run_finish does, and only
+ * then does the file say 'complete'.
+ *
+ * One thread at a time may use a `struct run`. After the first failed put the
+ * run is broken: later puts fail with the same words.
+ */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/hist.h"
+#include "base/str.h"
+
+enum run_status { RUN_RUNNING, RUN_COMPLETE, RUN_INCOMPLETE, RUN_FAILED };
+
+const char *run_status_name(enum run_status status);
+
+/* An integer that the maker does not know is stored as NULL, and so is a NaN. */
+#define RUN_NULL INT64_MIN
+
+struct run_meta {
+    const char *kind;    /* what made it: "sim", "prof", "rpc", "probe", ... */
+    const char *command; /* see run_command_line; NULL: unknown */
+    const char *config;  /* the resolved configuration as text; NULL: none */
+    uint64_t seed;
+    bool force; /* replace an existing run file (nothing else is ever replaced) */
+};
+
+struct run;
+
+bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
+                struct wr_err *err);
+
+/* Always frees the run, also when it fails: then the file stays without the
+ * status asked for and reads as incomplete. `reason` may be NULL when complete.
+ * The summary rows wall_s and max_rss_bytes are put here. */
+bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err);
+
+/* Commit what was put so far, so that a reader sees it and a kill cannot take
+ * it. Puts commit by themselves when a second has passed; a maker that may be
+ * silent for longer calls this first. */
+bool run_flush(struct run *run, struct wr_err *err);
+
+/* A file the run depended on, whole. */
+bool run_put_input(struct run *run, const char *path, const void *content, size_t len,
+                   struct wr_err *err);
+
+/* One line of `summary`; a key put again replaces its value. `unit` is "" for
+ * a count. Volatile lines (durations, memory) may differ between equal runs. */
+bool run_put_count(struct run *run, const char *key, uint64_t value, const char *unit,
+                   struct wr_err *err);
+bool run_put_real(struct run *run, const char *key, double value, const char *unit,
+                  struct wr_err *err);
+bool run_put_volatile(struct run *run, const char *key, double value, const char *unit,
+                      struct wr_err *err);
+bool run_put_text(struct run *run, const char *key, const char *value, struct wr_err *err);
+
+/* An application (a job): its traffic and times are sums over its ranks. */
+struct run_app {
+    uint32_t app; /* 0, 1, ... */
+    const char *name;
+    uint64_t ranks;
+    int64_t start_ps;      /* when its first rank may begin */
+    const char *workload;  /* what it runs, or NULL */
+    const char *placement; /* how its ranks were placed, or NULL */
+};
+
+bool run_put_app(struct run *run, const struct run_app *app, struct wr_err *err);
+
+/* Start from run_rank_unknown(): all RUN_NULL. */
+struct run_rank {
+    uint32_t app;
+    uint64_t rank;
+    int64_t node;
+    int64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
+    int64_t elapsed_ps, compute_ps, comm_ps, io_ps, wait_ps;
+    int64_t bytes_read, bytes_written;
+};
+
+static inline struct run_rank run_rank_unknown(uint32_t app, uint64_t rank)
+{
+    return (struct run_rank){
+        .app = app,
+        .rank = rank,
+        .node = RUN_NULL,
+        .msgs_sent = RUN_NULL,
+        .bytes_sent = RUN_NULL,
+        .msgs_recvd = RUN_NULL,
+        .bytes_recvd = RUN_NULL,
+        .elapsed_ps = RUN_NULL,
+        .compute_ps = RUN_NULL,
+        .comm_ps = RUN_NULL,
+        .io_ps = RUN_NULL,
+        .wait_ps = RUN_NULL,
+        .bytes_read = RUN_NULL,
+        .bytes_written = RUN_NULL,
+    };
+}
+
+bool run_put_rank(struct run *run, const struct run_rank *rank, struct wr_err *err);
+
+/* One direction of one cable, named by the port it leaves. Put links in
+ * ascending (src_kind, src, port): that is the order they are stored in, and
+ * appending is what is fast. */
+struct run_link {
+    const char *src_kind, *dst_kind; /* "node", "router", ... */
+    const char *cls;                 /* "inject", "local", "global", "eject", ... */
+    uint32_t src, dst;
+    uint32_t port; /* of src */
+    uint64_t bytes, packets;
+    uint64_t busy_ps;      /* sending */
+    uint64_t saturated_ps; /* some packet waited for it without a credit */
+    double bytes_per_s;    /* bandwidth; NaN: unknown */
+};
+
+bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *err);
+
+/* A latency distribution, in picoseconds, kept whole. `app` is RUN_ALL_APPS or
+ * an application; `cls` is what was timed: "packet", "packet_remote", "message". */
+enum { RUN_ALL_APPS = -1 };
+
+bool run_put_latency(struct run *run, int64_t app, const char *cls, const struct wr_hist *ps,
+                     struct wr_err *err);
+
+/* Time series. A series is one metric of one entity ("router:12.5", "node:7",
+ * "app:0", "class:global", "machine"); asking again for the same gives the same
+ * id. `dt_ps` is the usual width of its slices (a slice of that width costs
+ * less room). Put slices in ascending t_ps, each (t_ps, series) once. */
+struct run_series {
+    const char *entity, *metric, *unit;
+    int64_t dt_ps;
+};
+
+bool run_open_series(struct run *run, const struct run_series *series, uint32_t *ret_id,
+                     struct wr_err *err);
+bool run_put_slice(struct run *run, uint32_t series, int64_t t_ps, int64_t dt_ps, double value,
+                   struct wr_err *err);
+
+/* One point of a load sweep. Loads are fractions of the injection bandwidth,
+ * latencies nanoseconds; NaN: unknown. (series, load, seed) once. */
+struct run_sweep {
+    const char *series; /* what is compared: "minimal", "valiant", ... */
+    double load;        /* asked for */
+    uint64_t seed;
+    double offered, accepted; /* measured: what was injected, what arrived */
+    double lat_mean_ns, lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns;
+    double hops_mean;       /* links between routers per packet */
+    double nonminimal_frac; /* of packets */
+    bool saturated;         /* accepted stays behind offered */
+    int64_t packets, events;
+    double sim_end_ns;
+    double wall_s; /* volatile */
+};
+
+bool run_put_sweep(struct run *run, const struct run_sweep *point, struct wr_err *err);
+
+/* A command line as a shell would take it again. */
+void run_command_line(struct wr_str *out, int argc, char **argv);
+
+#endif

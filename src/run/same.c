@@ -1,0 +1,208 @@
+/* same.c -- do two runs say the same?
+ *
+ * Each kind of fact is read from both files in one order that does not depend
+ * on how it was written, and the two are walked side by side. Names are compared
+ * as text, never as dictionary ids.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "run/reader.h"
+
+static const struct facts {
+    const char *what;
+    int keys; /* the first columns, which name a line */
+    const char *sql;
+} kinds[] = {
+    {"meta", 1,
+     "SELECT key, value FROM meta WHERE key IN ('config', 'kind', 'seed', 'status') ORDER BY key"},
+    {"input", 1, "SELECT path, len_b FROM input ORDER BY path"},
+    {"summary", 1, "SELECT key, value, unit FROM summary WHERE NOT volatile ORDER BY key"},
+    {"app_stat", 1, "SELECT * FROM app_stat ORDER BY app"},
+    {"sweep", 3,
+     "SELECT series, load, seed, offered, accepted, lat_mean_ns, lat_min_ns, lat_p50_ns,"
+     " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, packets, events,"
+     " sim_end_ns FROM sweep ORDER BY series, load, seed"},
+    {"latency", 2,
+     "SELECT app, class, n, sum_ps, min_ps, max_ps FROM fact_hist ORDER BY app, class"},
+    {"latency_hist", 3,
+     "SELECT h.app AS app, h.class AS class, c.low_ps AS low_ps, c.high_ps AS high_ps, c.n AS n"
+     " FROM fact_hist h JOIN fact_hist_cell c ON c.hist = h.id"
+     " ORDER BY h.app, h.class, c.low_ps"},
+    {"rank_stat", 2, "SELECT * FROM fact_rank ORDER BY app, rank"},
+    /* Ordered by the table's own key: sorting millions of links by their
+     * kinds' names would cost more than everything else. */
+    {"link_stat", 3,
+     "SELECT sk.text AS src_kind, l.src AS src, l.port AS port, dk.text AS dst_kind,"
+     " l.dst AS dst, c.text AS class, l.bytes AS bytes, l.packets AS packets,"
+     " l.busy_ps AS busy_ps, l.saturated_ps AS saturated_ps, l.bytes_per_s AS bytes_per_s"
+     " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.src_kind"
+     " LEFT JOIN dict dk ON dk.id = l.dst_kind LEFT JOIN dict c ON c.id = l.class"
+     " ORDER BY l.src_kind, l.src, l.port"},
+    {"slice", 3,
+     "SELECT f.t_ps AS t_ps, e.text AS entity, m.text AS metric,"
+     " coalesce(f.dt_ps, s.dt_ps) AS dt_ps, f.value AS value, u.text AS unit"
+     " FROM fact_slice f LEFT JOIN series s ON s.id = f.series"
+     " LEFT JOIN dict e ON e.id = s.entity LEFT JOIN dict m ON m.id = s.metric"
+     " LEFT JOIN dict u ON u.id = s.unit ORDER BY f.t_ps, e.text, m.text"},
+};
+
+struct side {
+    struct run_reader *run;
+    struct run_rows *rows;
+    bool more;
+};
+
+/* NULL equals NULL, and 1 equals 1.0: SQLite stores whole reals as integers. */
+static bool same_value(const struct run_rows *a, const struct run_rows *b, int col)
+{
+    enum run_type ta = run_rows_type(a, col), tb = run_rows_type(b, col);
+    size_t na, nb;
+
+    if (ta == RUN_T_NULL || tb == RUN_T_NULL)
+        return ta == tb;
+    if (ta == RUN_T_INT && tb == RUN_T_INT)
+        return run_rows_int(a, col) == run_rows_int(b, col);
+    if (ta <= RUN_T_REAL && tb <= RUN_T_REAL)
+        return run_rows_real(a, col) == run_rows_real(b, col);
+    const char *sa = run_rows_text(a, col, &na), *sb = run_rows_text(b, col, &nb);
+    return ta == tb && na == nb && !memcmp(sa, sb, na);
+}
+
+enum { SHOWN_MAX = 60 };
+
+static void add_value(struct wr_str *out, const struct run_rows *q, int col)
+{
+    size_t n;
+    const char *text = run_rows_text(q, col, &n);
+
+    if (run_rows_type(q, col) == RUN_T_NULL)
+        text = "nothing", n = 7;
+    wr_str_addn(out, text, n < SHOWN_MAX ? n : SHOWN_MAX);
+    if (n > SHOWN_MAX)
+        wr_str_add(out, "...");
+}
+
+static void add_keys(struct wr_str *out, const struct facts *f, const struct run_rows *q)
+{
+    wr_str_addf(out, "%s(", f->what);
+    for (int i = 0; i < f->keys; i++) {
+        wr_str_addf(out, "%s%s = ", i ? ", " : "", run_rows_name(q, i));
+        add_value(out, q, i);
+    }
+    wr_str_add(out, ")");
+}
+
+static bool say_extra(const struct facts *f, const struct side *has, const struct side *lacks,
+                      struct wr_err *err)
+{
+    struct wr_str line = {0};
+
+    add_keys(&line, f, has->rows);
+    wr_fail(err, WR_CHECK, "they differ: %s has %s, which %s has not", run_path(has->run),
+            wr_str_get(&line), run_path(lacks->run));
+    wr_str_fini(&line);
+    return false;
+}
+
+static bool say_different(const struct facts *f, const struct side side[2], int col,
+                          struct wr_err *err)
+{
+    struct wr_str line[2] = {{0}, {0}};
+
+    for (int i = 0; i < 2; i++) {
+        add_keys(&line[i], f, side[i].rows);
+        if (col >= f->keys) {
+            wr_str_addf(&line[i], ".%s = ", run_rows_name(side[i].rows, col));
+            add_value(&line[i], side[i].rows, col);
+        }
+    }
+    wr_fail(err, WR_CHECK, "they differ: %s in %s, %s in %s", wr_str_get(&line[0]),
+            run_path(side[0].run), wr_str_get(&line[1]), run_path(side[1].run));
+    for (int i = 0; i < 2; i++)
+        wr_str_fini(&line[i]);
+    return false;
+}
+
+static bool walk(const struct facts *f, struct side side[2], struct wr_err *err)
+{
+    int cols = run_rows_cols(side[0].rows);
+
+    if (cols != run_rows_cols(side[1].rows))
+        return wr_fail(err, WR_CHECK, "they differ: %s has other columns in %s than in %s", f->what,
+                       run_path(side[0].run), run_path(side[1].run));
+    for (;;) {
+        for (int i = 0; i < 2; i++)
+            if (!run_rows_next(side[i].rows, &side[i].more, err))
+                return false;
+        if (side[0].more != side[1].more)
+            return say_extra(f, &side[side[1].more], &side[side[0].more], err);
+        if (!side[0].more)
+            return true;
+        for (int c = 0; c < cols; c++)
+            if (!same_value(side[0].rows, side[1].rows, c))
+                return say_different(f, side, c, err);
+    }
+}
+
+static bool same_facts(const struct facts *f, struct side side[2], struct wr_err *err)
+{
+    bool ok = run_query(&side[0].rows, side[0].run, f->sql, NULL, 0, err) &&
+              run_query(&side[1].rows, side[1].run, f->sql, NULL, 0, err) && walk(f, side, err);
+
+    for (int i = 0; i < 2; i++) {
+        run_rows_close(side[i].rows);
+        side[i].rows = NULL;
+    }
+    return ok;
+}
+
+static bool same_input(const char *path, struct side side[2], struct wr_err *err)
+{
+    char *content[2] = {NULL, NULL};
+    size_t len[2] = {0, 0};
+    bool ok = run_input(side[0].run, path, &content[0], &len[0], err) &&
+              run_input(side[1].run, path, &content[1], &len[1], err);
+
+    if (ok && (len[0] != len[1] || memcmp(content[0], content[1], len[0]) != 0))
+        ok = wr_fail(err, WR_CHECK, "they differ: input %s has other content in %s than in %s",
+                     path, run_path(side[0].run), run_path(side[1].run));
+    free(content[0]);
+    free(content[1]);
+    return ok;
+}
+
+/* The same content may be packed differently by another zstd. */
+static bool same_inputs(struct side side[2], struct wr_err *err)
+{
+    struct run_rows *q;
+    bool ok, more;
+
+    if (!run_query(&q, side[0].run, "SELECT path FROM input", NULL, 0, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more) {
+        char *path = wr_strdup(run_rows_text(q, 0, NULL));
+
+        ok = same_input(path, side, err);
+        free(path);
+        if (!ok)
+            break;
+    }
+    run_rows_close(q);
+    return ok;
+}
+
+bool run_same(const char *a, const char *b, struct wr_err *err)
+{
+    struct side side[2] = {{0}, {0}};
+    bool ok = run_open(&side[0].run, a, err) && run_open(&side[1].run, b, err);
+
+    for (size_t i = 0; ok && i < sizeof kinds / sizeof kinds[0]; i++)
+        ok = same_facts(&kinds[i], side, err);
+    ok = ok && same_inputs(side, err);
+    run_close(side[0].run);
+    run_close(side[1].run);
+    return ok;
+}

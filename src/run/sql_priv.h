@@ -1,0 +1,52 @@
+/* sql_priv.h -- what the writer and the readers share of SQLite. */
+#ifndef RUN_SQL_PRIV_H
+#define RUN_SQL_PRIV_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum {
+    RUN_APPLICATION_ID = 0x57454952, /* "WEIR" */
+    RUN_FORMAT_MAJOR = 1,            /* an older weir cannot read a newer one */
+    RUN_FORMAT_MINOR = 0,            /* what was added since; older readers do not mind */
+    RUN_USER_VERSION = RUN_FORMAT_MAJOR * 100 + RUN_FORMAT_MINOR,
+};
+
+extern const char run_schema[];
+
+/* Opens with extended result codes, a busy timeout, and a name that SQLite
+ * cannot take for anything but a file. Tells nothing about the content. */
+bool run_sql_open(sqlite3 **ret, const char *path, int flags, struct wr_err *err);
+
+bool run_sql_exec(sqlite3 *db, const char *path, const char *sql, struct wr_err *err);
+
+/* An SQLite result code as an error that says what to do; `path` is the file. */
+bool run_sql_fail(sqlite3 *db, int rc, const char *path, struct wr_err *err);
+
+/* The first bytes of a file: is it ours? */
+enum run_sniff { RUN_SNIFF_ABSENT, RUN_SNIFF_EMPTY, RUN_SNIFF_RUN, RUN_SNIFF_OTHER };
+
+struct run_header {
+    enum run_sniff is;
+    bool sqlite;            /* an SQLite file, perhaps somebody else's */
+    uint32_t user_version;  /* when it is ours */
+    uint64_t want_b, len_b; /* how long it says it is, how long it is */
+};
+
+bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err);
+
+/* Who writes a file, so that a reader can tell whether somebody still does. */
+struct run_writer_id {
+    char host[256];
+    int64_t pid;
+    int64_t pid_start; /* clock ticks after boot: a pid that was used again differs */
+};
+
+void run_writer_self(struct run_writer_id *ret);
+/* False only when it is certain that this writer is gone. */
+bool run_writer_lives(const struct run_writer_id *id);
+
+#endif

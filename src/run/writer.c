@@ -1,0 +1,341 @@
+/* writer.c -- the life of a run file: created, filled, finished. put.c holds the facts. */
+#include "writer_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "run/reader.h"
+
+/* A commit costs a journal file made and removed; a batch makes that nothing. */
+enum { BATCH_ROWS = 1 << 17, BATCH_NS = 1000 * 1000 * 1000 };
+
+static const char *const status_names[] = {
+    [RUN_RUNNING] = "running",
+    [RUN_COMPLETE] = "complete",
+    [RUN_INCOMPLETE] = "incomplete",
+    [RUN_FAILED] = "failed",
+};
+
+static const char *const stmt_sql[RUN_S_COUNT] = {
+    [RUN_S_META] = "INSERT INTO meta VALUES(?1, ?2)"
+                   " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+    [RUN_S_INPUT] = "INSERT INTO input(path, len_b, codec, content) VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_DICT] = "INSERT INTO dict VALUES(?1, ?2)",
+    [RUN_S_SUMMARY] = "INSERT INTO fact_summary(key, value, unit, volatile) VALUES(?1, ?2, ?3, ?4)"
+                      " ON CONFLICT(key) DO UPDATE SET value = excluded.value,"
+                      " unit = excluded.unit, volatile = excluded.volatile",
+    [RUN_S_APP] = "INSERT INTO fact_app VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [RUN_S_RANK] = "INSERT INTO fact_rank"
+                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    [RUN_S_LINK] = "INSERT INTO fact_link VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [RUN_S_HIST] = "INSERT INTO fact_hist(app, class, n, sum_ps, min_ps, max_ps)"
+                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_SERIES] = "INSERT INTO series VALUES(?1, ?2, ?3, ?4, ?5)",
+    [RUN_S_SLICE] = "INSERT INTO fact_slice VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_SWEEP] = "INSERT INTO fact_sweep(series, load, seed, offered, accepted, lat_mean_ns,"
+                    " lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac,"
+                    " saturated, packets, events, sim_end_ns, wall_s) VALUES(?1, ?2, ?3, ?4, ?5,"
+                    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+};
+
+const char *run_status_name(enum run_status status)
+{
+    return status_names[status];
+}
+
+bool run_break(struct run *run, int rc, struct wr_err *err)
+{
+    run_sql_fail(run->db, rc, run->path, err);
+    if (!run->broken.code)
+        run->broken = *err;
+    return false;
+}
+
+static bool exec_or_break(struct run *run, const char *sql, struct wr_err *err)
+{
+    int rc = sqlite3_exec(run->db, sql, NULL, NULL, NULL);
+
+    return rc == SQLITE_OK || run_break(run, rc, err);
+}
+
+sqlite3_stmt *run_begin(struct run *run, enum run_stmt which, struct wr_err *err)
+{
+    if (run->broken.code) {
+        *err = run->broken;
+        return NULL;
+    }
+    if (!run->open && !exec_or_break(run, "BEGIN", err))
+        return NULL;
+    run->open = true;
+    if (!run->stmt[which]) {
+        int rc = sqlite3_prepare_v3(run->db, stmt_sql[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                    &run->stmt[which], NULL);
+        if (rc != SQLITE_OK) {
+            run_break(run, rc, err);
+            return NULL;
+        }
+    }
+    return run->stmt[which];
+}
+
+static bool commit(struct run *run, struct wr_err *err)
+{
+    if (run->broken.code) {
+        *err = run->broken;
+        return false;
+    }
+    if (run->open && !exec_or_break(run, "COMMIT", err))
+        return false;
+    run->open = false;
+    run->pending = 0;
+    run->committed_ns = wr_clock_ns();
+    return true;
+}
+
+bool run_step(struct run *run, enum run_stmt which, struct wr_err *err)
+{
+    int rc = sqlite3_step(run->stmt[which]);
+
+    if (rc != SQLITE_DONE)
+        run_break(run, rc, err);
+    sqlite3_reset(run->stmt[which]);
+    if (rc != SQLITE_DONE)
+        return false;
+    run->pending++;
+    if (run->pending < BATCH_ROWS && wr_clock_ns() - run->committed_ns < BATCH_NS)
+        return true;
+    return commit(run, err);
+}
+
+bool run_flush(struct run *run, struct wr_err *err)
+{
+    return commit(run, err);
+}
+
+bool run_put_meta_text(struct run *run, const char *key, const char *value, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_META, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, value, -1, SQLITE_STATIC);
+    return run_step(run, RUN_S_META, err);
+}
+
+bool run_put_meta_int(struct run *run, const char *key, int64_t value, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_META, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, value);
+    return run_step(run, RUN_S_META, err);
+}
+
+static void run_free(struct run *run)
+{
+    for (int i = 0; i < RUN_S_COUNT; i++)
+        sqlite3_finalize(run->stmt[i]);
+    sqlite3_close(run->db);
+    for (size_t i = 0; i < run->text.n; i++)
+        free(run->text.v[i]);
+    wr_vec_fini(&run->text);
+    wr_vec_fini(&run->series);
+    free(run->text_ids.slot);
+    free(run->series_ids.slot);
+    free(run->path);
+    free(run);
+}
+
+static void unlink_with_journal(const char *path)
+{
+    struct wr_str journal = {0};
+
+    wr_str_addf(&journal, "%s-journal", path);
+    unlink(path);
+    unlink(wr_str_get(&journal));
+    wr_str_fini(&journal);
+}
+
+/* What is at `path` may go: it is absent, or a run file that nobody writes and
+ * the user said so. */
+static bool make_room(const char *path, bool force, struct wr_err *err)
+{
+    struct run_header h;
+
+    if (!run_sniff(&h, path, err))
+        return false;
+    if (h.is == RUN_SNIFF_ABSENT)
+        return true;
+    if (h.is == RUN_SNIFF_OTHER)
+        return wr_fail(err, WR_INPUT,
+                       "%s exists and is not a run file, so it stays; choose another name", path);
+    if (!force)
+        return wr_fail(err, WR_INPUT, "%s exists; replace it with --force or choose another name",
+                       path);
+
+    struct run_reader *old;
+    struct wr_err ignored;
+    if (h.is == RUN_SNIFF_RUN && run_open(&old, path, &ignored)) {
+        struct run_info info = *run_info(old);
+
+        run_close(old);
+        if (info.status == RUN_RUNNING)
+            return wr_fail(err, WR_INPUT,
+                           "%s is being written by another run (process %lld); stop that run or "
+                           "choose another name",
+                           path, (long long)info.pid);
+    }
+    unlink_with_journal(path);
+    return true;
+}
+
+static bool put_first_meta(struct run *run, const struct run_meta *meta, struct wr_err *err)
+{
+    struct run_writer_id self;
+    char started[WR_CLOCK_TEXT], seed[32];
+
+    run_writer_self(&self);
+    wr_clock_utc(started);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)meta->seed);
+
+    const struct {
+        const char *key, *value;
+    } texts[] = {
+        {"status", status_names[RUN_RUNNING]},
+        {"reason", ""},
+        {"kind", meta->kind},
+        {"weir_version", wr_version()},
+        {"command", meta->command},
+        {"config", meta->config},
+        {"seed", seed},
+        {"host", self.host},
+        {"started", started},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (!run_put_meta_text(run, texts[i].key, texts[i].value ? texts[i].value : "", err))
+            return false;
+    return run_put_meta_int(run, "pid", self.pid, err) &&
+           run_put_meta_int(run, "pid_start", self.pid_start, err);
+}
+
+static bool set_up(struct run *run, const struct run_meta *meta, struct wr_err *err)
+{
+    char id[96];
+
+    if (!run_sql_open(&run->db, run->path, SQLITE_OPEN_READWRITE, err))
+        return false;
+    snprintf(id, sizeof id, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             RUN_APPLICATION_ID, RUN_USER_VERSION);
+    /* The journal keeps a killed process from harming the file; not waiting for
+     * the disk at each commit is what a power cut can punish until run_finish. */
+    if (!run_sql_exec(run->db, run->path,
+                      "PRAGMA page_size = 8192; PRAGMA journal_mode = DELETE;"
+                      "PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+                      "PRAGMA temp_store = MEMORY; BEGIN;",
+                      err))
+        return false;
+    run->open = true;
+    return run_sql_exec(run->db, run->path, id, err) &&
+           run_sql_exec(run->db, run->path, run_schema, err) && put_first_meta(run, meta, err) &&
+           commit(run, err);
+}
+
+bool run_create(struct run **ret, const char *path, const struct run_meta *meta, struct wr_err *err)
+{
+    if (!make_room(path, meta->force, err))
+        return false;
+
+    /* SQLite would open what somebody else made meanwhile; this does not. */
+    int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        wr_fail_errno(err, "cannot create run file %s", path);
+        return wr_wrap(err, "choose a place that may be written");
+    }
+    close(fd);
+
+    struct run *run = wr_zalloc(1, sizeof *run);
+    run->path = wr_strdup(path);
+    run->began_ns = wr_clock_ns();
+    if (!set_up(run, meta, err)) {
+        run_free(run);
+        unlink_with_journal(path);
+        return wr_wrap(err, "cannot create run file");
+    }
+    *ret = run;
+    return true;
+}
+
+static bool put_cost(struct run *run, struct wr_err *err)
+{
+    double wall_s = 1e-9 * (double)(wr_clock_ns() - run->began_ns);
+
+    return run_put_volatile(run, "wall_s", wall_s, "s", err) &&
+           run_put_volatile(run, "max_rss_bytes", (double)wr_max_rss_b(), "B", err);
+}
+
+/* The facts are committed before the status is touched, and the commit of the
+ * status waits for the disk: journal first, then the whole file. So whatever
+ * happens in between, a file that says 'complete' is. */
+static bool finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
+{
+    return put_cost(run, err) && commit(run, err) &&
+           exec_or_break(run, "PRAGMA synchronous = FULL", err) &&
+           run_put_meta_text(run, "reason", reason ? reason : "", err) &&
+           run_put_meta_text(run, "status", status_names[status], err) && commit(run, err);
+}
+
+/* A broken run: what was committed stays, and says why there is no more, if
+ * there is room left for these words. */
+static void finish_broken(struct run *run)
+{
+    struct wr_err first = run->broken, ignored;
+
+    if (!sqlite3_get_autocommit(run->db))
+        sqlite3_exec(run->db, "ROLLBACK", NULL, NULL, NULL);
+    run->broken.code = WR_NONE;
+    run->open = false;
+    if (run_put_meta_text(run, "reason", first.text, &ignored) &&
+        run_put_meta_text(run, "status", status_names[RUN_FAILED], &ignored))
+        commit(run, &ignored);
+}
+
+bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
+{
+    bool ok = finish(run, status, reason, err);
+
+    if (!ok)
+        finish_broken(run);
+    run_free(run);
+    return ok;
+}
+
+void run_command_line(struct wr_str *out, int argc, char **argv)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./,:@%^";
+
+    for (int i = 0; i < argc; i++) {
+        const char *a = argv[i];
+
+        if (i)
+            wr_str_add(out, " ");
+        if (*a && !a[strspn(a, plain)]) {
+            wr_str_add(out, a);
+            continue;
+        }
+        wr_str_add(out, "'");
+        for (; *a; a++)
+            wr_str_addn(out, *a == '\'' ? "'\\''" : a, *a == '\'' ? 4 : 1);
+        wr_str_add(out, "'");
+    }
+}
