@@ -10,9 +10,13 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "net/topo/cut.h"
+#include "net/topo/fail.h"
 #include "net/topo/gateway.h"
+#include "net/topo/paths.h"
 #include "net/topo/topo.h"
 #include "net/topo/topo_dragonfly.h"
+#include "net/topo/topo_grid.h"
 
 struct topo_case {
     const char *kind;
@@ -26,6 +30,13 @@ struct topo_case {
             __VA_ARGS__       \
         }                     \
     }
+
+#define LIST(type, ...)                                                     \
+    {                                                                       \
+        (type[]){__VA_ARGS__}, sizeof((type[]){__VA_ARGS__}) / sizeof(type) \
+    }
+#define U32S(...) LIST(uint32_t, __VA_ARGS__)
+#define BOOLS(...) LIST(bool, __VA_ARGS__)
 
 static const struct topo_case cases[] = {
     /* groups, routers, nodes, globals, arrangement: absolute, relative, palmtree, ... */
@@ -47,9 +58,30 @@ static const struct topo_case cases[] = {
     CASE("dragonfly", topo_dragonfly_params, 7, 1, 1, 6, 2),  /* groups of one */
     CASE("dragonfly", topo_dragonfly_params, 0, 2, 1, 2, 0),  /* 5 groups of 2 */
     CASE("dragonfly", topo_dragonfly_params, 20, 8, 2, 4, 1), /* ports left over */
+
+    CASE("torus", topo_grid_params, .sizes = U32S(8), .nodes = 1),          /* a ring */
+    CASE("torus", topo_grid_params, .sizes = U32S(7), .nodes = 2),          /* an odd ring */
+    CASE("torus", topo_grid_params, .sizes = U32S(2), .nodes = 1),          /* one cable */
+    CASE("torus", topo_grid_params, .sizes = U32S(1), .nodes = 3),          /* one router */
+    CASE("torus", topo_grid_params, .sizes = U32S(2, 2, 2, 2), .nodes = 1), /* a hypercube */
+    CASE("torus", topo_grid_params, .sizes = U32S(4, 4), .nodes = 1),
+    CASE("torus", topo_grid_params, .sizes = U32S(4, 2), .nodes = 1, .width = U32S(3)),
+    CASE("torus", topo_grid_params, .sizes = U32S(3, 1, 4), .nodes = 2),
+    CASE("torus", topo_grid_params, .sizes = U32S(4, 3, 5), .nodes = 1, .width = U32S(1, 2, 3)),
+    CASE("torus", topo_grid_params, .sizes = U32S(4, 4), .nodes = 1, .wrap = BOOLS(true, false)),
+    CASE("torus", topo_grid_params, .sizes = U32S(2, 6), .nodes = 1, .wrap = BOOLS(false)),
+    CASE("torus", topo_grid_params, .sizes = U32S(3, 2, 3, 2, 2), .nodes = 1),
+    CASE("mesh", topo_grid_params, .sizes = U32S(4, 4), .nodes = 1),
+    CASE("mesh", topo_grid_params, .sizes = U32S(6, 2), .nodes = 2, .width = U32S(2, 1)),
+    CASE("mesh", topo_grid_params, .sizes = U32S(3, 4, 5), .nodes = 1),
+    CASE("hyperx", topo_grid_params, .sizes = U32S(6), .nodes = 2), /* a full mesh */
+    CASE("hyperx", topo_grid_params, .sizes = U32S(4, 4), .nodes = 1),
+    CASE("hyperx", topo_grid_params, .sizes = U32S(4, 2), .nodes = 1, .width = U32S(1, 3)),
+    CASE("hyperx", topo_grid_params, .sizes = U32S(3, 4, 5), .nodes = 2, .width = U32S(2, 1, 1)),
+    CASE("hyperx", topo_grid_params, .sizes = U32S(2, 1, 2, 2, 2), .nodes = 1),
 };
 
-enum { NCASES = sizeof cases / sizeof cases[0], FAR = UINT32_MAX };
+enum { NCASES = sizeof cases / sizeof cases[0], FAR = UINT32_MAX, SMALL = 16 };
 
 /* A plain breadth-first search, the oracle: hops from every router to dst. */
 static void search(const struct topo *t, uint32_t dst, uint32_t *hops)
@@ -279,6 +311,93 @@ static void closed_forms_equal_what_is_counted(const struct topo *t, uint32_t di
         assert_int_equal(diameter, facts.diameter);
 }
 
+/* The smallest number of cables between equal halves, by trying all of them. */
+static uint64_t smallest_bisection(const struct topo *t)
+{
+    uint64_t best = UINT64_MAX;
+    uint32_t terms[SMALL] = {0};
+
+    for (uint32_t i = 0; i < t->nterms; i++)
+        terms[t->term[i].router]++;
+    for (uint32_t side = 0; side < 1u << (t->nrouters - 1); side++) {
+        uint64_t cables = 0, n = 0;
+
+        for (uint32_t r = 0; r < t->nrouters; r++)
+            n += side >> r & 1 ? terms[r] : 0;
+        if (2 * n != t->nterms)
+            continue;
+        for (uint32_t r = 0; r < t->nrouters; r++)
+            for (uint32_t p = 0; (side >> r & 1) && p < t->nports; p++) {
+                const struct topo_port *port = topo_port(t, r, p);
+
+                cables += port->kind == TOPO_ROUTER && !(side >> port->peer & 1);
+            }
+        best = cables < best ? cables : best;
+    }
+    return best;
+}
+
+static void the_bisection_is_the_closed_form(const struct topo *t)
+{
+    struct topo_facts facts = {0};
+    struct topo_cut cut;
+
+    topo_halve(t, &cut);
+    assert_int_equal(cut.terms[0] + cut.terms[1], t->nterms);
+    if (t->ops->facts)
+        t->ops->facts(t, &facts);
+    if (!facts.bisection)
+        return;
+    assert_int_equal(cut.terms[0], cut.terms[1]);
+    assert_int_equal(cut.cables, facts.bisection);
+    if (t->nrouters <= SMALL)
+        assert_int_equal(smallest_bisection(t), facts.bisection);
+}
+
+/* The tables against the oracle, on every wiring. */
+static void shortest_path_tables_agree_with_a_plain_search(const struct topo *t, uint32_t diameter)
+{
+    uint32_t *hops = wr_alloc(t->nrouters * sizeof *hops);
+    struct topo_paths paths;
+    struct wr_err err = {0};
+
+    assert_true(topo_paths_build(&paths, t, &err));
+    assert_int_equal(paths.diameter, diameter);
+    for (uint32_t dst = 0; dst < t->nrouters; dst++) {
+        search(t, dst, hops);
+        for (uint32_t here = 0; here < t->nrouters; here++) {
+            uint16_t ports[TOPO_MAX_NEXT];
+            uint32_t n = 0;
+
+            assert_int_equal(topo_paths_hops(&paths, here, dst), hops[here]);
+            if (here == dst)
+                continue;
+            for (uint32_t p = 0; p < t->nports; p++)
+                n += topo_port(t, here, p)->kind == TOPO_ROUTER &&
+                     hops[topo_port(t, here, p)->peer] + 1 == hops[here];
+            assert_int_equal(topo_paths_next(&paths, here, dst, ports), n);
+            for (uint32_t i = 0; i < n; i++)
+                assert_int_equal(hops[topo_port(t, here, ports[i])->peer] + 1, hops[here]);
+        }
+    }
+    topo_paths_free(&paths);
+    free(hops);
+}
+
+static void a_router_is_found_by_its_name(const struct topo *t)
+{
+    char name[TOPO_NAME_MAX];
+    struct wr_err err = {0};
+
+    for (uint32_t r = 0; r < t->nrouters; r++) {
+        uint32_t found;
+
+        topo_router_name(t, r, name);
+        assert_true(topo_router_by_name(t, name, &found, &err));
+        assert_int_equal(found, r);
+    }
+}
+
 static void every_topology_keeps_the_contract(void **state)
 {
     (void)state;
@@ -298,6 +417,9 @@ static void every_topology_keeps_the_contract(void **state)
         next_ports_are_exactly_the_minimal_ones(&t);
         gateways_are_exactly_the_cables_between_groups(&t);
         closed_forms_equal_what_is_counted(&t, diameter);
+        the_bisection_is_the_closed_form(&t);
+        shortest_path_tables_agree_with_a_plain_search(&t, diameter);
+        a_router_is_found_by_its_name(&t);
         topo_close(&t);
     }
 }

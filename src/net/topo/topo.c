@@ -10,13 +10,11 @@
 #include "topo_priv.h"
 
 const struct topo_ops *const topo_table[] = {
-    &topo_dragonfly,
-    NULL,
+    &topo_dragonfly, &topo_torus, &topo_mesh, &topo_hyperx, NULL,
 };
 
 const struct conf_kind *const topo_kinds[] = {
-    &topo_dragonfly.kind,
-    NULL,
+    &topo_dragonfly.kind, &topo_torus.kind, &topo_mesh.kind, &topo_hyperx.kind, NULL,
 };
 
 /* Eight bytes a port: two GiB of wiring is more than any machine built so far

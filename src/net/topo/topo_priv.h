@@ -5,6 +5,7 @@
 #include "net/topo/topo.h"
 
 extern const struct topo_ops topo_dragonfly;
+extern const struct topo_ops topo_torus, topo_mesh, topo_hyperx;
 
 /* Which global port of a group goes to which port of which other group, seen
  * from the group as one big router. Sources in docs/models/topologies.md. */
@@ -30,19 +31,24 @@ struct topo_far topo_arrange(enum topo_arrangement how, uint32_t ngroups, uint32
 bool topo_arrange_check(enum topo_arrangement how, uint32_t *ngroups, uint32_t nrouters,
                         uint32_t globals, struct wr_err *err);
 
-/* An answer of next() that grows, each port once. */
+/* An answer of next() that grows; a port that may repeat is added, others put. */
 struct topo_ports {
     uint16_t *v;
     uint32_t n;
 };
+
+static inline void topo_ports_put(struct topo_ports *ports, uint32_t port)
+{
+    if (ports->n < TOPO_MAX_NEXT)
+        ports->v[ports->n++] = (uint16_t)port;
+}
 
 static inline void topo_ports_add(struct topo_ports *ports, uint32_t port)
 {
     for (uint32_t i = 0; i < ports->n; i++)
         if (ports->v[i] == port)
             return;
-    if (ports->n < TOPO_MAX_NEXT)
-        ports->v[ports->n++] = (uint16_t)port;
+    topo_ports_put(ports, port);
 }
 
 #endif

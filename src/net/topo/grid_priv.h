@@ -1,0 +1,54 @@
+/* grid_priv.h -- what torus, mesh and hyperx share. */
+#ifndef NET_TOPO_GRID_PRIV_H
+#define NET_TOPO_GRID_PRIV_H
+
+#include "net/topo/topo_grid.h"
+
+#define TOPO_GRID_ROW_SIZES                                                           \
+    {                                                                                 \
+        .key = "sizes", .type = CONF_LIST, .min = 1, .max = 1 << 24,                  \
+        .offset = offsetof(struct topo_grid_params, sizes), .item = CONF_U32,         \
+        .size = sizeof(uint32_t),                                                     \
+        .help = "Routers in each dimension; the first runs fastest in the numbering." \
+    }
+#define TOPO_GRID_ROW_WIDTH                                                              \
+    {                                                                                    \
+        .key = "width", .type = CONF_LIST, .def = "", .min = 1, .max = 1024,             \
+        .offset = offsetof(struct topo_grid_params, width), .item = CONF_U32,            \
+        .size = sizeof(uint32_t),                                                        \
+        .help = "Parallel cables per pair: one number per dimension, or one for all; 1." \
+    }
+#define TOPO_GRID_ROW_WRAP                                                               \
+    {                                                                                    \
+        .key = "wrap", .type = CONF_LIST, .def = "",                                     \
+        .offset = offsetof(struct topo_grid_params, wrap), .item = CONF_BOOL,            \
+        .size = sizeof(bool),                                                            \
+        .help = "Whether a dimension's ends are joined: one each, or one for all; true." \
+    }
+#define TOPO_GRID_ROW_NODES                                                         \
+    {                                                                               \
+        .key = "nodes", .type = CONF_U32, .def = "1",                               \
+        .offset = offsetof(struct topo_grid_params, nodes), .min = 1, .max = 60000, \
+        .help = "Terminals per router."                                             \
+    }
+
+/* Reads the lists into a grid: sizes, strides, widths; nothing about ports. */
+bool topo_grid_read(struct topo_grid *ret, const struct topo_grid_params *params, bool may_wrap,
+                    struct wr_err *err);
+
+/* Numbers the ports (ports_of: of one dimension), allocates, attaches the
+ * terminals, names a class per dimension. Takes a copy of the grid as t->priv. */
+bool topo_grid_alloc(struct topo *t, const struct topo_grid *g,
+                     uint64_t (*ports_of)(const struct topo_dim *d), struct wr_err *err);
+
+/* The cables that cutting dimension d in two equal halves would cut, of one
+ * line of routers; the cheapest dimension per router becomes g->cut. */
+void topo_grid_choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo_dim *d));
+/* Closed form of the bisection: 0 when the cut is not into equal halves. */
+uint64_t topo_grid_bisection(const struct topo *t, uint64_t (*cut)(const struct topo_dim *d));
+
+void topo_grid_fini(struct topo *t);
+uint32_t topo_grid_half(const struct topo *t, uint32_t router);
+void topo_grid_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX]);
+
+#endif
