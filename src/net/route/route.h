@@ -18,15 +18,24 @@
 #define ROUTE_NONE UINT32_MAX
 enum { ROUTE_MAX_VCS = 16 };
 
+/* Copied into every packet, so it stays at 16 bytes. A new packet has mid =
+ * ROUTE_NONE, its destination, and zeros; route_pkt_to() makes one. */
 struct route_pkt {
     uint32_t dst_router;
     uint32_t mid;      /* intermediate router or group (the routing's choice), or ROUTE_NONE */
     uint16_t dst_port; /* ejection port at dst_router */
+    uint16_t way;      /* the routing's own: which of several equal ways it follows, 0: none yet */
     uint8_t hops;      /* router-to-router hops made so far; counted by the router */
     uint8_t state;     /* the routing's own */
     uint8_t vc;        /* the channel it arrived on; of the first router: 0 */
     bool nonminimal;   /* has left the minimal path (statistics read it) */
 };
+_Static_assert(sizeof(struct route_pkt) == 16, "route_pkt travels in every packet");
+
+static inline struct route_pkt route_pkt_to(struct topo_end dst)
+{
+    return (struct route_pkt){.dst_router = dst.router, .dst_port = dst.port, .mid = ROUTE_NONE};
+}
 
 /* How loaded ports are, as the router model counts it: bytes held in the
  * port's channels plus bytes waiting for it. */
@@ -66,5 +75,7 @@ extern const struct conf_kind *const route_kinds[];
 bool route_open(struct route *ret, const struct route_ops *ops, const void *params,
                 const struct topo *topo, struct wr_err *err);
 void route_close(struct route *rt);
+
+const struct route_ops *route_find(const char *name); /* NULL when there is none */
 
 #endif

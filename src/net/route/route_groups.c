@@ -1,0 +1,422 @@
+/* route_groups.c -- reads a machine of groups off its wiring. */
+#include "route_groups_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { FAR = UINT8_MAX };
+
+static bool is_local(const struct route_groups *g, uint32_t r, const struct topo_port *p)
+{
+    return p->kind == TOPO_ROUTER && g->group[p->peer] == g->group[r];
+}
+
+static bool is_global(const struct route_groups *g, uint32_t r, const struct topo_port *p)
+{
+    return p->kind == TOPO_ROUTER && g->group[p->peer] != g->group[r];
+}
+
+/* Slots, and the members of each group in slot order: member[g * nslots + slot]. */
+static uint32_t *list_members(struct route_groups *g, uint32_t *size)
+{
+    const struct topo *t = g->topo;
+
+    g->slot = wr_zalloc(t->nrouters, sizeof *g->slot);
+    for (uint32_t r = 0; r < t->nrouters; r++) {
+        g->slot[r] = (uint16_t)size[g->group[r]]++;
+        if (size[g->group[r]] > g->nslots)
+            g->nslots = size[g->group[r]];
+    }
+    uint32_t *member = wr_alloc((size_t)g->ngroups * g->nslots * sizeof *member);
+
+    memset(member, 0xff, (size_t)g->ngroups * g->nslots * sizeof *member);
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        member[(uint64_t)g->group[r] * g->nslots + g->slot[r]] = r;
+    return member;
+}
+
+/* Breadth first from router `to` over the cables of its group, until all `size`
+ * of it are met. A cable has two ends, so the distance from is the distance to. */
+static void measure_from(struct route_groups *g, uint32_t to, uint32_t size, uint32_t *queue)
+{
+    const struct topo *t = g->topo;
+    uint32_t head = 0, tail = 0;
+    uint16_t slot = g->slot[to];
+
+    g->dist[(uint64_t)to * g->nslots + slot] = 0;
+    queue[tail++] = to;
+    while (head < tail && tail < size) {
+        uint32_t r = queue[head++];
+        uint8_t d = g->dist[(uint64_t)r * g->nslots + slot];
+
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *port = topo_port(t, r, p);
+            uint8_t *far = &g->dist[(uint64_t)port->peer * g->nslots + slot];
+
+            if (!is_local(g, r, port) || *far != FAR)
+                continue;
+            *far = (uint8_t)(d + 1);
+            queue[tail++] = port->peer;
+        }
+    }
+}
+
+static bool is_dead(const struct topo *t, uint32_t r)
+{
+    for (uint32_t p = 0; p < t->nports; p++) {
+        uint8_t kind = topo_port(t, r, p)->kind;
+
+        if (kind == TOPO_ROUTER || kind == TOPO_TERMINAL)
+            return false;
+    }
+    return true;
+}
+
+static bool measure_locals(struct route_groups *g, const uint32_t *size, const uint32_t *member,
+                           struct wr_err *err)
+{
+    const struct topo *t = g->topo;
+    size_t ncells = (size_t)t->nrouters * g->nslots;
+    uint32_t *queue = wr_alloc(g->nslots * sizeof *queue);
+    bool ok = true;
+
+    g->dist = wr_alloc(ncells);
+    memset(g->dist, FAR, ncells);
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        measure_from(g, r, size[g->group[r]], queue);
+    for (uint32_t r = 0; ok && r < t->nrouters; r++)
+        for (uint32_t s = 0; ok && s < g->nslots; s++) {
+            uint32_t to = member[(uint64_t)g->group[r] * g->nslots + s];
+            uint8_t d = g->dist[(uint64_t)r * g->nslots + s];
+
+            if (d == FAR && to != ROUTE_NONE && !is_dead(t, r) && !is_dead(t, to))
+                ok = wr_fail(err, WR_INPUT,
+                             "router %u cannot reach router %u without leaving group %u; use "
+                             "`kind: table`, which may",
+                             r, to, g->group[r]);
+            if (d != FAR && d > g->local_hops)
+                g->local_hops = d;
+        }
+    free(queue);
+    if (ok && g->local_hops > GROUPS_MAX_LOCAL)
+        ok = wr_fail(err, WR_INPUT,
+                     "two routers of a group are %u hops apart, at most %d are possible here; use "
+                     "`kind: table`",
+                     g->local_hops, GROUPS_MAX_LOCAL);
+    return ok;
+}
+
+/* Does the first of two hops from r to slot s, by port p, have the lower class? */
+static bool ascends(const struct route_groups *g, const struct topo_port *first, uint32_t slot)
+{
+    const struct topo *t = g->topo;
+
+    for (uint32_t p = 0; p < t->nports; p++) {
+        const struct topo_port *second = topo_port(t, first->peer, p);
+
+        if (is_local(g, first->peer, second) && g->slot[second->peer] == slot &&
+            second->cls > first->cls)
+            return true;
+    }
+    return false;
+}
+
+/* Is port p of router r a candidate towards a slot of its group? */
+static bool leads(const struct route_groups *g, uint32_t r, const struct topo_port *p,
+                  uint32_t slot)
+{
+    if (!is_local(g, r, p))
+        return false;
+    uint8_t d = g->dist[(uint64_t)r * g->nslots + slot];
+
+    if (d == FAR || g->dist[(uint64_t)p->peer * g->nslots + slot] + 1 != d)
+        return false;
+    return g->shape != GROUPS_CLASSES || d < 2 || ascends(g, p, slot);
+}
+
+static bool all_ascend(const struct route_groups *g)
+{
+    const struct topo *t = g->topo;
+
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t s = 0; s < g->nslots; s++) {
+            bool found = g->dist[(uint64_t)r * g->nslots + s] != 2;
+
+            for (uint32_t p = 0; !found && p < t->nports; p++)
+                found = is_local(g, r, topo_port(t, r, p)) && ascends(g, topo_port(t, r, p), s);
+            if (!found)
+                return false;
+        }
+    return true;
+}
+
+/* Terminals on one side of every local cable, global links on the other. */
+static bool all_leaves(const struct route_groups *g)
+{
+    enum { SPINE = 1, LEAF = 2 };
+    const struct topo *t = g->topo;
+    uint8_t *side = wr_zalloc(t->nrouters, 1);
+    bool ok = true;
+
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *port = topo_port(t, r, p);
+
+            if (port->kind == TOPO_TERMINAL)
+                side[r] |= LEAF;
+            else if (is_global(g, r, port))
+                side[r] |= SPINE;
+        }
+    for (uint32_t r = 0; ok && r < t->nrouters; r++) {
+        ok = side[r] != (SPINE | LEAF);
+        for (uint32_t p = 0; ok && p < t->nports; p++) {
+            const struct topo_port *port = topo_port(t, r, p);
+
+            ok = !is_local(g, r, port) || ((side[r] == LEAF) != (side[port->peer] == LEAF) &&
+                                           (side[r] == SPINE) != (side[port->peer] == SPINE));
+        }
+    }
+    free(side);
+    return ok;
+}
+
+static void find_shape(struct route_groups *g)
+{
+    g->seg_vcs = 1;
+    if (g->local_hops <= 1)
+        g->shape = GROUPS_DIRECT;
+    else if (g->local_hops == 2 && all_ascend(g))
+        g->shape = GROUPS_CLASSES;
+    else if (g->local_hops == 2 && all_leaves(g))
+        g->shape = GROUPS_LEAVES;
+    else {
+        g->shape = GROUPS_COUNTED;
+        g->seg_vcs = g->local_hops;
+    }
+}
+
+static void list_locals(struct route_groups *g)
+{
+    const struct topo *t = g->topo;
+    uint64_t ncells = (uint64_t)t->nrouters * g->nslots, n = 0;
+    uint32_t *first = wr_zalloc(ncells + 1, sizeof *first);
+    WR_VEC(uint16_t) ports = {0};
+    bool choice = false;
+
+    g->local = wr_zalloc(ncells, sizeof *g->local);
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t s = 0; s < g->nslots; s++, n++) {
+            first[n] = (uint32_t)ports.n;
+            for (uint32_t p = 0; p < t->nports; p++)
+                if (leads(g, r, topo_port(t, r, p), s))
+                    wr_vec_push(&ports, (uint16_t)p);
+            if (ports.n > first[n])
+                g->local[n] = ports.v[first[n]];
+            choice |= ports.n > first[n] + 1;
+        }
+    first[n] = (uint32_t)ports.n;
+    if (choice) {
+        g->local_first = first;
+        g->local_port = ports.v;
+    } else {
+        free(first);
+        wr_vec_fini(&ports);
+    }
+}
+
+static void list_exits(struct route_groups *g)
+{
+    const struct topo *t = g->topo;
+    WR_VEC(struct groups_exit) exits = {0};
+
+    g->exit_first = wr_alloc((t->nrouters + 1ul) * sizeof *g->exit_first);
+    g->exits_differ = wr_zalloc(t->nrouters, 1);
+    for (uint32_t r = 0; r < t->nrouters; r++) {
+        g->exit_first[r] = (uint32_t)exits.n;
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *port = topo_port(t, r, p);
+
+            if (!is_global(g, r, port))
+                continue;
+            wr_vec_push(&exits, (struct groups_exit){g->group[port->peer], (uint16_t)p});
+            if (g->group[port->peer] != exits.v[g->exit_first[r]].group)
+                g->exits_differ[r] = 1;
+        }
+    }
+    g->exit_first[t->nrouters] = (uint32_t)exits.n;
+    g->exit = exits.v;
+}
+
+/* Global hops between groups. Where every two share a cable, which is usual,
+ * this looks at each cable once. */
+static uint8_t *measure_groups(const struct route_groups *g)
+{
+    const struct topo *t = g->topo;
+    uint64_t n = g->ngroups;
+    uint8_t *dist = wr_alloc(n * n);
+    uint32_t *queue = wr_alloc(n * sizeof *queue);
+
+    memset(dist, FAR, n * n);
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t i = g->exit_first[r]; i < g->exit_first[r + 1]; i++)
+            dist[g->group[r] * n + g->exit[i].group] = 1;
+    for (uint32_t to = 0; to < n; to++) {
+        uint32_t head = 0, tail = 0;
+
+        dist[to * n + to] = 0;
+        for (uint32_t from = 0; from < n; from++)
+            if (dist[to * n + from] == 1)
+                queue[tail++] = from;
+        while (head < tail && tail + 1 < n) {
+            uint32_t mid = queue[head++];
+
+            for (uint32_t from = 0; from < n; from++)
+                if (dist[mid * n + from] == 1 && dist[to * n + from] == FAR) {
+                    dist[to * n + from] = (uint8_t)(dist[to * n + mid] + 1);
+                    queue[tail++] = from;
+                }
+        }
+    }
+    free(queue);
+    return dist;
+}
+
+static bool is_way(const uint8_t *dist, uint64_t n, uint32_t from, uint32_t via, uint32_t to)
+{
+    return from != to && dist[from * n + to] != FAR &&
+           dist[via * n + to] + 1 == dist[from * n + to];
+}
+
+static struct groups_way way_by(const struct route_groups *g, uint32_t r,
+                                const struct groups_exit *e)
+{
+    return (struct groups_way){
+        .from = r, .to = topo_port(g->topo, r, e->port)->peer, .port = e->port, .slot = g->slot[r]};
+}
+
+/* Every exit, for every group it leads nearer to: counted while there is no
+ * room for ways yet, then written where the cursors say. Most lead nearer only to the
+ * group they enter, so a farther one is looked for only where groups do not
+ * all share cables. */
+static void each_way(struct route_groups *g, const uint8_t *dist, bool far, uint32_t *cursor)
+{
+    uint64_t n = g->ngroups;
+
+    for (uint32_t r = 0; r < g->topo->nrouters; r++)
+        for (uint32_t i = g->exit_first[r]; i < g->exit_first[r + 1]; i++) {
+            const struct groups_exit *e = &g->exit[i];
+            uint32_t lo = far ? 0 : e->group, hi = far ? g->ngroups : e->group + 1;
+
+            for (uint32_t to = lo; to < hi; to++) {
+                uint32_t *at = &cursor[g->group[r] * n + to];
+
+                if (!is_way(dist, n, g->group[r], e->group, to))
+                    continue;
+                if (g->way)
+                    g->way[*at] = way_by(g, r, e);
+                ++*at;
+            }
+        }
+}
+
+static void list_ways(struct route_groups *g, const uint8_t *dist)
+{
+    uint64_t n = g->ngroups, total = 0;
+    uint32_t *cursor = wr_zalloc(n * n, sizeof *cursor);
+    bool far = g->global_hops > 1;
+
+    each_way(g, dist, far, cursor);
+    g->one_way = true;
+    g->way_first = wr_alloc((n * n + 1) * sizeof *g->way_first);
+    for (uint64_t i = 0; i < n * n; i++) {
+        bool self = i / n == i % n;
+
+        /* A group has an unused way to itself, so that a list's number is its place. */
+        g->one_way &= self || cursor[i] == 1;
+        g->way_first[i] = (uint32_t)total;
+        total += self ? 1 : cursor[i];
+        cursor[i] = g->way_first[i];
+    }
+    g->way_first[n * n] = (uint32_t)total;
+    g->way = wr_zalloc(total, sizeof *g->way);
+    each_way(g, dist, far, cursor);
+    free(cursor);
+}
+
+static bool check_groups(struct route_groups *g, const uint8_t *dist, struct wr_err *err)
+{
+    uint64_t n = g->ngroups;
+    uint8_t *live = wr_zalloc(n, 1);
+    bool ok = true;
+
+    for (uint32_t r = 0; r < g->topo->nrouters; r++)
+        live[g->group[r]] |= !is_dead(g->topo, r);
+    for (uint64_t i = 0; ok && i < n * n; i++) {
+        if (dist[i] != FAR && dist[i] > g->global_hops)
+            g->global_hops = dist[i];
+        if (dist[i] == FAR && live[i / n] && live[i % n])
+            ok = wr_fail(err, WR_INPUT,
+                         "group %u is cut off from group %u: no global link leads there; repair a "
+                         "link or remove the group",
+                         (uint32_t)(i / n), (uint32_t)(i % n));
+    }
+    free(live);
+    return ok;
+}
+
+bool groups_init(struct route_groups *g, const struct topo *t, uint32_t choice, struct wr_err *err)
+{
+    *g = (struct route_groups){
+        .topo = t, .group = t->group, .ngroups = t->ngroups, .choice = choice};
+    uint32_t *size = wr_zalloc(g->ngroups, sizeof *size);
+    uint32_t *member = list_members(g, size);
+    bool ok = measure_locals(g, size, member, err);
+
+    free(size);
+    free(member);
+    if (!ok)
+        return groups_fini(g), false;
+    find_shape(g);
+    list_locals(g);
+    list_exits(g);
+    uint8_t *dist = measure_groups(g);
+
+    ok = check_groups(g, dist, err);
+    if (ok)
+        list_ways(g, dist);
+    else
+        groups_fini(g);
+    free(dist);
+    return ok;
+}
+
+bool groups_channels(struct route_groups *g, uint32_t channels, uint32_t segments,
+                     struct wr_err *err)
+{
+    if (channels != ROUTE_STUDY || g->global_hops > 1 || g->seg_vcs > 1)
+        return route_vc_segments(&g->vcs, segments, g->seg_vcs, err);
+    route_vc_study(&g->vcs);
+    return true;
+}
+
+uint32_t groups_max_hops(const struct route_groups *g, uint32_t globals)
+{
+    return globals * (g->local_hops + 1) + g->local_hops;
+}
+
+void groups_fini(struct route_groups *g)
+{
+    free(g->slot);
+    free(g->local);
+    free(g->dist);
+    free(g->local_first);
+    free(g->local_port);
+    free(g->way);
+    free(g->way_first);
+    free(g->exit_first);
+    free(g->exit);
+    free(g->exits_differ);
+    *g = (struct route_groups){0};
+}

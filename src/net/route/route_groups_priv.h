@@ -1,0 +1,164 @@
+/* route_groups_priv.h -- a machine of groups (dragonflies) as routings see it.
+ *
+ *   here --local--> gateway ==global==> router --local--> destination
+ *
+ * Everything is read off the wiring once: the port from each router to each
+ * other of its group, and the global links ("ways") that bring a packet from
+ * one group nearer to another. So a failed cable is simply not there: a local
+ * walk becomes longer, a pair of groups is joined through a third.
+ *
+ * A packet's path is a sequence of segments, the local hops it makes in one
+ * group, with a global link after each but the last. How far it is travels in
+ * route_pkt.state:
+ *
+ *   bit 7      last phase: on its way to the destination, not to `mid`
+ *   bits 6..4  local hops made in this segment
+ *   bits 3..0  segment
+ */
+#ifndef NET_ROUTE_GROUPS_PRIV_H
+#define NET_ROUTE_GROUPS_PRIV_H
+
+#include "net/route/route.h"
+#include "net/route/route_params.h"
+#include "route_vc_priv.h"
+
+enum {
+    GROUPS_LAST = 0x80,
+    GROUPS_LOCAL = 0x10, /* one local hop */
+    GROUPS_SEGMENT = 0x0f,
+    GROUPS_MAX_LOCAL = 7,
+};
+
+/* How local hops inside one segment are kept from waiting for each other in a circle. */
+enum groups_shape {
+    GROUPS_DIRECT,  /* every two routers of a group share a cable: one hop, nothing to order */
+    GROUPS_CLASSES, /* at most two hops, of ascending link class (rows before columns) */
+    GROUPS_LEAVES,  /* leaves and spines: up before down; see route_vc.c */
+    GROUPS_COUNTED, /* anything else: a channel per hop */
+};
+
+struct groups_way {
+    uint32_t from, to; /* routers at the two ends of the global link */
+    uint16_t port;     /* of `from` */
+    uint16_t slot;     /* of `from` in its group */
+};
+
+struct groups_exit {
+    uint32_t group; /* where this global link leads */
+    uint16_t port;
+};
+
+struct route_groups {
+    const struct topo *topo;
+    const uint32_t *group; /* of a router */
+    uint16_t *slot;        /* a router's index in its group */
+    uint32_t ngroups;
+    uint32_t nslots; /* routers of the largest group */
+
+    uint16_t *local;       /* [nrouters * nslots] first port towards a router of the group */
+    uint8_t *dist;         /* the same, hops; UINT8_MAX: not there */
+    uint32_t *local_first; /* where several ports do: [nrouters * nslots + 1] into local_port */
+    uint16_t *local_port;  /* both NULL when there is never a choice */
+
+    struct groups_way *way; /* from a group nearer to another */
+    uint32_t *way_first;    /* [ngroups * ngroups + 1] into way */
+    bool one_way;           /* way[from * ngroups + to] is the only one */
+
+    uint32_t *exit_first; /* [nrouters + 1] into exit */
+    struct groups_exit *exit;
+    uint8_t *exits_differ; /* [nrouters] global links to two groups or more */
+
+    enum groups_shape shape;
+    uint32_t local_hops;  /* longest walk inside a group */
+    uint32_t global_hops; /* most global links on a minimal path */
+    uint32_t seg_vcs;     /* channels that one segment needs */
+    uint32_t choice;      /* enum route_choice */
+    struct route_group_vcs vcs;
+};
+
+/* Reads the wiring; fails when live routers of a group cannot reach each other
+ * inside it or a group cannot reach another. */
+bool groups_init(struct route_groups *g, const struct topo *t, uint32_t choice, struct wr_err *err);
+void groups_fini(struct route_groups *g);
+
+/* Numbers the channels for paths of up to `segments` groups. The study's scheme is for
+ * whole machines; after failures, which lengthen paths, segments are counted. */
+bool groups_channels(struct route_groups *g, uint32_t channels, uint32_t segments,
+                     struct wr_err *err);
+/* Most hops of a path with so many global links. */
+uint32_t groups_max_hops(const struct route_groups *g, uint32_t globals);
+
+/* What a decision may look at. */
+struct groups_ask {
+    uint32_t here;
+    uint32_t dst; /* the packet's destination, for the fixed choice */
+    const struct route_view *view;
+    struct wr_rng *rng;
+};
+
+struct groups_step {
+    uint16_t port;
+    uint16_t way;  /* to remember in route_pkt.way */
+    bool crosses;  /* takes a global link */
+    bool arriving; /* here is already in the group */
+};
+
+uint16_t groups_pick_local(const struct route_groups *g, const struct groups_ask *ask,
+                           uint64_t cell);
+struct groups_step groups_pick_way(const struct route_groups *g, const struct groups_ask *ask,
+                                   uint32_t list, uint32_t to, uint16_t way);
+
+/* The port towards router `slot` of the own group. */
+static inline uint16_t groups_local(const struct route_groups *g, const struct groups_ask *ask,
+                                    uint32_t slot)
+{
+    uint64_t cell = (uint64_t)ask->here * g->nslots + slot;
+
+    return g->local_first ? groups_pick_local(g, ask, cell) : g->local[cell];
+}
+
+/* The next step towards `group`, and there towards `to` (ROUTE_NONE: any of its
+ * routers; then `here` is not in it). `way` is what the last step gave. */
+static inline struct groups_step groups_toward(const struct route_groups *g,
+                                               const struct groups_ask *ask, uint32_t group,
+                                               uint32_t to, uint16_t way)
+{
+    uint32_t mine = g->group[ask->here];
+
+    if (mine == group)
+        return (struct groups_step){.port = groups_local(g, ask, g->slot[to]), .arriving = true};
+    uint32_t list = mine * g->ngroups + group;
+
+    if (!g->one_way)
+        return groups_pick_way(g, ask, list, to, way);
+    const struct groups_way *w = &g->way[list];
+
+    if (w->from == ask->here)
+        return (struct groups_step){.port = w->port, .crosses = true};
+    return (struct groups_step){.port = groups_local(g, ask, w->slot)};
+}
+
+/* The channel for a step, and the packet's state after it. */
+static inline struct route_hop groups_take(const struct route_groups *g, struct route_pkt *p,
+                                           struct groups_step s, bool at_home)
+{
+    struct route_hop hop = {.port = s.port, .vc = g->vcs.vc[at_home][p->state]};
+
+    p->way = s.way;
+    if (s.crosses)
+        p->state = (uint8_t)((p->state & (GROUPS_LAST | GROUPS_SEGMENT)) + 1);
+    else
+        p->state = (uint8_t)(p->state + GROUPS_LOCAL);
+    return hop;
+}
+
+/* A group that is neither of the two, each as likely; ROUTE_NONE if there is none. */
+uint32_t groups_draw(const struct route_groups *g, struct wr_rng *rng, uint32_t a, uint32_t b);
+
+/* Hops of the path that groups_toward would take from `from` to `to`. */
+uint32_t groups_hops(const struct route_groups *g, uint32_t from, uint32_t to);
+/* The same to the nearest router of a group, and that router. */
+uint32_t groups_enter(const struct route_groups *g, uint32_t from, uint32_t group,
+                      uint32_t *ret_router);
+
+#endif

@@ -1,0 +1,170 @@
+/* route_par.c -- progressive adaptive routing on machines of groups.
+ *
+ * Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection
+ * networks", ISCA 2009: a packet that left its source minimally may still turn
+ * away at a later router of the source group. The first router draws an
+ * intermediate group; every router of the source group compares the port of the
+ * minimal path with the port of the way to that group. A later router that has
+ * no link of its own to it draws again among the links it has, so the packet
+ * makes no second detour inside the group.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "route_groups_priv.h"
+#include "route_pick_priv.h"
+#include "route_priv.h"
+
+#define AT(field) offsetof(struct route_par_params, field)
+
+static const struct conf_row rows[] = {
+    {.key = "factor",
+     .type = CONF_REAL,
+     .offset = AT(rule.factor),
+     .def = "2",
+     .min = 0,
+     .max = 1e6,
+     .help = "Stay minimal while the minimal load is at most this often the other."},
+    {.key = "bias",
+     .type = CONF_BYTES,
+     .offset = AT(rule.bias),
+     .def = "0 B",
+     .help = "Added to the non-minimal load before the two are compared."},
+    {.key = "weight",
+     .type = CONF_CHOICE,
+     .offset = AT(rule.weight),
+     .def = "port",
+     .names = route_weight_names,
+     .help = "Compare the loads of the two ports, or each times the hops of its path."},
+    {.key = "choice",
+     .type = CONF_CHOICE,
+     .offset = AT(choice),
+     .def = "least-loaded",
+     .names = route_choice_names,
+     .help = "Among equally short ways: always the same one for a destination, a random one, or "
+             "the least loaded."},
+    {.key = "channels",
+     .type = CONF_CHOICE,
+     .offset = AT(channels),
+     .def = "study",
+     .names = route_channels_names,
+     .help = "Virtual channels: as the reference study numbers them (4), or one for each group "
+             "visited (3)."},
+    CONF_END,
+};
+
+static bool init(struct route *rt, struct wr_err *err)
+{
+    const struct route_par_params *params = rt->params;
+
+    if (!rt->topo->gateways)
+        return wr_fail(err, WR_INPUT,
+                       "it needs a machine of groups (dragonfly, dragonfly-xc, dragonfly-plus); "
+                       "use `kind: ugal-l` here");
+    struct route_groups *g = wr_zalloc(1, sizeof *g);
+
+    if (!groups_init(g, rt->topo, params->choice, err) ||
+        !groups_channels(g, params->channels, 2 * g->global_hops + 1, err)) {
+        groups_fini(g);
+        free(g);
+        return false;
+    }
+    rt->priv = g;
+    rt->nvcs = g->vcs.nvcs;
+    rt->max_hops = groups_max_hops(g, 2 * g->global_hops);
+    return true;
+}
+
+static void fini(struct route *rt)
+{
+    groups_fini(rt->priv);
+    free(rt->priv);
+}
+
+/* One of the router's own global links, not to `home`. */
+static struct groups_step redraw(const struct route_groups *g, const struct groups_ask *ask,
+                                 uint32_t home, uint32_t *ret_group)
+{
+    const struct groups_exit *v = g->exit + g->exit_first[ask->here];
+    uint32_t n = g->exit_first[ask->here + 1] - g->exit_first[ask->here];
+    const struct groups_exit *e;
+
+    /* It has links to two groups, so at least one draw in n succeeds. */
+    do
+        e = &v[wr_rng_below(ask->rng, n)];
+    while (e->group == home);
+    *ret_group = e->group;
+    return (struct groups_step){.port = e->port, .crosses = true};
+}
+
+static bool stays_minimal(const struct route *rt, const struct groups_ask *ask, uint32_t mid,
+                          struct groups_step min, struct groups_step non)
+{
+    const struct route_par_params *params = rt->params;
+    const struct route_groups *g = rt->priv;
+    uint32_t h_min = 1, h_non = 1;
+
+    if (params->rule.weight == ROUTE_BY_HOPS) {
+        uint32_t at;
+
+        h_min = groups_hops(g, ask->here, ask->dst);
+        h_non = groups_enter(g, ask->here, mid, &at);
+        h_non += groups_hops(g, at, ask->dst);
+    }
+    return route_rule_minimal(&params->rule, ask->view->load(ask->view, ask->here, min.port), h_min,
+                              ask->view->load(ask->view, ask->here, non.port), h_non);
+}
+
+/* In the source group, still minimal. */
+static struct groups_step compare(const struct route *rt, struct route_pkt *p,
+                                  const struct groups_ask *ask, uint32_t home)
+{
+    const struct route_groups *g = rt->priv;
+    bool first = p->state < GROUPS_LOCAL;
+    struct groups_step min = groups_toward(g, ask, home, p->dst_router, p->way);
+
+    if (first)
+        p->mid = groups_draw(g, ask->rng, g->group[ask->here], home);
+    if (p->mid == ROUTE_NONE)
+        return min;
+    struct groups_step non = groups_toward(g, ask, p->mid, ROUTE_NONE, 0);
+
+    if (!first && !non.crosses) {
+        if (!g->exits_differ[ask->here])
+            return min;
+        non = redraw(g, ask, home, &p->mid);
+    }
+    if (stays_minimal(rt, ask, p->mid, min, non))
+        return min;
+    p->nonminimal = true;
+    return non;
+}
+
+static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                               const struct route_view *view, struct wr_rng *rng)
+{
+    const struct route_groups *g = rt->priv;
+    struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
+    uint32_t mine = g->group[here], home = g->group[p->dst_router];
+    struct groups_step step;
+
+    if (p->nonminimal && mine == p->mid)
+        p->state |= GROUPS_LAST;
+    if (p->nonminimal && !(p->state & GROUPS_LAST))
+        step = groups_toward(g, &ask, p->mid, ROUTE_NONE, p->way);
+    else if (mine == home || (p->state & GROUPS_SEGMENT))
+        step = groups_toward(g, &ask, home, p->dst_router, p->way);
+    else
+        step = compare(rt, p, &ask, home);
+    return groups_take(g, p, step, mine == home);
+}
+
+const struct route_ops route_par = {
+    .kind = {.name = "par",
+             .summary = "progressive adaptive: every router of the source group may turn away",
+             .rows = rows,
+             .params_size = sizeof(struct route_par_params)},
+    .init = init,
+    .fini = fini,
+    .decide = decide,
+};

@@ -1,0 +1,31 @@
+#include "route_pick_priv.h"
+
+#include <stddef.h>
+
+const char *const route_choice_names[] = {"fixed", "random", "least-loaded", NULL};
+const char *const route_channels_names[] = {"study", "phase", NULL};
+
+uint16_t route_pick_port(uint32_t choice, const uint16_t *ports, uint32_t n, uint32_t here,
+                         uint32_t dst, const struct route_view *view, struct wr_rng *rng)
+{
+    if (n == 1)
+        return ports[0];
+    uint32_t at = route_pick_start(choice, dst, n, rng);
+
+    if (choice != ROUTE_LEAST)
+        return ports[at];
+    uint16_t best = ports[at];
+    uint32_t load = view->load(view, here, best);
+
+    for (uint32_t i = 1; i < n && load; i++) {
+        if (++at == n)
+            at = 0;
+        uint32_t l = view->load(view, here, ports[at]);
+
+        if (l < load) {
+            load = l;
+            best = ports[at];
+        }
+    }
+    return best;
+}

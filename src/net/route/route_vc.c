@@ -1,0 +1,76 @@
+/* route_vc.c -- the channel schemes, and why none of them can deadlock.
+ *
+ * Every argument has the same form: give each (link, channel) a rank such that
+ * any two consecutive hops of any packet have increasing ranks. Then the
+ * dependency graph has no cycle.
+ *
+ * SEGMENTS (machines of groups). A path visits groups; the local hops in the
+ * i-th group and the global link that leaves it are segment i. Rank, first by
+ * segment, then local before global:
+ *
+ *     L0 < G0 < L1 < G1 < L2 < ...
+ *
+ * A packet enters the next segment when it crosses a global link or turns at
+ * its intermediate router, and never goes back. What remains is the order
+ * among the local hops of one segment:
+ *   - direct: a segment has at most one local hop;
+ *   - classes: hops have ascending link class, so rank by class;
+ *   - leaves: terminals are on leaves only, so a segment that starts at a leaf
+ *     goes up (and ends, or leaves the group, or goes down), and one that
+ *     starts at a spine, behind a global link, goes down (and ends, or goes up
+ *     and leaves). The first kind ranks up < down, the second down < up, and a
+ *     segment number is always of the same kind;
+ *   - counted: the j-th local hop of a segment has a channel of its own.
+ *
+ * STUDY (machines of groups, as the reference study numbers them). Local hops
+ * so far (0 or 1) in the source group, 2 in the intermediate group, 3 in the
+ * destination group; traffic inside a group 0, then 1:
+ *
+ *     L0 < L1 < G0 < G1 < L2 < G2 < L3
+ *
+ * A packet that turns away from the minimal path does so at a router with a
+ * global link of its own or at its first router, so there are at most as many
+ * local hops in the source group as the group is wide.
+ */
+#include "route_vc_priv.h"
+
+#include "net/route/route.h"
+#include "route_groups_priv.h"
+
+bool route_vc_fits(uint32_t nvcs, struct wr_err *err)
+{
+    if (nvcs <= ROUTE_MAX_VCS)
+        return true;
+    return wr_fail(err, WR_INPUT,
+                   "it would need %u virtual channels and routers have at most %d; use a routing "
+                   "with fewer (`weir list routings`)",
+                   nvcs, ROUTE_MAX_VCS);
+}
+
+bool route_vc_segments(struct route_group_vcs *ret, uint32_t segments, uint32_t each,
+                       struct wr_err *err)
+{
+    if (!route_vc_fits(segments * each, err))
+        return false;
+    ret->nvcs = segments * each;
+    for (uint32_t state = 0; state < 256; state++) {
+        uint32_t segment = state & GROUPS_SEGMENT;
+        uint32_t local = (state & ~GROUPS_LAST) / GROUPS_LOCAL;
+        uint32_t vc = segment * each + (local < each ? local : each - 1);
+
+        ret->vc[0][state] = ret->vc[1][state] = (uint8_t)vc;
+    }
+    return true;
+}
+
+void route_vc_study(struct route_group_vcs *ret)
+{
+    ret->nvcs = 4;
+    for (uint32_t state = 0; state < 256; state++) {
+        uint32_t segment = state & GROUPS_SEGMENT;
+        bool moved = (state & ~GROUPS_LAST) >= GROUPS_LOCAL;
+
+        ret->vc[0][state] = segment == 0 ? moved : 2;
+        ret->vc[1][state] = segment == 0 ? moved : 3;
+    }
+}
