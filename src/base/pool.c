@@ -1,0 +1,44 @@
+#include "base/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap)
+{
+    size_t bytes = size * (size_t)cap;
+    void *base = MAP_FAILED;
+
+    /* Under a limit on address space (ulimit -v) take what can be had. */
+    while (cap >= 1024) {
+        base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base != MAP_FAILED)
+            break;
+        cap /= 2;
+        bytes = size * (size_t)cap;
+    }
+    if (base == MAP_FAILED) {
+        fprintf(stderr, "weir: cannot reserve address space for %s; raise `ulimit -v`\n", what);
+        exit(4);
+    }
+    madvise(base, bytes, MADV_HUGEPAGE);
+    *p = (struct wr_pool){.base = base, .size = size, .free = WR_NIL, .cap = cap, .what = what};
+}
+
+void wr_pool_fini(struct wr_pool *p)
+{
+    if (p->base)
+        munmap(p->base, p->size * (size_t)p->cap);
+    *p = (struct wr_pool){0};
+}
+
+void wr_pool_full(const struct wr_pool *p)
+{
+    fprintf(
+        stderr,
+        "weir: more than %u %s in flight: the machine is offered more than it carries; lower the "
+        "load or shorten the run\n",
+        p->cap, p->what);
+    exit(4);
+}

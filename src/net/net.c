@@ -1,0 +1,295 @@
+/* net.c -- setting the network up, and its accounts. */
+#include "net/net.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net_priv.h"
+
+const char *const net_arbitration_names[] = {"round-robin", "lowest-vc", "age", NULL};
+const char *const net_accounting_names[] = {"slots", "bytes", NULL};
+const char *const net_switching_names[] = {"store-and-forward", "cut-through", NULL};
+const char *const net_queueing_names[] = {"output", "input", NULL};
+const char *const net_rail_names[] = {"round-robin", "hash", "least-loaded", NULL};
+
+enum {
+    POOL_CAP = 1 << 28,
+    RNG_ROUTE = 1, /* purpose of a router's random stream */
+    MOST_ROOM = 1 << 30,
+};
+
+static bool check_class(const struct net_params *p, const char *name, uint32_t cls,
+                        struct wr_err *err)
+{
+    const struct net_link_params *l = &p->link[cls];
+
+    if (!(l->bandwidth > 0))
+        return wr_fail(err, WR_INPUT, "link class %s has no bandwidth; give it one above 0 B/s",
+                       name);
+    if (1e12 / l->bandwidth * (double)p->packet_b > 1e12)
+        return wr_fail(err, WR_INPUT,
+                       "a packet of %llu B takes more than a second on link class %s; raise its "
+                       "bandwidth or lower nic.packet",
+                       (unsigned long long)p->packet_b, name);
+    if (l->buffer_b < p->packet_b || l->buffer_b > MOST_ROOM)
+        return wr_fail(
+            err, WR_INPUT,
+            "the buffer of link class %s is %llu B; it must hold a packet (%llu B) and be "
+            "at most 1 GiB",
+            name, (unsigned long long)l->buffer_b, (unsigned long long)p->packet_b);
+    return true;
+}
+
+static void set_class(struct net *n, uint32_t cls)
+{
+    const struct net_link_params *l = &n->p.link[cls];
+    double delay = l->latency_ps + (cls == TOPO_INJECT ? 0 : n->p.router_delay_ps);
+    double credit = n->p.credit_delay_ps + (n->p.credit_on_link ? l->latency_ps : 0);
+
+    n->cls[cls] = (struct net_class){
+        .per_byte = (uint64_t)llround(1e12 / l->bandwidth * 0x1p20),
+        .delay = (uint64_t)llround(delay * 0x1p20),
+        /* A credit is never instantaneous: what happens at one time is in the
+         * order of event.h, not of who was executed first. */
+        .credit_ps = credit < 1 ? 1 : (uint64_t)llround(credit),
+        .room = (uint32_t)l->buffer_b,
+    };
+}
+
+static void set_port(struct net *n, uint32_t index, uint32_t self_lp, uint32_t self_door,
+                     uint32_t peer_lp, uint32_t peer_door, uint8_t cls, uint32_t nvcs)
+{
+    n->port[index] = (struct net_port){
+        .vc0 = n->total_vcs,
+        .peer_lp = peer_lp,
+        .self_lp = self_lp,
+        .peer_door = (uint16_t)peer_door,
+        .self_door = (uint16_t)self_door,
+        .cls = cls,
+        .nvcs = (uint8_t)nvcs,
+    };
+    n->total_vcs += nvcs;
+}
+
+/* A link to another router has the routing's channels, to a terminal one. */
+static uint32_t port_vcs(const struct topo_port *p, const struct route *rt)
+{
+    return p->kind == TOPO_ROUTER ? rt->nvcs : p->kind == TOPO_TERMINAL ? 1 : 0;
+}
+
+static uint64_t count_vcs(const struct topo *t, const struct route *rt)
+{
+    uint64_t sum = t->nterms, nports = (uint64_t)t->nrouters * t->nports;
+
+    for (uint64_t i = 0; i < nports; i++)
+        sum += port_vcs(&t->port[i], rt);
+    return sum;
+}
+
+static void wire(struct net *n)
+{
+    const struct topo *t = n->topo;
+
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *tp = topo_port(t, r, p);
+            uint32_t lp = tp->kind == TOPO_TERMINAL ? t->nrouters + tp->peer : tp->peer;
+
+            set_port(n, r * t->nports + p, r, p, lp, tp->peer_port, tp->cls,
+                     port_vcs(tp, n->route));
+            if (tp->kind == TOPO_TERMINAL)
+                n->port[r * t->nports + p].cls = TOPO_EJECT;
+        }
+    for (uint32_t i = 0; i < t->nterms; i++)
+        set_port(n, t->nrouters * t->nports + i, t->nrouters + i, 0, t->term[i].router,
+                 t->term[i].port, TOPO_INJECT, 1);
+    for (uint64_t i = 0; i < n->total_vcs; i++) {
+        net_queue_init(&n->vc[i].queue);
+        net_queue_init(&n->vc[i].wait);
+        if (n->line)
+            net_queue_init(&n->line[i].in);
+    }
+    for (uint32_t i = 0; i < t->nterms; i++)
+        net_queue_init(&n->nic[i].queue);
+}
+
+static uint32_t load(const struct route_view *view, uint32_t router, uint16_t port)
+{
+    struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
+    struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
+
+    net_port_absorb(n, p);
+    return p->held + p->waiting;
+}
+
+static bool check_params(const struct topo *t, const struct net_params *p, struct wr_err *err)
+{
+    if (!p->packet_b || p->packet_b > MOST_ROOM)
+        return wr_fail(err, WR_INPUT, "nic.packet must be between 1 B and 1 GiB");
+    if (!p->rails || t->nterms % p->rails)
+        return wr_fail(
+            err, WR_INPUT,
+            "%u terminals cannot be shared out to nodes of %u rails; choose nic.rails so "
+            "that it divides the terminals",
+            t->nterms, p->rails);
+    if ((uint64_t)t->nrouters * t->nports + t->nterms > UINT32_MAX / ROUTE_MAX_VCS)
+        return wr_fail(err, WR_INPUT, "the machine has too many ports for 32-bit handles");
+    for (uint32_t c = 0; c < t->nclasses; c++)
+        if (!check_class(p, t->class_name[c], c, err))
+            return false;
+    return true;
+}
+
+bool net_open(struct net **ret, const struct topo *t, const struct route *route,
+              const struct net_params *params, struct sim *sim, uint64_t seed,
+              const struct net_client *client, struct wr_err *err)
+{
+    if (!check_params(t, params, err))
+        return false;
+    struct net *n = wr_zalloc_aligned(1, sizeof *n);
+    uint64_t vcs = count_vcs(t, route);
+
+    n->topo = t;
+    n->route = route;
+    n->p = *params;
+    n->sim = sim;
+    n->client = *client;
+    n->view.load = load;
+    n->nports = t->nports;
+    n->nrouters = t->nrouters;
+    n->nterms = t->nterms;
+    n->nodes = t->nterms / params->rails;
+    n->total_ports = t->nrouters * t->nports + t->nterms;
+    n->slot_b = (uint32_t)params->packet_b;
+    n->switch_ps = (uint64_t)llround(params->switch_time_ps);
+    n->gap_ps = (uint64_t)llround(params->message_gap_ps);
+    n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
+    n->vc = wr_zalloc_aligned(vcs, sizeof *n->vc);
+    if (params->queueing == NET_QUEUE_INPUT)
+        n->line = wr_zalloc(vcs, sizeof *n->line);
+    if (params->accounting == NET_ACCOUNT_BYTES)
+        n->ring_b = wr_zalloc((size_t)n->total_ports * NET_RING, sizeof *n->ring_b);
+    n->nic = wr_zalloc_aligned(t->nterms, sizeof *n->nic);
+    n->rng = wr_zalloc(t->nrouters, sizeof *n->rng);
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        wr_rng_init(&n->rng[r], seed, r, RNG_ROUTE);
+    for (uint32_t c = 0; c < t->nclasses; c++)
+        set_class(n, c);
+    wr_pool_init(&n->pkts, "packets", sizeof(struct net_pkt), POOL_CAP);
+    wr_pool_init(&n->msgs, "messages", sizeof(struct net_msg), POOL_CAP);
+    wire(n);
+    sim_handle(sim, NET_EV_CREDIT, net_on_credit, n);
+    sim_handle(sim, NET_EV_WAKE, net_on_wake, n);
+    sim_handle(sim, NET_EV_PORT, net_on_port, n);
+    sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
+    sim_handle(sim, NET_EV_ARRIVE, net_on_arrive, n);
+    sim->queue.warm = net_warm;
+    sim->queue.warm_ctx = n;
+    *ret = n;
+    return true;
+}
+
+void net_close(struct net *n)
+{
+    if (!n)
+        return;
+    free(n->port);
+    free(n->vc);
+    free(n->line);
+    free(n->ring_b);
+    free(n->nic);
+    free(n->rng);
+    wr_pool_fini(&n->pkts);
+    wr_pool_fini(&n->msgs);
+    free(n);
+}
+
+uint32_t net_nodes(const struct net *n)
+{
+    return n->nodes;
+}
+
+uint32_t net_node_lp(const struct net *n, uint32_t node)
+{
+    return n->nrouters + node * n->p.rails;
+}
+
+uint32_t net_node_router(const struct net *n, uint32_t node)
+{
+    return n->topo->term[node * n->p.rails].router;
+}
+
+uint32_t net_lps(const struct net *n)
+{
+    return n->nrouters + n->nterms;
+}
+
+struct net_msg *net_msg_at(const struct net *n, uint32_t msg)
+{
+    return wr_pool_at(&n->msgs, msg);
+}
+
+void net_watch_packets(struct net *n, struct wr_hist *hist)
+{
+    n->packet_hist = hist;
+}
+
+void net_counts(const struct net *n, struct net_counts *ret)
+{
+    *ret = n->count;
+}
+
+void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_stat *ret)
+{
+    const struct net_port *port =
+        r < n->nrouters ? &n->port[(uint64_t)r * n->nports + p]
+                        : &n->port[(uint64_t)n->nrouters * n->nports + (r - n->nrouters)];
+
+    *ret = (struct net_link_stat){
+        .bytes = port->bytes,
+        .packets = port->packets,
+        .busy_ps = port->busy_ps,
+        .saturated_ps =
+            port->saturated_ps + (port->saturated ? n->sim->now - port->t_saturated : 0),
+    };
+}
+
+uint64_t net_class_bytes(const struct net *n, uint32_t cls)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < n->total_ports; i++)
+        if (n->port[i].cls == cls)
+            sum += n->port[i].bytes;
+    return sum;
+}
+
+uint64_t net_memory(const struct topo *t, const struct route *rt, const struct net_params *p)
+{
+    uint64_t ports = (uint64_t)t->nrouters * t->nports + t->nterms, vcs = count_vcs(t, rt);
+
+    return ports * (sizeof(struct net_port) +
+                    (p->accounting == NET_ACCOUNT_BYTES ? NET_RING * sizeof(uint32_t) : 0)) +
+           vcs * (sizeof(struct net_vc) +
+                  (p->queueing == NET_QUEUE_INPUT ? sizeof(struct net_line) : 0)) +
+           t->nterms * sizeof(struct net_nic) + t->nrouters * sizeof(struct wr_rng);
+}
+
+uint64_t net_packet_memory(void)
+{
+    /* The packet, its message if it is one packet long, and its event. */
+    return sizeof(struct net_pkt) + sizeof(struct net_msg) + sizeof(struct sim_event);
+}
+
+uint64_t net_bytes_used(const struct net *n)
+{
+    return net_memory(n->topo, n->route, &n->p) + n->pkts.fresh * n->pkts.size +
+           n->msgs.fresh * n->msgs.size;
+}
+
+uint64_t net_hop_ps(const struct net *n, uint32_t cls, uint64_t bytes)
+{
+    return net_pass_ps(&n->cls[cls], (uint32_t)bytes);
+}

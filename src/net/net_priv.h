@@ -1,0 +1,210 @@
+/* net_priv.h -- the data of the network, decided before the code.
+ *
+ * Ports, hottest first; one cache line holds what a packet that finds the link
+ * idle touches. A port's channels lie behind each other in `vc`:
+ *
+ *   port[r * nports + p]            router r's outgoing link p
+ *   port[nrouters * nports + t]     terminal t's injection link
+ *   vc[port.vc0 + v]                channel v of a port (a NIC has one)
+ *
+ * Invariants (checked by net_check, and everywhere in WEIR_CHECK builds):
+ *  1. Conservation: a channel's `held` is the sum of the charges of the packets
+ *     admitted to it whose credit has not come back: queued here, on the wire,
+ *     waiting downstream, or with the credit on its way (in the ring or as an event).
+ *  2. Bounded: held <= room, always. A packet larger than the room is refused at
+ *     set-up.
+ *  3. FIFO: packets of one channel leave in the order they were admitted, and
+ *     are admitted in the order they came to wait.
+ *  4. No loss: every packet is in exactly one place: in a channel's queue, in a
+ *     channel's waiting line, in an input line, or in one arrival event.
+ *  5. No deadlock: the routing's channel-dependency graph is acyclic (its
+ *     contract test), and a terminal always takes what arrives.
+ *  6. Nobody sleeps through a credit: a port with a waiting packet has a credit
+ *     outstanding downstream, and the credit's return makes an event.
+ */
+#ifndef NET_NET_PRIV_H
+#define NET_NET_PRIV_H
+
+#include "base/hist.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "net/net.h"
+
+struct net_pkt {
+    _Alignas(64) uint32_t next; /* in the queue or line it stands in */
+    uint32_t msg;
+    uint32_t from; /* port it came through, by channel route.vc: where its credit goes */
+    uint32_t bytes;
+    struct route_pkt route;
+    uint64_t t_birth; /* began to leave its NIC */
+    uint64_t t_tail;  /* cut-through: when its last byte is here */
+};
+
+struct net_queue {
+    uint32_t head, tail;
+};
+
+struct net_vc {
+    struct net_queue queue; /* admitted, waiting for the link */
+    struct net_queue wait;  /* not admitted: no credit, or the switch is busy */
+    uint32_t held;          /* bytes charged to this channel */
+};
+
+/* Input queueing: the packets that arrived over one upstream channel, in
+ * order; only the first may ask for an output. And when the channel's own output side is free. */
+struct net_line {
+    struct net_queue in; /* at the downstream router; the one that asked is not in it */
+    uint64_t t_in_free;  /* the line gives its next packet not before */
+    uint64_t t_out_free; /* the channel takes its next packet not before */
+    bool asked;          /* the first has asked for its output and waits there */
+    bool in_event, out_event;
+};
+
+/* A credit on its way: time << 8 | channel. 2^56 ps are twenty hours. */
+enum { NET_RING = 4 };
+
+struct net_port {
+    _Alignas(128) uint64_t t_free; /* the link is idle from then on */
+    uint32_t held;                 /* bytes charged, over its channels */
+    uint32_t waiting;              /* bytes that wait for admission */
+    uint32_t vc0;
+    uint32_t peer_lp; /* where the link leads */
+    uint32_t self_lp;
+    uint16_t queued;    /* channels with a non-empty queue, one bit each */
+    uint16_t stalled;   /* channels with a non-empty waiting line */
+    uint16_t peer_door; /* the port number there */
+    uint16_t self_door; /* its own number on its router */
+    uint8_t ring_at, ring_n;
+    uint8_t cls, nvcs;
+    uint8_t last_vc; /* round robin: the one served last */
+    bool port_event; /* an event at t_free is under way */
+    bool wake_event; /* an event for a credit is under way */
+    bool saturated;
+    uint64_t bytes, packets;
+    /* the second line: credits on their way, and accounts */
+    uint64_t ring[NET_RING];
+    uint64_t busy_ps, saturated_ps, t_saturated;
+};
+_Static_assert(sizeof(struct net_port) == 128, "a port is two cache lines");
+
+/* The arithmetic of a link class: picoseconds in 1/2^20 parts. */
+struct net_class {
+    uint64_t per_byte; /* serialisation */
+    uint64_t delay;    /* propagation and router delay */
+    uint64_t credit_ps;
+    uint32_t room; /* bytes per channel */
+};
+
+struct net_nic {
+    struct net_queue queue; /* messages */
+    uint64_t t_next;        /* the next message may start not before */
+    uint64_t backlog;       /* bytes of its messages not yet put into packets */
+    uint32_t rail_turn;     /* of the node's first rail: whose turn it is */
+};
+
+struct net {
+    const struct topo *topo;
+    const struct route *route;
+    struct net_params p;
+    struct sim *sim;
+    struct net_client client;
+    struct route_view view;
+
+    uint32_t nports; /* of a router */
+    uint32_t nrouters, nterms, nodes;
+    uint32_t total_ports, total_vcs;
+    struct net_port *port;
+    struct net_vc *vc;
+    struct net_line *line; /* [total_vcs], input queueing only */
+    uint32_t *ring_b; /* [total_ports * NET_RING] what a credit gives back; byte accounting only */
+    struct net_nic *nic; /* [nterms] */
+    struct wr_rng *rng;  /* [nrouters] */
+    struct net_class cls[TOPO_MAX_CLASSES];
+    uint32_t slot_b; /* what a packet is charged under slot accounting */
+    uint64_t switch_ps, gap_ps;
+
+    struct wr_pool pkts, msgs;
+    struct wr_hist *packet_hist;
+    struct net_counts count;
+};
+
+static inline struct net_pkt *net_pkt(const struct net *n, uint32_t h)
+{
+    return wr_pool_at(&n->pkts, h);
+}
+
+static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k)
+{
+    if (n->p.accounting == NET_ACCOUNT_SLOTS)
+        return n->slot_b;
+    return k->bytes ? k->bytes : 1;
+}
+
+static inline uint64_t net_serial_ps(const struct net_class *c, uint32_t bytes)
+{
+    return (c->per_byte * bytes + (1u << 19)) >> 20;
+}
+
+static inline uint64_t net_pass_ps(const struct net_class *c, uint32_t bytes)
+{
+    return (c->per_byte * bytes + c->delay + (1u << 19)) >> 20;
+}
+
+static inline bool net_has_room(const struct net *n, const struct net_port *port,
+                                const struct net_vc *vc, uint32_t charge)
+{
+    return vc->held + charge <= n->cls[port->cls].room;
+}
+
+/* port.c: the link and its credits */
+void net_port_absorb_slow(struct net *n, struct net_port *port);
+void net_port_join(struct net *n, struct net_port *port, uint32_t vc, uint32_t pkt);
+void net_port_transmit(struct net *n, struct net_port *port, uint32_t pkt);
+void net_port_send_credit(struct net *n, uint32_t port, uint32_t vc, uint32_t charge);
+void net_port_saturation(struct net *n, struct net_port *port, bool now);
+void net_port_call_wake(struct net *n, struct net_port *port);
+void net_on_port(void *ctx, const struct sim_event *e);
+void net_on_wake(void *ctx, const struct sim_event *e);
+void net_on_credit(void *ctx, const struct sim_event *e);
+
+static inline void net_port_absorb(struct net *n, struct net_port *port)
+{
+    if (port->ring_n && port->ring[port->ring_at] >> 8 <= n->sim->now)
+        net_port_absorb_slow(n, port);
+}
+
+/* router.c */
+void net_warm(void *ctx, const struct sim_event *e);
+void net_on_arrive(void *ctx, const struct sim_event *e);
+void net_on_switch(void *ctx, const struct sim_event *e);
+void net_router_serve_waiting(struct net *n, struct net_port *port);
+
+/* nic.c */
+void net_nic_pump(struct net *n, uint32_t term);
+void net_nic_deliver(struct net *n, uint32_t pkt);
+
+static inline void net_queue_init(struct net_queue *q)
+{
+    q->head = q->tail = WR_NIL;
+}
+
+static inline void net_queue_put(const struct wr_pool *pool, struct net_queue *q, uint32_t h)
+{
+    *(uint32_t *)wr_pool_at(pool, h) =
+        WR_NIL; /* `next` is the first member of packets and messages */
+    if (q->head == WR_NIL)
+        q->head = h;
+    else
+        *(uint32_t *)wr_pool_at(pool, q->tail) = h;
+    q->tail = h;
+}
+
+static inline uint32_t net_queue_get(const struct wr_pool *pool, struct net_queue *q)
+{
+    uint32_t h = q->head;
+
+    q->head = *(uint32_t *)wr_pool_at(pool, h);
+    return h;
+}
+
+#endif

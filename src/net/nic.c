@@ -1,0 +1,185 @@
+/* nic.c -- messages become packets, and packets messages again.
+ *
+ * Messages of a NIC go out first come, first served, their starts at least a
+ * gap apart. A packet is made when the link is idle and its channel has room,
+ * so a long message costs one packet at a time.
+ */
+#include <assert.h>
+
+#include "net_priv.h"
+
+enum { MSG_STARTED = 1, MSG_SENT = 2, MSG_ARRIVED = 4 };
+
+static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net_msg *m)
+{
+    uint32_t pkt = wr_pool_take(&n->pkts);
+    const struct topo_end *to = &n->topo->term[m->dst * n->p.rails + m->rail];
+    uint32_t bytes = (uint32_t)(m->unsent < n->p.packet_b ? m->unsent : n->p.packet_b);
+
+    *net_pkt(n, pkt) = (struct net_pkt){
+        .msg = h,
+        .from = port,
+        .bytes = bytes,
+        .route = {.dst_router = to->router, .dst_port = to->port, .mid = ROUTE_NONE},
+        .t_birth = n->sim->now,
+        .t_tail = n->sim->now,
+    };
+    m->unsent -= bytes;
+    n->nic[port - n->nrouters * n->nports].backlog -= bytes;
+    return pkt;
+}
+
+static void port_at(struct net *n, struct net_port *port, uint64_t t)
+{
+    if (port->port_event)
+        return;
+    port->port_event = true;
+    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_PORT, 0), 0, 0, 0);
+}
+
+static uint32_t next_charge(const struct net *n, const struct net_msg *m)
+{
+    if (n->p.accounting == NET_ACCOUNT_SLOTS)
+        return n->slot_b;
+    uint64_t b = m->unsent < n->p.packet_b ? m->unsent : n->p.packet_b;
+
+    return b ? (uint32_t)b : 1;
+}
+
+static void end_message(struct net *n, uint32_t h, uint8_t side)
+{
+    struct net_msg *m = net_msg_at(n, h);
+
+    m->flags |= side;
+    if ((m->flags & (MSG_SENT | MSG_ARRIVED)) == (MSG_SENT | MSG_ARRIVED))
+        wr_pool_give(&n->msgs, h);
+}
+
+/* The first message of the queue is on the wire completely. */
+static void finish_first(struct net *n, struct net_nic *nic)
+{
+    uint32_t h = net_queue_get(&n->msgs, &nic->queue);
+
+    n->count.queued_messages--;
+    if (n->client.sent)
+        n->client.sent(n->client.ctx, h);
+    end_message(n, h, MSG_SENT);
+}
+
+static void send_packet(struct net *n, struct net_port *port, struct net_nic *nic, uint32_t charge)
+{
+    struct net_msg *m = net_msg_at(n, nic->queue.head);
+
+    if (!(m->flags & MSG_STARTED)) {
+        m->flags |= MSG_STARTED;
+        m->t_first_ps = n->sim->now;
+        nic->t_next = n->sim->now + n->gap_ps;
+    }
+    n->vc[port->vc0].held += charge;
+    port->held += charge;
+    n->count.in_flight++;
+    net_port_transmit(n, port, make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m));
+    if (!m->unsent && !n->client.sent)
+        finish_first(n, nic);
+}
+
+/* Send what can be sent now, and see to it that the rest will be. */
+void net_nic_pump(struct net *n, uint32_t term)
+{
+    struct net_port *port = &n->port[(uint64_t)n->nrouters * n->nports + term];
+    struct net_nic *nic = &n->nic[term];
+    bool lacks_credit = false;
+
+    net_port_absorb(n, port);
+    while (nic->queue.head != WR_NIL) {
+        struct net_msg *m = net_msg_at(n, nic->queue.head);
+        bool started = m->flags & MSG_STARTED, all_out = started && !m->unsent;
+        uint64_t may = started || port->t_free > nic->t_next ? port->t_free : nic->t_next;
+        uint32_t charge = next_charge(n, m);
+
+        lacks_credit = !all_out && !net_has_room(n, port, &n->vc[port->vc0], charge);
+        if (lacks_credit)
+            break;
+        if (may > n->sim->now) {
+            port_at(n, port, may);
+            break;
+        }
+        if (all_out)
+            finish_first(n, nic);
+        else
+            send_packet(n, port, nic, charge);
+    }
+    port->stalled = lacks_credit;
+    net_port_saturation(n, port, lacks_credit);
+    net_port_call_wake(n, port);
+}
+
+void net_nic_deliver(struct net *n, uint32_t h)
+{
+    struct net_pkt *k = net_pkt(n, h);
+    struct net_msg *m = net_msg_at(n, k->msg);
+    struct net_counts *c = &n->count;
+    uint32_t msg = k->msg;
+
+    net_port_send_credit(n, k->from, k->route.vc, net_charge(n, k));
+    c->packets++;
+    c->bytes += k->bytes;
+    c->hops += k->route.hops + 2u;
+    c->in_flight--;
+    *(k->route.nonminimal ? &c->nonminimal : &c->minimal) += 1;
+    c->near[m->near]++;
+    if (n->packet_hist)
+        wr_hist_add(n->packet_hist, n->sim->now - k->t_birth);
+    wr_pool_give(&n->pkts, h);
+    if (--m->unarrived)
+        return;
+    c->messages++;
+    if (n->client.arrived)
+        n->client.arrived(n->client.ctx, msg);
+    end_message(n, msg, MSG_ARRIVED);
+}
+
+static uint32_t choose_rail(struct net *n, uint32_t src, uint32_t dst)
+{
+    uint32_t rails = n->p.rails, first = src * rails, best = 0;
+
+    if (n->p.rail_choice == NET_RAIL_HASH)
+        return (uint32_t)((dst * UINT64_C(0x9e3779b97f4a7c15) ^ src) >> 32) % rails;
+    if (n->p.rail_choice == NET_RAIL_ROUND_ROBIN)
+        return n->nic[first].rail_turn++ % rails;
+    for (uint32_t r = 1; r < rails; r++)
+        if (n->nic[first + r].backlog < n->nic[first + best].backlog)
+            best = r;
+    return best;
+}
+
+uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                  uint8_t cls, uint64_t user)
+{
+    uint32_t h = wr_pool_take(&n->msgs);
+    struct net_msg *m = net_msg_at(n, h);
+    uint32_t rail = n->p.rails > 1 ? choose_rail(n, src, dst) : 0, term = src * n->p.rails + rail;
+    uint32_t from = n->topo->term[term].router, to = n->topo->term[dst * n->p.rails + rail].router;
+
+    *m = (struct net_msg){
+        .src = src,
+        .dst = dst,
+        .rail = (uint8_t)rail,
+        .bytes = bytes,
+        .unsent = bytes,
+        .unarrived = bytes ? (uint32_t)((bytes + n->p.packet_b - 1) / n->p.packet_b) : 1,
+        .t_post_ps = n->sim->now,
+        .user = user,
+        .app = app,
+        .cls = cls,
+        .near = from == to                                   ? NET_NEAR_ROUTER
+                : n->topo->group[from] == n->topo->group[to] ? NET_NEAR_GROUP
+                                                             : NET_NEAR_NOT,
+    };
+    net_queue_put(&n->msgs, &n->nic[term].queue, h);
+    n->nic[term].backlog += bytes;
+    n->count.queued_messages++;
+    if (n->nic[term].queue.head == h)
+        net_nic_pump(n, term);
+    return h;
+}

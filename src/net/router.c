@@ -1,0 +1,191 @@
+/* router.c -- from an arriving packet to the channel it leaves by.
+ *
+ * Output queueing: every packet asks for its output when it arrives and waits,
+ * if it must, in that output's line; packets for different outputs never hold
+ * each other up.
+ *
+ * Input queueing: packets of one incoming channel stand in one line and only
+ * the first may ask (head-of-line blocking); the switch passes one packet per
+ * incoming and per outgoing channel in each switch_time.
+ *
+ *   line of (upstream port, vc)          waiting line of (output port, vc)
+ *      d c b  --- first asks --> a   -->   a x y   -- credit, switch --> queue
+ */
+#include <assert.h>
+
+#include "net_priv.h"
+
+static struct net_port *choose(struct net *n, uint32_t router, struct net_pkt *k, uint32_t *ret_vc)
+{
+    if (k->route.dst_router == router) {
+        *ret_vc = 0;
+        return &n->port[(uint64_t)router * n->nports + k->route.dst_port];
+    }
+    struct route_hop hop =
+        n->route->ops->decide(n->route, &k->route, router, &n->view, &n->rng[router]);
+
+    k->route.hops++;
+    *ret_vc = hop.vc;
+    return &n->port[(uint64_t)router * n->nports + hop.port];
+}
+
+/* The line of the packets that come through channel `vc` of port `from` gives its next at
+ * t_in_free. */
+static void in_event(struct net *n, uint32_t from, uint32_t vc, struct net_line *line)
+{
+    const struct net_port *up = &n->port[from];
+
+    line->in_event = true;
+    sim_at(n->sim, line->t_in_free, up->peer_lp, sim_lane(NET_EV_SWITCH, up->peer_door), vc, from,
+           vc);
+}
+
+/* Channel `vc` of `port` can take its next packet at t_out_free. */
+static void out_event(struct net *n, struct net_port *port, uint32_t vc, struct net_line *line)
+{
+    line->out_event = true;
+    sim_at(n->sim, line->t_out_free, port->self_lp, sim_lane(NET_EV_SWITCH, port->self_door),
+           ROUTE_MAX_VCS + vc, WR_NIL, vc);
+}
+
+/* The packet that asked crosses the switch, or joins at once where there is none. */
+static void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_t h)
+{
+    if (n->p.queueing == NET_QUEUE_INPUT) {
+        const struct net_pkt *k = net_pkt(n, h);
+        struct net_line *in = &n->line[n->port[k->from].vc0 + k->route.vc];
+
+        in->asked = false;
+        in->t_in_free = n->sim->now + n->switch_ps;
+        n->line[port->vc0 + vc].t_out_free = in->t_in_free;
+        if (in->in.head != WR_NIL && !in->in_event)
+            in_event(n, k->from, k->route.vc, in);
+    }
+    net_port_join(n, port, vc, h);
+}
+
+static bool switch_free(const struct net *n, const struct net_port *port, uint32_t vc)
+{
+    return n->p.queueing == NET_QUEUE_OUTPUT || n->line[port->vc0 + vc].t_out_free <= n->sim->now;
+}
+
+/* Admit from a channel's waiting line what can be admitted now; true when
+ * what is left waits for a credit. */
+static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
+{
+    struct net_vc *v = &n->vc[port->vc0 + vc];
+
+    while (v->wait.head != WR_NIL) {
+        uint32_t h = v->wait.head, charge = net_charge(n, net_pkt(n, h));
+
+        if (!net_has_room(n, port, v, charge))
+            return true;
+        if (!switch_free(n, port, vc)) {
+            struct net_line *line = &n->line[port->vc0 + vc];
+
+            if (!line->out_event)
+                out_event(n, port, vc, line);
+            return false;
+        }
+        net_queue_get(&n->pkts, &v->wait);
+        port->waiting -= charge;
+        cross(n, port, vc, h);
+    }
+    port->stalled = (uint16_t)(port->stalled & ~(1u << vc));
+    return false;
+}
+
+void net_router_serve_waiting(struct net *n, struct net_port *port)
+{
+    bool lacks_credit = false;
+
+    for (uint32_t m = port->stalled; m; m &= m - 1)
+        lacks_credit |= serve_channel(n, port, (uint32_t)__builtin_ctz(m));
+    net_port_saturation(n, port, lacks_credit);
+}
+
+/* Ask for the packet's output: cross now, or wait in the output's line. */
+static void ask(struct net *n, uint32_t router, uint32_t h)
+{
+    uint32_t vc;
+    struct net_pkt *k = net_pkt(n, h);
+    struct net_port *port = choose(n, router, k, &vc);
+    struct net_vc *v = &n->vc[port->vc0 + vc];
+    uint32_t charge = net_charge(n, k);
+
+    net_port_absorb(n, port);
+    if (__builtin_expect(!(port->stalled & 1u << vc) && net_has_room(n, port, v, charge) &&
+                             switch_free(n, port, vc),
+                         1)) {
+        cross(n, port, vc, h);
+        return;
+    }
+    net_queue_put(&n->pkts, &v->wait, h);
+    port->stalled = (uint16_t)(port->stalled | 1u << vc);
+    port->waiting += charge;
+    net_router_serve_waiting(n, port);
+    net_port_call_wake(n, port);
+}
+
+/* The first of an input line may ask now. */
+static void ask_first(struct net *n, uint32_t router, struct net_line *line)
+{
+    uint32_t h = net_queue_get(&n->pkts, &line->in);
+
+    line->asked = true;
+    ask(n, router, h);
+}
+
+void net_on_switch(void *ctx, const struct sim_event *e)
+{
+    struct net *n = ctx;
+
+    if (e->arg == WR_NIL) {
+        struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
+
+        n->line[port->vc0 + e->arg2].out_event = false;
+        net_port_absorb(n, port);
+        net_router_serve_waiting(n, port);
+        net_port_call_wake(n, port);
+        return;
+    }
+    struct net_line *line = &n->line[n->port[e->arg].vc0 + e->arg2];
+
+    line->in_event = false;
+    if (!line->asked && line->in.head != WR_NIL)
+        ask_first(n, sim_dst(e), line);
+}
+
+void net_on_arrive(void *ctx, const struct sim_event *e)
+{
+    struct net *n = ctx;
+
+    if (sim_dst(e) >= n->nrouters) {
+        net_nic_deliver(n, e->arg);
+        return;
+    }
+    if (n->p.queueing == NET_QUEUE_OUTPUT) {
+        ask(n, sim_dst(e), e->arg);
+        return;
+    }
+    const struct net_pkt *k = net_pkt(n, e->arg);
+    struct net_line *line = &n->line[n->port[k->from].vc0 + k->route.vc];
+
+    net_queue_put(&n->pkts, &line->in, e->arg);
+    if (line->asked || line->in_event)
+        return;
+    if (line->t_in_free > n->sim->now)
+        in_event(n, k->from, k->route.vc, line);
+    else
+        ask_first(n, sim_dst(e), line);
+}
+
+void net_warm(void *ctx, const struct sim_event *e)
+{
+    const struct net *n = ctx;
+
+    if (sim_kind(e) == NET_EV_ARRIVE)
+        __builtin_prefetch(net_pkt(n, e->arg));
+    else if (sim_kind(e) == NET_EV_PORT && sim_dst(e) < n->nrouters)
+        __builtin_prefetch(&n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)]);
+}
