@@ -66,6 +66,11 @@ struct conf_key {
     const char *name;
 };
 
+/* A section that is not written is an empty one: its rows' defaults apply, and
+ * what they require is missing. With def "" it is left zeroed when a row inside
+ * is required, so that `fault:` may be absent and still demand `at:` when given.
+ * Negative numbers are for CONF_REAL only. A list's min and max are its items';
+ * of a list of sections or a table, the number of items. */
 struct conf_row {
     const char *key;
     enum conf_type type;
@@ -93,8 +98,10 @@ struct conf_input {
 
 struct conf; /* what was read: the values' origins and the files' contents */
 
-/* Reads `path` into the zeroed struct at `into`. `sets` are "a.b=c" overrides.
- * `path` may be NULL: only defaults and sets. On failure nothing is kept. */
+/* Reads `path` into the zeroed struct at `into`, which must stay in place as long
+ * as *ret is used. `sets` are "a.b=c" overrides. `path` may be NULL: only defaults
+ * and sets. Strings, lists and plug-ins' parameters live until conf_close.
+ * On failure nothing is kept. */
 bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
                const char *const *sets, size_t nsets, struct wr_err *err);
 /* The same from text in memory; `name` stands for the path in messages. */
@@ -104,7 +111,8 @@ bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, 
 void conf_close(struct conf *c);
 
 /* "file:line:column" of the value stored at `field` (a pointer into `into`,
- * a list item or plug-in params), or "default" or "--set a.b". */
+ * a list item or plug-in params), or "default" or "--set a.b". Where a section
+ * and its first value share an address, the value is meant. */
 const char *conf_origin(const struct conf *c, const void *field);
 
 /* Complain about the value stored at `field`, at its place in the file. */

@@ -1,0 +1,133 @@
+/* conf.c -- loading from end to end, and asking afterwards where a value came from. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf_priv.h"
+
+void conf_close(struct conf *c)
+{
+    if (!c)
+        return;
+    wr_vec_fini(&c->fields);
+    wr_vec_fini(&c->defaults);
+    wr_vec_fini(&c->inputs);
+    wr_vec_fini(&c->dropped);
+    conf_ptrs_fini(&c->by_address);
+    conf_ptrs_fini(&c->by_row);
+    wr_arena_fini(&c->arena);
+    free(c);
+}
+
+static struct conf *conf_new(void *into, const struct conf_row *rows)
+{
+    struct conf *c = wr_zalloc(1, sizeof *c);
+
+    c->rows = rows;
+    c->into = into;
+    return c;
+}
+
+/* From a root node (NULL: reading it failed) to the caller's struct. */
+static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
+                   const char *const *sets, size_t nsets, struct wr_err *err)
+{
+    bool ok = root != NULL;
+
+    if (ok && conf_node_empty(root))
+        root = conf_node_new(c, CONF_NODE_MAP, root);
+    /* A root that is no mapping has no place for overrides; binding says so. */
+    if (ok && root->type == CONF_NODE_MAP)
+        ok = conf_sets(c, root, sets, nsets, err);
+    if (ok && !conf_bind(c, root, err)) {
+        conf_clear(c->rows, c->into);
+        ok = false;
+    }
+    if (!ok) {
+        conf_close(c);
+        return false;
+    }
+    *ret = c;
+    return true;
+}
+
+bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
+               const char *const *sets, size_t nsets, struct wr_err *err)
+{
+    static const struct conf_source nowhere = {.kind = CONF_FROM_NOWHERE};
+    struct conf *c = conf_new(into, rows);
+    struct conf_node at = {.src = &nowhere};
+
+    return finish(ret, c, path ? conf_read(c, path, err) : conf_node_new(c, CONF_NODE_MAP, &at),
+                  sets, nsets, err);
+}
+
+bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, const char *name,
+                    const char *text, size_t len, const char *const *sets, size_t nsets,
+                    struct wr_err *err)
+{
+    struct conf *c = conf_new(into, rows);
+
+    return finish(ret, c, conf_read_text(c, name, text, len, err), sets, nsets, err);
+}
+
+static const struct conf_field *field_of(const struct conf *c, const void *at)
+{
+    uint32_t i;
+
+    return conf_ptrs_get(&c->by_address, at, &i) ? &c->fields.v[i] : NULL;
+}
+
+const char *conf_field_origin(const struct conf *c, const struct conf_field *f)
+{
+    /* The text lives as long as the configuration; nothing that can be asked changes. */
+    struct wr_arena *arena = &((struct conf *)c)->arena;
+
+    if (!f || f->state != CONF_GIVEN || !f->node)
+        return "default";
+    switch (f->node->src->kind) {
+    case CONF_FROM_FILE:
+        return wr_arena_printf(arena, "%s:%u:%u", f->node->src->name, f->node->line,
+                               f->node->column);
+    case CONF_FROM_SET:
+        return wr_arena_printf(arena, "--set %s", f->node->src->path);
+    default:
+        return "default";
+    }
+}
+
+const char *conf_origin(const struct conf *c, const void *field)
+{
+    return conf_field_origin(c, field_of(c, field));
+}
+
+bool conf_fail(const struct conf *c, const void *field, struct wr_err *err, const char *fmt, ...)
+{
+    const struct conf_field *f = field_of(c, field);
+    char text[sizeof err->text];
+    struct wr_str path = {0};
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    wr_fail(err, WR_INPUT, "%s", text);
+    if (!f)
+        return false;
+    conf_field_path(c, f, &path);
+    bool placed = f->node && f->node->src->kind != CONF_FROM_DEFAULT;
+    if (path.n)
+        wr_wrap(err, "%s%s", path.s,
+                placed                    ? ""
+                : f->state == CONF_ABSENT ? " (not given)"
+                                          : " (its default)");
+    wr_str_fini(&path);
+    return placed ? conf_node_wrap(f->node, err) : false;
+}
+
+size_t conf_inputs(const struct conf *c, const struct conf_input **ret)
+{
+    *ret = c->inputs.v;
+    return c->inputs.n;
+}

@@ -1,0 +1,187 @@
+/* dump.c -- the resolved configuration as YAML, one line per value.
+ *
+ *   topology:
+ *     kind: dragonfly    # machine.yaml:2:9
+ *     groups: 33         # --set topology.groups
+ *     dims: [4, 4]       # default
+ *
+ * Fields are in the order of the rows with parents before children, so the
+ * text is one walk over them. Lines are collected first to align the comments.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf_priv.h"
+
+struct line {
+    size_t start, len;  /* in `text` */
+    const char *origin; /* NULL: none */
+};
+
+struct dump {
+    const struct conf *c;
+    struct wr_str text;
+    WR_VEC(struct line) lines;
+};
+
+enum { WIDEST_ALIGNED = 60 };
+
+static const struct conf_field *field(const struct dump *d, uint32_t i)
+{
+    return &d->c->fields.v[i];
+}
+
+/* The first field after i and all that is inside it. */
+static uint32_t after(const struct dump *d, uint32_t i)
+{
+    uint32_t next = i + 1;
+
+    while (next < d->c->fields.n && field(d, next)->parent >= i)
+        next++;
+    return next;
+}
+
+/* What was not given and has no default is not written, so that it stays so. */
+static bool has_child(const struct dump *d, uint32_t i)
+{
+    for (uint32_t k = i + 1, end = after(d, i); k < end; k = after(d, k))
+        if (field(d, k)->state != CONF_ABSENT)
+            return true;
+    return false;
+}
+
+static bool is_flow(const struct dump *d, uint32_t i)
+{
+    return field(d, i)->shape == CONF_SEQ &&
+           (!has_child(d, i) || field(d, i + 1)->shape == CONF_LEAF);
+}
+
+static void end_line(struct dump *d, size_t start, const char *origin)
+{
+    wr_vec_push(&d->lines, (struct line){start, d->text.n - start, origin});
+}
+
+static void add_scalar(struct dump *d, const struct conf_field *f)
+{
+    struct wr_str value = {0};
+
+    conf_value_text(f->row, f->at, &value);
+    conf_quote(&d->text, wr_str_get(&value));
+    wr_str_fini(&value);
+}
+
+static void add_flow(struct dump *d, uint32_t i)
+{
+    uint32_t end = after(d, i);
+
+    wr_str_add(&d->text, "[");
+    for (uint32_t k = i + 1; k < end; k++) {
+        wr_str_add(&d->text, k == i + 1 ? "" : ", ");
+        add_scalar(d, field(d, k));
+    }
+    wr_str_add(&d->text, "]");
+}
+
+static void add_inside(struct dump *d, uint32_t i, int indent, bool dash);
+
+/* `dash`: the line goes on after the "- " of a list's item. */
+static void add_field(struct dump *d, uint32_t i, int indent, bool dash)
+{
+    const struct conf_field *f = field(d, i);
+    const char *origin = conf_field_origin(d->c, f);
+    size_t start = d->text.n;
+
+    if (dash)
+        wr_str_addf(&d->text, "%*s- ", indent - 2, "");
+    else
+        wr_str_addf(&d->text, "%*s", indent, "");
+    conf_quote(&d->text, f->name);
+    wr_str_add(&d->text, ":");
+    if (f->shape == CONF_LEAF || is_flow(d, i) || !has_child(d, i)) {
+        wr_str_add(&d->text, " ");
+        if (f->shape == CONF_LEAF)
+            add_scalar(d, f);
+        else if (f->shape == CONF_SEQ)
+            add_flow(d, i);
+        else
+            wr_str_add(&d->text, "{}");
+        end_line(d, start, origin);
+        return;
+    }
+    end_line(d, start, NULL);
+    add_inside(d, i, indent + 2, false);
+}
+
+static void add_items(struct dump *d, uint32_t i, int indent)
+{
+    for (uint32_t k = i + 1, end = after(d, i); k < end; k = after(d, k)) {
+        size_t start = d->text.n;
+
+        if (has_child(d, k)) {
+            add_inside(d, k, indent + 2, true);
+        } else {
+            wr_str_addf(&d->text, "%*s- {}", indent, "");
+            end_line(d, start, conf_field_origin(d->c, field(d, k)));
+        }
+    }
+}
+
+static void add_inside(struct dump *d, uint32_t i, int indent, bool dash)
+{
+    if (field(d, i)->shape == CONF_SEQ) {
+        add_items(d, i, indent);
+        return;
+    }
+    for (uint32_t k = i + 1, end = after(d, i); k < end; k = after(d, k)) {
+        if (field(d, k)->state == CONF_ABSENT)
+            continue;
+        add_field(d, k, indent, dash);
+        dash = false;
+    }
+}
+
+/* A file name may hold anything; a comment ends with its line. */
+static void add_comment(struct wr_str *out, const char *text)
+{
+    for (; *text; text++)
+        wr_str_addn(out, (unsigned char)*text < 0x20 || *text == 0x7f ? "?" : text, 1);
+}
+
+static void print_lines(const struct dump *d, struct wr_str *out, bool origins)
+{
+    size_t widest = 0;
+
+    for (size_t i = 0; i < d->lines.n; i++)
+        if (d->lines.v[i].origin && d->lines.v[i].len > widest &&
+            d->lines.v[i].len <= WIDEST_ALIGNED)
+            widest = d->lines.v[i].len;
+    for (size_t i = 0; i < d->lines.n; i++) {
+        const struct line *l = &d->lines.v[i];
+        int pad = l->len < widest ? (int)(widest - l->len) : 0;
+
+        wr_str_addn(out, d->text.s + l->start, l->len);
+        if (origins && l->origin) {
+            wr_str_addf(out, "%*s  # ", pad, "");
+            add_comment(out, l->origin);
+        }
+        wr_str_add(out, "\n");
+    }
+}
+
+void conf_dump(const struct conf *c, struct wr_str *out, bool origins)
+{
+    struct dump d = {.c = c};
+
+    for (size_t i = 0; origins && i < c->dropped.n; i++) {
+        wr_str_add(out, "# left out: ");
+        add_comment(out, c->dropped.v[i]);
+        wr_str_add(out, "\n");
+    }
+    if (has_child(&d, 0))
+        add_inside(&d, 0, 0, false);
+    else
+        wr_str_add(out, "{}\n");
+    print_lines(&d, out, origins);
+    wr_str_fini(&d.text);
+    wr_vec_fini(&d.lines);
+}

@@ -1,0 +1,275 @@
+/* set.c -- `--set a.b.c=value` overrides, applied to nodes before rows judge them.
+ *
+ * The path is walked through rows and nodes side by side: rows tell what a
+ * step means (a key, a name in a table, a place in a list), nodes are created
+ * where the file says nothing. The value is YAML, so lists and mappings work.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "conf_priv.h"
+
+enum { MOST_STEPS = 16 };
+
+struct set {
+    struct conf_source *src;
+    struct conf_node *value;
+    struct conf_node at; /* a place for the nodes it creates */
+    const char *step[MOST_STEPS];
+    unsigned nsteps;
+};
+
+/* Where a walk stands: a slot that holds a node or will, and what it may hold. */
+struct spot {
+    struct conf_node **slot;     /* *slot NULL: nothing there yet */
+    const struct conf_row *row;  /* NULL: an item of a list or table, or the whole */
+    const struct conf_row *rows; /* of a mapping with fixed keys */
+};
+
+static bool fail(const struct set *s, struct wr_err *err)
+{
+    return conf_node_wrap(&s->at, err);
+}
+
+static bool split(struct conf *c, struct set *s, const char *text, struct wr_err *err)
+{
+    const char *equals = strchr(text, '=');
+
+    s->src = wr_arena_alloc(&c->arena, sizeof *s->src);
+    *s->src = (struct conf_source){.kind = CONF_FROM_SET,
+                                   .name = wr_arena_printf(&c->arena, "--set %s", text)};
+    s->at = (struct conf_node){.src = s->src, .line = 1, .column = 1};
+    if (!equals) {
+        wr_fail(err, WR_INPUT, "no \"=\" in it; write --set key=value");
+        return fail(s, err);
+    }
+    char *path = wr_arena_strndup(&c->arena, text, (size_t)(equals - text));
+    s->src->path = wr_arena_strdup(&c->arena, path);
+    for (char *next; path; path = next) {
+        next = strchr(path, '.');
+        if (next)
+            *next++ = '\0';
+        if (!*path || s->nsteps == MOST_STEPS) {
+            wr_fail(err, WR_INPUT,
+                    *path ? "the key has too many steps; at most %d"
+                          : "a step of the key is empty; write --set a.b=value, "
+                            "at most %d steps",
+                    MOST_STEPS);
+            return fail(s, err);
+        }
+        s->step[s->nsteps++] = path;
+    }
+    s->value = conf_yaml(c, s->src, equals + 1, strlen(equals + 1), err);
+    return s->value != NULL;
+}
+
+/* Something must be in the slot to step into: the default if there is one. */
+static bool fill(struct conf *c, const struct set *s, struct spot *spot, struct wr_err *err)
+{
+    const struct conf_row *row = spot->row;
+    bool list = row && row->type == CONF_LIST;
+
+    if (*spot->slot && !conf_node_empty(*spot->slot))
+        return true;
+    if (!*spot->slot && row && row->def && row->def[0]) {
+        struct conf_node *def = conf_default(c, row, err);
+
+        if (!def)
+            return false;
+        *spot->slot = conf_node_copy(c, def);
+        return true;
+    }
+    *spot->slot = conf_node_new(c, list ? CONF_NODE_SEQ : CONF_NODE_MAP, &s->at);
+    return true;
+}
+
+static bool fail_shape(const struct conf_node *node, const struct set *s, const char *step,
+                       const char *want, struct wr_err *err)
+{
+    wr_fail(err, WR_INPUT, "\"%s\" cannot be set in what is %s; %s expected", step,
+            conf_node_what(node), want);
+    if (node->src != s->src)
+        conf_node_wrap(node, err);
+    return fail(s, err);
+}
+
+static bool step_list(struct conf *c, const struct set *s, struct spot *spot, const char *step,
+                      struct wr_err *err)
+{
+    struct conf_node *list = *spot->slot;
+    const struct conf_row *row = spot->row;
+    uint64_t i;
+
+    if (list->type != CONF_NODE_SEQ)
+        return fail_shape(list, s, step, "a list", err);
+    if (strspn(step, "0123456789") != strlen(step) || !wr_parse_u64(&i, step, err) || i > list->n) {
+        wr_fail(err, WR_INPUT, "\"%s\" is no place in the list \"%s\"; use 0 to %u", step, row->key,
+                list->n);
+        return fail(s, err);
+    }
+    if (i == list->n)
+        conf_node_add_item(c, list, NULL);
+    spot->slot = &list->items[i];
+    spot->rows = row->rows;
+    spot->row = NULL;
+    if (!row->rows && row->item == CONF_PLUGIN) {
+        struct conf_row *item = wr_arena_alloc(&c->arena, sizeof *item);
+
+        *item = *row;
+        item->type = CONF_PLUGIN;
+        item->def = "";
+        spot->row = item;
+    }
+    return true;
+}
+
+static struct conf_node **slot_of(struct conf *c, const struct set *s, struct conf_node *map,
+                                  const char *key)
+{
+    struct conf_pair *pair = conf_node_find(map, key);
+
+    if (pair)
+        return &pair->value;
+    conf_node_add_pair(c, map, (struct conf_pair){conf_node_scalar(c, key, &s->at), NULL});
+    return &map->pairs[map->n - 1].value;
+}
+
+/* Into a mapping with fixed keys: the whole, a section, an item, a plug-in. */
+static bool step_rows(struct conf *c, const struct set *s, struct spot *spot, const char *step,
+                      struct wr_err *err)
+{
+    const struct conf_row *row = spot->row, *found;
+    const char *extra = NULL;
+
+    if (row && row->type == CONF_PLUGIN) {
+        const struct conf_kind *kind = conf_kind_of(row, *spot->slot);
+
+        extra = "kind";
+        spot->rows = kind ? kind->rows : NULL;
+        if ((*spot->slot)->type == CONF_NODE_SCALAR) {
+            struct conf_node *map = conf_node_new(c, CONF_NODE_MAP, *spot->slot);
+
+            conf_node_put(c, map, conf_node_scalar(c, "kind", *spot->slot), *spot->slot);
+            *spot->slot = map;
+        }
+    } else if (row && row->include) {
+        extra = "file";
+    }
+    if ((*spot->slot)->type != CONF_NODE_MAP)
+        return fail_shape(*spot->slot, s, step, "a mapping", err);
+    found = conf_row_find(spot->rows, step);
+    /* A plug-in may still change its kind: its keys are judged when bound. */
+    if (!found && !(extra && !strcmp(extra, step)) && !(row && row->type == CONF_PLUGIN)) {
+        conf_unknown_key(spot->rows, extra, row ? row->key : "", step, err);
+        return fail(s, err);
+    }
+    *spot = (struct spot){.slot = slot_of(c, s, *spot->slot, step),
+                          .row = found,
+                          .rows = found && found->type == CONF_SECTION ? found->rows : NULL};
+    return true;
+}
+
+static bool step_into(struct conf *c, const struct set *s, struct spot *spot, unsigned i,
+                      struct wr_err *err)
+{
+    const struct conf_row *row = spot->row;
+    const char *step = s->step[i];
+
+    if (row && conf_is_scalar(row->type)) {
+        wr_fail(err, WR_INPUT, "\"%s\" is a single value (%s) and has no \"%s\"; set it itself",
+                row->key, conf_type_words(row->type), step);
+        return fail(s, err);
+    }
+    bool names_file = row && row->include && !strcmp(step, "file");
+    if (!fill(c, s, spot, err))
+        return false;
+    if (names_file && (*spot->slot)->type == CONF_NODE_SCALAR)
+        *spot->slot = conf_node_new(c, CONF_NODE_MAP, *spot->slot);
+    if (row && !names_file && !conf_expand(c, row, spot->slot, NULL, err))
+        return false;
+    if (row && row->type == CONF_LIST)
+        return step_list(c, s, spot, step, err);
+    if (!row || row->type != CONF_TABLE)
+        return step_rows(c, s, spot, step, err);
+    if ((*spot->slot)->type != CONF_NODE_MAP)
+        return fail_shape(*spot->slot, s, step, "a mapping", err);
+    *spot = (struct spot){.slot = slot_of(c, s, *spot->slot, step), .rows = row->rows};
+    return true;
+}
+
+/* Another kind: what the files say for the old one only is left behind. */
+static void drop_old_params(struct conf *c, const struct set *s, const struct conf_row *row,
+                            struct conf_node *map)
+{
+    const struct conf_kind *was = conf_kind_of(row, map);
+    const struct conf_kind *now =
+        s->value->type == CONF_NODE_SCALAR ? conf_kind_find(row, s->value->text) : NULL;
+
+    if (!was || !now || was == now)
+        return;
+    for (uint32_t i = map->n; i-- > 0;) {
+        const struct conf_pair p = map->pairs[i];
+
+        if (p.key->src->kind == CONF_FROM_SET || !conf_row_find(was->rows, p.key->text) ||
+            conf_row_find(now->rows, p.key->text))
+            continue;
+        conf_node_remove(map, p.key->text);
+        if (p.key->src->kind == CONF_FROM_FILE)
+            wr_vec_push(&c->dropped, wr_arena_printf(&c->arena, "%s (%s:%u:%u) by %s", p.key->text,
+                                                     p.key->src->name, p.key->line, p.key->column,
+                                                     s->src->name));
+    }
+}
+
+static bool apply(struct conf *c, struct conf_node *root, const struct set *s, struct wr_err *err)
+{
+    struct spot spot = {.slot = &root, .rows = c->rows};
+
+    for (unsigned i = 0; i < s->nsteps; i++) {
+        const struct conf_row *row = spot.row;
+        struct conf_node **slot = spot.slot;
+
+        if (!step_into(c, s, &spot, i, err))
+            return false;
+        if (row && row->type == CONF_PLUGIN && !strcmp(s->step[i], "kind"))
+            drop_old_params(c, s, row, *slot);
+    }
+    *spot.slot = s->value;
+    return true;
+}
+
+/* Sets that say which file a section is come first, the outermost before the
+ * inner ones; the others then reach into what those files say. */
+static bool names_include(const struct conf *c, const struct set *s)
+{
+    const struct conf_row *rows = c->rows, *row = NULL;
+
+    for (unsigned i = 0; i < s->nsteps; i++) {
+        if (row && row->include && i + 1 == s->nsteps && !strcmp(s->step[i], "file"))
+            return true;
+        row = conf_row_find(rows, s->step[i]);
+        rows = row && row->type == CONF_SECTION ? row->rows : NULL;
+    }
+    return row && row->include;
+}
+
+bool conf_sets(struct conf *c, struct conf_node *root, const char *const *sets, size_t nsets,
+               struct wr_err *err)
+{
+    struct set *all = wr_zalloc(nsets + 1, sizeof *all);
+    bool ok = true;
+
+    for (size_t i = 0; i < nsets && ok; i++)
+        ok = split(c, &all[i], sets[i], err);
+    for (unsigned depth = 1; depth <= MOST_STEPS && ok; depth++)
+        for (size_t i = 0; i < nsets && ok; i++)
+            if (all[i].nsteps == depth && names_include(c, &all[i]))
+                ok = apply(c, root, &all[i], err);
+    ok = ok && conf_resolve(c, c->rows, root, NULL, err);
+    for (size_t i = 0; i < nsets && ok; i++)
+        if (!names_include(c, &all[i]))
+            ok = apply(c, root, &all[i], err);
+    free(all);
+    return ok && conf_resolve(c, c->rows, root, NULL, err);
+}

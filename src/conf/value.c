@@ -1,0 +1,393 @@
+/* value.c -- scalars: one row per type says how to read, write and compare it. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "conf_priv.h"
+
+struct value_at {
+    struct conf *c;
+    const struct conf_row *row;
+    const struct conf_node *node;
+};
+
+static bool parse_bool(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    static const struct {
+        const char *text;
+        bool value;
+    } words[] = {{"true", true}, {"false", false}, {"yes", true},
+                 {"no", false},  {"on", true},     {"off", false}};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(v->node->text, words[i].text)) {
+            *(bool *)ret = words[i].value;
+            return true;
+        }
+    return wr_fail(err, WR_INPUT, "\"%s\" is neither true nor false; write one of them",
+                   wr_text_clip(v->node->text).s);
+}
+
+static bool parse_u32(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    uint64_t wide;
+
+    if (!wr_parse_u64(&wide, v->node->text, err))
+        return false;
+    if (wide > UINT32_MAX)
+        return wr_fail(err, WR_INPUT, "\"%s\" is too large; write at most %u",
+                       wr_text_clip(v->node->text).s, UINT32_MAX);
+    *(uint32_t *)ret = (uint32_t)wide;
+    return true;
+}
+
+static bool parse_u64(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    return wr_parse_u64(ret, v->node->text, err);
+}
+
+static bool parse_real(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    return wr_parse_real(ret, v->node->text, err);
+}
+
+static bool parse_fraction(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    return wr_parse_fraction(ret, v->node->text, err);
+}
+
+static bool parse_bytes(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    return wr_parse_bytes(ret, v->node->text, err);
+}
+
+static bool parse_rate(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    return wr_parse_rate(ret, v->node->text, err);
+}
+
+static bool parse_time(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    return wr_parse_time(ret, v->node->text, err);
+}
+
+static bool parse_string(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    (void)err;
+    *(const char **)ret = v->node->text;
+    return true;
+}
+
+static bool parse_path(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    if (!v->node->text[0])
+        return wr_fail(err, WR_INPUT, "the file name is empty; write one");
+    *(const char **)ret = conf_path_beside(v->c, v->node->src, v->node->text);
+    return true;
+}
+
+static bool parse_choice(const struct value_at *v, void *ret, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = v->node->text};
+    struct wr_str all = {0};
+
+    for (uint32_t i = 0; v->row->names[i]; i++) {
+        const char *name = v->row->names[i];
+
+        if (!strcmp(name, v->node->text)) {
+            *(uint32_t *)ret = i;
+            wr_str_fini(&all);
+            return true;
+        }
+        wr_nearest_try(&near, name);
+        wr_str_addf(&all, "%s%s", i ? ", " : "", name);
+    }
+    wr_fail(err, WR_UNKNOWN, "no choice \"%s\"; %s%s%swrite one of %.1500s",
+            wr_text_clip(v->node->text).s, near.best ? "did you mean \"" : "",
+            near.best ? near.best : "", near.best ? "\"? Or " : "", wr_str_get(&all));
+    wr_str_fini(&all);
+    return false;
+}
+
+static void text_bool(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, *(const bool *)at ? "true" : "false");
+}
+
+static void text_u32(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_u64(*(const uint32_t *)at).s);
+}
+
+static void text_u64(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_u64(*(const uint64_t *)at).s);
+}
+
+static void text_real(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_real(*(const double *)at).s);
+}
+
+static void text_fraction(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_fraction(*(const double *)at).s);
+}
+
+static void text_bytes(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_bytes(*(const uint64_t *)at).s);
+}
+
+static void text_rate(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_rate(*(const double *)at).s);
+}
+
+static void text_time(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    (void)row;
+    wr_str_add(out, wr_text_time(*(const double *)at).s);
+}
+
+static void text_string(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    const char *s = *(const char *const *)at;
+
+    (void)row;
+    wr_str_add(out, s ? s : "");
+}
+
+static void text_choice(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    wr_str_add(out, row->names[*(const uint32_t *)at]);
+}
+
+static void text_plugin(const struct conf_row *row, const void *at, struct wr_str *out)
+{
+    const struct conf_plugin *p = at;
+
+    (void)row;
+    wr_str_add(out, p->kind ? p->kind->name : "");
+}
+
+static double number_u32(const void *at)
+{
+    return *(const uint32_t *)at;
+}
+
+static double number_u64(const void *at)
+{
+    return (double)*(const uint64_t *)at;
+}
+
+static double number_double(const void *at)
+{
+    return *(const double *)at;
+}
+
+static const struct value_type {
+    const char *words;
+    const char *example;
+    size_t size;
+    bool (*parse)(const struct value_at *v, void *ret, struct wr_err *err); /* NULL: no scalar */
+    void (*text)(const struct conf_row *row, const void *at, struct wr_str *out);
+    double (*number)(const void *at); /* NULL: has no range */
+} types[] = {
+    [CONF_BOOL] = {"true or false", "true", sizeof(bool), parse_bool, text_bool, NULL},
+    [CONF_U32] = {"a whole number", "33", sizeof(uint32_t), parse_u32, text_u32, number_u32},
+    [CONF_U64] = {"a whole number", "33", sizeof(uint64_t), parse_u64, text_u64, number_u64},
+    [CONF_REAL] = {"a number", "1.5", sizeof(double), parse_real, text_real, number_double},
+    [CONF_FRACTION] = {"a fraction", "20 %", sizeof(double), parse_fraction, text_fraction,
+                       number_double},
+    [CONF_BYTES] = {"a number of bytes", "4 KiB", sizeof(uint64_t), parse_bytes, text_bytes,
+                    number_u64},
+    [CONF_RATE] = {"a rate", "25 GB/s", sizeof(double), parse_rate, text_rate, number_double},
+    [CONF_TIME] = {"a time", "726.6 ns", sizeof(double), parse_time, text_time, number_double},
+    [CONF_STRING] = {"a text", NULL, sizeof(char *), parse_string, text_string, NULL},
+    [CONF_PATH] = {"a file name", NULL, sizeof(char *), parse_path, text_string, NULL},
+    [CONF_CHOICE] = {"one of a few names", NULL, sizeof(uint32_t), parse_choice, text_choice, NULL},
+    [CONF_SECTION] = {"a mapping", "{key: value}", 0, NULL, NULL, NULL},
+    [CONF_PLUGIN] = {"the name of a kind or a mapping with `kind:`", NULL,
+                     sizeof(struct conf_plugin), NULL, text_plugin, NULL},
+    [CONF_LIST] = {"a list", "[first, second]", sizeof(struct conf_list), NULL, NULL, NULL},
+    [CONF_TABLE] = {"a mapping of names", "{name: {key: value}}", sizeof(struct conf_list), NULL,
+                    NULL, NULL},
+};
+
+size_t conf_type_size(enum conf_type type)
+{
+    return types[type].size;
+}
+
+bool conf_is_scalar(enum conf_type type)
+{
+    return types[type].parse != NULL;
+}
+
+const char *conf_type_words(enum conf_type type)
+{
+    return types[type].words;
+}
+
+const char *conf_type_example(enum conf_type type)
+{
+    return types[type].example;
+}
+
+void conf_value_text(const struct conf_row *row, const void *field, struct wr_str *out)
+{
+    types[row->type].text(row, field, out);
+}
+
+bool conf_value_number(const struct conf_row *row, const void *field, double *ret)
+{
+    if (!types[row->type].number)
+        return false;
+    *ret = types[row->type].number(field);
+    return true;
+}
+
+static void add_bound(const struct conf_row *row, double v, struct wr_str *out)
+{
+    switch (row->type) {
+    case CONF_BYTES:
+        wr_str_add(out, wr_text_bytes(v < 0x1p64 ? (uint64_t)v : UINT64_MAX).s);
+        break;
+    case CONF_REAL:
+    case CONF_FRACTION:
+    case CONF_RATE:
+    case CONF_TIME:
+        types[row->type].text(row, &v, out);
+        break;
+    default:
+        wr_str_add(out, wr_text_real(v).s);
+    }
+}
+
+bool conf_range_words(const struct conf_row *row, struct wr_str *out)
+{
+    struct conf_row r = *row;
+
+    if (row->type == CONF_LIST && !row->rows)
+        r.type = row->item;
+    if (r.min >= r.max || (conf_is_scalar(r.type) && !types[r.type].number))
+        return false;
+    if (r.max < DBL_MAX && r.min > -DBL_MAX) {
+        add_bound(&r, r.min, out);
+        wr_str_add(out, " to ");
+        add_bound(&r, r.max, out);
+    } else {
+        wr_str_add(out, r.max < DBL_MAX ? "at most " : "at least ");
+        add_bound(&r, r.max < DBL_MAX ? r.max : r.min, out);
+    }
+    return true;
+}
+
+static bool check_range(const struct conf_row *row, double v, const char *text, struct wr_err *err)
+{
+    struct wr_str allowed = {0};
+
+    if (row->min >= row->max || (v >= row->min && v <= row->max))
+        return true;
+    conf_range_words(row, &allowed);
+    wr_fail(err, WR_INPUT, "%s is out of range; allowed: %s", text, wr_str_get(&allowed));
+    wr_str_fini(&allowed);
+    return false;
+}
+
+bool conf_count_check(const struct conf_row *row, size_t n, struct wr_err *err)
+{
+    char text[40];
+
+    if (row->type == CONF_LIST && !row->rows)
+        return true;
+    snprintf(text, sizeof text, "the number of items, %zu,", n);
+    return check_range(row, (double)n, text, err);
+}
+
+bool conf_value_parse(struct conf *c, const struct conf_row *row, const struct conf_node *node,
+                      void *ret, struct wr_err *err)
+{
+    const struct value_type *type = &types[row->type];
+    union {
+        bool b;
+        uint32_t u32;
+        uint64_t u64;
+        double d;
+        const char *s;
+    } v;
+
+    if (!type->parse(&(struct value_at){c, row, node}, &v, err))
+        return false;
+    if (type->number && !check_range(row, type->number(&v), wr_text_clip(node->text).s, err))
+        return false;
+    memcpy(ret, &v, type->size);
+    return true;
+}
+
+static bool is_plain(const char *text)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.";
+    static const char rest[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.+-%";
+
+    if (text[0] == '-' && text[1] >= '0' && text[1] <= '9')
+        text++;
+    if (!*text || !strchr(first, *text))
+        return false;
+    for (const char *s = text + 1; *s; s++)
+        if (!strchr(rest, *s) && !(*s == ' ' && s[1] && s[1] != ' '))
+            return false;
+    return true;
+}
+
+/* The characters that YAML takes as line breaks or does not print. */
+static bool needs_escape(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029 || cp == 0xfeff ||
+           cp == 0xfffe || cp == 0xffff;
+}
+
+/* One character of valid UTF-8; a stray byte stands for itself. */
+static uint32_t next_character(const char **s)
+{
+    const unsigned char *p = (const unsigned char *)*s;
+    int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
+    uint32_t cp = more == 3 ? *p & 7 : more == 2 ? *p & 15 : more == 1 ? *p & 31 : *p;
+
+    for (p++; more && (*p & 0xc0) == 0x80; more--, p++)
+        cp = cp << 6 | (*p & 63);
+    *s = (const char *)p;
+    return cp;
+}
+
+void conf_quote(struct wr_str *out, const char *text)
+{
+    if (is_plain(text)) {
+        wr_str_add(out, text);
+        return;
+    }
+    wr_str_add(out, "\"");
+    while (*text) {
+        const char *start = text;
+        uint32_t cp = next_character(&text);
+
+        if (needs_escape(cp))
+            wr_str_addf(out, "\\u%04x", cp);
+        else if (cp == '"' || cp == '\\')
+            wr_str_addf(out, "\\%c", (int)cp);
+        else
+            wr_str_addn(out, start, (size_t)(text - start));
+    }
+    wr_str_add(out, "\"");
+}
