@@ -36,7 +36,9 @@
 /* clang-format off */
 #define CLI_VERBS(X) \
     X(help) \
-    X(version)
+    X(list) \
+    X(version) \
+    X(internal)
 /* clang-format on */
 
 struct cli_call {

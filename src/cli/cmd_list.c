@@ -1,0 +1,215 @@
+/* cmd_list.c -- `weir list`: the tables of plug-ins, one of them, or one plug-in's parameters. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/text.h"
+#include "conf/conf.h"
+#include "load/synth/synth.h"
+#include "net/topo/topo.h"
+
+struct list_opts {
+    bool json;
+};
+
+static const struct cli_opt list_rows[] = {
+    CLI_JSON(struct list_opts, json),
+    CLI_OPT_END,
+};
+
+/* A table of plug-ins and the key of the configuration that picks from it. */
+struct list_table {
+    const char *name, *one, *summary;
+    const struct conf_kind *const *kinds; /* ends with NULL */
+};
+
+static const struct list_table tables[] = {
+    {"topologies", "topology", "how routers and nodes are wired", topo_kinds},
+    {"patterns", "pattern", "who sends to whom", synth_pattern_kinds},
+    {"injections", "injection", "when messages are sent", synth_inject_kinds},
+    {"sizes", "size", "how long messages are", synth_size_kinds},
+};
+
+enum { NTABLES = sizeof tables / sizeof tables[0] };
+
+static const struct list_table *find_table(const char *name, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+
+    for (size_t i = 0; i < NTABLES; i++) {
+        if (!strcmp(tables[i].name, name) || !strcmp(tables[i].one, name))
+            return &tables[i];
+        wr_nearest_try(&near, tables[i].name);
+        wr_nearest_try(&near, tables[i].one);
+    }
+    if (near.best)
+        wr_fail(err, WR_UNKNOWN, "no list \"%s\"; did you mean `weir list %s`?", name, near.best);
+    else
+        wr_fail(err, WR_UNKNOWN, "no list \"%s\"; `weir list` names them", name);
+    return NULL;
+}
+
+static const struct conf_kind *find_kind(const struct list_table *t, const char *name,
+                                         struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+
+    for (size_t i = 0; t->kinds[i]; i++) {
+        if (!strcmp(t->kinds[i]->name, name))
+            return t->kinds[i];
+        wr_nearest_try(&near, t->kinds[i]->name);
+    }
+    if (near.best)
+        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; did you mean %s?", t->one, name, near.best);
+    else
+        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; `weir list %s` names them", t->one, name, t->name);
+    return NULL;
+}
+
+static int print_json(FILE *out, json_t *all)
+{
+    json_dumpf(all, out, JSON_INDENT(2));
+    fputc('\n', out);
+    json_decref(all);
+    return 0;
+}
+
+/* Names and summaries: of the tables themselves or of one table's plug-ins. */
+static int print_pairs(const struct cli_call *call, const struct cli_pair *pairs, size_t n)
+{
+    const struct list_opts *o = call->opts;
+    struct wr_str text = {0};
+
+    if (o->json) {
+        json_t *all = json_array();
+
+        for (size_t i = 0; i < n; i++)
+            json_array_append_new(
+                all, json_pack("{ss, ss}", "name", pairs[i].head, "summary", pairs[i].text));
+        return print_json(call->out, all);
+    }
+    cli_text_pairs(&text, pairs, n);
+    fputs(wr_str_get(&text), call->out);
+    wr_str_fini(&text);
+    return 0;
+}
+
+static int print_tables(const struct cli_call *call)
+{
+    struct cli_pair pairs[NTABLES];
+
+    for (size_t i = 0; i < NTABLES; i++)
+        pairs[i] = (struct cli_pair){tables[i].name, tables[i].summary};
+    return print_pairs(call, pairs, NTABLES);
+}
+
+static int print_kinds(const struct cli_call *call, const struct list_table *t)
+{
+    WR_VEC(struct cli_pair) pairs = {0};
+
+    for (size_t i = 0; t->kinds[i]; i++)
+        wr_vec_push(&pairs, (struct cli_pair){t->kinds[i]->name, t->kinds[i]->summary});
+    int status = print_pairs(call, pairs.v, pairs.n);
+    wr_vec_fini(&pairs);
+    return status;
+}
+
+static const char *row_text(const struct conf_row *row, struct wr_arena *arena)
+{
+    struct wr_str text = {0};
+
+    wr_str_add(&text, row->help);
+    for (size_t i = 0; row->names && row->names[i]; i++)
+        wr_str_addf(&text, "%s%s", i ? ", " : " (", row->names[i]);
+    if (row->names)
+        wr_str_add(&text, ")");
+    if (!row->def)
+        wr_str_add(&text, " [must be given]");
+    else if (row->def[0])
+        wr_str_addf(&text, " [%s]", row->def);
+    const char *copy = wr_arena_strdup(arena, wr_str_get(&text));
+    wr_str_fini(&text);
+    return copy;
+}
+
+static json_t *row_json(const struct conf_row *row)
+{
+    json_t *o = json_pack("{ss, ss*, sb, ss}", "key", row->key, "default",
+                          row->def && row->def[0] ? row->def : NULL, "required", !row->def, "help",
+                          row->help);
+
+    if (row->names) {
+        json_t *names = json_array();
+
+        for (size_t i = 0; row->names[i]; i++)
+            json_array_append_new(names, json_string(row->names[i]));
+        json_object_set_new(o, "choices", names);
+    }
+    return o;
+}
+
+static int print_kind(const struct cli_call *call, const struct conf_kind *kind)
+{
+    const struct list_opts *o = call->opts;
+    struct wr_str text = {0};
+    WR_VEC(struct cli_pair) pairs = {0};
+
+    if (o->json) {
+        json_t *rows = json_array();
+
+        for (const struct conf_row *row = kind->rows; row && row->key; row++)
+            json_array_append_new(rows, row_json(row));
+        return print_json(call->out, json_pack("{ss, ss, so}", "name", kind->name, "summary",
+                                               kind->summary, "parameters", rows));
+    }
+    for (const struct conf_row *row = kind->rows; row && row->key; row++)
+        wr_vec_push(&pairs, (struct cli_pair){row->key, row_text(row, call->arena)});
+    wr_str_addf(&text, "%s -- %s\n\n", kind->name, kind->summary);
+    if (!pairs.n)
+        wr_str_add(&text, "It has no parameters.\n");
+    cli_text_pairs(&text, pairs.v, pairs.n);
+    fputs(text.s, call->out);
+    wr_str_fini(&text);
+    wr_vec_fini(&pairs);
+    return 0;
+}
+
+static int list_main(const struct cli_call *call, struct wr_err *err)
+{
+    if (!call->nargs)
+        return print_tables(call);
+    const struct list_table *t = find_table(call->args[0], err);
+    if (!t)
+        return cli_error(err);
+    if (call->nargs == 1)
+        return print_kinds(call, t);
+    const struct conf_kind *kind = find_kind(t, call->args[1], err);
+    return kind ? print_kind(call, kind) : cli_error(err);
+}
+
+static void list_complete(char **args, int at, FILE *out)
+{
+    struct wr_err ignored = {0};
+    const struct list_table *t = at == 1 ? find_table(args[0], &ignored) : NULL;
+
+    for (size_t i = 0; !at && i < NTABLES; i++)
+        fprintf(out, "%s\n", tables[i].name);
+    for (size_t i = 0; t && t->kinds[i]; i++)
+        fprintf(out, "%s\n", t->kinds[i]->name);
+}
+
+const struct cli_verb cli_cmd_list = {
+    .name = "list",
+    .summary = "name the topologies, patterns and other plug-ins, and their parameters",
+    .args = "[TABLE [NAME]]",
+    .max_args = 2,
+    .about = "Without arguments, names the tables of plug-ins. With a table, names what is in it. "
+             "With a plug-in's name too, lists its parameters: the key to write in a "
+             "configuration, what it means, and in brackets its default.",
+    .examples = "weir list\nweir list topologies\nweir list topologies dragonfly\n",
+    .opts = list_rows,
+    .opts_size = sizeof(struct list_opts),
+    .main = list_main,
+    .complete = list_complete,
+};
