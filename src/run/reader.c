@@ -453,7 +453,7 @@ bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_fo
                 struct wr_err *err)
 {
     struct run_rows *q;
-    bool more;
+    bool more = false;
 
     if (!run_query(&q, r, sql, NULL, 0, err))
         return false;
@@ -494,7 +494,7 @@ bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_l
                struct wr_err *err)
 {
     struct run_rows *q;
-    bool more;
+    bool more = false;
 
     if (!run_query(&q, r, "SELECT len_b, content, codec FROM input WHERE path = ?1", &path, 1, err))
         return false;
