@@ -1,2 +1,23 @@
 include(GNUInstallDirs)
 install(TARGETS weir RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weir)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weir OPTIONAL)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The program writes its verbs' pages itself. Only the build that is installed needs them.
+find_program(SCDOC scdoc)
+if(SCDOC AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(man ${CMAKE_BINARY_DIR}/man)
+  file(GLOB man_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.scd)
+  add_custom_command(OUTPUT ${man}/.made
+    COMMAND ${CMAKE_SOURCE_DIR}/tools/man --no-lint $<TARGET_FILE:weir> ${man}
+    COMMAND ${CMAKE_COMMAND} -E touch ${man}/.made
+    DEPENDS weir ${man_sources} ${CMAKE_SOURCE_DIR}/tools/man
+    COMMENT "Writing the manual pages" VERBATIM)
+  add_custom_target(man ALL DEPENDS ${man}/.made)
+  install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 FILES_MATCHING PATTERN "*.5")
+elseif(NOT SCDOC)
+  message(STATUS "scdoc not found: no manual pages (Debian: scdoc)")
+endif()
