@@ -1,0 +1,46 @@
+# The few commands a person types; the build itself is CMake (CMakePresets.json).
+#
+#   make          build/weir, optimised           make deps     install what is missing
+#   make demo     build, run, leave a report      make test     everything that is checked
+#   make bench    the numbers                     make lint     style and static analysis
+#   make soak     long fuzzing and properties     make install PREFIX=/usr/local
+PREFIX ?= /usr/local
+SOAK_SECONDS ?= 600
+
+all:
+	@tools/build release
+
+deps:
+	@tools/deps build core test clang docs
+
+demo:
+	@tools/deps build core docs
+	@tools/build release
+	@tools/demo
+
+test: deps
+	@tools/test
+
+bench:
+	@tools/deps build core bench
+	@tools/build release
+	@tools/bench
+
+lint:
+	@tools/deps build core test clang lint
+	@tools/lint
+
+soak: deps
+	@tools/soak $(SOAK_SECONDS)
+
+# Exact outputs, rewritten with what the program prints now; read the difference.
+golden: all
+	@tools/golden --update build/weir tests/golden/*.txt
+
+install: all
+	@cmake --install build --prefix $(PREFIX)
+
+clean:
+	rm -rf build demo
+
+.PHONY: all deps demo test bench lint soak golden install clean
