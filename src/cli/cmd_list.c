@@ -7,6 +7,7 @@
 #include "cli/text.h"
 #include "conf/conf.h"
 #include "load/synth/synth.h"
+#include "net/route/route.h"
 #include "net/topo/topo.h"
 
 struct list_opts {
@@ -26,6 +27,7 @@ struct list_table {
 
 static const struct list_table tables[] = {
     {"topologies", "topology", "how routers and nodes are wired", topo_kinds},
+    {"routings", "routing", "which way packets take", route_kinds},
     {"patterns", "pattern", "who sends to whom", synth_pattern_kinds},
     {"injections", "injection", "when messages are sent", synth_inject_kinds},
     {"sizes", "size", "how long messages are", synth_size_kinds},
