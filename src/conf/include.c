@@ -227,7 +227,7 @@ static bool read_section(struct conf *c, const struct conf_row *row, const struc
 bool conf_expand(struct conf *c, const struct conf_row *row, struct conf_node **slot,
                  const struct conf_frame *up, struct wr_err *err)
 {
-    struct conf_node *node = *slot, *base;
+    struct conf_node *node = *slot, *base = NULL;
     const struct conf_pair *file = conf_node_find(node, "file");
 
     if (!row->include || !conf_names_file(node))
