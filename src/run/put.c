@@ -6,7 +6,7 @@
 
 #include "writer_priv.h"
 
-enum { INPUT_RAW_MAX = 4096, INPUT_LEVEL = 6 };
+enum { INPUT_RAW_MAX = 4096, INPUT_LEVEL = 6, MOST_KINDS = INT16_MAX };
 
 static void bind_int(sqlite3_stmt *s, int at, int64_t value)
 {
@@ -248,20 +248,21 @@ bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *e
     if (!intern(run, link->src_kind, &src_kind, err) ||
         !intern(run, link->dst_kind, &dst_kind, err) || !intern(run, link->cls, &cls, err))
         return false;
+    if (src_kind > MOST_KINDS)
+        return wr_fail(err, WR_BUG, "%s: links from more than %d kinds of things", run->path,
+                       MOST_KINDS);
     sqlite3_stmt *s = run_begin(run, RUN_S_LINK, err);
     if (!s)
         return false;
-    sqlite3_bind_int64(s, 1, src_kind);
-    sqlite3_bind_int64(s, 2, link->src);
-    sqlite3_bind_int64(s, 3, link->port);
-    sqlite3_bind_int64(s, 4, dst_kind);
-    sqlite3_bind_int64(s, 5, link->dst);
-    sqlite3_bind_int64(s, 6, cls);
-    bind_count(s, 7, link->bytes);
-    bind_count(s, 8, link->packets);
-    bind_count(s, 9, link->busy_ps);
-    bind_count(s, 10, link->saturated_ps);
-    sqlite3_bind_double(s, 11, link->bytes_per_s);
+    sqlite3_bind_int64(s, 1, (int64_t)src_kind << 48 | (int64_t)link->src << 16 | link->port);
+    sqlite3_bind_int64(s, 2, dst_kind);
+    sqlite3_bind_int64(s, 3, link->dst);
+    sqlite3_bind_int64(s, 4, cls);
+    bind_count(s, 5, link->bytes);
+    bind_count(s, 6, link->packets);
+    bind_count(s, 7, link->busy_ps);
+    bind_count(s, 8, link->saturated_ps);
+    sqlite3_bind_double(s, 9, link->bytes_per_s);
     return run_step(run, RUN_S_LINK, err);
 }
 

@@ -124,7 +124,7 @@ struct run_link {
     const char *src_kind, *dst_kind; /* "node", "router", ... */
     const char *cls;                 /* "inject", "local", "global", "eject", ... */
     uint32_t src, dst;
-    uint32_t port; /* of src */
+    uint16_t port; /* of src */
     uint64_t bytes, packets;
     uint64_t busy_ps;      /* sending */
     uint64_t saturated_ps; /* some packet waited for it without a credit */

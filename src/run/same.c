@@ -20,7 +20,7 @@ static const struct facts {
      "SELECT key, value FROM meta WHERE key IN ('config', 'kind', 'seed', 'status') ORDER BY key"},
     {"input", 1, "SELECT path, len_b FROM input ORDER BY path"},
     {"summary", 1, "SELECT key, value, unit FROM summary WHERE NOT volatile ORDER BY key"},
-    {"app_stat", 1, "SELECT * FROM app_stat ORDER BY app"},
+    {"app_stat", 1, "SELECT * FROM fact_app ORDER BY app"},
     {"sweep", 3,
      "SELECT series, load, seed, offered, accepted, lat_mean_ns, lat_min_ns, lat_p50_ns,"
      " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, packets, events,"
@@ -35,12 +35,12 @@ static const struct facts {
     /* Ordered by the table's own key: sorting millions of links by their
      * kinds' names would cost more than everything else. */
     {"link_stat", 3,
-     "SELECT sk.text AS src_kind, l.src AS src, l.port AS port, dk.text AS dst_kind,"
-     " l.dst AS dst, c.text AS class, l.bytes AS bytes, l.packets AS packets,"
-     " l.busy_ps AS busy_ps, l.saturated_ps AS saturated_ps, l.bytes_per_s AS bytes_per_s"
-     " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.src_kind"
-     " LEFT JOIN dict dk ON dk.id = l.dst_kind LEFT JOIN dict c ON c.id = l.class"
-     " ORDER BY l.src_kind, l.src, l.port"},
+     "SELECT sk.text AS src_kind, (l.id >> 16) & 4294967295 AS src, l.id & 65535 AS port,"
+     " dk.text AS dst_kind, l.dst AS dst, c.text AS class, l.bytes AS bytes,"
+     " l.packets AS packets, l.busy_ps AS busy_ps, l.saturated_ps AS saturated_ps,"
+     " l.bytes_per_s AS bytes_per_s"
+     " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.id >> 48"
+     " LEFT JOIN dict dk ON dk.id = l.dst_kind LEFT JOIN dict c ON c.id = l.class ORDER BY l.id"},
     {"slice", 3,
      "SELECT f.t_ps AS t_ps, e.text AS entity, m.text AS metric,"
      " coalesce(f.dt_ps, s.dt_ps) AS dt_ps, f.value AS value, u.text AS unit"

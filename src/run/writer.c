@@ -33,7 +33,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_APP] = "INSERT INTO fact_app VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_RANK] = "INSERT INTO fact_rank"
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-    [RUN_S_LINK] = "INSERT INTO fact_link VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [RUN_S_LINK] = "INSERT INTO fact_link VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [RUN_S_HIST] = "INSERT INTO fact_hist(app, class, n, sum_ps, min_ps, max_ps)"
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",
@@ -232,7 +232,7 @@ static bool set_up(struct run *run, const struct run_meta *meta, struct wr_err *
 {
     char id[96];
 
-    if (!run_sql_open(&run->db, run->path, SQLITE_OPEN_READWRITE, err))
+    if (!run_sql_open(&run->db, run->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, err))
         return false;
     snprintf(id, sizeof id, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              RUN_APPLICATION_ID, RUN_USER_VERSION);
