@@ -36,6 +36,7 @@
 /* clang-format off */
 #define CLI_VERBS(X) \
     X(help) \
+    X(run) \
     X(list) \
     X(version) \
     X(internal)
@@ -48,6 +49,9 @@ struct cli_call {
     int nargs;              /* within min_args..max_args */
     FILE *out;              /* where results go; errors and progress go to stderr */
     struct wr_arena *arena; /* lives as long as the call */
+    const char *who;        /* "weir run" */
+    int argc;               /* the verb and all words after it, as typed */
+    char **argv;
 };
 
 struct cli_verb {

@@ -66,7 +66,10 @@ static int call_verb(const struct cli_verb *verb, const char *who, int argc, cha
                             .args = got.args,
                             .nargs = got.nargs,
                             .out = out,
-                            .arena = arena};
+                            .arena = arena,
+                            .who = who,
+                            .argc = argc,
+                            .argv = argv};
     return verb->main(&call, err);
 }
 

@@ -1,0 +1,139 @@
+/* cmd_run.c -- `weir run FILE`: simulate, and leave a run file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/signals.h"
+#include "cli/cli.h"
+#include "cli/simulate.h"
+#include "world/world.h"
+
+struct run_opts {
+    const char *out;
+    struct cli_list sets;
+    bool force, progress, quiet;
+};
+
+static const struct cli_opt run_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct run_opts, out),
+     .value = "RUN",
+     .help = "the run file to write; by default the configuration's name with the ending .weir"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct run_opts, force),
+     .help = "replace an existing run file"},
+    CLI_SET(struct run_opts, sets),
+    CLI_PROGRESS(struct run_opts, progress),
+    CLI_QUIET(struct run_opts, quiet),
+    CLI_OPT_END,
+};
+
+/* "dir/name.yaml" -> "name.weir", in the current directory. */
+static const char *default_out(const struct cli_call *call)
+{
+    const char *path = call->args[0], *slash = strrchr(path, '/');
+    const char *leaf = slash ? slash + 1 : path, *dot = strrchr(leaf, '.');
+    int n = dot && dot > leaf ? (int)(dot - leaf) : (int)strlen(leaf);
+
+    return wr_arena_printf(call->arena, "%.*s.weir", n, leaf);
+}
+
+static void print_headline(const struct world *w, const char *path, enum world_end end, FILE *out)
+{
+    struct world_result *r = wr_alloc(sizeof *r);
+
+    world_result(w, r);
+    fprintf(out, "%llu messages, %llu packets, %llu packet-hops in %.3f us of simulated time\n",
+            (unsigned long long)r->count.messages, (unsigned long long)r->count.packets,
+            (unsigned long long)r->count.hops, (double)r->sim_end_ps / 1e6);
+    fprintf(out, "offered %.2f %%, accepted %.2f %% of the injection bandwidth\n", 100 * r->offered,
+            100 * r->accepted);
+    if (r->latency.n)
+        fprintf(out, "message latency: mean %.3f us, median %.3f us, p99 %.3f us, max %.3f us\n",
+                wr_hist_mean(&r->latency) / 1e6, wr_hist_quantile(&r->latency, 0.5) / 1e6,
+                wr_hist_quantile(&r->latency, 0.99) / 1e6, (double)r->latency.max / 1e6);
+    if (end == WORLD_DRAIN_LIMIT)
+        fprintf(out,
+                "saturated: %llu of %llu measured messages did not arrive within traffic.drain; "
+                "latencies are of those that did\n",
+                (unsigned long long)r->unfinished, (unsigned long long)r->measured);
+    fprintf(out, "written to %s; look at it with `weir show %s`\n", path, path);
+    free(r);
+}
+
+/* Simulate into an open run file and close it, whatever happens. */
+static bool simulate(struct world *w, struct run *run, struct wr_progress *progress,
+                     enum world_end *ret, struct wr_err *err)
+{
+    struct wr_err ignored;
+
+    wr_interrupt_catch();
+    bool ok = world_run(w, run, progress, ret, err) && world_write(w, run, err);
+
+    wr_progress_fini(progress);
+    wr_interrupt_release();
+    if (!ok) {
+        run_finish(run, RUN_FAILED, err->text, &ignored);
+        return false;
+    }
+    if (*ret == WORLD_INTERRUPTED)
+        return run_finish(run, RUN_INCOMPLETE, "interrupted", err);
+    return run_finish(run, RUN_COMPLETE, NULL, err);
+}
+
+static int run_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct run_opts *o = call->opts;
+    struct world_config c = {0};
+    struct conf *conf;
+    struct world *w = NULL;
+    struct run *run;
+    struct wr_progress progress;
+    enum world_end end = WORLD_DONE;
+    const char *path = o->out ? o->out : default_out(call);
+
+    if (!conf_load(&conf, &c, world_rows, call->args[0], o->sets.v, o->sets.n, err))
+        return cli_error(err);
+    bool ok = world_open(&w, conf, &c, err) &&
+              simulate_create(&run, path, conf, c.seed, call, o->force, err);
+
+    if (ok) {
+        bool by_count = c.traffic.messages;
+
+        wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "run",
+                         by_count ? "messages" : "us",
+                         by_count ? (double)c.traffic.messages * net_nodes(world_net(w))
+                                  : (double)world_horizon_ps(&c) * 1e-6);
+        ok = simulate(w, run, &progress, &end, err);
+    }
+    if (ok) {
+        print_headline(w, path, end, call->out);
+        if (end == WORLD_INTERRUPTED)
+            ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
+                         path);
+    }
+    world_close(w);
+    conf_close(conf);
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_cmd_run = {
+    .name = "run",
+    .summary = "simulate a machine under traffic, into a run file",
+    .args = "FILE",
+    .min_args = 1,
+    .max_args = 1,
+    .about =
+        "Simulates what FILE (YAML; `weir config explain` lists its keys) describes, packet by "
+        "packet, and writes everything that was counted into a run file.\n\n"
+        "Ctrl-C ends the run cleanly: the run file then holds what was simulated so far and "
+        "says that it is incomplete.",
+    .examples = "weir run examples/uniform-1056.yaml\n"
+                "weir run examples/uniform-1056.yaml --set traffic.load=30% -o load30.weir\n",
+    .opts = run_rows,
+    .opts_size = sizeof(struct run_opts),
+    .main = run_main,
+};

@@ -1,0 +1,79 @@
+/* meter.h -- what is counted while a run goes on: one fact, counted once.
+ *
+ * Everything else (means, percentiles, rates, totals) is derived from these by
+ * whoever asks. Nothing here allocates after meter_init.
+ */
+#ifndef METER_METER_H
+#define METER_METER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hist.h"
+
+/* Where a message went; the first three as net/ counts them. */
+enum meter_near { METER_SAME_ROUTER, METER_SAME_GROUP, METER_REMOTE, METER_NEARS };
+
+struct meter_node {
+    uint64_t msgs_sent, bytes_sent;
+    uint64_t msgs_recvd, bytes_recvd;
+    uint64_t t_first_ps, t_last_ps; /* first and last arrival */
+    uint64_t first_bytes;           /* of the first arrival */
+};
+
+struct meter {
+    uint32_t nnodes;
+    struct meter_node *node;
+    struct wr_hist *latency;                /* [METER_NEARS] of measured messages */
+    struct wr_hist *packet;                 /* packets, from the start of injection */
+    uint64_t window_from_ps, window_to_ps;  /* the measurement */
+    uint64_t window_sent_b, window_recvd_b; /* posted and arrived within it */
+    uint64_t measured, unfinished;          /* messages posted within it; of those not arrived */
+};
+
+void meter_init(struct meter *m, uint32_t nnodes, uint64_t from_ps, uint64_t to_ps);
+void meter_fini(struct meter *m);
+
+static inline bool meter_in_window(const struct meter *m, uint64_t t_ps)
+{
+    return t_ps >= m->window_from_ps && t_ps < m->window_to_ps;
+}
+
+static inline void meter_sent(struct meter *m, uint32_t node, uint64_t bytes, uint64_t now_ps)
+{
+    m->node[node].msgs_sent++;
+    m->node[node].bytes_sent += bytes;
+    if (meter_in_window(m, now_ps)) {
+        m->window_sent_b += bytes;
+        m->measured++;
+        m->unfinished++;
+    }
+}
+
+static inline void meter_arrived(struct meter *m, uint32_t node, enum meter_near near,
+                                 uint64_t bytes, uint64_t posted_ps, uint64_t now_ps)
+{
+    struct meter_node *to = &m->node[node];
+
+    if (!to->msgs_recvd++) {
+        to->t_first_ps = now_ps;
+        to->first_bytes = bytes;
+    }
+    to->bytes_recvd += bytes;
+    to->t_last_ps = now_ps;
+    if (meter_in_window(m, now_ps))
+        m->window_recvd_b += bytes;
+    if (meter_in_window(m, posted_ps)) {
+        m->unfinished--;
+        wr_hist_add(&m->latency[near], now_ps - posted_ps);
+    }
+}
+
+/* All latencies together. */
+void meter_all(const struct meter *m, struct wr_hist *ret);
+
+/* Bytes per second a node accepts: within the measurement, or, when it is
+ * not bounded by time, between each node's first and last arrival. */
+double meter_accepted(const struct meter *m, double window_ps);
+
+#endif

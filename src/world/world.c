@@ -1,0 +1,205 @@
+#include "world/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/signals.h"
+#include "load/synth/synth.h"
+#include "sim/sim.h"
+#include "world_priv.h"
+
+enum { EV_SOURCE = NET_EV_KINDS }; /* a node's turn to post a message */
+
+enum { CHECK_EVERY = 1 << 16 }; /* events between two looks at Ctrl-C and the progress line */
+
+/* --- traffic --- */
+
+/* Let `node` post its next message when its gap has passed. */
+static void plan(struct world *w, uint32_t node)
+{
+    struct world_source *s = &w->source[node];
+
+    if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
+        return;
+    s->next = synth_next(&w->traffic, &s->synth, node);
+    sim_at(&w->sim, w->sim.now + s->next.gap_ps, net_node_lp(w->net, node), sim_lane(EV_SOURCE, 0),
+           0, node, 0);
+}
+
+static void on_source(void *ctx, const struct sim_event *e)
+{
+    struct world *w = ctx;
+    uint32_t node = e->arg;
+    struct world_source *s = &w->source[node];
+
+    if (s->next.dest != SYNTH_SKIP) {
+        meter_sent(&w->meter, node, s->next.bytes, w->sim.now);
+        net_send(w->net, node, s->next.dest, s->next.bytes, 0, 0, 0);
+    }
+    s->posted++;
+    plan(w, node);
+}
+
+static void on_arrived(void *ctx, uint32_t msg)
+{
+    struct world *w = ctx;
+    const struct net_msg *m = net_msg_at(w->net, msg);
+
+    meter_arrived(&w->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps, w->sim.now);
+}
+
+/* The group of each node's first rail, for patterns that speak of groups. */
+static uint32_t *node_groups(const struct topo *t, uint32_t rails)
+{
+    uint32_t nodes = t->nterms / rails, *group = wr_alloc(nodes * sizeof *group);
+
+    for (uint32_t i = 0; i < nodes; i++)
+        group[i] = t->group[t->term[i * rails].router];
+    return group;
+}
+
+static bool open_traffic(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct world_traffic *c = &w->c->traffic;
+    const struct topo *t = &w->parts.topo;
+    uint32_t rails = w->parts.net.rails;
+    double rate = w->parts.net.link[TOPO_INJECT].bandwidth * rails;
+    struct wr_err inner;
+
+    w->group = node_groups(t, rails);
+    struct synth_pattern shape = {
+        .nnodes = t->nterms / rails, .ngroups = t->ngroups, .group = w->group, .seed = w->c->seed};
+
+    if (!synth_size_open(&w->traffic.size, &c->size, &inner))
+        return conf_fail(conf, &c->size, err, "%s", inner.text);
+    w->mean_gap_ps = synth_mean_gap_ps(c->load, w->traffic.size.mean, rate);
+    double slot_ps = 1e12 * (double)w->parts.net.packet_b / rate;
+
+    if (!synth_inject_open(&w->traffic.inject, &c->injection, w->mean_gap_ps, slot_ps, &inner))
+        return conf_fail(conf, &c->injection, err, "%s", inner.text);
+    if (!synth_pattern_open(&w->traffic.pattern, &c->pattern, &shape, &inner))
+        return conf_fail(conf, &c->pattern, err, "%s", inner.text);
+    return true;
+}
+
+/* --- setting up --- */
+
+bool world_open(struct world **ret, const struct conf *conf, const struct world_config *c,
+                struct wr_err *err)
+{
+    struct world *w = wr_zalloc_aligned(1, sizeof *w);
+    const struct world_traffic *t = &c->traffic;
+    uint64_t from = (uint64_t)t->warmup_ps, to = from + (uint64_t)t->measure_ps;
+    struct net_client client = {.ctx = w, .arrived = on_arrived};
+
+    w->c = c;
+    w->conf = conf;
+    if (!world_parts_open(&w->parts, conf, &c->machine, err)) {
+        free(w);
+        return false;
+    }
+    sim_init(&w->sim);
+    if (!open_traffic(w, conf, err) || !net_open(&w->net, &w->parts.topo, &w->parts.route,
+                                                 &w->parts.net, &w->sim, c->seed, &client, err)) {
+        world_close(w);
+        return false;
+    }
+    if (t->messages) {
+        from = 0;
+        to = UINT64_MAX;
+    }
+    uint32_t nodes = net_nodes(w->net);
+
+    meter_init(&w->meter, nodes, from, to);
+    net_watch_packets(w->net, w->meter.packet);
+    sim_handle(&w->sim, EV_SOURCE, on_source, w);
+    w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
+    for (uint32_t i = 0; i < nodes; i++) {
+        synth_source_init(&w->source[i].synth, c->seed, i);
+        plan(w, i);
+    }
+    *ret = w;
+    return true;
+}
+
+void world_close(struct world *w)
+{
+    if (!w)
+        return;
+    net_close(w->net);
+    synth_pattern_close(&w->traffic.pattern);
+    synth_size_close(&w->traffic.size);
+    meter_fini(&w->meter);
+    sim_fini(&w->sim);
+    world_parts_close(&w->parts);
+    free(w->source);
+    free(w->group);
+    free(w);
+}
+
+const struct net *world_net(const struct world *w)
+{
+    return w->net;
+}
+
+uint64_t world_horizon_ps(const struct world_config *c)
+{
+    return (uint64_t)c->traffic.warmup_ps + (uint64_t)c->traffic.measure_ps;
+}
+
+/* --- running --- */
+
+/* Executes up to `until`; false when Ctrl-C came. Sets *ret_more: events are left. */
+static bool advance(struct world *w, uint64_t until, struct wr_progress *progress, bool *ret_more)
+{
+    for (;;) {
+        uint64_t before = w->sim.events;
+
+        *ret_more = sim_run(&w->sim, until, CHECK_EVERY);
+        if (progress)
+            wr_progress_set(progress, w->c->traffic.messages ? (double)w->meter.measured
+                                                             : (double)w->sim.now * 1e-6);
+        if (wr_interrupted())
+            return false;
+        if (!*ret_more || w->sim.events - before < CHECK_EVERY)
+            return true;
+    }
+}
+
+/* The run is cut at fixed times, so where it ends does not depend on how it is executed. */
+bool world_run(struct world *w, struct run *run, struct wr_progress *progress, enum world_end *ret,
+               struct wr_err *err)
+{
+    uint64_t horizon = w->c->traffic.messages ? UINT64_MAX : world_horizon_ps(w->c);
+    uint64_t limit =
+        w->c->traffic.messages ? UINT64_MAX : horizon + (uint64_t)w->c->traffic.drain_ps;
+    uint64_t slice = (uint64_t)w->c->slice_ps,
+             step = horizon == UINT64_MAX ? horizon : horizon / 64 + 1;
+    uint64_t at = 0, next_slice = slice ? slice : UINT64_MAX;
+    bool more = true;
+
+    if (slice && !world_slices_open(w, run, err))
+        return false;
+    while (more && at < limit) {
+        uint64_t to = at < horizon ? horizon : limit - at < step ? limit : at + step;
+
+        if (to > next_slice)
+            to = next_slice;
+        if (!advance(w, to, progress, &more)) {
+            *ret = WORLD_INTERRUPTED;
+            return true;
+        }
+        at = to;
+        if (at == next_slice) {
+            if (!world_slices_put(w, run, at, err))
+                return false;
+            next_slice += slice;
+        }
+        if (at >= horizon && !w->meter.unfinished)
+            break;
+    }
+    *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
+    w->end_ps = more ? at : w->sim.now;
+    return true;
+}

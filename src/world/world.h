@@ -1,0 +1,57 @@
+/* world.h -- a configuration becomes a machine that runs.
+ *
+ * The only room that sees all of the simulator's others. It joins them (the
+ * traffic posts messages, the network carries them, the meter counts them) and
+ * decides nothing that one of them could.
+ */
+#ifndef WORLD_WORLD_H
+#define WORLD_WORLD_H
+
+#include "base/progress.h"
+#include "meter/meter.h"
+#include "run/run.h"
+#include "world/config.h"
+#include "world/machine.h"
+
+struct world;
+
+/* `conf` and `c` must outlive the world. */
+bool world_open(struct world **ret, const struct conf *conf, const struct world_config *c,
+                struct wr_err *err);
+void world_close(struct world *w);
+
+/* How a run ended. */
+enum world_end {
+    WORLD_DONE,        /* everything measured arrived */
+    WORLD_DRAIN_LIMIT, /* traffic.drain passed first: the machine is saturated */
+    WORLD_INTERRUPTED, /* Ctrl-C: what was simulated so far stands */
+};
+
+/* Runs to the end. `run` gets the time series as they come and may be NULL, as
+ * may `progress`. */
+bool world_run(struct world *w, struct run *run, struct wr_progress *progress, enum world_end *ret,
+               struct wr_err *err);
+
+/* Everything that was counted, into the run file. */
+bool world_write(const struct world *w, struct run *run, struct wr_err *err);
+
+/* The headline of a run, for sweeps. */
+struct world_result {
+    double offered, accepted; /* fractions of the injection bandwidth */
+    struct wr_hist latency;   /* of measured messages, ps */
+    double packet_mean_ps;
+    double hops_mean;     /* router-to-router */
+    double router_visits; /* per packet */
+    double nonminimal_frac;
+    struct net_counts count;
+    uint64_t events, sim_end_ps, measured, unfinished;
+};
+
+void world_result(const struct world *w, struct world_result *ret);
+
+uint64_t world_horizon_ps(const struct world_config *c); /* when a run by time ends, drain aside */
+
+/* For benchmarks and tests. */
+const struct net *world_net(const struct world *w);
+
+#endif

@@ -1,0 +1,255 @@
+/* write.c -- what was counted, into the run file. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "world_priv.h"
+
+/* --- time series --- */
+
+enum { SLICE_POSTED, SLICE_ARRIVED, SLICE_IN_FLIGHT, SLICE_QUEUED, SLICE_LINKS };
+
+static const struct {
+    const char *metric, *unit;
+} slice_rows[] = {
+    [SLICE_POSTED] = {"bytes_posted", "B"},
+    [SLICE_ARRIVED] = {"bytes_arrived", "B"},
+    [SLICE_IN_FLIGHT] = {"packets_in_flight", ""},
+    [SLICE_QUEUED] = {"messages_queued", ""},
+};
+
+static uint64_t bytes_posted(const struct world *w)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < w->meter.nnodes; i++)
+        sum += w->meter.node[i].bytes_sent;
+    return sum;
+}
+
+bool world_slices_open(struct world *w, struct run *run, struct wr_err *err)
+{
+    int64_t dt = (int64_t)w->c->slice_ps;
+    const struct topo *t = &w->parts.topo;
+
+    if (!run)
+        return true;
+    for (uint32_t i = 0; i < SLICE_LINKS; i++)
+        if (!run_open_series(
+                run, &(struct run_series){"machine", slice_rows[i].metric, slice_rows[i].unit, dt},
+                &w->series[i], err))
+            return false;
+    for (uint32_t c = 0; c < t->nclasses; c++) {
+        char entity[64];
+
+        snprintf(entity, sizeof entity, "class:%s", t->class_name[c]);
+        if (!run_open_series(run, &(struct run_series){entity, "bytes", "B", dt},
+                             &w->series[SLICE_LINKS + c], err))
+            return false;
+    }
+    return true;
+}
+
+/* What flowed since the last slice, and what is there now. */
+bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err)
+{
+    int64_t dt = (int64_t)w->c->slice_ps, from = (int64_t)t_ps - dt;
+    struct net_counts count;
+    uint64_t now[TOPO_MAX_CLASSES + SLICE_LINKS];
+
+    if (!run)
+        return true;
+    net_counts(w->net, &count);
+    now[SLICE_POSTED] = bytes_posted(w);
+    now[SLICE_ARRIVED] = count.bytes;
+    now[SLICE_IN_FLIGHT] = count.in_flight;
+    now[SLICE_QUEUED] = count.queued_messages;
+    for (uint32_t c = 0; c < w->parts.topo.nclasses; c++)
+        now[SLICE_LINKS + c] = net_class_bytes(w->net, c);
+    for (uint32_t i = 0; i < SLICE_LINKS + w->parts.topo.nclasses; i++) {
+        bool level = i == SLICE_IN_FLIGHT || i == SLICE_QUEUED;
+        uint64_t value = level ? now[i] : now[i] - w->before[i];
+
+        if (!run_put_slice(run, w->series[i], from, dt, (double)value, err))
+            return false;
+        w->before[i] = now[i];
+    }
+    return true;
+}
+
+/* --- the end of a run --- */
+
+void world_result(const struct world *w, struct world_result *ret)
+{
+    const struct world_traffic *t = &w->c->traffic;
+    double rate = w->parts.net.link[TOPO_INJECT].bandwidth * w->parts.net.rails;
+    double window = t->messages ? 0 : t->measure_ps;
+
+    *ret = (struct world_result){0};
+    net_counts(w->net, &ret->count);
+    meter_all(&w->meter, &ret->latency);
+    double packets = (double)ret->count.packets;
+
+    ret->offered = window > 0
+                       ? (double)w->meter.window_sent_b / window * 1e12 / w->meter.nnodes / rate
+                       : t->load;
+    ret->accepted = meter_accepted(&w->meter, window) / rate;
+    ret->packet_mean_ps = wr_hist_mean(w->meter.packet);
+    ret->hops_mean = (double)ret->count.hops / packets - 2;
+    ret->router_visits = ret->hops_mean + 1;
+    ret->nonminimal_frac = (double)ret->count.nonminimal / packets;
+    ret->events = w->sim.events;
+    ret->sim_end_ps = w->end_ps;
+    ret->measured = w->meter.measured;
+    ret->unfinished = w->meter.unfinished;
+}
+
+static bool put_summary(const struct world *w, struct run *run, struct wr_err *err)
+{
+    struct world_result *r = wr_alloc(sizeof *r);
+
+    world_result(w, r);
+    const struct net_counts *c = &r->count;
+    const struct {
+        const char *key;
+        uint64_t value;
+        const char *unit;
+    } counts[] = {
+        {"nodes", w->meter.nnodes, ""},
+        {"routers", w->parts.topo.nrouters, ""},
+        {"groups", w->parts.topo.ngroups, ""},
+        {"messages", c->messages, ""},
+        {"packets", c->packets, ""},
+        {"packet_hops", c->hops, ""},
+        {"bytes", c->bytes, "B"},
+        {"packets_same_router", c->near[NET_NEAR_ROUTER], ""},
+        {"packets_same_group", c->near[NET_NEAR_GROUP], ""},
+        {"packets_remote", c->near[NET_NEAR_NOT], ""},
+        {"packets_minimal", c->minimal, ""},
+        {"packets_nonminimal", c->nonminimal, ""},
+        {"packets_in_flight", c->in_flight, ""},
+        {"messages_measured", r->measured, ""},
+        {"messages_unfinished", r->unfinished, ""},
+        {"events", r->events, ""},
+    };
+    const struct {
+        const char *key;
+        double value;
+        const char *unit;
+    } reals[] = {
+        {"sim_end_ns", (double)r->sim_end_ps / 1e3, "ns"},
+        {"offered_load", r->offered, "fraction of injection bandwidth"},
+        {"accepted_load", r->accepted, "fraction of injection bandwidth"},
+        {"router_visits_mean", r->router_visits, "routers per packet"},
+    };
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < sizeof counts / sizeof *counts; i++)
+        ok = run_put_count(run, counts[i].key, counts[i].value, counts[i].unit, err);
+    for (size_t i = 0; ok && i < sizeof reals / sizeof *reals; i++)
+        ok = run_put_real(run, reals[i].key, reals[i].value, reals[i].unit, err);
+    ok = ok && run_put_text(run, "topology", w->parts.topo.ops->kind.name, err) &&
+         run_put_text(run, "routing", w->parts.route.ops->kind.name, err) &&
+         run_put_text(run, "pattern", w->c->traffic.pattern.kind->name, err);
+    if (ok && *w->c->title)
+        ok = run_put_text(run, "title", w->c->title, err);
+    if (ok && *w->c->machine.name)
+        ok = run_put_text(run, "machine", w->c->machine.name, err);
+    free(r);
+    return ok;
+}
+
+static bool put_ranks(const struct world *w, struct run *run, struct wr_err *err)
+{
+    if (!run_put_app(run,
+                     &(struct run_app){.name = "traffic",
+                                       .ranks = w->meter.nnodes,
+                                       .workload = w->c->traffic.pattern.kind->name},
+                     err))
+        return false;
+    for (uint32_t i = 0; i < w->meter.nnodes; i++) {
+        const struct meter_node *n = &w->meter.node[i];
+        struct run_rank r = run_rank_unknown(0, i);
+
+        r.node = i;
+        r.msgs_sent = (int64_t)n->msgs_sent;
+        r.bytes_sent = (int64_t)n->bytes_sent;
+        r.msgs_recvd = (int64_t)n->msgs_recvd;
+        r.bytes_recvd = (int64_t)n->bytes_recvd;
+        r.elapsed_ps = (int64_t)n->t_last_ps;
+        if (!run_put_rank(run, &r, err))
+            return false;
+    }
+    return true;
+}
+
+static bool put_latencies(const struct world *w, struct run *run, struct wr_err *err)
+{
+    static const char *const cls[] = {"message_same_router", "message_same_group",
+                                      "message_remote"};
+    struct wr_hist *all = wr_alloc(sizeof *all);
+    bool ok;
+
+    meter_all(&w->meter, all);
+    ok = run_put_latency(run, 0, "message", all, err) &&
+         run_put_latency(run, RUN_ALL_APPS, "packet", w->meter.packet, err);
+    for (int i = 0; ok && i < METER_NEARS; i++)
+        if (w->meter.latency[i].n)
+            ok = run_put_latency(run, 0, cls[i], &w->meter.latency[i], err);
+    free(all);
+    return ok;
+}
+
+static bool put_link(const struct world *w, struct run *run, uint32_t r, uint32_t p,
+                     struct run_link link, uint32_t cls, struct wr_err *err)
+{
+    struct net_link_stat s;
+
+    net_link_stat(w->net, r, p, &s);
+    link.cls = w->parts.topo.class_name[cls];
+    link.bytes = s.bytes;
+    link.packets = s.packets;
+    link.busy_ps = s.busy_ps;
+    link.saturated_ps = s.saturated_ps;
+    link.bytes_per_s = w->parts.net.link[cls].bandwidth;
+    return run_put_link(run, &link, err);
+}
+
+static bool put_links(const struct world *w, struct run *run, struct wr_err *err)
+{
+    const struct topo *t = &w->parts.topo;
+
+    for (uint32_t i = 0; i < t->nterms; i++) {
+        struct run_link l = {.src_kind = "node",
+                             .dst_kind = "router",
+                             .src = i / w->parts.net.rails,
+                             .dst = t->term[i].router,
+                             .port = (uint16_t)(i % w->parts.net.rails)};
+
+        if (!put_link(w, run, t->nrouters + i, 0, l, TOPO_INJECT, err))
+            return false;
+    }
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *tp = topo_port(t, r, p);
+            bool term = tp->kind == TOPO_TERMINAL;
+
+            if (!term && tp->kind != TOPO_ROUTER)
+                continue;
+            struct run_link l = {.src_kind = "router",
+                                 .dst_kind = term ? "node" : "router",
+                                 .src = r,
+                                 .dst = term ? tp->peer / w->parts.net.rails : tp->peer,
+                                 .port = (uint16_t)p};
+
+            if (!put_link(w, run, r, p, l, term ? TOPO_EJECT : tp->cls, err))
+                return false;
+        }
+    return true;
+}
+
+bool world_write(const struct world *w, struct run *run, struct wr_err *err)
+{
+    return put_summary(w, run, err) && put_ranks(w, run, err) && put_latencies(w, run, err) &&
+           put_links(w, run, err);
+}
