@@ -191,7 +191,7 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
             return true;
         }
         at = to;
-        if (at == next_slice) {
+        if (slice && at == next_slice) {
             if (!world_slices_put(w, run, at, err))
                 return false;
             next_slice += slice;
