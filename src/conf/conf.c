@@ -131,3 +131,9 @@ size_t conf_inputs(const struct conf *c, const struct conf_input **ret)
     *ret = c->inputs.v;
     return c->inputs.n;
 }
+
+size_t conf_left_out(const struct conf *c, const char *const **ret)
+{
+    *ret = c->dropped.v;
+    return c->dropped.n;
+}

@@ -126,9 +126,34 @@ void conf_dump(const struct conf *c, struct wr_str *out, bool origins);
 /* All files read (the configuration and those it includes), for the run file. */
 size_t conf_inputs(const struct conf *c, const struct conf_input **ret);
 
-/* `weir config explain a.b`: the row in words. A plug-in's rows are reached as
- * topology.dragonfly.groups. Unknown keys get the nearest match. */
+/* Every value that was given or has a default, in the order of the dump. */
+struct conf_value {
+    const char *key; /* jobs.0.ranks */
+    const struct conf_row *row;
+    const void *at;     /* the stored value; of a plug-in: struct conf_plugin */
+    const char *text;   /* as in the dump, without quotes */
+    const char *unit;   /* of the stored number: "ps", "B", "B/s"; NULL: none */
+    const char *origin; /* as conf_origin says */
+};
+
+void conf_each(const struct conf *c, void (*fn)(const struct conf_value *v, void *arg), void *arg);
+
+/* Values that are in a file but do not count, because a --set chose another
+ * kind of plug-in, in words. */
+size_t conf_left_out(const struct conf *c, const char *const **ret);
+
+/* `weir config explain a.b`: the row in words; of NULL, all rows, one line each.
+ * A plug-in's rows are reached as topology.dragonfly.groups. Unknown keys get
+ * the nearest match. */
 bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *out,
                   struct wr_err *err);
+/* The row of a.b, or NULL; names in tables and places in lists may be left out. */
+const struct conf_row *conf_find_row(const struct conf_row *rows, const char *key);
+/* All rows as the body of a man page's section. */
+void conf_rows_scdoc(const struct conf_row *rows, struct wr_str *out);
+
+/* For tests: are the rows of a struct of `size` bytes sound, their defaults in
+ * range, their values inside it? Rows that are not are our bug. */
+bool conf_rows_check(const struct conf_row *rows, size_t size, struct wr_err *err);
 
 #endif

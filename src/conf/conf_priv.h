@@ -159,11 +159,11 @@ size_t conf_type_size(enum conf_type type);
 bool conf_is_scalar(enum conf_type type);
 const char *conf_type_words(enum conf_type type);   /* "a time" */
 const char *conf_type_example(enum conf_type type); /* "726.6 ns", or NULL */
+const char *conf_type_unit(enum conf_type type);    /* "ps", or NULL */
 /* Messages say only what is wrong with the value. */
 bool conf_value_parse(struct conf *c, const struct conf_row *row, const struct conf_node *node,
                       void *ret, struct wr_err *err);
 void conf_value_text(const struct conf_row *row, const void *field, struct wr_str *out);
-bool conf_value_number(const struct conf_row *row, const void *field, double *ret);
 bool conf_range_words(const struct conf_row *row, struct wr_str *out); /* false: no range */
 bool conf_count_check(const struct conf_row *row, size_t n, struct wr_err *err);
 void conf_quote(struct wr_str *out, const char *text); /* as a YAML scalar */

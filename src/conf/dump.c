@@ -185,3 +185,29 @@ void conf_dump(const struct conf *c, struct wr_str *out, bool origins)
     wr_str_fini(&d.text);
     wr_vec_fini(&d.lines);
 }
+
+/* An item of a list of scalars has its list's row with the item's type. */
+void conf_each(const struct conf *c, void (*fn)(const struct conf_value *v, void *arg), void *arg)
+{
+    struct wr_str key = {0}, text = {0};
+
+    for (size_t i = 1; i < c->fields.n; i++) {
+        const struct conf_field *f = &c->fields.v[i];
+
+        if (f->shape != CONF_LEAF || f->state == CONF_ABSENT)
+            continue;
+        key.n = text.n = 0;
+        conf_field_path(c, f, &key);
+        wr_str_add(&text, "");
+        conf_value_text(f->row, f->at, &text);
+        fn(&(struct conf_value){.key = key.s,
+                                .row = f->row,
+                                .at = f->at,
+                                .text = text.s,
+                                .unit = conf_type_unit(f->row->type),
+                                .origin = conf_field_origin(c, f)},
+           arg);
+    }
+    wr_str_fini(&key);
+    wr_str_fini(&text);
+}

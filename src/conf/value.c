@@ -202,26 +202,80 @@ static const struct value_type {
     bool (*parse)(const struct value_at *v, void *ret, struct wr_err *err); /* NULL: no scalar */
     void (*text)(const struct conf_row *row, const void *at, struct wr_str *out);
     double (*number)(const void *at); /* NULL: has no range */
+    const char *unit;                 /* of the stored number */
 } types[] = {
-    [CONF_BOOL] = {"true or false", "true", sizeof(bool), parse_bool, text_bool, NULL},
-    [CONF_U32] = {"a whole number", "33", sizeof(uint32_t), parse_u32, text_u32, number_u32},
-    [CONF_U64] = {"a whole number", "33", sizeof(uint64_t), parse_u64, text_u64, number_u64},
-    [CONF_REAL] = {"a number", "1.5", sizeof(double), parse_real, text_real, number_double},
-    [CONF_FRACTION] = {"a fraction", "20 %", sizeof(double), parse_fraction, text_fraction,
-                       number_double},
-    [CONF_BYTES] = {"a number of bytes", "4 KiB", sizeof(uint64_t), parse_bytes, text_bytes,
-                    number_u64},
-    [CONF_RATE] = {"a rate", "25 GB/s", sizeof(double), parse_rate, text_rate, number_double},
-    [CONF_TIME] = {"a time", "726.6 ns", sizeof(double), parse_time, text_time, number_double},
-    [CONF_STRING] = {"a text", NULL, sizeof(char *), parse_string, text_string, NULL},
-    [CONF_PATH] = {"a file name", NULL, sizeof(char *), parse_path, text_string, NULL},
-    [CONF_CHOICE] = {"one of a few names", NULL, sizeof(uint32_t), parse_choice, text_choice, NULL},
-    [CONF_SECTION] = {"a mapping", "{key: value}", 0, NULL, NULL, NULL},
-    [CONF_PLUGIN] = {"the name of a kind or a mapping with `kind:`", NULL,
-                     sizeof(struct conf_plugin), NULL, text_plugin, NULL},
-    [CONF_LIST] = {"a list", "[first, second]", sizeof(struct conf_list), NULL, NULL, NULL},
-    [CONF_TABLE] = {"a mapping of names", "{name: {key: value}}", sizeof(struct conf_list), NULL,
-                    NULL, NULL},
+    [CONF_BOOL] = {.words = "true or false",
+                   .example = "true",
+                   .size = sizeof(bool),
+                   .parse = parse_bool,
+                   .text = text_bool},
+    [CONF_U32] = {.words = "a whole number",
+                  .example = "33",
+                  .size = sizeof(uint32_t),
+                  .parse = parse_u32,
+                  .text = text_u32,
+                  .number = number_u32},
+    [CONF_U64] = {.words = "a whole number",
+                  .example = "33",
+                  .size = sizeof(uint64_t),
+                  .parse = parse_u64,
+                  .text = text_u64,
+                  .number = number_u64},
+    [CONF_REAL] = {.words = "a number",
+                   .example = "1.5",
+                   .size = sizeof(double),
+                   .parse = parse_real,
+                   .text = text_real,
+                   .number = number_double},
+    [CONF_FRACTION] = {.words = "a fraction",
+                       .example = "20 %",
+                       .size = sizeof(double),
+                       .parse = parse_fraction,
+                       .text = text_fraction,
+                       .number = number_double},
+    [CONF_BYTES] = {.words = "a number of bytes",
+                    .example = "4 KiB",
+                    .size = sizeof(uint64_t),
+                    .parse = parse_bytes,
+                    .text = text_bytes,
+                    .number = number_u64,
+                    .unit = "B"},
+    [CONF_RATE] = {.words = "a rate",
+                   .example = "25 GB/s",
+                   .size = sizeof(double),
+                   .parse = parse_rate,
+                   .text = text_rate,
+                   .number = number_double,
+                   .unit = "B/s"},
+    [CONF_TIME] = {.words = "a time",
+                   .example = "726.6 ns",
+                   .size = sizeof(double),
+                   .parse = parse_time,
+                   .text = text_time,
+                   .number = number_double,
+                   .unit = "ps"},
+    [CONF_STRING] = {.words = "a text",
+                     .size = sizeof(char *),
+                     .parse = parse_string,
+                     .text = text_string},
+    [CONF_PATH] = {.words = "a file name",
+                   .size = sizeof(char *),
+                   .parse = parse_path,
+                   .text = text_string},
+    [CONF_CHOICE] = {.words = "one of a few names",
+                     .size = sizeof(uint32_t),
+                     .parse = parse_choice,
+                     .text = text_choice},
+    [CONF_SECTION] = {.words = "a mapping", .example = "{key: value}"},
+    [CONF_PLUGIN] = {.words = "the name of a kind or a mapping with `kind:`",
+                     .size = sizeof(struct conf_plugin),
+                     .text = text_plugin},
+    [CONF_LIST] = {.words = "a list",
+                   .example = "[first, second]",
+                   .size = sizeof(struct conf_list)},
+    [CONF_TABLE] = {.words = "a mapping of names",
+                    .example = "{name: {key: value}}",
+                    .size = sizeof(struct conf_list)},
 };
 
 size_t conf_type_size(enum conf_type type)
@@ -249,12 +303,9 @@ void conf_value_text(const struct conf_row *row, const void *field, struct wr_st
     types[row->type].text(row, field, out);
 }
 
-bool conf_value_number(const struct conf_row *row, const void *field, double *ret)
+const char *conf_type_unit(enum conf_type type)
 {
-    if (!types[row->type].number)
-        return false;
-    *ret = types[row->type].number(field);
-    return true;
+    return types[type].unit;
 }
 
 static void add_bound(const struct conf_row *row, double v, struct wr_str *out)

@@ -1,0 +1,373 @@
+/* explain.c -- rows in words: for `weir config explain`, and for the man page.
+ *
+ * A row's full name says how to reach it. NAME stands for a name the user
+ * chooses, N for a place in a list, and a plug-in's rows are under its kind:
+ *
+ *   links.NAME.bandwidth   jobs.N.ranks   topology.dragonfly.groups
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "conf_priv.h"
+
+/* What a name leads to: a row, or a kind of the plug-in `row`. */
+struct found {
+    const struct conf_row *row;
+    const struct conf_kind *kind;
+    bool inside; /* of an item of the table or list `row` */
+};
+
+typedef void visit_fn(const char *path, const struct found *what, void *arg);
+
+/* The step between a table or list and what is inside its items. */
+static const char *below(const struct conf_row *row)
+{
+    return row->type == CONF_TABLE ? ".NAME" : row->type == CONF_LIST ? ".N" : "";
+}
+
+static void visit_rows(struct wr_str *path, const struct conf_row *rows, visit_fn *fn, void *arg)
+{
+    for (; rows && rows->key; rows++) {
+        const size_t before = path->n;
+
+        wr_str_addf(path, "%s%s", before ? "." : "", rows->key);
+        const size_t here = path->n;
+        fn(path->s, &(struct found){.row = rows}, arg);
+        wr_str_add(path, below(rows));
+        visit_rows(path, rows->rows, fn, arg);
+        for (const struct conf_kind *const *k = rows->kinds; k && *k; k++) {
+            path->n = here;
+            wr_str_addf(path, "%s.%s", below(rows), (*k)->name);
+            visit_rows(path, (*k)->rows, fn, arg);
+        }
+        path->n = before;
+        path->s[before] = '\0';
+    }
+}
+
+static void visit(const char *from, const struct conf_row *rows, visit_fn *fn, void *arg)
+{
+    struct wr_str path = {0};
+
+    wr_str_add(&path, from);
+    visit_rows(&path, rows, fn, arg);
+    wr_str_fini(&path);
+}
+
+static void add_type(struct wr_str *out, const struct conf_row *row)
+{
+    const char *example = conf_type_example(row->type);
+
+    if (row->type == CONF_LIST && !row->rows) {
+        wr_str_addf(out, "a list, each item %s", conf_type_words(row->item));
+        example = conf_type_example(row->item);
+    } else {
+        wr_str_add(out, conf_type_words(row->type));
+    }
+    if (example && row->type != CONF_SECTION && row->type != CONF_TABLE)
+        wr_str_addf(out, " such as %s", example);
+    if (row->include)
+        wr_str_add(out, ", or the name of a file with one");
+}
+
+static void add_default(struct wr_str *out, const struct conf_row *row)
+{
+    if (!row->def)
+        wr_str_add(out,
+                   row->type == CONF_SECTION ? "that of each key in it" : "none, must be given");
+    else
+        wr_str_add(out, row->def[0] ? row->def : "none, may be left out");
+}
+
+static void add_names(struct wr_str *out, const char *const *names)
+{
+    for (const char *const *n = names; n && *n; n++)
+        wr_str_addf(out, "%s%s", n == names ? "" : ", ", *n);
+}
+
+struct listing {
+    struct wr_str *out;
+    int indent, width;
+    bool measure;
+};
+
+static void list_one(const char *path, const struct found *what, void *arg)
+{
+    struct listing *l = arg;
+    int len = (int)strlen(path);
+
+    if (what->row->type == CONF_SECTION)
+        return;
+    if (l->measure) {
+        l->width = len > l->width ? len : l->width;
+        return;
+    }
+    wr_str_addf(l->out, "%*s%-*s  %s (default: ", l->indent, "", l->width, path,
+                what->row->help ? what->row->help : "");
+    add_default(l->out, what->row);
+    wr_str_add(l->out, ")\n");
+}
+
+/* One line for each row under `path`, whatever kind the rows belong to. */
+static void list_below(const char *path, const struct conf_row *row, struct wr_str *out)
+{
+    struct listing l = {.out = out, .indent = 2, .measure = true};
+
+    wr_str_add(out, "\nkeys:\n");
+    for (int pass = 0; pass < 2; pass++, l.measure = false) {
+        struct wr_str from = {0};
+
+        wr_str_addf(&from, "%s%s", path, below(row));
+        visit(from.s, row->rows, list_one, &l);
+        for (const struct conf_kind *const *k = row->kinds; k && *k; k++) {
+            from.n = 0;
+            wr_str_addf(&from, "%s%s.%s", path, below(row), (*k)->name);
+            visit(from.s, (*k)->rows, list_one, &l);
+        }
+        wr_str_fini(&from);
+    }
+}
+
+static void list_all(const struct conf_row *rows, struct wr_str *out)
+{
+    struct listing l = {.out = out, .measure = true};
+
+    visit("", rows, list_one, &l);
+    l.measure = false;
+    visit("", rows, list_one, &l);
+}
+
+static void explain_kinds(const struct conf_row *row, struct wr_str *out)
+{
+    int width = 0;
+
+    for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
+        if ((int)strlen((*k)->name) > width)
+            width = (int)strlen((*k)->name);
+    wr_str_add(out, "\nkinds:\n");
+    for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
+        wr_str_addf(out, "  %-*s  %s\n", width, (*k)->name, (*k)->summary ? (*k)->summary : "");
+}
+
+static void explain_row(const char *path, const struct conf_row *row, struct wr_str *out)
+{
+    struct wr_str range = {0};
+    bool counted = row->type == CONF_TABLE || (row->type == CONF_LIST && row->rows);
+
+    wr_str_addf(out, "%s: %s\n\n  type     ", path, row->help ? row->help : "");
+    add_type(out, row);
+    wr_str_add(out, "\n  default  ");
+    add_default(out, row);
+    if (conf_range_words(row, &range))
+        wr_str_addf(out, "\n  allowed  %s%s", range.s, counted ? " items" : "");
+    if (row->names) {
+        wr_str_add(out, "\n  choices  ");
+        add_names(out, row->names);
+    }
+    wr_str_add(out, "\n");
+    wr_str_fini(&range);
+    if (row->kinds)
+        explain_kinds(row, out);
+    if (row->rows || row->kinds)
+        list_below(path, row, out);
+}
+
+struct finder {
+    char *step[16];
+    unsigned n;
+    char *text;
+    struct wr_str path; /* the full name of what was found */
+};
+
+static bool split(struct finder *f, const char *key, struct wr_err *err)
+{
+    f->text = wr_strdup(key);
+    for (char *s = f->text, *next; s; s = next) {
+        next = strchr(s, '.');
+        if (next)
+            *next++ = '\0';
+        if (f->n == sizeof f->step / sizeof f->step[0])
+            return wr_fail(err, WR_UNKNOWN,
+                           "no key \"%s\": it has too many steps; try `weir config "
+                           "explain`",
+                           wr_text_clip(key).s);
+        f->step[f->n++] = s;
+    }
+    return true;
+}
+
+/* topology.groups, without the kind: fine when only one kind has it. */
+static bool find_kind(const struct conf_row *row, const char *step, const struct conf_kind **ret,
+                      struct wr_err *err)
+{
+    struct wr_str have = {0};
+    unsigned n = 0;
+
+    for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
+        if (conf_row_find((*k)->rows, step)) {
+            wr_str_addf(&have, "%s%s.%s.%s", n++ ? ", " : "", row->key, (*k)->name, step);
+            *ret = *k;
+        }
+    if (n > 1)
+        wr_fail(err, WR_UNKNOWN, "several kinds have \"%s\"; write one of %.1500s", step, have.s);
+    else if (!n)
+        conf_unknown_kind(row, step, err);
+    wr_str_fini(&have);
+    return n == 1;
+}
+
+/* A step that no row knows: the user's own name or number in a table or list,
+ * or the keys that plug-ins and files have beside their rows. */
+static bool is_free_step(struct found *at, const char *step, const char *next)
+{
+    const struct conf_row *row = at->row;
+    bool many = row && (row->type == CONF_LIST || row->type == CONF_TABLE);
+
+    if (!row || at->kind)
+        return false;
+    if (many && !at->inside) {
+        at->inside = true;
+        return row->kinds
+                   ? strspn(step, "0123456789N") == strlen(step)
+                   : !conf_row_find(row->rows, step) || (next && conf_row_find(row->rows, next));
+    }
+    return !next &&
+           ((row->include && !strcmp(step, "file")) || (row->kinds && !strcmp(step, "kind")));
+}
+
+/* One step further down from `at`; false when there is nothing of that name. */
+static bool find_step(struct finder *f, struct found *at, const struct conf_row **rows,
+                      const char *step, struct wr_err *err)
+{
+    const struct conf_row *row = at->row;
+
+    if (row && row->kinds && !at->kind) {
+        at->kind = conf_kind_find(row, step);
+        bool named = at->kind != NULL;
+
+        if (!named && !find_kind(row, step, &at->kind, err))
+            return false;
+        wr_str_addf(&f->path, "%s.%s", below(row), at->kind->name);
+        *rows = at->kind->rows;
+        if (named)
+            return true;
+    } else if (row && !row->rows && !at->kind) {
+        return wr_fail(err, WR_UNKNOWN, "\"%s\" has no \"%s\" in it; explain it itself", row->key,
+                       wr_text_clip(step).s);
+    }
+    const struct conf_row *next = conf_row_find(*rows, step);
+    if (!next)
+        return conf_unknown_key(*rows, NULL, wr_str_get(&f->path), step, err);
+    wr_str_addf(&f->path, "%s%s%s", row && !at->kind ? below(row) : "", f->path.n ? "." : "",
+                next->key);
+    *at = (struct found){.row = next};
+    *rows = next->rows;
+    return true;
+}
+
+static bool find(struct finder *f, const struct conf_row *rows, const char *key, struct found *ret,
+                 struct wr_err *err)
+{
+    struct found at = {0};
+
+    if (!split(f, key, err))
+        return false;
+    for (unsigned i = 0; i < f->n; i++) {
+        const char *next = i + 1 < f->n ? f->step[i + 1] : NULL;
+
+        if (!is_free_step(&at, f->step[i], next) && !find_step(f, &at, &rows, f->step[i], err))
+            return false;
+    }
+    *ret = at;
+    return true;
+}
+
+static void finder_fini(struct finder *f)
+{
+    free(f->text);
+    wr_str_fini(&f->path);
+}
+
+const struct conf_row *conf_find_row(const struct conf_row *rows, const char *key)
+{
+    struct finder f = {.n = 0};
+    struct found at = {0};
+    struct wr_err err;
+    bool ok = find(&f, rows, key, &at, &err);
+
+    finder_fini(&f);
+    return ok ? at.row : NULL;
+}
+
+static void explain_kind(const char *path, const struct conf_kind *kind, struct wr_str *out)
+{
+    const struct conf_row as_section = {.type = CONF_SECTION, .rows = kind->rows};
+
+    wr_str_addf(out, "%s: %s\n", path, kind->summary ? kind->summary : "");
+    if (kind->rows && kind->rows->key)
+        list_below(path, &as_section, out);
+}
+
+bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *out,
+                  struct wr_err *err)
+{
+    struct finder f = {.n = 0};
+    struct found at = {0};
+
+    if (!key || !*key) {
+        list_all(rows, out);
+        return true;
+    }
+    bool ok = find(&f, rows, key, &at, err);
+    if (ok && at.kind)
+        explain_kind(f.path.s, at.kind, out);
+    else if (ok)
+        explain_row(f.path.s, at.row, out);
+    finder_fini(&f);
+    return ok;
+}
+
+/* scdoc gives * and _ a meaning. */
+static void add_scdoc(struct wr_str *out, const char *text)
+{
+    for (; *text; text++)
+        wr_str_addf(out, "%s%c", strchr("*_\\", *text) ? "\\" : "", *text);
+}
+
+static void scdoc_one(const char *path, const struct found *what, void *arg)
+{
+    const struct conf_row *row = what->row;
+    struct wr_str text = {0}, *out = arg;
+
+    wr_str_add(out, "*");
+    add_scdoc(out, path);
+    wr_str_add(out, "*\n\t");
+    wr_str_addf(&text, "%s. Type: ", row->help ? row->help : "");
+    text.s[0] = (char)toupper((unsigned char)text.s[0]);
+    add_type(&text, row);
+    if (row->names) {
+        wr_str_add(&text, ": ");
+        add_names(&text, row->names);
+    }
+    for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
+        wr_str_addf(&text, "%s%s", k == row->kinds ? ": " : ", ", (*k)->name);
+    wr_str_add(&text, ". Default: ");
+    add_default(&text, row);
+    wr_str_add(&text, ".");
+    size_t before = text.n;
+    wr_str_add(&text, " Allowed: ");
+    if (conf_range_words(row, &text))
+        wr_str_add(&text, ".");
+    else
+        text.s[before] = '\0';
+    add_scdoc(out, text.s);
+    wr_str_add(out, "\n\n");
+    wr_str_fini(&text);
+}
+
+void conf_rows_scdoc(const struct conf_row *rows, struct wr_str *out)
+{
+    visit("", rows, scdoc_one, out);
+}
