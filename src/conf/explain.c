@@ -199,15 +199,15 @@ static bool split(struct finder *f, const char *key, struct wr_err *err)
 }
 
 /* topology.groups, without the kind: fine when only one kind has it. */
-static bool find_kind(const struct conf_row *row, const char *step, const struct conf_kind **ret,
-                      struct wr_err *err)
+static bool find_kind(const struct conf_row *row, const char *path, const char *step,
+                      const struct conf_kind **ret, struct wr_err *err)
 {
     struct wr_str have = {0};
     unsigned n = 0;
 
     for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
         if (conf_row_find((*k)->rows, step)) {
-            wr_str_addf(&have, "%s%s.%s.%s", n++ ? ", " : "", row->key, (*k)->name, step);
+            wr_str_addf(&have, "%s%s.%s.%s", n++ ? ", " : "", path, (*k)->name, step);
             *ret = *k;
         }
     if (n > 1)
@@ -247,7 +247,7 @@ static bool find_step(struct finder *f, struct found *at, const struct conf_row 
         at->kind = conf_kind_find(row, step);
         bool named = at->kind != NULL;
 
-        if (!named && !find_kind(row, step, &at->kind, err))
+        if (!named && !find_kind(row, f->path.s, step, &at->kind, err))
             return false;
         wr_str_addf(&f->path, "%s.%s", below(row), at->kind->name);
         *rows = at->kind->rows;
