@@ -42,6 +42,8 @@ double wr_hist_quantile(const struct wr_hist *h, double q)
         return NAN;
     double rank = q * (double)(h->n - 1), below = 0;
 
+    if (q <= 0 || q >= 1)
+        return (double)(q <= 0 ? h->min : h->max);
     for (uint32_t i = 0; i < WR_HIST_CELLS; i++) {
         double here = (double)h->cell[i];
 

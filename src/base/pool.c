@@ -7,14 +7,12 @@
 void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap)
 {
     size_t bytes = size * (size_t)cap;
-    void *base = MAP_FAILED;
+    void *base;
 
     /* Under a limit on address space (ulimit -v) take what can be had. */
-    while (cap >= 1024) {
-        base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (base != MAP_FAILED)
-            break;
+    while ((base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) == MAP_FAILED &&
+           cap >= 2048) {
         cap /= 2;
         bytes = size * (size_t)cap;
     }
