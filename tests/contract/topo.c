@@ -15,8 +15,13 @@
 #include "net/topo/gateway.h"
 #include "net/topo/paths.h"
 #include "net/topo/topo.h"
+#include "net/topo/topo_crossbar.h"
 #include "net/topo/topo_dragonfly.h"
+#include "net/topo/topo_dragonfly_plus.h"
+#include "net/topo/topo_dragonfly_xc.h"
+#include "net/topo/topo_fat_tree.h"
 #include "net/topo/topo_grid.h"
+#include "net/topo/topo_slim_fly.h"
 
 struct topo_case {
     const char *kind;
@@ -58,6 +63,40 @@ static const struct topo_case cases[] = {
     CASE("dragonfly", topo_dragonfly_params, 7, 1, 1, 6, 2),  /* groups of one */
     CASE("dragonfly", topo_dragonfly_params, 0, 2, 1, 2, 0),  /* 5 groups of 2 */
     CASE("dragonfly", topo_dragonfly_params, 20, 8, 2, 4, 1), /* ports left over */
+    CASE("dragonfly", topo_dragonfly_params, 2, 2, 1, 9, 0),  /* more global than local */
+
+    /* groups, rows, columns, nodes, row_links, column_links, globals, arrangement */
+    CASE("dragonfly-xc", topo_dragonfly_xc_params, 3, 3, 4, 2, 1, 3, 1, 0), /* 6 per pair */
+    CASE("dragonfly-xc", topo_dragonfly_xc_params, 4, 2, 3, 1, 2, 1, 2, 1),
+    CASE("dragonfly-xc", topo_dragonfly_xc_params, 0, 2, 2, 1, 1, 1, 1, 4),   /* one per pair */
+    CASE("dragonfly-xc", topo_dragonfly_xc_params, 1, 6, 16, 4, 1, 3, 10, 0), /* one group */
+    CASE("dragonfly-xc", topo_dragonfly_xc_params, 2, 1, 4, 1, 1, 1, 1, 2),   /* one row */
+    CASE("dragonfly-xc", topo_dragonfly_xc_params, 2, 6, 16, 4, 1, 3, 10, 3),
+
+    /* groups, leaves, spines, nodes, globals, arrangement */
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 0, 4, 4, 2, 2, 0), /* 9 groups */
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 5, 3, 4, 1, 2, 1), /* 2 per pair */
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 2, 4, 3, 2, 2, 2),
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 1, 4, 2, 2, 0, 0), /* one group */
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 4, 2, 2, 1, 3, 3),
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 4, 2, 1, 1, 3, 0), /* one spine */
+    CASE("dragonfly-plus", topo_dragonfly_plus_params, 4, 1, 1, 1, 3, 0), /* one of each */
+
+    CASE("fat-tree", topo_fat_tree_params, .radix = 4, .levels = 2),
+    CASE("fat-tree", topo_fat_tree_params, .radix = 4, .levels = 3),
+    CASE("fat-tree", topo_fat_tree_params, .radix = 6, .levels = 3),
+    CASE("fat-tree", topo_fat_tree_params, .radix = 4, .levels = 4),
+    CASE("fat-tree", topo_fat_tree_params, .radix = 5, .levels = 1),
+    CASE("fat-tree", topo_fat_tree_params, .radix = 9, .levels = 2, .nodes = 6), /* 2:1 */
+    CASE("fat-tree", topo_fat_tree_params, .radix = 8, .levels = 3, .nodes = 6, .pods = 3),
+    CASE("fat-tree", topo_fat_tree_params, .radix = 8, .levels = 2, .nodes = 5, .uplinks = 2,
+         .pods = 4, .width = U32S(2)),
+    CASE("fat-tree", topo_fat_tree_params, .down = U32S(3, 4, 6), .up = U32S(4, 2),
+         .width = U32S(2, 1)),
+    CASE("fat-tree", topo_fat_tree_params, .down = U32S(2, 2, 4),
+         .up = U32S(1, 3)), /* leaf-bound */
+    CASE("fat-tree", topo_fat_tree_params, .down = U32S(4, 2), .up = U32S(2)),
+    CASE("fat-tree", topo_fat_tree_params, .down = U32S(1, 3, 2, 2), .up = U32S(2, 1, 2)),
 
     CASE("torus", topo_grid_params, .sizes = U32S(8), .nodes = 1),          /* a ring */
     CASE("torus", topo_grid_params, .sizes = U32S(7), .nodes = 2),          /* an odd ring */
@@ -79,6 +118,18 @@ static const struct topo_case cases[] = {
     CASE("hyperx", topo_grid_params, .sizes = U32S(4, 2), .nodes = 1, .width = U32S(1, 3)),
     CASE("hyperx", topo_grid_params, .sizes = U32S(3, 4, 5), .nodes = 2, .width = U32S(2, 1, 1)),
     CASE("hyperx", topo_grid_params, .sizes = U32S(2, 1, 2, 2, 2), .nodes = 1),
+
+    CASE("slim-fly", topo_slim_fly_params, 3, 1),
+    CASE("slim-fly", topo_slim_fly_params, 4, 0),
+    CASE("slim-fly", topo_slim_fly_params, 5, 0), /* the Hoffman-Singleton graph */
+    CASE("slim-fly", topo_slim_fly_params, 7, 0),
+    CASE("slim-fly", topo_slim_fly_params, 8, 2),
+    CASE("slim-fly", topo_slim_fly_params, 9, 1),
+    CASE("slim-fly", topo_slim_fly_params, 11, 1),
+    CASE("slim-fly", topo_slim_fly_params, 13, 1),
+    CASE("slim-fly", topo_slim_fly_params, 16, 1),
+    CASE("crossbar", topo_crossbar_params, 1),
+    CASE("crossbar", topo_crossbar_params, 12),
 };
 
 enum { NCASES = sizeof cases / sizeof cases[0], FAR = UINT32_MAX, SMALL = 16 };
@@ -191,18 +242,32 @@ static void every_terminal_is_attached_once(const struct topo *t)
     assert_int_equal(found, t->nterms);
 }
 
-static uint32_t it_is_connected(const struct topo *t)
+/* Everybody reaches everybody; the longest way, of all routers and of those
+ * with terminals. */
+struct diameter {
+    uint32_t all, of_terminals;
+};
+
+static struct diameter it_is_connected(const struct topo *t)
 {
-    uint32_t *hops = wr_alloc(t->nrouters * sizeof *hops), diameter = 0;
+    uint32_t *hops = wr_alloc(t->nrouters * sizeof *hops);
+    bool *has_terminals = wr_zalloc(t->nrouters, 1);
+    struct diameter diameter = {0};
+
+    for (uint32_t i = 0; i < t->nterms; i++)
+        has_terminals[t->term[i].router] = true;
 
     for (uint32_t dst = 0; dst < t->nrouters; dst++) {
         search(t, dst, hops);
         for (uint32_t r = 0; r < t->nrouters; r++) {
             assert_true(hops[r] != FAR);
-            if (hops[r] > diameter)
-                diameter = hops[r];
+            if (hops[r] > diameter.all)
+                diameter.all = hops[r];
+            if (has_terminals[r] && has_terminals[dst] && hops[r] > diameter.of_terminals)
+                diameter.of_terminals = hops[r];
         }
     }
+    free(has_terminals);
     free(hops);
     return diameter;
 }
@@ -413,12 +478,12 @@ static void every_topology_keeps_the_contract(void **state)
         classes_and_groups_are_named(&t);
         every_cable_has_two_ends_of_one_class(&t);
         every_terminal_is_attached_once(&t);
-        uint32_t diameter = it_is_connected(&t);
+        struct diameter diameter = it_is_connected(&t);
         next_ports_are_exactly_the_minimal_ones(&t);
         gateways_are_exactly_the_cables_between_groups(&t);
-        closed_forms_equal_what_is_counted(&t, diameter);
+        closed_forms_equal_what_is_counted(&t, diameter.of_terminals);
         the_bisection_is_the_closed_form(&t);
-        shortest_path_tables_agree_with_a_plain_search(&t, diameter);
+        shortest_path_tables_agree_with_a_plain_search(&t, diameter.all);
         a_router_is_found_by_its_name(&t);
         topo_close(&t);
     }

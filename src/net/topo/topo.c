@@ -9,13 +9,23 @@
 #include "net/topo/gateway.h"
 #include "topo_priv.h"
 
-const struct topo_ops *const topo_table[] = {
-    &topo_dragonfly, &topo_torus, &topo_mesh, &topo_hyperx, NULL,
-};
+/* Both tables from one list, in the order `weir list topologies` shows. */
+#define TOPOLOGIES(ROW)      \
+    ROW(topo_dragonfly)      \
+    ROW(topo_dragonfly_xc)   \
+    ROW(topo_dragonfly_plus) \
+    ROW(topo_fat_tree)       \
+    ROW(topo_torus)          \
+    ROW(topo_mesh)           \
+    ROW(topo_hyperx)         \
+    ROW(topo_slim_fly)       \
+    ROW(topo_crossbar)
 
-const struct conf_kind *const topo_kinds[] = {
-    &topo_dragonfly.kind, &topo_torus.kind, &topo_mesh.kind, &topo_hyperx.kind, NULL,
-};
+#define ROW_OPS(ops) &ops,
+#define ROW_KIND(ops) &ops.kind,
+
+const struct topo_ops *const topo_table[] = {TOPOLOGIES(ROW_OPS) NULL};
+const struct conf_kind *const topo_kinds[] = {TOPOLOGIES(ROW_KIND) NULL};
 
 /* Eight bytes a port: two GiB of wiring is more than any machine built so far
  * needs, and a wrong number should not bring the user's own machine down. */

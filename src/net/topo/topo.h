@@ -58,7 +58,7 @@ struct topo {
 struct topo_facts {
     uint64_t terminals, routers, cables; /* cables between routers */
     uint32_t degree;   /* router-to-router ports used on every router, 0: varies */
-    uint32_t diameter; /* router-to-router hops */
+    uint32_t diameter; /* router-to-router hops between routers with terminals */
     uint64_t bisection;
 };
 

@@ -156,8 +156,11 @@ static void facts(const struct topo *t, struct topo_facts *ret)
         .cables = g * a * (a - 1) / 2 + each * g * (g - 1) / 2,
         .degree =
             g == 1 || each * (g - 1) == ports ? (uint32_t)(a - 1 + (g > 1 ? d->globals : 0)) : 0,
-        .bisection = g % 2 ? 0 : each * (g / 2) * (g / 2),
     };
+    /* Half of the groups against the other half, unless so many global links are
+     * there that cutting every group in two is cheaper. */
+    if (g % 2 == 0 && each * g <= a * a)
+        ret->bisection = each * (g / 2) * (g / 2);
     /* LGL always suffices. It is needed when a router cannot have met all others
      * by then: itself, L, G, LG, GL and GG. Between, it depends on the numbers. */
     uint64_t h = d->globals, met = 1 + (a - 1) + h + 2 * (a - 1) * h + h * (h ? h - 1 : 0);
