@@ -38,6 +38,7 @@
     X(help) \
     X(run) \
     X(list) \
+    X(report) \
     X(version) \
     X(internal)
 /* clang-format on */

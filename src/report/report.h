@@ -1,0 +1,42 @@
+/* report.h -- run files -> text, CSV, SVG and one self-contained HTML page.
+ *
+ * Reads run files only; whatever made them, a simulation or a measurement, is
+ * reported the same way.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "report/chart.h"
+
+/* Which picture of a load sweep. */
+enum report_picture { REPORT_LATENCY, REPORT_ACCEPTED, REPORT_PICTURES };
+extern const char *const report_picture_names[]; /* ends with NULL */
+
+/* Load sweeps, of one run file or several laid over each other. Points of the
+ * same curve and load that differ in their seed become one, with the 95 %
+ * interval of their mean. A file without a sweep is refused. */
+bool report_sweep_text(const char *const *runs, size_t n, const struct report_text_style *style,
+                       struct wr_str *out, struct wr_err *err);
+bool report_sweep_csv(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
+bool report_sweep_svg(const char *const *runs, size_t n, enum report_picture which,
+                      struct wr_str *out, struct wr_err *err);
+bool report_sweep_page(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
+bool report_sweep_html(const char *const *runs, size_t n, const char *out, struct wr_err *err);
+
+/* A single run: latencies, load of the links, slices over time. */
+bool report_run_text(const char *run, const struct report_text_style *style, struct wr_str *out,
+                     struct wr_err *err);
+bool report_run_page(const char *run, struct wr_str *out, struct wr_err *err);
+
+/* Does the file hold a load sweep? */
+bool report_has_sweep(const char *run, bool *ret, struct wr_err *err);
+
+/* Writes the file whole or not at all. */
+bool report_write(const char *path, const struct wr_str *text, struct wr_err *err);
+
+#endif

@@ -1,0 +1,235 @@
+/* sweep_chart.c -- the pictures of a load sweep, each with a sentence in words. */
+#include <math.h>
+
+#include "sweep_priv.h"
+
+const char *const report_picture_names[] = {
+    [REPORT_LATENCY] = "latency", [REPORT_ACCEPTED] = "accepted", NULL};
+
+/* More curves than this are told by their extremes. */
+enum { TOLD_ONE_BY_ONE = 4 };
+
+static void latency_range(const struct sweep *s, double *ret_min, double *ret_max)
+{
+    *ret_min = INFINITY;
+    *ret_max = -INFINITY;
+    for (size_t i = 0; i < s->curve.n; i++)
+        for (size_t j = 0; j < s->curve.v[i].point.n; j++) {
+            *ret_min = fmin(*ret_min, s->curve.v[i].point.v[j].col[SWEEP_MEAN]);
+            *ret_max = fmax(*ret_max, s->curve.v[i].point.v[j].col[SWEEP_MEAN]);
+        }
+}
+
+struct sweep_unit sweep_unit(const struct sweep *s)
+{
+    static const struct sweep_unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    double min, max;
+    size_t i = 0;
+
+    latency_range(s, &min, &max);
+    while (i < 3 && !(min >= units[i].ns && isfinite(min)))
+        i++;
+    return units[i];
+}
+
+/* The load, in per cent, at which a curve's latency is twice that at its lowest
+ * load, by linear interpolation; NaN if it never is. */
+static double doubling_load(const struct sweep_curve *c)
+{
+    double twice = 2 * c->point.v[0].col[SWEEP_MEAN];
+
+    for (size_t i = 1; i < c->point.n; i++) {
+        const double *a = c->point.v[i - 1].col, *b = c->point.v[i].col;
+
+        if (a[SWEEP_MEAN] < twice && b[SWEEP_MEAN] >= twice)
+            return 100 *
+                   (a[SWEEP_LOAD] + (b[SWEEP_LOAD] - a[SWEEP_LOAD]) * (twice - a[SWEEP_MEAN]) /
+                                        (b[SWEEP_MEAN] - a[SWEEP_MEAN]));
+    }
+    return NAN;
+}
+
+static double most_accepted(const struct sweep_curve *c)
+{
+    double most = NAN;
+
+    for (size_t i = 0; i < c->point.n; i++)
+        most = fmax(most, 100 * c->point.v[i].col[SWEEP_ACCEPTED]);
+    return most;
+}
+
+static bool saturates(const struct sweep *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->curve.n; i++)
+        for (size_t j = 0; j < s->curve.v[i].point.n; j++)
+            any |= s->curve.v[i].point.v[j].col[SWEEP_SATURATED] > 0;
+    return any;
+}
+
+static double first_latency(const struct sweep_curve *c)
+{
+    return c->point.v[0].col[SWEEP_MEAN];
+}
+
+/* One curve's part of the sentence. */
+static void tell_latency(const struct sweep_curve *c, struct sweep_unit u, bool first,
+                         struct wr_str *w)
+{
+    double twice = doubling_load(c);
+
+    wr_str_addf(w, "%s%s takes %s%.4g %s at %.3g %% load and ", first ? "" : "; ", c->name,
+                first ? "a mean of " : "", first_latency(c) / u.ns, u.name,
+                100 * c->point.v[0].col[SWEEP_LOAD]);
+    if (isnan(twice))
+        wr_str_addf(w, "never twice as long up to %.3g %%",
+                    100 * c->point.v[c->point.n - 1].col[SWEEP_LOAD]);
+    else
+        wr_str_addf(w, "twice as long at %.3g %%", twice);
+}
+
+static const char *latency_words(struct sweep *s)
+{
+    const struct sweep_curve *best = NULL, *worst = NULL;
+    struct sweep_unit u = sweep_unit(s);
+    struct wr_str w = {0};
+
+    for (size_t i = 0; i < s->curve.n; i++) {
+        const struct sweep_curve *c = &s->curve.v[i];
+
+        if (isnan(first_latency(c)))
+            continue;
+        if (s->curve.n <= TOLD_ONE_BY_ONE)
+            tell_latency(c, u, !best, &w);
+        best = !best || first_latency(c) < first_latency(best) ? c : best;
+        worst = !worst || first_latency(c) > first_latency(worst) ? c : worst;
+    }
+    if (!best)
+        wr_str_add(&w, "Latency was not measured");
+    else if (s->curve.n > TOLD_ONE_BY_ONE)
+        wr_str_addf(&w,
+                    "At the lowest load, %s is the fastest of %zu with %.4g %s and %s the slowest "
+                    "with %.4g %s",
+                    best->name, s->curve.n, first_latency(best) / u.ns, u.name, worst->name,
+                    first_latency(worst) / u.ns, u.name);
+    wr_str_add(&w,
+               saturates(s) ? "; past saturation the mean depends on how long one looks." : ".");
+    const char *ret = wr_arena_strdup(&s->text, w.s);
+    wr_str_fini(&w);
+    return ret;
+}
+
+static const char *accepted_words(struct sweep *s)
+{
+    const struct sweep_curve *best = NULL, *worst = NULL;
+    struct wr_str w = {0};
+
+    for (size_t i = 0; i < s->curve.n; i++) {
+        const struct sweep_curve *c = &s->curve.v[i];
+
+        if (isnan(most_accepted(c)))
+            continue;
+        best = !best || most_accepted(c) > most_accepted(best) ? c : best;
+        worst = !worst || most_accepted(c) < most_accepted(worst) ? c : worst;
+    }
+    if (!best)
+        wr_str_add(&w, "How much arrived was not measured");
+    else if (best == worst)
+        wr_str_addf(&w, "%s carries up to %.3g %% of the injection bandwidth", best->name,
+                    most_accepted(best));
+    else
+        wr_str_addf(&w,
+                    "%s carries the most, up to %.3g %% of the injection bandwidth, and %s the "
+                    "least, up to %.3g %%",
+                    best->name, most_accepted(best), worst->name, most_accepted(worst));
+    wr_str_add(&w, "; where a curve leaves the straight line, the network takes less than it is "
+                   "offered.");
+    const char *ret = wr_arena_strdup(&s->text, w.s);
+    wr_str_fini(&w);
+    return ret;
+}
+
+/* An interval that has ends; none is told by equal ones. */
+static void set_interval(struct report_point *p, const struct stat_interval *ci, double unit)
+{
+    if (ci->low < ci->high) {
+        p->low = ci->low / unit;
+        p->high = ci->high / unit;
+    }
+}
+
+static struct report_point point_of(const struct sweep_point *from, enum report_picture which,
+                                    double ns)
+{
+    const double *col = from->col;
+    struct report_point p = {.open = col[SWEEP_SATURATED] > 0};
+
+    if (which == REPORT_LATENCY) {
+        p.x = 100 * col[SWEEP_LOAD];
+        p.y = col[SWEEP_MEAN] / ns;
+        set_interval(&p, &from->mean_ns, ns);
+    } else {
+        p.x = 100 * (isnan(col[SWEEP_OFFERED]) ? col[SWEEP_LOAD] : col[SWEEP_OFFERED]);
+        p.y = 100 * col[SWEEP_ACCEPTED];
+        set_interval(&p, &from->accepted, 0.01);
+    }
+    return p;
+}
+
+static struct report_series series_of(struct sweep *s, const struct sweep_curve *c,
+                                      enum report_picture which, double ns)
+{
+    struct report_point *p = wr_arena_alloc(&s->text, c->point.n * sizeof *p);
+
+    for (size_t i = 0; i < c->point.n; i++)
+        p[i] = point_of(&c->point.v[i], which, ns);
+    return (struct report_series){.name = c->name, .point = p, .n = c->point.n};
+}
+
+/* The line on which everything offered is accepted. */
+static struct report_series diagonal(struct sweep *s, const struct report_series *series, size_t n)
+{
+    struct report_point *p = wr_arena_alloc(&s->text, 2 * sizeof *p);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < series[i].n; j++)
+            p[1].x = p[1].y = fmax(p[1].x, series[i].point[j].x);
+    return (struct report_series){
+        .name = "all that is offered", .point = p, .n = 2, .line_only = true, .guide = true};
+}
+
+struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
+{
+    struct sweep_unit u = sweep_unit(s);
+    struct report_series *series = wr_arena_alloc(&s->text, (s->curve.n + 1) * sizeof *series);
+    double min, max;
+
+    for (size_t i = 0; i < s->curve.n; i++)
+        series[i] = series_of(s, &s->curve.v[i], which, u.ns);
+    if (which == REPORT_ACCEPTED) {
+        series[s->curve.n] = diagonal(s, series, s->curve.n);
+        return (struct report_chart){
+            .title = "Accepted against offered load",
+            .desc = accepted_words(s),
+            .open_means = saturates(s) ? "past saturation" : NULL,
+            .x = {.label = "offered, % of injection bandwidth", .zero = true},
+            .y = {.label = "accepted, % of injection bandwidth", .zero = true},
+            .series = series,
+            .nseries = s->curve.n + 1,
+        };
+    }
+    latency_range(s, &min, &max);
+    return (struct report_chart){
+        .title = "Latency against load",
+        .desc = latency_words(s),
+        .open_means = saturates(s) ? "past saturation" : NULL,
+        .x = {.label = "load, % of injection bandwidth", .zero = true},
+        .y = {.label = wr_arena_printf(&s->text, "mean packet latency, %s", u.name),
+              .zero = true,
+              /* A curve that leaves the others tenfold would press them flat. */
+              .log = max > 10 * min},
+        .series = series,
+        .nseries = s->curve.n,
+    };
+}

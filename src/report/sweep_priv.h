@@ -1,0 +1,56 @@
+/* sweep_priv.h -- load sweeps as read: curves of points, one per load. */
+#ifndef REPORT_SWEEP_PRIV_H
+#define REPORT_SWEEP_PRIV_H
+
+#include "base/mem.h"
+#include "page_priv.h"
+#include "report/report.h"
+#include "stat/sample.h"
+
+/* The columns of the view `sweep` that are numbers, as fractions and nanoseconds. */
+enum sweep_col {
+    SWEEP_LOAD,
+    SWEEP_OFFERED,
+    SWEEP_ACCEPTED,
+    SWEEP_MEAN,
+    SWEEP_P50,
+    SWEEP_P99,
+    SWEEP_MAX,
+    SWEEP_HOPS,
+    SWEEP_NONMINIMAL,
+    SWEEP_SATURATED,
+    SWEEP_COLS,
+};
+
+struct sweep_point {
+    double col[SWEEP_COLS];                 /* means over seeds; NaN: unknown */
+    struct stat_interval accepted, mean_ns; /* of those means; ends NaN with one seed */
+    size_t seeds;
+};
+
+struct sweep_curve {
+    const char *name;
+    size_t run;                       /* which of the files */
+    WR_VEC(struct sweep_point) point; /* by ascending load */
+};
+
+struct sweep {
+    WR_VEC(struct sweep_curve) curve;
+    struct page_sources sources;
+    struct wr_arena text;
+};
+
+bool sweep_read(struct sweep *ret, const char *const *runs, size_t n, struct wr_err *err);
+void sweep_fini(struct sweep *s);
+
+/* A picture with its sentence. Memory is the sweep's arena. */
+struct report_chart sweep_chart(struct sweep *s, enum report_picture which);
+
+/* Latencies are told in the unit in which the smallest is at least 1. */
+struct sweep_unit {
+    double ns;
+    const char *name;
+};
+struct sweep_unit sweep_unit(const struct sweep *s);
+
+#endif

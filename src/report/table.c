@@ -1,0 +1,131 @@
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/chart.h"
+#include "table_priv.h"
+
+void table_add(struct table *t, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+
+    va_start(ap, fmt);
+    int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    assert(n >= 0);
+    wr_vec_push(&t->cell, wr_arena_strdup(&t->text, text));
+    free(text);
+}
+
+void table_number(struct table *t, double v, int decimals)
+{
+    if (isfinite(v))
+        table_add(t, "%.*f", decimals, v);
+    else
+        table_add(t, "%s", "");
+}
+
+/* Characters, not bytes. */
+static size_t width_of(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+void table_text(const struct table *t, struct wr_str *out)
+{
+    size_t *width = wr_zalloc(t->ncols, sizeof *width);
+
+    for (size_t i = 0; i < t->cell.n; i++) {
+        size_t w = width_of(t->cell.v[i]);
+
+        if (w > width[i % t->ncols])
+            width[i % t->ncols] = w;
+    }
+    size_t blanks = 0; /* owed, so that no line ends in them */
+    for (size_t i = 0; i < t->cell.n; i++) {
+        size_t col = i % t->ncols, pad = width[col] - width_of(t->cell.v[i]);
+        bool left = col < t->nleft, empty = !*t->cell.v[i];
+
+        if (!empty)
+            wr_str_addf(out, "%*s%s", (int)(blanks + (left ? 0 : pad)), "", t->cell.v[i]);
+        blanks = 2 + (empty ? blanks + pad : left ? pad : 0);
+        if (col + 1 == t->ncols) {
+            wr_str_add(out, "\n");
+            blanks = 0;
+        }
+    }
+    free(width);
+}
+
+void report_wrap(struct wr_str *out, const char *text, size_t width)
+{
+    size_t used = 0;
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+
+        if (used && used + 1 + n > width) {
+            wr_str_add(out, "\n");
+            used = 0;
+        }
+        wr_str_addf(out, "%s%.*s", used ? " " : "", (int)n, text);
+        used += n + (used > 0);
+        text += n + (text[n] == ' ');
+    }
+    wr_str_add(out, "\n");
+}
+
+void table_html(const struct table *t, const char *caption, struct wr_str *out)
+{
+    wr_str_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<caption>");
+    report_escape(out, caption);
+    wr_str_add(out, "</caption>\n<thead>\n");
+    for (size_t i = 0; i < t->cell.n; i++) {
+        size_t col = i % t->ncols;
+        bool head = i < t->ncols;
+
+        if (!col)
+            wr_str_add(out, "<tr>");
+        wr_str_addf(out, head ? "<th scope=\"col\"%s>" : "<td%s>",
+                    col < t->nleft ? " class=\"w\"" : "");
+        report_escape(out, t->cell.v[i]);
+        wr_str_add(out, head ? "</th>" : "</td>");
+        if (col + 1 == t->ncols)
+            wr_str_add(out, i + 1 == t->ncols ? "</tr>\n</thead>\n<tbody>\n" : "</tr>\n");
+    }
+    wr_str_add(out, "</tbody>\n</table></div>\n");
+}
+
+static void csv_cell(const char *s, struct wr_str *out)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        wr_str_add(out, s);
+        return;
+    }
+    wr_str_add(out, "\"");
+    for (; *s; s++)
+        wr_str_addn(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+    wr_str_add(out, "\"");
+}
+
+void table_csv(const struct table *t, struct wr_str *out)
+{
+    for (size_t i = 0; i < t->cell.n; i++) {
+        csv_cell(t->cell.v[i], out);
+        wr_str_add(out, (i + 1) % t->ncols ? "," : "\n");
+    }
+}
+
+void table_fini(struct table *t)
+{
+    wr_vec_fini(&t->cell);
+    wr_arena_fini(&t->text);
+}

@@ -1,0 +1,325 @@
+/* Reports of run files: what they say is what the files hold. */
+#include "unit/run_help.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "report/report.h"
+
+enum { RISE = 5 };
+
+/* A curve that saturates at `knee`: latency 1000/(1 - load/knee) ns below it. */
+static void put_curve(struct run *run, const char *series, double knee, uint64_t seed, double bias)
+{
+    struct wr_err err;
+
+    for (int i = 1; i <= RISE; i++) {
+        double load = 0.1 * i;
+        struct run_sweep p = {.series = series,
+                              .load = load,
+                              .seed = seed,
+                              .offered = load,
+                              .accepted = fmin(load, knee),
+                              .lat_mean_ns = bias + (load < knee ? 4000 / (1 - load / knee) : 9e5),
+                              .lat_min_ns = NAN,
+                              .lat_p50_ns = 4000,
+                              .lat_p99_ns = NAN,
+                              .lat_max_ns = 1e6,
+                              .hops_mean = 2.5,
+                              .nonminimal_frac = 0.25,
+                              .saturated = load >= knee,
+                              .sim_end_ns = 1e6,
+                              .wall_s = 1};
+
+        must(run_put_sweep(run, &p, &err), err);
+    }
+}
+
+static void make_sweep(const char *path, const char *series, double knee)
+{
+    struct run *run;
+    struct wr_err err;
+
+    must(run_create(&run, path, &plain_meta, &err), err);
+    put_curve(run, series, knee, 1, 0);
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+}
+
+static void name_in(const struct place *p, char *ret, size_t size, const char *leaf)
+{
+    snprintf(ret, size, "%s/%s", p->dir, leaf);
+}
+
+static void a_sweep_is_told_in_a_sentence_a_picture_and_a_table(void **state)
+{
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    struct wr_str out = {0};
+    struct wr_err err;
+
+    make_sweep(p->path, "minimal", 0.45);
+    must(report_sweep_text(runs, 1, &(struct report_text_style){.ascii = true, .width = 200}, &out,
+                           &err),
+         err);
+    /* 4/(1 - 0.1/0.45) = 5.143 us at 10 %; twice that at load 0.275, and by a straight line between
+     * the points at 20 % (7.2 us) and 30 % (12 us): 26.4 %. */
+    assert_non_null(strstr(out.s,
+                           "minimal takes a mean of 5.143 us at 10 % load and twice as long at "
+                           "26.4 %;"));
+    assert_non_null(strstr(out.s, "minimal carries up to 45 % of the injection bandwidth"));
+    assert_non_null(strstr(out.s, "curve    load %  offered %  accepted %  mean us"));
+    assert_non_null(strstr(out.s, "minimal   50.00      50.00       45.00  900.000"));
+    assert_non_null(strstr(out.s, "yes"));
+    wr_str_fini(&out);
+}
+
+static void csv_has_the_columns_of_the_view_unrounded(void **state)
+{
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    struct wr_str out = {0};
+    struct wr_err err;
+
+    make_sweep(p->path, "a, \"b\"", 0.45);
+    must(report_sweep_csv(runs, 1, &out, &err), err);
+    assert_non_null(strstr(out.s, "series,load,offered,accepted,lat_mean_ns,lat_p50_ns,lat_p99_ns,"
+                                  "lat_max_ns,hops_mean,nonminimal_frac,saturated,seeds\n"));
+    assert_non_null(
+        strstr(out.s, "\"a, \"\"b\"\"\",0.1,0.1,0.1,5142.85714286,4000,,1000000,2.5,0.25,0,1\n"));
+    wr_str_fini(&out);
+}
+
+static void seeds_of_a_point_become_a_mean_with_its_interval(void **state)
+{
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    struct wr_str svg = {0}, csv = {0};
+    struct run *run;
+    struct wr_err err;
+
+    must(run_create(&run, p->path, &plain_meta, &err), err);
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        put_curve(run, "minimal", 0.6, seed, 100.0 * (double)seed);
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    must(report_sweep_csv(runs, 1, &csv, &err), err);
+    assert_non_null(strstr(csv.s, "minimal,0.1,0.1,0.1,5000,4000,,1000000,2.5,0.25,0,3\n"));
+    /* Student's 4.303 with a deviation of 100 ns of three seeds: 248 ns. */
+    must(report_sweep_svg(runs, 1, REPORT_LATENCY, &svg, &err), err);
+    assert_non_null(strstr(svg.s, "<title>minimal: 10, 5 (4.75159 to 5.24841)</title>"));
+    assert_non_null(strstr(svg.s, "class=\"bar\""));
+    wr_str_fini(&svg);
+    wr_str_fini(&csv);
+}
+
+static void curves_of_several_files_keep_apart(void **state)
+{
+    struct place *p = *state;
+    char a[128], b[128], c[128];
+    const char *runs[] = {a, b, c};
+    struct wr_str out = {0};
+    struct wr_err err;
+
+    name_in(p, a, sizeof a, "first.run");
+    name_in(p, b, sizeof b, "second.run");
+    name_in(p, c, sizeof c, "third.run");
+    make_sweep(a, "minimal", 0.25);
+    make_sweep(b, "minimal", 0.45);
+    make_sweep(c, "adaptive", 0.35);
+    must(report_sweep_page(runs, 3, &out, &err), err);
+    assert_non_null(strstr(out.s, "minimal (second) carries the most, up to 45 % of the injection "
+                                  "bandwidth, and minimal (first) the least, up to 25 %"));
+    assert_non_null(strstr(out.s, ">adaptive<"));
+    assert_null(strstr(out.s, "adaptive (third)"));
+    wr_str_fini(&out);
+}
+
+static void a_page_needs_nothing_from_elsewhere(void **state)
+{
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    char html[128];
+    struct wr_str out = {0};
+    struct wr_err err;
+    struct stat st;
+
+    make_sweep(p->path, "<b>minimal", 0.45);
+    must(report_sweep_page(runs, 1, &out, &err), err);
+    assert_int_equal(strncmp(out.s, "<!DOCTYPE html>", 15), 0);
+    assert_non_null(strstr(out.s, "default-src 'none'"));
+    assert_null(strstr(out.s, "<script"));
+    assert_null(strstr(out.s, "<b>"));
+    assert_null(strstr(out.s, " src="));
+    assert_null(strstr(out.s, " href="));
+    assert_non_null(strstr(out.s, "</html>\n"));
+
+    name_in(p, html, sizeof html, "report.html");
+    must(report_sweep_html(runs, 1, html, &err), err);
+    assert_int_equal(stat(html, &st), 0);
+    assert_int_equal(st.st_size, out.n);
+    strcat(html, ".part");
+    assert_int_equal(stat(html, &st), -1);
+    wr_str_fini(&out);
+}
+
+static void an_unfinished_run_says_so_on_its_page(void **state)
+{
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    struct wr_str out = {0};
+    struct run *run;
+    struct wr_err err;
+
+    must(run_create(&run, p->path, &plain_meta, &err), err);
+    put_curve(run, "minimal", 0.45, 1, 0);
+    must(run_finish(run, RUN_INCOMPLETE, "stopped by the user", &err), err);
+    must(report_sweep_page(runs, 1, &out, &err), err);
+    assert_non_null(strstr(out.s, "class=\"warning\""));
+    assert_non_null(strstr(out.s, "is incomplete, stopped by the user"));
+    wr_str_fini(&out);
+}
+
+static void what_cannot_be_reported_is_said_once(void **state)
+{
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    struct wr_str out = {0};
+    struct run *run;
+    struct wr_err err = {0};
+    char path[160];
+    bool has = true;
+
+    assert_false(report_sweep_page(runs, 1, &out, &err));
+    must(run_create(&run, p->path, &plain_meta, &err), err);
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    assert_false(report_sweep_page(runs, 1, &out, &err));
+    assert_int_equal(err.code, WR_INPUT);
+    assert_non_null(strstr(err.text, "holds no load sweep; make one with `weir sweep`"));
+    assert_int_equal(out.n, 0);
+    must(report_has_sweep(p->path, &has, &err), err);
+    assert_false(has);
+
+    wr_str_add(&out, "text");
+    name_in(p, path, sizeof path, "nowhere/report.html");
+    assert_false(report_write(path, &out, &err));
+    assert_int_equal(err.code, WR_SYSTEM);
+    assert_false(report_write("/dev/full", &out, &err));
+    assert_non_null(strstr(err.text, "No space left"));
+    assert_false(report_write(p->dir, &out, &err));
+    wr_str_fini(&out);
+}
+
+/* 100 local links busy 1 .. 100 % and 10 global ones all busy 50 %. */
+static void put_links(struct run *run)
+{
+    struct wr_err err;
+
+    for (uint32_t i = 0; i < 110; i++) {
+        struct run_link l = {.src_kind = "router",
+                             .dst_kind = "router",
+                             .cls = i < 100 ? "local" : "global",
+                             .src = i,
+                             .dst = i + 1,
+                             .busy_ps = i < 100 ? (i + 1) * 10000000ull : 500000000,
+                             .saturated_ps = i < 100 ? 0 : 250000000,
+                             .bytes_per_s = NAN};
+
+        must(run_put_link(run, &l, &err), err);
+    }
+}
+
+static void put_slices(struct run *run, uint32_t entities, const char *metric)
+{
+    struct wr_err err;
+    uint32_t id[32];
+
+    for (uint32_t e = 0; e < entities; e++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "router:%u", e);
+        must(run_open_series(run, &(struct run_series){name, metric, "B", 1000000}, &id[e], &err),
+             err);
+    }
+    for (int64_t t = 0; t < 10; t++)
+        for (uint32_t e = 0; e < entities; e++)
+            must(run_put_slice(run, id[e], t * 1000000, 1000000, (double)(t * 10 + e), &err), err);
+}
+
+static void make_single(const char *path)
+{
+    struct wr_hist *h = calloc(1, sizeof *h);
+    struct run *run;
+    struct wr_err err;
+
+    for (uint64_t i = 1; i <= 1000; i++)
+        wr_hist_add(h, i * 10000); /* 10 ns .. 10 us */
+    must(run_create(&run, path, &plain_meta, &err), err);
+    must(run_put_text(run, "title", "A machine & its run", &err), err);
+    must(run_put_real(run, "sim_end_ns", 1e6, "ns", &err), err);
+    must(run_put_latency(run, RUN_ALL_APPS, "packet", h, &err), err);
+    put_links(run);
+    put_slices(run, 3, "queue");
+    put_slices(run, 20, "sent");
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    free(h);
+}
+
+static void a_single_run_shows_latencies_links_and_slices(void **state)
+{
+    struct place *p = *state;
+    struct wr_str text = {0}, page = {0};
+    struct wr_err err;
+
+    make_single(p->path);
+    must(report_run_text(p->path, &(struct report_text_style){.ascii = true, .width = 200}, &text,
+                         &err),
+         err);
+    assert_non_null(strstr(text.s, "packet  1000"));
+    assert_non_null(strstr(text.s, "Half of class packet took up to 5.0"));
+    assert_non_null(
+        strstr(text.s, "The busiest link is of class local and sends 100 % of the time"));
+    assert_non_null(
+        strstr(text.s, "local     100   50.50   1.00  50.50  90.10  99.01  100.00         0.00"));
+    assert_non_null(
+        strstr(text.s, "global     10   50.00  50.00  50.00  50.00  50.00   50.00        25.00"));
+    assert_non_null(strstr(text.s, "queue is highest at 9 us, where router:2 reaches 92 B."));
+    /* Twenty routers are too many to draw one by one. */
+    assert_non_null(strstr(text.s, "sent is highest at 9 us, where largest reaches 109 B."));
+    assert_non_null(strstr(text.s, "mean of all"));
+    must(report_run_page(p->path, &page, &err), err);
+    assert_non_null(strstr(page.s, "<h1>A machine &amp; its run</h1>"));
+    assert_non_null(strstr(page.s, "How busy the links were"));
+    wr_str_fini(&text);
+    wr_str_fini(&page);
+}
+
+static void an_empty_run_has_a_page_all_the_same(void **state)
+{
+    struct place *p = *state;
+    struct wr_str page = {0};
+    struct run *run;
+    struct wr_err err;
+
+    must(run_create(&run, p->path, &plain_meta, &err), err);
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    must(report_run_page(p->path, &page, &err), err);
+    assert_null(strstr(page.s, "<svg"));
+    assert_non_null(strstr(page.s, "weir run x.yaml"));
+    wr_str_fini(&page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(a_sweep_is_told_in_a_sentence_a_picture_and_a_table),
+        IN_PLACE(csv_has_the_columns_of_the_view_unrounded),
+        IN_PLACE(seeds_of_a_point_become_a_mean_with_its_interval),
+        IN_PLACE(curves_of_several_files_keep_apart),
+        IN_PLACE(a_page_needs_nothing_from_elsewhere),
+        IN_PLACE(an_unfinished_run_says_so_on_its_page),
+        IN_PLACE(what_cannot_be_reported_is_said_once),
+        IN_PLACE(a_single_run_shows_latencies_links_and_slices),
+        IN_PLACE(an_empty_run_has_a_page_all_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
