@@ -35,7 +35,8 @@ double wr_hist_mean(const struct wr_hist *h)
     return h->n ? h->sum / (double)h->n : NAN;
 }
 
-/* Inside a cell the values are taken as spread evenly; the ends are exact. */
+/* Inside a cell the values are taken as spread evenly, and a rank between two values stays in
+ * the cell of the lower one; the ends are exact. */
 double wr_hist_quantile(const struct wr_hist *h, double q)
 {
     if (!h->n)
@@ -52,7 +53,7 @@ double wr_hist_quantile(const struct wr_hist *h, double q)
             continue;
         }
         double low = (double)wr_hist_cell_low(i), high = (double)wr_hist_cell_next(i) - 1;
-        double v = low + (high - low) * ((rank - below + 0.5) / here);
+        double v = low + (high - low) * ((rank - below + 0.5) / (here + 0.5));
 
         return fmin(fmax(v, (double)h->min), (double)h->max);
     }

@@ -41,6 +41,7 @@ const struct run_view run_views[] = {
      "latency percentiles"},
     {"latency_hist", "app,class,low_ns,high_ns,n", "the histograms behind them"},
     {"slice", "t_ns,dt_ns,entity,metric,value", "time series"},
+    {"series", "entity,metric,unit,dt_ns", "which time series there are"},
     {"sweep",
      "series,load,offered,accepted,lat_mean_ns,lat_p50_ns,lat_p99_ns,lat_max_ns,hops_mean,"
      "nonminimal_frac,saturated",

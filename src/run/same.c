@@ -16,8 +16,8 @@ static const struct facts {
     int keys; /* the first columns, which name a line */
     const char *sql;
 } kinds[] = {
-    {"meta", 1,
-     "SELECT key, value FROM meta WHERE key IN ('config', 'kind', 'seed', 'status') ORDER BY key"},
+    {"meta", 1, "SELECT key, value FROM meta WHERE key IN ('kind', 'seed', 'status') ORDER BY key"},
+    {"meta", 1, "SELECT key, value FROM meta WHERE key = 'config'"},
     {"input", 1, "SELECT path, len_b FROM input ORDER BY path"},
     {"summary", 1, "SELECT key, value, unit FROM summary WHERE NOT volatile ORDER BY key"},
     {"app_stat", 1, "SELECT * FROM fact_app ORDER BY app"},
@@ -44,7 +44,7 @@ static const struct facts {
     {"slice", 3,
      "SELECT f.t_ps AS t_ps, e.text AS entity, m.text AS metric,"
      " coalesce(f.dt_ps, s.dt_ps) AS dt_ps, f.value AS value, u.text AS unit"
-     " FROM fact_slice f LEFT JOIN series s ON s.id = f.series"
+     " FROM fact_slice f LEFT JOIN fact_series s ON s.id = f.series"
      " LEFT JOIN dict e ON e.id = s.entity LEFT JOIN dict m ON m.id = s.metric"
      " LEFT JOIN dict u ON u.id = s.unit ORDER BY f.t_ps, e.text, m.text"},
 };
@@ -73,16 +73,37 @@ static bool same_value(const struct run_rows *a, const struct run_rows *b, int c
 
 enum { SHOWN_MAX = 60 };
 
-static void add_value(struct wr_str *out, const struct run_rows *q, int col)
+/* A line of it, from byte `from` on. */
+static void add_value(struct wr_str *out, const struct run_rows *q, int col, size_t from)
 {
     size_t n;
     const char *text = run_rows_text(q, col, &n);
 
-    if (run_rows_type(q, col) == RUN_T_NULL)
-        text = "nothing", n = 7;
-    wr_str_addn(out, text, n < SHOWN_MAX ? n : SHOWN_MAX);
-    if (n > SHOWN_MAX)
-        wr_str_add(out, "...");
+    if (run_rows_type(q, col) == RUN_T_NULL) {
+        wr_str_add(out, "nothing");
+        return;
+    }
+    for (size_t i = from; i < n && text[i] != '\n'; i++) {
+        if (i - from == SHOWN_MAX) {
+            wr_str_add(out, "...");
+            return;
+        }
+        /* What a file says goes to somebody's terminal. */
+        bool control = (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
+        wr_str_addn(out, control ? " " : &text[i], 1);
+    }
+}
+
+/* Where the line begins in which two long texts part. */
+static size_t parting_line(const struct run_rows *a, const struct run_rows *b, int col)
+{
+    size_t na, nb, line = 0;
+    const char *sa = run_rows_text(a, col, &na), *sb = run_rows_text(b, col, &nb);
+
+    for (size_t i = 0; i < na && i < nb && sa[i] == sb[i]; i++)
+        if (sa[i] == '\n')
+            line = i + 1;
+    return line;
 }
 
 static void add_keys(struct wr_str *out, const struct facts *f, const struct run_rows *q)
@@ -90,7 +111,7 @@ static void add_keys(struct wr_str *out, const struct facts *f, const struct run
     wr_str_addf(out, "%s(", f->what);
     for (int i = 0; i < f->keys; i++) {
         wr_str_addf(out, "%s%s = ", i ? ", " : "", run_rows_name(q, i));
-        add_value(out, q, i);
+        add_value(out, q, i, 0);
     }
     wr_str_add(out, ")");
 }
@@ -111,12 +132,13 @@ static bool say_different(const struct facts *f, const struct side side[2], int 
                           struct wr_err *err)
 {
     struct wr_str line[2] = {{0}, {0}};
+    size_t from = parting_line(side[0].rows, side[1].rows, col);
 
     for (int i = 0; i < 2; i++) {
         add_keys(&line[i], f, side[i].rows);
         if (col >= f->keys) {
             wr_str_addf(&line[i], ".%s = ", run_rows_name(side[i].rows, col));
-            add_value(&line[i], side[i].rows, col);
+            add_value(&line[i], side[i].rows, col, from);
         }
     }
     wr_fail(err, WR_CHECK, "they differ: %s in %s, %s in %s", wr_str_get(&line[0]),

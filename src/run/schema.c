@@ -1,128 +1,127 @@
 /* schema.c -- the tables that hold the facts, and the views that are the promise.
  *
- *   fact_*   written by makers, free to change with the format's version
- *   others   views (and meta, input): names and columns are kept for ever,
- *            new columns are added at the end only
+ *   fact_*, dict         written by makers, free to change with the format's major version
+ *   views, meta, input   names and columns are kept, new columns are added at the end only
  *
- * The views are written in plain SQL, without SQLite's own functions where a
- * standard way exists, because some programs (DuckDB) read a view's text and run
- * it themselves. Nothing newer than SQLite 3.26 is used.
+ * The views are plain SQL, without SQLite's own functions where a standard way exists,
+ * because some programs (DuckDB) read a view's text and run it themselves. Nothing newer
+ * than SQLite 3.26 is used, so that old systems' sqlite3 and Python read the file as well.
  */
 #include "sql_priv.h"
 
-/* The quantile q of a histogram: inside the cell where the rank q*(n-1) falls,
- * values are taken as spread evenly -- the same rule as wr_hist_quantile. */
-#define RAW_QUANTILE(name, q)                     \
-    "max(CASE WHEN c.below <= " q " * (h.n - 1)"  \
-    " AND c.below + c.n > " q " * (h.n - 1)"      \
+/* clang-format off */
+
+/* The quantile q of a histogram: inside the cell where the rank q*(n-1) falls, values are
+ * taken as spread evenly -- the same rule as wr_hist_quantile. */
+#define RAW_QUANTILE(name, q) \
+    " max(CASE WHEN c.below <= " q " * (h.n - 1) AND c.below + c.n > " q " * (h.n - 1)" \
     " THEN c.low_ps + (c.high_ps - 1 - c.low_ps)" \
-    " * ((" q " * (h.n - 1) - c.below + 0.5) / c.n) END) AS " name ",\n"
+    " * ((" q " * (h.n - 1) - c.below + 0.5) / (c.n + 0.5)) END) AS " name ",\n"
 
-#define CLAMPED_NS(name)                               \
-    "CASE WHEN " name " < min_ps THEN min_ps / 1000.0" \
-    " WHEN " name " > max_ps THEN max_ps / 1000.0"     \
-    " ELSE " name " / 1000.0 END AS " name "_ns,\n"
+#define CLAMPED_NS(name) \
+    " CASE WHEN " name " < min_ps THEN min_ps / 1000.0 WHEN " name " > max_ps" \
+    " THEN max_ps / 1000.0 ELSE " name " / 1000.0 END AS " name "_ns,\n"
 
-const char run_schema[] =
-    "CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;\n"
-    "CREATE TABLE input(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,"
-    " len_b INTEGER NOT NULL, codec TEXT NOT NULL, content BLOB NOT NULL);\n"
+#define META \
+    "CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;\n" \
+    "CREATE TABLE input(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE," \
+    " len_b INTEGER NOT NULL, codec TEXT NOT NULL, content BLOB NOT NULL);\n" \
     "CREATE TABLE dict(id INTEGER PRIMARY KEY, text TEXT NOT NULL);\n"
 
-    "CREATE TABLE fact_summary(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value,"
-    " unit TEXT NOT NULL, volatile INTEGER NOT NULL);\n"
+#define SUMMARY \
+    "CREATE TABLE fact_summary(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value," \
+    " unit TEXT NOT NULL, volatile INTEGER NOT NULL);\n" \
     "CREATE VIEW summary AS SELECT key, value, unit, volatile FROM fact_summary;\n"
 
-    "CREATE TABLE fact_app(app INTEGER PRIMARY KEY, name TEXT NOT NULL, ranks INTEGER NOT NULL,"
-    " start_ps INTEGER, workload TEXT, placement TEXT);\n"
-    "CREATE TABLE fact_rank(app INTEGER NOT NULL, rank INTEGER NOT NULL, node INTEGER,"
-    " msgs_sent INTEGER, bytes_sent INTEGER, msgs_recvd INTEGER, bytes_recvd INTEGER,"
-    " elapsed_ps INTEGER, compute_ps INTEGER, comm_ps INTEGER, io_ps INTEGER, wait_ps INTEGER,"
-    " bytes_read INTEGER, bytes_written INTEGER, PRIMARY KEY(app, rank)) WITHOUT ROWID;\n"
-    "CREATE VIEW rank_stat AS SELECT r.app AS app, r.rank AS rank, r.node AS node,"
-    " r.msgs_sent AS msgs_sent, r.bytes_sent AS bytes_sent, r.msgs_recvd AS msgs_recvd,"
-    " r.bytes_recvd AS bytes_recvd, r.elapsed_ps / 1000.0 AS elapsed_ns,"
-    " r.compute_ps / 1000.0 AS compute_ns, r.comm_ps / 1000.0 AS comm_ns,"
-    " r.io_ps / 1000.0 AS io_ns, r.wait_ps / 1000.0 AS wait_ns, r.bytes_read AS bytes_read,"
-    " r.bytes_written AS bytes_written, a.name AS app_name"
-    " FROM fact_rank r LEFT JOIN fact_app a ON a.app = r.app;\n"
-    "CREATE VIEW app_stat AS SELECT a.app AS app, a.name AS name, a.ranks AS ranks,"
-    " sum(r.msgs_sent) AS msgs_sent, sum(r.bytes_sent) AS bytes_sent,"
-    " sum(r.msgs_recvd) AS msgs_recvd, sum(r.bytes_recvd) AS bytes_recvd,"
-    " max(r.elapsed_ps) / 1000.0 AS elapsed_ns, avg(r.elapsed_ps) / 1000.0 AS elapsed_mean_ns,"
-    " avg(r.compute_ps) / 1000.0 AS compute_mean_ns, avg(r.comm_ps) / 1000.0 AS comm_mean_ns,"
-    " avg(r.io_ps) / 1000.0 AS io_mean_ns, avg(r.wait_ps) / 1000.0 AS wait_mean_ns,"
-    " sum(r.bytes_read) AS bytes_read, sum(r.bytes_written) AS bytes_written,"
-    " a.start_ps / 1000.0 AS start_ns, a.workload AS workload, a.placement AS placement"
-    " FROM fact_app a LEFT JOIN fact_rank r ON r.app = a.app"
+#define APPS \
+    "CREATE TABLE fact_app(app INTEGER PRIMARY KEY, name TEXT NOT NULL, ranks INTEGER NOT NULL," \
+    " start_ps INTEGER, workload TEXT, placement TEXT);\n" \
+    "CREATE TABLE fact_rank(app INTEGER, rank INTEGER, node INTEGER," \
+    " msgs_sent INTEGER, bytes_sent INTEGER, msgs_recvd INTEGER, bytes_recvd INTEGER," \
+    " elapsed_ps INTEGER, compute_ps INTEGER, comm_ps INTEGER, io_ps INTEGER, wait_ps INTEGER," \
+    " bytes_read INTEGER, bytes_written INTEGER, PRIMARY KEY(app, rank)) WITHOUT ROWID;\n" \
+    "CREATE VIEW rank_stat AS SELECT r.app AS app, r.rank AS rank, r.node AS node,\n" \
+    " r.msgs_sent AS msgs_sent, r.bytes_sent AS bytes_sent,\n" \
+    " r.msgs_recvd AS msgs_recvd, r.bytes_recvd AS bytes_recvd,\n" \
+    " r.elapsed_ps / 1000.0 AS elapsed_ns, r.compute_ps / 1000.0 AS compute_ns,\n" \
+    " r.comm_ps / 1000.0 AS comm_ns, r.io_ps / 1000.0 AS io_ns,\n" \
+    " r.wait_ps / 1000.0 AS wait_ns, r.bytes_read AS bytes_read,\n" \
+    " r.bytes_written AS bytes_written, a.name AS app_name\n" \
+    " FROM fact_rank r LEFT JOIN fact_app a ON a.app = r.app;\n" \
+    "CREATE VIEW app_stat AS SELECT a.app AS app, a.name AS name, a.ranks AS ranks,\n" \
+    " sum(r.msgs_sent) AS msgs_sent, sum(r.bytes_sent) AS bytes_sent,\n" \
+    " sum(r.msgs_recvd) AS msgs_recvd, sum(r.bytes_recvd) AS bytes_recvd,\n" \
+    " max(r.elapsed_ps) / 1000.0 AS elapsed_ns, avg(r.elapsed_ps) / 1000.0 AS elapsed_mean_ns,\n" \
+    " avg(r.compute_ps) / 1000.0 AS compute_mean_ns, avg(r.comm_ps) / 1000.0 AS comm_mean_ns,\n" \
+    " avg(r.io_ps) / 1000.0 AS io_mean_ns, avg(r.wait_ps) / 1000.0 AS wait_mean_ns,\n" \
+    " sum(r.bytes_read) AS bytes_read, sum(r.bytes_written) AS bytes_written,\n" \
+    " a.start_ps / 1000.0 AS start_ns, a.workload AS workload, a.placement AS placement\n" \
+    " FROM fact_app a LEFT JOIN fact_rank r ON r.app = a.app\n" \
     " GROUP BY a.app, a.name, a.ranks, a.start_ps, a.workload, a.placement;\n"
 
-    /* id = src_kind << 48 | src << 16 | port: half the time and two thirds of the room of
-     * a key of three columns. No NOT NULL either: four million times ten checks. */
-    "CREATE TABLE fact_link(id INTEGER PRIMARY KEY, dst_kind INTEGER, dst INTEGER,"
-    " class INTEGER, bytes INTEGER, packets INTEGER, busy_ps INTEGER, saturated_ps INTEGER,"
-    " bytes_per_s REAL);\n"
-    "CREATE VIEW link_stat AS SELECT sk.text AS src_kind, (l.id >> 16) & 4294967295 AS src,"
-    " dk.text AS dst_kind, l.dst AS dst, c.text AS class, l.id & 65535 AS port,"
-    " l.bytes AS bytes, l.packets AS packets, l.busy_ps / 1000.0 AS busy_ns,"
-    " l.saturated_ps / 1000.0 AS saturated_ns,"
-    " l.busy_ps / 1000.0 / (SELECT value FROM fact_summary WHERE key = 'sim_end_ns')"
-    " AS utilization, l.bytes_per_s AS bytes_per_s,"
-    " sk.text || ':' || ((l.id >> 16) & 4294967295) || '.' || (l.id & 65535) AS entity"
-    " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.id >> 48"
+/* id = src_kind << 48 | src << 16 | port: half the time and two thirds of the room of a key
+ * of three columns. No NOT NULL either: four million links times ten checks. */
+#define LINKS \
+    "CREATE TABLE fact_link(id INTEGER PRIMARY KEY, dst_kind INTEGER, dst INTEGER," \
+    " class INTEGER, bytes INTEGER, packets INTEGER, busy_ps INTEGER, saturated_ps INTEGER," \
+    " bytes_per_s REAL);\n" \
+    "CREATE VIEW link_stat AS SELECT sk.text AS src_kind, (l.id >> 16) & 4294967295 AS src,\n" \
+    " dk.text AS dst_kind, l.dst AS dst, c.text AS class, l.id & 65535 AS port,\n" \
+    " l.bytes AS bytes, l.packets AS packets,\n" \
+    " l.busy_ps / 1000.0 AS busy_ns, l.saturated_ps / 1000.0 AS saturated_ns,\n" \
+    " l.busy_ps / 1000.0 / (SELECT value FROM fact_summary WHERE key = 'sim_end_ns')\n" \
+    " AS utilization, l.bytes_per_s AS bytes_per_s,\n" \
+    " sk.text || ':' || ((l.id >> 16) & 4294967295) || '.' || (l.id & 65535) AS entity\n" \
+    " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.id >> 48\n" \
     " LEFT JOIN dict dk ON dk.id = l.dst_kind LEFT JOIN dict c ON c.id = l.class;\n"
 
-    "CREATE TABLE fact_hist(id INTEGER PRIMARY KEY, app INTEGER NOT NULL, class TEXT NOT NULL,"
-    " n INTEGER NOT NULL, sum_ps REAL NOT NULL, min_ps INTEGER, max_ps INTEGER,"
-    " UNIQUE(app, class));\n"
-    "CREATE TABLE fact_hist_cell(hist INTEGER NOT NULL, low_ps INTEGER NOT NULL,"
-    " high_ps INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY(hist, low_ps)) WITHOUT ROWID;\n"
-    "CREATE VIEW latency_hist AS SELECT nullif(h.app, -1) AS app, h.class AS class,"
-    " c.low_ps / 1000.0 AS low_ns, c.high_ps / 1000.0 AS high_ns, c.n AS n"
-    " FROM fact_hist h JOIN fact_hist_cell c ON c.hist = h.id;\n"
-    "CREATE VIEW latency AS WITH cell AS (SELECT hist, low_ps, high_ps, n,"
-    " sum(n) OVER (PARTITION BY hist ORDER BY low_ps ROWS UNBOUNDED PRECEDING) - n AS below"
-    " FROM fact_hist_cell), raw AS (SELECT h.id AS id, h.app AS app, h.class AS class, h.n AS n,"
-    " h.sum_ps AS sum_ps, \n" RAW_QUANTILE("p01", "0.01") RAW_QUANTILE("p25", "0.25") RAW_QUANTILE(
-        "p50", "0.5") RAW_QUANTILE("p75", "0.75") RAW_QUANTILE("p90", "0.9")
-        RAW_QUANTILE("p99", "0.99") RAW_QUANTILE(
-            "p999",
-            "0.999") " h.min_ps AS min_ps, h.max_ps AS max_ps FROM fact_hist h LEFT JOIN cell c ON "
-                     "c.hist = h.id"
-                     " GROUP BY h.id, h.app, h.class, h.n, h.sum_ps, h.min_ps, h.max_ps)\n"
-                     " SELECT nullif(app, -1) AS app, class, n, sum_ps / n / 1000.0 AS mean_ns, "
-                     "min_ps / 1000.0 AS min_ns,\n" CLAMPED_NS("p01") CLAMPED_NS("p25")
-                         CLAMPED_NS("p50") CLAMPED_NS("p75") CLAMPED_NS("p90") CLAMPED_NS("p99")
-                             CLAMPED_NS(
-                                 "p999") " max_ps / 1000.0 AS max_ns FROM raw;\n"
+#define LATENCIES \
+    "CREATE TABLE fact_hist(id INTEGER PRIMARY KEY, app INTEGER NOT NULL, class TEXT NOT NULL," \
+    " n INTEGER NOT NULL, sum_ps REAL NOT NULL, min_ps INTEGER, max_ps INTEGER," \
+    " UNIQUE(app, class));\n" \
+    "CREATE TABLE fact_hist_cell(hist INTEGER, low_ps INTEGER, high_ps INTEGER, n INTEGER," \
+    " PRIMARY KEY(hist, low_ps)) WITHOUT ROWID;\n" \
+    "CREATE VIEW latency_hist AS SELECT nullif(h.app, -1) AS app, h.class AS class,\n" \
+    " c.low_ps / 1000.0 AS low_ns, c.high_ps / 1000.0 AS high_ns, c.n AS n\n" \
+    " FROM fact_hist h JOIN fact_hist_cell c ON c.hist = h.id;\n" \
+    "CREATE VIEW latency AS WITH cell AS (SELECT hist, low_ps, high_ps, n,\n" \
+    " sum(n) OVER (PARTITION BY hist ORDER BY low_ps ROWS UNBOUNDED PRECEDING) - n AS below\n" \
+    " FROM fact_hist_cell), raw AS (SELECT h.id AS id, h.app AS app, h.class AS class,\n" \
+    " h.n AS n, h.sum_ps AS sum_ps,\n" \
+    RAW_QUANTILE("p01", "0.01") RAW_QUANTILE("p25", "0.25") RAW_QUANTILE("p50", "0.5") \
+    RAW_QUANTILE("p75", "0.75") RAW_QUANTILE("p90", "0.9") RAW_QUANTILE("p99", "0.99") \
+    RAW_QUANTILE("p999", "0.999") \
+    " h.min_ps AS min_ps, h.max_ps AS max_ps FROM fact_hist h LEFT JOIN cell c\n" \
+    " ON c.hist = h.id GROUP BY h.id, h.app, h.class, h.n, h.sum_ps, h.min_ps, h.max_ps)\n" \
+    " SELECT nullif(app, -1) AS app, class, n, sum_ps / nullif(n, 0) / 1000.0 AS mean_ns,\n" \
+    " min_ps / 1000.0 AS min_ns,\n" \
+    CLAMPED_NS("p01") CLAMPED_NS("p25") CLAMPED_NS("p50") CLAMPED_NS("p75") \
+    CLAMPED_NS("p90") CLAMPED_NS("p99") CLAMPED_NS("p999") \
+    " max_ps / 1000.0 AS max_ns FROM raw;\n"
 
-                                         "CREATE TABLE series(id INTEGER PRIMARY KEY, entity "
-                                         "INTEGER NOT NULL,"
-                                         " metric INTEGER NOT NULL, unit INTEGER NOT NULL, dt_ps "
-                                         "INTEGER NOT NULL);\n"
-                                         "CREATE TABLE fact_slice(t_ps INTEGER NOT NULL, series "
-                                         "INTEGER NOT NULL, dt_ps INTEGER,"
-                                         " value REAL, PRIMARY KEY(t_ps, series)) WITHOUT ROWID;\n"
-                                         "CREATE VIEW slice AS SELECT f.t_ps / 1000.0 AS t_ns,"
-                                         " coalesce(f.dt_ps, s.dt_ps) / 1000.0 AS dt_ns, e.text AS "
-                                         "entity, m.text AS metric,"
-                                         " f.value AS value, u.text AS unit FROM fact_slice f LEFT "
-                                         "JOIN series s ON s.id = f.series"
-                                         " LEFT JOIN dict e ON e.id = s.entity LEFT JOIN dict m ON "
-                                         "m.id = s.metric"
-                                         " LEFT JOIN dict u ON u.id = s.unit;\n"
+/* A slice's width is stored only where it is not its series' usual one. */
+#define SLICES \
+    "CREATE TABLE fact_series(id INTEGER PRIMARY KEY, entity INTEGER NOT NULL," \
+    " metric INTEGER NOT NULL, unit INTEGER NOT NULL, dt_ps INTEGER NOT NULL);\n" \
+    "CREATE TABLE fact_slice(t_ps INTEGER, series INTEGER, dt_ps INTEGER, value REAL," \
+    " PRIMARY KEY(t_ps, series)) WITHOUT ROWID;\n" \
+    "CREATE VIEW series AS SELECT e.text AS entity, m.text AS metric, u.text AS unit,\n" \
+    " s.dt_ps / 1000.0 AS dt_ns FROM fact_series s LEFT JOIN dict e ON e.id = s.entity\n" \
+    " LEFT JOIN dict m ON m.id = s.metric LEFT JOIN dict u ON u.id = s.unit;\n" \
+    "CREATE VIEW slice AS SELECT f.t_ps / 1000.0 AS t_ns,\n" \
+    " coalesce(f.dt_ps, s.dt_ps) / 1000.0 AS dt_ns, e.text AS entity, m.text AS metric,\n" \
+    " f.value AS value, u.text AS unit FROM fact_slice f\n" \
+    " LEFT JOIN fact_series s ON s.id = f.series LEFT JOIN dict e ON e.id = s.entity\n" \
+    " LEFT JOIN dict m ON m.id = s.metric LEFT JOIN dict u ON u.id = s.unit;\n"
 
-                                         "CREATE TABLE fact_sweep(id INTEGER PRIMARY KEY, series "
-                                         "TEXT NOT NULL, load REAL NOT NULL,"
-                                         " seed NOT NULL, offered REAL, accepted REAL, lat_mean_ns "
-                                         "REAL, lat_min_ns REAL, lat_p50_ns REAL,"
-                                         " lat_p99_ns REAL, lat_max_ns REAL, hops_mean REAL, "
-                                         "nonminimal_frac REAL,"
-                                         " saturated INTEGER NOT NULL, packets INTEGER, events "
-                                         "INTEGER, sim_end_ns REAL, wall_s REAL,"
-                                         " UNIQUE(series, load, seed));\n"
-                                         "CREATE VIEW sweep AS SELECT series, load, offered, "
-                                         "accepted, lat_mean_ns, lat_p50_ns,"
-                                         " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, "
-                                         "saturated, lat_min_ns, seed, packets,"
-                                         " events, sim_end_ns, wall_s FROM fact_sweep;\n";
+#define SWEEPS \
+    "CREATE TABLE fact_sweep(id INTEGER PRIMARY KEY, series TEXT NOT NULL, load REAL NOT NULL," \
+    " seed NOT NULL, offered REAL, accepted REAL, lat_mean_ns REAL, lat_min_ns REAL," \
+    " lat_p50_ns REAL, lat_p99_ns REAL, lat_max_ns REAL, hops_mean REAL, nonminimal_frac REAL," \
+    " saturated INTEGER NOT NULL, packets INTEGER, events INTEGER, sim_end_ns REAL, wall_s REAL," \
+    " UNIQUE(series, load, seed));\n" \
+    "CREATE VIEW sweep AS SELECT series, load, offered, accepted, lat_mean_ns, lat_p50_ns,\n" \
+    " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, lat_min_ns, seed, packets,\n" \
+    " events, sim_end_ns, wall_s FROM fact_sweep;\n"
+
+const char run_schema[] = META SUMMARY APPS LINKS LATENCIES SLICES SWEEPS;

@@ -37,7 +37,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_HIST] = "INSERT INTO fact_hist(app, class, n, sum_ps, min_ps, max_ps)"
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",
-    [RUN_S_SERIES] = "INSERT INTO series VALUES(?1, ?2, ?3, ?4, ?5)",
+    [RUN_S_SERIES] = "INSERT INTO fact_series VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_SLICE] = "INSERT INTO fact_slice VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_SWEEP] = "INSERT INTO fact_sweep(series, load, seed, offered, accepted, lat_mean_ns,"
                     " lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac,"

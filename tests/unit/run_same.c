@@ -9,7 +9,7 @@ struct twist {
     double slice;
     int64_t rank_elapsed;
     uint64_t link_bytes, latency;
-    const char *input, *extra, *cls, *entity;
+    const char *input, *config, *extra, *cls, *entity;
     double accepted;
     enum run_status status;
     bool backwards; /* open the series in the other order */
@@ -22,6 +22,7 @@ static const struct twist plain = {.seed = 7,
                                    .link_bytes = 4096,
                                    .latency = 777,
                                    .input = "a: 1\n",
+                                   .config = "title: a\nload: 20 %\n",
                                    .cls = "local",
                                    .entity = "node:0",
                                    .accepted = 0.2,
@@ -44,7 +45,8 @@ static void put_slices(struct run *run, const struct twist *t)
 
 static void make(const char *path, const struct twist *t)
 {
-    struct run_meta meta = {.kind = "sim", .command = path, .seed = t->seed, .force = true};
+    struct run_meta meta = {
+        .kind = "sim", .command = path, .config = t->config, .seed = t->seed, .force = true};
     struct run_link link = {.src_kind = "router",
                             .dst_kind = "router",
                             .cls = t->cls,
@@ -108,12 +110,19 @@ static void every_kind_of_difference_is_found_and_named(void **state)
         const char *words;
         struct twist t;
     } twists[] = {
-        {"meta(key = seed)", plain},       {"summary(key = packets).value = 5", plain},
-        {"slice(t_ps = 0, entity", plain}, {"rank_stat(app = 0", plain},
-        {"link_stat(src_kind", plain},     {"latency", plain},
-        {"input x.yaml", plain},           {"extra", plain},
-        {".class = local", plain},         {"entity = node:0", plain},
-        {"sweep(series = minimal", plain}, {"meta(key = status)", plain},
+        {"meta(key = seed)", plain},
+        {"summary(key = packets).value = 5", plain},
+        {"slice(t_ps = 0, entity", plain},
+        {"rank_stat(app = 0", plain},
+        {"link_stat(src_kind", plain},
+        {"latency", plain},
+        {"input x.yaml", plain},
+        {"extra", plain},
+        {".class = local", plain},
+        {"entity = node:0", plain},
+        {"sweep(series = minimal", plain},
+        {"meta(key = status)", plain},
+        {"meta(key = config).value = load: 20 % in", plain},
     };
     char other[128];
 
@@ -128,6 +137,7 @@ static void every_kind_of_difference_is_found_and_named(void **state)
     twists[8].t.cls = "global";
     twists[9].t.entity = "node:9";
     twists[10].t.accepted = 0.25;
+    twists[12].t.config = "title: a\nload: 21 %\n";
     twists[11].t.status = RUN_INCOMPLETE;
     snprintf(other, sizeof other, "%s/b.run", p->dir);
     make(p->path, &plain);
