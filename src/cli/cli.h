@@ -37,6 +37,9 @@
 #define CLI_VERBS(X) \
     X(help) \
     X(run) \
+    X(show) \
+    X(query) \
+    X(same) \
     X(list) \
     X(report) \
     X(version) \

@@ -1,0 +1,271 @@
+/* cmd_show.c -- `weir show RUN [VIEW]`: a run file on one screen, or one of its views. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/rows.h"
+#include "cli/text.h"
+
+struct show_opts {
+    bool json, csv, config;
+    const char *input;
+    uint64_t limit;
+};
+
+static const struct cli_opt show_rows[] = {
+    CLI_JSON(struct show_opts, json),
+    CLI_CSV(struct show_opts, csv),
+    {.name = "limit",
+     .type = CLI_U64,
+     .offset = offsetof(struct show_opts, limit),
+     .value = "N",
+     .help = "print at most N rows of the view"},
+    {.name = "config",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct show_opts, config),
+     .help = "print the resolved configuration of the run, and nothing else"},
+    {.name = "input",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct show_opts, input),
+     .value = "FILE",
+     .help = "print a file the run has read as it was then, and nothing else"},
+    CLI_OPT_END,
+};
+
+/* The overview, top to bottom. */
+static const struct section {
+    const char *name, *title, *sql;
+} sections[] = {
+    {"summary", "summary", "SELECT key, value, unit FROM summary"},
+    {"app_stat", "applications",
+     "SELECT app, name, ranks, msgs_sent, bytes_sent, elapsed_ns FROM app_stat LIMIT 10"},
+    {"sweep", "load sweep",
+     "SELECT series, load, offered, accepted, lat_mean_ns, lat_p50_ns, lat_p99_ns, hops_mean,"
+     " nonminimal_frac, saturated FROM sweep"},
+    {"latency", "latency",
+     "SELECT app, class, n, mean_ns, min_ns, p50_ns, p99_ns, max_ns FROM latency LIMIT 12"},
+    {"link_class", "links",
+     "SELECT class, count(*) AS links, sum(bytes) AS bytes, avg(utilization) AS mean_utilization,"
+     " max(utilization) AS max_utilization, sum(saturated_ns > 0) AS links_saturated,"
+     " max(saturated_ns) AS max_saturated_ns FROM link_stat GROUP BY class"},
+    {"busiest_links", "busiest links",
+     "SELECT entity, class, dst_kind || ':' || dst AS \"to\", bytes, busy_ns, saturated_ns,"
+     " utilization FROM link_stat WHERE busy_ns > 0"
+     " ORDER BY busy_ns DESC, src_kind, src, port LIMIT 5"},
+    {"series", "time series",
+     "SELECT metric, unit, count(*) AS entities, min(dt_ns) AS dt_ns FROM series"
+     " GROUP BY metric, unit"},
+};
+
+enum { NSECTIONS = sizeof sections / sizeof sections[0] };
+
+static void put_words(FILE *out, const char *text)
+{
+    /* Whatever a file says, a terminal gets no control characters of it. */
+    for (; *text; text++)
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
+}
+
+static bool head_inputs(FILE *out, struct run_reader *r, struct wr_err *err)
+{
+    struct run_rows *q;
+    bool ok, more = false;
+    int n = 0;
+
+    if (!run_query(&q, r, "SELECT path FROM input ORDER BY id", NULL, 0, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more) {
+        fputs(n++ ? ", " : "inputs   ", out);
+        put_words(out, run_rows_text(q, 0, NULL));
+    }
+    fputs(n ? "\n" : "", out);
+    run_rows_close(q);
+    return ok;
+}
+
+static void head_line(FILE *out, const char *what, const char *text)
+{
+    if (!*text)
+        return;
+    fprintf(out, "%-9s", what);
+    put_words(out, text);
+    fputc('\n', out);
+}
+
+static bool text_head(FILE *out, struct run_reader *r, struct wr_err *err)
+{
+    const struct run_info *info = run_info(r);
+    struct wr_str text = {0};
+
+    wr_str_addf(&text, "%s%s%s", run_status_name(info->status), *info->reason ? ": " : "",
+                info->reason);
+    if (info->status == RUN_RUNNING)
+        wr_str_addf(&text, ", written by process %lld on %s", (long long)info->pid, info->host);
+    head_line(out, "run", run_path(r));
+    head_line(out, "status", wr_str_get(&text));
+    text.n = 0;
+    wr_str_addf(&text, "weir %s (%s), started %s on %s", info->weir_version, info->kind,
+                info->started, info->host);
+    head_line(out, "made by", wr_str_get(&text));
+    head_line(out, "command", info->command);
+    text.n = 0;
+    wr_str_addf(&text, "%llu", (unsigned long long)info->seed);
+    head_line(out, "seed", wr_str_get(&text));
+    wr_str_fini(&text);
+    return head_inputs(out, r, err);
+}
+
+static void text_more(FILE *out, struct run_reader *r)
+{
+    struct wr_str words = {0}, text = {0};
+
+    wr_str_addf(&words, "More with `weir show %s VIEW`; VIEW is", run_path(r));
+    for (const struct run_view *v = run_views; v->name; v++)
+        wr_str_addf(&words, "%s %s", v == run_views ? "" : v[1].name ? "," : " or", v->name);
+    wr_str_add(&words, ".");
+    cli_text_wrap(&text, words.s);
+    fprintf(out, "\n%s", text.s);
+    wr_str_fini(&words);
+    wr_str_fini(&text);
+}
+
+static bool text_overview(FILE *out, struct run_reader *r, struct wr_err *err)
+{
+    if (!text_head(out, r, err))
+        return false;
+    for (int i = 0; i < NSECTIONS; i++) {
+        char title[64];
+        struct cli_rows_opts rows = {.unless_empty = true, .title = title};
+
+        snprintf(title, sizeof title, "\n%s", sections[i].title);
+        if (!cli_rows_query(out, r, sections[i].sql, &rows, err))
+            return false;
+    }
+    text_more(out, r);
+    return true;
+}
+
+static bool json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
+{
+    const struct run_info *info = run_info(r);
+    const struct {
+        const char *key, *value;
+    } texts[] = {
+        {"path", run_path(r)},      {"status", run_status_name(info->status)},
+        {"reason", info->reason},   {"kind", info->kind},
+        {"command", info->command}, {"weir_version", info->weir_version},
+        {"host", info->host},       {"started", info->started},
+    };
+
+    fputs("{\n\"run\": {", out);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        fprintf(out, "\"%s\": ", texts[i].key);
+        cli_json_text(out, texts[i].value, strlen(texts[i].value));
+        fputs(", ", out);
+    }
+    fprintf(out, "\"seed\": %llu}", (unsigned long long)info->seed);
+    for (int i = 0; i < NSECTIONS; i++) {
+        struct cli_rows_opts rows = {.format = CLI_AS_JSON};
+
+        fprintf(out, ",\n\"%s\": ", sections[i].name);
+        if (!cli_rows_query(out, r, sections[i].sql, &rows, err))
+            return false;
+    }
+    fputs("}\n", out);
+    return true;
+}
+
+static bool print_view(const struct cli_call *call, struct run_reader *r, const char *name,
+                       enum cli_format format, struct wr_err *err)
+{
+    const struct show_opts *o = call->opts;
+    struct cli_rows_opts rows = {.format = format, .limit = o->limit};
+    struct wr_nearest near = {.want = name};
+    const struct run_view *v = run_views;
+
+    for (; v->name && strcmp(v->name, name) != 0; v++)
+        wr_nearest_try(&near, v->name);
+    if (!v->name)
+        return wr_fail(err, WR_UNKNOWN, "no view \"%s\"; %s%s%s", name,
+                       near.best ? "did you mean " : "see `weir show --help`",
+                       near.best ? near.best : "", near.best ? "?" : "");
+    return cli_rows_query(call->out, r, wr_arena_printf(call->arena, "SELECT * FROM %s", v->name),
+                          &rows, err);
+}
+
+static bool print_input(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
+{
+    const struct show_opts *o = call->opts;
+    char *content;
+    size_t len;
+
+    if (!run_input(r, o->input, &content, &len, err))
+        return false;
+    fwrite(content, 1, len, call->out);
+    free(content);
+    return true;
+}
+
+static bool show(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
+{
+    const struct show_opts *o = call->opts;
+    enum cli_format format;
+
+    if (!cli_format_of(o->json, o->csv, &format, err))
+        return false;
+    if (o->config) {
+        fputs(run_info(r)->config, call->out);
+        return true;
+    }
+    if (o->input)
+        return print_input(call, r, err);
+    if (call->nargs > 1)
+        return print_view(call, r, call->args[1], format, err);
+    if (format == CLI_AS_CSV)
+        return wr_fail(err, WR_INPUT,
+                       "--csv needs one table; name a VIEW, as in `weir show %s "
+                       "summary --csv`",
+                       run_path(r));
+    return (format == CLI_AS_JSON ? json_overview : text_overview)(call->out, r, err);
+}
+
+static int show_main(const struct cli_call *call, struct wr_err *err)
+{
+    struct run_reader *r;
+
+    if (!run_open(&r, call->args[0], err))
+        return cli_error(err);
+    bool ok = show(call, r, err);
+    run_close(r);
+    return ok ? 0 : cli_error(err);
+}
+
+static void show_complete(char **args, int at, FILE *out)
+{
+    (void)args;
+    for (const struct run_view *v = run_views; at == 1 && v->name; v++)
+        fprintf(out, "%s\n", v->name);
+}
+
+const struct cli_verb cli_cmd_show = {
+    .name = "show",
+    .summary = "print what a run file holds",
+    .args = "RUN [VIEW]",
+    .min_args = 1,
+    .max_args = 2,
+    .about =
+        "Without VIEW, an overview: what made the file, whether the run is complete, the headline "
+        "numbers, latencies and the busiest links.\n\n"
+        "With VIEW, that view whole: summary, app_stat, rank_stat, link_stat, latency, "
+        "latency_hist, slice, series, sweep, meta or input. Times are nanoseconds (_ns). Text "
+        "tables shorten long words; --csv and --json give everything.\n\n"
+        "A run that was killed reads as incomplete, with what it had written until then.",
+    .examples = "weir show a.run\n"
+                "weir show a.run latency\n"
+                "weir show a.run link_stat --csv > links.csv\n"
+                "weir show a.run --config > again.yaml\n",
+    .opts = show_rows,
+    .opts_size = sizeof(struct show_opts),
+    .main = show_main,
+    .complete = show_complete,
+};

@@ -1,0 +1,93 @@
+#include "cli/rows.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static struct cli_table *open_table(FILE *out, struct run_rows *q, const struct cli_rows_opts *opts)
+{
+    int n = run_rows_cols(q);
+    struct cli_column *columns = wr_zalloc((size_t)n, sizeof *columns);
+
+    for (int i = 0; i < n; i++)
+        columns[i].name = run_rows_name(q, i);
+    if (opts->title && opts->format == CLI_AS_TEXT)
+        fprintf(out, "%s\n", opts->title);
+    struct cli_table *t = cli_table_open(out, opts->format, columns, n);
+    free(columns);
+    return t;
+}
+
+static void put_blob(struct cli_table *t, const struct run_rows *q, int col)
+{
+    struct wr_str text = {0};
+    size_t n;
+
+    run_rows_text(q, col, &n);
+    wr_str_addf(&text, "<%zu bytes>", n);
+    cli_table_text(t, text.s);
+    wr_str_fini(&text);
+}
+
+static void put_value(struct cli_table *t, const struct run_rows *q, int col)
+{
+    size_t n;
+
+    switch (run_rows_type(q, col)) {
+    case RUN_T_NULL:
+        cli_table_null(t);
+        return;
+    case RUN_T_INT:
+        cli_table_int(t, run_rows_int(q, col));
+        return;
+    case RUN_T_REAL:
+        cli_table_real(t, run_rows_real(q, col));
+        return;
+    case RUN_T_BLOB:
+        put_blob(t, q, col);
+        return;
+    case RUN_T_TEXT: {
+        const char *text = run_rows_text(q, col, &n);
+
+        cli_table_textn(t, text, n);
+        return;
+    }
+    }
+}
+
+bool cli_rows_print(FILE *out, struct run_rows *q, const struct cli_rows_opts *opts,
+                    uint64_t *ret_n, struct wr_err *err)
+{
+    bool quiet = opts->unless_empty && opts->format == CLI_AS_TEXT, ok, more = false;
+    struct cli_table *t = quiet ? NULL : open_table(out, q, opts);
+    uint64_t n = 0;
+
+    while ((ok = run_rows_next(q, &more, err)) && more) {
+        if (!t)
+            t = open_table(out, q, opts);
+        for (int i = 0; i < run_rows_cols(q); i++)
+            put_value(t, q, i);
+        if (++n == opts->limit)
+            break;
+        if (ferror(out)) /* nobody reads on */
+            break;
+    }
+    if (t)
+        cli_table_close(t);
+    if (ok && ret_n)
+        *ret_n = n;
+    return ok;
+}
+
+bool cli_rows_query(FILE *out, struct run_reader *r, const char *sql,
+                    const struct cli_rows_opts *opts, struct wr_err *err)
+{
+    struct run_rows *q;
+
+    if (!run_query(&q, r, sql, NULL, 0, err))
+        return false;
+    bool ok = cli_rows_print(out, q, opts, NULL, err);
+    run_rows_close(q);
+    return ok;
+}

@@ -1,0 +1,488 @@
+#include "cli/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { LOOK_ROWS = 1000, WORD_MAX = 60, GAP = 2 };
+
+enum cell_kind { CELL_NULL, CELL_BOOL, CELL_INT, CELL_REAL, CELL_TEXT };
+
+struct cell {
+    enum cell_kind kind;
+    int64_t i;
+    double r;
+    const char *s;
+    size_t n;
+};
+
+struct column {
+    char *name, *title;
+    int width;
+    bool right;
+    int decimals; /* of every real in the column; -1: each as it needs */
+};
+
+struct cli_table {
+    FILE *out;
+    enum cli_format format;
+    struct column *column;
+    int ncolumns;
+    struct cell *row; /* the row being filled */
+    int at;
+    uint64_t rows;
+    /* Text only: the rows seen before the widths are decided. */
+    struct cell *held;
+    struct wr_arena words;
+    bool decided;
+};
+
+/* The shortest digits that read back as the same number. */
+static void add_exact(struct wr_str *out, double v)
+{
+    char text[40];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    wr_str_add(out, text);
+}
+
+/* How many bytes of valid UTF-8 begin at s; 0: none. */
+static size_t utf8_len(const char *s, size_t n)
+{
+    static const struct {
+        unsigned char mask, lead, more;
+        uint32_t least;
+    } forms[] = {
+        {0x80, 0, 0, 0}, {0xe0, 0xc0, 1, 0x80}, {0xf0, 0xe0, 2, 0x800}, {0xf8, 0xf0, 3, 0x10000}};
+
+    for (size_t f = 0; f < 4; f++) {
+        unsigned char c = (unsigned char)s[0];
+        uint32_t code = (uint32_t)(c & ~forms[f].mask);
+
+        if ((c & forms[f].mask) != forms[f].lead)
+            continue;
+        if (forms[f].more >= n)
+            return 0;
+        for (size_t i = 1; i <= forms[f].more; i++) {
+            if (((unsigned char)s[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | ((unsigned char)s[i] & 0x3f);
+        }
+        bool good = code >= forms[f].least && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+        return good ? forms[f].more + 1u : 0;
+    }
+    return 0;
+}
+
+void cli_json_text(FILE *out, const char *text, size_t n)
+{
+    fputc('"', out);
+    for (size_t i = 0; i < n;) {
+        size_t len = utf8_len(text + i, n - i);
+        unsigned char c = (unsigned char)text[i];
+
+        if (!len)
+            fputs("\\ufffd", out);
+        else if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            fprintf(out, "\\u%04x", c);
+        else
+            fwrite(text + i, 1, len, out);
+        i += len ? len : 1;
+    }
+    fputc('"', out);
+}
+
+static void csv_text(FILE *out, const char *text, size_t n)
+{
+    bool quote = !n;
+
+    for (size_t i = 0; i < n; i++)
+        quote |= text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r';
+    if (!quote) {
+        fwrite(text, 1, n, out);
+        return;
+    }
+    fputc('"', out);
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '"')
+            fputc('"', out);
+        fputc(text[i], out);
+    }
+    fputc('"', out);
+}
+
+/* A cell of CSV or JSON: the whole value. */
+static void put_exact(struct cli_table *t, const struct cell *c)
+{
+    bool json = t->format == CLI_AS_JSON;
+    struct wr_str text = {0};
+
+    switch (c->kind) {
+    case CELL_NULL:
+        fputs(json ? "null" : "", t->out);
+        break;
+    case CELL_BOOL:
+        fputs(json ? (c->i ? "true" : "false") : (c->i ? "1" : "0"), t->out);
+        break;
+    case CELL_INT:
+        fprintf(t->out, "%lld", (long long)c->i);
+        break;
+    case CELL_REAL:
+        add_exact(&text, c->r);
+        fputs(wr_str_get(&text), t->out);
+        break;
+    case CELL_TEXT:
+        (json ? cli_json_text : csv_text)(t->out, c->s, c->n);
+        break;
+    }
+    wr_str_fini(&text);
+}
+
+static void put_json_row(struct cli_table *t)
+{
+    fputs(t->rows ? ",\n  {" : "\n  {", t->out);
+    for (int i = 0; i < t->ncolumns; i++) {
+        fputs(i ? ", " : "", t->out);
+        cli_json_text(t->out, t->column[i].name, strlen(t->column[i].name));
+        fputs(": ", t->out);
+        put_exact(t, &t->row[i]);
+    }
+    fputc('}', t->out);
+}
+
+static void put_csv_row(struct cli_table *t)
+{
+    for (int i = 0; i < t->ncolumns; i++) {
+        fputs(i ? "," : "", t->out);
+        put_exact(t, &t->row[i]);
+    }
+    fputc('\n', t->out);
+}
+
+static bool plain_size(double v)
+{
+    return v == 0 || (fabs(v) < 1e15 && fabs(v) >= 1e-4);
+}
+
+/* Six digits, and never fewer than three after the point: a picosecond shows. */
+static int decimals_for(double largest)
+{
+    int before = largest < 1 ? 1 : (int)floor(log10(largest)) + 1;
+
+    return before >= 3 ? 3 : 6 - before;
+}
+
+/* How many of `most` decimals this value really uses. */
+static int decimals_used(double v, int most)
+{
+    char text[48];
+    int n = snprintf(text, sizeof text, "%.*f", most, v), used = most;
+
+    while (used && text[n - 1 - (most - used)] == '0')
+        used--;
+    return used;
+}
+
+static void add_real(struct wr_str *out, double v, int decimals)
+{
+    if (!plain_size(v)) {
+        wr_str_addf(out, "%.6g", v);
+        return;
+    }
+    if (decimals < 0)
+        decimals = decimals_used(v, decimals_for(fabs(v)));
+    wr_str_addf(out, "%.*f", decimals, v);
+}
+
+/* Words as a terminal may see them: no control characters, no broken UTF-8. */
+static void add_words(struct wr_str *out, const char *s, size_t n)
+{
+    static const struct {
+        char c;
+        const char *shown;
+    } known[] = {{'\n', "\\n"}, {'\t', "\\t"}, {'\r', "\\r"}};
+    size_t shown = 0;
+
+    for (size_t i = 0; i < n;) {
+        size_t len = utf8_len(s + i, n - i);
+        unsigned char c = (unsigned char)s[i];
+        bool c1 = len == 2 && c == 0xc2 && (unsigned char)s[i + 1] < 0xa0;
+
+        if (shown++ == WORD_MAX - 3 && n - i > 3) {
+            wr_str_add(out, "...");
+            return;
+        }
+        if (len && c >= 0x20 && c != 0x7f && !c1) {
+            wr_str_addn(out, s + i, len);
+        } else {
+            size_t k = 0;
+
+            while (k < 3 && known[k].c != (char)c)
+                k++;
+            if (k < 3)
+                wr_str_add(out, known[k].shown);
+            else
+                wr_str_addf(out, "\\x%02x", c1 ? (unsigned char)s[i + 1] : c);
+        }
+        i += len ? len : 1;
+    }
+}
+
+static void add_cell(struct wr_str *out, const struct column *col, const struct cell *c)
+{
+    switch (c->kind) {
+    case CELL_NULL:
+        wr_str_add(out, "-");
+        break;
+    case CELL_BOOL:
+        wr_str_add(out, c->i ? "yes" : "no");
+        break;
+    case CELL_INT:
+        wr_str_addf(out, "%lld", (long long)c->i);
+        break;
+    case CELL_REAL:
+        add_real(out, c->r, col->decimals);
+        break;
+    case CELL_TEXT:
+        add_words(out, c->s, c->n);
+        break;
+    }
+}
+
+static int shown_width(const char *s)
+{
+    int width = 0;
+
+    for (; *s; s++)
+        width += ((unsigned char)*s & 0xc0) != 0x80;
+    return width;
+}
+
+static void put_padded(struct cli_table *t, int col, const char *text, struct wr_str *line)
+{
+    const struct column *c = &t->column[col];
+    int pad = c->width - shown_width(text);
+
+    if (c->right)
+        wr_str_addf(line, "%*s", pad > 0 ? pad : 0, "");
+    wr_str_add(line, text);
+    if (!c->right && col + 1 < t->ncolumns)
+        wr_str_addf(line, "%*s", pad > 0 ? pad : 0, "");
+    if (col + 1 < t->ncolumns)
+        wr_str_addf(line, "%*s", GAP, "");
+}
+
+static void put_text_row(struct cli_table *t, const struct cell *row)
+{
+    struct wr_str line = {0}, cell = {0};
+
+    for (int i = 0; i < t->ncolumns; i++) {
+        cell.n = 0;
+        wr_str_add(&cell, "");
+        add_cell(&cell, &t->column[i], &row[i]);
+        put_padded(t, i, cell.s, &line);
+    }
+    while (line.n && line.s[line.n - 1] == ' ')
+        line.s[--line.n] = '\0';
+    fprintf(t->out, "%s\n", wr_str_get(&line));
+    wr_str_fini(&line);
+    wr_str_fini(&cell);
+}
+
+/* Where most are numbers, to the right. A column of nothing but reals gets the same decimals
+ * for all, as many as its values use. */
+static void decide_column(struct cli_table *t, int col)
+{
+    struct column *c = &t->column[col];
+    uint64_t numbers = 0, words = 0;
+    bool reals = true;
+    double largest = 0;
+    int used = 0;
+
+    for (uint64_t r = 0; r < t->rows; r++) {
+        const struct cell *cell = &t->held[r * (uint64_t)t->ncolumns + (uint64_t)col];
+
+        numbers += cell->kind == CELL_INT || cell->kind == CELL_REAL;
+        words += cell->kind == CELL_TEXT;
+        reals &= cell->kind == CELL_NULL || (cell->kind == CELL_REAL && plain_size(cell->r));
+        if (cell->kind == CELL_REAL)
+            largest = fmax(largest, fabs(cell->r));
+    }
+    c->right = numbers > words;
+    c->decimals = -1;
+    if (!reals || words || !numbers)
+        return;
+    for (uint64_t r = 0; r < t->rows; r++) {
+        const struct cell *cell = &t->held[r * (uint64_t)t->ncolumns + (uint64_t)col];
+        int here = cell->kind == CELL_REAL ? decimals_used(cell->r, decimals_for(largest)) : 0;
+
+        used = here > used ? here : used;
+    }
+    c->decimals = used;
+}
+
+static void decide(struct cli_table *t)
+{
+    struct wr_str text = {0}, line = {0};
+
+    t->decided = true;
+    for (int i = 0; i < t->ncolumns; i++) {
+        struct column *c = &t->column[i];
+
+        decide_column(t, i);
+        c->width = shown_width(c->title);
+        for (uint64_t r = 0; r < t->rows; r++) {
+            text.n = 0;
+            wr_str_add(&text, "");
+            add_cell(&text, c, &t->held[r * (uint64_t)t->ncolumns + (uint64_t)i]);
+            int width = shown_width(text.s);
+            c->width = width > c->width ? width : c->width;
+        }
+        put_padded(t, i, c->title, &line);
+    }
+    fprintf(t->out, "%s\n", wr_str_get(&line));
+    for (uint64_t r = 0; r < t->rows; r++)
+        put_text_row(t, &t->held[r * (uint64_t)t->ncolumns]);
+    wr_str_fini(&text);
+    wr_str_fini(&line);
+    free(t->held);
+    t->held = NULL;
+    wr_arena_fini(&t->words);
+}
+
+static void hold_row(struct cli_table *t)
+{
+    struct cell *to = &t->held[t->rows * (uint64_t)t->ncolumns];
+
+    for (int i = 0; i < t->ncolumns; i++) {
+        to[i] = t->row[i];
+        if (to[i].kind == CELL_TEXT)
+            to[i].s = wr_arena_strndup(&t->words, t->row[i].s, t->row[i].n);
+    }
+}
+
+static void put_cell(struct cli_table *t, const struct cell *c)
+{
+    /* Text may go before the row is full, so each cell keeps its own copy. */
+    struct cell *into = &t->row[t->at++];
+
+    *into = *c;
+    if (c->kind == CELL_TEXT) {
+        char *copy = wr_alloc(c->n + 1);
+
+        memcpy(copy, c->s, c->n);
+        copy[c->n] = '\0';
+        into->s = copy;
+    }
+    if (t->at < t->ncolumns)
+        return;
+    t->at = 0;
+    if (t->format == CLI_AS_JSON)
+        put_json_row(t);
+    else if (t->format == CLI_AS_CSV)
+        put_csv_row(t);
+    else if (t->decided)
+        put_text_row(t, t->row);
+    else
+        hold_row(t);
+    t->rows++;
+    for (int i = 0; i < t->ncolumns; i++)
+        if (t->row[i].kind == CELL_TEXT)
+            free((char *)t->row[i].s);
+    if (t->format == CLI_AS_TEXT && !t->decided && t->rows == LOOK_ROWS)
+        decide(t);
+}
+
+struct cli_table *cli_table_open(FILE *out, enum cli_format format,
+                                 const struct cli_column *columns, int ncolumns)
+{
+    struct cli_table *t = wr_zalloc(1, sizeof *t);
+
+    t->out = out;
+    t->format = format;
+    t->ncolumns = ncolumns;
+    t->column = wr_zalloc((size_t)ncolumns, sizeof *t->column);
+    t->row = wr_zalloc((size_t)ncolumns, sizeof *t->row);
+    if (format == CLI_AS_TEXT)
+        t->held = wr_zalloc((size_t)LOOK_ROWS * (size_t)ncolumns, sizeof *t->held);
+    for (int i = 0; i < ncolumns; i++) {
+        struct wr_str title = {0};
+        const char *shown = columns[i].title ? columns[i].title : columns[i].name;
+
+        add_words(&title, shown, strlen(shown));
+        t->column[i].name = wr_strdup(columns[i].name);
+        t->column[i].title = wr_strdup(wr_str_get(&title));
+        wr_str_fini(&title);
+    }
+    if (format == CLI_AS_JSON)
+        fputc('[', out);
+    for (int i = 0; i < ncolumns && format == CLI_AS_CSV; i++) {
+        csv_text(out, columns[i].name, strlen(columns[i].name));
+        fputc(i + 1 < ncolumns ? ',' : '\n', out);
+    }
+    return t;
+}
+
+void cli_table_close(struct cli_table *t)
+{
+    if (t->format == CLI_AS_TEXT && !t->decided)
+        decide(t);
+    if (t->format == CLI_AS_JSON)
+        fputs(t->rows ? "\n]\n" : "]\n", t->out);
+    for (int i = 0; i < t->ncolumns; i++) {
+        if (i < t->at && t->row[i].kind == CELL_TEXT)
+            free((char *)t->row[i].s);
+        free(t->column[i].name);
+        free(t->column[i].title);
+    }
+    free(t->column);
+    free(t->row);
+    free(t);
+}
+
+void cli_table_null(struct cli_table *t)
+{
+    put_cell(t, &(struct cell){.kind = CELL_NULL});
+}
+
+void cli_table_bool(struct cli_table *t, bool value)
+{
+    put_cell(t, &(struct cell){.kind = CELL_BOOL, .i = value});
+}
+
+void cli_table_int(struct cli_table *t, int64_t value)
+{
+    put_cell(t, &(struct cell){.kind = CELL_INT, .i = value});
+}
+
+void cli_table_real(struct cli_table *t, double value)
+{
+    put_cell(t, &(struct cell){.kind = isfinite(value) ? CELL_REAL : CELL_NULL, .r = value});
+}
+
+void cli_table_text(struct cli_table *t, const char *text)
+{
+    cli_table_textn(t, text, strlen(text));
+}
+
+void cli_table_textn(struct cli_table *t, const char *text, size_t n)
+{
+    put_cell(t, &(struct cell){.kind = CELL_TEXT, .s = text, .n = n});
+}
+
+bool cli_format_of(bool json, bool csv, enum cli_format *ret, struct wr_err *err)
+{
+    if (json && csv)
+        return wr_fail(err, WR_INPUT, "--json and --csv exclude each other; give one of them");
+    *ret = json ? CLI_AS_JSON : csv ? CLI_AS_CSV : CLI_AS_TEXT;
+    return true;
+}
