@@ -108,24 +108,34 @@ static bool measure_locals(struct route_groups *g, const uint32_t *size, const u
     return ok;
 }
 
-/* Does the first of two hops from r to slot s, by port p, have the lower class? */
-static bool ascends(const struct route_groups *g, const struct topo_port *first, uint32_t slot)
+/* Bit c: a cable of class c joins the router and the one in that slot. */
+static uint16_t *list_classes(const struct route_groups *g)
 {
     const struct topo *t = g->topo;
+    uint16_t *classes = wr_zalloc((size_t)t->nrouters * g->nslots, sizeof *classes);
 
-    for (uint32_t p = 0; p < t->nports; p++) {
-        const struct topo_port *second = topo_port(t, first->peer, p);
+    _Static_assert(TOPO_MAX_CLASSES <= 16, "a class is a bit");
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *port = topo_port(t, r, p);
 
-        if (is_local(g, first->peer, second) && g->slot[second->peer] == slot &&
-            second->cls > first->cls)
-            return true;
-    }
-    return false;
+            if (is_local(g, r, port))
+                classes[(uint64_t)r * g->nslots + g->slot[port->peer]] |=
+                    (uint16_t)(1u << port->cls);
+        }
+    return classes;
+}
+
+/* May a packet that came by `first` go on to `slot` by a cable of higher class? */
+static bool ascends(const struct route_groups *g, const uint16_t *classes,
+                    const struct topo_port *first, uint32_t slot)
+{
+    return classes[(uint64_t)first->peer * g->nslots + slot] >> (first->cls + 1);
 }
 
 /* Is port p of router r a candidate towards a slot of its group? */
-static bool leads(const struct route_groups *g, uint32_t r, const struct topo_port *p,
-                  uint32_t slot)
+static bool leads(const struct route_groups *g, const uint16_t *classes, uint32_t r,
+                  const struct topo_port *p, uint32_t slot)
 {
     if (!is_local(g, r, p))
         return false;
@@ -133,10 +143,10 @@ static bool leads(const struct route_groups *g, uint32_t r, const struct topo_po
 
     if (d == FAR || g->dist[(uint64_t)p->peer * g->nslots + slot] + 1 != d)
         return false;
-    return g->shape != GROUPS_CLASSES || d < 2 || ascends(g, p, slot);
+    return g->shape != GROUPS_CLASSES || d < 2 || ascends(g, classes, p, slot);
 }
 
-static bool all_ascend(const struct route_groups *g)
+static bool all_ascend(const struct route_groups *g, const uint16_t *classes)
 {
     const struct topo *t = g->topo;
 
@@ -145,49 +155,44 @@ static bool all_ascend(const struct route_groups *g)
             bool found = g->dist[(uint64_t)r * g->nslots + s] != 2;
 
             for (uint32_t p = 0; !found && p < t->nports; p++)
-                found = is_local(g, r, topo_port(t, r, p)) && ascends(g, topo_port(t, r, p), s);
+                found = is_local(g, r, topo_port(t, r, p)) &&
+                        ascends(g, classes, topo_port(t, r, p), s);
             if (!found)
                 return false;
         }
     return true;
 }
 
-/* Terminals on one side of every local cable, global links on the other. */
+/* Every local cable joins a router with terminals and one without, and no
+ * global link starts at one with terminals. */
 static bool all_leaves(const struct route_groups *g)
 {
-    enum { SPINE = 1, LEAF = 2 };
     const struct topo *t = g->topo;
-    uint8_t *side = wr_zalloc(t->nrouters, 1);
+    uint8_t *leaf = wr_zalloc(t->nrouters, 1);
     bool ok = true;
 
     for (uint32_t r = 0; r < t->nrouters; r++)
-        for (uint32_t p = 0; p < t->nports; p++) {
-            const struct topo_port *port = topo_port(t, r, p);
-
-            if (port->kind == TOPO_TERMINAL)
-                side[r] |= LEAF;
-            else if (is_global(g, r, port))
-                side[r] |= SPINE;
-        }
-    for (uint32_t r = 0; ok && r < t->nrouters; r++) {
-        ok = side[r] != (SPINE | LEAF);
+        for (uint32_t p = 0; p < t->nports; p++)
+            leaf[r] |= topo_port(t, r, p)->kind == TOPO_TERMINAL;
+    for (uint32_t r = 0; ok && r < t->nrouters; r++)
         for (uint32_t p = 0; ok && p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            ok = !is_local(g, r, port) || ((side[r] == LEAF) != (side[port->peer] == LEAF) &&
-                                           (side[r] == SPINE) != (side[port->peer] == SPINE));
+            if (is_local(g, r, port))
+                ok = leaf[r] != leaf[port->peer];
+            else if (is_global(g, r, port))
+                ok = !leaf[r];
         }
-    }
-    free(side);
+    free(leaf);
     return ok;
 }
 
-static void find_shape(struct route_groups *g)
+static void find_shape(struct route_groups *g, const uint16_t *classes)
 {
     g->seg_vcs = 1;
     if (g->local_hops <= 1)
         g->shape = GROUPS_DIRECT;
-    else if (g->local_hops == 2 && all_ascend(g))
+    else if (g->local_hops == 2 && all_ascend(g, classes))
         g->shape = GROUPS_CLASSES;
     else if (g->local_hops == 2 && all_leaves(g))
         g->shape = GROUPS_LEAVES;
@@ -197,7 +202,7 @@ static void find_shape(struct route_groups *g)
     }
 }
 
-static void list_locals(struct route_groups *g)
+static void list_locals(struct route_groups *g, const uint16_t *classes)
 {
     const struct topo *t = g->topo;
     uint64_t ncells = (uint64_t)t->nrouters * g->nslots, n = 0;
@@ -210,7 +215,7 @@ static void list_locals(struct route_groups *g)
         for (uint32_t s = 0; s < g->nslots; s++, n++) {
             first[n] = (uint32_t)ports.n;
             for (uint32_t p = 0; p < t->nports; p++)
-                if (leads(g, r, topo_port(t, r, p), s))
+                if (leads(g, classes, r, topo_port(t, r, p), s))
                     wr_vec_push(&ports, (uint16_t)p);
             if (ports.n > first[n])
                 g->local[n] = ports.v[first[n]];
@@ -378,8 +383,11 @@ bool groups_init(struct route_groups *g, const struct topo *t, uint32_t choice, 
     free(member);
     if (!ok)
         return groups_fini(g), false;
-    find_shape(g);
-    list_locals(g);
+    uint16_t *classes = list_classes(g);
+
+    find_shape(g, classes);
+    list_locals(g, classes);
+    free(classes);
     list_exits(g);
     uint8_t *dist = measure_groups(g);
 

@@ -72,7 +72,7 @@ static uint32_t pick_eligible(const struct route_groups *g, const struct groups_
                               const struct groups_way *v, uint32_t n, uint32_t to,
                               const struct eligible *e)
 {
-    uint32_t skip = e->n > 1 ? route_pick_start(g->choice, ask->dst, e->n, ask->rng) : 0;
+    uint32_t skip = e->n > 1 ? route_pick_start(g->choice, ask->here, ask->dst, e->n, ask->rng) : 0;
     uint32_t at = 0;
 
     while (!is_eligible(g, ask, &v[at], to, e) || skip--)
@@ -96,13 +96,17 @@ static uint32_t pick_eligible(const struct route_groups *g, const struct groups_
     return best;
 }
 
-/* A gateway, once chosen, is kept until it is reached: where the walk to it has
- * several hops, choosing again half-way could turn back. */
+/* A gateway, once chosen, is kept until it is reached, and there only its own
+ * links count: one that is as near could be chosen again, by a hop that the
+ * order of local hops forbids. */
 struct groups_step groups_pick_way(const struct route_groups *g, const struct groups_ask *ask,
                                    uint32_t list, uint32_t to, uint16_t way)
 {
     const struct groups_way *v = g->way + g->way_first[list];
     uint32_t n = g->way_first[list + 1] - g->way_first[list];
+
+    if (n >= UINT16_MAX) /* route_pkt.way counts no farther */
+        n = UINT16_MAX - 1;
     bool aimed = way && v[way - 1].from == ask->here;
 
     if (!way || aimed) {

@@ -12,45 +12,14 @@
 
 #include "base/mem.h"
 #include "route_groups_priv.h"
-#include "route_pick_priv.h"
 #include "route_priv.h"
 
 #define AT(field) offsetof(struct route_par_params, field)
 
 static const struct conf_row rows[] = {
-    {.key = "factor",
-     .type = CONF_REAL,
-     .offset = AT(rule.factor),
-     .def = "2",
-     .min = 0,
-     .max = 1e6,
-     .help = "Stay minimal while the minimal load is at most this often the other."},
-    {.key = "bias",
-     .type = CONF_BYTES,
-     .offset = AT(rule.bias),
-     .def = "0 B",
-     .help = "Added to the non-minimal load before the two are compared."},
-    {.key = "weight",
-     .type = CONF_CHOICE,
-     .offset = AT(rule.weight),
-     .def = "port",
-     .names = route_weight_names,
-     .help = "Compare the loads of the two ports, or each times the hops of its path."},
-    {.key = "choice",
-     .type = CONF_CHOICE,
-     .offset = AT(choice),
-     .def = "least-loaded",
-     .names = route_choice_names,
-     .help = "Among equally short ways: always the same one for a destination, a random one, or "
-             "the least loaded."},
-    {.key = "channels",
-     .type = CONF_CHOICE,
-     .offset = AT(channels),
-     .def = "study",
-     .names = route_channels_names,
-     .help = "Virtual channels: as the reference study numbers them (4), or one for each group "
-             "visited (3)."},
-    CONF_END,
+    ROUTE_ROW_FACTOR(AT(rule.factor), "2"),    ROUTE_ROW_BIAS(AT(rule.bias)),
+    ROUTE_ROW_WEIGHT(AT(rule.weight), "port"), ROUTE_ROW_CHOICE(AT(choice), "least-loaded"),
+    ROUTE_ROW_CHANNELS(AT(channels)),          CONF_END,
 };
 
 static bool init(struct route *rt, struct wr_err *err)
@@ -102,17 +71,16 @@ static bool stays_minimal(const struct route *rt, const struct groups_ask *ask, 
 {
     const struct route_par_params *params = rt->params;
     const struct route_groups *g = rt->priv;
-    uint32_t h_min = 1, h_non = 1;
+    double q_min = ask->view->load(ask->view, ask->here, min.port);
+    double q_non = ask->view->load(ask->view, ask->here, non.port);
 
     if (params->rule.weight == ROUTE_BY_HOPS) {
-        uint32_t at;
+        uint32_t at, hops = groups_enter(g, ask->here, mid, &at);
 
-        h_min = groups_hops(g, ask->here, ask->dst);
-        h_non = groups_enter(g, ask->here, mid, &at);
-        h_non += groups_hops(g, at, ask->dst);
+        q_min *= groups_hops(g, ask->here, ask->dst);
+        q_non *= hops + groups_hops(g, at, ask->dst);
     }
-    return route_rule_minimal(&params->rule, ask->view->load(ask->view, ask->here, min.port), h_min,
-                              ask->view->load(ask->view, ask->here, non.port), h_non);
+    return route_rule_minimal(&params->rule, q_min, q_non);
 }
 
 /* In the source group, still minimal. */

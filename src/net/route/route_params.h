@@ -45,4 +45,47 @@ struct route_par_params {
     uint32_t channels;
 };
 
+/* Which intermediates are drawn. */
+enum route_via {
+    ROUTE_VIA_AUTO,  /* a group if the machine has groups, else a router */
+    ROUTE_VIA_GROUP, /* a third group, anywhere in it */
+    ROUTE_VIA_ROUTER,
+    ROUTE_VIA_NODE, /* its router: one with more nodes is drawn more often */
+};
+
+struct route_valiant_params {
+    uint32_t via;    /* enum route_via */
+    uint32_t choice; /* enum route_choice */
+};
+
+/* What UGAL-G takes for the load of a path. */
+enum route_measure {
+    ROUTE_MEASURE_AUTO,    /* gateway if the machine has groups, else path */
+    ROUTE_MEASURE_GATEWAY, /* the global link by which it leaves the source group */
+    ROUTE_MEASURE_PATH,    /* all its links */
+};
+
+struct route_ugal_params {
+    struct route_rule rule;
+    uint32_t via;     /* enum route_via */
+    uint32_t choice;  /* enum route_choice */
+    uint32_t measure; /* enum route_measure; UGAL-G only */
+};
+
+/* dimension-order and table */
+struct route_plain_params {
+    uint32_t choice; /* enum route_choice */
+};
+
+/* Among the ways up. */
+enum route_updown_choice {
+    ROUTE_UPDOWN_ECMP,   /* by a hash of source and destination: a flow keeps its path */
+    ROUTE_UPDOWN_RANDOM, /* drawn per packet and router */
+    ROUTE_UPDOWN_LEAST,  /* the least loaded */
+};
+
+struct route_updown_params {
+    uint32_t choice; /* enum route_updown_choice */
+};
+
 #endif

@@ -1,16 +1,11 @@
 #include "route_pick_priv.h"
 
-#include <stddef.h>
-
-const char *const route_choice_names[] = {"fixed", "random", "least-loaded", NULL};
-const char *const route_channels_names[] = {"study", "phase", NULL};
-
 uint16_t route_pick_port(uint32_t choice, const uint16_t *ports, uint32_t n, uint32_t here,
-                         uint32_t dst, const struct route_view *view, struct wr_rng *rng)
+                         uint32_t key, const struct route_view *view, struct wr_rng *rng)
 {
     if (n == 1)
         return ports[0];
-    uint32_t at = route_pick_start(choice, dst, n, rng);
+    uint32_t at = route_pick_start(choice, here, key, n, rng);
 
     if (choice != ROUTE_LEAST)
         return ports[at];

@@ -31,26 +31,48 @@
  * A packet that turns away from the minimal path does so at a router with a
  * global link of its own or at its first router, so there are at most as many
  * local hops in the source group as the group is wide.
+ *
+ * DATELINE (rings of a torus in dimension order). 0 while the packet has still
+ * to cross the cable between the last and the first router of its ring, 1
+ * otherwise (Dally & Seitz 1987; here without a bit in the packet, from where it
+ * is and where it goes). Going up a ring of k:
+ *
+ *     (0,vc0) < (1,vc0) < .. < (k-1,vc0) < (0,vc1) < (1,vc1) < .. < (k-2,vc1)
+ *
+ * The cable at k-1 is never taken on channel 1: who is there on 1 has arrived.
+ * Going down is the mirror on the other links. Dimensions are visited in
+ * order, so rank by dimension first. Lines that are not rings (mesh) and
+ * all-to-all lines (hyperx) are the same without the second half.
+ *
+ * UP AND DOWN (trees; one channel). Routers have ranks, a link to a higher rank
+ * goes up. A path goes up, then down: up links by rank, then down links by
+ * falling rank.
+ *
+ * COUNTED (anything). The channel is the number of hops made so far: every hop
+ * ranks above the one before. It needs as many channels as the longest path has
+ * hops.
+ *
+ * TWO WALKS. By an intermediate router, the first walk uses one set of channels
+ * and the second another, ranked above; each is one of the schemes above.
  */
 #include "route_vc_priv.h"
 
 #include "net/route/route.h"
 #include "route_groups_priv.h"
 
-bool route_vc_fits(uint32_t nvcs, struct wr_err *err)
+bool route_vc_fits(uint32_t nvcs, const char *instead, struct wr_err *err)
 {
     if (nvcs <= ROUTE_MAX_VCS)
         return true;
     return wr_fail(err, WR_INPUT,
-                   "it would need %u virtual channels and routers have at most %d; use a routing "
-                   "with fewer (`weir list routings`)",
-                   nvcs, ROUTE_MAX_VCS);
+                   "it would need %u virtual channels and routers have at most %d; use `kind: %s`",
+                   nvcs, ROUTE_MAX_VCS, instead);
 }
 
 bool route_vc_segments(struct route_group_vcs *ret, uint32_t segments, uint32_t each,
                        struct wr_err *err)
 {
-    if (!route_vc_fits(segments * each, err))
+    if (!route_vc_fits(segments * each, "table", err))
         return false;
     ret->nvcs = segments * each;
     for (uint32_t state = 0; state < 256; state++) {

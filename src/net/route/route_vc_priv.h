@@ -25,7 +25,13 @@ bool route_vc_segments(struct route_group_vcs *ret, uint32_t segments, uint32_t 
 /* The reference study's four. */
 void route_vc_study(struct route_group_vcs *ret);
 
-/* Refuses what no router of ours has. */
-bool route_vc_fits(uint32_t nvcs, struct wr_err *err);
+/* A ring: from coordinate x to `to`, going up or down. */
+static inline uint32_t route_vc_dateline(uint32_t x, uint32_t to, bool up)
+{
+    return up ? x <= to : x >= to;
+}
+
+/* Refuses what no router of ours has, naming the routing to use instead. */
+bool route_vc_fits(uint32_t nvcs, const char *instead, struct wr_err *err);
 
 #endif
