@@ -8,7 +8,7 @@
 
 #define ROUTES(X)                                                                       \
     X(route_minimal), X(route_valiant), X(route_ugal_l), X(route_ugal_g), X(route_par), \
-        X(route_dimension_order), X(route_table_paths)
+        X(route_dimension_order), X(route_updown), X(route_table_paths)
 
 #define OPS(r) &r
 #define KIND(r) &r.kind
