@@ -3,68 +3,167 @@
  * each other in a circle; or it refuses and says what to do. */
 #include "contract/route_walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "net/route/route_params.h"
+#include "net/topo/fail.h"
 #include "net/topo/topo_dragonfly.h"
+#include "net/topo/topo_dragonfly_xc.h"
 
-struct plug_case {
-    const char *kind;
-    const void *params;
+struct topo_case {
+    const char *text;
+    const char *failed; /* cables "a-b" (all of them) or "a-b/n", and routers "r" */
 };
 
-#define CASE(name, type, ...) \
-    {                         \
-        name, &(struct type)  \
-        {                     \
-            __VA_ARGS__       \
-        }                     \
-    }
-
-static const struct plug_case topos[] = {
-    /* groups, routers, nodes, globals, arrangement: absolute, relative, palmtree, circulant,
-       reference */
-    CASE("dragonfly", topo_dragonfly_params, 9, 4, 2, 2, 0),
-    CASE("dragonfly", topo_dragonfly_params, 9, 4, 2, 2, 2),
-    CASE("dragonfly", topo_dragonfly_params, 9, 4, 2, 2, 4),
-    CASE("dragonfly", topo_dragonfly_params, 4, 6, 1, 2, 1), /* several cables per pair */
-    CASE("dragonfly", topo_dragonfly_params, 6, 4, 1, 3, 0), /* 2 per pair, 2 ports spare */
-    CASE("dragonfly", topo_dragonfly_params, 2, 4, 3, 2, 3), /* two groups */
-    CASE("dragonfly", topo_dragonfly_params, 1, 5, 1, 0, 0), /* one group */
-    CASE("dragonfly", topo_dragonfly_params, 7, 1, 1, 6, 2), /* groups of one */
-    CASE("dragonfly", topo_dragonfly_params, 20, 8, 2, 4, 1),
+static const struct topo_case topos[] = {
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2", ""},
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: palmtree", ""},
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: reference", ""},
+    /* several cables per pair; some ports spare; two groups; one; groups of one router */
+    {"dragonfly, groups: 4, routers: 6, nodes: 1, globals: 2, arrangement: relative", ""},
+    {"dragonfly, groups: 6, routers: 4, nodes: 1, globals: 3", ""},
+    {"dragonfly, groups: 2, routers: 4, nodes: 3, globals: 2, arrangement: circulant", ""},
+    {"dragonfly, groups: 1, routers: 5, nodes: 1, globals: 0", ""},
+    {"dragonfly, groups: 7, routers: 1, nodes: 1, globals: 6", ""},
+    {"dragonfly, groups: 20, routers: 8, nodes: 2, globals: 4, arrangement: relative", ""},
+    /* a local cable, a global cable, a router, all three */
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: reference", "0-1"},
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: reference", "0-7"},
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: reference", "5"},
+    {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: reference",
+     "2-3 0-7 12"},
+    {"dragonfly, groups: 4, routers: 6, nodes: 1, globals: 2, arrangement: relative", "6-7 9"},
+    {"dragonfly-xc, groups: 3, rows: 3, columns: 4, nodes: 1, globals: 1", ""},
+    {"dragonfly-xc, groups: 5, rows: 2, columns: 2, nodes: 1, column_links: 1, globals: 1", ""},
+    {"dragonfly-xc, groups: 4, rows: 2, columns: 3, nodes: 1, column_links: 2, globals: 2", ""},
+    {"dragonfly-xc, groups: 3, rows: 4, columns: 4, nodes: 1, column_links: 1, globals: 1", ""},
+    {"dragonfly-xc, groups: 3, rows: 3, columns: 3, nodes: 1, column_links: 1, globals: 1",
+     "0-1 9-12 20"},
+    /* one cable per pair of groups; several; one group; one spine */
+    {"dragonfly-plus, leaves: 4, spines: 4, nodes: 2, globals: 2", ""},
+    {"dragonfly-plus, groups: 5, leaves: 3, spines: 4, nodes: 1, globals: 2", ""},
+    {"dragonfly-plus, groups: 1, leaves: 4, spines: 2, nodes: 2, globals: 0", ""},
+    {"dragonfly-plus, groups: 4, leaves: 2, spines: 1, nodes: 1, globals: 3", ""},
+    {"dragonfly-plus, groups: 5, leaves: 3, spines: 4, nodes: 1, globals: 2", "0-3"},
+    {"dragonfly-plus, groups: 5, leaves: 3, spines: 4, nodes: 1, globals: 2", "1 10 20"},
+    {"fat-tree, radix: 4, levels: 2", ""},
+    {"fat-tree, radix: 6, levels: 3", ""},
+    {"fat-tree, radix: 4, levels: 4", ""},
+    {"fat-tree, radix: 5, levels: 1", ""},
+    {"fat-tree, radix: 8, levels: 3, nodes: 6, pods: 3", ""},
+    {"fat-tree, down: [3, 4, 6], up: [4, 2], width: [2, 1]", ""},
+    {"fat-tree, radix: 4, levels: 3", "0-8"},
+    {"fat-tree, radix: 4, levels: 3", "8 17"},
+    {"fat-tree, radix: 6, levels: 3", "0-18 19 40"},
+    {"slim-fly, q: 5", ""},
+    {"slim-fly, q: 5", "0-1 7"},
+    {"slim-fly, q: 7, nodes: 1", ""},
+    {"crossbar, nodes: 4", ""},
+    {"torus, sizes: [5]", ""},
+    {"torus, sizes: [4, 4], nodes: 2", ""},
+    {"torus, sizes: [3, 2, 4], width: [2]", ""},
+    {"torus, sizes: [4, 5], width: [1, 2], wrap: [true, false]", ""},
+    {"torus, sizes: [40]", ""}, /* too wide to count hops */
+    {"torus, sizes: [4, 4]", "0-1"},
+    {"torus, sizes: [4, 4], width: [2]", "0-1/1"},
+    {"torus, sizes: [30]", "0-1"},
+    {"mesh, sizes: [3, 4, 2]", ""},
+    {"mesh, sizes: [4, 4]", "5"},
+    {"hyperx, sizes: [4, 3], width: [1, 2]", ""},
+    {"hyperx, sizes: [3, 3, 3]", ""},
+    {"hyperx, sizes: [4, 3]", "0-1 0-4"},
 };
 
-static const struct plug_case routes[] = {
-    CASE("minimal", route_minimal_params, ROUTE_FIXED, ROUTE_STUDY),
-    CASE("minimal", route_minimal_params, ROUTE_RANDOM, ROUTE_PHASE),
-    CASE("minimal", route_minimal_params, ROUTE_LEAST, ROUTE_STUDY),
-    CASE("par", route_par_params, {2, 0, ROUTE_BY_PORT}, ROUTE_LEAST, ROUTE_STUDY),
-    CASE("par", route_par_params, {1, 64, ROUTE_BY_HOPS}, ROUTE_RANDOM, ROUTE_PHASE),
+static const char *const routes[] = {
+    "minimal, choice: fixed",
+    "minimal, choice: random, channels: phase",
+    "minimal, choice: least-loaded",
+    "par",
+    "par, factor: 1, bias: 64 B, weight: hops, choice: random, channels: phase",
+    "valiant",
+    "valiant, via: router, choice: least-loaded",
+    "valiant, via: node, choice: fixed",
+    "ugal-l",
+    "ugal-l, via: node, factor: 2, bias: 30 B, weight: port, choice: random",
+    "ugal-g",
+    "ugal-g, via: router, measure: path, choice: random",
+    "dimension-order",
+    "dimension-order, choice: fixed",
+    "updown",
+    "updown, choice: random",
+    "updown, choice: least-loaded",
+    "table",
 };
 
 enum { NTOPOS = sizeof topos / sizeof *topos, NROUTES = sizeof routes / sizeof *routes };
 
-static struct topo open_topo(const struct plug_case *c)
-{
-    struct wr_err err = {0};
-    struct topo t;
+struct plug {
+    struct conf_plugin is;
+    struct conf *conf;
+};
 
-    if (!topo_open(&t, topo_find(c->kind), c->params, &err))
+static struct plug read_plug(const struct conf_kind *const *kinds, const char *text)
+{
+    const struct conf_row rows[] = {
+        {.key = "is", .type = CONF_PLUGIN, .kinds = kinds, .help = "What is tested."}, CONF_END};
+    struct plug plug = {0};
+    struct wr_err err = {0};
+    char yaml[512];
+    int n = snprintf(yaml, sizeof yaml, "is: {kind: %s}\n", text);
+
+    if (!conf_load_text(&plug.conf, &plug, rows, text, yaml, (size_t)n, NULL, 0, &err))
         fail_msg("%s", err.text);
-    return t;
+    return plug;
 }
 
-static bool try_route(struct route *ret, const struct plug_case *c, const struct topo *t)
+static void fail_parts(struct topo *t, const char *text)
 {
-    const struct route_ops *ops = route_find(c->kind);
     struct wr_err err = {0};
 
-    assert_non_null(ops);
-    if (route_open(ret, ops, c->params, t, &err))
+    for (int used; *text; text += used) {
+        struct topo_failure f = {.b = TOPO_NONE};
+
+        if (sscanf(text, "%u-%u/%u %n", &f.a, &f.b, &f.cables, &used) != 3 &&
+            sscanf(text, "%u-%u %n", &f.a, &f.b, &used) != 2 &&
+            sscanf(text, "%u %n", &f.a, &used) != 1)
+            fail_msg("cannot read \"%s\"", text);
+        if (!topo_fail(t, &f, 1, &err))
+            fail_msg("%s", err.text);
+    }
+}
+
+struct machine {
+    struct plug plug;
+    struct topo t;
+};
+
+static struct machine open_machine(const struct topo_case *c)
+{
+    struct machine m = {.plug = read_plug(topo_kinds, c->text)};
+    struct wr_err err = {0};
+
+    if (!topo_open(&m.t, (const struct topo_ops *)m.plug.is.kind, m.plug.is.params, &err))
+        fail_msg("%s", err.text);
+    fail_parts(&m.t, c->failed);
+    return m;
+}
+
+static void close_machine(struct machine *m)
+{
+    topo_close(&m->t);
+    conf_close(m->plug.conf);
+}
+
+static bool try_route(struct route *ret, struct plug *plug, const char *text, const struct topo *t)
+{
+    struct wr_err err = {0};
+
+    *plug = read_plug(route_kinds, text);
+    if (route_open(ret, (const struct route_ops *)plug->is.kind, plug->is.params, t, &err))
         return true;
     assert_int_equal(err.code, WR_INPUT);
     assert_non_null(strstr(err.text, "use "));
+    conf_close(plug->conf);
     return false;
 }
 
@@ -73,25 +172,34 @@ typedef void check_fn(const struct route *rt);
 static void for_every_pairing(check_fn *check)
 {
     for (size_t i = 0; i < NTOPOS; i++) {
-        struct topo t = open_topo(&topos[i]);
+        struct machine m = open_machine(&topos[i]);
 
         for (size_t k = 0; k < NROUTES; k++) {
             struct route rt;
+            struct plug plug;
 
-            if (!try_route(&rt, &routes[k], &t))
+            if (!try_route(&rt, &plug, routes[k], &m.t))
                 continue;
             check(&rt);
             route_close(&rt);
+            conf_close(plug.conf);
         }
-        topo_close(&t);
+        close_machine(&m);
     }
 }
 
+static bool has_terminals(const struct topo *t, uint32_t r)
+{
+    for (uint32_t p = 0; p < t->nports; p++)
+        if (topo_port(t, r, p)->kind == TOPO_TERMINAL)
+            return true;
+    return false;
+}
+
+/* Enough that every branch of an adaptive routing is met from everywhere. */
 static uint32_t repetitions(const struct topo *t)
 {
-    uint32_t pairs = t->nrouters * t->nrouters;
-
-    return pairs > 40000 ? 2 : 2 + 40000 / pairs;
+    return 1 + 10000 / (t->nrouters * t->nrouters);
 }
 
 static void walk_all(const struct route *rt, struct walk_deps *deps)
@@ -105,6 +213,8 @@ static void walk_all(const struct route *rt, struct walk_deps *deps)
     for (uint32_t i = 0; i < reps; i++)
         for (uint32_t src = 0; src < t->nrouters; src++)
             for (uint32_t dst = 0; dst < t->nrouters; dst++) {
+                if (!has_terminals(t, src) || !has_terminals(t, dst))
+                    continue;
                 view.salt = wr_rng_u32(&rng);
                 walk_pair(rt, src, dst, &view.view, &rng, deps);
             }
@@ -142,11 +252,12 @@ static struct route_hop decide_on_one_channel(const struct route *rt, struct rou
 
 static void the_cycle_check_finds_a_cycle(void **state)
 {
-    struct topo t = open_topo(&topos[0]);
+    struct machine m = open_machine(&topos[0]);
     struct route rt;
+    struct plug plug;
 
     (void)state;
-    assert_true(try_route(&rt, &routes[3], &t));
+    assert_true(try_route(&rt, &plug, "par", &m.t));
     struct route_ops bad = *rt.ops;
 
     bad.decide = decide_on_one_channel;
@@ -154,10 +265,11 @@ static void the_cycle_check_finds_a_cycle(void **state)
     struct walk_deps deps = walk_deps_new(&rt);
 
     walk_all(&rt, &deps);
-    assert_false(walk_deps_acyclic(&deps, &t));
+    assert_false(walk_deps_acyclic(&deps, &m.t));
     free(deps.bit);
     route_close(&rt);
-    topo_close(&t);
+    conf_close(plug.conf);
+    close_machine(&m);
 }
 
 static void check_minimal_path(const struct route *rt)
@@ -166,7 +278,7 @@ static void check_minimal_path(const struct route *rt)
     struct walk_view view = {.view.load = walk_load};
     struct wr_rng rng;
 
-    if (strcmp(rt->ops->kind.name, "minimal") || strcmp(t->ops->kind.name, "dragonfly"))
+    if (rt->ops != route_find("minimal") || t->ops != &topo_dragonfly || t->nfailed)
         return;
     wr_rng_init(&rng, 8, 0, 0);
     for (uint32_t src = 0; src < t->nrouters; src++)
@@ -191,12 +303,120 @@ static void minimal_on_a_dragonfly_is_local_global_local(void **state)
     for_every_pairing(check_minimal_path);
 }
 
+/* The order that keeps a group of rows and columns free of deadlock. */
+static void check_rows_first(const struct route *rt)
+{
+    const struct topo *t = rt->topo;
+    struct walk_view view = {.view.load = walk_load};
+    struct wr_rng rng;
+
+    if (t->ops != &topo_dragonfly_xc || t->nfailed || rt->ops == route_find("table"))
+        return;
+    wr_rng_init(&rng, 9, 0, 0);
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t src = wr_rng_below(&rng, t->nrouters), dst = wr_rng_below(&rng, t->nrouters);
+
+        view.salt = i;
+        struct walk_path path = walk_pair(rt, src, dst, &view.view, &rng, NULL);
+
+        for (uint32_t k = 1; k < path.n; k++)
+            if (path.hop[k].vc == path.hop[k - 1].vc &&
+                t->group[path.router[k - 1]] == t->group[path.router[k]] &&
+                path.cls[k] < path.cls[k - 1])
+                fail_msg("%s: column before row at %u, from %u to %u", rt->ops->kind.name,
+                         path.router[k], src, dst);
+    }
+}
+
+static void rows_come_before_columns_on_an_xc(void **state)
+{
+    (void)state;
+    for_every_pairing(check_rows_first);
+}
+
+/* Which kinds go together when nothing has failed and paths are short. */
+static const struct {
+    const char *route;
+    const char *topos; /* "": all */
+} pairings[] = {
+    {"minimal", ""},
+    {"valiant", ""},
+    {"ugal-l", ""},
+    {"ugal-g", ""},
+    {"table", ""},
+    {"par", "dragonfly dragonfly-xc dragonfly-plus"},
+    {"dimension-order", "torus mesh hyperx"},
+    {"updown", "fat-tree dragonfly-plus file"},
+};
+
+static bool is_word_of(const char *word, const char *text)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = text; (at = strstr(at, word)); at += n)
+        if ((at == text || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
+static void check_pairing(const struct machine *m, const char *route, const char *accepted)
+{
+    const char *topo = m->t.ops->kind.name;
+    bool expected = !*accepted || is_word_of(topo, accepted);
+    struct route rt;
+    struct plug plug;
+    bool ok = try_route(&rt, &plug, route, &m->t);
+
+    if (ok != expected)
+        fail_msg("%s on %s is %s", route, topo, ok ? "accepted" : "refused");
+    if (!ok)
+        return;
+    route_close(&rt);
+    conf_close(plug.conf);
+}
+
+static void a_routing_accepts_the_topologies_it_is_for(void **state)
+{
+    (void)state;
+    for (size_t k = 0; route_table[k]; k++) {
+        size_t row = 0;
+
+        while (strcmp(pairings[row].route, route_table[k]->kind.name))
+            assert_true(++row < sizeof pairings / sizeof *pairings);
+        for (size_t i = 0; i < NTOPOS; i++) {
+            struct machine m = open_machine(&topos[i]);
+
+            if (!m.t.nfailed && !strstr(topos[i].text, "[40]"))
+                check_pairing(&m, pairings[row].route, pairings[row].topos);
+            close_machine(&m);
+        }
+    }
+}
+
+static void a_pair_that_is_cut_off_is_named(void **state)
+{
+    struct machine m = open_machine(&(struct topo_case){"mesh, sizes: [3]", "0-1"});
+    struct plug plug = read_plug(route_kinds, "table");
+    struct wr_err err = {0};
+    struct route rt;
+
+    (void)state;
+    assert_false(route_open(&rt, route_find("table"), plug.is.params, &m.t, &err));
+    assert_non_null(strstr(err.text, "2 pairs of nodes are cut off"));
+    assert_non_null(strstr(err.text, "n0 on 0 and n1 on 1"));
+    conf_close(plug.conf);
+    close_machine(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_is_reached_without_deadlock_or_the_pairing_is_refused),
         cmocka_unit_test(the_cycle_check_finds_a_cycle),
         cmocka_unit_test(minimal_on_a_dragonfly_is_local_global_local),
+        cmocka_unit_test(rows_come_before_columns_on_an_xc),
+        cmocka_unit_test(a_routing_accepts_the_topologies_it_is_for),
+        cmocka_unit_test(a_pair_that_is_cut_off_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
