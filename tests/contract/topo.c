@@ -20,6 +20,7 @@
 #include "net/topo/topo_dragonfly_plus.h"
 #include "net/topo/topo_dragonfly_xc.h"
 #include "net/topo/topo_fat_tree.h"
+#include "net/topo/topo_file.h"
 #include "net/topo/topo_grid.h"
 #include "net/topo/topo_slim_fly.h"
 
@@ -130,6 +131,8 @@ static const struct topo_case cases[] = {
     CASE("slim-fly", topo_slim_fly_params, 16, 1),
     CASE("crossbar", topo_crossbar_params, 1),
     CASE("crossbar", topo_crossbar_params, 12),
+    CASE("file", topo_file_params, WEIR_SOURCE_DIR "/examples/topologies/two-racks.topo"),
+    CASE("file", topo_file_params, WEIR_SOURCE_DIR "/examples/topologies/star.topo"),
 };
 
 enum { NCASES = sizeof cases / sizeof cases[0], FAR = UINT32_MAX, SMALL = 16 };

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "net/topo/gateway.h"
-#include "net/topo/paths.h"
 
 enum { PAIRS_NAMED = 4 };
 
@@ -117,31 +116,37 @@ bool topo_router_by_name(const struct topo *t, const char *name, uint32_t *ret, 
                    name, near.best ? near.best : each, t->nrouters - 1);
 }
 
-struct flood {
-    uint32_t *part, number;
-};
-
-static void note_part(void *arg, uint32_t router, uint64_t who, uint32_t hops)
+/* Everything that `from` reaches gets its number; a plain stack, because there
+ * may be as many parts as routers. */
+static void flood(const struct topo *t, uint32_t from, uint32_t number, uint32_t *part,
+                  uint32_t *stack)
 {
-    struct flood *f = arg;
+    uint32_t n = 0;
 
-    (void)who;
-    (void)hops;
-    f->part[router] = f->number;
+    part[from] = number;
+    stack[n++] = from;
+    while (n) {
+        const struct topo_port *port = topo_port(t, stack[--n], 0);
+
+        for (uint32_t p = 0; p < t->nports; p++)
+            if (port[p].kind == TOPO_ROUTER && part[port[p].peer] == TOPO_NONE) {
+                part[port[p].peer] = number;
+                stack[n++] = port[p].peer;
+            }
+    }
 }
 
 uint32_t topo_parts(const struct topo *t, uint32_t *part)
 {
-    struct flood f = {.part = part};
+    uint32_t *stack = wr_alloc(t->nrouters * sizeof *stack), number = 0;
 
     for (uint32_t r = 0; r < t->nrouters; r++)
         part[r] = TOPO_NONE;
     for (uint32_t r = 0; r < t->nrouters; r++)
-        if (part[r] == TOPO_NONE) {
-            topo_search(t, &r, 1, note_part, &f);
-            f.number++;
-        }
-    return f.number;
+        if (part[r] == TOPO_NONE)
+            flood(t, r, number++, part, stack);
+    free(stack);
+    return number;
 }
 
 static void name_pairs(const struct topo *t, const uint32_t *part, struct wr_str *names)

@@ -19,7 +19,8 @@
     ROW(topo_mesh)           \
     ROW(topo_hyperx)         \
     ROW(topo_slim_fly)       \
-    ROW(topo_crossbar)
+    ROW(topo_crossbar)       \
+    ROW(topo_file)
 
 #define ROW_OPS(ops) &ops,
 #define ROW_KIND(ops) &ops.kind,

@@ -7,7 +7,7 @@
 extern const struct topo_ops topo_dragonfly;
 extern const struct topo_ops topo_dragonfly_xc, topo_dragonfly_plus;
 extern const struct topo_ops topo_torus, topo_mesh, topo_hyperx;
-extern const struct topo_ops topo_fat_tree, topo_slim_fly, topo_crossbar;
+extern const struct topo_ops topo_fat_tree, topo_slim_fly, topo_crossbar, topo_file;
 
 /* Which global port of a group goes to which port of which other group, seen
  * from the group as one big router. Sources in docs/models/topologies.md. */
