@@ -107,12 +107,12 @@ static const char *skip_space(const char *s)
 /* [e[+-]digits] after the mantissa; an e that no digit follows belongs to the unit. */
 static const char *scan_exponent(const char *s, int *exp10)
 {
-    const char *p = s + 1;
-    bool minus = *p == '-';
     int e = 0;
 
     if (*s != 'e' && *s != 'E')
         return s;
+    const char *p = s + 1;
+    bool minus = *p == '-';
     p += *p == '-' || *p == '+';
     if (!isdigit((unsigned char)*p))
         return s;
@@ -517,7 +517,8 @@ struct wr_text wr_text_rate(double v_bps)
     return strlen(binary.s) < strlen(decimal.s) ? binary : decimal;
 }
 
-/* The shortest of decimal, binary (when it ends within three places) and plain. */
+/* The shorter of decimal and binary (when that ends within three places), or
+ * plain when both are long. */
 struct wr_text wr_text_bytes(uint64_t v)
 {
     static const struct step steps[] = {{"EB", 18}, {"PB", 15}, {"TB", 12}, {"GB", 9},
@@ -527,8 +528,6 @@ struct wr_text wr_text_bytes(uint64_t v)
 
     scan_decimal(&d, digits.s);
     best = in_steps(d, steps);
-    if (strlen(digits.s) + 2 < strlen(best.s))
-        snprintf(best.s, sizeof best.s, "%.40s B", digits.s);
     for (size_t p = 0; p < NPREFIXES; p++) {
         unsigned __int128 milli = (unsigned __int128)v * 1000;
 
@@ -543,5 +542,7 @@ struct wr_text wr_text_bytes(uint64_t v)
         if (strlen(binary.s) <= strlen(best.s))
             best = binary;
     }
+    if (strlen(digits.s) + strlen(" B") + 1 < strlen(best.s))
+        snprintf(best.s, sizeof best.s, "%.40s B", digits.s);
     return best;
 }
