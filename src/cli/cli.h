@@ -40,6 +40,7 @@
     X(show) \
     X(query) \
     X(same) \
+    X(config) \
     X(list) \
     X(report) \
     X(version) \

@@ -76,9 +76,9 @@ static void add_default(struct wr_str *out, const struct conf_row *row)
 {
     if (!row->def)
         wr_str_add(out,
-                   row->type == CONF_SECTION ? "that of each key in it" : "none, must be given");
+                   row->type == CONF_SECTION ? "that of each key in it" : "none: it must be given");
     else
-        wr_str_add(out, row->def[0] ? row->def : "none, may be left out");
+        wr_str_add(out, row->def[0] ? row->def : "none: it may be left out");
 }
 
 static void add_names(struct wr_str *out, const char *const *names)
@@ -104,10 +104,12 @@ static void list_one(const char *path, const struct found *what, void *arg)
         l->width = len > l->width ? len : l->width;
         return;
     }
-    wr_str_addf(l->out, "%*s%-*s  %s (default: ", l->indent, "", l->width, path,
-                what->row->help ? what->row->help : "");
-    add_default(l->out, what->row);
-    wr_str_add(l->out, ")\n");
+    const char *def = what->row->def;
+    wr_str_addf(l->out, "%*s%-*s  %s [%s]\n", l->indent, "", l->width, path,
+                what->row->help ? what->row->help : "",
+                !def     ? "must be given"
+                : def[0] ? def
+                         : "optional");
 }
 
 /* One line for each row under `path`, whatever kind the rows belong to. */
