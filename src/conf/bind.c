@@ -127,12 +127,9 @@ static const struct conf_node *kind_node(struct conf *c, const struct conf_row *
     if (name->type == CONF_NODE_SCALAR && !conf_node_empty(name))
         return name;
     if (name->type == CONF_NODE_MAP && !pair)
-        wr_fail(err, WR_INPUT, "has no `kind:`; add one of those of `weir config explain %s`",
-                row->key);
+        fail_about(c, row, field, "has no `kind:`", "write", name, err);
     else
-        wr_fail(err, WR_INPUT, "is %s; write the name of a kind, or a mapping with `kind:`",
-                conf_node_what(name));
-    wrap(c, field, name, err);
+        fail_type(c, row, name, field, err);
     return NULL;
 }
 

@@ -59,8 +59,9 @@ bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const
     struct conf *c = conf_new(into, rows);
     struct conf_node at = {.src = &nowhere};
 
-    return finish(ret, c, path ? conf_read(c, path, err) : conf_node_new(c, CONF_NODE_MAP, &at),
-                  sets, nsets, err);
+    return finish(ret, c,
+                  path ? conf_read(c, path, NULL, err) : conf_node_new(c, CONF_NODE_MAP, &at), sets,
+                  nsets, err);
 }
 
 bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, const char *name,

@@ -118,7 +118,9 @@ struct conf_node *conf_yaml(struct conf *c, const struct conf_source *src, const
 /* include.c */
 struct conf_frame; /* the files being included, innermost first */
 
-struct conf_node *conf_read(struct conf *c, const char *path, struct wr_err *err);
+/* `named_at`: the node that names the file, or NULL. */
+struct conf_node *conf_read(struct conf *c, const char *path, const struct conf_node *named_at,
+                            struct wr_err *err);
 struct conf_node *conf_read_text(struct conf *c, const char *path, const char *text, size_t len,
                                  struct wr_err *err);
 /* Replace file names by what the files say, wherever a row allows it. */

@@ -76,29 +76,31 @@ struct conf_node *conf_read_text(struct conf *c, const char *path, const char *t
 
 /* Reads until the end or just past what is allowed: the file may be a pipe
  * or have no end. */
-static bool slurp(FILE *f, const char *path, struct wr_str *ret, struct wr_err *err)
+static bool slurp(const char *path, struct wr_str *ret, struct wr_err *err)
 {
     char part[1 << 16];
+    FILE *f = fopen(path, "rb");
     size_t got;
 
+    if (!f)
+        return fail_open(path, err);
     while (ret->n <= CONF_MOST_BYTES && (got = fread(part, 1, sizeof part, f)) > 0)
         wr_str_addn(ret, part, got);
-    return ferror(f) ? fail_open(path, err) : true;
+    bool ok = !ferror(f) || fail_open(path, err);
+    fclose(f);
+    return ok;
 }
 
-struct conf_node *conf_read(struct conf *c, const char *path, struct wr_err *err)
+struct conf_node *conf_read(struct conf *c, const char *path, const struct conf_node *named_at,
+                            struct wr_err *err)
 {
     struct wr_str text = {0};
     struct conf_node *root = NULL;
-    FILE *f = fopen(path, "rb");
 
-    if (!f) {
-        fail_open(path, err);
-        return NULL;
-    }
-    if (slurp(f, path, &text, err))
+    if (slurp(path, &text, err))
         root = conf_read_text(c, path, wr_str_get(&text), text.n, err);
-    fclose(f);
+    else if (named_at)
+        conf_node_wrap(named_at, err);
     wr_str_fini(&text);
     return root;
 }
@@ -201,12 +203,12 @@ static bool read_section(struct conf *c, const struct conf_row *row, const struc
     struct conf_node *base;
 
     if (name->type != CONF_NODE_SCALAR || !name->text[0])
-        return conf_node_fail(name, err, "%s.file must be a file name, not %s", row->key,
+        return conf_node_fail(name, err, "%s.file is %s; write the name of a file", row->key,
                               conf_node_what(name));
     const char *path = conf_path_beside(c, name->src, name->text);
     if (!enter(up, &frame, path, err))
         return conf_node_wrap(name, err);
-    base = conf_read(c, path, err);
+    base = conf_read(c, path, name, err);
     if (!base)
         return false;
     if (conf_node_empty(base))

@@ -113,11 +113,11 @@ static bool step_list(struct conf *c, const struct set *s, struct spot *spot, co
     spot->slot = &list->items[i];
     spot->rows = row->rows;
     spot->row = NULL;
-    if (!row->rows && row->item == CONF_PLUGIN) {
+    if (!row->rows) {
         struct conf_row *item = wr_arena_alloc(&c->arena, sizeof *item);
 
         *item = *row;
-        item->type = CONF_PLUGIN;
+        item->type = row->item;
         item->def = "";
         spot->row = item;
     }

@@ -151,11 +151,11 @@ static struct conf_node *compose_list(struct reader *r, const yaml_event_t *star
     return list;
 }
 
-static bool check_key(struct reader *r, const struct conf_node *key, yaml_event_type_t type)
+static bool check_key(struct reader *r, const struct conf_node *key)
 {
-    if (type != YAML_SCALAR_EVENT)
+    if (key->type != CONF_NODE_SCALAR)
         return conf_node_fail(key, r->err, "a key must be plain text, not %s; write `key: value`",
-                              type == YAML_ALIAS_EVENT ? "an alias" : conf_node_what(key));
+                              conf_node_what(key));
     if (!key->text[0])
         return conf_node_fail(key, r->err, "a key is missing before the colon; write `key: value`");
     if (strlen(key->text) > CONF_LONGEST_KEY)
@@ -203,6 +203,18 @@ static bool check_unique(struct reader *r, const struct conf_node *map)
                           again->text, first->line, first->column);
 }
 
+static struct conf_node *compose_key(struct reader *r, const yaml_event_t *event, unsigned depth)
+{
+    struct conf_node at = at_mark(r, event->start_mark), *key;
+
+    if (event->type == YAML_ALIAS_EVENT) {
+        conf_node_fail(&at, r->err, "a key must be plain text, not an alias; write `key: value`");
+        return NULL;
+    }
+    key = compose(r, event, depth);
+    return key && check_key(r, key) ? key : NULL;
+}
+
 /* One `key: value`; *done at the end of the mapping. */
 static bool compose_pair(struct reader *r, struct conf_node *map, unsigned depth, bool *done)
 {
@@ -211,14 +223,13 @@ static bool compose_pair(struct reader *r, struct conf_node *map, unsigned depth
 
     if (!next_event(r, &event))
         return false;
-    yaml_event_type_t type = event.type;
-    *done = type == YAML_MAPPING_END_EVENT;
+    *done = event.type == YAML_MAPPING_END_EVENT;
     if (!*done)
-        pair.key = compose(r, &event, depth + 1);
+        pair.key = compose_key(r, &event, depth + 1);
     yaml_event_delete(&event);
     if (*done)
         return true;
-    if (!pair.key || !check_key(r, pair.key, type) || !next_event(r, &event))
+    if (!pair.key || !next_event(r, &event))
         return false;
     pair.value = compose(r, &event, depth + 1);
     yaml_event_delete(&event);
