@@ -174,7 +174,7 @@ static inline void net_port_absorb(struct net *n, struct net_port *port)
 }
 
 /* router.c */
-void net_warm(void *ctx, const struct sim_event *e);
+void net_warm(void *ctx, const struct sim_event *e, int step);
 void net_on_arrive(void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);

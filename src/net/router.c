@@ -180,12 +180,18 @@ void net_on_arrive(void *ctx, const struct sim_event *e)
         ask_first(n, sim_dst(e), line);
 }
 
-void net_warm(void *ctx, const struct sim_event *e)
+void net_warm(void *ctx, const struct sim_event *e, int step)
 {
     const struct net *n = ctx;
 
-    if (sim_kind(e) == NET_EV_ARRIVE)
-        __builtin_prefetch(net_pkt(n, e->arg));
-    else if (sim_kind(e) == NET_EV_PORT && sim_dst(e) < n->nrouters)
-        __builtin_prefetch(&n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)]);
+    if (sim_kind(e) != NET_EV_ARRIVE)
+        return;
+    const struct net_pkt *k = net_pkt(n, e->arg);
+
+    if (step == 0)
+        __builtin_prefetch(k);
+    else {
+        __builtin_prefetch(&n->port[k->from]);
+        __builtin_prefetch(&n->port[k->from].ring);
+    }
 }

@@ -10,33 +10,33 @@ enum {
     FIRST_SHIFT = 10, /* a nanosecond or so, until the traffic is known */
     FIRST_DAYS = 1 << 12,
     FEWEST_DAYS = 1 << 10,
-    PER_DAY = 3,
-    MOST_DAYS = 1 << 21,
+    MOST_DAYS = 1 << 22,
     MOST_SHIFT = 40,
+    PER_DAY = 3, /* events in a day, empty ones counted */
     POOL_CAP = 1 << 28,
     LOOK_EVERY = 4096, /* days turned between two looks at the width */
 };
 
 static void set_days(struct sim_calendar *c, uint32_t ndays)
 {
-    free(c->first);
+    free(c->days);
     free(c->busy);
     c->ndays = ndays;
-    c->first = wr_alloc(ndays * sizeof *c->first);
-    memset(c->first, 0xff, ndays * sizeof *c->first);
+    c->days = wr_zalloc_aligned(ndays, sizeof *c->days);
     c->busy = wr_zalloc(ndays / 64, sizeof *c->busy);
 }
 
 void sim_calendar_init(struct sim_calendar *c)
 {
-    *c = (struct sim_calendar){.shift = FIRST_SHIFT, .far_day = UINT64_MAX};
+    *c = (struct sim_calendar){.shift = FIRST_SHIFT, .far_day = UINT64_MAX, .free = WR_NIL};
     wr_pool_init(&c->pool, "events", sizeof(struct sim_event), POOL_CAP);
+    c->node = wr_pool_at(&c->pool, 0);
     set_days(c, FIRST_DAYS);
 }
 
 void sim_calendar_fini(struct sim_calendar *c)
 {
-    free(c->first);
+    free(c->days);
     free(c->busy);
     free(c->today);
     sim_heap_fini(&c->far);
@@ -44,20 +44,34 @@ void sim_calendar_fini(struct sim_calendar *c)
     *c = (struct sim_calendar){0};
 }
 
-/* Into today, which stays sorted: most such events are late in it. */
+uint32_t sim_calendar_fresh(struct sim_calendar *c)
+{
+    return wr_pool_take(&c->pool);
+}
+
+static void reserve_today(struct sim_calendar *c, uint32_t n)
+{
+    if (n <= c->cap)
+        return;
+    while (c->cap < n)
+        c->cap = c->cap ? c->cap * 2 : 64;
+    c->today = wr_realloc(c->today, c->cap, sizeof *c->today);
+}
+
+/* Into today, which stays sorted; most such events are late in it. */
 static void push_today(struct sim_calendar *c, const struct sim_event *e)
 {
+    uint32_t h = sim_calendar_take(c);
+
     if (c->at == c->n)
         c->at = c->n = 0;
-    if (c->n == c->cap) {
-        c->cap = c->cap ? c->cap * 2 : 64;
-        c->today = wr_realloc(c->today, c->cap, sizeof *c->today);
-    }
+    reserve_today(c, c->n + 1);
     uint32_t i = c->n++;
 
-    for (; i > c->at && sim_before(e, &c->today[i - 1]); i--)
+    c->node[h] = *e;
+    for (; i > c->at && sim_before(e, &c->node[c->today[i - 1]]); i--)
         c->today[i] = c->today[i - 1];
-    c->today[i] = *e;
+    c->today[i] = h;
 }
 
 static void set_far_day(struct sim_calendar *c)
@@ -67,9 +81,7 @@ static void set_far_day(struct sim_calendar *c)
 
 void sim_calendar_push_slow(struct sim_calendar *c, const struct sim_event *e)
 {
-    uint64_t day = e->t >> c->shift;
-
-    if (day <= c->day) {
+    if (e->t >> c->shift <= c->day) {
         push_today(c, e);
         return;
     }
@@ -80,7 +92,7 @@ void sim_calendar_push_slow(struct sim_calendar *c, const struct sim_event *e)
 
 /* The next day after `day` with events in the lists; inlist > 0. May come
  * around to `day` itself. */
-static uint64_t next_busy(const struct sim_calendar *c, uint64_t day)
+static inline uint64_t next_busy(const struct sim_calendar *c, uint64_t day)
 {
     uint64_t from = day + 1;
     uint32_t mask = c->ndays - 1, at = (uint32_t)from & mask;
@@ -96,41 +108,50 @@ static uint64_t next_busy(const struct sim_calendar *c, uint64_t day)
     return from + ((found - at) & mask);
 }
 
-static int by_order(const void *a, const void *b)
+static int by_order(const void *a, const void *b, void *node)
 {
-    return sim_before(a, b) ? -1 : 1;
+    const struct sim_event *v = node;
+
+    return sim_before(&v[*(const uint32_t *)a], &v[*(const uint32_t *)b]) ? -1 : 1;
 }
 
-/* Take the list of `day` into the empty today, sorted. */
-static void open_day(struct sim_calendar *c, uint64_t day)
+/* The handles of a day go to `to`, in no order. */
+static void gather(const struct sim_calendar *c, const struct sim_day *day, uint32_t *to)
 {
-    uint32_t slot = (uint32_t)day & (c->ndays - 1), n = 0;
+    uint32_t n = 0;
 
-    for (uint32_t h = c->first[slot], next; h != WR_NIL; h = next, n++) {
-        struct sim_event *e = wr_pool_at(&c->pool, h);
+    for (; n < day->n && n < SIM_DAY_SLOTS; n++)
+        to[n] = day->slot[n];
+    for (uint32_t h = day->more; n < day->n; h = c->node[h].next)
+        to[n++] = h;
+}
 
-        next = e->next;
-        __builtin_prefetch(wr_pool_at(&c->pool, next == WR_NIL ? h : next));
-        if (n == c->cap) {
-            c->cap = c->cap ? c->cap * 2 : 64;
-            c->today = wr_realloc(c->today, c->cap, sizeof *c->today);
-        }
-        /* Short days are sorted while they are read. */
-        uint32_t i = n;
-        if (n < 32)
-            for (; i && sim_before(e, &c->today[i - 1]); i--)
-                c->today[i] = c->today[i - 1];
-        c->today[i] = *e;
-        wr_pool_give(&c->pool, h);
-    }
-    if (n > 32)
-        qsort(c->today, n, sizeof *c->today, by_order);
-    c->first[slot] = WR_NIL;
-    c->busy[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
-    c->inlist -= n;
+/* Make `number`, which has events, today. */
+static void open_day(struct sim_calendar *c, uint64_t number)
+{
+    uint32_t slot = (uint32_t)number & (c->ndays - 1);
+    struct sim_day *day = &c->days[slot];
+    const struct sim_event *node = c->node;
+
+    reserve_today(c, day->n);
     c->at = 0;
-    c->n = n;
-    c->seen_events += n;
+    c->n = day->n;
+    if (day->n <= SIM_DAY_SLOTS) {
+        for (uint32_t k = 0; k < day->n; k++) {
+            uint32_t h = day->slot[k], i = k;
+
+            for (; i && sim_before(&node[h], &node[c->today[i - 1]]); i--)
+                c->today[i] = c->today[i - 1];
+            c->today[i] = h;
+        }
+    } else {
+        gather(c, day, c->today);
+        qsort_r(c->today, c->n, sizeof *c->today, by_order, c->node);
+    }
+    day->n = 0;
+    c->busy[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+    c->inlist -= c->n;
+    c->day = number;
 }
 
 /* What was far and is now within the days goes into its list. */
@@ -147,31 +168,30 @@ static void bring_near(struct sim_calendar *c)
 
 static void rebuild(struct sim_calendar *c, uint32_t shift, uint32_t ndays)
 {
-    WR_VEC(struct sim_event) all = {0};
-
-    for (uint32_t d = 0; d < c->ndays; d++)
-        for (uint32_t h = c->first[d], next; h != WR_NIL; h = next) {
-            struct sim_event *e = wr_pool_at(&c->pool, h);
-
-            next = e->next;
-            wr_vec_push(&all, *e);
-            wr_pool_give(&c->pool, h);
-        }
-    uint64_t now = c->day << c->shift;
+    uint32_t *all = wr_alloc((c->inlist + 1) * sizeof *all), n = 0;
     struct sim_heap far = c->far;
+    uint64_t now = c->day << c->shift;
 
+    for (uint32_t d = 0; d < c->ndays; d++) {
+        gather(c, &c->days[d], all + n);
+        n += c->days[d].n;
+    }
     c->far = (struct sim_heap){0};
     c->far_day = UINT64_MAX;
     c->inlist = 0;
     c->shift = shift;
     c->day = now >> shift;
     set_days(c, ndays);
-    for (size_t i = 0; i < all.n; i++)
-        sim_calendar_push(c, &all.v[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        struct sim_event e = c->node[all[i]];
+
+        sim_calendar_give(c, all[i]);
+        sim_calendar_push(c, &e);
+    }
     for (size_t i = 0; i < far.n; i++)
         sim_calendar_push(c, &far.v[i]);
-    wr_vec_fini(&all);
     sim_heap_fini(&far);
+    free(all);
     c->retunes++;
 }
 
@@ -193,8 +213,9 @@ static bool reaches_too_far(const struct sim_calendar *c)
  * that little goes to the heap. Small corrections are not worth a rebuild. */
 static void look_at_width(struct sim_calendar *c)
 {
+    double events = (double)(c->popped - c->seen_events) + 1;
     double span = (double)((c->day - c->seen_from) << c->shift);
-    double want = log2(fmax(span / (c->seen_events + 1.0) * PER_DAY, 1));
+    double want = log2(fmax(span / events * PER_DAY, 1));
     uint32_t shift = c->shift, ndays = c->ndays;
 
     if (want > shift + 1.5 || want < shift - 0.5)
@@ -203,7 +224,7 @@ static void look_at_width(struct sim_calendar *c)
      * far when it was for nothing. */
     double days = (double)ndays * exp2((double)c->shift - shift);
 
-    if (c->seen_far > c->seen_events / 32)
+    if (c->seen_far > events / 32)
         days *= 4;
     else if (reaches_too_far(c))
         days /= 2;
@@ -211,25 +232,29 @@ static void look_at_width(struct sim_calendar *c)
         ndays *= 2;
     if (shift != c->shift || ndays != c->ndays)
         rebuild(c, shift, ndays);
-    c->seen_days = c->seen_events = c->seen_far = 0;
+    c->seen_days = c->seen_far = 0;
+    c->seen_events = c->popped;
     c->seen_from = c->day;
 }
 
-/* Ask for the memory that the coming days will touch: the events of the one
- * after the next, and what the events of the next are about. */
-static void look_ahead(struct sim_calendar *c)
+/* Ask for the memory that the coming days will touch, one step further for
+ * each day nearer: the events, what they are about, what that leads to. */
+static void look_ahead(const struct sim_calendar *c)
 {
+    uint32_t mask = c->ndays - 1;
+
+    for (uint32_t i = 1; i < c->n; i++)
+        c->warm(c->warm_ctx, &c->node[c->today[i]], 1);
     if (!c->inlist)
         return;
-    uint64_t next = next_busy(c, c->day);
-    uint32_t mask = c->ndays - 1, h = c->first[next & mask];
-    const struct sim_event *e = wr_pool_at(&c->pool, h);
+    uint64_t number = next_busy(c, c->day);
+    const struct sim_day *next = &c->days[number & mask];
+    const struct sim_day *after = &c->days[next_busy(c, number) & mask];
 
-    if (c->warm)
-        c->warm(c->warm_ctx, e);
-    uint64_t after = next_busy(c, next);
-
-    __builtin_prefetch(wr_pool_at(&c->pool, c->first[after & mask]));
+    for (uint32_t i = 0; i < next->n && i < SIM_DAY_SLOTS; i++)
+        c->warm(c->warm_ctx, &c->node[next->slot[i]], 0);
+    for (uint32_t i = 0; i < after->n && i < SIM_DAY_SLOTS; i++)
+        __builtin_prefetch(&c->node[after->slot[i]]);
 }
 
 bool sim_calendar_turn(struct sim_calendar *c)
@@ -241,16 +266,34 @@ bool sim_calendar_turn(struct sim_calendar *c)
     if (!c->inlist) {
         if (!c->far.n)
             return false;
-        /* Jump over the silence; the first far event becomes yesterday's tomorrow. */
+        /* Jump over the silence: the first far event is tomorrow's. */
         c->day = (c->far.v[0].t >> c->shift) - 1;
         bring_near(c);
     } else if (c->day >= c->far_day)
         bring_near(c);
-    uint64_t day = next_busy(c, c->day);
-
-    c->day = day;
     c->seen_days++;
-    open_day(c, day);
-    look_ahead(c);
+    open_day(c, next_busy(c, c->day));
+    if (c->warm)
+        look_ahead(c);
     return true;
+}
+
+uint64_t sim_calendar_count(const struct sim_calendar *c)
+{
+    return c->inlist + c->far.n + (c->n - c->at);
+}
+
+void sim_calendar_each(const struct sim_calendar *c,
+                       void (*fn)(void *ctx, const struct sim_event *e), void *ctx)
+{
+    for (uint32_t i = c->at; i < c->n; i++)
+        fn(ctx, &c->node[c->today[i]]);
+    for (uint32_t d = 0; d < c->ndays; d++) {
+        uint32_t h = c->days[d].more;
+
+        for (uint32_t i = 0; i<c->days[d].n; i++, h = i> SIM_DAY_SLOTS ? c->node[h].next : h)
+            fn(ctx, &c->node[i < SIM_DAY_SLOTS ? c->days[d].slot[i] : h]);
+    }
+    for (size_t i = 0; i < c->far.n; i++)
+        fn(ctx, &c->far.v[i]);
 }

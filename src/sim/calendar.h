@@ -1,16 +1,17 @@
 /* calendar.h -- the event queue: a calendar of picosecond buckets.
  *
- *    today (sorted)      the coming days, one list each          far away
- *   +---------------+   +---+---+---+---+---+-- ... --+---+      +--------+
- *   | e e e e       |   | o |   | o |   |   |         | o |      |  heap  |
- *   +---------------+   +-|-+---+-|-+---+---+---------+-|-+      +--------+
- *     ^ next             e       e->e                   e
+ *    today, sorted            the coming days                        far away
+ *   +---+---+---+---+        +---+---+---+---+---+-- ... --+---+      +--------+
+ *   | e | e | e |   |        | 2 | 0 | 1 | 0 | 0 |         | 3 |      |  heap  |
+ *   +---+---+---+---+        +-|-+---+-|-+---+---+---------+-|-+      +--------+
+ *     ^ next to happen        e e      e                    eee
  *
- * A day is 2^shift picoseconds. Pushing links an event into its day (a few
- * instructions, one cache line); the day is sorted when it becomes today,
- * when it holds a handful of events. A bitmap finds the next day that has
- * any. The width of a day and the number of days follow the traffic: they
- * change the cost and never the order.
+ * A day is 2^shift picoseconds and holds the handles of its events. Pushing
+ * writes the event once and its handle into its day. A day is sorted when it
+ * becomes today, when it has a handful of events; they are executed where
+ * they lie. A bitmap finds the next day that has any. Days are opened in order, so the
+ * memory that the next days need is asked for in time. The width of a day and
+ * the number of days follow the traffic: they change the cost, never the order.
  */
 #ifndef SIM_CALENDAR_H
 #define SIM_CALENDAR_H
@@ -19,24 +20,36 @@
 #include "sim/event.h"
 #include "sim/heap.h"
 
+enum { SIM_DAY_SLOTS = 6 };
+
+struct sim_day {
+    uint32_t n;    /* events of the day */
+    uint32_t more; /* those beyond the slots, linked by `next` */
+    uint32_t slot[SIM_DAY_SLOTS];
+};
+
 struct sim_calendar {
     uint64_t day; /* today's number: time >> shift */
     uint32_t shift;
-    uint32_t ndays;  /* a power of two */
-    uint32_t *first; /* [ndays] handle of the day's list, WR_NIL */
-    uint64_t *busy;  /* [ndays / 64] which days have events */
-    struct wr_pool pool;
-    struct sim_event *today; /* sorted; at, n */
-    uint32_t at, n, cap;
-    uint64_t inlist; /* events in the lists */
+    uint32_t ndays;         /* a power of two */
+    struct sim_day *days;   /* [ndays] */
+    uint64_t *busy;         /* [ndays / 64] which days have events */
+    struct sim_event *node; /* the events, by handle */
+    uint32_t free;          /* nodes to use again, linked by `next` */
+    uint32_t at, n, cap;    /* today: handles at..n-1 are still to happen */
+    uint32_t *today;
+    uint64_t inlist;  /* events in the coming days */
+    uint64_t far_day; /* today at which the heap's first comes within the days */
     struct sim_heap far;
-    uint64_t far_day; /* when the heap's first is within the days */
+    struct wr_pool pool; /* holds `node` */
     /* What happened since the last look at the width. */
-    uint32_t seen_days, seen_events, seen_far;
-    uint64_t seen_from;
+    uint32_t seen_days, seen_far;
+    uint64_t seen_events, seen_from;
+    uint64_t popped;
     uint32_t retunes;
-    /* Told of an event some time before it is executed; may prefetch, no more. */
-    void (*warm)(void *ctx, const struct sim_event *e);
+    /* Told of an event some time before it is executed, twice: first to fetch
+     * what it is about, then what that leads to. May prefetch, no more. */
+    void (*warm)(void *ctx, const struct sim_event *e, int step);
     void *warm_ctx;
 };
 
@@ -45,10 +58,32 @@ void sim_calendar_fini(struct sim_calendar *c);
 
 void sim_calendar_push_slow(struct sim_calendar *c, const struct sim_event *e);
 bool sim_calendar_turn(struct sim_calendar *c); /* make the next busy day today */
+uint32_t sim_calendar_fresh(struct sim_calendar *c);
+uint64_t sim_calendar_count(const struct sim_calendar *c);
+
+/* Calls `fn` for every event in the queue, in no particular order. */
+void sim_calendar_each(const struct sim_calendar *c,
+                       void (*fn)(void *ctx, const struct sim_event *e), void *ctx);
+
+static inline uint32_t sim_calendar_take(struct sim_calendar *c)
+{
+    uint32_t h = c->free;
+
+    if (__builtin_expect(h == WR_NIL, 0))
+        return sim_calendar_fresh(c);
+    c->free = c->node[h].next;
+    return h;
+}
+
+static inline void sim_calendar_give(struct sim_calendar *c, uint32_t h)
+{
+    c->node[h].next = c->free;
+    c->free = h;
+}
 
 static inline void sim_calendar_push(struct sim_calendar *c, const struct sim_event *e)
 {
-    uint64_t ahead = (e->t >> c->shift) - c->day;
+    uint64_t when = e->t >> c->shift, ahead = when - c->day;
 
     /* Today (0) wraps to the largest number and goes the slow way, as does
      * what is beyond the last day. */
@@ -56,33 +91,36 @@ static inline void sim_calendar_push(struct sim_calendar *c, const struct sim_ev
         sim_calendar_push_slow(c, e);
         return;
     }
-    uint32_t day = (uint32_t)(e->t >> c->shift) & (c->ndays - 1);
-    uint32_t h = wr_pool_take(&c->pool);
-    struct sim_event *node = wr_pool_at(&c->pool, h);
+    uint32_t at = (uint32_t)when & (c->ndays - 1), h = sim_calendar_take(c);
+    struct sim_day *day = &c->days[at];
+    struct sim_event *node = &c->node[h];
 
     *node = *e;
-    node->next = c->first[day];
-    c->first[day] = h;
-    c->busy[day / 64] |= UINT64_C(1) << (day % 64);
+    if (__builtin_expect(day->n < SIM_DAY_SLOTS, 1))
+        day->slot[day->n] = h;
+    else {
+        node->next = day->n == SIM_DAY_SLOTS ? WR_NIL : day->more;
+        day->more = h;
+    }
+    day->n++;
+    c->busy[at / 64] |= UINT64_C(1) << (at % 64);
     c->inlist++;
 }
 
-/* The earliest event, or NULL; it stays valid until the next call. */
+/* The earliest event, or NULL. */
 static inline const struct sim_event *sim_calendar_peek(struct sim_calendar *c)
 {
     if (c->at == c->n && !sim_calendar_turn(c))
         return NULL;
-    return &c->today[c->at];
+    return &c->node[c->today[c->at]];
 }
 
-static inline void sim_calendar_drop(struct sim_calendar *c)
+/* Take the earliest event (peek gave one) off the queue. It stays where it
+ * is until it is given back. */
+static inline uint32_t sim_calendar_pop(struct sim_calendar *c)
 {
-    c->at++;
-}
-
-static inline uint64_t sim_calendar_count(const struct sim_calendar *c)
-{
-    return c->inlist + (c->n - c->at) + c->far.n;
+    c->popped++;
+    return c->today[c->at++];
 }
 
 #endif

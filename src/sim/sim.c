@@ -27,12 +27,11 @@ bool sim_run(struct sim *s, uint64_t until, uint64_t most)
     while ((next = sim_calendar_peek(&s->queue))) {
         if (next->t >= until || !most--)
             return true;
-        struct sim_event e = *next; /* handlers push, and today moves */
+        uint32_t h = sim_calendar_pop(&s->queue);
 
-        sim_calendar_drop(&s->queue);
-        s->now = e.t;
-        s->events++;
-        s->on[sim_kind(&e)].fn(s->on[sim_kind(&e)].ctx, &e);
+        s->now = next->t;
+        s->on[sim_kind(next)].fn(s->on[sim_kind(next)].ctx, next);
+        sim_calendar_give(&s->queue, h);
     }
     return false;
 }

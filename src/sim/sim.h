@@ -15,8 +15,7 @@ enum { SIM_KINDS = 32 };
 typedef void sim_handler(void *ctx, const struct sim_event *e);
 
 struct sim {
-    uint64_t now; /* the time of the event being handled */
-    uint64_t events;
+    uint64_t now;       /* the time of the event being handled */
     uint64_t lookahead; /* a promise of the models, for windows */
     struct sim_calendar queue;
     struct {
@@ -40,6 +39,11 @@ static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t lane
                           .next = WR_NIL};
 
     sim_calendar_push(&s->queue, &e);
+}
+
+static inline uint64_t sim_events(const struct sim *s)
+{
+    return s->queue.popped;
 }
 
 /* Executes events with t < until, at most `most` of them; false when none is

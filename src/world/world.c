@@ -154,7 +154,7 @@ uint64_t world_horizon_ps(const struct world_config *c)
 static bool advance(struct world *w, uint64_t until, struct wr_progress *progress, bool *ret_more)
 {
     for (;;) {
-        uint64_t before = w->sim.events;
+        uint64_t before = sim_events(&w->sim);
 
         *ret_more = sim_run(&w->sim, until, CHECK_EVERY);
         if (progress)
@@ -162,7 +162,7 @@ static bool advance(struct world *w, uint64_t until, struct wr_progress *progres
                                                              : (double)w->sim.now * 1e-6);
         if (wr_interrupted())
             return false;
-        if (!*ret_more || w->sim.events - before < CHECK_EVERY)
+        if (!*ret_more || sim_events(&w->sim) - before < CHECK_EVERY)
             return true;
     }
 }
