@@ -27,7 +27,10 @@ struct run_rows {
     sqlite3_stmt *stmt;
 };
 
-enum { OPS_PER_CALL = 1000, INPUT_MAX_B = 1 << 30 };
+/* Nothing that opens a file may take for ever or all memory, whatever the file says:
+ * `meta` could be anybody's view. */
+enum { OPS_PER_CALL = 1000, OPEN_OPS = 10 * 1000 * 1000 };
+enum { INPUT_MAX_B = 1 << 30, META_MAX_B = 1 << 26, META_MAX_ROWS = 64 };
 
 const struct run_view run_views[] = {
     {"summary", "key,value,unit", "the headline numbers"},
@@ -98,14 +101,17 @@ void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic
     r->max_ops = max_ops;
     r->stop = stop;
     r->ops = 0;
-    sqlite3_progress_handler(r->db, OPS_PER_CALL, progress, r);
+    if (max_ops || stop)
+        sqlite3_progress_handler(r->db, OPS_PER_CALL, progress, r);
+    else
+        sqlite3_progress_handler(r->db, 0, NULL, NULL);
 }
 
 static bool guard(sqlite3 *db, const char *path, struct wr_err *err)
 {
     static const struct {
         int what, most;
-    } limits[] = {{SQLITE_LIMIT_LENGTH, 1 << 29},     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+    } limits[] = {{SQLITE_LIMIT_LENGTH, 1 << 28},     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
                   {SQLITE_LIMIT_VDBE_OP, 1 << 22},    {SQLITE_LIMIT_ATTACHED, 0},
                   {SQLITE_LIMIT_WORKER_THREADS, 0},   {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
                   {SQLITE_LIMIT_COMPOUND_SELECT, 100}};
@@ -227,7 +233,7 @@ static void set_info(struct run_reader *r, const char *key, const char *value)
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (!strcmp(key, texts[i].key))
+        if (!strcmp(key, texts[i].key) && !**texts[i].into)
             *texts[i].into = wr_arena_strdup(&r->text, value);
     if (!strcmp(key, "seed"))
         info->seed = strtoull(value, NULL, 10);
@@ -257,6 +263,7 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
     struct run_rows *q;
     int64_t pid_start = 0;
     bool more, ok, status = false;
+    int rows = 0;
 
     r->info = (struct run_info){
         .status = RUN_INCOMPLETE,
@@ -273,15 +280,18 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
     if (!run_query(&q, r, "SELECT key, value FROM meta", NULL, 0, err))
         return false;
     while ((ok = run_rows_next(q, &more, err)) && more) {
-        const char *key = run_rows_text(q, 0, NULL);
+        size_t len;
+        const char *key = run_rows_text(q, 0, NULL), *value = run_rows_text(q, 1, &len);
 
         status |= !strcmp(key, "status");
         if (!strcmp(key, "pid_start"))
             pid_start = run_rows_int(q, 1);
-        /* A second call of run_rows_text may move the first one's bytes. */
-        char *k = wr_strdup(key);
-        set_info(r, k, run_rows_text(q, 1, NULL));
-        free(k);
+        set_info(r, key, value);
+        if (len > META_MAX_B || ++rows > META_MAX_ROWS) {
+            ok = wr_fail(err, WR_INPUT, "%s: its meta is too long; the file is damaged, use a copy",
+                         r->path);
+            break;
+        }
     }
     run_rows_close(q);
     if (!ok)
@@ -305,10 +315,15 @@ bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
     struct run_reader *r = wr_zalloc(1, sizeof *r);
     r->db = db;
     r->path = wr_strdup(path);
+    run_limit(r, OPEN_OPS, NULL);
     if (!read_info(r, &h, err)) {
         run_close(r);
+        if (err->code == WR_INTERRUPTED)
+            wr_fail(err, WR_INPUT, "%s: its meta has no end; the file is damaged, use a copy",
+                    path);
         return false;
     }
+    run_limit(r, 0, NULL);
     *ret = r;
     return true;
 }

@@ -28,7 +28,9 @@ static inline int place_open(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
 
-    strcpy(p->dir, "test-run-XXXXXX");
+    /* In memory where there is such a place: finishing a run waits for the disk. */
+    snprintf(p->dir, sizeof p->dir, "%stest-run-XXXXXX",
+             access("/dev/shm", W_OK) ? "" : "/dev/shm/");
     if (!mkdtemp(p->dir))
         return -1;
     snprintf(p->path, sizeof p->path, "%s/a.run", p->dir);

@@ -102,6 +102,22 @@ static void a_database_that_only_claims_to_be_a_run_is_damaged(void **state)
     assert_refused(path, WR_INPUT, "no status");
 }
 
+/* A view may be anything, also endless: opening must end. */
+static void a_file_whose_meta_has_no_end_is_refused(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_exec(db,
+                 "PRAGMA application_id = 0x57454952; PRAGMA user_version = 100;"
+                 "CREATE VIEW meta AS WITH RECURSIVE i(x) AS (VALUES(1) UNION ALL"
+                 " SELECT x + 1 FROM i) SELECT x AS key, x AS value FROM i WHERE x < 0",
+                 NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_refused(path, WR_INPUT, "no end");
+}
+
 static void a_newer_format_asks_for_a_newer_weir(void **state)
 {
     const char *path = ((struct place *)*state)->path;
@@ -317,6 +333,7 @@ int main(void)
         IN_PLACE(text_is_not_a_run_file),
         IN_PLACE(another_database_is_not_a_run_file),
         IN_PLACE(a_database_that_only_claims_to_be_a_run_is_damaged),
+        IN_PLACE(a_file_whose_meta_has_no_end_is_refused),
         IN_PLACE(a_newer_format_asks_for_a_newer_weir),
         IN_PLACE(a_newer_minor_format_is_read),
         IN_PLACE(a_file_cut_short_says_how_much_is_missing),
