@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "net_priv.h"
+#include "link_priv.h"
 
 const char *const net_arbitration_names[] = {"round-robin", "lowest-vc", "age", NULL};
 const char *const net_accounting_names[] = {"slots", "bytes", NULL};
@@ -120,7 +120,7 @@ static uint32_t load(const struct route_view *view, uint32_t router, uint16_t po
     struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
     struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
 
-    net_port_absorb(n, p);
+    link_absorb(n, p, n->mode);
     return p->held + p->waiting;
 }
 
@@ -140,6 +140,13 @@ static bool check_params(const struct topo *t, const struct net_params *p, struc
         if (!check_class(p, t->class_name[c], c, err))
             return false;
     return true;
+}
+
+static uint32_t mode_of(const struct net_params *p)
+{
+    return (p->accounting == NET_ACCOUNT_BYTES ? NET_MODE_BYTES : 0u) |
+           (p->switching == NET_CUT_THROUGH ? NET_MODE_CUT : 0u) |
+           (p->queueing == NET_QUEUE_INPUT ? NET_MODE_INPUT : 0u);
 }
 
 bool net_open(struct net **ret, const struct topo *t, const struct route *route,
@@ -163,6 +170,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->nodes = t->nterms / params->rails;
     n->total_ports = t->nrouters * t->nports + t->nterms;
     n->slot_b = (uint32_t)params->packet_b;
+    n->mode = mode_of(params);
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
@@ -184,7 +192,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim_handle(sim, NET_EV_WAKE, net_on_wake, n);
     sim_handle(sim, NET_EV_PORT, net_on_port, n);
     sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
-    sim_handle(sim, NET_EV_ARRIVE, net_on_arrive, n);
+    sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
     sim->queue.warm = net_warm;
     sim->queue.warm_ctx = n;
     *ret = n;
@@ -247,12 +255,14 @@ void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_
         r < n->nrouters ? &n->port[(uint64_t)r * n->nports + p]
                         : &n->port[(uint64_t)n->nrouters * n->nports + (r - n->nrouters)];
 
+    const struct net_class *c = &n->cls[port->cls];
+
     *ret = (struct net_link_stat){
         .bytes = port->bytes,
         .packets = port->packets,
-        .busy_ps = port->busy_ps,
-        .saturated_ps =
-            port->saturated_ps + (port->saturated ? n->sim->now - port->t_saturated : 0),
+        .busy_ps =
+            (uint64_t)((unsigned __int128)port->bytes * c->per_byte >> 20) + port->stretched_ps,
+        .saturated_ps = port->saturated_ps + (port->saturated ? n->sim->now : 0),
     };
 }
 

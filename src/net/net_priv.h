@@ -47,7 +47,7 @@ struct net_queue {
 struct net_vc {
     struct net_queue queue; /* admitted, waiting for the link */
     struct net_queue wait;  /* not admitted: no credit, or the switch is busy */
-    uint32_t held;          /* bytes charged to this channel */
+    uint32_t held;          /* bytes charged; of the first NET_NEAR_VCS channels: in the port */
 };
 
 /* Input queueing: the packets that arrived over one upstream channel, in
@@ -60,30 +60,36 @@ struct net_line {
     bool in_event, out_event;
 };
 
-/* A credit on its way: time << 8 | channel. 2^56 ps are twenty hours. */
-enum { NET_RING = 4 };
+enum {
+    NET_RING = 4,     /* credits that can be on their way without an event */
+    NET_NEAR_VCS = 4, /* channels whose account is in the port itself */
+};
 
 struct net_port {
+    /* what a packet touches that finds the link idle */
     _Alignas(128) uint64_t t_free; /* the link is idle from then on */
-    uint32_t held;                 /* bytes charged, over its channels */
-    uint32_t waiting;              /* bytes that wait for admission */
-    uint32_t vc0;
-    uint32_t peer_lp; /* where the link leads */
-    uint32_t self_lp;
-    uint16_t queued;    /* channels with a non-empty queue, one bit each */
-    uint16_t stalled;   /* channels with a non-empty waiting line */
-    uint16_t peer_door; /* the port number there */
-    uint16_t self_door; /* its own number on its router */
+    uint64_t bytes, packets;
+    uint32_t held;                  /* bytes charged, over all channels */
+    uint32_t peer_lp;               /* where the link leads */
+    uint32_t vc_held[NET_NEAR_VCS]; /* bytes charged, by channel */
+    uint16_t queued;                /* channels with a non-empty queue, one bit each */
+    uint16_t stalled;               /* channels with a non-empty waiting line */
+    uint16_t peer_door;             /* the port number there */
     uint8_t ring_at, ring_n;
-    uint8_t cls, nvcs;
+    uint8_t cls;
     uint8_t last_vc; /* round robin: the one served last */
     bool port_event; /* an event at t_free is under way */
     bool wake_event; /* an event for a credit is under way */
     bool saturated;
-    uint64_t bytes, packets;
-    /* the second line: credits on their way, and accounts */
-    uint64_t ring[NET_RING];
-    uint64_t busy_ps, saturated_ps, t_saturated;
+    uint8_t nvcs;
+    /* credits on their way, and what is seldom needed */
+    uint64_t ring[NET_RING]; /* time << 8 | channel; 2^56 ps are twenty hours */
+    uint64_t saturated_ps;   /* while saturated: less the time when that began */
+    uint64_t stretched_ps;   /* cut-through: busy beyond its own rate, waiting for a tail */
+    uint32_t waiting;        /* bytes that wait for admission */
+    uint32_t vc0;
+    uint32_t self_lp;
+    uint16_t self_door; /* its own number on its router */
 };
 _Static_assert(sizeof(struct net_port) == 128, "a port is two cache lines");
 
@@ -121,6 +127,7 @@ struct net {
     struct wr_rng *rng;  /* [nrouters] */
     struct net_class cls[TOPO_MAX_CLASSES];
     uint32_t slot_b; /* what a packet is charged under slot accounting */
+    uint32_t mode;   /* enum net_mode, from the parameters */
     uint64_t switch_ps, gap_ps;
 
     struct wr_pool pkts, msgs;
@@ -133,9 +140,13 @@ static inline struct net_pkt *net_pkt(const struct net *n, uint32_t h)
     return wr_pool_at(&n->pkts, h);
 }
 
-static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k)
+/* The model's switches, as one constant: the inner functions take it as an
+ * argument, so that the common machines get code without branches on it. */
+enum net_mode { NET_MODE_BYTES = 1, NET_MODE_CUT = 2, NET_MODE_INPUT = 4 };
+
+static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, uint32_t mode)
 {
-    if (n->p.accounting == NET_ACCOUNT_SLOTS)
+    if (!(mode & NET_MODE_BYTES))
         return n->slot_b;
     return k->bytes ? k->bytes : 1;
 }
@@ -150,32 +161,29 @@ static inline uint64_t net_pass_ps(const struct net_class *c, uint32_t bytes)
     return (c->per_byte * bytes + c->delay + (1u << 19)) >> 20;
 }
 
-static inline bool net_has_room(const struct net *n, const struct net_port *port,
-                                const struct net_vc *vc, uint32_t charge)
+static inline uint32_t *net_held(const struct net *n, struct net_port *port, uint32_t vc)
 {
-    return vc->held + charge <= n->cls[port->cls].room;
+    return vc < NET_NEAR_VCS ? &port->vc_held[vc] : &n->vc[port->vc0 + vc].held;
 }
 
-/* port.c: the link and its credits */
-void net_port_absorb_slow(struct net *n, struct net_port *port);
-void net_port_join(struct net *n, struct net_port *port, uint32_t vc, uint32_t pkt);
-void net_port_transmit(struct net *n, struct net_port *port, uint32_t pkt);
-void net_port_send_credit(struct net *n, uint32_t port, uint32_t vc, uint32_t charge);
-void net_port_saturation(struct net *n, struct net_port *port, bool now);
+static inline bool net_has_room(const struct net *n, struct net_port *port, uint32_t vc,
+                                uint32_t charge)
+{
+    return *net_held(n, port, vc) + charge <= n->cls[port->cls].room;
+}
+
+/* port.c */
+void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t);
+void net_port_at(struct net *n, struct net_port *port, uint64_t t);
 void net_port_call_wake(struct net *n, struct net_port *port);
+void net_port_saturation(struct net *n, struct net_port *port, bool now);
 void net_on_port(void *ctx, const struct sim_event *e);
 void net_on_wake(void *ctx, const struct sim_event *e);
 void net_on_credit(void *ctx, const struct sim_event *e);
 
-static inline void net_port_absorb(struct net *n, struct net_port *port)
-{
-    if (port->ring_n && port->ring[port->ring_at] >> 8 <= n->sim->now)
-        net_port_absorb_slow(n, port);
-}
-
 /* router.c */
+sim_handler *net_arrive_handler(uint32_t mode);
 void net_warm(void *ctx, const struct sim_event *e, int step);
-void net_on_arrive(void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 

@@ -4,9 +4,7 @@
  * gap apart. A packet is made when the link is idle and its channel has room,
  * so a long message costs one packet at a time.
  */
-#include <assert.h>
-
-#include "net_priv.h"
+#include "link_priv.h"
 
 enum { MSG_STARTED = 1, MSG_SENT = 2, MSG_ARRIVED = 4 };
 
@@ -29,17 +27,9 @@ static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net
     return pkt;
 }
 
-static void port_at(struct net *n, struct net_port *port, uint64_t t)
-{
-    if (port->port_event)
-        return;
-    port->port_event = true;
-    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_PORT, 0), 0, 0, 0);
-}
-
 static uint32_t next_charge(const struct net *n, const struct net_msg *m)
 {
-    if (n->p.accounting == NET_ACCOUNT_SLOTS)
+    if (!(n->mode & NET_MODE_BYTES))
         return n->slot_b;
     uint64_t b = m->unsent < n->p.packet_b ? m->unsent : n->p.packet_b;
 
@@ -75,10 +65,12 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
         m->t_first_ps = n->sim->now;
         nic->t_next = n->sim->now + n->gap_ps;
     }
-    n->vc[port->vc0].held += charge;
+    port->vc_held[0] += charge;
     port->held += charge;
     n->count.in_flight++;
-    net_port_transmit(n, port, make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m));
+    uint32_t h = make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m);
+
+    link_transmit(n, port, h, net_pkt(n, h), n->mode);
     if (!m->unsent && !n->client.sent)
         finish_first(n, nic);
 }
@@ -90,18 +82,19 @@ void net_nic_pump(struct net *n, uint32_t term)
     struct net_nic *nic = &n->nic[term];
     bool lacks_credit = false;
 
-    net_port_absorb(n, port);
+    link_absorb(n, port, n->mode);
     while (nic->queue.head != WR_NIL) {
         struct net_msg *m = net_msg_at(n, nic->queue.head);
         bool started = m->flags & MSG_STARTED, all_out = started && !m->unsent;
         uint64_t may = started || port->t_free > nic->t_next ? port->t_free : nic->t_next;
         uint32_t charge = next_charge(n, m);
 
-        lacks_credit = !all_out && !net_has_room(n, port, &n->vc[port->vc0], charge);
+        lacks_credit = !all_out && !net_has_room(n, port, 0, charge);
         if (lacks_credit)
             break;
         if (may > n->sim->now) {
-            port_at(n, port, may);
+            if (!port->port_event)
+                net_port_at(n, port, may);
             break;
         }
         if (all_out)
@@ -121,7 +114,7 @@ void net_nic_deliver(struct net *n, uint32_t h)
     struct net_counts *c = &n->count;
     uint32_t msg = k->msg;
 
-    net_port_send_credit(n, k->from, k->route.vc, net_charge(n, k));
+    link_send_credit(n, k->from, k->route.vc, net_charge(n, k, n->mode), n->mode);
     c->packets++;
     c->bytes += k->bytes;
     c->hops += k->route.hops + 2u;

@@ -11,11 +11,10 @@
  *   line of (upstream port, vc)          waiting line of (output port, vc)
  *      d c b  --- first asks --> a   -->   a x y   -- credit, switch --> queue
  */
-#include <assert.h>
+#include "link_priv.h"
 
-#include "net_priv.h"
-
-static struct net_port *choose(struct net *n, uint32_t router, struct net_pkt *k, uint32_t *ret_vc)
+NET_INLINE struct net_port *choose(struct net *n, uint32_t router, struct net_pkt *k,
+                                   uint32_t *ret_vc)
 {
     if (k->route.dst_router == router) {
         *ret_vc = 0;
@@ -49,10 +48,10 @@ static void out_event(struct net *n, struct net_port *port, uint32_t vc, struct 
 }
 
 /* The packet that asked crosses the switch, or joins at once where there is none. */
-static void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_t h)
+NET_INLINE void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_t h,
+                      struct net_pkt *k, uint32_t mode)
 {
-    if (n->p.queueing == NET_QUEUE_INPUT) {
-        const struct net_pkt *k = net_pkt(n, h);
+    if (mode & NET_MODE_INPUT) {
         struct net_line *in = &n->line[n->port[k->from].vc0 + k->route.vc];
 
         in->asked = false;
@@ -61,12 +60,13 @@ static void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_t h)
         if (in->in.head != WR_NIL && !in->in_event)
             in_event(n, k->from, k->route.vc, in);
     }
-    net_port_join(n, port, vc, h);
+    link_join(n, port, vc, h, k, mode);
 }
 
-static bool switch_free(const struct net *n, const struct net_port *port, uint32_t vc)
+static inline bool switch_free(const struct net *n, const struct net_port *port, uint32_t vc,
+                               uint32_t mode)
 {
-    return n->p.queueing == NET_QUEUE_OUTPUT || n->line[port->vc0 + vc].t_out_free <= n->sim->now;
+    return !(mode & NET_MODE_INPUT) || n->line[port->vc0 + vc].t_out_free <= n->sim->now;
 }
 
 /* Admit from a channel's waiting line what can be admitted now; true when
@@ -76,11 +76,13 @@ static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
     struct net_vc *v = &n->vc[port->vc0 + vc];
 
     while (v->wait.head != WR_NIL) {
-        uint32_t h = v->wait.head, charge = net_charge(n, net_pkt(n, h));
+        uint32_t h = v->wait.head;
+        struct net_pkt *k = net_pkt(n, h);
+        uint32_t charge = net_charge(n, k, n->mode);
 
-        if (!net_has_room(n, port, v, charge))
+        if (!net_has_room(n, port, vc, charge))
             return true;
-        if (!switch_free(n, port, vc)) {
+        if (!switch_free(n, port, vc, n->mode)) {
             struct net_line *line = &n->line[port->vc0 + vc];
 
             if (!line->out_event)
@@ -89,7 +91,7 @@ static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
         }
         net_queue_get(&n->pkts, &v->wait);
         port->waiting -= charge;
-        cross(n, port, vc, h);
+        cross(n, port, vc, h, k, n->mode);
     }
     port->stalled = (uint16_t)(port->stalled & ~(1u << vc));
     return false;
@@ -104,27 +106,30 @@ void net_router_serve_waiting(struct net *n, struct net_port *port)
     net_port_saturation(n, port, lacks_credit);
 }
 
-/* Ask for the packet's output: cross now, or wait in the output's line. */
-static void ask(struct net *n, uint32_t router, uint32_t h)
+/* The packet cannot have its output now: it waits in the output's line. */
+static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *port, uint32_t vc,
+                                               uint32_t h)
+{
+    net_queue_put(&n->pkts, &n->vc[port->vc0 + vc].wait, h);
+    port->stalled = (uint16_t)(port->stalled | 1u << vc);
+    port->waiting += net_charge(n, net_pkt(n, h), n->mode);
+    net_router_serve_waiting(n, port);
+    net_port_call_wake(n, port);
+}
+
+/* Ask for the packet's output. */
+NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
 {
     uint32_t vc;
     struct net_pkt *k = net_pkt(n, h);
     struct net_port *port = choose(n, router, k, &vc);
-    struct net_vc *v = &n->vc[port->vc0 + vc];
-    uint32_t charge = net_charge(n, k);
 
-    net_port_absorb(n, port);
-    if (__builtin_expect(!(port->stalled & 1u << vc) && net_has_room(n, port, v, charge) &&
-                             switch_free(n, port, vc),
-                         1)) {
-        cross(n, port, vc, h);
-        return;
-    }
-    net_queue_put(&n->pkts, &v->wait, h);
-    port->stalled = (uint16_t)(port->stalled | 1u << vc);
-    port->waiting += charge;
-    net_router_serve_waiting(n, port);
-    net_port_call_wake(n, port);
+    link_absorb(n, port, mode);
+    if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
+        switch_free(n, port, vc, mode))
+        cross(n, port, vc, h, k, mode);
+    else
+        wait_for(n, port, vc, h);
 }
 
 /* The first of an input line may ask now. */
@@ -133,7 +138,7 @@ static void ask_first(struct net *n, uint32_t router, struct net_line *line)
     uint32_t h = net_queue_get(&n->pkts, &line->in);
 
     line->asked = true;
-    ask(n, router, h);
+    ask(n, router, h, n->mode);
 }
 
 void net_on_switch(void *ctx, const struct sim_event *e)
@@ -144,7 +149,7 @@ void net_on_switch(void *ctx, const struct sim_event *e)
         struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
 
         n->line[port->vc0 + e->arg2].out_event = false;
-        net_port_absorb(n, port);
+        link_absorb(n, port, n->mode);
         net_router_serve_waiting(n, port);
         net_port_call_wake(n, port);
         return;
@@ -156,28 +161,51 @@ void net_on_switch(void *ctx, const struct sim_event *e)
         ask_first(n, sim_dst(e), line);
 }
 
-void net_on_arrive(void *ctx, const struct sim_event *e)
+static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
 {
-    struct net *n = ctx;
-
-    if (sim_dst(e) >= n->nrouters) {
-        net_nic_deliver(n, e->arg);
-        return;
-    }
-    if (n->p.queueing == NET_QUEUE_OUTPUT) {
-        ask(n, sim_dst(e), e->arg);
-        return;
-    }
-    const struct net_pkt *k = net_pkt(n, e->arg);
+    const struct net_pkt *k = net_pkt(n, h);
     struct net_line *line = &n->line[n->port[k->from].vc0 + k->route.vc];
 
-    net_queue_put(&n->pkts, &line->in, e->arg);
+    net_queue_put(&n->pkts, &line->in, h);
     if (line->asked || line->in_event)
         return;
     if (line->t_in_free > n->sim->now)
         in_event(n, k->from, k->route.vc, line);
     else
-        ask_first(n, sim_dst(e), line);
+        ask_first(n, router, line);
+}
+
+NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
+{
+    if (sim_dst(e) >= n->nrouters)
+        net_nic_deliver(n, e->arg);
+    else if (mode & NET_MODE_INPUT)
+        stand_in_line(n, sim_dst(e), e->arg);
+    else
+        ask(n, sim_dst(e), e->arg, mode);
+}
+
+/* One copy of the inner loop per common machine, one for the rest. */
+static void arrive_slots_stored(void *ctx, const struct sim_event *e)
+{
+    arrive(ctx, e, 0);
+}
+
+static void arrive_bytes_cut(void *ctx, const struct sim_event *e)
+{
+    arrive(ctx, e, NET_MODE_BYTES | NET_MODE_CUT);
+}
+
+static void arrive_any(void *ctx, const struct sim_event *e)
+{
+    arrive(ctx, e, ((const struct net *)ctx)->mode);
+}
+
+sim_handler *net_arrive_handler(uint32_t mode)
+{
+    return mode == 0                                 ? arrive_slots_stored
+           : mode == (NET_MODE_BYTES | NET_MODE_CUT) ? arrive_bytes_cut
+                                                     : arrive_any;
 }
 
 void net_warm(void *ctx, const struct sim_event *e, int step)

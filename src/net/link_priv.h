@@ -1,0 +1,110 @@
+/* link_priv.h -- one link and its credits: what every packet passes through.
+ *
+ *             admitted            sent              admitted there
+ *   packet --> [queue of vc] --> ==wire==> [waits?] --> [queue of vc'] ...
+ *              |<--------- charged to vc: held ------->|
+ *                                          credit <----+  (credit_ps later)
+ *
+ * A channel's room covers the queue here, the wire and the waiting downstream.
+ * A credit is a note with a time in the upstream port's ring: it costs no event
+ * unless somebody waits for it. Likewise a link that falls idle costs no event
+ * unless something is queued. `mode` is a constant where it matters.
+ */
+#ifndef NET_LINK_PRIV_H
+#define NET_LINK_PRIV_H
+
+#include "net_priv.h"
+
+#define NET_INLINE static inline __attribute__((always_inline))
+
+/* Take in the notes whose time has come. */
+NET_INLINE void link_absorb(struct net *n, struct net_port *port, uint32_t mode)
+{
+    uint64_t now = n->sim->now;
+    uint32_t at = port->ring_at, left = port->ring_n;
+
+    for (; left && port->ring[at] >> 8 <= now; at = (at + 1) % NET_RING, left--) {
+        uint32_t bytes =
+            mode & NET_MODE_BYTES ? n->ring_b[(size_t)(port - n->port) * NET_RING + at] : n->slot_b;
+
+        *net_held(n, port, port->ring[at] & 0xff) -= bytes;
+        port->held -= bytes;
+    }
+    port->ring_at = (uint8_t)at;
+    port->ring_n = (uint8_t)left;
+}
+
+/* A packet that came through port `index`, channel `vc`, has been admitted further on. */
+NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge,
+                                 uint32_t mode)
+{
+    struct net_port *port = &n->port[index];
+    uint64_t t = n->sim->now + n->cls[port->cls].credit_ps;
+
+    if (__builtin_expect(port->ring_n == NET_RING, 0)) {
+        link_absorb(n, port, mode);
+        if (port->ring_n == NET_RING) {
+            sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_CREDIT, port->self_door), vc, charge,
+                   vc);
+            return;
+        }
+    }
+    uint32_t at = (port->ring_at + port->ring_n++) % NET_RING;
+
+    port->ring[at] = t << 8 | vc;
+    if (mode & NET_MODE_BYTES)
+        n->ring_b[(size_t)index * NET_RING + at] = charge;
+    if (__builtin_expect(port->stalled && !port->wake_event, 0))
+        net_port_wake_at(n, port, t);
+}
+
+/* Begin to send now; the link is idle. */
+NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
+                              uint32_t mode)
+{
+    const struct net_class *c = &n->cls[port->cls];
+    uint64_t now = n->sim->now, end = now + net_serial_ps(c, k->bytes), there;
+
+    if (!(mode & NET_MODE_CUT))
+        there = now + net_pass_ps(c, k->bytes);
+    else {
+        uint64_t delay = net_pass_ps(c, 0);
+
+        /* The tail cannot leave before it is here. */
+        if (end < k->t_tail) {
+            port->stretched_ps += k->t_tail - end;
+            end = k->t_tail;
+        }
+        k->t_tail = end + delay;
+        there = port->peer_lp >= n->nrouters ? k->t_tail : now + delay;
+    }
+    port->t_free = end;
+    port->bytes += k->bytes;
+    port->packets++;
+    sim_at(n->sim, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
+           (uint32_t)port->packets, h, 0);
+}
+
+/* Admit a packet for which there is room: charge it, return its own credit
+ * upstream, and send or queue it. */
+NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uint32_t h,
+                          struct net_pkt *k, uint32_t mode)
+{
+    uint32_t charge = net_charge(n, k, mode);
+
+    *net_held(n, port, vc) += charge;
+    port->held += charge;
+    link_send_credit(n, k->from, k->route.vc, charge, mode);
+    k->from = (uint32_t)(port - n->port);
+    k->route.vc = (uint8_t)vc;
+    if (port->t_free <= n->sim->now && !port->queued) {
+        link_transmit(n, port, h, k, mode);
+        return;
+    }
+    net_queue_put(&n->pkts, &n->vc[port->vc0 + vc].queue, h);
+    port->queued = (uint16_t)(port->queued | 1u << vc);
+    if (!port->port_event)
+        net_port_at(n, port, port->t_free);
+}
+
+#endif
