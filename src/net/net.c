@@ -193,8 +193,13 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim_handle(sim, NET_EV_PORT, net_on_port, n);
     sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
     sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
-    sim->queue.warm = net_warm;
-    sim->queue.warm_ctx = n;
+    /* An arriving packet leads to the port that gets its credit. */
+    sim->queue.warm = (struct sim_warm){.kind = NET_EV_ARRIVE,
+                                        .thing = (const char *)n->pkts.base,
+                                        .thing_size = sizeof(struct net_pkt),
+                                        .link = offsetof(struct net_pkt, from),
+                                        .other = (const char *)n->port,
+                                        .other_size = sizeof(struct net_port)};
     *ret = n;
     return true;
 }

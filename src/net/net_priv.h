@@ -183,7 +183,6 @@ void net_on_credit(void *ctx, const struct sim_event *e);
 
 /* router.c */
 sim_handler *net_arrive_handler(uint32_t mode);
-void net_warm(void *ctx, const struct sim_event *e, int step);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 

@@ -207,19 +207,3 @@ sim_handler *net_arrive_handler(uint32_t mode)
            : mode == (NET_MODE_BYTES | NET_MODE_CUT) ? arrive_bytes_cut
                                                      : arrive_any;
 }
-
-void net_warm(void *ctx, const struct sim_event *e, int step)
-{
-    const struct net *n = ctx;
-
-    if (sim_kind(e) != NET_EV_ARRIVE)
-        return;
-    const struct net_pkt *k = net_pkt(n, e->arg);
-
-    if (step == 0)
-        __builtin_prefetch(k);
-    else {
-        __builtin_prefetch(&n->port[k->from]);
-        __builtin_prefetch(&n->port[k->from].ring);
-    }
-}

@@ -28,6 +28,17 @@ struct sim_day {
     uint32_t slot[SIM_DAY_SLOTS];
 };
 
+/* Where an event of one kind leads, so that the memory can be asked for before
+ * the event is executed: its argument is a handle of a thing, and the word at
+ * `link` of that thing is an index of another. */
+struct sim_warm {
+    uint32_t kind; /* nothing is fetched while `thing` is NULL */
+    const char *thing;
+    size_t thing_size, link;
+    const char *other;
+    size_t other_size;
+};
+
 struct sim_calendar {
     uint64_t day; /* today's number: time >> shift */
     uint32_t shift;
@@ -47,10 +58,7 @@ struct sim_calendar {
     uint64_t seen_events, seen_from;
     uint64_t popped;
     uint32_t retunes;
-    /* Told of an event some time before it is executed, twice: first to fetch
-     * what it is about, then what that leads to. May prefetch, no more. */
-    void (*warm)(void *ctx, const struct sim_event *e, int step);
-    void *warm_ctx;
+    struct sim_warm warm;
 };
 
 void sim_calendar_init(struct sim_calendar *c);
