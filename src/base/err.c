@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool wr_fail(struct wr_err *err, enum wr_code code, const char *fmt, ...)
+bool(wr_fail)(struct wr_err *err, enum wr_code code, const char *fmt, ...)
 {
     va_list ap;
 
@@ -16,7 +16,7 @@ bool wr_fail(struct wr_err *err, enum wr_code code, const char *fmt, ...)
     return false;
 }
 
-bool wr_fail_errno(struct wr_err *err, const char *fmt, ...)
+bool(wr_fail_errno)(struct wr_err *err, const char *fmt, ...)
 {
     const char *why = strerror(errno);
     va_list ap;
@@ -30,7 +30,7 @@ bool wr_fail_errno(struct wr_err *err, const char *fmt, ...)
     return false;
 }
 
-bool wr_wrap(struct wr_err *err, const char *fmt, ...)
+bool(wr_wrap)(struct wr_err *err, const char *fmt, ...)
 {
     char inner[sizeof err->text];
     va_list ap;
