@@ -503,7 +503,7 @@ static const struct prefix *binary_prefix(double v)
 /* Binary units where they are shorter: 5.25 GiB/s rather than 5.637144576 GB/s. */
 struct wr_text wr_text_rate(double v_bps)
 {
-    static const struct step steps[] = {{"PB/s", 15}, {"TB/s", 12}, {"GB/s", 9},
+    static const struct step steps[] = {{"EB/s", 18}, {"PB/s", 15}, {"TB/s", 12}, {"GB/s", 9},
                                         {"MB/s", 6},  {"kB/s", 3},  {"B/s", 0}};
     struct wr_text decimal = in_steps(shortest(v_bps), steps);
     const struct prefix *p = binary_prefix(v_bps);

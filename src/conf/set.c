@@ -32,6 +32,22 @@ static bool fail(const struct set *s, struct wr_err *err)
     return conf_node_wrap(&s->at, err);
 }
 
+/* A step may become a key, so it must be what a key in a file may be. */
+static bool add_step(struct set *s, const char *step, struct wr_err *err)
+{
+    if (!*step)
+        return wr_fail(err, WR_INPUT, "a step of the key is empty; write --set a.b=value");
+    if (s->nsteps == MOST_STEPS)
+        return wr_fail(err, WR_INPUT, "the key has too many steps; write at most %d", MOST_STEPS);
+    if (strlen(step) > CONF_LONGEST_KEY)
+        return wr_fail(err, WR_INPUT, "a step of the key is longer than %d bytes; shorten it",
+                       CONF_LONGEST_KEY);
+    if (!conf_is_utf8(step))
+        return wr_fail(err, WR_INPUT, "a step of the key is not UTF-8; write it as UTF-8 text");
+    s->step[s->nsteps++] = step;
+    return true;
+}
+
 static bool split(struct conf *c, struct set *s, const char *text, struct wr_err *err)
 {
     const char *equals = strchr(text, '=');
@@ -50,15 +66,8 @@ static bool split(struct conf *c, struct set *s, const char *text, struct wr_err
         next = strchr(path, '.');
         if (next)
             *next++ = '\0';
-        if (!*path || s->nsteps == MOST_STEPS) {
-            wr_fail(err, WR_INPUT,
-                    *path ? "the key has too many steps; at most %d"
-                          : "a step of the key is empty; write --set a.b=value, "
-                            "at most %d steps",
-                    MOST_STEPS);
+        if (!add_step(s, path, err))
             return fail(s, err);
-        }
-        s->step[s->nsteps++] = path;
     }
     s->value = conf_yaml(c, s->src, equals + 1, strlen(equals + 1), err);
     return s->value != NULL;

@@ -422,6 +422,24 @@ static uint32_t next_character(const char **s)
     return cp;
 }
 
+/* Shortest forms only, and no halves of UTF-16: what libyaml accepts. */
+bool conf_is_utf8(const char *text)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+
+    while (*text) {
+        const unsigned char first = (unsigned char)*text;
+        const char *start = text;
+        uint32_t cp = next_character(&text);
+        int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+
+        if ((first >= 0x80 && first < 0xc0) || text - start != more + 1 || cp < least[more] ||
+            (cp >= 0xd800 && cp < 0xe000) || cp > 0x10ffff)
+            return false;
+    }
+    return true;
+}
+
 void conf_quote(struct wr_str *out, const char *text)
 {
     if (is_plain(text)) {

@@ -215,13 +215,18 @@ static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
 {
     (void)state;
     refused("", SETS("seed"), "--set seed: no \"=\" in it; write --set key=value");
-    refused("", SETS("=1"),
-            "--set =1: a step of the key is empty; write --set a.b=value, at most 16 steps");
+    refused("", SETS("=1"), "--set =1: a step of the key is empty; write --set a.b=value");
     refused("", SETS("machine..x=1"),
-            "--set machine..x=1: a step of the key is empty; write --set a.b=value, at most 16 "
-            "steps");
-    refused("", SETS("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1"),
-            "--set a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1: the key has too many steps; at most 16");
+            "--set machine..x=1: a step of the key is empty; write --set a.b=value");
+    refused("", SETS("machine.links.\xc3(.latency=1ns"),
+            "--set machine.links.\xc3(.latency=1ns: a step of the key is not UTF-8; write it as "
+            "UTF-8 text");
+    refused("", SETS("machine.links.\xed\xa0\x80.latency=1ns"),
+            "--set machine.links.\xed\xa0\x80.latency=1ns: a step of the key is not UTF-8; write "
+            "it as UTF-8 text");
+    refused(
+        "", SETS("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1"),
+        "--set a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1: the key has too many steps; write at most 16");
     refused("", SETS("seed="),
             "--set seed=: seed has no value; remove it or write a whole number such as 33 (of all "
             "randomness)");
