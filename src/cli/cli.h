@@ -37,6 +37,7 @@
 #define CLI_VERBS(X) \
     X(help) \
     X(run) \
+    X(sweep) \
     X(show) \
     X(query) \
     X(same) \

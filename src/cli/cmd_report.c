@@ -1,12 +1,9 @@
 /* cmd_report.c -- weir report: run files as text, CSV, a picture or a page. */
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/style.h"
 #include "report/report.h"
 
 struct report_opts {
@@ -49,28 +46,11 @@ static enum format format_of(const struct report_opts *o)
     return FORMAT_TEXT;
 }
 
-/* A terminal's width and colours; ASCII where its characters are not UTF-8. */
-static struct report_text_style text_style(const struct cli_call *call)
-{
-    const struct report_opts *o = call->opts;
-    struct report_text_style style = {.ascii = o->ascii};
-    struct winsize size;
-
-    if (setlocale(LC_CTYPE, "") && strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-        style.ascii = true;
-    if (o->out || !isatty(fileno(call->out)))
-        return style;
-    style.colour = !getenv("NO_COLOR");
-    if (!ioctl(fileno(call->out), TIOCGWINSZ, &size) && size.ws_col)
-        style.width = size.ws_col > 120 ? 120 : size.ws_col;
-    return style;
-}
-
 static bool make_sweep(const struct cli_call *call, struct wr_str *text, struct wr_err *err)
 {
     const struct report_opts *o = call->opts;
     const char *const *runs = (const char *const *)call->args;
-    struct report_text_style style = text_style(call);
+    struct report_text_style style = cli_style(o->out ? NULL : call->out, o->ascii);
     size_t n = (size_t)call->nargs;
 
     switch (format_of(o)) {
@@ -87,7 +67,8 @@ static bool make_sweep(const struct cli_call *call, struct wr_str *text, struct 
 
 static bool make_single(const struct cli_call *call, struct wr_str *text, struct wr_err *err)
 {
-    struct report_text_style style = text_style(call);
+    const struct report_opts *o = call->opts;
+    struct report_text_style style = cli_style(o->out ? NULL : call->out, o->ascii);
 
     switch (format_of(call->opts)) {
     case FORMAT_HTML:

@@ -1,0 +1,304 @@
+#include "study/sweep.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/signals.h"
+#include "base/units.h"
+#include "world/world.h"
+
+/* A point is saturated when less than this part of what is offered arrives. */
+static const double keeps_up = 0.95;
+
+/* One point and, when it is done, what it gave; passed through a pipe whole. */
+struct point {
+    uint32_t routing, load, seed;
+    bool ok, interrupted;
+    struct run_sweep r;
+    struct wr_err err;
+};
+
+struct worker {
+    pid_t pid;
+    int fd; /* reads the point back */
+    struct point point;
+    size_t got;
+};
+
+/* The configuration's overrides plus those of the point. */
+struct overrides {
+    const char **v;
+    size_t n;
+    char *load, *routing, *seed;
+};
+
+static char *print(const char *fmt, ...)
+{
+    char *s = NULL;
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (vasprintf(&s, fmt, ap) < 0)
+        abort();
+    va_end(ap);
+    return s;
+}
+
+static void overrides_init(struct overrides *o, const struct study_sweep *s, const struct point *p,
+                           uint64_t seed)
+{
+    *o = (struct overrides){.v = wr_alloc((s->nsets + 3) * sizeof *o->v)};
+    for (; o->n < s->nsets; o->n++)
+        o->v[o->n] = s->sets[o->n];
+    o->v[o->n++] = o->load = print("traffic.load=%s", wr_text_fraction(s->loads[p->load]).s);
+    if (p->seed)
+        o->v[o->n++] = o->seed = print("seed=%llu", (unsigned long long)seed);
+    if (s->nroutings)
+        o->v[o->n++] = o->routing = print("machine.routing=%s", s->routings[p->routing]);
+}
+
+static void overrides_fini(struct overrides *o)
+{
+    free(o->load);
+    free(o->routing);
+    free(o->seed);
+    free(o->v);
+}
+
+static void fill(struct point *p, const struct world *w, const struct world_config *c,
+                 enum world_end end, double wall_s)
+{
+    struct world_result *r = wr_alloc(sizeof *r);
+
+    world_result(w, r);
+    p->r = (struct run_sweep){
+        .load = c->traffic.load,
+        .seed = c->seed,
+        .offered = r->offered,
+        .accepted = r->accepted,
+        .lat_mean_ns = wr_hist_mean(&r->latency) / 1e3,
+        .lat_min_ns = r->latency.n ? (double)r->latency.min / 1e3 : NAN,
+        .lat_p50_ns = wr_hist_quantile(&r->latency, 0.5) / 1e3,
+        .lat_p99_ns = wr_hist_quantile(&r->latency, 0.99) / 1e3,
+        .lat_max_ns = r->latency.n ? (double)r->latency.max / 1e3 : NAN,
+        .hops_mean = r->hops_mean,
+        .nonminimal_frac = r->nonminimal_frac,
+        .saturated = end == WORLD_DRAIN_LIMIT || r->accepted < keeps_up * r->offered,
+        .packets = (int64_t)r->count.packets,
+        .events = (int64_t)r->events,
+        .sim_end_ns = (double)r->sim_end_ps / 1e3,
+        .wall_s = wall_s,
+    };
+    p->interrupted = end == WORLD_INTERRUPTED;
+    p->ok = true;
+    free(r);
+}
+
+/* The simulation of one point; `only_check` stops before it runs. */
+static bool simulate(const struct study_sweep *s, struct point *p, bool only_check)
+{
+    struct world_config c = {0};
+    struct conf *conf;
+    struct world *w;
+    struct overrides o;
+    enum world_end end;
+    uint64_t start = wr_clock_ns();
+
+    overrides_init(&o, s, p, p->r.seed + p->seed);
+    bool ok = conf_load(&conf, &c, world_rows, s->file, o.v, o.n, &p->err);
+
+    overrides_fini(&o);
+    if (!ok)
+        return false;
+    ok = world_open(&w, conf, &c, &p->err);
+    if (ok && !only_check) {
+        ok = world_run(w, NULL, NULL, &end, &p->err);
+        if (ok)
+            fill(p, w, &c, end, (double)(wr_clock_ns() - start) / 1e9);
+    }
+    p->r.seed = c.seed;
+    if (ok)
+        world_close(w);
+    conf_close(conf);
+    return ok;
+}
+
+bool study_sweep_check(const struct study_sweep *s, struct wr_err *err)
+{
+    size_t n = s->nroutings ? s->nroutings : 1;
+
+    for (size_t i = 0; i < n; i++) {
+        struct point p = {.routing = (uint32_t)i};
+
+        if (!simulate(s, &p, true)) {
+            *err = p.err;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool start(struct worker *k, const struct study_sweep *s, const struct point *p,
+                  struct wr_err *err)
+{
+    int fd[2];
+
+    if (pipe(fd))
+        return wr_fail_errno(err, "cannot open a pipe to a worker");
+    fflush(NULL);
+    pid_t pid = fork();
+
+    if (pid < 0) {
+        close(fd[0]);
+        close(fd[1]);
+        return wr_fail_errno(err, "cannot start a worker; use fewer with -j");
+    }
+    if (!pid) {
+        struct point mine = *p;
+
+        close(fd[0]);
+        simulate(s, &mine, false);
+        /* A pipe takes a point in a few writes; a parent that is gone ends us. */
+        for (size_t done = 0; done < sizeof mine;) {
+            ssize_t n = write(fd[1], (char *)&mine + done, sizeof mine - done);
+
+            if (n < 0 && errno != EINTR)
+                _exit(4);
+            done += n > 0 ? (size_t)n : 0;
+        }
+        _exit(0);
+    }
+    close(fd[1]);
+    *k = (struct worker){.pid = pid, .fd = fd[0]};
+    return true;
+}
+
+/* Reads what there is; true when the worker has said all. */
+static bool collect(struct worker *k)
+{
+    ssize_t n = read(k->fd, (char *)&k->point + k->got, sizeof k->point - k->got);
+
+    if (n < 0)
+        return errno != EINTR;
+    k->got += (size_t)n;
+    return n == 0 || k->got == sizeof k->point;
+}
+
+static void stop(struct worker *k)
+{
+    close(k->fd);
+    waitpid(k->pid, NULL, 0);
+    *k = (struct worker){0};
+}
+
+static bool finish(struct worker *k, const struct study_sweep *s, const char *only, struct run *run,
+                   bool *ret_interrupted, struct wr_err *err)
+{
+    struct point p = k->point;
+    bool whole = k->got == sizeof p;
+
+    stop(k);
+    if (!whole)
+        return wr_interrupted() ||
+               wr_fail(err, WR_SYSTEM, "a worker ended before its point was done; was it killed?");
+    if (!p.ok) {
+        *err = p.err;
+        return false;
+    }
+    if (p.interrupted) {
+        *ret_interrupted = true;
+        return true;
+    }
+    p.r.series = s->nroutings ? s->routings[p.routing] : only;
+    return run_put_sweep(run, &p.r, err) && run_flush(run, err);
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+
+    if (x->load != y->load)
+        return x->load < y->load ? 1 : -1;
+    return x->routing != y->routing ? (x->routing < y->routing ? -1 : 1)
+                                    : (x->seed < y->seed ? -1 : 1);
+}
+
+static struct point *list_points(const struct study_sweep *s, uint64_t seed, size_t *ret_n)
+{
+    size_t nroutings = s->nroutings ? s->nroutings : 1, n = 0;
+    struct point *v = wr_zalloc(nroutings * s->nloads * s->seeds, sizeof *v);
+
+    for (uint32_t r = 0; r < nroutings; r++)
+        for (uint32_t l = 0; l < s->nloads; l++)
+            for (uint32_t k = 0; k < s->seeds; k++, n++) {
+                v[n].routing = r;
+                v[n].load = l;
+                v[n].seed = k;
+                v[n].r.seed = seed;
+            }
+    qsort(v, n, sizeof *v, heaviest_first);
+    *ret_n = n;
+    return v;
+}
+
+/* Waits until some worker has something to say; false on Ctrl-C. */
+static bool wait_for_any(struct worker *worker, uint32_t jobs, struct pollfd *fds)
+{
+    for (uint32_t i = 0; i < jobs; i++)
+        fds[i] = (struct pollfd){.fd = worker[i].pid ? worker[i].fd : -1, .events = POLLIN};
+    poll(fds, jobs, 200);
+    return !wr_interrupted();
+}
+
+bool study_sweep_run(const struct study_sweep *s, struct run *run, struct wr_progress *progress,
+                     bool *ret_interrupted, struct wr_err *err)
+{
+    struct point probe = {0};
+    struct worker *worker = wr_zalloc(s->jobs, sizeof *worker);
+    struct pollfd *fds = wr_zalloc(s->jobs, sizeof *fds);
+    size_t n, next = 0, done = 0, busy = 0;
+    bool ok = simulate(s, &probe, true), stopped = false;
+    struct point *points = list_points(s, probe.r.seed, &n);
+
+    if (!ok)
+        *err = probe.err;
+    while (ok && (next < n || busy) && !(stopped && !busy)) {
+        for (uint32_t i = 0; ok && i < s->jobs && next < n && !stopped; i++)
+            if (!worker[i].pid) {
+                ok = start(&worker[i], s, &points[next], err);
+                next += ok;
+                busy += ok;
+            }
+        stopped |= !wait_for_any(worker, s->jobs, fds);
+        if (stopped)
+            for (uint32_t i = 0; i < s->jobs; i++)
+                if (worker[i].pid)
+                    kill(worker[i].pid, SIGTERM);
+        for (uint32_t i = 0; ok && i < s->jobs; i++)
+            if (worker[i].pid && fds[i].revents && collect(&worker[i])) {
+                ok = finish(&worker[i], s, "traffic", run, &stopped, err);
+                busy--;
+                wr_progress_set(progress, (double)++done);
+            }
+    }
+    for (uint32_t i = 0; i < s->jobs; i++)
+        if (worker[i].pid) {
+            kill(worker[i].pid, SIGKILL);
+            stop(&worker[i]);
+        }
+    *ret_interrupted = stopped;
+    free(points);
+    free(worker);
+    free(fds);
+    return ok;
+}
