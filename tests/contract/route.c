@@ -1,21 +1,12 @@
 /* Every routing on every topology, several sets of numbers each: reaches every
  * pair within its bound on channels it declared, and no packets can wait for
  * each other in a circle; or it refuses and says what to do. */
+#include "contract/route_machine.h"
 #include "contract/route_walk.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "net/topo/fail.h"
 #include "net/topo/topo_dragonfly.h"
 #include "net/topo/topo_dragonfly_xc.h"
 
-struct topo_case {
-    const char *text;
-    const char *failed; /* cables "a-b" (all of them) or "a-b/n", and routers "r" */
-};
-
-static const struct topo_case topos[] = {
+static const struct machine_case topos[] = {
     {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2", ""},
     {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: palmtree", ""},
     {"dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2, arrangement: reference", ""},
@@ -96,76 +87,6 @@ static const char *const routes[] = {
 };
 
 enum { NTOPOS = sizeof topos / sizeof *topos, NROUTES = sizeof routes / sizeof *routes };
-
-struct plug {
-    struct conf_plugin is;
-    struct conf *conf;
-};
-
-static struct plug read_plug(const struct conf_kind *const *kinds, const char *text)
-{
-    const struct conf_row rows[] = {
-        {.key = "is", .type = CONF_PLUGIN, .kinds = kinds, .help = "What is tested."}, CONF_END};
-    struct plug plug = {0};
-    struct wr_err err = {0};
-    char yaml[512];
-    int n = snprintf(yaml, sizeof yaml, "is: {kind: %s}\n", text);
-
-    if (!conf_load_text(&plug.conf, &plug, rows, text, yaml, (size_t)n, NULL, 0, &err))
-        fail_msg("%s", err.text);
-    return plug;
-}
-
-static void fail_parts(struct topo *t, const char *text)
-{
-    struct wr_err err = {0};
-
-    for (int used; *text; text += used) {
-        struct topo_failure f = {.b = TOPO_NONE};
-
-        if (sscanf(text, "%u-%u/%u %n", &f.a, &f.b, &f.cables, &used) != 3 &&
-            sscanf(text, "%u-%u %n", &f.a, &f.b, &used) != 2 &&
-            sscanf(text, "%u %n", &f.a, &used) != 1)
-            fail_msg("cannot read \"%s\"", text);
-        if (!topo_fail(t, &f, 1, &err))
-            fail_msg("%s", err.text);
-    }
-}
-
-struct machine {
-    struct plug plug;
-    struct topo t;
-};
-
-static struct machine open_machine(const struct topo_case *c)
-{
-    struct machine m = {.plug = read_plug(topo_kinds, c->text)};
-    struct wr_err err = {0};
-
-    if (!topo_open(&m.t, (const struct topo_ops *)m.plug.is.kind, m.plug.is.params, &err))
-        fail_msg("%s", err.text);
-    fail_parts(&m.t, c->failed);
-    return m;
-}
-
-static void close_machine(struct machine *m)
-{
-    topo_close(&m->t);
-    conf_close(m->plug.conf);
-}
-
-static bool try_route(struct route *ret, struct plug *plug, const char *text, const struct topo *t)
-{
-    struct wr_err err = {0};
-
-    *plug = read_plug(route_kinds, text);
-    if (route_open(ret, (const struct route_ops *)plug->is.kind, plug->is.params, t, &err))
-        return true;
-    assert_int_equal(err.code, WR_INPUT);
-    assert_non_null(strstr(err.text, "use "));
-    conf_close(plug->conf);
-    return false;
-}
 
 typedef void check_fn(const struct route *rt);
 
@@ -395,7 +316,7 @@ static void a_routing_accepts_the_topologies_it_is_for(void **state)
 
 static void a_pair_that_is_cut_off_is_named(void **state)
 {
-    struct machine m = open_machine(&(struct topo_case){"mesh, sizes: [3]", "0-1"});
+    struct machine m = open_machine(&(struct machine_case){"mesh, sizes: [3]", "0-1"});
     struct plug plug = read_plug(route_kinds, "table");
     struct wr_err err = {0};
     struct route rt;

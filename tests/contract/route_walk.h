@@ -25,7 +25,7 @@ struct walk_view {
     uint32_t salt;
 };
 
-static uint32_t walk_load(const struct route_view *view, uint32_t router, uint16_t port)
+static inline uint32_t walk_load(const struct route_view *view, uint32_t router, uint16_t port)
 {
     const struct walk_view *w = (const struct walk_view *)view;
     uint64_t x = ((uint64_t)router << 32 | port) * 0x9e3779b97f4a7c15u + w->salt;
@@ -49,7 +49,7 @@ struct walk_deps {
     uint8_t *bit;
 };
 
-static struct walk_deps walk_deps_new(const struct route *rt)
+static inline struct walk_deps walk_deps_new(const struct route *rt)
 {
     struct walk_deps d = {.width = (uint64_t)rt->topo->nports * rt->nvcs};
 
@@ -58,7 +58,7 @@ static struct walk_deps walk_deps_new(const struct route *rt)
     return d;
 }
 
-static void walk_deps_add(struct walk_deps *d, uint64_t from, uint64_t to)
+static inline void walk_deps_add(struct walk_deps *d, uint64_t from, uint64_t to)
 {
     uint64_t i = from * d->width + to % d->width;
 
@@ -66,7 +66,7 @@ static void walk_deps_add(struct walk_deps *d, uint64_t from, uint64_t to)
 }
 
 /* Kahn: peel off nodes that nothing points at; what stays is a cycle. */
-static bool walk_deps_acyclic(const struct walk_deps *d, const struct topo *t)
+static inline bool walk_deps_acyclic(const struct walk_deps *d, const struct topo *t)
 {
     uint32_t *in = wr_zalloc(d->nnodes, sizeof *in);
     uint64_t *stack = wr_alloc(d->nnodes * sizeof *stack), top = 0, peeled = 0;
@@ -111,9 +111,9 @@ struct walk_path {
 };
 
 /* From router to router; fails the test when it gets lost. `deps` may be NULL. */
-static struct walk_path walk_pair(const struct route *rt, uint32_t src, uint32_t dst,
-                                  const struct route_view *view, struct wr_rng *rng,
-                                  struct walk_deps *deps)
+static inline struct walk_path walk_pair(const struct route *rt, uint32_t src, uint32_t dst,
+                                         const struct route_view *view, struct wr_rng *rng,
+                                         struct walk_deps *deps)
 {
     const struct topo *t = rt->topo;
     struct route_pkt p = route_pkt_to((struct topo_end){dst, 0});

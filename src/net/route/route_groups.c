@@ -133,12 +133,10 @@ static bool ascends(const struct route_groups *g, const uint16_t *classes,
     return classes[(uint64_t)first->peer * g->nslots + slot] >> (first->cls + 1);
 }
 
-/* Is port p of router r a candidate towards a slot of its group? */
+/* Is local port p of router r a candidate towards a slot of its group? */
 static bool leads(const struct route_groups *g, const uint16_t *classes, uint32_t r,
                   const struct topo_port *p, uint32_t slot)
 {
-    if (!is_local(g, r, p))
-        return false;
     uint8_t d = g->dist[(uint64_t)r * g->nslots + slot];
 
     if (d == FAR || g->dist[(uint64_t)p->peer * g->nslots + slot] + 1 != d)
@@ -207,21 +205,29 @@ static void list_locals(struct route_groups *g, const uint16_t *classes)
     const struct topo *t = g->topo;
     uint64_t ncells = (uint64_t)t->nrouters * g->nslots, n = 0;
     uint32_t *first = wr_zalloc(ncells + 1, sizeof *first);
+    uint16_t *mine = wr_alloc(t->nports * sizeof *mine); /* the router's local ports */
     WR_VEC(uint16_t) ports = {0};
     bool choice = false;
 
     g->local = wr_zalloc(ncells, sizeof *g->local);
-    for (uint32_t r = 0; r < t->nrouters; r++)
+    for (uint32_t r = 0; r < t->nrouters; r++) {
+        uint32_t nmine = 0;
+
+        for (uint32_t p = 0; p < t->nports; p++)
+            if (is_local(g, r, topo_port(t, r, p)))
+                mine[nmine++] = (uint16_t)p;
         for (uint32_t s = 0; s < g->nslots; s++, n++) {
             first[n] = (uint32_t)ports.n;
-            for (uint32_t p = 0; p < t->nports; p++)
-                if (leads(g, classes, r, topo_port(t, r, p), s))
-                    wr_vec_push(&ports, (uint16_t)p);
+            for (uint32_t i = 0; i < nmine; i++)
+                if (leads(g, classes, r, topo_port(t, r, mine[i]), s))
+                    wr_vec_push(&ports, mine[i]);
             if (ports.n > first[n])
                 g->local[n] = ports.v[first[n]];
             choice |= ports.n > first[n] + 1;
         }
+    }
     first[n] = (uint32_t)ports.n;
+    free(mine);
     if (choice) {
         g->local_first = first;
         g->local_port = ports.v;
@@ -297,8 +303,10 @@ static bool is_way(const uint8_t *dist, uint64_t n, uint32_t from, uint32_t via,
 static struct groups_way way_by(const struct route_groups *g, uint32_t r,
                                 const struct groups_exit *e)
 {
-    return (struct groups_way){
-        .from = r, .to = topo_port(g->topo, r, e->port)->peer, .port = e->port, .slot = g->slot[r]};
+    return (struct groups_way){.from = r,
+                               .port = e->port,
+                               .slot = g->slot[r],
+                               .land = g->slot[topo_port(g->topo, r, e->port)->peer]};
 }
 
 /* Every exit, for every group it leads nearer to: counted while there is no

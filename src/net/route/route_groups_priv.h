@@ -38,9 +38,10 @@ enum groups_shape {
 };
 
 struct groups_way {
-    uint32_t from, to; /* routers at the two ends of the global link */
-    uint16_t port;     /* of `from` */
-    uint16_t slot;     /* of `from` in its group */
+    uint32_t from; /* the router where the global link starts */
+    uint16_t port; /* of it */
+    uint16_t slot; /* of it in its group */
+    uint16_t land; /* slot of the router at the other end, in that one's group */
 };
 
 struct groups_exit {

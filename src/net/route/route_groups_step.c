@@ -11,21 +11,39 @@ uint16_t groups_pick_local(const struct route_groups *g, const struct groups_ask
                            ask->here, ask->dst, ask->view, ask->rng);
 }
 
-static uint32_t local_dist(const struct route_groups *g, uint32_t from, uint32_t slot)
+static const uint8_t *dist_of(const struct route_groups *g, uint32_t router)
 {
-    return g->dist[(uint64_t)from * g->nslots + slot];
+    return g->dist + (uint64_t)router * g->nslots;
 }
 
-/* Hops from `from` by way w to router `to`, as far as this group and the next
- * know; the group of `to` unless it is farther. */
-static uint32_t way_hops(const struct route_groups *g, const struct groups_way *w, uint32_t from,
-                         uint32_t to)
-{
-    uint32_t hops = local_dist(g, from, w->slot) + 1;
+/* A list of ways out of a group, and how long they are for one packet. Which
+ * of two routers a distance is counted from does not matter, so both rows of
+ * the table are read along. */
+struct ways {
+    const struct groups_way *v;
+    uint32_t n;
+    const uint8_t *near; /* local hops from here to each slot */
+    const uint8_t *far;  /* the same from the target, if the ways end in its group; or NULL */
+};
 
-    if (to != ROUTE_NONE && g->group[w->to] == g->group[to])
-        hops += local_dist(g, w->to, g->slot[to]);
-    return hops;
+static struct ways ways_toward(const struct route_groups *g, uint32_t here, uint32_t list,
+                               uint32_t to)
+{
+    struct ways w = {.v = g->way + g->way_first[list],
+                     .n = g->way_first[list + 1] - g->way_first[list],
+                     .near = dist_of(g, here)};
+
+    if (to != ROUTE_NONE &&
+        g->group[topo_port(g->topo, w.v->from, w.v->port)->peer] == g->group[to])
+        w.far = dist_of(g, to);
+    if (w.n >= UINT16_MAX) /* route_pkt.way counts no farther */
+        w.n = UINT16_MAX - 1;
+    return w;
+}
+
+static uint32_t way_hops(const struct ways *w, uint32_t i)
+{
+    return w->near[w->v[i].slot] + 1u + (w->far ? w->far[w->v[i].land] : 0u);
 }
 
 static uint32_t way_load(const struct route_groups *g, const struct groups_ask *ask,
@@ -37,56 +55,51 @@ static uint32_t way_load(const struct route_groups *g, const struct groups_ask *
     return ask->view->load(ask->view, ask->here, port);
 }
 
-/* The ways that count: the shortest, or at a gateway that was aimed for its own. */
+/* The ways that count: the shortest, or at a gateway that was aimed for the
+ * shortest of its own. */
 struct eligible {
     uint32_t hops, n;
     bool own;
 };
 
-static bool is_eligible(const struct route_groups *g, const struct groups_ask *ask,
-                        const struct groups_way *w, uint32_t to, const struct eligible *e)
+static bool is_eligible(const struct ways *w, uint32_t i, const struct eligible *e)
 {
-    return (!e->own || w->from == ask->here) && way_hops(g, w, ask->here, to) == e->hops;
+    return way_hops(w, i) == e->hops && (!e->own || !w->near[w->v[i].slot]);
 }
 
-static struct eligible find_eligible(const struct route_groups *g, const struct groups_ask *ask,
-                                     const struct groups_way *v, uint32_t n, uint32_t to, bool own)
+static struct eligible find_eligible(const struct ways *w, bool own)
 {
     struct eligible e = {.hops = UINT32_MAX, .own = own};
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (own && v[i].from != ask->here)
-            continue;
-        uint32_t hops = way_hops(g, &v[i], ask->here, to);
+    for (uint32_t i = 0; i < w->n; i++) {
+        uint32_t hops = way_hops(w, i);
 
-        if (hops < e.hops) {
-            e.hops = hops;
-            e.n = 0;
-        }
-        e.n += hops == e.hops;
+        if (hops > e.hops || (own && w->near[w->v[i].slot]))
+            continue;
+        e.n = hops < e.hops ? 1 : e.n + 1;
+        e.hops = hops;
     }
     return e;
 }
 
 static uint32_t pick_eligible(const struct route_groups *g, const struct groups_ask *ask,
-                              const struct groups_way *v, uint32_t n, uint32_t to,
-                              const struct eligible *e)
+                              const struct ways *w, const struct eligible *e)
 {
     uint32_t skip = e->n > 1 ? route_pick_start(g->choice, ask->here, ask->dst, e->n, ask->rng) : 0;
     uint32_t at = 0;
 
-    while (!is_eligible(g, ask, &v[at], to, e) || skip--)
+    while (!is_eligible(w, at, e) || skip--)
         at++;
     if (g->choice != ROUTE_LEAST || e->n == 1)
         return at;
-    uint32_t best = at, load = way_load(g, ask, &v[at]);
+    uint32_t best = at, load = way_load(g, ask, &w->v[at]);
 
-    for (uint32_t i = 1; i < n && load; i++) {
-        if (++at == n)
+    for (uint32_t i = 1; i < w->n && load; i++) {
+        if (++at == w->n)
             at = 0;
-        if (!is_eligible(g, ask, &v[at], to, e))
+        if (!is_eligible(w, at, e))
             continue;
-        uint32_t l = way_load(g, ask, &v[at]);
+        uint32_t l = way_load(g, ask, &w->v[at]);
 
         if (l < load) {
             load = l;
@@ -102,23 +115,20 @@ static uint32_t pick_eligible(const struct route_groups *g, const struct groups_
 struct groups_step groups_pick_way(const struct route_groups *g, const struct groups_ask *ask,
                                    uint32_t list, uint32_t to, uint16_t way)
 {
-    const struct groups_way *v = g->way + g->way_first[list];
-    uint32_t n = g->way_first[list + 1] - g->way_first[list];
+    const struct groups_way *aim = &g->way[g->way_first[list]] + (way ? way - 1 : 0);
+    bool reached = way && aim->from == ask->here;
 
-    if (n >= UINT16_MAX) /* route_pkt.way counts no farther */
-        n = UINT16_MAX - 1;
-    bool aimed = way && v[way - 1].from == ask->here;
+    if (!way || reached) {
+        struct ways w = ways_toward(g, ask->here, list, to);
+        struct eligible e = find_eligible(&w, reached);
+        uint32_t i = pick_eligible(g, ask, &w, &e);
 
-    if (!way || aimed) {
-        struct eligible e = find_eligible(g, ask, v, n, to, aimed);
-
-        way = (uint16_t)(pick_eligible(g, ask, v, n, to, &e) + 1);
+        aim = &w.v[i];
+        way = (uint16_t)(i + 1);
     }
-    const struct groups_way *w = &v[way - 1];
-
-    if (w->from == ask->here)
-        return (struct groups_step){.port = w->port, .crosses = true};
-    return (struct groups_step){.port = groups_local(g, ask, w->slot), .way = way};
+    if (aim->from == ask->here)
+        return (struct groups_step){.port = aim->port, .crosses = true};
+    return (struct groups_step){.port = groups_local(g, ask, aim->slot), .way = way};
 }
 
 /* Tries are bounded because a handler must end: with failures, some groups may
@@ -140,22 +150,29 @@ uint32_t groups_draw(const struct route_groups *g, struct wr_rng *rng, uint32_t 
     return ROUTE_NONE;
 }
 
+/* The shortest way from *at to the group of `to` (or any router of `group`);
+ * moves *at to its other end. */
+static uint32_t cross(const struct route_groups *g, uint32_t *at, uint32_t group, uint32_t to)
+{
+    struct ways w = ways_toward(g, *at, g->group[*at] * g->ngroups + group, to);
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < w.n; i++)
+        if (way_hops(&w, i) < way_hops(&w, best))
+            best = i;
+    uint32_t hops = w.near[w.v[best].slot] + 1u;
+
+    *at = topo_port(g->topo, w.v[best].from, w.v[best].port)->peer;
+    return hops;
+}
+
 uint32_t groups_enter(const struct route_groups *g, uint32_t from, uint32_t group,
                       uint32_t *ret_router)
 {
     uint32_t hops = 0;
 
-    while (g->group[from] != group) {
-        uint32_t list = g->group[from] * g->ngroups + group;
-        const struct groups_way *best = &g->way[g->way_first[list]];
-        uint32_t end = g->way_first[list + 1];
-
-        for (uint32_t i = g->way_first[list]; i < end; i++)
-            if (way_hops(g, &g->way[i], from, ROUTE_NONE) < way_hops(g, best, from, ROUTE_NONE))
-                best = &g->way[i];
-        hops += way_hops(g, best, from, ROUTE_NONE);
-        from = best->to;
-    }
+    while (g->group[from] != group)
+        hops += cross(g, &from, group, ROUTE_NONE);
     *ret_router = from;
     return hops;
 }
@@ -164,16 +181,7 @@ uint32_t groups_hops(const struct route_groups *g, uint32_t from, uint32_t to)
 {
     uint32_t hops = 0;
 
-    while (g->group[from] != g->group[to]) {
-        uint32_t list = g->group[from] * g->ngroups + g->group[to];
-        const struct groups_way *best = &g->way[g->way_first[list]];
-        uint32_t end = g->way_first[list + 1];
-
-        for (uint32_t i = g->way_first[list] + 1; i < end; i++)
-            if (way_hops(g, &g->way[i], from, to) < way_hops(g, best, from, to))
-                best = &g->way[i];
-        hops += local_dist(g, from, best->slot) + 1;
-        from = best->to;
-    }
-    return hops + local_dist(g, from, g->slot[to]);
+    while (g->group[from] != g->group[to])
+        hops += cross(g, &from, g->group[to], to);
+    return hops + dist_of(g, from)[g->slot[to]];
 }
