@@ -50,6 +50,10 @@ static const struct machine_case topos[] = {
     {"slim-fly, q: 5", "0-1 7"},
     {"slim-fly, q: 7, nodes: 1", ""},
     {"crossbar, nodes: 4", ""},
+    {"file, path: " WEIR_SOURCE_DIR "/examples/topologies/two-racks.topo", ""},
+    {"file, path: " WEIR_SOURCE_DIR "/examples/topologies/star.topo", ""},
+    {"file, path: " WEIR_SOURCE_DIR "/tests/data/petersen.topo", ""},
+    {"file, path: " WEIR_SOURCE_DIR "/tests/data/petersen.topo", "0-1 7"},
     {"torus, sizes: [5]", ""},
     {"torus, sizes: [4, 4], nodes: 2", ""},
     {"torus, sizes: [3, 2, 4], width: [2]", ""},
@@ -65,6 +69,7 @@ static const struct machine_case topos[] = {
     {"hyperx, sizes: [4, 3]", "0-1 0-4"},
 };
 
+/* Whatever kind comes into the tables must come into these lists. */
 static const char *const routes[] = {
     "minimal, choice: fixed",
     "minimal, choice: random, channels: phase",
@@ -270,6 +275,13 @@ static const struct {
     {"updown", "fat-tree dragonfly-plus file"},
 };
 
+static bool starts_with(const char *text, const char *kind)
+{
+    size_t n = strlen(kind);
+
+    return !strncmp(text, kind, n) && (!text[n] || text[n] == ',');
+}
+
 static bool is_word_of(const char *word, const char *text)
 {
     size_t n = strlen(word);
@@ -294,6 +306,27 @@ static void check_pairing(const struct machine *m, const char *route, const char
         return;
     route_close(&rt);
     conf_close(plug.conf);
+}
+
+static void no_kind_is_left_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; topo_table[i]; i++) {
+        size_t k = 0;
+
+        while (k < NTOPOS && !starts_with(topos[k].text, topo_table[i]->kind.name))
+            k++;
+        if (k == NTOPOS)
+            fail_msg("no machine of kind %s is walked", topo_table[i]->kind.name);
+    }
+    for (size_t i = 0; route_table[i]; i++) {
+        size_t k = 0;
+
+        while (k < NROUTES && !starts_with(routes[k], route_table[i]->kind.name))
+            k++;
+        if (k == NROUTES)
+            fail_msg("routing %s is not walked", route_table[i]->kind.name);
+    }
 }
 
 static void a_routing_accepts_the_topologies_it_is_for(void **state)
@@ -336,6 +369,7 @@ int main(void)
         cmocka_unit_test(the_cycle_check_finds_a_cycle),
         cmocka_unit_test(minimal_on_a_dragonfly_is_local_global_local),
         cmocka_unit_test(rows_come_before_columns_on_an_xc),
+        cmocka_unit_test(no_kind_is_left_out),
         cmocka_unit_test(a_routing_accepts_the_topologies_it_is_for),
         cmocka_unit_test(a_pair_that_is_cut_off_is_named),
     };
