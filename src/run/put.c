@@ -27,19 +27,6 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text)
     sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC); /* NULL binds NULL */
 }
 
-/* A seed is a name more than a number: one that does not fit is kept as digits. */
-static void bind_seed(sqlite3_stmt *s, int at, uint64_t seed)
-{
-    char digits[32];
-
-    if (seed <= INT64_MAX) {
-        sqlite3_bind_int64(s, at, (int64_t)seed);
-        return;
-    }
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
-    sqlite3_bind_text(s, at, digits, -1, SQLITE_TRANSIENT);
-}
-
 static uint64_t mix(uint64_t h)
 {
     h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
@@ -160,8 +147,10 @@ static sqlite3_stmt *begin_summary(struct run *run, const char *key, const char 
     if (!s)
         return NULL;
     bind_text(s, 1, key);
-    bind_text(s, 3, unit);
-    sqlite3_bind_int(s, 4, is_volatile);
+    bind_text(s, 2, unit);
+    sqlite3_bind_int(s, 3, is_volatile);
+    sqlite3_bind_null(s, 4);
+    sqlite3_bind_null(s, 5);
     return s;
 }
 
@@ -172,7 +161,7 @@ bool run_put_count(struct run *run, const char *key, uint64_t value, const char 
 
     if (!s)
         return false;
-    bind_count(s, 2, value);
+    bind_count(s, 4, value);
     return run_step(run, RUN_S_SUMMARY, err);
 }
 
@@ -183,7 +172,7 @@ bool run_put_real(struct run *run, const char *key, double value, const char *un
 
     if (!s)
         return false;
-    sqlite3_bind_double(s, 2, value);
+    sqlite3_bind_double(s, 4, value);
     return run_step(run, RUN_S_SUMMARY, err);
 }
 
@@ -194,7 +183,7 @@ bool run_put_volatile(struct run *run, const char *key, double value, const char
 
     if (!s)
         return false;
-    sqlite3_bind_double(s, 2, value);
+    sqlite3_bind_double(s, 4, value);
     return run_step(run, RUN_S_SUMMARY, err);
 }
 
@@ -204,7 +193,7 @@ bool run_put_text(struct run *run, const char *key, const char *value, struct wr
 
     if (!s)
         return false;
-    bind_text(s, 2, value);
+    bind_text(s, 5, value);
     return run_step(run, RUN_S_SUMMARY, err);
 }
 
@@ -356,12 +345,14 @@ bool run_put_sweep(struct run *run, const struct run_sweep *p, struct wr_err *er
                             p->lat_min_ns, p->lat_p50_ns, p->lat_p99_ns,
                             p->lat_max_ns, p->hops_mean,  p->nonminimal_frac};
     sqlite3_stmt *s = run_begin(run, RUN_S_SWEEP, err);
+    char seed[32]; /* as digits: SQLite's integers end before seeds do */
 
     if (!s)
         return false;
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)p->seed);
     bind_text(s, 1, p->series);
     sqlite3_bind_double(s, 2, p->load);
-    bind_seed(s, 3, p->seed);
+    bind_text(s, 3, seed);
     for (int i = 0; i < 9; i++)
         sqlite3_bind_double(s, 4 + i, reals[i]);
     sqlite3_bind_int(s, 13, p->saturated);

@@ -177,11 +177,16 @@ static bool journal_is_plain(const char *path, struct wr_err *err)
 }
 
 /* SQLite rolls back by itself as soon as somebody who may write looks. */
-static bool roll_back(const char *path, struct wr_err *err)
+static bool roll_back(const char *path, bool locks, struct wr_err *err)
 {
     sqlite3 *db;
 
-    if (!journal_is_plain(path, err) || !run_sql_open(&db, path, SQLITE_OPEN_READWRITE, err))
+    if (!locks)
+        return wr_fail(err, WR_SYSTEM,
+                       "%s: its run is going on or was killed, and this file system has no locks "
+                       "to tell which; copy it together with %s-journal to one that has",
+                       path, path);
+    if (!journal_is_plain(path, err) || !run_sql_open(&db, path, SQLITE_OPEN_READWRITE, true, err))
         return false;
     bool ok =
         guard(db, path, err) && run_sql_exec(db, path, "SELECT count(*) FROM sqlite_master", err);
@@ -198,7 +203,7 @@ static bool open_guarded(sqlite3 **ret, const char *path, const struct run_heade
     for (int attempt = 0;; attempt++) {
         sqlite3 *db;
 
-        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY, err))
+        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY, h->locks, err))
             return false;
         if (!guard(db, path, err)) {
             sqlite3_close(db);
@@ -215,7 +220,7 @@ static bool open_guarded(sqlite3 **ret, const char *path, const struct run_heade
         else
             run_sql_fail(db, rc, path, err);
         sqlite3_close(db);
-        if (rc != SQLITE_READONLY_ROLLBACK || attempt || !roll_back(path, err))
+        if (rc != SQLITE_READONLY_ROLLBACK || attempt || !roll_back(path, h->locks, err))
             return false;
     }
 }

@@ -23,15 +23,16 @@
     " THEN max_ps / 1000.0 ELSE " name " / 1000.0 END AS " name "_ns,\n"
 
 #define META \
-    "CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;\n" \
+    "CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT) WITHOUT ROWID;\n" \
     "CREATE TABLE input(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE," \
     " len_b INTEGER NOT NULL, codec TEXT NOT NULL, content BLOB NOT NULL);\n" \
     "CREATE TABLE dict(id INTEGER PRIMARY KEY, text TEXT NOT NULL);\n"
 
 #define SUMMARY \
-    "CREATE TABLE fact_summary(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value," \
-    " unit TEXT NOT NULL, volatile INTEGER NOT NULL);\n" \
-    "CREATE VIEW summary AS SELECT key, value, unit, volatile FROM fact_summary;\n"
+    "CREATE TABLE fact_summary(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," \
+    " number NUMERIC, words TEXT, unit TEXT NOT NULL, volatile INTEGER NOT NULL);\n" \
+    "CREATE VIEW summary AS SELECT key, coalesce(number, words) AS value, unit, volatile\n" \
+    " FROM fact_summary;\n"
 
 #define APPS \
     "CREATE TABLE fact_app(app INTEGER PRIMARY KEY, name TEXT NOT NULL, ranks INTEGER NOT NULL," \
@@ -69,7 +70,7 @@
     " dk.text AS dst_kind, l.dst AS dst, c.text AS class, l.id & 65535 AS port,\n" \
     " l.bytes AS bytes, l.packets AS packets,\n" \
     " l.busy_ps / 1000.0 AS busy_ns, l.saturated_ps / 1000.0 AS saturated_ns,\n" \
-    " l.busy_ps / 1000.0 / (SELECT value FROM fact_summary WHERE key = 'sim_end_ns')\n" \
+    " l.busy_ps / 1000.0 / (SELECT number FROM fact_summary WHERE key = 'sim_end_ns')\n" \
     " AS utilization, l.bytes_per_s AS bytes_per_s,\n" \
     " sk.text || ':' || ((l.id >> 16) & 4294967295) || '.' || (l.id & 65535) AS entity\n" \
     " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.id >> 48\n" \
@@ -116,7 +117,7 @@
 
 #define SWEEPS \
     "CREATE TABLE fact_sweep(id INTEGER PRIMARY KEY, series TEXT NOT NULL, load REAL NOT NULL," \
-    " seed NOT NULL, offered REAL, accepted REAL, lat_mean_ns REAL, lat_min_ns REAL," \
+    " seed TEXT NOT NULL, offered REAL, accepted REAL, lat_mean_ns REAL, lat_min_ns REAL," \
     " lat_p50_ns REAL, lat_p99_ns REAL, lat_max_ns REAL, hops_mean REAL, nonminimal_frac REAL," \
     " saturated INTEGER NOT NULL, packets INTEGER, events INTEGER, sim_end_ns REAL, wall_s REAL," \
     " UNIQUE(series, load, seed));\n" \

@@ -12,12 +12,22 @@
 
 enum { BUSY_MS = 5000 };
 
-bool run_sql_open(sqlite3 **ret, const char *path, int flags, struct wr_err *err)
+bool run_locks_work(int fd)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+
+    /* Held by somebody else means that they work. */
+    if (!fcntl(fd, F_SETLK, &lock) || errno == EAGAIN || errno == EACCES)
+        return true;
+    return errno != ENOSYS && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINVAL;
+}
+
+bool run_sql_open(sqlite3 **ret, const char *path, int flags, bool locks, struct wr_err *err)
 {
     /* ":memory:" and "" mean something to SQLite; "./:memory:" is a file. */
     char *name = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
     sqlite3 *db = NULL;
-    int rc = name ? sqlite3_open_v2(name, &db, flags, NULL) : SQLITE_NOMEM;
+    int rc = name ? sqlite3_open_v2(name, &db, flags, locks ? NULL : "unix-none") : SQLITE_NOMEM;
 
     sqlite3_free(name);
     if (rc != SQLITE_OK) {
@@ -110,6 +120,7 @@ bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
     }
     h.is = RUN_SNIFF_OTHER;
     h.len_b = (uint64_t)st.st_size;
+    h.locks = run_locks_work(fd);
     ssize_t n = S_ISREG(st.st_mode) ? pread(fd, head, sizeof head, 0) : 1;
     bool ok = n >= 0 || wr_fail_errno(err, "%s cannot be read", path);
     close(fd);

@@ -18,8 +18,14 @@ enum {
 extern const char run_schema[];
 
 /* Opens with extended result codes, a busy timeout, and a name that SQLite
- * cannot take for anything but a file. Tells nothing about the content. */
-bool run_sql_open(sqlite3 **ret, const char *path, int flags, struct wr_err *err);
+ * cannot take for anything but a file. Tells nothing about the content.
+ * `locks`: see run_locks_work. */
+bool run_sql_open(sqlite3 **ret, const char *path, int flags, bool locks, struct wr_err *err);
+
+/* Some parallel file systems are mounted without locks, and SQLite would fail
+ * there. Without them a run is written all the same, by its one writer; what is
+ * lost is the safe look at a run that is still going on. */
+bool run_locks_work(int fd);
 
 bool run_sql_exec(sqlite3 *db, const char *path, const char *sql, struct wr_err *err);
 
@@ -32,6 +38,7 @@ enum run_sniff { RUN_SNIFF_ABSENT, RUN_SNIFF_EMPTY, RUN_SNIFF_RUN, RUN_SNIFF_OTH
 struct run_header {
     enum run_sniff is;
     bool sqlite;            /* an SQLite file, perhaps somebody else's */
+    bool locks;             /* see run_locks_work */
     uint32_t user_version;  /* when it is ours */
     uint64_t want_b, len_b; /* how long it says it is, how long it is */
 };

@@ -27,8 +27,9 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
                    " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
     [RUN_S_INPUT] = "INSERT INTO input(path, len_b, codec, content) VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_DICT] = "INSERT INTO dict VALUES(?1, ?2)",
-    [RUN_S_SUMMARY] = "INSERT INTO fact_summary(key, value, unit, volatile) VALUES(?1, ?2, ?3, ?4)"
-                      " ON CONFLICT(key) DO UPDATE SET value = excluded.value,"
+    [RUN_S_SUMMARY] = "INSERT INTO fact_summary(key, unit, volatile, number, words)"
+                      " VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(key) DO UPDATE SET"
+                      " number = excluded.number, words = excluded.words,"
                       " unit = excluded.unit, volatile = excluded.volatile",
     [RUN_S_APP] = "INSERT INTO fact_app VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_RANK] = "INSERT INTO fact_rank"
@@ -130,17 +131,6 @@ bool run_put_meta_text(struct run *run, const char *key, const char *value, stru
     return run_step(run, RUN_S_META, err);
 }
 
-bool run_put_meta_int(struct run *run, const char *key, int64_t value, struct wr_err *err)
-{
-    sqlite3_stmt *s = run_begin(run, RUN_S_META, err);
-
-    if (!s)
-        return false;
-    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, value);
-    return run_step(run, RUN_S_META, err);
-}
-
 static void run_free(struct run *run)
 {
     for (int i = 0; i < RUN_S_COUNT; i++)
@@ -202,11 +192,13 @@ static bool make_room(const char *path, bool force, struct wr_err *err)
 static bool put_first_meta(struct run *run, const struct run_meta *meta, struct wr_err *err)
 {
     struct run_writer_id self;
-    char started[WR_CLOCK_TEXT], seed[32];
+    char started[WR_CLOCK_TEXT], seed[32], pid[32], pid_start[32];
 
     run_writer_self(&self);
     wr_clock_utc(started);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)meta->seed);
+    snprintf(pid, sizeof pid, "%lld", (long long)self.pid);
+    snprintf(pid_start, sizeof pid_start, "%lld", (long long)self.pid_start);
 
     const struct {
         const char *key, *value;
@@ -219,20 +211,21 @@ static bool put_first_meta(struct run *run, const struct run_meta *meta, struct 
         {"config", meta->config},
         {"seed", seed},
         {"host", self.host},
+        {"pid", pid},
+        {"pid_start", pid_start},
         {"started", started},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!run_put_meta_text(run, texts[i].key, texts[i].value ? texts[i].value : "", err))
             return false;
-    return run_put_meta_int(run, "pid", self.pid, err) &&
-           run_put_meta_int(run, "pid_start", self.pid_start, err);
+    return true;
 }
 
-static bool set_up(struct run *run, const struct run_meta *meta, struct wr_err *err)
+static bool set_up(struct run *run, const struct run_meta *meta, bool locks, struct wr_err *err)
 {
     char id[96];
 
-    if (!run_sql_open(&run->db, run->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, err))
+    if (!run_sql_open(&run->db, run->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, locks, err))
         return false;
     snprintf(id, sizeof id, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              RUN_APPLICATION_ID, RUN_USER_VERSION);
@@ -261,12 +254,13 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
         wr_fail_errno(err, "cannot create run file %s", path);
         return wr_wrap(err, "choose a place that may be written");
     }
+    bool locks = run_locks_work(fd);
     close(fd);
 
     struct run *run = wr_zalloc(1, sizeof *run);
     run->path = wr_strdup(path);
     run->began_ns = wr_clock_ns();
-    if (!set_up(run, meta, err)) {
+    if (!set_up(run, meta, locks, err)) {
         run_free(run);
         unlink_with_journal(path);
         return wr_wrap(err, "cannot create run file");

@@ -58,6 +58,5 @@ bool run_step(struct run *run, enum run_stmt which, struct wr_err *err);
 bool run_break(struct run *run, int rc, struct wr_err *err);
 
 bool run_put_meta_text(struct run *run, const char *key, const char *value, struct wr_err *err);
-bool run_put_meta_int(struct run *run, const char *key, int64_t value, struct wr_err *err);
 
 #endif

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static void write_text(const char *path, const char *text)
@@ -420,6 +424,78 @@ static void a_missing_directory_is_one_clear_error(void **state)
     assert_non_null(strstr(err.text, strerror(ENOENT)));
 }
 
+enum { NO_SECCOMP = 77 };
+
+/* A file system that knows no locks: the kernel answers fcntl(F_SETLK) with ENOSYS. */
+static void lose_locks(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLK, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        _exit(NO_SECCOMP);
+}
+
+static void write_and_read_without_locks(const struct place *p)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+    struct wr_err err = {0};
+    struct run_reader *r;
+    struct run *run;
+
+    lose_locks();
+    int fd = open("/dev/null", O_RDONLY);
+    child_assert(fcntl(fd, F_SETLK, &lock) == -1 && errno == ENOSYS);
+    close(fd);
+    child_assert(run_create(&run, p->path, &plain_meta, &err));
+    child_assert(run_put_count(run, "packets", 5, "", &err));
+    child_assert(run_finish(run, RUN_COMPLETE, NULL, &err));
+    child_assert(run_open(&r, p->path, &err));
+    child_assert(run_info(r)->status == RUN_COMPLETE);
+    run_close(r);
+}
+
+static void a_file_system_without_locks_still_holds_runs(void **state)
+{
+    int status = in_child(write_and_read_without_locks, *state);
+
+    if (WEXITSTATUS(status) == NO_SECCOMP)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+static void open_a_journal_without_locks(const struct place *p)
+{
+    struct wr_err err = {0};
+    struct run_reader *r;
+
+    lose_locks();
+    child_assert(!run_open(&r, p->path, &err));
+    child_assert(err.code == WR_SYSTEM && strstr(err.text, "no locks"));
+}
+
+/* Without locks a journal may belong to a run that is going on; playing it back
+ * would destroy that run. */
+static void without_locks_no_journal_is_played_back(void **state)
+{
+    const struct place *p = *state;
+
+    die_and_leave_a_journal(p);
+    int status = in_child(open_a_journal_without_locks, p);
+    if (WEXITSTATUS(status) == NO_SECCOMP)
+        skip();
+    assert_int_equal(status, 0);
+    run_close(reopen(p->path));
+}
+
 static void a_name_that_sqlite_would_take_for_memory_is_a_file(void **state)
 {
     const struct place *p = *state;
@@ -452,6 +528,8 @@ int main(void)
         IN_PLACE(a_run_that_cannot_begin_leaves_no_file),
         IN_PLACE(a_read_only_directory_is_one_clear_error),
         IN_PLACE(a_missing_directory_is_one_clear_error),
+        IN_PLACE(a_file_system_without_locks_still_holds_runs),
+        IN_PLACE(without_locks_no_journal_is_played_back),
         IN_PLACE(a_name_that_sqlite_would_take_for_memory_is_a_file),
     };
 
