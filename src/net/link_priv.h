@@ -58,7 +58,27 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
         net_port_wake_at(n, port, t);
 }
 
-/* Begin to send now; the link is idle. */
+/* The port and channel by which a packet leaves a router. */
+NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k)
+{
+    uint32_t first = router * n->nports;
+
+    if (k->route.dst_router == router) {
+        k->out = first + k->route.dst_port;
+        k->out_vc = 0;
+        return;
+    }
+    struct route_hop hop =
+        n->route->ops->decide(n->route, &k->route, router, &n->view, &n->rng[router]);
+
+    k->route.hops++;
+    k->out = first + hop.port;
+    k->out_vc = hop.vc;
+}
+
+/* Begin to send now; the link is idle. Where the next router's choice depends on
+ * the packet alone it is made here, with the packet at hand; then what it leads to
+ * can be fetched while the packet is on its way. */
 NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
                               uint32_t mode)
 {
@@ -81,6 +101,8 @@ NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, 
     port->t_free = end;
     port->bytes += k->bytes;
     port->packets++;
+    if ((mode & NET_MODE_EARLY) && port->peer_lp < n->nrouters)
+        link_choose(n, port->peer_lp, k);
     sim_at(n->sim, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
            (uint32_t)port->packets, h, 0);
 }

@@ -170,7 +170,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->nodes = t->nterms / params->rails;
     n->total_ports = t->nrouters * t->nports + t->nterms;
     n->slot_b = (uint32_t)params->packet_b;
-    n->mode = mode_of(params);
+    n->mode = mode_of(params) | (route->early ? NET_MODE_EARLY : 0u);
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
@@ -193,13 +193,10 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim_handle(sim, NET_EV_PORT, net_on_port, n);
     sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
     sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
-    /* An arriving packet leads to the port that gets its credit. */
-    sim->queue.warm = (struct sim_warm){.kind = NET_EV_ARRIVE,
-                                        .thing = (const char *)n->pkts.base,
-                                        .thing_size = sizeof(struct net_pkt),
-                                        .link = offsetof(struct net_pkt, from),
-                                        .other = (const char *)n->port,
-                                        .other_size = sizeof(struct net_port)};
+    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
+        .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
+    sim->queue.warm[NET_EV_PORT] =
+        (struct sim_warm){.thing = (char *)n->port, .size = sizeof(struct net_port)};
     *ret = n;
     return true;
 }

@@ -38,6 +38,8 @@ struct net_pkt {
     struct route_pkt route;
     uint64_t t_birth; /* began to leave its NIC */
     uint64_t t_tail;  /* cut-through: when its last byte is here */
+    uint32_t out;     /* port it leaves by, where that is decided when it is sent here */
+    uint8_t out_vc;
 };
 
 struct net_queue {
@@ -142,7 +144,7 @@ static inline struct net_pkt *net_pkt(const struct net *n, uint32_t h)
 
 /* The model's switches, as one constant: the inner functions take it as an
  * argument, so that the common machines get code without branches on it. */
-enum net_mode { NET_MODE_BYTES = 1, NET_MODE_CUT = 2, NET_MODE_INPUT = 4 };
+enum net_mode { NET_MODE_BYTES = 1, NET_MODE_CUT = 2, NET_MODE_INPUT = 4, NET_MODE_EARLY = 8 };
 
 static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, uint32_t mode)
 {
@@ -183,6 +185,7 @@ void net_on_credit(void *ctx, const struct sim_event *e);
 
 /* router.c */
 sim_handler *net_arrive_handler(uint32_t mode);
+void net_warm(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 

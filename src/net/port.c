@@ -11,7 +11,8 @@ void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t)
 void net_port_at(struct net *n, struct net_port *port, uint64_t t)
 {
     port->port_event = true;
-    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_PORT, port->self_door), 0, 0, 0);
+    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_PORT, port->self_door), 0,
+           (uint32_t)(port - n->port), 0);
 }
 
 /* Somebody began to wait: a credit that is on its way shall make an event. */
@@ -68,7 +69,7 @@ static struct net_port *port_of(struct net *n, const struct sim_event *e)
 void net_on_port(void *ctx, const struct sim_event *e)
 {
     struct net *n = ctx;
-    struct net_port *port = port_of(n, e);
+    struct net_port *port = &n->port[e->arg];
 
     port->port_event = false;
     if (sim_dst(e) >= n->nrouters) {

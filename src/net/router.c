@@ -13,21 +13,6 @@
  */
 #include "link_priv.h"
 
-NET_INLINE struct net_port *choose(struct net *n, uint32_t router, struct net_pkt *k,
-                                   uint32_t *ret_vc)
-{
-    if (k->route.dst_router == router) {
-        *ret_vc = 0;
-        return &n->port[(uint64_t)router * n->nports + k->route.dst_port];
-    }
-    struct route_hop hop =
-        n->route->ops->decide(n->route, &k->route, router, &n->view, &n->rng[router]);
-
-    k->route.hops++;
-    *ret_vc = hop.vc;
-    return &n->port[(uint64_t)router * n->nports + hop.port];
-}
-
 /* The line of the packets that come through channel `vc` of port `from` gives its next at
  * t_in_free. */
 static void in_event(struct net *n, uint32_t from, uint32_t vc, struct net_line *line)
@@ -120,9 +105,12 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
 /* Ask for the packet's output. */
 NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
 {
-    uint32_t vc;
     struct net_pkt *k = net_pkt(n, h);
-    struct net_port *port = choose(n, router, k, &vc);
+
+    if (!(mode & NET_MODE_EARLY))
+        link_choose(n, router, k);
+    struct net_port *port = &n->port[k->out];
+    uint32_t vc = k->out_vc;
 
     link_absorb(n, port, mode);
     if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
@@ -186,24 +174,49 @@ NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 }
 
 /* One copy of the inner loop per common machine, one for the rest. */
-static void arrive_slots_stored(void *ctx, const struct sim_event *e)
-{
-    arrive(ctx, e, 0);
-}
+#define ARRIVE(name, mode)                                 \
+    static void name(void *ctx, const struct sim_event *e) \
+    {                                                      \
+        arrive(ctx, e, mode);                              \
+    }
 
-static void arrive_bytes_cut(void *ctx, const struct sim_event *e)
-{
-    arrive(ctx, e, NET_MODE_BYTES | NET_MODE_CUT);
-}
-
-static void arrive_any(void *ctx, const struct sim_event *e)
-{
-    arrive(ctx, e, ((const struct net *)ctx)->mode);
-}
+ARRIVE(arrive_slots_stored, 0)
+ARRIVE(arrive_slots_stored_early, NET_MODE_EARLY)
+ARRIVE(arrive_bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
+ARRIVE(arrive_bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
+ARRIVE(arrive_any, ((const struct net *)ctx)->mode)
 
 sim_handler *net_arrive_handler(uint32_t mode)
 {
-    return mode == 0                                 ? arrive_slots_stored
-           : mode == (NET_MODE_BYTES | NET_MODE_CUT) ? arrive_bytes_cut
-                                                     : arrive_any;
+    static const struct {
+        uint32_t mode;
+        sim_handler *fn;
+    } copies[] = {
+        {0, arrive_slots_stored},
+        {NET_MODE_EARLY, arrive_slots_stored_early},
+        {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut},
+        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early},
+    };
+
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        if (copies[i].mode == mode)
+            return copies[i].fn;
+    return arrive_any;
+}
+
+/* The packet is there: fetch the port that gets its credit, and the port it
+ * leaves by or the message it belongs to. */
+void net_warm(const void *ctx, const struct sim_event *e)
+{
+    const struct net *n = ctx;
+    const struct net_pkt *k = net_pkt(n, e->arg);
+
+    __builtin_prefetch(&n->port[k->from]);
+    __builtin_prefetch(&n->port[k->from].ring);
+    if (sim_dst(e) >= n->nrouters) {
+        __builtin_prefetch(net_msg_at(n, k->msg));
+        return;
+    }
+    __builtin_prefetch(&n->port[k->out]);
+    __builtin_prefetch(&n->port[k->out].ring);
 }

@@ -237,28 +237,18 @@ static void look_at_width(struct sim_calendar *c)
     c->seen_from = c->day;
 }
 
-static inline const char *thing_of(const struct sim_warm *w, const struct sim_event *e)
-{
-    return w->thing + e->arg * w->thing_size;
-}
-
 /* Ask for the memory that the coming days will touch, one step further for
  * each day nearer: the events, what they are about, what that leads to. */
 static void look_ahead(const struct sim_calendar *c)
 {
-    const struct sim_warm *w = &c->warm;
     uint32_t mask = c->ndays - 1;
 
     for (uint32_t i = 1; i < c->n; i++) {
         const struct sim_event *e = &c->node[c->today[i]];
+        const struct sim_warm *w = &c->warm[sim_kind(e)];
 
-        if (sim_kind(e) == w->kind) {
-            const char *other =
-                w->other + *(const uint32_t *)(thing_of(w, e) + w->link) * w->other_size;
-
-            __builtin_prefetch(other);
-            __builtin_prefetch(other + 64);
-        }
+        if (w->more)
+            w->more(w->ctx, e);
     }
     if (!c->inlist)
         return;
@@ -266,9 +256,12 @@ static void look_ahead(const struct sim_calendar *c)
     const struct sim_day *next = &c->days[number & mask];
     const struct sim_day *after = &c->days[next_busy(c, number) & mask];
 
-    for (uint32_t i = 0; i < next->n && i < SIM_DAY_SLOTS; i++)
-        if (sim_kind(&c->node[next->slot[i]]) == w->kind)
-            __builtin_prefetch(thing_of(w, &c->node[next->slot[i]]));
+    for (uint32_t i = 0; i < next->n && i < SIM_DAY_SLOTS; i++) {
+        const struct sim_event *e = &c->node[next->slot[i]];
+        const struct sim_warm *w = &c->warm[sim_kind(e)];
+
+        __builtin_prefetch(w->thing + e->arg * w->size);
+    }
     for (uint32_t i = 0; i < after->n && i < SIM_DAY_SLOTS; i++)
         __builtin_prefetch(&c->node[after->slot[i]]);
 }
@@ -289,8 +282,7 @@ bool sim_calendar_turn(struct sim_calendar *c)
         bring_near(c);
     c->seen_days++;
     open_day(c, next_busy(c, c->day));
-    if (c->warm.thing)
-        look_ahead(c);
+    look_ahead(c);
     return true;
 }
 

@@ -28,15 +28,17 @@ struct sim_day {
     uint32_t slot[SIM_DAY_SLOTS];
 };
 
-/* Where an event of one kind leads, so that the memory can be asked for before
- * the event is executed: its argument is a handle of a thing, and the word at
- * `link` of that thing is an index of another. */
+enum { SIM_KINDS = 32 };
+
+/* What events of one kind will touch, so that the memory is asked for before
+ * they are executed: first the thing whose handle is the argument, and some
+ * events later, when that is there, what it leads to. */
 struct sim_warm {
-    uint32_t kind; /* nothing is fetched while `thing` is NULL */
-    const char *thing;
-    size_t thing_size, link;
-    const char *other;
-    size_t other_size;
+    const char *thing; /* NULL: nothing is known */
+    size_t size;
+    void (*more)(const void *ctx,
+                 const struct sim_event *e); /* may prefetch, no more; may be NULL */
+    const void *ctx;
 };
 
 struct sim_calendar {
@@ -58,7 +60,7 @@ struct sim_calendar {
     uint64_t seen_events, seen_from;
     uint64_t popped;
     uint32_t retunes;
-    struct sim_warm warm;
+    struct sim_warm warm[SIM_KINDS];
 };
 
 void sim_calendar_init(struct sim_calendar *c);

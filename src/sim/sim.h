@@ -10,8 +10,6 @@
 
 #include "sim/calendar.h"
 
-enum { SIM_KINDS = 32 };
-
 typedef void sim_handler(void *ctx, const struct sim_event *e);
 
 struct sim {

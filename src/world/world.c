@@ -115,6 +115,8 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
     net_watch_packets(w->net, w->meter.packet);
     sim_handle(&w->sim, EV_SOURCE, on_source, w);
     w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
+    w->sim.queue.warm[EV_SOURCE] =
+        (struct sim_warm){.thing = (char *)w->source, .size = sizeof *w->source};
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
         plan(w, i);

@@ -54,6 +54,7 @@ struct route {
     const struct topo *topo;
     uint32_t nvcs;     /* channels that decide() may answer */
     uint32_t max_hops; /* bound on router-to-router hops */
+    bool early;        /* decide() looks at the packet alone: not at loads, draws nothing */
     void *priv;
 };
 

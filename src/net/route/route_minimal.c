@@ -26,6 +26,10 @@ static bool init(struct route *rt, struct wr_err *err)
             ? !walk_init_groups(&w, rt->topo, params->choice, params->channels, WALK_STRAIGHT, err)
             : !walk_init_any(&w, rt->topo, params->choice, WALK_STRAIGHT, err))
         return false;
+    const struct route_groups *g = &w.groups;
+
+    rt->early =
+        params->choice == ROUTE_FIXED || (rt->topo->gateways && g->one_way && !g->local_first);
     walk_adopt(rt, &w);
     return true;
 }
