@@ -3,6 +3,7 @@
  * each other in a circle; or it refuses and says what to do. */
 #include "contract/route_machine.h"
 #include "contract/route_walk.h"
+#include "net/topo/paths.h"
 #include "net/topo/topo_dragonfly.h"
 #include "net/topo/topo_dragonfly_xc.h"
 
@@ -229,6 +230,52 @@ static void minimal_on_a_dragonfly_is_local_global_local(void **state)
     for_every_pairing(check_minimal_path);
 }
 
+/* Hops by the topology's own closed form. */
+static uint32_t hops_by_next(const struct topo *t, uint32_t from, uint32_t to)
+{
+    uint16_t ports[TOPO_MAX_NEXT];
+    uint32_t hops = 0;
+
+    for (; from != to; hops++) {
+        assert_true(t->ops->next(t, from, to, ports) > 0);
+        from = topo_port(t, from, ports[0])->peer;
+    }
+    return hops;
+}
+
+/* Routings that promise a shortest path, and what they mean by it. */
+static void check_lengths(const struct route *rt)
+{
+    const struct topo *t = rt->topo;
+    bool table = rt->ops == route_find("table");
+    bool minimal = rt->ops == route_find("minimal") && t->ops->next && !t->nfailed;
+    struct walk_view view = {.view.load = walk_load};
+    struct topo_paths paths;
+    struct wr_err err = {0};
+    struct wr_rng rng;
+
+    if (!table && !minimal && rt->ops != route_find("dimension-order"))
+        return;
+    assert_true(topo_paths_build(&paths, t, &err));
+    wr_rng_init(&rng, 10, 0, 0);
+    for (uint32_t src = 0; src < t->nrouters; src++)
+        for (uint32_t dst = 0; dst < t->nrouters; dst++) {
+            if (!has_terminals(t, src) || !has_terminals(t, dst))
+                continue;
+            view.salt = wr_rng_u32(&rng);
+            assert_int_equal(walk_pair(rt, src, dst, &view.view, &rng, NULL).n,
+                             minimal ? hops_by_next(t, src, dst)
+                                     : topo_paths_hops(&paths, src, dst));
+        }
+    topo_paths_free(&paths);
+}
+
+static void minimal_paths_are_as_short_as_the_topology_says(void **state)
+{
+    (void)state;
+    for_every_pairing(check_lengths);
+}
+
 /* The order that keeps a group of rows and columns free of deadlock. */
 static void check_rows_first(const struct route *rt)
 {
@@ -368,6 +415,7 @@ int main(void)
         cmocka_unit_test(every_pair_is_reached_without_deadlock_or_the_pairing_is_refused),
         cmocka_unit_test(the_cycle_check_finds_a_cycle),
         cmocka_unit_test(minimal_on_a_dragonfly_is_local_global_local),
+        cmocka_unit_test(minimal_paths_are_as_short_as_the_topology_says),
         cmocka_unit_test(rows_come_before_columns_on_an_xc),
         cmocka_unit_test(no_kind_is_left_out),
         cmocka_unit_test(a_routing_accepts_the_topologies_it_is_for),

@@ -115,17 +115,17 @@ static uint32_t pick_eligible(const struct route_groups *g, const struct groups_
 struct groups_step groups_pick_way(const struct route_groups *g, const struct groups_ask *ask,
                                    uint32_t list, uint32_t to, uint16_t way)
 {
-    const struct groups_way *aim = &g->way[g->way_first[list]] + (way ? way - 1 : 0);
-    bool reached = way && aim->from == ask->here;
+    const struct groups_way *v = g->way + g->way_first[list];
+    bool reached = way && v[way - 1].from == ask->here;
 
     if (!way || reached) {
         struct ways w = ways_toward(g, ask->here, list, to);
         struct eligible e = find_eligible(&w, reached);
-        uint32_t i = pick_eligible(g, ask, &w, &e);
 
-        aim = &w.v[i];
-        way = (uint16_t)(i + 1);
+        way = (uint16_t)(pick_eligible(g, ask, &w, &e) + 1);
     }
+    const struct groups_way *aim = &v[way - 1];
+
     if (aim->from == ask->here)
         return (struct groups_step){.port = aim->port, .crosses = true};
     return (struct groups_step){.port = groups_local(g, ask, aim->slot), .way = way};
