@@ -56,6 +56,50 @@ static void every_promised_view_begins_with_its_columns(void **state)
     run_close(r);
 }
 
+/* The part of the page between "## view" and the next heading. */
+static char *section_of(const char *page, const char *view)
+{
+    char head[64];
+
+    snprintf(head, sizeof head, "\n## %s\n", view);
+    const char *from = strstr(page, head);
+    if (!from)
+        fail_msg("docs/formats/run-file.md has no section on %s", view);
+    const char *to = strstr(from + 1, "\n## ");
+    return strndup(from, to ? (size_t)(to - from) : strlen(from));
+}
+
+static void every_column_of_every_view_is_documented(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+    FILE *f = fopen(WEIR_SOURCE_DIR "/docs/formats/run-file.md", "r");
+    struct wr_err err = {0};
+    char *page = NULL;
+    size_t cap = 0;
+
+    assert_non_null(f);
+    assert_true(getdelim(&page, &cap, '\0', f) > 0);
+    fclose(f);
+    complete(create(path));
+    struct run_reader *r = reopen(path);
+    for (const struct run_view *v = run_views; v->name; v++) {
+        char *section = section_of(page, v->name), sql[64], quoted[64];
+        struct run_rows *q;
+
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", v->name);
+        must(run_query(&q, r, sql, NULL, 0, &err), err);
+        for (int i = 0; i < run_rows_cols(q); i++) {
+            snprintf(quoted, sizeof quoted, "`%s`", run_rows_name(q, i));
+            if (!strstr(section, quoted))
+                fail_msg("the section on %s does not tell of %s", v->name, quoted);
+        }
+        run_rows_close(q);
+        free(section);
+    }
+    run_close(r);
+    free(page);
+}
+
 static void a_summary_line_put_again_replaces_the_first(void **state)
 {
     const char *path = ((struct place *)*state)->path;
@@ -422,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(a_finished_run_says_what_made_it),
         IN_PLACE(every_promised_view_begins_with_its_columns),
+        IN_PLACE(every_column_of_every_view_is_documented),
         IN_PLACE(a_summary_line_put_again_replaces_the_first),
         IN_PLACE(percentiles_of_the_view_are_those_of_the_histogram),
         IN_PLACE(an_empty_histogram_has_no_percentiles),
