@@ -195,8 +195,8 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
     sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
         .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
-    sim->queue.warm[NET_EV_PORT] =
-        (struct sim_warm){.thing = (char *)n->port, .size = sizeof(struct net_port)};
+    sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
+        .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
     *ret = n;
     return true;
 }
@@ -234,6 +234,15 @@ uint32_t net_node_router(const struct net *n, uint32_t node)
 uint32_t net_lps(const struct net *n)
 {
     return n->nrouters + n->nterms;
+}
+
+void net_warm_node(const struct net *n, uint32_t node)
+{
+    uint32_t term = node * n->p.rails;
+
+    __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term]);
+    __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term].ring);
+    __builtin_prefetch(&n->nic[term]);
 }
 
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg)

@@ -113,6 +113,8 @@ uint32_t net_lps(const struct net *n);
 /* Hand a message to the NIC of `src` now. Returns its handle. */
 uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                   uint8_t cls, uint64_t user);
+/* The node will send soon: fetch what that touches. */
+void net_warm_node(const struct net *n, uint32_t node);
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg);
 
 /* Packets' time from the start of injection to arrival; NULL: not wanted. */

@@ -186,6 +186,7 @@ void net_on_credit(void *ctx, const struct sim_event *e);
 /* router.c */
 sim_handler *net_arrive_handler(uint32_t mode);
 void net_warm(const void *ctx, const struct sim_event *e);
+void net_warm_port(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 

@@ -41,6 +41,11 @@ static void on_source(void *ctx, const struct sim_event *e)
     plan(w, node);
 }
 
+static void warm_source(const void *ctx, const struct sim_event *e)
+{
+    net_warm_node(((const struct world *)ctx)->net, e->arg);
+}
+
 static void on_arrived(void *ctx, uint32_t msg)
 {
     struct world *w = ctx;
@@ -115,8 +120,8 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
     net_watch_packets(w->net, w->meter.packet);
     sim_handle(&w->sim, EV_SOURCE, on_source, w);
     w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
-    w->sim.queue.warm[EV_SOURCE] =
-        (struct sim_warm){.thing = (char *)w->source, .size = sizeof *w->source};
+    w->sim.queue.warm[EV_SOURCE] = (struct sim_warm){
+        .thing = (char *)w->source, .size = sizeof *w->source, .more = warm_source, .ctx = w};
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
         plan(w, i);
