@@ -45,14 +45,16 @@ static bool read_node(struct cursor *c, const char *what, uint32_t nnodes, uint3
     const char *p = c->at;
     uint64_t v = 0;
 
-    while (p < c->end && *p >= '0' && *p <= '9' && v <= UINT32_MAX)
-        v = v * 10 + (uint64_t)(*p++ - '0');
+    for (; p < c->end && *p >= '0' && *p <= '9'; p++)
+        if (v <= UINT32_MAX) /* larger is too large already */
+            v = v * 10 + (uint64_t)(*p - '0');
     if (p == c->at)
         return fail_at(c, err, "expected the number of the %s; write two node numbers per line",
                        what);
     if (v >= nnodes)
-        return fail_at(c, err, "%s %.*s does not exist; nodes are numbered 0 to %u", what,
-                       (int)(p - c->at), c->at, nnodes - 1);
+        return fail_at(c, err, "%s %.*s%s does not exist; nodes are numbered 0 to %u", what,
+                       p - c->at > 20 ? 20 : (int)(p - c->at), c->at, p - c->at > 20 ? "..." : "",
+                       nnodes - 1);
     if (p < c->end && !strchr(" \t\r\n#", *p))
         return fail_at(c, err,
                        "the number of the %s is followed by something else; write two "
