@@ -69,7 +69,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 0; i < repeat; i++) {
-        if (!once(argv[at], (const char *const *)argv + at + 1, (size_t)(argc - at - 1), &b, &err)) {
+        if (!once(argv[at], (const char *const *)argv + at + 1, (size_t)(argc - at - 1), &b,
+                  &err)) {
             fprintf(stderr, "bench.fabric: %s\n", err.text);
             return wr_exit_status(err.code);
         }
