@@ -42,6 +42,7 @@
     X(query) \
     X(same) \
     X(config) \
+    X(topo) \
     X(list) \
     X(report) \
     X(version) \

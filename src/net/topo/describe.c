@@ -30,7 +30,6 @@ static void count_ports(const struct topo *t, struct topo_description *d)
             else if (port->kind == TOPO_DEAD && r < port->peer)
                 d->dead_cables++;
         }
-        d->empty_ports += t->nports - used;
         d->least_ports = used < d->least_ports ? used : d->least_ports;
         d->most_ports = used > d->most_ports ? used : d->most_ports;
         d->least_degree = degree < d->least_degree ? degree : d->least_degree;

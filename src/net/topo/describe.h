@@ -24,7 +24,6 @@ struct topo_hops {
 struct topo_description {
     uint64_t cables[TOPO_MAX_CLASSES]; /* live ones between routers, by class */
     uint64_t dead_cables, dead_terms;
-    uint64_t empty_ports;               /* of all routers, against the widest */
     uint32_t least_ports, most_ports;   /* used ports of a router */
     uint32_t least_degree, most_degree; /* of these, to other routers */
     uint64_t bytes;                     /* memory of the wiring and its tables */

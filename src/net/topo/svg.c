@@ -9,11 +9,9 @@
 enum {
     MOST_LINES = 5000,
     TITLED_LINES = 1200,  /* above that, lines do not tell what they are */
-    NAMED_SPOTS = 96,     /* above that, spots have their name only as a tooltip */
     DRAWN_TERMS = 320,    /* above that, nodes are only counted */
     MOST_PORTS = 1 << 25, /* above that, only every n-th router's cables are looked at */
-    TOP = 58,
-    BOTTOM = 40
+    TERMS_IN_ROW = 8,
 };
 
 /* Cables of one class between two spots. */
@@ -140,6 +138,7 @@ static void add_line(const struct topo *t, const struct svg_plan *p, const struc
     const struct svg_spot *a = &p->spot[l->a], *b = &p->spot[l->b];
     double dx = b->x - a->x, dy = b->y - a->y, length = hypot(dx, dy);
     double mx = (a->x + b->x) / 2, my = (a->y + b->y) / 2, width = 0.8 + 0.4 * log2(l->cables);
+    double bulge = fmin(0.18, 80 / length);
 
     wr_str_addf(out, "<path d=\"M%.1f %.1f", a->x, a->y);
     if (p->bend == SVG_STRAIGHT || length <= p->straight)
@@ -148,8 +147,7 @@ static void add_line(const struct topo *t, const struct svg_plan *p, const struc
         wr_str_addf(out, "Q%.1f %.1f %.1f %.1f\"", mx + (p->width / 2 - mx) * 0.6,
                     my + (p->height / 2 - my) * 0.6, b->x, b->y);
     else
-        wr_str_addf(out, "Q%.1f %.1f %.1f %.1f\"", mx + dy * 0.18 + dx * 0.02,
-                    my - dx * 0.18 + dy * 0.02, b->x, b->y);
+        wr_str_addf(out, "Q%.1f %.1f %.1f %.1f\"", mx + dy * bulge, my - dx * bulge, b->x, b->y);
     wr_str_addf(out, " stroke=\"%s\" stroke-width=\"%.1f\"%s", l->dead ? "#c00" : colour(l->cls),
                 width < 4 ? width : 4, l->dead ? " stroke-dasharray=\"3 3\"" : "");
     wr_str_add(out, titled ? ">" : "/>\n");
@@ -159,17 +157,46 @@ static void add_line(const struct topo *t, const struct svg_plan *p, const struc
     wr_str_add(out, "</path>\n");
 }
 
+/* Terminals stand in rows behind each other, on the outer side. */
+static double row_away(uint32_t row)
+{
+    return 9 + 3.6 * row;
+}
+
 static void add_terminals(const struct svg_spot *s, struct wr_str *out)
 {
-    /* In rows of eight behind each other, on the outer side. */
     for (uint32_t i = 0; i < s->terms; i++) {
-        uint32_t row = i / 8, in_row = s->terms - row * 8 < 8 ? s->terms - row * 8 : 8;
-        double along = (i % 8 - (in_row - 1) / 2.0) * 3.6, away = 9 + 3.6 * row;
+        uint32_t row = i / TERMS_IN_ROW, rest = s->terms - row * TERMS_IN_ROW;
+        uint32_t in_row = rest < TERMS_IN_ROW ? rest : TERMS_IN_ROW;
+        double along = (i % TERMS_IN_ROW - (in_row - 1) / 2.0) * 3.6, away = row_away(row);
 
         wr_str_addf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.4\"/>\n",
                     s->x + away * s->out_x - along * s->out_y,
                     s->y + away * s->out_y + along * s->out_x);
     }
+}
+
+static void add_names(const struct topo *t, const struct svg_plan *p, struct wr_str *out)
+{
+    char name[TOPO_NAME_MAX];
+
+    wr_str_add(out, "<g font-size=\"7\" fill=\"#222\" stroke=\"#fff\" stroke-width=\"2\" "
+                    "paint-order=\"stroke\">\n");
+    for (uint32_t i = 0; i < p->nspots; i++) {
+        const struct svg_spot *s = &p->spot[i];
+        uint32_t rows = t->nterms <= DRAWN_TERMS ? (s->terms + TERMS_IN_ROW - 1) / TERMS_IN_ROW : 0;
+        double away = p->name_out ? row_away(rows) : -11;
+        const char *anchor = "middle";
+
+        if (p->name_out && fabs(s->out_x) > 0.3)
+            anchor = s->out_x > 0 ? "start" : "end";
+        topo_router_name(t, s->first, name);
+        wr_str_addf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", s->x + away * s->out_x,
+                    s->y + away * s->out_y + 2.5, anchor);
+        add_escaped(out, name);
+        wr_str_add(out, "</text>\n");
+    }
+    wr_str_add(out, "</g>\n");
 }
 
 static void add_spots(const struct topo *t, const struct svg_plan *p, struct wr_str *out)
@@ -194,38 +221,40 @@ static void add_spots(const struct topo *t, const struct svg_plan *p, struct wr_
         wr_str_addf(out, ", %u node%s</title></rect>\n", s->terms, s->terms == 1 ? "" : "s");
     }
     wr_str_add(out, "</g>\n");
-    if (p->nspots > NAMED_SPOTS)
-        return;
-    wr_str_add(out, "<g font-size=\"7\" fill=\"#222\" text-anchor=\"middle\">\n");
-    for (uint32_t i = 0; i < p->nspots; i++) {
-        const struct svg_spot *s = &p->spot[i];
+    if (p->named)
+        add_names(t, p, out);
+}
 
-        topo_router_name(t, s->first, name);
-        wr_str_addf(out, "<text x=\"%.1f\" y=\"%.1f\">", s->x - 11 * s->out_x,
-                    s->y - 11 * s->out_y + 2);
-        add_escaped(out, name);
-        wr_str_add(out, "</text>\n");
-    }
-    wr_str_add(out, "</g>\n");
+/* Title and legend are as large as they look good on a picture shown whole. */
+static double text_unit(const struct svg_plan *p)
+{
+    return fmax(1, p->width / 900);
+}
+
+static double legend_lines(const struct topo *t, const struct svg_plan *p)
+{
+    double per_line = floor(p->width / (130 * text_unit(p)));
+
+    return ceil((t->nclasses - TOPO_OWN) / per_line);
 }
 
 static void add_legend(const struct topo *t, const struct svg_plan *p, const uint64_t *cables,
                        struct wr_str *out)
 {
-    double x = 20, y = p->height + 14;
+    double u = text_unit(p), x = 20 * u, y = p->height + 14 * u;
 
-    wr_str_add(out, "<g font-size=\"12\" fill=\"#222\">\n");
+    wr_str_addf(out, "<g font-size=\"%.0f\" fill=\"#222\">\n", 12 * u);
     for (uint32_t c = TOPO_OWN; c < t->nclasses; c++) {
         wr_str_addf(out,
-                    "<path d=\"M%.0f %.0fh22\" stroke=\"%s\" stroke-width=\"3\"/><text x=\"%.0f\" "
-                    "y=\"%.0f\">",
-                    x, y - 4, colour(c), x + 28, y);
+                    "<path d=\"M%.0f %.0fh%.0f\" stroke=\"%s\" stroke-width=\"%.0f\"/><text "
+                    "x=\"%.0f\" y=\"%.0f\">",
+                    x, y - 4 * u, 22 * u, colour(c), 3 * u, x + 28 * u, y);
         add_escaped(out, t->class_name[c]);
         wr_str_addf(out, ", %llu</text>\n", (unsigned long long)cables[c]);
-        x += 130;
-        if (x + 130 > p->width && c + 1 < t->nclasses) {
-            x = 20;
-            y += 18;
+        x += 130 * u;
+        if (x + 130 * u > p->width) {
+            x = 20 * u;
+            y += 18 * u;
         }
     }
     wr_str_add(out, "</g>\n");
@@ -234,19 +263,22 @@ static void add_legend(const struct topo *t, const struct svg_plan *p, const uin
 static void add_caption(const struct topo *t, const struct svg_plan *p, const char *title,
                         size_t nlines, size_t every, struct wr_str *out)
 {
-    wr_str_add(out, "<text x=\"20\" y=\"-34\" font-size=\"16\" fill=\"#222\">");
+    double u = text_unit(p);
+
+    wr_str_addf(out, "<text x=\"%.0f\" y=\"%.0f\" font-size=\"%.0f\" fill=\"#222\">", 20 * u,
+                -34 * u, 16 * u);
     add_escaped(out, title);
-    wr_str_addf(
-        out,
-        "</text>\n<text x=\"20\" y=\"-16\" font-size=\"11\" fill=\"#555\">%s: %u routers, %u "
-        "nodes",
-        t->ops->kind.name, t->nrouters, t->nterms);
+    wr_str_addf(out,
+                "</text>\n<text x=\"%.0f\" y=\"%.0f\" font-size=\"%.0f\" fill=\"#555\">%s: %u "
+                "router%s, %u node%s",
+                20 * u, -16 * u, 11 * u, t->ops->kind.name, t->nrouters,
+                t->nrouters == 1 ? "" : "s", t->nterms, t->nterms == 1 ? "" : "s");
     if (t->ngroups > 1)
         wr_str_addf(out, ", %u groups", t->ngroups);
     if (p->nspots < t->nrouters)
         wr_str_addf(out, "; %u spots stand for several routers each", p->nspots);
     if (every > 1)
-        wr_str_addf(out, "; one of %zu lines of %zu is drawn", every, nlines);
+        wr_str_addf(out, "; one line of %zu is drawn, of %zu", every, nlines);
     wr_str_add(out, "</text>\n");
 }
 
@@ -261,6 +293,18 @@ static void count_cables(const struct topo *t, uint64_t *cables)
         }
 }
 
+static void add_lines(const struct topo *t, const struct svg_plan *p, const struct line *line,
+                      size_t n, size_t every, struct wr_str *out)
+{
+    wr_str_addf(out, "<g fill=\"none\" stroke-opacity=\"%.2f\">\n",
+                n > 1500  ? 0.35
+                : n > 300 ? 0.6
+                          : 0.85);
+    for (size_t i = 0; i < n; i += every)
+        add_line(t, p, &line[i], n <= TITLED_LINES, out);
+    wr_str_add(out, "</g>\n");
+}
+
 void topo_svg(const struct topo *t, const char *title, struct wr_str *out)
 {
     uint64_t cables[TOPO_MAX_CLASSES] = {0};
@@ -271,24 +315,16 @@ void topo_svg(const struct topo *t, const char *title, struct wr_str *out)
     count_cables(t, cables);
     struct line *line = gather(t, &p, &n);
     size_t every = (n + MOST_LINES - 1) / MOST_LINES;
-    double legend = BOTTOM + 18 * floor((t->nclasses - TOPO_OWN) * 130 / p.width);
-    double width = fmax(p.width, 420);
+    double u = text_unit(&p), top = 58 * u;
+    double height = top + p.height + (20 + 18 * legend_lines(t, &p)) * u;
 
-    wr_str_addf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 %d %.0f %.0f\" width=\"%.0f\" "
-        "height=\"%.0f\" font-family=\"sans-serif\">\n"
-        "<rect y=\"%d\" width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
-        -TOP, width, p.height + TOP + legend, width, p.height + TOP + legend, -TOP, width,
-        p.height + TOP + legend);
+    wr_str_addf(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 %.0f %.0f %.0f\" "
+                "width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\">\n"
+                "<rect y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
+                -top, p.width, height, p.width, height, -top, p.width, height);
     add_caption(t, &p, title, n, every, out);
-    wr_str_addf(out, "<g fill=\"none\" stroke-opacity=\"%.2f\">\n",
-                n > 1500  ? 0.35
-                : n > 300 ? 0.6
-                          : 0.85);
-    for (size_t i = 0; i < n; i += every)
-        add_line(t, &p, &line[i], n <= TITLED_LINES, out);
-    wr_str_add(out, "</g>\n");
+    add_lines(t, &p, line, n, every, out);
     add_spots(t, &p, out);
     add_legend(t, &p, cables, out);
     wr_str_add(out, "</svg>\n");

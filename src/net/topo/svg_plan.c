@@ -2,12 +2,22 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "net/topo/topo_dragonfly_xc.h"
 #include "net/topo/topo_fat_tree.h"
 #include "net/topo/topo_grid.h"
 
-enum { MOST_SPOTS = 1200, STEP = 15, MARGIN = 50, MOST_PER_LEVEL = 120, GRID_STEP = 46 };
+enum {
+    MOST_SPOTS = 1200,
+    MOST_PER_LEVEL = 120,
+    LEAST_WIDTH = 420,
+    MARGIN = 60,
+    CLOSE = 15, /* between spots without names */
+    WIDE = 34,  /* and with */
+    GRID_STEP = 46,
+};
 
 static void begin(struct svg_plan *p, const struct topo *t, uint32_t nspots)
 {
@@ -31,11 +41,20 @@ static void put_on_circle(struct svg_spot *s, double x, double y, double radius,
     s->y = y + radius * s->out_y;
 }
 
+/* Would names of `n` spots, `room` apart, be readable? */
+static bool names_fit(const struct topo *t, uint32_t n, double room)
+{
+    char name[TOPO_NAME_MAX];
+
+    topo_router_name(t, t->nrouters - 1, name);
+    return n <= SVG_NAMED_SPOTS && (double)strlen(name) * 4 < room;
+}
+
 /* All routers on one circle, neighbours in number sharing a spot when there are too many. */
 static void plan_circle(const struct topo *t, struct svg_plan *p)
 {
     uint32_t n = t->nrouters < MOST_SPOTS ? t->nrouters : MOST_SPOTS;
-    double radius = radius_for(n, STEP * 1.2) + (n > 1 ? 30 : 0);
+    double radius = radius_for(n, n <= SVG_NAMED_SPOTS ? WIDE : CLOSE);
 
     begin(p, t, n);
     for (uint32_t i = 0; i < n; i++)
@@ -44,39 +63,59 @@ static void plan_circle(const struct topo *t, struct svg_plan *p)
         p->spot_of[r] = (uint32_t)((uint64_t)r * n / t->nrouters);
     p->width = p->height = 2 * (radius + MARGIN);
     p->bend = SVG_TO_CENTRE;
-    p->straight = STEP * 1.5;
+    p->straight = CLOSE;
+    p->named = p->name_out = n <= SVG_NAMED_SPOTS;
 }
 
-/* Groups on a ring, each a small circle of its routers, or one spot. */
+/* A group of dragonfly-xc as its rows and columns; the half width it takes. */
+static double put_in_rows(const struct topo *t, uint32_t r, const struct svg_spot *hub,
+                          struct svg_spot *ret)
+{
+    const struct topo_dragonfly_xc_params *x = t->params;
+    struct topo_xc_place at = topo_xc_place(t, r);
+    double right = (x->columns - 1) / 2.0 * CLOSE, down = (x->rows - 1) / 2.0 * CLOSE * 1.6;
+
+    *ret = (struct svg_spot){.x = hub->x + at.column * CLOSE - right,
+                             .y = hub->y + at.row * CLOSE * 1.6 - down,
+                             .out_y = 1};
+    return hypot(right, down);
+}
+
+/* Groups on a ring, each a small circle of its routers, or rows, or one spot. */
 static void plan_groups(const struct topo *t, struct svg_plan *p)
 {
-    bool whole = t->nrouters <= MOST_SPOTS;
-    uint32_t *size = wr_zalloc(t->ngroups, sizeof *size),
-             *next = wr_zalloc(t->ngroups, sizeof *next);
-    uint32_t largest = 0;
+    bool whole = t->nrouters <= MOST_SPOTS, named = t->nrouters <= SVG_NAMED_SPOTS;
+    bool rows = whole && !named && t->ops == &topo_dragonfly_xc;
+    uint32_t *size = wr_zalloc(t->ngroups, sizeof *size);
+    uint32_t *next = wr_zalloc(t->ngroups, sizeof *next), largest = 0;
+    struct svg_spot hub = {0}, any;
 
     for (uint32_t r = 0; r < t->nrouters; r++)
         largest = ++size[t->group[r]] > largest ? size[t->group[r]] : largest;
-    double inner = whole ? radius_for(largest, STEP) : 3;
-    double outer = radius_for(t->ngroups, 2 * inner + (whole ? 26 : 6)), centre;
+    double inner = rows    ? put_in_rows(t, 0, &hub, &any)
+                   : whole ? radius_for(largest, named ? WIDE : CLOSE)
+                           : 3;
+    double outer = radius_for(t->ngroups, 2 * inner + (named ? 90 : whole ? 26 : 6));
+    double centre = outer + inner + MARGIN;
 
-    centre = outer + inner + MARGIN;
     begin(p, t, whole ? t->nrouters : t->ngroups);
     for (uint32_t r = 0; r < t->nrouters; r++) {
         uint32_t g = t->group[r];
-        struct svg_spot hub;
+        double turn = (double)g / t->ngroups;
 
-        put_on_circle(&hub, centre, centre, outer, (double)g / t->ngroups);
+        put_on_circle(&hub, centre, centre, outer, turn);
         p->spot_of[r] = whole ? r : g;
-        if (whole)
-            put_on_circle(&p->spot[r], hub.x, hub.y, inner,
-                          (double)next[g]++ / size[g] + (double)g / t->ngroups);
+        if (rows)
+            put_in_rows(t, r, &hub, &p->spot[r]);
+        else if (whole) /* half a step on, so that two do not stand in one line with the middle */
+            put_on_circle(&p->spot[r], hub.x, hub.y, inner, (next[g]++ + 0.5) / size[g] + turn);
         else
             p->spot[g] = hub;
     }
     p->width = p->height = 2 * centre;
     p->bend = SVG_TO_CENTRE;
     p->straight = 2 * inner + 2;
+    p->named = p->name_out = named;
     free(size);
     free(next);
 }
@@ -95,13 +134,16 @@ static void plan_tree(const struct topo *t, struct svg_plan *p)
         widest = drawn[l] > widest ? drawn[l] : widest;
     }
     begin(p, t, n);
-    p->width = fmax(widest * STEP * 1.6, 300) + 2 * MARGIN;
-    p->height = (f->nlevels - 1) * fmin(140, p->width / 4) + 2 * MARGIN;
+    p->width = fmax(widest * (widest <= 32 ? WIDE : 24), 300) + 2 * MARGIN;
+    double step = fmax(fmin(140, p->width / 4), p->width / 8);
+
+    p->height = (f->nlevels - 1) * step + 2 * MARGIN;
+    p->named = names_fit(t, n, (p->width - 2 * MARGIN) / widest);
     for (uint32_t l = 0; l < f->nlevels; l++)
         for (uint32_t i = 0; i < drawn[l]; i++)
             p->spot[base[l] + i] = (struct svg_spot){
                 .x = MARGIN + (p->width - 2 * MARGIN) * (i + 0.5) / drawn[l],
-                .y = p->height - MARGIN - l * fmin(140, p->width / 4),
+                .y = p->height - MARGIN - l * step,
                 .out_y = 1,
             };
     for (uint32_t r = 0; r < t->nrouters; r++) {
@@ -161,6 +203,7 @@ static void plan_grid(const struct topo *t, struct svg_plan *p)
     p->height = extent[1] + 2 * MARGIN;
     p->bend = SVG_ARC;
     p->straight = GRID_STEP * 1.1;
+    p->named = names_fit(t, n, GRID_STEP);
 }
 
 void topo_svg_plan(const struct topo *t, struct svg_plan *ret)
@@ -175,6 +218,10 @@ void topo_svg_plan(const struct topo *t, struct svg_plan *ret)
         plan_groups(t, &p);
     else
         plan_circle(t, &p);
+    /* A small machine stands in the middle. */
+    for (uint32_t i = 0; i < p.nspots && p.width < LEAST_WIDTH; i++)
+        p.spot[i].x += (LEAST_WIDTH - p.width) / 2;
+    p.width = fmax(p.width, LEAST_WIDTH);
     for (uint32_t r = t->nrouters; r-- > 0;) {
         p.spot[p.spot_of[r]].first = r;
         p.spot[p.spot_of[r]].routers++;

@@ -27,7 +27,11 @@ struct svg_plan {
     double width, height;
     enum svg_bend bend;
     double straight; /* lines up to this length are not bent */
+    bool named;      /* there is room for names beside the spots */
+    bool name_out;   /* on the side of the terminals, behind them */
 };
+
+enum { SVG_NAMED_SPOTS = 96 }; /* above that, names are only tooltips */
 
 /* Fills everything; free spot and spot_of. */
 void topo_svg_plan(const struct topo *t, struct svg_plan *ret);
