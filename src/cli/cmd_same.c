@@ -16,12 +16,12 @@ const struct cli_verb cli_cmd_same = {
     .args = "RUN RUN",
     .min_args = 2,
     .max_args = 2,
-    .about =
-        "Compares everything that two run files say about their runs: configuration, seed, inputs, "
-        "summary, applications, ranks, links, latencies, time series, sweeps. What may differ "
-        "between equal runs is left out: host, times, version, command line, and the lines that "
-        "the summary marks as volatile.\n\n"
-        "Exit status 0 when they are the same, 1 with the first difference when they are not.",
+    .about = "Compares everything that two run files say about their runs: configuration, seed, "
+             "summary, applications, ranks, links, latencies, time series, sweeps. What may differ "
+             "between equal runs is left out: host, times, version, command line, input files, and "
+             "the lines that "
+             "the summary marks as volatile.\n\n"
+             "Exit status 0 when they are the same, 1 with the first difference when they are not.",
     .examples = "weir same before.run after.run\n",
     .main = same_main,
 };

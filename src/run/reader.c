@@ -308,6 +308,31 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
     return true;
 }
 
+/* Reading would keep the writer of a run that goes on from committing, for as long as
+ * somebody looks at the output. So a copy is read, which is quick to make and goes
+ * with the connection; besides, all that is asked then is of one moment. */
+static bool read_copy(struct run_reader *r, struct wr_err *err)
+{
+    sqlite3 *copy;
+    int rc = sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+    if (rc == SQLITE_OK) {
+        sqlite3_backup *b = sqlite3_backup_init(copy, "main", r->db, "main");
+
+        rc = b ? sqlite3_backup_step(b, -1) : sqlite3_errcode(copy);
+        sqlite3_backup_finish(b);
+    }
+    if (rc != SQLITE_DONE) {
+        sqlite3_close(copy);
+        run_sql_fail(NULL, rc, r->path, err);
+        return wr_wrap(err, "cannot copy a run that goes on to where temporary files are");
+    }
+    sqlite3_close(r->db);
+    r->db = copy;
+    sqlite3_extended_result_codes(copy, 1);
+    return guard(copy, r->path, err);
+}
+
 bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
 {
     struct run_header h;
@@ -326,6 +351,10 @@ bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
         if (err->code == WR_INTERRUPTED)
             wr_fail(err, WR_INPUT, "%s: its meta has no end; the file is damaged, use a copy",
                     path);
+        return false;
+    }
+    if (r->info.status == RUN_RUNNING && !read_copy(r, err)) {
+        run_close(r);
         return false;
     }
     run_limit(r, 0, NULL);

@@ -8,6 +8,9 @@
  * read-only: when a killed writer left a journal behind, run_open lets SQLite
  * roll the file back to its last commit.
  *
+ * Of a run that is still going on a copy is read, as it was when it was opened, so that
+ * looking at it does not hinder it.
+ *
  * POSIX locks belong to the process: do not open a file that this same process
  * is still writing.
  */
@@ -79,7 +82,7 @@ bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_l
                struct wr_err *err);
 
 /* Do two files hold the same, apart from what may differ between equal runs
- * (host, times, command line, volatile lines of the summary)? A difference is
+ * (host, times, command line, inputs' names, volatile lines of the summary)? A difference is
  * an error of WR_CHECK that names the first one. */
 bool run_same(const char *a, const char *b, struct wr_err *err);
 

@@ -51,12 +51,13 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
 
 /* Always frees the run, also when it fails: then the file stays without the
  * status asked for and reads as incomplete. `reason` may be NULL when complete.
- * The summary rows wall_s and max_rss_bytes are put here. */
+ * The summary rows wall_s and max_rss_bytes are put here. Waits up to ten minutes
+ * for other programs that are reading the file. */
 bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err);
 
 /* Commit what was put so far, so that a reader sees it and a kill cannot take
- * it. Puts commit by themselves when a second has passed; a maker that may be
- * silent for longer calls this first. */
+ * it (unless somebody is reading the file just now: then the next commit does). Puts commit by
+ * themselves when a second has passed; a maker that may be silent for longer calls this first. */
 bool run_flush(struct run *run, struct wr_err *err);
 
 /* A file the run depended on, whole. */

@@ -10,8 +10,6 @@
 #include "base/mem.h"
 #include "sql_priv.h"
 
-enum { BUSY_MS = 5000 };
-
 bool run_locks_work(int fd)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
@@ -36,7 +34,7 @@ bool run_sql_open(sqlite3 **ret, const char *path, int flags, bool locks, struct
         return false;
     }
     sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, BUSY_MS);
+    sqlite3_busy_timeout(db, RUN_BUSY_MS);
     *ret = db;
     return true;
 }
@@ -55,11 +53,13 @@ static const struct {
     const char *text;
 } faults[] = {
     {SQLITE_FULL, WR_SYSTEM, "the disk is full; free some space or choose another place"},
-    {SQLITE_READONLY, WR_SYSTEM, "it may not be written; choose another place"},
+    {SQLITE_READONLY, WR_SYSTEM,
+     "it may not be written; choose another place, or try again if its "
+     "run was killed just now"},
     {SQLITE_PERM, WR_SYSTEM, "no permission; check who owns it"},
     {SQLITE_CANTOPEN, WR_SYSTEM, "cannot be opened; check that it exists and may be read"},
-    {SQLITE_BUSY, WR_SYSTEM, "another program is writing it just now; try again in a moment"},
-    {SQLITE_LOCKED, WR_SYSTEM, "another program is writing it just now; try again in a moment"},
+    {SQLITE_BUSY, WR_SYSTEM, "another program uses it just now; try again in a moment"},
+    {SQLITE_LOCKED, WR_SYSTEM, "another program uses it just now; try again in a moment"},
     {SQLITE_NOMEM, WR_SYSTEM, "out of memory; ask for less at a time"},
     {SQLITE_CORRUPT, WR_INPUT, "the file is damaged; use a copy of it, or make the run again"},
     {SQLITE_NOTADB, WR_INPUT, "not a run file; give a file that weir wrote"},
@@ -132,7 +132,8 @@ bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
     return true;
 }
 
-/* Field 22 of /proc/PID/stat, counted after the name, which may hold anything. */
+/* Field 22 of /proc/PID/stat, counted after the name, which may hold anything.
+ * A process that has ended but that nobody has waited for is not there any more. */
 static bool start_ticks(int64_t pid, int64_t *ret)
 {
     char name[64], text[1024];
@@ -147,6 +148,8 @@ static bool start_ticks(int64_t pid, int64_t *ret)
         return false;
     text[n] = '\0';
     char *p = strrchr(text, ')');
+    if (p && (p[2] == 'Z' || p[2] == 'X'))
+        return false;
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
     if (!p)
@@ -173,5 +176,7 @@ bool run_writer_lives(const struct run_writer_id *id)
         return true; /* nobody here can tell */
     if (id->pid <= 0 || id->pid > INT32_MAX || (kill((pid_t)id->pid, 0) < 0 && errno == ESRCH))
         return false;
-    return !start_ticks(id->pid, &start) || start == id->pid_start;
+    if (access("/proc/self/stat", R_OK) < 0)
+        return true;
+    return start_ticks(id->pid, &start) && start == id->pid_start;
 }

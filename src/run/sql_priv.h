@@ -15,6 +15,8 @@ enum {
     RUN_USER_VERSION = RUN_FORMAT_MAJOR * 100 + RUN_FORMAT_MINOR,
 };
 
+enum { RUN_BUSY_MS = 5000 }; /* how long a statement waits for another program's lock */
+
 extern const char run_schema[];
 
 /* Opens with extended result codes, a busy timeout, and a name that SQLite

@@ -14,6 +14,7 @@
 
 /* A commit costs a journal file made and removed; a batch makes that nothing. */
 enum { BATCH_ROWS = 1 << 17, BATCH_NS = 1000 * 1000 * 1000 };
+enum { PATIENCE_MS = 20, LAST_PATIENCE_MS = 10 * 60 * 1000 };
 
 static const char *const status_names[] = {
     [RUN_RUNNING] = "running",
@@ -86,17 +87,27 @@ sqlite3_stmt *run_begin(struct run *run, enum run_stmt which, struct wr_err *err
     return run->stmt[which];
 }
 
-static bool commit(struct run *run, struct wr_err *err)
+/* Somebody who reads the file keeps a commit from being written. During the run
+ * that is no reason to wait, let alone to fail: the transaction stays open and the next
+ * commit takes it along. At the end it is worth waiting. */
+static bool commit(struct run *run, int patience_ms, struct wr_err *err)
 {
     if (run->broken.code) {
         *err = run->broken;
         return false;
     }
-    if (run->open && !exec_or_break(run, "COMMIT", err))
-        return false;
-    run->open = false;
-    run->pending = 0;
     run->committed_ns = wr_clock_ns();
+    run->pending = 0;
+    if (!run->open)
+        return true;
+    sqlite3_busy_timeout(run->db, patience_ms);
+    int rc = sqlite3_exec(run->db, "COMMIT", NULL, NULL, NULL);
+    sqlite3_busy_timeout(run->db, RUN_BUSY_MS);
+    if (rc == SQLITE_BUSY && patience_ms < LAST_PATIENCE_MS)
+        return true;
+    if (rc != SQLITE_OK)
+        return run_break(run, rc, err);
+    run->open = false;
     return true;
 }
 
@@ -112,12 +123,12 @@ bool run_step(struct run *run, enum run_stmt which, struct wr_err *err)
     run->pending++;
     if (run->pending < BATCH_ROWS && wr_clock_ns() - run->committed_ns < BATCH_NS)
         return true;
-    return commit(run, err);
+    return commit(run, PATIENCE_MS, err);
 }
 
 bool run_flush(struct run *run, struct wr_err *err)
 {
-    return commit(run, err);
+    return commit(run, PATIENCE_MS, err);
 }
 
 bool run_put_meta_text(struct run *run, const char *key, const char *value, struct wr_err *err)
@@ -240,7 +251,7 @@ static bool set_up(struct run *run, const struct run_meta *meta, bool locks, str
     run->open = true;
     return run_sql_exec(run->db, run->path, id, err) &&
            run_sql_exec(run->db, run->path, run_schema, err) && put_first_meta(run, meta, err) &&
-           commit(run, err);
+           commit(run, LAST_PATIENCE_MS, err);
 }
 
 bool run_create(struct run **ret, const char *path, const struct run_meta *meta, struct wr_err *err)
@@ -250,10 +261,10 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
 
     /* SQLite would open what somebody else made meanwhile; this does not. */
     int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        wr_fail_errno(err, "cannot create run file %s", path);
-        return wr_wrap(err, "choose a place that may be written");
-    }
+    if (fd < 0)
+        return wr_fail(err, WR_SYSTEM,
+                       "cannot create run file %s: %s; choose a place that may be written", path,
+                       strerror(errno));
     bool locks = run_locks_work(fd);
     close(fd);
 
@@ -282,10 +293,11 @@ static bool put_cost(struct run *run, struct wr_err *err)
  * happens in between, a file that says 'complete' is. */
 static bool finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
 {
-    return put_cost(run, err) && commit(run, err) &&
+    return put_cost(run, err) && commit(run, LAST_PATIENCE_MS, err) &&
            exec_or_break(run, "PRAGMA synchronous = FULL", err) &&
            run_put_meta_text(run, "reason", reason ? reason : "", err) &&
-           run_put_meta_text(run, "status", status_names[status], err) && commit(run, err);
+           run_put_meta_text(run, "status", status_names[status], err) &&
+           commit(run, LAST_PATIENCE_MS, err);
 }
 
 /* A broken run: what was committed stays, and says why there is no more, if
@@ -300,7 +312,7 @@ static void finish_broken(struct run *run)
     run->open = false;
     if (run_put_meta_text(run, "reason", first.text, &ignored) &&
         run_put_meta_text(run, "status", status_names[RUN_FAILED], &ignored))
-        commit(run, &ignored);
+        commit(run, RUN_BUSY_MS, &ignored);
 }
 
 bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)

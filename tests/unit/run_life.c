@@ -204,6 +204,101 @@ static void a_killed_run_reads_as_incomplete_with_what_was_flushed(void **state)
     run_close(r);
 }
 
+static void a_writer_that_nobody_waited_for_is_gone_all_the_same(void **state)
+{
+    const struct place *p = *state;
+    siginfo_t info;
+    pid_t pid = fork();
+
+    if (!pid) {
+        put_and_die(p);
+        _exit(0);
+    }
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    struct run_reader *r = reopen(p->path);
+    assert_int_equal(run_info(r)->status, RUN_INCOMPLETE);
+    run_close(r);
+    waitpid(pid, NULL, 0);
+}
+
+/* In the middle of a query for `ms`, from when it has written to `tell` on. */
+static void hold_a_query(const struct place *p, int tell, unsigned ms)
+{
+    sqlite3_stmt *s;
+    sqlite3 *db;
+
+    child_assert(sqlite3_open(p->path, &db) == SQLITE_OK);
+    child_assert(sqlite3_prepare_v2(db, "SELECT * FROM meta", -1, &s, NULL) == SQLITE_OK);
+    child_assert(sqlite3_step(s) == SQLITE_ROW);
+    child_assert(write(tell, "x", 1) == 1);
+    usleep(ms * 1000);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    _exit(0);
+}
+
+static void somebody_who_reads_does_not_break_the_run(void **state)
+{
+    const struct place *p = *state;
+    struct wr_err err = {0};
+    struct run *run = create(p->path);
+    int tell[2], status;
+    char byte;
+
+    assert_int_equal(pipe(tell), 0);
+    pid_t pid = fork();
+    if (!pid)
+        hold_a_query(p, tell[1], 300);
+    assert_int_equal(read(tell[0], &byte, 1), 1);
+    must(run_put_count(run, "packets", 5, "", &err), err);
+    must(run_flush(run, &err), err);
+    must(run_put_count(run, "bytes", 6, "B", &err), err);
+    complete(run);
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+
+    struct run_reader *r = reopen(p->path);
+    assert_int_equal(run_info(r)->status, RUN_COMPLETE);
+    assert_true(number(r, "SELECT sum(value) FROM summary WHERE NOT volatile") == 11);
+    run_close(r);
+    close(tell[0]);
+    close(tell[1]);
+}
+
+static void look_for_long(const struct place *p, int tell)
+{
+    struct wr_err err = {0};
+    struct run_reader *r;
+    struct run_rows *q;
+    bool more;
+
+    child_assert(run_open(&r, p->path, &err));
+    child_assert(run_query(&q, r, "SELECT * FROM meta", NULL, 0, &err));
+    child_assert(run_rows_next(q, &more, &err) && more);
+    child_assert(write(tell, "x", 1) == 1);
+    sleep(600); /* it is killed before */
+    _exit(0);
+}
+
+static void a_look_at_a_running_run_does_not_hold_it_up(void **state)
+{
+    const struct place *p = *state;
+    struct run *run = create(p->path);
+    int tell[2];
+    char byte;
+
+    assert_int_equal(pipe(tell), 0);
+    pid_t pid = fork();
+    if (!pid)
+        look_for_long(p, tell[1]);
+    assert_int_equal(read(tell[0], &byte, 1), 1);
+    complete(run);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(tell[0]);
+    close(tell[1]);
+}
+
 /* A cache of a few pages makes SQLite write into the file before the commit, so
  * that the kill leaves a journal that has to be played back. */
 static void die_in_the_middle_of_a_commit(const struct place *p)
@@ -519,6 +614,9 @@ int main(void)
         IN_PLACE(a_run_file_that_is_being_written_is_not_replaced),
         IN_PLACE(what_was_flushed_is_seen_while_the_run_goes_on),
         IN_PLACE(a_killed_run_reads_as_incomplete_with_what_was_flushed),
+        IN_PLACE(a_writer_that_nobody_waited_for_is_gone_all_the_same),
+        IN_PLACE(somebody_who_reads_does_not_break_the_run),
+        IN_PLACE(a_look_at_a_running_run_does_not_hold_it_up),
         IN_PLACE(a_journal_left_behind_is_played_back),
         IN_PLACE(a_journal_that_may_not_be_played_back_is_explained),
         IN_PLACE(a_journal_that_names_another_file_is_refused),

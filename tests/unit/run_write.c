@@ -63,8 +63,10 @@ static char *section_of(const char *page, const char *view)
 
     snprintf(head, sizeof head, "\n## %s\n", view);
     const char *from = strstr(page, head);
-    if (!from)
+    if (!from) {
         fail_msg("docs/formats/run-file.md has no section on %s", view);
+        return NULL;
+    }
     const char *to = strstr(from + 1, "\n## ");
     return strndup(from, to ? (size_t)(to - from) : strlen(from));
 }
