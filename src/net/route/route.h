@@ -64,7 +64,8 @@ struct route_ops {
      * and what to use instead. */
     bool (*init)(struct route *rt, struct wr_err *err);
     void (*fini)(struct route *rt); /* may be NULL */
-    /* Called once per router a packet visits, here != p->dst_router; may
+    /* Called once per router a packet visits, here != p->dst_router; both are
+     * alive and the destination has terminals (topo_term_alive in fail.h). May
      * change p->mid, p->state and p->nonminimal. Never fails, never allocates. */
     struct route_hop (*decide)(const struct route *rt, struct route_pkt *p, uint32_t here,
                                const struct route_view *view, struct wr_rng *rng);
