@@ -214,13 +214,14 @@ static bool open_guarded(sqlite3 **ret, const char *path, const struct run_heade
             *ret = db;
             return true;
         }
+        bool left_behind = rc == SQLITE_READONLY_ROLLBACK && !attempt;
         if ((rc & 0xff) == SQLITE_CORRUPT && h->len_b < h->want_b)
             wr_fail(err, WR_INPUT, "%s is cut short: %llu of %llu bytes; copy it again", path,
                     (unsigned long long)h->len_b, (unsigned long long)h->want_b);
-        else
+        else if (!left_behind)
             run_sql_fail(db, rc, path, err);
         sqlite3_close(db);
-        if (rc != SQLITE_READONLY_ROLLBACK || attempt || !roll_back(path, h->locks, err))
+        if (!left_behind || !roll_back(path, h->locks, err))
             return false;
     }
 }

@@ -83,6 +83,7 @@ static inline struct run_reader *reopen(const char *path)
     struct run_reader *r = NULL;
 
     must(run_open(&r, path, &err), err);
+    assert_int_equal(err.code, WR_NONE);
     return r;
 }
 
