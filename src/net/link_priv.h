@@ -104,7 +104,7 @@ NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, 
     if ((mode & NET_MODE_EARLY) && port->peer_lp < n->nrouters)
         link_choose(n, port->peer_lp, k);
     sim_at(n->sim, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
-           (uint32_t)port->packets, h, 0);
+           (uint32_t)port->packets, h, k->route.vc);
 }
 
 /* Admit a packet for which there is room: charge it, return its own credit

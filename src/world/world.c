@@ -11,7 +11,7 @@
 
 enum { EV_SOURCE = NET_EV_KINDS }; /* a node's turn to post a message */
 
-enum { CHECK_EVERY = 1 << 16 }; /* events between two looks at Ctrl-C and the progress line */
+enum { LOOK_EVERY = 1 << 16 }; /* events between two looks at Ctrl-C and the progress line */
 
 /* --- traffic --- */
 
@@ -157,19 +157,48 @@ uint64_t world_horizon_ps(const struct world_config *c)
 
 /* --- running --- */
 
-/* Executes up to `until`; false when Ctrl-C came. Sets *ret_more: events are left. */
-static bool advance(struct world *w, uint64_t until, struct wr_progress *progress, bool *ret_more)
+/* Builds with WEIR_CHECK look at the network's invariants now and then: a look
+ * takes time in proportion to the machine, so a large one is looked at less often. */
+static uint64_t stretch(const struct world *w)
 {
+#ifdef WEIR_CHECK
+    return 4096 + 16 * (uint64_t)net_lps(w->net);
+#else
+    (void)w;
+    return LOOK_EVERY;
+#endif
+}
+
+static bool check(const struct world *w, struct wr_err *err)
+{
+#ifdef WEIR_CHECK
+    return net_check(w->net, err);
+#else
+    (void)w;
+    (void)err;
+    return true;
+#endif
+}
+
+/* Executes up to `until`; false when Ctrl-C came or a check failed. Sets
+ * *ret_more: events are left. */
+static bool advance(struct world *w, uint64_t until, struct wr_progress *progress, bool *ret_more,
+                    struct wr_err *err)
+{
+    uint64_t most = stretch(w);
+
     for (;;) {
         uint64_t before = sim_events(&w->sim);
 
-        *ret_more = sim_run(&w->sim, until, CHECK_EVERY);
+        *ret_more = sim_run(&w->sim, until, most);
+        if (!check(w, err))
+            return false;
         if (progress)
             wr_progress_set(progress, w->c->traffic.messages ? (double)w->meter.measured
                                                              : (double)w->sim.now * 1e-6);
         if (wr_interrupted())
-            return false;
-        if (!*ret_more || sim_events(&w->sim) - before < CHECK_EVERY)
+            return wr_fail(err, WR_INTERRUPTED, "interrupted");
+        if (!*ret_more || sim_events(&w->sim) - before < most)
             return true;
     }
 }
@@ -193,9 +222,9 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
 
         if (to > next_slice)
             to = next_slice;
-        if (!advance(w, to, progress, &more)) {
+        if (!advance(w, to, progress, &more, err)) {
             *ret = WORLD_INTERRUPTED;
-            return true;
+            return err->code == WR_INTERRUPTED;
         }
         at = to;
         if (slice && at == next_slice) {
