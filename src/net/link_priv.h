@@ -76,29 +76,49 @@ NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k)
     k->out_vc = hop.vc;
 }
 
-/* Begin to send now; the link is idle. Where the next router's choice depends on
+/* Cut-through: the tail cannot leave before it is here, and *end, when the link
+ * falls idle, waits for it. The head is there after `pass`; a terminal waits
+ * for the tail. */
+NET_INLINE uint64_t link_cut(const struct net *n, struct net_port *port, struct net_pkt *k,
+                             uint64_t *end, uint64_t pass)
+{
+    uint64_t now = n->sim->now, delay = n->cls[port->cls].delay;
+    uint64_t tail = k->t_tail < now ? 0 : ((k->t_tail - now) << 20) + k->tail_part;
+
+    if (*end < tail) {
+        port->stretched_ps += (tail - *end) >> 20;
+        *end = (tail + 15) & ~UINT64_C(15);
+    }
+    k->t_tail = now + ((*end + delay) >> 20);
+    k->tail_part = (*end + delay) & 0xfffff;
+    return port->peer_lp >= n->nrouters ? k->t_tail : now + (pass >> 20);
+}
+
+/* Begin to send now; the link is idle. Parts of picoseconds are kept along a
+ * packet's way and a link's busy time, so that neither rates nor latencies drift
+ * and nobody overtakes on the wire. Where the next router's choice depends on
  * the packet alone it is made here, with the packet at hand; then what it leads to
  * can be fetched while the packet is on its way. */
 NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
                               uint32_t mode)
 {
     const struct net_class *c = &n->cls[port->cls];
-    uint64_t now = n->sim->now, end = now + net_serial_ps(c, k->bytes), there;
+    uint64_t now = n->sim->now, there;
+    uint32_t free_part = port->t_free == now ? (uint32_t)port->t_part << 4 : 0;
+    uint64_t start = k->part > free_part ? k->part : free_part;
+    uint64_t end = (start + c->per_byte * k->bytes + 15) & ~UINT64_C(15);
+    uint64_t pass;
 
-    if (!(mode & NET_MODE_CUT))
-        there = now + net_pass_ps(c, k->bytes);
-    else {
-        uint64_t delay = net_pass_ps(c, 0);
-
-        /* The tail cannot leave before it is here. */
-        if (end < k->t_tail) {
-            port->stretched_ps += k->t_tail - end;
-            end = k->t_tail;
-        }
-        k->t_tail = end + delay;
-        there = port->peer_lp >= n->nrouters ? k->t_tail : now + delay;
+    if (!(mode & NET_MODE_CUT)) {
+        pass = end + c->delay;
+        there = now + (pass >> 20);
+    } else {
+        pass = start + c->delay;
+        there = link_cut(n, port, k, &end, pass);
     }
-    port->t_free = end;
+    k->part = pass & 0xfffff;
+    port->t_free = now + (end >> 20);
+    port->t_part = (uint16_t)(end >> 4);
     port->bytes += k->bytes;
     port->packets++;
     if ((mode & NET_MODE_EARLY) && port->peer_lp < n->nrouters)

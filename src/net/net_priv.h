@@ -40,6 +40,8 @@ struct net_pkt {
     uint64_t t_tail;  /* cut-through: when its last byte is here */
     uint32_t out;     /* port it leaves by, where that is decided when it is sent here */
     uint8_t out_vc;
+    uint32_t part; /* it is here so much later, in 1/2^20 ps: a way is rounded once, not per hop */
+    uint32_t tail_part;
 };
 
 struct net_queue {
@@ -84,6 +86,7 @@ struct net_port {
     bool wake_event; /* an event for a credit is under way */
     bool saturated;
     uint8_t nvcs;
+    uint16_t t_part; /* of t_free, in 1/2^16 ps */
     /* credits on their way, and what is seldom needed */
     uint64_t ring[NET_RING]; /* time << 8 | channel; 2^56 ps are twenty hours */
     uint64_t saturated_ps;   /* while saturated: less the time when that began */
@@ -151,11 +154,6 @@ static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, 
     if (!(mode & NET_MODE_BYTES))
         return n->slot_b;
     return k->bytes ? k->bytes : 1;
-}
-
-static inline uint64_t net_serial_ps(const struct net_class *c, uint32_t bytes)
-{
-    return (c->per_byte * bytes + (1u << 19)) >> 20;
 }
 
 static inline uint64_t net_pass_ps(const struct net_class *c, uint32_t bytes)

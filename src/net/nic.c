@@ -21,6 +21,7 @@ static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net
         .route = {.dst_router = to->router, .dst_port = to->port, .mid = ROUTE_NONE},
         .t_birth = n->sim->now,
         .t_tail = n->sim->now,
+        .part = 1u << 19, /* so that the whole way is rounded to the nearest */
     };
     m->unsent -= bytes;
     n->nic[port - n->nrouters * n->nports].backlog -= bytes;
