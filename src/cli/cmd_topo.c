@@ -103,11 +103,6 @@ static struct wr_text text_range(uint32_t least, uint32_t most)
     return t;
 }
 
-static uint64_t cables_of(const struct topo_view *v, uint32_t cls)
-{
-    return cls < TOPO_OWN ? v->topo->nterms - v->d.dead_terms : v->d.cables[cls];
-}
-
 static void view_init(struct topo_view *v, const struct world_parts *parts, const char *name)
 {
     *v = (struct topo_view){.name = name, .topo = &parts->topo, .net = &parts->net};
@@ -180,10 +175,10 @@ static void print_links(const struct topo_view *v, FILE *out)
         const struct net_link_params *l = &v->net->link[c];
 
         cli_table_text(table, v->topo->class_name[c]);
-        cli_table_int(table, (int64_t)cables_of(v, c));
+        cli_table_int(table, (int64_t)v->d.cables[c]);
         cli_table_text(table, text_rate(l->bandwidth).s);
         cli_table_text(table, wr_text_time(l->latency_ps).s);
-        cli_table_text(table, text_rate(l->bandwidth * (double)cables_of(v, c)).s);
+        cli_table_text(table, text_rate(l->bandwidth * (double)v->d.cables[c]).s);
     }
     cli_table_close(table);
     fputc('\n', out);
@@ -220,7 +215,7 @@ static json_t *json_links(const struct topo_view *v)
 
         json_array_append_new(all, json_pack("{so, sI, sf, sf, sI}", "class",
                                              name ? name : json_string("?"), "cables",
-                                             (json_int_t)cables_of(v, c), "bandwidth_bytes_per_s",
+                                             (json_int_t)v->d.cables[c], "bandwidth_bytes_per_s",
                                              l->bandwidth, "latency_ns", l->latency_ps / 1e3,
                                              "buffer_bytes", (json_int_t)l->buffer_b));
     }

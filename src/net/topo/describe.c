@@ -170,6 +170,7 @@ void topo_describe(const struct topo *t, struct topo_description *ret)
 {
     *ret = (struct topo_description){.bytes = bytes_of(t)};
     count_ports(t, ret);
+    ret->cables[TOPO_INJECT] = ret->cables[TOPO_EJECT] = t->nterms - ret->dead_terms;
     count_hops(t, &ret->hops);
     topo_halve(t, &ret->cut);
 }

@@ -22,7 +22,7 @@ struct topo_hops {
 };
 
 struct topo_description {
-    uint64_t cables[TOPO_MAX_CLASSES]; /* live ones between routers, by class */
+    uint64_t cables[TOPO_MAX_CLASSES]; /* live ones, by class; inject and eject: live terminals */
     uint64_t dead_cables, dead_terms;
     uint32_t least_ports, most_ports;   /* used ports of a router */
     uint32_t least_degree, most_degree; /* of these, to other routers */

@@ -320,7 +320,7 @@ static bool is_space(char c)
 static bool split(const struct file_machine *m, size_t len, size_t *at, uint32_t line,
                   struct file_line *ret, struct wr_err *err)
 {
-    size_t i = *at, start = *at;
+    size_t start = *at, i = start;
 
     ret->n = 0;
     while (i < len && m->text[i] != '\n' && m->text[i] != '#') {
