@@ -117,7 +117,7 @@ static int complete_main(const struct cli_call *call, struct wr_err *err)
 
 static const struct cli_verb internal_complete = {
     .name = "complete",
-    .summary = "what may stand in place of the last word; nothing: a file",
+    .summary = "what may stand at the last word",
     .args = "-- [WORD ...] LAST",
     .min_args = 1,
     .max_args = -1,

@@ -203,7 +203,7 @@ static void list_complete(char **args, int at, FILE *out)
 
 const struct cli_verb cli_cmd_list = {
     .name = "list",
-    .summary = "name the topologies, patterns and other plug-ins, and their parameters",
+    .summary = "name the plug-ins (topologies, routings, ...) and their parameters",
     .args = "[TABLE [NAME]]",
     .max_args = 2,
     .about = "Without arguments, names the tables of plug-ins. With a table, names what is in it. "

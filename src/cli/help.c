@@ -20,9 +20,11 @@ static struct cli_pair option_pair(const struct cli_opt *row, struct wr_arena *a
         wr_str_addf(&head, " %s", row->value);
     wr_str_add(&text, row->help);
     for (size_t i = 0; row->type == CLI_CHOICE && row->names[i]; i++)
-        wr_str_addf(&text, "%s %s", i ? "," : ":", row->names[i]);
+        wr_str_addf(&text, "%s%s", i ? ", " : " (", row->names[i]);
     if (row->def)
-        wr_str_addf(&text, " (default: %s)", row->def);
+        wr_str_addf(&text, "%sdefault: %s", row->type == CLI_CHOICE ? "; " : " (", row->def);
+    if (row->def || row->type == CLI_CHOICE)
+        wr_str_add(&text, ")");
     struct cli_pair pair = {wr_arena_strdup(arena, head.s), wr_arena_strdup(arena, text.s)};
     wr_str_fini(&head);
     wr_str_fini(&text);
@@ -68,7 +70,12 @@ static void add_examples(const char *text, struct wr_str *out)
 
 void cli_help_verb(const struct cli_verb *verb, const char *who, struct wr_str *out)
 {
-    wr_str_addf(out, "%s -- %s\n\nUsage: %s", who, verb->summary, who);
+    struct wr_str head = {0};
+
+    wr_str_addf(&head, "%s -- %s", who, verb->summary);
+    cli_text_wrap(out, head.s);
+    wr_str_fini(&head);
+    wr_str_addf(out, "\nUsage: %s", who);
     if (verb->subs)
         wr_str_add(out, " VERB ...");
     if (verb->opts)

@@ -67,11 +67,13 @@ static void add_option(struct wr_str *out, const struct cli_opt *row)
     }
     wr_str_addf(out, "\n\t%c", toupper((unsigned char)row->help[0]));
     add_line(out, row->help + 1);
-    for (size_t i = 0; row->names && row->names[i]; i++) {
-        wr_str_add(out, i ? ", " : ": ");
+    wr_str_add(out, ".");
+    for (size_t i = 0; row->type == CLI_CHOICE && row->names[i]; i++) {
+        wr_str_add(out, i ? ", " : " One of ");
         add_line(out, row->names[i]);
     }
-    wr_str_add(out, ".");
+    if (row->type == CLI_CHOICE)
+        wr_str_add(out, ".");
     if (row->def) {
         wr_str_add(out, " Default: ");
         add_line(out, row->def);

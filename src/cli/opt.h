@@ -62,11 +62,11 @@ struct cli_opt {
         .name = "json", .type = CLI_FLAG, .offset = offsetof(type_, field_), \
         .help = "print JSON instead of text"                                 \
     }
-#define CLI_SET(type_, field_)                                                                    \
-    {                                                                                             \
-        .name = "set", .type = CLI_LIST, .offset = offsetof(type_, field_), .value = "KEY=VALUE", \
-        .help = "override one value of the configuration, as in --set router.delay=50ns; "        \
-                "may be given several times"                                                      \
+#define CLI_SET(type_, field_)                                                                     \
+    {                                                                                              \
+        .name = "set", .type = CLI_LIST, .offset = offsetof(type_, field_), .value = "KEY=VALUE",  \
+        .help = "override one value of the configuration, as in --set machine.router.delay=50ns; " \
+                "may be given several times"                                                       \
     }
 #define CLI_PROGRESS(type_, field_)                                              \
     {                                                                            \
