@@ -90,13 +90,21 @@ bool topo_grid_alloc(struct topo *t, const struct topo_grid *g,
     return true;
 }
 
+/* Does halving across a cut fewer cables than across b? cut(d) cables go for
+ * every `size` routers; compared without dividing. */
+static bool cheaper(const struct topo_dim *a, const struct topo_dim *b,
+                    uint64_t (*cut)(const struct topo_dim *d))
+{
+    return a->size > 1 && (b->size == 1 || cut(a) * b->size < cut(b) * a->size);
+}
+
 void topo_grid_choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo_dim *d))
 {
-    /* cut(d) / size lines are cut per router; compare without dividing. */
     for (uint32_t i = 0; i < g->ndims; i++) {
         const struct topo_dim *best = &g->dim[g->cut], *d = &g->dim[i];
 
-        if (d->size > 1 && (best->size == 1 || cut(d) * best->size < cut(best) * d->size))
+        /* Equal halves first, then few cables. */
+        if (d->size % 2 != best->size % 2 ? d->size % 2 == 0 : cheaper(d, best, cut))
             g->cut = i;
     }
 }
@@ -106,6 +114,10 @@ uint64_t topo_grid_bisection(const struct topo *t, uint64_t (*cut)(const struct 
     const struct topo_grid *g = topo_grid(t);
     const struct topo_dim *d = &g->dim[g->cut];
 
+    /* An odd dimension that would be cheaper makes the best halves jagged. */
+    for (uint32_t i = 0; i < g->ndims; i++)
+        if (cheaper(&g->dim[i], d, cut))
+            return 0;
     return d->size % 2 ? 0 : cut(d) * (t->nrouters / d->size);
 }
 

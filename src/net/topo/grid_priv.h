@@ -42,7 +42,7 @@ bool topo_grid_alloc(struct topo *t, const struct topo_grid *g,
                      uint64_t (*ports_of)(const struct topo_dim *d), struct wr_err *err);
 
 /* The cables that cutting dimension d in two equal halves would cut, of one
- * line of routers; the cheapest dimension per router becomes g->cut. */
+ * line of routers; the cheapest even dimension becomes g->cut. */
 void topo_grid_choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo_dim *d));
 /* Closed form of the bisection: 0 when the cut is not into equal halves. */
 uint64_t topo_grid_bisection(const struct topo *t, uint64_t (*cut)(const struct topo_dim *d));
