@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/conf_rows.h"
+#include "unit/conf_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
