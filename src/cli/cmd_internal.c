@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/man.h"
+#include "world/config.h"
 
 static int verbs_main(const struct cli_call *call, struct wr_err *err)
 {
@@ -39,6 +40,23 @@ static const struct cli_verb internal_man = {
     .min_args = 1,
     .max_args = 1,
     .main = man_main,
+};
+
+static int keys_main(const struct cli_call *call, struct wr_err *err)
+{
+    struct wr_str text = {0};
+
+    (void)err;
+    conf_rows_scdoc(world_rows, &text);
+    fputs(wr_str_get(&text), call->out);
+    wr_str_fini(&text);
+    return 0;
+}
+
+static const struct cli_verb internal_keys = {
+    .name = "keys",
+    .summary = "the keys of a configuration, in scdoc",
+    .main = keys_main,
 };
 
 /* The words typed so far, without the one being typed, lead to a verb; `at` becomes
@@ -124,7 +142,7 @@ static const struct cli_verb internal_complete = {
     .main = complete_main,
 };
 
-static const struct cli_verb *const internals[] = {&internal_verbs, &internal_man,
+static const struct cli_verb *const internals[] = {&internal_verbs, &internal_man, &internal_keys,
                                                    &internal_complete, NULL};
 
 const struct cli_verb cli_cmd_internal = {

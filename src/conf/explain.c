@@ -338,16 +338,25 @@ static void add_scdoc(struct wr_str *out, const char *text)
         wr_str_addf(out, "%s%c", strchr("*_\\", *text) ? "\\" : "", *text);
 }
 
+/* Help texts are sentences with or without their full stop. */
+static void add_sentence(struct wr_str *out, const char *text)
+{
+    size_t n = strlen(text);
+
+    wr_str_addf(out, "%s%s", text, n && text[n - 1] == '.' ? "" : ".");
+    out->s[0] = (char)toupper((unsigned char)out->s[0]);
+}
+
 static void scdoc_one(const char *path, const struct found *what, void *arg)
 {
     const struct conf_row *row = what->row;
-    struct wr_str text = {0}, *out = arg;
+    struct wr_str text = {0}, range = {0}, *out = arg;
 
     wr_str_add(out, "*");
     add_scdoc(out, path);
     wr_str_add(out, "*\n\t");
-    wr_str_addf(&text, "%s. Type: ", row->help ? row->help : "");
-    text.s[0] = (char)toupper((unsigned char)text.s[0]);
+    add_sentence(&text, row->help ? row->help : "");
+    wr_str_add(&text, " Type: ");
     add_type(&text, row);
     if (row->names) {
         wr_str_add(&text, ": ");
@@ -355,18 +364,18 @@ static void scdoc_one(const char *path, const struct found *what, void *arg)
     }
     for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
         wr_str_addf(&text, "%s%s", k == row->kinds ? ": " : ", ", (*k)->name);
-    wr_str_add(&text, ". Default: ");
-    add_default(&text, row);
-    wr_str_add(&text, ".");
-    size_t before = text.n;
-    wr_str_add(&text, " Allowed: ");
-    if (conf_range_words(row, &text))
-        wr_str_add(&text, ".");
+    if (row->def && row->def[0])
+        wr_str_addf(&text, ". Default: %s.", row->def);
     else
-        text.s[before] = '\0';
+        wr_str_add(&text, row->def                    ? ". May be left out."
+                          : row->type == CONF_SECTION ? "."
+                                                      : ". Must be given.");
+    if (conf_range_words(row, &range))
+        wr_str_addf(&text, " Allowed: %s.", range.s);
     add_scdoc(out, text.s);
     wr_str_add(out, "\n\n");
     wr_str_fini(&text);
+    wr_str_fini(&range);
 }
 
 void conf_rows_scdoc(const struct conf_row *rows, struct wr_str *out)
