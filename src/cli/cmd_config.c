@@ -124,11 +124,52 @@ static const struct cli_verb config_show = {
     .main = show_main,
 };
 
+struct explain_opts {
+    bool json;
+};
+
+static const struct cli_opt explain_rows[] = {
+    CLI_JSON(struct explain_opts, json),
+    CLI_OPT_END,
+};
+
+static void add_row(const struct conf_about *about, void *arg)
+{
+    const struct conf_row *row = about->row;
+    json_t *o = json_pack("{ss, ss, ss*, sb, ss*, ss}", "key", about->key, "type", about->type,
+                          "default", row->def && row->def[0] ? row->def : NULL, "required",
+                          !row->def && row->type != CONF_SECTION, "allowed", about->allowed, "help",
+                          row->help);
+    json_t *names = json_array();
+
+    for (size_t i = 0; row->names && row->names[i]; i++)
+        json_array_append_new(names, json_string(row->names[i]));
+    for (size_t i = 0; row->kinds && row->kinds[i]; i++)
+        json_array_append_new(names, json_string(row->kinds[i]->name));
+    if (json_array_size(names))
+        json_object_set(o, "choices", names);
+    json_decref(names);
+    json_array_append_new(arg, o);
+}
+
 static int explain_main(const struct cli_call *call, struct wr_err *err)
 {
+    const struct explain_opts *o = call->opts;
+    const char *key = call->nargs ? call->args[0] : NULL;
     struct wr_str text = {0};
 
-    if (!conf_explain(world_rows, call->nargs ? call->args[0] : NULL, &text, err))
+    if (o->json) {
+        json_t *all = json_array();
+        bool ok = conf_each_row(world_rows, key, add_row, all, err);
+
+        if (ok) {
+            json_dumpf(all, call->out, JSON_INDENT(2));
+            fputc('\n', call->out);
+        }
+        json_decref(all);
+        return ok ? 0 : cli_error(err);
+    }
+    if (!conf_explain(world_rows, key, &text, err))
         return cli_error(err);
     fputs(wr_str_get(&text), call->out);
     wr_str_fini(&text);
@@ -162,6 +203,8 @@ static const struct cli_verb config_explain = {
     .examples = "weir config explain\n"
                 "weir config explain machine.router.delay\n"
                 "weir config explain machine.topology.dragonfly\n",
+    .opts = explain_rows,
+    .opts_size = sizeof(struct explain_opts),
     .main = explain_main,
     .complete = explain_complete,
 };

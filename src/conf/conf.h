@@ -147,6 +147,17 @@ size_t conf_left_out(const struct conf *c, const char *const **ret);
  * the nearest match. */
 bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *out,
                   struct wr_err *err);
+/* The same for programs: calls `fn` for the row of `key` and those inside it. */
+struct conf_about {
+    const char *key; /* machine.links.NAME.latency */
+    const struct conf_row *row;
+    const char *type;    /* in words */
+    const char *allowed; /* the range in words, or NULL */
+};
+
+bool conf_each_row(const struct conf_row *rows, const char *key,
+                   void (*fn)(const struct conf_about *about, void *arg), void *arg,
+                   struct wr_err *err);
 /* The row of a.b, or NULL; names in tables and places in lists may be left out. */
 const struct conf_row *conf_find_row(const struct conf_row *rows, const char *key);
 /* All rows as the body of a man page's section. */

@@ -331,6 +331,45 @@ bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *o
     return ok;
 }
 
+struct each {
+    const char *under; /* NULL: everything */
+    void (*fn)(const struct conf_about *about, void *arg);
+    void *arg;
+};
+
+static void each_one(const char *path, const struct found *what, void *arg)
+{
+    const struct each *e = arg;
+    size_t n = e->under ? strlen(e->under) : 0;
+    struct wr_str type = {0}, range = {0};
+
+    if (n && (strncmp(path, e->under, n) || (path[n] && path[n] != '.')))
+        return;
+    add_type(&type, what->row);
+    e->fn(&(struct conf_about){.key = path,
+                               .row = what->row,
+                               .type = type.s,
+                               .allowed = conf_range_words(what->row, &range) ? range.s : NULL},
+          e->arg);
+    wr_str_fini(&type);
+    wr_str_fini(&range);
+}
+
+bool conf_each_row(const struct conf_row *rows, const char *key,
+                   void (*fn)(const struct conf_about *about, void *arg), void *arg,
+                   struct wr_err *err)
+{
+    struct finder f = {.n = 0};
+    struct found at;
+    bool ok = !key || find(&f, rows, key, &at, err);
+
+    if (ok)
+        visit("", rows, each_one,
+              &(struct each){.under = key ? f.path.s : NULL, .fn = fn, .arg = arg});
+    finder_fini(&f);
+    return ok;
+}
+
 /* scdoc gives * and _ a meaning. */
 static void add_scdoc(struct wr_str *out, const char *text)
 {

@@ -120,15 +120,23 @@ bool conf_node_wrap(const struct conf_node *node, struct wr_err *err)
 {
     switch (node->src->kind) {
     case CONF_FROM_NOWHERE:
-        return wr_wrap(err, "the configuration");
+        wr_wrap(err, "the configuration");
+        break;
     case CONF_FROM_FILE:
-        return wr_wrap(err, "%s:%u:%u", node->src->name, node->line, node->column);
+        wr_wrap(err, "%s:%u:%u", node->src->name, node->line, node->column);
+        break;
     case CONF_FROM_SET:
-        return wr_wrap(err, "%s", node->src->name);
+        wr_wrap(err, "%s", node->src->name);
+        break;
     case CONF_FROM_DEFAULT:
         err->code = WR_BUG;
-        return wr_wrap(err, "the default \"%s\"", node->src->name);
+        wr_wrap(err, "the default \"%s\"", node->src->name);
+        break;
     }
+    /* Keys and names come from files; a terminal must not obey them. */
+    for (char *s = err->text; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            *s = '?';
     return false;
 }
 

@@ -32,6 +32,19 @@ static bool fail(const struct set *s, struct wr_err *err)
     return conf_node_wrap(&s->at, err);
 }
 
+/* As it is told in messages, which must have room for what is wrong. */
+static const char *set_name(struct conf *c, const char *text)
+{
+    enum { LONGEST = 200 };
+    size_t n = strlen(text);
+
+    if (n <= LONGEST)
+        return wr_arena_printf(&c->arena, "--set %s", text);
+    for (n = LONGEST; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+        n--;
+    return wr_arena_printf(&c->arena, "--set %.*s...", (int)n, text);
+}
+
 /* A step may become a key, so it must be what a key in a file may be. */
 static bool add_step(struct set *s, const char *step, struct wr_err *err)
 {
@@ -53,8 +66,7 @@ static bool split(struct conf *c, struct set *s, const char *text, struct wr_err
     const char *equals = strchr(text, '=');
 
     s->src = wr_arena_alloc(&c->arena, sizeof *s->src);
-    *s->src = (struct conf_source){.kind = CONF_FROM_SET,
-                                   .name = wr_arena_printf(&c->arena, "--set %s", text)};
+    *s->src = (struct conf_source){.kind = CONF_FROM_SET, .name = set_name(c, text)};
     s->at = (struct conf_node){.src = s->src, .line = 1, .column = 1};
     if (!equals) {
         wr_fail(err, WR_INPUT, "no \"=\" in it; write --set key=value");

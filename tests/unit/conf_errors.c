@@ -268,6 +268,25 @@ static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
             "list; a mapping expected");
 }
 
+static void a_message_has_room_for_its_end_and_no_control_characters(void **state)
+{
+    struct wr_str set = {0}, message = {0};
+
+    (void)state;
+    wr_str_add(&set, "seed=");
+    wr_str_addf(&set, "%03000d", 0);
+    wr_str_add(&set, "x");
+    wr_str_add(&message, "--set seed=");
+    wr_str_addf(&message, "%0195d...: seed: \"%044d...\" is not a whole number; remove \"x\"", 0,
+                0);
+    refused("", SETS(set.s), message.s);
+    refused("machine: {links: {\"a\\e[2J\": 1}}", NO_SETS,
+            "toy.yaml:1:29: machine.links.a?[2J is a single value; write a mapping such as {key: "
+            "value}");
+    wr_str_fini(&set);
+    wr_str_fini(&message);
+}
+
 static void includes_that_lead_nowhere_are_told_with_the_way(void **state)
 {
     (void)state;
@@ -397,6 +416,7 @@ int main(void)
         cmocka_unit_test(what_is_not_yaml_is_told_in_libyamls_words),
         cmocka_unit_test(what_yaml_has_beyond_values_is_refused),
         cmocka_unit_test(an_override_that_is_wrong_is_told_as_it_was_given),
+        cmocka_unit_test(a_message_has_room_for_its_end_and_no_control_characters),
         cmocka_unit_test(includes_that_lead_nowhere_are_told_with_the_way),
         cmocka_unit_test(a_file_that_cannot_be_read_is_told),
         cmocka_unit_test(bombs_do_not_go_off),

@@ -144,6 +144,30 @@ static void all_rows_are_listed_one_line_each(void **state)
     wr_str_fini(&out);
 }
 
+static void count_row(const struct conf_about *about, void *arg)
+{
+    wr_str_addf(arg, "%s|%s|%s\n", about->key, about->type, about->allowed ? about->allowed : "-");
+}
+
+static void rows_at_and_below_a_key_can_be_visited(void **state)
+{
+    struct wr_str seen = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    assert_true(conf_each_row(toy_rows, "machine.topology.torus", count_row, &seen, &err));
+    assert_true(conf_each_row(toy_rows, "seed", count_row, &seen, &err));
+    assert_string_equal(seen.s,
+                        "machine.topology.torus.dims|a list, each item a whole number such as "
+                        "33|1 to 1024\n"
+                        "machine.topology.torus.routers|a whole number such as 33|1 to 64\n"
+                        "machine.topology.torus.wrap|true or false such as true|-\n"
+                        "seed|a whole number such as 33|-\n");
+    assert_false(conf_each_row(toy_rows, "sead", count_row, &seen, &err));
+    assert_int_equal(err.code, WR_UNKNOWN);
+    wr_str_fini(&seen);
+}
+
 static void the_manual_tells_every_row(void **state)
 {
     struct wr_str out = {0};
@@ -242,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_name_nobody_knows_is_told_with_the_nearest),
         cmocka_unit_test(rows_are_found_with_and_without_names_and_places),
         cmocka_unit_test(all_rows_are_listed_one_line_each),
+        cmocka_unit_test(rows_at_and_below_a_key_can_be_visited),
         cmocka_unit_test(the_manual_tells_every_row),
         cmocka_unit_test(sound_rows_pass),
         cmocka_unit_test(the_rows_of_a_run_are_sound),
