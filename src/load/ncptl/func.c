@@ -1,0 +1,566 @@
+/* func.c -- the functions of the language, in both contexts. */
+#include "func_priv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "prog_priv.h"
+
+int64_t nc_trunc(double d)
+{
+    if (!(d > -0x1p63))
+        return d != d ? 0 : INT64_MIN;
+    return d >= 0x1p63 ? INT64_MAX : (int64_t)d;
+}
+
+int64_t nc_modulo(struct nc_ev *e, int64_t a, int64_t b)
+{
+    if (!b)
+        return nc_ev_fail(e, NCF_MOD_ZERO, a, 0);
+    if (b == -1 || b == 1)
+        return 0;
+    if (b == INT64_MIN) /* has no absolute value */
+        return a >= 0 ? a : a == INT64_MIN ? 0 : INT64_MAX + a + 1;
+    b = b < 0 ? -b : b;
+    a %= b;
+    return a < 0 ? a + b : a;
+}
+
+int64_t nc_power(struct nc_ev *e, int64_t base, int64_t exponent)
+{
+    int64_t result = 1;
+
+    if (!base && exponent <= 0)
+        return nc_ev_fail(e, NCF_ZERO_POWER, base, exponent);
+    if (base == 1 || (base == -1 && exponent % 2 == 0))
+        return 1;
+    if (base == -1)
+        return -1;
+    if (exponent < 0 || !base)
+        return 0;
+    if (exponent > 63)
+        return nc_ev_fail(e, NCF_OVERFLOW, base, exponent);
+    for (; exponent; exponent--)
+        if (__builtin_mul_overflow(result, base, &result))
+            return nc_ev_fail(e, NCF_OVERFLOW, base, exponent);
+    return result;
+}
+
+double nc_dpower(struct nc_ev *e, double base, double exponent)
+{
+    if ((base == 0 && exponent <= 0) || (base < 0 && exponent != trunc(exponent)))
+        return (double)nc_ev_fail(e, NCF_ZERO_POWER, nc_trunc(base), nc_trunc(exponent));
+    return pow(base, exponent);
+}
+
+int64_t nc_shift(int64_t a, int64_t by)
+{
+    if (by >= 64 || by <= -64)
+        return by > 0 || a >= 0 ? 0 : -1;
+    return by >= 0 ? (int64_t)((uint64_t)a << by) : a >> -by;
+}
+
+/* ---- roots, logarithms, bits ---- */
+
+static int64_t f_abs(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    return a[0] == INT64_MIN ? nc_ev_fail(e, NCF_OVERFLOW, a[0], 0) : a[0] < 0 ? -a[0] : a[0];
+}
+
+static double d_abs(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)e, (void)n;
+    return fabs(a[0]);
+}
+
+static int64_t f_bits(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)e, (void)n;
+    return a[0] ? 64 - __builtin_clzll((uint64_t)a[0]) : 0;
+}
+
+/* r^n <= x, without overflow */
+static bool power_fits(int64_t r, int64_t n, int64_t x)
+{
+    int64_t product = 1;
+
+    for (; n; n--)
+        if (__builtin_mul_overflow(product, r, &product) || product > x)
+            return false;
+    return true;
+}
+
+static int64_t root(struct nc_ev *e, int64_t n, int64_t x)
+{
+    if (!n || x < 0 || (n < 0 && !x))
+        return nc_ev_fail(e, NCF_ROOT, n, x);
+    if (n < 0) /* 1 / ROOT(-n, x), as the manual says */
+        return x == 1;
+    if (n == 1 || x <= 1)
+        return x;
+    if (n > 62)
+        return 1;
+    int64_t r = (int64_t)pow((double)x, 1.0 / (double)n);
+    while (!power_fits(r, n, x))
+        r--;
+    while (power_fits(r + 1, n, x))
+        r++;
+    return r;
+}
+
+static int64_t f_root(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    return root(e, a[0], a[1]);
+}
+
+static double d_root(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)n;
+    if (a[0] == 0 || a[1] < 0)
+        return (double)nc_ev_fail(e, NCF_ROOT, nc_trunc(a[0]), nc_trunc(a[1]));
+    return pow(a[1], 1.0 / a[0]);
+}
+
+static int64_t f_sqrt(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    return root(e, 2, a[0]);
+}
+
+static double d_sqrt(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)n;
+    return a[0] < 0 ? (double)nc_ev_fail(e, NCF_ROOT, 2, nc_trunc(a[0])) : sqrt(a[0]);
+}
+
+static int64_t f_cbrt(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    return root(e, 3, a[0]);
+}
+
+static double d_cbrt(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)n;
+    return a[0] < 0 ? (double)nc_ev_fail(e, NCF_ROOT, 3, nc_trunc(a[0])) : cbrt(a[0]);
+}
+
+static int64_t f_log10(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t x = a[0], digits = 0;
+
+    (void)n;
+    if (x <= 0)
+        return nc_ev_fail(e, NCF_LOG, x, 0);
+    while (x /= 10)
+        digits++;
+    return digits;
+}
+
+static double d_log10(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)n;
+    return a[0] <= 0 ? (double)nc_ev_fail(e, NCF_LOG, nc_trunc(a[0]), 0) : log10(a[0]);
+}
+
+static int64_t f_factor10(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t x = a[0], scale = 1;
+
+    (void)e, (void)n;
+    while (x / scale >= 10 || x / scale <= -10)
+        scale *= 10;
+    return x / scale * scale;
+}
+
+static double d_factor10(struct nc_ev *e, const double *a, uint32_t n)
+{
+    double x = fabs(a[0]), scale;
+
+    (void)e, (void)n;
+    if (x == 0 || !isfinite(x))
+        return a[0];
+    scale = pow(10, floor(log10(x)));
+    return copysign(floor(x / scale) * scale, a[0]);
+}
+
+static int64_t f_same(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)e, (void)n;
+    return a[0];
+}
+
+static double d_ceiling(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)e, (void)n;
+    return ceil(a[0]);
+}
+
+static double d_floor(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)e, (void)n;
+    return floor(a[0]);
+}
+
+static double d_round(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)e, (void)n;
+    return round(a[0]);
+}
+
+static int64_t f_min(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t best = a[0];
+
+    (void)e;
+    for (uint32_t i = 1; i < n; i++)
+        best = a[i] < best ? a[i] : best;
+    return best;
+}
+
+static double d_min(struct nc_ev *e, const double *a, uint32_t n)
+{
+    double best = a[0];
+
+    (void)e;
+    for (uint32_t i = 1; i < n; i++)
+        best = a[i] < best ? a[i] : best;
+    return best;
+}
+
+static int64_t f_max(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t best = a[0];
+
+    (void)e;
+    for (uint32_t i = 1; i < n; i++)
+        best = a[i] > best ? a[i] : best;
+    return best;
+}
+
+static double d_max(struct nc_ev *e, const double *a, uint32_t n)
+{
+    double best = a[0];
+
+    (void)e;
+    for (uint32_t i = 1; i < n; i++)
+        best = a[i] > best ? a[i] : best;
+    return best;
+}
+
+/* ---- trees ---- */
+
+static int64_t f_tree_parent(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t arity = n > 1 ? a[1] : 2;
+
+    if (arity < 1)
+        return nc_ev_fail(e, NCF_TREE, arity, 0);
+    return a[0] <= 0 ? -1 : (a[0] - 1) / arity;
+}
+
+static int64_t f_tree_child(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t arity = n > 2 ? a[2] : 2, child;
+
+    if (arity < 1)
+        return nc_ev_fail(e, NCF_TREE, arity, 0);
+    if (a[1] < 0 || a[1] >= arity)
+        return -1;
+    if (__builtin_mul_overflow(a[0], arity, &child) ||
+        __builtin_add_overflow(child, a[1] + 1, &child))
+        return nc_ev_fail(e, NCF_OVERFLOW, a[0], arity);
+    return child;
+}
+
+/* The largest power of k that is not above x > 0. */
+static int64_t top_power(int64_t x, int64_t k)
+{
+    int64_t power = 1;
+
+    while (x / power >= k)
+        power *= k;
+    return power;
+}
+
+int64_t nc_knomial_parent(int64_t task, int64_t k, int64_t n)
+{
+    return task <= 0 || task >= n ? -1 : task % top_power(task, k);
+}
+
+static int64_t f_knomial_parent(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t k = n > 1 ? a[1] : 2;
+
+    if (k < 2)
+        return nc_ev_fail(e, NCF_KNOMIAL, k, 0);
+    return nc_knomial_parent(a[0], k, n > 2 ? a[2] : nc_ev_ntasks(e));
+}
+
+/* Counts the children of a task, or finds the one numbered `want`.
+ *
+ * Task t has digits in base k; its children set one of the zero digits above
+ * the topmost to 1..k-1. In ascending order: t + d*power for d = 1..k-1, then
+ * with the next power. */
+static int64_t knomial_children(int64_t t, int64_t k, int64_t n, int64_t want, bool count)
+{
+    int64_t seen = 0, power = 1;
+
+    if (t < 0 || t >= n || (t > 0 && (power = top_power(t, k)) > (n - 1) / k))
+        return count ? 0 : -1;
+    for (power *= t > 0 ? k : 1; power <= n - 1 - t; power *= k) {
+        int64_t here = (n - 1 - t) / power;
+
+        here = here < k - 1 ? here : k - 1;
+        if (!count && want < seen + here)
+            return t + (want - seen + 1) * power;
+        seen += here;
+        if (power > (n - 1) / k)
+            break;
+    }
+    return count ? seen : -1;
+}
+
+static int64_t f_knomial_child(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t k = n > 2 ? a[2] : 2, ntasks = n > 3 ? a[3] : nc_ev_ntasks(e);
+
+    if (k < 2)
+        return nc_ev_fail(e, NCF_KNOMIAL, k, 0);
+    return a[1] < 0 ? -1 : knomial_children(a[0], k, ntasks, a[1], false);
+}
+
+static int64_t f_knomial_children(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t k = n > 1 ? a[1] : 2, ntasks = n > 2 ? a[2] : nc_ev_ntasks(e);
+
+    if (k < 2)
+        return nc_ev_fail(e, NCF_KNOMIAL, k, 0);
+    return a[0] >= ntasks ? -1 : knomial_children(a[0], k, ntasks, 0, true);
+}
+
+/* ---- meshes ---- */
+
+bool nc_mesh_place(struct nc_ev *e, const int64_t *dim, int64_t task, int64_t *ret)
+{
+    int64_t size = 1;
+
+    for (int d = 0; d < 3; d++)
+        if (dim[d] <= 0 || __builtin_mul_overflow(size, dim[d], &size)) {
+            nc_ev_fail(e, NCF_MESH, dim[d], d);
+            return false;
+        }
+    ret[0] = ret[1] = ret[2] = -1;
+    if (task < 0 || task >= size)
+        return false;
+    ret[0] = task % dim[0];
+    ret[1] = task / dim[0] % dim[1];
+    ret[2] = task / dim[0] / dim[1];
+    return true;
+}
+
+int64_t nc_mesh_neighbor(struct nc_ev *e, const int64_t *dim, int64_t wrap, int64_t task,
+                         const int64_t *step)
+{
+    int64_t at[3];
+
+    if (!nc_mesh_place(e, dim, task, at))
+        return -1;
+    for (int d = 0; d < 3; d++) {
+        if (__builtin_add_overflow(at[d], step[d], &at[d]))
+            return nc_ev_fail(e, NCF_OVERFLOW, at[d], step[d]);
+        if (wrap >> d & 1)
+            at[d] = nc_modulo(e, at[d], dim[d]);
+        if (at[d] < 0 || at[d] >= dim[d])
+            return -1;
+    }
+    return (at[2] * dim[1] + at[1]) * dim[0] + at[0];
+}
+
+static int64_t f_mesh_neighbor(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    return nc_mesh_neighbor(e, a, a[n], a[3], a + 4);
+}
+
+static int64_t f_mesh_coordinate(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t at[3];
+
+    (void)n;
+    if (a[4] < 0 || a[4] > 2)
+        return nc_ev_fail(e, NCF_COORDINATE, a[4], 0);
+    nc_mesh_place(e, a, a[3], at);
+    return e->bad ? 0 : at[a[4]];
+}
+
+static int64_t f_mesh_distance(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    int64_t from[3], to[3], sum = 0;
+
+    if (!nc_mesh_place(e, a, a[3], from) || !nc_mesh_place(e, a, a[4], to))
+        return -1;
+    for (int d = 0; d < 3; d++) {
+        int64_t delta = from[d] < to[d] ? to[d] - from[d] : from[d] - to[d];
+
+        if ((a[n] >> d & 1) && delta > a[d] / 2)
+            delta = a[d] - delta;
+        sum += delta;
+    }
+    return sum;
+}
+
+/* ---- who runs where ---- */
+
+static int64_t f_processor_of(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    if (a[0] < 0 || a[0] >= nc_ev_ntasks(e))
+        return -1;
+    return nc_ev_proc_of(e, a[0]);
+}
+
+static int64_t f_task_of(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    if (a[0] < 0 || a[0] >= nc_ev_ntasks(e))
+        return -1;
+    return nc_ev_task_of(e, a[0]);
+}
+
+/* ---- random numbers, each task its own stream ---- */
+
+static double unit(struct nc_ev *e)
+{
+    return nc_ev_random(e);
+}
+
+static int64_t f_random_uniform(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    (void)n;
+    if (a[0] >= a[1])
+        return nc_ev_fail(e, NCF_RANDOM, a[0], a[1]);
+    double width = (double)a[1] - (double)a[0];
+    int64_t x = nc_trunc(floor((double)a[0] + unit(e) * width));
+    return x < a[0] ? a[0] : x >= a[1] ? a[1] - 1 : x;
+}
+
+static double d_random_uniform(struct nc_ev *e, const double *a, uint32_t n)
+{
+    (void)n;
+    if (!(a[0] < a[1]))
+        return (double)nc_ev_fail(e, NCF_RANDOM, nc_trunc(a[0]), nc_trunc(a[1]));
+    return a[0] + unit(e) * (a[1] - a[0]);
+}
+
+static double d_random_gaussian(struct nc_ev *e, const double *a, uint32_t n)
+{
+    double u = 1 - unit(e), v = unit(e); /* Box-Muller; u > 0 */
+
+    (void)n;
+    return a[0] + a[1] * sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+static int64_t f_random_gaussian(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    return nc_trunc(d_random_gaussian(e, (double[]){(double)a[0], (double)a[1]}, n));
+}
+
+/* Counting exponential gaps until they exceed the mean, in pieces so that
+ * exp() does not underflow; beyond 1e6 the normal approximation is exact enough. */
+static double d_random_poisson(struct nc_ev *e, const double *a, uint32_t n)
+{
+    double mean = floor(a[0]), count = 0, left = mean, product = 1;
+
+    if (!(a[0] >= 0))
+        return (double)nc_ev_fail(e, NCF_RANDOM, nc_trunc(a[0]), 0);
+    if (mean > 1e6)
+        return round(fmax(0, d_random_gaussian(e, (double[]){mean, sqrt(mean)}, n)));
+    for (;;) {
+        product *= 1 - unit(e);
+        while (product < 1 && left > 0) {
+            double piece = fmin(left, 500);
+
+            product *= exp(piece);
+            left -= piece;
+        }
+        if (product <= 1)
+            return count;
+        count++;
+    }
+}
+
+static int64_t f_random_poisson(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    return nc_trunc(d_random_poisson(e, (double[]){(double)a[0]}, n));
+}
+
+/* Inverse transform; with two bounds the distribution is truncated to them. */
+static double d_random_pareto(struct nc_ev *e, const double *a, uint32_t n)
+{
+    double shape = a[0], low = a[1], u = 1 - unit(e);
+
+    if (!(shape > 0) || !(low > 0) || (n > 2 && !(low <= a[2])))
+        return (double)nc_ev_fail(e, NCF_RANDOM, nc_trunc(shape), nc_trunc(low));
+    if (n == 2 || low == a[2])
+        return low / pow(u, 1 / shape);
+    return low / pow(1 - (1 - u) * (1 - pow(low / a[2], shape)), 1 / shape);
+}
+
+static int64_t f_random_pareto(struct nc_ev *e, const int64_t *a, uint32_t n)
+{
+    double d[3] = {(double)a[0], (double)a[1], n > 2 ? (double)a[2] : 0};
+
+    return nc_trunc(round(d_random_pareto(e, d, n)));
+}
+
+/* ---- the table ---- */
+
+#define ROW(kw_, min_, max_, shape_, local_, map_, in_, dn_)                  \
+    {                                                                         \
+        NK_##kw_, #kw_, min_, max_, NC_SHAPE_##shape_, local_, map_, in_, dn_ \
+    }
+#define PLAIN(kw_, min_, max_, in_, dn_) ROW(kw_, min_, max_, PLAIN, false, false, in_, dn_)
+#define LOCAL(kw_, min_, max_, in_, dn_) ROW(kw_, min_, max_, PLAIN, true, false, in_, dn_)
+
+/* Without a floating-point meaning of its own a function truncates its arguments. */
+static const struct nc_func funcs[] = {
+    PLAIN(ABS, 1, 1, f_abs, d_abs),
+    PLAIN(BITS, 1, 1, f_bits, NULL),
+    PLAIN(CBRT, 1, 1, f_cbrt, d_cbrt),
+    PLAIN(CEILING, 1, 1, f_same, d_ceiling),
+    PLAIN(FACTOR10, 1, 1, f_factor10, d_factor10),
+    PLAIN(FLOOR, 1, 1, f_same, d_floor),
+    PLAIN(LOG10, 1, 1, f_log10, d_log10),
+    PLAIN(MAX, 1, NC_MOST_ARGS, f_max, d_max),
+    PLAIN(MIN, 1, NC_MOST_ARGS, f_min, d_min),
+    PLAIN(ROOT, 2, 2, f_root, d_root),
+    PLAIN(ROUND, 1, 1, f_same, d_round),
+    PLAIN(SQRT, 1, 1, f_sqrt, d_sqrt),
+    PLAIN(TREE_PARENT, 1, 2, f_tree_parent, NULL),
+    PLAIN(TREE_CHILD, 2, 3, f_tree_child, NULL),
+    PLAIN(KNOMIAL_PARENT, 1, 3, f_knomial_parent, NULL),
+    PLAIN(KNOMIAL_CHILD, 2, 4, f_knomial_child, NULL),
+    PLAIN(KNOMIAL_CHILDREN, 1, 3, f_knomial_children, NULL),
+    ROW(MESH_NEIGHBOR, 7, 7, MESH, false, false, f_mesh_neighbor, NULL),
+    ROW(MESH_COORDINATE, 5, 5, MESH, false, false, f_mesh_coordinate, NULL),
+    ROW(MESH_DISTANCE, 5, 5, MESH, false, false, f_mesh_distance, NULL),
+    ROW(PROCESSOR_OF, 1, 1, PLAIN, false, true, f_processor_of, NULL),
+    ROW(TASK_OF, 1, 1, PLAIN, false, true, f_task_of, NULL),
+    LOCAL(RANDOM_UNIFORM, 2, 2, f_random_uniform, d_random_uniform),
+    LOCAL(RANDOM_GAUSSIAN, 2, 2, f_random_gaussian, d_random_gaussian),
+    LOCAL(RANDOM_POISSON, 1, 1, f_random_poisson, d_random_poisson),
+    LOCAL(RANDOM_PARETO, 2, 3, f_random_pareto, d_random_pareto),
+    ROW(FILE_DATA, 2, 2, FILE, true, false, NULL, NULL),
+    ROW(STATIC_FILE_DATA, 2, 2, FILE, false, false, NULL, NULL),
+};
+
+const struct nc_func *nc_func_find(enum nc_kw kw)
+{
+    for (size_t i = 0; i < sizeof funcs / sizeof funcs[0]; i++)
+        if (funcs[i].kw == kw)
+            return &funcs[i];
+    return NULL;
+}

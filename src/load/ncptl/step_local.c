@@ -1,0 +1,311 @@
+/* step_local.c -- what a rank does alone: files, delays, counters, tasks' places. */
+#include <stdlib.h>
+
+#include "step_priv.h"
+
+static enum nc_did skip(struct nc_step *s)
+{
+    s->r->pc++;
+    return NC_GO;
+}
+
+/* ---- where the next access to a file begins ---- */
+
+/* Open addressing; never more than half full. */
+struct nc_files {
+    uint32_t n, cap;
+    struct nc_place_in_file {
+        int64_t file, next;
+        bool used;
+    } at[];
+};
+
+static struct nc_place_in_file *probe(struct nc_files *f, int64_t file)
+{
+    uint32_t i = (uint32_t)nc_mix((uint64_t)file) & (f->cap - 1);
+
+    while (f->at[i].used && f->at[i].file != file)
+        i = (i + 1) & (f->cap - 1);
+    return &f->at[i];
+}
+
+static struct nc_files *grow_files(struct nc_files *old)
+{
+    uint32_t cap = old ? old->cap * 2 : 4;
+    struct nc_files *f = wr_zalloc(1, sizeof *f + cap * sizeof f->at[0]);
+
+    f->cap = cap;
+    for (uint32_t i = 0; old && i < old->cap; i++)
+        if (old->at[i].used) {
+            *probe(f, old->at[i].file) = old->at[i];
+            f->n++;
+        }
+    free(old);
+    return f;
+}
+
+static int64_t *place_in_file(struct ncptl_rank *r, int64_t file)
+{
+    if (!r->files || r->files->n * 2 >= r->files->cap)
+        r->files = grow_files(r->files);
+    struct nc_place_in_file *at = probe(r->files, file);
+    if (!at->used) {
+        *at = (struct nc_place_in_file){.file = file, .used = true};
+        r->files->n++;
+    }
+    return &at->next;
+}
+
+void nc_files_free(struct nc_files *f)
+{
+    free(f);
+}
+
+/* ---- WRITES, READS ---- */
+
+static void count_io(struct ncptl_rank *r, const struct nc_ins *in, int64_t bytes)
+{
+    bool writes = in->yields == NCPTL_WRITE;
+
+    if (r->warm)
+        return;
+    if (in->async) {
+        *(writes ? &r->pending.bytes_written : &r->pending.bytes_read) += bytes;
+        r->pending.ios_completed++;
+    } else {
+        *(writes ? &r->counters.bytes_written : &r->counters.bytes_read) += bytes;
+        r->counters.ios_completed++;
+    }
+}
+
+static bool fill_io(struct nc_step *s, bool first)
+{
+    const struct nc_ins *in = s->in;
+    struct ncptl_event *ev = s->ev;
+    int64_t *next;
+
+    ev->file = nc_int(s->e, in->e);
+    ev->bytes = nc_int(s->e, in->e3);
+    if (ev->bytes < 0) {
+        s->e->now = in->e3;
+        nc_ev_fail(s->e, NCF_NEGATIVE, ev->bytes, 0);
+    }
+    ev->offset = first && in->e4 ? nc_int(s->e, in->e4) : 0;
+    if (s->e->bad)
+        return false;
+    next = place_in_file(s->r, ev->file);
+    if (!first || !in->e4)
+        ev->offset = *next;
+    if (__builtin_add_overflow(ev->offset, ev->bytes, next))
+        nc_ev_fail(s->e, NCF_OVERFLOW, ev->offset, ev->bytes);
+    return !s->e->bad;
+}
+
+enum nc_did nc_step_io(struct nc_step *s)
+{
+    struct ncptl_rank *r = s->r;
+    bool first = !r->phase;
+
+    if (!nc_set_has(s->e, s->in->set, NC_NOBODY, r->task))
+        return skip(s);
+    if (first)
+        r->left = s->in->e2 ? nc_int(s->e, s->in->e2) : 1;
+    if (s->e->bad)
+        return NC_STOP;
+    if (r->left <= 0) {
+        r->phase = 0;
+        return skip(s);
+    }
+    if (!fill_io(s, first))
+        return NC_STOP;
+    if (s->in->coll && !nc_set_group(s->e, s->in->set, NC_NOBODY, &s->ev->group, &r->pin[1]))
+        return NC_STOP;
+    r->phase = 1;
+    r->left--;
+    count_io(r, s->in, s->ev->bytes);
+    return nc_yield(s, s->in->yields,
+                    (s->in->async ? NCPTL_F_ASYNC : 0) | (s->in->coll ? NCPTL_F_COLL : 0));
+}
+
+/* ---- counters ---- */
+
+static void finish_pending(struct ncptl_rank *r)
+{
+    struct ncptl_counters *c = &r->counters;
+
+    c->bytes_received += r->pending.bytes_received;
+    c->msgs_received += r->pending.msgs_received;
+    c->bytes_written += r->pending.bytes_written;
+    c->bytes_read += r->pending.bytes_read;
+    c->ios_completed += r->pending.ios_completed;
+    r->pending = (struct ncptl_pending){0};
+}
+
+static void store(struct ncptl_rank *r)
+{
+    struct nc_saved *saved = wr_alloc(sizeof *saved);
+
+    *saved = (struct nc_saved){.next = r->saved, .counters = r->counters, .at_ps = r->now_ps};
+    r->saved = saved;
+}
+
+static bool restore(struct nc_step *s)
+{
+    struct nc_saved *saved = s->r->saved;
+
+    if (!saved) {
+        nc_ev_fail(s->e, NCF_RESTORE, 0, 0);
+        return false;
+    }
+    s->r->counters = saved->counters;
+    s->r->counters.start_ps += s->r->now_ps - saved->at_ps;
+    s->r->saved = saved->next;
+    free(saved);
+    return true;
+}
+
+/* ---- TOUCHES ---- */
+
+static uint32_t touch(struct nc_step *s)
+{
+    const struct nc_ins *in = s->in;
+    struct ncptl_event *ev = s->ev;
+    struct nc_ev *e = s->e;
+    int64_t times = in->e4 ? nc_int(e, in->e4) : 1, each;
+
+    if (in->buffers) {
+        ev->buf = in->e ? nc_int(e, in->e) : in->buffers == NC_BUFFERS_ALL + 1 ? -1 : -2;
+        return NCPTL_F_BUFFERS;
+    }
+    ev->word = in->e2 ? nc_int(e, in->e2) : 4;
+    ev->bytes = in->e3 ? nc_int(e, in->e3) : 0;
+    ev->stride = in->e5 ? nc_int(e, in->e5) : ev->word;
+    if (!ev->stride) {
+        e->now = in->e5;
+        nc_ev_fail(e, NCF_DIV_ZERO, ev->bytes, 0);
+        return 0;
+    }
+    each = in->e ? nc_int(e, in->e) : ev->bytes / ev->stride;
+    if (!in->e && each < 0)
+        each = -each;
+    if (__builtin_mul_overflow(times, each, &ev->count))
+        nc_ev_fail(e, NCF_OVERFLOW, times, each);
+    return in->random ? NCPTL_F_RANDOM : 0;
+}
+
+/* ---- everything else ---- */
+
+static bool effect(struct nc_step *s, uint32_t *flags)
+{
+    const struct nc_ins *in = s->in;
+    struct ncptl_rank *r = s->r;
+
+    switch (in->yields) {
+    case NCPTL_WAIT:
+        finish_pending(r);
+        return true;
+    case NCPTL_RESET:
+        r->counters = (struct ncptl_counters){.start_ps = r->now_ps};
+        return true;
+    case NCPTL_STORE:
+        store(r);
+        return true;
+    case NCPTL_RESTORE:
+        return restore(s);
+    case NCPTL_COMPUTE:
+    case NCPTL_SLEEP:
+        s->ev->usecs = nc_int(s->e, in->e);
+        if (s->ev->usecs < 0)
+            s->ev->usecs = 0;
+        break;
+    case NCPTL_TOUCH:
+        *flags |= touch(s);
+        break;
+    case NCPTL_OPEN:
+    case NCPTL_CLOSE:
+    case NCPTL_FLUSH:
+        s->ev->file = nc_int(s->e, in->e);
+        s->ev->mode = in->mode;
+        break;
+    default:
+        s->ev->column = in->column;
+        s->ev->ncolumns = in->ncolumns;
+        s->ev->table = in->table;
+        *flags |= in->timed ? NCPTL_F_TIMED : 0;
+        break;
+    }
+    return !s->e->bad;
+}
+
+static bool silent_while_warming(enum ncptl_op op)
+{
+    return op == NCPTL_OUTPUT || op == NCPTL_LOG || op == NCPTL_AGGREGATE;
+}
+
+enum nc_did nc_step_local(struct nc_step *s)
+{
+    uint32_t flags = 0;
+
+    if ((s->r->warm && silent_while_warming(s->in->yields)) ||
+        !nc_set_has(s->e, s->in->set, NC_NOBODY, s->r->task))
+        return skip(s);
+    if (s->e->bad || !effect(s, &flags))
+        return NC_STOP;
+    enum nc_did did = nc_yield(s, s->in->yields, flags);
+    s->r->pc++;
+    return did;
+}
+
+/* ---- IS ASSIGNED TO ---- */
+
+/* All processors but one stay where they are: the task that had ours gets our old. */
+static void exchange(struct nc_map *m, uint32_t task, uint32_t proc)
+{
+    uint32_t old = m->proc[task], other = m->task[proc];
+
+    m->proc[task] = proc;
+    m->task[proc] = task;
+    if (other != task) {
+        m->proc[other] = old;
+        m->task[old] = other;
+    }
+}
+
+static bool reassign(void *ctx, struct nc_map *m, uint32_t n)
+{
+    struct nc_step *s = ctx;
+    struct nc_ev *e = s->e;
+    const struct nc_map *before = e->map;
+
+    e->map = m; /* PROCESSOR_OF sees what was done so far */
+    for (int64_t t = nc_set_next(e, s->in->set, NC_NOBODY, 0); t != NC_NOBODY;
+         t = nc_set_next(e, s->in->set, NC_NOBODY, t + 1)) {
+        int64_t proc;
+
+        if (s->in->random)
+            proc = (int64_t)(nc_share_draw(s->p->share, s->r->draws + m->draws++) % n);
+        else
+            proc = nc_int(e, s->in->e);
+        if (proc < 0 || proc >= n)
+            nc_ev_fail(e, NCF_PROCESSOR, proc, n);
+        if (e->bad)
+            break;
+        exchange(m, (uint32_t)t, (uint32_t)proc);
+    }
+    e->map = before;
+    return !e->bad;
+}
+
+enum nc_did nc_step_assign(struct nc_step *s)
+{
+    struct ncptl_rank *r = s->r;
+    uint64_t draws;
+
+    if (!nc_share_advance(s->p->share, r->epoch, reassign, s, &r->map, &draws))
+        return NC_STOP;
+    r->draws += draws;
+    r->epoch++;
+    r->task = r->map ? r->map->task[r->proc] : r->proc;
+    s->e->map = r->map;
+    return skip(s);
+}

@@ -1,0 +1,332 @@
+/* step_loop.c -- loops.
+ *
+ * A counted loop keeps two words: 2 * (iterations left) + (warming up?), and the
+ * number of operations this rank had done when the iteration began. A rank that
+ * did nothing in an iteration of a steady loop does nothing in the others either,
+ * and leaves at once: idle ranks do not turn empty loops.
+ */
+#include <stdlib.h>
+
+#include "step_priv.h"
+
+enum { WARMING = 1 };
+
+static const int64_t most_iterations = (int64_t)1 << 61;
+
+/* ---- warming up: counters and clock stand still ---- */
+
+static void warm_begin(struct ncptl_rank *r)
+{
+    if (r->warm++)
+        return;
+    r->frozen = r->counters;
+    r->frozen_ps = r->now_ps;
+}
+
+static void warm_end(struct ncptl_rank *r)
+{
+    if (--r->warm)
+        return;
+    r->counters = r->frozen;
+    r->counters.start_ps += r->now_ps - r->frozen_ps;
+}
+
+/* The synchronization after the warmup; not part of it in event dumps. */
+static enum nc_did all_barrier(struct nc_step *s)
+{
+    enum nc_did did;
+
+    s->r->warm--;
+    did = nc_yield(s, NCPTL_BARRIER, 0);
+    s->r->warm++;
+    s->ev->group =
+        (struct ncptl_group){.n = s->p->n, .step = 1, .hole = UINT32_MAX, .key = s->p->all_key};
+    return did;
+}
+
+/* ---- FOR n REPETITIONS ---- */
+
+static void set_left(struct nc_step *s, int64_t left, int64_t warming)
+{
+    if (left > most_iterations)
+        left = most_iterations;
+    if (s->r->fold && s->in->steady) {
+        s->r->weight *= (double)left;
+        left = 1;
+    }
+    s->r->slot[s->in->slot] = left * 2 + warming;
+    s->r->slot[s->in->slot + 1] = (int64_t)s->r->nops;
+}
+
+/* In: at the head or at the end of the loop. */
+static enum nc_did enter(struct nc_step *s, const struct nc_ins *head, int64_t left,
+                         int64_t warming)
+{
+    struct ncptl_rank *r = s->r;
+    uint32_t at = (uint32_t)(head - s->p->code);
+
+    r->phase = 0;
+    if (left <= 0) {
+        r->pc = head->jump;
+        return NC_GO;
+    }
+    set_left(s, left, warming);
+    r->pc = at + 1;
+    return NC_GO;
+}
+
+/* The warmup (of any length, also none) is over. */
+static enum nc_did after_warmup(struct nc_step *s, const struct nc_ins *head)
+{
+    if (s->in->sync && !s->r->phase) {
+        s->r->phase = 1;
+        return all_barrier(s);
+    }
+    warm_end(s->r);
+    return enter(s, head, nc_int(s->e, s->in->e), 0);
+}
+
+enum nc_did nc_step_loop(struct nc_step *s)
+{
+    int64_t warmups;
+
+    if (!s->in->e2)
+        return enter(s, s->in, nc_int(s->e, s->in->e), 0);
+    if (s->r->phase)
+        return after_warmup(s, s->in);
+    warm_begin(s->r);
+    warmups = nc_int(s->e, s->in->e2);
+    return warmups > 0 ? enter(s, s->in, warmups, WARMING) : after_warmup(s, s->in);
+}
+
+static void unfold(struct nc_step *s, bool warming)
+{
+    int64_t n = nc_int(s->e, warming ? s->in->e2 : s->in->e);
+
+    if (s->r->fold && s->in->steady)
+        s->r->weight /= (double)(n > most_iterations ? most_iterations : n);
+}
+
+enum nc_did nc_step_loop_end(struct nc_step *s)
+{
+    struct ncptl_rank *r = s->r;
+    int64_t *word = &r->slot[s->in->slot], left = *word >> 1;
+    bool warming = *word & WARMING;
+
+    if (r->phase)
+        return after_warmup(s, &s->p->code[s->in->jump]);
+    if (s->in->steady && (uint64_t)word[1] == r->nops)
+        left = 1;
+    if (--left > 0) {
+        word[0] = left * 2 + warming;
+        word[1] = (int64_t)r->nops;
+        r->pc = s->in->jump + 1;
+        return NC_GO;
+    }
+    unfold(s, warming);
+    if (warming)
+        return after_warmup(s, &s->p->code[s->in->jump]);
+    r->pc++;
+    return NC_GO;
+}
+
+/* ---- FOR EACH ---- */
+
+struct list_job {
+    struct nc_ev *e;
+    const struct nc_ins *in;
+    struct nc_pin *pin;
+    size_t cap;
+};
+
+static bool add_value(void *ctx, int64_t value)
+{
+    struct list_job *job = ctx;
+    struct nc_pin *pin = job->pin;
+
+    wr_vec_grow((void **)&pin->values, &job->cap, pin->nvalues + 1, sizeof *pin->values);
+    pin->values[pin->nvalues++] = value;
+    return false;
+}
+
+static void make_list(void *ctx, struct nc_pin *pin)
+{
+    struct list_job *job = ctx;
+
+    job->pin = pin;
+    nc_values(job->e, job->in->ranges, job->in->nranges, add_value, job);
+    pin->bytes += job->cap * sizeof *pin->values;
+    pin->bad = job->e->bad;
+    pin->where = job->e->where;
+    pin->x = job->e->x;
+    pin->y = job->e->y;
+}
+
+/* Everything a list may depend on: the slots in use before the loop, and who runs
+ * where. */
+static struct nc_pin *pin_list(struct nc_step *s)
+{
+    struct list_job job = {.e = s->e, .in = s->in};
+    int64_t key[NC_PIN_KEYS];
+    uint32_t n = 0;
+
+    while (n < s->in->slot) {
+        key[n] = s->r->slot[n];
+        n++;
+    }
+    key[n++] = s->e->map ? s->r->epoch : 0;
+    struct nc_pin *pin = nc_share_pin(s->p->share, s->in->id, key, n, make_list, &job);
+    if (pin->bad) {
+        s->e->bad = pin->bad;
+        s->e->where = pin->where;
+        s->e->x = pin->x;
+        s->e->y = pin->y;
+    }
+    return pin;
+}
+
+static bool listed_value(int64_t *state, int64_t *ret)
+{
+    const struct nc_pin *pin = (const struct nc_pin *)(intptr_t)state[1];
+
+    if ((uint64_t)state[0] >= pin->nvalues)
+        return false;
+    *ret = pin->values[state[0]++];
+    return true;
+}
+
+/* state[0]: which range, above bit 40, and which of its elements comes next */
+static bool next_value(struct nc_step *s, int64_t *state, int64_t *value)
+{
+    const struct nc_ins *in = s->in;
+
+    if (in->listed)
+        return listed_value(state, value);
+    while (state[0] >> 40 < in->nranges && !s->e->bad) {
+        const struct nc_rng *r = &in->ranges[state[0] >> 40];
+        int64_t i = state[0] & (((int64_t)1 << 40) - 1);
+        struct nc_seq seq;
+
+        if (nc_seq_of(s->e, r, &seq) && nc_seq_at(s->e, r, &seq, i, *value, value)) {
+            state[0]++;
+            return true;
+        }
+        state[0] = ((state[0] >> 40) + 1) << 40;
+    }
+    return false;
+}
+
+static void leave_each(struct nc_step *s, int64_t *state)
+{
+    struct nc_pin *pin = (struct nc_pin *)(intptr_t)state[1];
+
+    if (s->in->listed && pin)
+        nc_share_unpin(s->p->share, pin);
+    state[1] = 0;
+}
+
+enum nc_did nc_step_each(struct nc_step *s)
+{
+    int64_t *state = &s->r->slot[s->in->state];
+
+    state[0] = state[1] = 0;
+    if (s->in->listed)
+        state[1] = (int64_t)(intptr_t)pin_list(s);
+    if (!s->e->bad && next_value(s, state, &s->r->slot[s->in->slot])) {
+        s->r->pc++;
+        return NC_GO;
+    }
+    leave_each(s, state);
+    s->r->pc = s->in->jump;
+    return NC_GO;
+}
+
+enum nc_did nc_step_each_end(struct nc_step *s)
+{
+    int64_t *state = &s->r->slot[s->in->state];
+
+    if (next_value(s, state, &s->r->slot[s->in->slot])) {
+        s->r->pc = s->in->jump + 1;
+        return NC_GO;
+    }
+    leave_each(s, state);
+    s->r->pc++;
+    return NC_GO;
+}
+
+/* ---- FOR 3 SECONDS ----
+ *
+ *   TIMED      phase 0: begin the warmup, or the synchronization, or the loop
+ *              phase 1: after the synchronization, begin the loop
+ *   TIMED_END  phase 0: ask whether to repeat      phase 1: repeat, or tell the end
+ *              phase 2: after the warmup's end, synchronize or begin the loop
+ *              phase 3: after the synchronization, begin the loop
+ */
+
+static enum nc_did timed_begin(struct nc_step *s, uint32_t head, int64_t usecs, int64_t warming)
+{
+    s->r->slot[s->in->slot] = warming;
+    s->r->phase = 0;
+    s->r->pc = head + 1;
+    s->ev->usecs = usecs > 0 ? usecs : 0;
+    return nc_yield(s, NCPTL_TIMED_BEGIN, 0);
+}
+
+static enum nc_did timed_main(struct nc_step *s, uint32_t head)
+{
+    warm_end(s->r);
+    return timed_begin(s, head, nc_int(s->e, s->in->e), 0);
+}
+
+enum nc_did nc_step_timed(struct nc_step *s)
+{
+    struct ncptl_rank *r = s->r;
+    int64_t usecs;
+
+    if (!s->in->e2)
+        return timed_begin(s, r->pc, nc_int(s->e, s->in->e), 0);
+    if (r->phase)
+        return timed_main(s, r->pc);
+    warm_begin(r);
+    usecs = nc_int(s->e, s->in->e2);
+    if (usecs > 0)
+        return timed_begin(s, r->pc, usecs, WARMING);
+    if (!s->in->sync)
+        return timed_main(s, r->pc);
+    r->phase = 1;
+    return all_barrier(s);
+}
+
+enum nc_did nc_step_timed_end(struct nc_step *s)
+{
+    struct ncptl_rank *r = s->r;
+    bool warming = r->slot[s->in->slot];
+
+    switch (r->phase) {
+    case 0:
+        r->phase = 1;
+        r->again = false;
+        s->ev->usecs = nc_int(s->e, warming ? s->in->e2 : s->in->e);
+        return nc_yield(s, NCPTL_TIMED_CHECK, 0);
+    case 1:
+        if (r->again) {
+            r->phase = 0;
+            r->pc = s->in->jump + 1;
+            return NC_GO;
+        }
+        r->phase = 2;
+        return nc_yield(s, NCPTL_TIMED_END, 0);
+    case 2:
+        if (!warming) {
+            r->phase = 0;
+            r->pc++;
+            return NC_GO;
+        }
+        if (!s->in->sync)
+            return timed_main(s, s->in->jump);
+        r->phase = 3;
+        return all_barrier(s);
+    default:
+        return timed_main(s, s->in->jump);
+    }
+}
