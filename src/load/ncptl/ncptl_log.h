@@ -1,0 +1,44 @@
+/* ncptl_log.h -- the tables that LOGS writes, one set per processor.
+ *
+ *   "Bytes","1/2 RTT (usecs)"        titles
+ *   "(only value)","(median)"        how the values were summarised
+ *   0,3.5                            a row per COMPUTES AGGREGATES
+ *
+ * Feed it every LOG and AGGREGATE operation. Each sentence of the program is a
+ * table of its own. Memory is proportional to what is printed, plus the raw values
+ * of medians, percentiles and histograms until they are computed.
+ */
+#ifndef LOAD_NCPTL_NCPTL_LOG_H
+#define LOAD_NCPTL_NCPTL_LOG_H
+
+#include "load/ncptl/ncptl.h"
+
+struct ncptl_log;
+
+/* Without a clock, what depends on elapsed_usecs is not computed but shown as "*". */
+struct ncptl_log *ncptl_log_new(const struct ncptl_prog *p, bool clock);
+void ncptl_log_free(struct ncptl_log *log);
+
+/* After ncptl_next() returned LOG or AGGREGATE (others are ignored). */
+bool ncptl_log_add(struct ncptl_log *log, struct ncptl_rank *r, const struct ncptl_event *ev,
+                   struct wr_err *err);
+
+/* Computes what is left; call once, after the last rank has ended. */
+bool ncptl_log_finish(struct ncptl_log *log, struct wr_err *err);
+
+/* All tables as text, "## rank N" before each processor's. */
+void ncptl_log_print(const struct ncptl_log *log, struct wr_str *out);
+
+/* The tables of one processor, "" if it logged nothing. */
+void ncptl_log_print_one(const struct ncptl_log *log, uint32_t proc, struct wr_str *out);
+
+/* Every finished value, for those who keep them elsewhere. A histogram gives its
+ * values in rows of `part` 0 and their tallies in rows of `part` 1. */
+typedef void ncptl_log_fn(void *ctx, uint32_t proc, uint32_t column, uint32_t part, uint64_t row,
+                          double value);
+void ncptl_log_each(const struct ncptl_log *log, ncptl_log_fn *fn, void *ctx);
+
+/* "(all data)", "(harm. mean)", ... */
+void ncptl_aggregate_text(const struct ncptl_column *c, uint32_t part, struct wr_str *out);
+
+#endif

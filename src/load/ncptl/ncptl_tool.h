@@ -1,0 +1,43 @@
+/* ncptl_tool.h -- a program without a network: what it does, and whether it can. */
+#ifndef LOAD_NCPTL_NCPTL_TOOL_H
+#define LOAD_NCPTL_NCPTL_TOOL_H
+
+#include <stdio.h>
+
+#include "load/ncptl/ncptl.h"
+#include "load/ncptl/ncptl_log.h"
+
+/* One line per operation, rank after rank, in the form of docs/models/ncptl.md.
+ * `log` may be NULL. Timed loops are run once. */
+bool ncptl_dump(const struct ncptl_prog *p, FILE *out, struct ncptl_log *log, struct wr_err *err);
+
+/* The same for one operation; without the line's end. */
+bool ncptl_dump_event(const struct ncptl_prog *p, struct ncptl_rank *r,
+                      const struct ncptl_event *ev, struct wr_str *out, struct wr_err *err);
+
+/* Runs all ranks against each other, sends never block, and complains about
+ * deadlocks, messages nobody receives, receives nobody serves and operations
+ * nobody waits for. Stops after `most` operations (0: never) and then tells so in
+ * *complete. */
+bool ncptl_verify(const struct ncptl_prog *p, uint64_t most, bool *complete, struct wr_err *err);
+
+enum { NCPTL_CELLS = 64 };
+
+struct ncptl_stats {
+    double ops[NCPTL_NOPS]; /* how often, over all ranks */
+    double messages, bytes; /* point to point */
+    double mcast_bytes, reduce_bytes;
+    double written, read;
+    double compute_us, sleep_us;
+    double min_sent, max_sent, min_bytes, max_bytes; /* per rank */
+    double smallest, largest;                        /* message */
+    uint32_t ncells; /* the matrix is ncells x ncells, of tasks per cell */
+    double tasks_per_cell;
+    double cell[NCPTL_CELLS][NCPTL_CELLS]; /* bytes from (row) to (column) */
+};
+
+/* Counted loops are run once and multiplied. */
+bool ncptl_stats(const struct ncptl_prog *p, struct ncptl_stats *ret, struct wr_err *err);
+void ncptl_stats_print(const struct ncptl_prog *p, const struct ncptl_stats *s, struct wr_str *out);
+
+#endif
