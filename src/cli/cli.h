@@ -43,6 +43,7 @@
     X(same) \
     X(config) \
     X(topo) \
+    X(lang) \
     X(list) \
     X(report) \
     X(version) \
