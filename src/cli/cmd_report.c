@@ -109,13 +109,17 @@ const struct cli_verb cli_cmd_report = {
     .max_args = -1,
     .about =
         "Of load sweeps, draws latency against load and accepted against offered load, and tells "
-        "the numbers; the curves of several run files are laid over each other. Of any other run, "
+        "the numbers; the curves of several run files are laid over each other. Points of somebody "
+        "else's are laid over as marks from a file that ends in .csv, whose first line names its "
+        "columns: series, load (a fraction), and any of those that `-o FILE.csv` writes. Of any "
+        "other run, "
         "alone, draws the distribution of latencies, how busy the links of each class were, and "
         "the time series it holds.\n\n"
         "A page (.html) needs no other file and no network, and follows the reader's choice of "
         "light or dark.",
     .examples = "weir report sweep.weir\n"
                 "weir report minimal.weir adaptive.weir -o report.html\n"
+                "weir report sweep.weir measured.csv -o comparison.svg\n"
                 "weir report sweep.weir --picture=accepted -o accepted.svg\n",
     .opts = report_rows,
     .opts_size = sizeof(struct report_opts),

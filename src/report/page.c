@@ -53,6 +53,15 @@ bool page_sources_add(struct page_sources *s, struct run_reader *r, struct wr_er
     return true;
 }
 
+void page_sources_table(struct page_sources *s, const char *path)
+{
+    if (!s->title)
+        s->title = page_short_name(&s->text, path);
+    table_add(&s->table, "%s", path);
+    for (int i = 1; i < 6; i++)
+        table_add(&s->table, "%s", i == 1 ? "points" : "");
+}
+
 void page_sources_fini(struct page_sources *s)
 {
     table_fini(&s->table);

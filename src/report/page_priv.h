@@ -17,6 +17,8 @@ struct page_sources {
 
 void page_sources_init(struct page_sources *s);
 bool page_sources_add(struct page_sources *s, struct run_reader *r, struct wr_err *err);
+/* A table of points, of which nothing is known but its name. */
+void page_sources_table(struct page_sources *s, const char *path);
 void page_sources_fini(struct page_sources *s);
 
 /* The name of a file without its folders and its ending. */

@@ -19,7 +19,9 @@ extern const char *const report_picture_names[]; /* ends with NULL */
 
 /* Load sweeps, of one run file or several laid over each other. Points of the
  * same curve and load that differ in their seed become one, with the 95 %
- * interval of their mean. A file without a sweep is refused. */
+ * interval of their mean. A file without a sweep is refused. A file that ends in .csv is a table
+ * of points to compare with, drawn as marks; its columns are those of report_sweep_csv, of which
+ * series and load must be there. */
 bool report_sweep_text(const char *const *runs, size_t n, const struct report_text_style *style,
                        struct wr_str *out, struct wr_err *err);
 bool report_sweep_csv(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);

@@ -65,8 +65,8 @@ static const char *latency_words(struct single *s, const struct report_series *s
 {
     struct wr_str w = {0};
 
-    for (size_t i = 0; i < n && i < 4; i++)
-        wr_str_addf(&w, "%shalf of class %s took up to %.4g %s and 99 %% up to %.4g %s",
+    for (size_t i = 0; i < n && i < 2; i++)
+        wr_str_addf(&w, "%shalf of all in class %s took up to %.4g %s and 99 %% up to %.4g %s",
                     i ? "; " : "", series[i].name, passes(&series[i], 50), u.name,
                     passes(&series[i], 99), u.name);
     wr_str_add(&w, ".");
@@ -86,7 +86,9 @@ bool single_latency(struct single *s, struct wr_err *err)
     if (!latency_table(s, &u, err))
         return false;
     if (!run_query(&q, s->run,
-                   "SELECT class || coalesce(' of application ' || app, ''), low_ns, high_ns, n"
+                   "SELECT replace(class, '_', ' ') || CASE WHEN app IS NULL OR (SELECT count(*) "
+                   "FROM app_stat) < 2 THEN ''"
+                   " ELSE ' of application ' || app END, low_ns, high_ns, n"
                    " FROM latency_hist WHERE n > 0 ORDER BY app, class, low_ns",
                    NULL, 0, err))
         return false;

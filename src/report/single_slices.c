@@ -12,6 +12,7 @@ enum { MAX_METRICS = 12, ONE_BY_ONE = 6 };
 
 struct metric {
     const char *name, *unit;
+    const char *title; /* the name in words */
     double entities;
 };
 
@@ -45,13 +46,13 @@ static bool read_metric(struct single *s, const struct metric *m, struct single_
     return ok;
 }
 
-/* Thousands of bytes and counts as k, M, ...; other units keep their numbers. */
+/* Thousands of bytes as kB, MB, ...; other units keep their numbers. */
 static const char *si_prefix(double *v, const char *unit)
 {
     static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
     size_t k = 0;
 
-    while ((!*unit || *unit == 'B') && fabs(*v) >= 1000 && k < 5) {
+    while (*unit == 'B' && fabs(*v) >= 1000 && k < 5) {
         *v /= 1000;
         k++;
     }
@@ -91,8 +92,8 @@ static const char *peak_words(struct single *s, const struct metric *m, struct s
     double y = top->y;
     const char *prefix = si_prefix(&y, m->unit);
 
-    return wr_arena_printf(&s->text, "%s is highest at %.4g %s, where %s reaches %.4g %s%s.",
-                           m->name, top->x, u.name, who, y, prefix, m->unit);
+    return wr_arena_printf(&s->text, "%s: highest at %.4g %s, where %s reaches %.6g%s%s%s.",
+                           m->title, top->x, u.name, who, y, *m->unit ? " " : "", prefix, m->unit);
 }
 
 static bool draw_metric(struct single *s, const struct metric *m, struct single_unit u,
@@ -109,11 +110,11 @@ static bool draw_metric(struct single *s, const struct metric *m, struct single_
     if (ok && n)
         wr_vec_push(&s->chart,
                     (struct report_chart){
-                        .title = wr_arena_printf(&s->text, "%s over time", m->name),
+                        .title = wr_arena_printf(&s->text, "%s over time", m->title),
                         .desc = peak_words(s, m, u, series, n),
                         .x = {.label = wr_arena_printf(&s->text, "time, %s", u.name)},
                         .y = {.label = wr_arena_printf(&s->text, *m->unit ? "%s, %s" : "%s%s",
-                                                       m->name, m->unit),
+                                                       m->title, m->unit),
                               .zero = true},
                         .series = series,
                         .nseries = n,
@@ -127,14 +128,18 @@ static bool list_metrics(struct single *s, struct metric *ret, size_t *ret_n, st
     bool more, ok;
 
     if (!run_query(&q, s->run,
-                   "SELECT metric, max(unit), count(DISTINCT entity) FROM slice GROUP BY metric"
+                   "SELECT metric, max(unit), count(DISTINCT entity), replace(metric, '_', ' ') "
+                   "FROM slice GROUP BY metric"
                    " ORDER BY metric LIMIT 12",
                    NULL, 0, err))
         return false;
     for (*ret_n = 0; (ok = run_rows_next(q, &more, err)) && more && *ret_n < MAX_METRICS; ++*ret_n)
-        ret[*ret_n] = (struct metric){wr_arena_strdup(&s->text, run_rows_text(q, 0, NULL)),
-                                      wr_arena_strdup(&s->text, run_rows_text(q, 1, NULL)),
-                                      run_rows_real(q, 2)};
+        ret[*ret_n] = (struct metric){
+            .name = wr_arena_strdup(&s->text, run_rows_text(q, 0, NULL)),
+            .unit = wr_arena_strdup(&s->text, run_rows_text(q, 1, NULL)),
+            .title = wr_arena_strdup(&s->text, run_rows_text(q, 3, NULL)),
+            .entities = run_rows_real(q, 2),
+        };
     run_rows_close(q);
     return ok;
 }

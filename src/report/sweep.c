@@ -75,16 +75,14 @@ bool report_sweep_text(const char *const *runs, size_t n, const struct report_te
 /* For programs: the columns of the view `sweep`, unrounded. */
 bool report_sweep_csv(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err)
 {
-    static const char *const head[] = {
-        "series",     "load",       "offered",   "accepted",        "lat_mean_ns", "lat_p50_ns",
-        "lat_p99_ns", "lat_max_ns", "hops_mean", "nonminimal_frac", "saturated",   "seeds"};
-    struct table t = {.ncols = sizeof head / sizeof *head};
+    struct table t = {.ncols = SWEEP_COLS + 2};
     struct sweep s;
 
     if (!sweep_read(&s, runs, n, err))
         return false;
-    for (size_t i = 0; i < t.ncols; i++)
-        table_add(&t, "%s", head[i]);
+    for (size_t i = 0; i + 1 < t.ncols; i++)
+        table_add(&t, "%s", sweep_names[i]);
+    table_add(&t, "seeds");
     for (size_t i = 0; i < s.curve.n; i++)
         for (size_t j = 0; j < s.curve.v[i].point.n; j++) {
             const struct sweep_point *p = &s.curve.v[i].point.v[j];
@@ -132,7 +130,8 @@ bool report_sweep_page(const char *const *runs, size_t n, struct wr_str *out, st
     }
     wr_str_add(out, "<h2>The numbers</h2>\n");
     fill_table(&s, &t);
-    table_html(&t, "Loads are per cent of the injection bandwidth; latencies are of packets.", out);
+    table_html(&t, "Loads are per cent of the injection bandwidth; latencies are of messages.",
+               out);
     table_fini(&t);
     page_end(&s.sources, out);
     sweep_fini(&s);
@@ -154,6 +153,10 @@ bool report_has_sweep(const char *run, bool *ret, struct wr_err *err)
     double n = 0;
     bool found = false;
 
+    if (sweep_is_table(run)) {
+        *ret = true;
+        return true;
+    }
     if (!run_open(&r, run, err))
         return false;
     bool ok = run_number(r, "SELECT count(*) FROM sweep", &n, &found, err);

@@ -184,7 +184,8 @@ static struct report_series series_of(struct sweep *s, const struct sweep_curve 
 
     for (size_t i = 0; i < c->point.n; i++)
         p[i] = point_of(&c->point.v[i], which, ns);
-    return (struct report_series){.name = c->name, .point = p, .n = c->point.n};
+    return (struct report_series){
+        .name = c->name, .point = p, .n = c->point.n, .marks_only = c->reference};
 }
 
 /* The line on which everything offered is accepted. */
@@ -225,7 +226,7 @@ struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
         .desc = latency_words(s),
         .open_means = saturates(s) ? "past saturation" : NULL,
         .x = {.label = "load, % of injection bandwidth", .zero = true},
-        .y = {.label = wr_arena_printf(&s->text, "mean packet latency, %s", u.name),
+        .y = {.label = wr_arena_printf(&s->text, "mean message latency, %s", u.name),
               .zero = true,
               /* A curve that leaves the others tenfold would press them flat. */
               .log = max > 10 * min},

@@ -31,6 +31,7 @@ struct sweep_point {
 struct sweep_curve {
     const char *name;
     size_t run;                       /* which of the files */
+    bool reference;                   /* a table of points: drawn as marks only */
     WR_VEC(struct sweep_point) point; /* by ascending load */
 };
 
@@ -40,7 +41,12 @@ struct sweep {
     struct wr_arena text;
 };
 
+/* The names of the table's columns: that of the curve, then those of enum sweep_col. */
+extern const char *const sweep_names[SWEEP_COLS + 1];
+
 bool sweep_read(struct sweep *ret, const char *const *runs, size_t n, struct wr_err *err);
+/* By its name: a table of points, not a run file. */
+bool sweep_is_table(const char *path);
 void sweep_fini(struct sweep *s);
 
 /* A picture with its sentence. Memory is the sweep's arena. */

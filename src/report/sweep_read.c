@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/csv.h"
 #include "sweep_priv.h"
 
-/* As the columns of enum sweep_col. */
-static const char query[] =
-    "SELECT series, load, offered, accepted, lat_mean_ns, lat_p50_ns, lat_p99_ns, lat_max_ns,"
-    " hops_mean, nonminimal_frac, saturated FROM sweep";
+const char *const sweep_names[SWEEP_COLS + 1] = {
+    "series",     "load",       "offered",   "accepted",        "lat_mean_ns", "lat_p50_ns",
+    "lat_p99_ns", "lat_max_ns", "hops_mean", "nonminimal_frac", "saturated"};
 
 static struct sweep_curve *find_curve(struct sweep *s, size_t run, const char *name)
 {
@@ -22,13 +22,18 @@ static struct sweep_curve *find_curve(struct sweep *s, size_t run, const char *n
 
 static bool read_points(struct sweep *s, size_t run, struct run_reader *r, struct wr_err *err)
 {
+    struct wr_str sql = {0};
     struct run_rows *q;
     bool more;
     size_t n = 0;
 
-    if (!run_query(&q, r, query, NULL, 0, err))
+    for (int c = 0; c <= SWEEP_COLS; c++)
+        wr_str_addf(&sql, "%s%s", c ? ", " : "SELECT ", sweep_names[c]);
+    wr_str_add(&sql, " FROM sweep");
+    bool ok = run_query(&q, r, sql.s, NULL, 0, err);
+    wr_str_fini(&sql);
+    if (!ok)
         return false;
-    bool ok;
     while ((ok = run_rows_next(q, &more, err)) && more) {
         struct sweep_point p = {.seeds = 1};
 
@@ -107,6 +112,58 @@ static void tell_apart(struct sweep *s, const char *const *runs)
     free(name);
 }
 
+struct csv_reader {
+    struct sweep *sweep;
+    size_t file, rows;
+};
+
+static void add_row(void *ctx, const char *text, const double *col)
+{
+    struct csv_reader *r = ctx;
+    struct sweep_curve *curve = find_curve(r->sweep, r->file, text);
+    struct sweep_point p = {.seeds = 1};
+
+    memcpy(p.col, col + 1, sizeof p.col);
+    curve->reference = true;
+    wr_vec_push(&curve->point, p);
+    r->rows++;
+}
+
+bool sweep_is_table(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 4 && !strcmp(path + n - 4, ".csv");
+}
+
+static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_err *err)
+{
+    /* As report_sweep_csv writes them; `seeds` is known and not needed. */
+    const char *names[SWEEP_COLS + 2];
+    struct csv_reader reader = {s, i, 0};
+    struct report_csv_shape shape = {names, SWEEP_COLS + 2, 2, add_row};
+
+    memcpy(names, sweep_names, sizeof sweep_names);
+    names[SWEEP_COLS + 1] = "seeds";
+    if (!report_csv_read(&shape, path, &reader, err))
+        return false;
+    if (!reader.rows)
+        return wr_fail(err, WR_INPUT, "%s: no points; add lines below the names", path);
+    page_sources_table(&s->sources, path);
+    return true;
+}
+
+/* Tables alone have nothing to be compared with: they are the curves. */
+static void draw_lone_tables(struct sweep *s)
+{
+    bool alone = true;
+
+    for (size_t i = 0; i < s->curve.n; i++)
+        alone &= s->curve.v[i].reference;
+    for (size_t i = 0; alone && i < s->curve.n; i++)
+        s->curve.v[i].reference = false;
+}
+
 static bool read_run(struct sweep *s, size_t i, const char *path, struct wr_err *err)
 {
     struct run_reader *r;
@@ -124,13 +181,14 @@ bool sweep_read(struct sweep *ret, const char *const *runs, size_t n, struct wr_
 
     page_sources_init(&s.sources);
     for (size_t i = 0; i < n; i++)
-        if (!read_run(&s, i, runs[i], err)) {
+        if (!(sweep_is_table(runs[i]) ? read_table : read_run)(&s, i, runs[i], err)) {
             sweep_fini(&s);
             return false;
         }
     for (size_t i = 0; i < s.curve.n; i++)
         fold_seeds(&s.curve.v[i]);
     tell_apart(&s, runs);
+    draw_lone_tables(&s);
     *ret = s;
     return true;
 }

@@ -208,6 +208,80 @@ static void what_cannot_be_reported_is_said_once(void **state)
     wr_str_fini(&out);
 }
 
+static void write_file(const char *path, const char *text)
+{
+    struct wr_str s = {0};
+    struct wr_err err;
+
+    wr_str_add(&s, text);
+    must(report_write(path, &s, &err), err);
+    wr_str_fini(&s);
+}
+
+static void points_of_a_table_are_laid_over_as_marks(void **state)
+{
+    struct place *p = *state;
+    char table[128];
+    const char *runs[] = {p->path, table};
+    struct wr_str svg = {0}, csv = {0}, again = {0};
+    struct wr_err err;
+
+    make_sweep(p->path, "minimal", 0.45);
+    name_in(p, table, sizeof table, "measured.csv");
+    write_file(table, "load,lat_mean_ns,series\r\n0.15,5500,minimal\n\n0.25,9000,\"a \"\"b\"\"\"");
+    must(report_sweep_svg(runs, 2, REPORT_LATENCY, &svg, &err), err);
+    assert_non_null(strstr(svg.s, "<title>minimal (measured): 15, 5.5</title>"));
+    assert_non_null(strstr(svg.s, "<title>a &quot;b&quot;: 25, 9</title>"));
+    int lines = 0;
+    for (const char *l = svg.s; (l = strstr(l, "class=\"line\"")); l++)
+        lines++;
+    assert_int_equal(lines, 2); /* the run's, and in the legend */
+
+    /* What is written can be read: all of a sweep comes back as points. */
+    must(report_sweep_csv(runs, 1, &csv, &err), err);
+    write_file(table, csv.s);
+    must(report_sweep_csv((const char *[]){table}, 1, &again, &err), err);
+    assert_string_equal(again.s, csv.s);
+    wr_str_fini(&svg);
+    wr_str_fini(&csv);
+    wr_str_fini(&again);
+}
+
+static void a_fault_in_a_table_is_told_with_its_place(void **state)
+{
+    struct place *p = *state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"", "no column \"\" is known; begin with a line of names like series,load"},
+        {"series,laod\n", ":1:8: no column \"laod\" is known; did you mean load?"},
+        {"series,accepted\n", ":1:1: column load is missing"},
+        {"series,load,load\n", ":1:13: column load comes twice"},
+        {"series,load\n", ": no points"},
+        {"series,load\na,0.1\nb\n", ":3:1: 1 fields where the first line has 2"},
+        {"series,load\na,0.1,7\n", ":2:3: more fields than the first line has"},
+        {"series,load\na,fast\n", ":2:3: \"fast\" is not a number"},
+        {"series,load\na,inf\n", ":2:3: \"inf\" is not a number"},
+        {"series,load\n\"a,0.1\n", ":2:1: a quote is never closed"},
+        {"series,load\n\"a\"b,0.1\n", ":2:1: something follows the closing quote"},
+    };
+    char table[128];
+    const char *runs[] = {table};
+
+    name_in(p, table, sizeof table, "t.csv");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wr_str out = {0};
+        struct wr_err err = {0};
+
+        write_file(table, cases[i].text);
+        assert_false(report_sweep_csv(runs, 1, &out, &err));
+        if (!strstr(err.text, cases[i].words))
+            fail_msg("%s", err.text);
+        assert_int_equal(err.code, WR_INPUT);
+        assert_int_equal(out.n, 0);
+    }
+}
+
 /* 100 local links busy 1 .. 100 % and 10 global ones all busy 50 %. */
 static void put_links(struct run *run)
 {
@@ -274,16 +348,16 @@ static void a_single_run_shows_latencies_links_and_slices(void **state)
                          &err),
          err);
     assert_non_null(strstr(text.s, "packet  1000"));
-    assert_non_null(strstr(text.s, "Half of class packet took up to 5.0"));
+    assert_non_null(strstr(text.s, "Half of all in class packet took up to 5.0"));
     assert_non_null(
         strstr(text.s, "The busiest link is of class local and sends 100 % of the time"));
     assert_non_null(
         strstr(text.s, "local     100   50.50   1.00  50.50  90.10  99.01  100.00         0.00"));
     assert_non_null(
         strstr(text.s, "global     10   50.00  50.00  50.00  50.00  50.00   50.00        25.00"));
-    assert_non_null(strstr(text.s, "queue is highest at 9 us, where router:2 reaches 92 B."));
+    assert_non_null(strstr(text.s, "queue: highest at 9 us, where router:2 reaches 92 B."));
     /* Twenty routers are too many to draw one by one. */
-    assert_non_null(strstr(text.s, "sent is highest at 9 us, where largest reaches 109 B."));
+    assert_non_null(strstr(text.s, "sent: highest at 9 us, where largest reaches 109 B."));
     assert_non_null(strstr(text.s, "mean of all"));
     must(report_run_page(p->path, &page, &err), err);
     assert_non_null(strstr(page.s, "<h1>A machine &amp; its run</h1>"));
@@ -317,6 +391,8 @@ int main(void)
         IN_PLACE(a_page_needs_nothing_from_elsewhere),
         IN_PLACE(an_unfinished_run_says_so_on_its_page),
         IN_PLACE(what_cannot_be_reported_is_said_once),
+        IN_PLACE(points_of_a_table_are_laid_over_as_marks),
+        IN_PLACE(a_fault_in_a_table_is_told_with_its_place),
         IN_PLACE(a_single_run_shows_latencies_links_and_slices),
         IN_PLACE(an_empty_run_has_a_page_all_the_same),
     };

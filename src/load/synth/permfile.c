@@ -1,9 +1,9 @@
 #include "permfile.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "load/synth/synth.h"
 
@@ -126,23 +126,13 @@ bool synth_permfile_parse(uint32_t **ret, const char *name, const char *text, si
 bool synth_permfile_read(uint32_t **ret, const char *path, uint32_t nnodes, bool many,
                          struct wr_err *err)
 {
-    FILE *f = fopen(path, "r");
-    char *text = NULL;
-    size_t len = 0, cap = 0, got;
+    char *text;
+    size_t len;
 
-    if (!f)
-        return wr_fail_errno(err, "cannot open %s; check the path and its permissions", path);
-    do {
-        wr_vec_grow((void **)&text, &cap, len + 65536, 1);
-        got = fread(text + len, 1, 65536, f);
-        len += got;
-    } while (got == 65536);
-
-    bool ok = !ferror(f);
-    if (!ok)
-        wr_fail_errno(err, "cannot read %s; check that it is a text file", path);
-    fclose(f);
-    ok = ok && synth_permfile_parse(ret, path, text, len, nnodes, many, err);
+    /* A line per node, of at most two numbers, blanks and a short remark. */
+    if (!wr_file_read(&text, &len, path, 4096 + 64ull * nnodes, err))
+        return false;
+    bool ok = synth_permfile_parse(ret, path, text, len, nnodes, many, err);
     free(text);
     return ok;
 }

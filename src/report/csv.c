@@ -1,0 +1,176 @@
+#include "report/csv.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+
+/* Where we are in the text. Columns count bytes from 1. */
+struct cursor {
+    const char *name, *at, *end, *line_start;
+    const char *field_at; /* the beginning of the last field */
+    uint32_t line;
+};
+
+#define fail_at(c, err, fmt, ...)                                   \
+    wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
+            (size_t)((c)->field_at - (c)->line_start) + 1 __VA_OPT__(, ) __VA_ARGS__)
+
+enum stop { STOP_FIELD, STOP_LINE };
+
+/* One field without its quotes, and what ended it. */
+static bool next_field(struct cursor *c, struct wr_str *field, enum stop *ret_stop,
+                       struct wr_err *err)
+{
+    field->n = 0;
+    wr_str_add(field, "");
+    c->field_at = c->at;
+    if (c->at < c->end && *c->at == '"') {
+        for (c->at++;; c->at++) {
+            if (c->at == c->end || *c->at == '\n')
+                return fail_at(c, err, "a quote is never closed; end the field with \"");
+            if (*c->at == '"' && (++c->at == c->end || *c->at != '"'))
+                break;
+            wr_str_addn(field, c->at, 1);
+        }
+    } else {
+        const char *from = c->at;
+
+        while (c->at < c->end && *c->at != ',' && *c->at != '\n')
+            c->at++;
+        wr_str_addn(field, from, (size_t)(c->at - from));
+    }
+    if (c->at < c->end && *c->at == '\r')
+        c->at++;
+    if (field->n && field->s[field->n - 1] == '\r')
+        field->s[--field->n] = 0;
+    if (strlen(field->s) != field->n)
+        return fail_at(c, err, "a zero byte; give a text file");
+    if (c->at < c->end && *c->at != ',' && *c->at != '\n')
+        return fail_at(c, err, "something follows the closing quote; separate fields with commas");
+    *ret_stop = c->at < c->end && *c->at == ',' ? STOP_FIELD : STOP_LINE;
+    c->at += c->at < c->end;
+    return true;
+}
+
+static void next_line(struct cursor *c)
+{
+    c->line++;
+    c->line_start = c->at;
+}
+
+/* Which of the shape's names each field of the first line is. */
+static bool read_head(struct cursor *c, const struct report_csv_shape *shape, size_t *which,
+                      size_t *ret_n, struct wr_str *field, struct wr_err *err)
+{
+    bool seen[REPORT_CSV_MAX_COLS] = {false};
+    enum stop stop = STOP_FIELD;
+    size_t n = 0;
+
+    for (; stop == STOP_FIELD; n++) {
+        struct wr_nearest near = {0};
+        size_t k = 0;
+
+        if (!next_field(c, field, &stop, err))
+            return false;
+        near.want = field->s;
+        for (; k < shape->n && strcmp(shape->names[k], field->s) != 0; k++)
+            wr_nearest_try(&near, shape->names[k]);
+        if (k == shape->n && near.best)
+            return fail_at(c, err, "no column \"%.40s\" is known; did you mean %s?", field->s,
+                           near.best);
+        if (k == shape->n)
+            return fail_at(c, err,
+                           "no column \"%.40s\" is known; begin with a line of names like "
+                           "%s,%s",
+                           field->s, shape->names[0], shape->names[1]);
+        if (seen[k])
+            return fail_at(c, err, "column %s comes twice; leave one out", field->s);
+        seen[k] = true;
+        which[n] = k;
+    }
+    for (size_t k = 0; k < shape->needed; k++)
+        if (!seen[k]) {
+            c->field_at = c->line_start;
+            return fail_at(c, err, "column %s is missing; add it", shape->names[k]);
+        }
+    next_line(c);
+    *ret_n = n;
+    return true;
+}
+
+static bool read_number(const struct cursor *c, const char *s, double *ret, struct wr_err *err)
+{
+    char *end;
+
+    *ret = *s ? strtod(s, &end) : NAN;
+    if (*s && (*end || !isfinite(*ret)))
+        return fail_at(c, err, "\"%.40s\" is not a number; write one or leave the field empty", s);
+    return true;
+}
+
+static bool read_row(struct cursor *c, const struct report_csv_shape *shape, const size_t *which,
+                     size_t n, struct wr_str *field, void *ctx, struct wr_err *err)
+{
+    double col[REPORT_CSV_MAX_COLS];
+    struct wr_str text = {0};
+    enum stop stop = STOP_FIELD;
+    bool ok = true;
+
+    for (size_t k = 0; k < REPORT_CSV_MAX_COLS; k++)
+        col[k] = NAN;
+    for (size_t i = 0; ok && i < n; i++) {
+        if (stop == STOP_LINE)
+            ok = fail_at(c, err, "%zu fields where the first line has %zu; fill up with commas", i,
+                         n);
+        else if (!next_field(c, field, &stop, err))
+            ok = false;
+        else if (which[i])
+            ok = read_number(c, field->s, &col[which[i]], err);
+        else
+            wr_str_add(&text, field->s);
+    }
+    if (ok && stop == STOP_FIELD)
+        ok = fail_at(c, err, "more fields than the first line has; quote a field that has commas");
+    if (ok)
+        shape->row(ctx, wr_str_get(&text), col);
+    next_line(c);
+    wr_str_fini(&text);
+    return ok;
+}
+
+bool report_csv_parse(const struct report_csv_shape *shape, const char *name, const char *text,
+                      size_t len, void *ctx, struct wr_err *err)
+{
+    struct cursor c = {name, text, text + len, text, text, 1};
+    struct wr_str field = {0};
+    size_t which[REPORT_CSV_MAX_COLS], n;
+    bool ok = read_head(&c, shape, which, &n, &field, err);
+
+    while (ok && c.at < c.end) {
+        if (*c.at == '\n') { /* an empty line */
+            c.at++;
+            next_line(&c);
+            continue;
+        }
+        ok = read_row(&c, shape, which, n, &field, ctx, err);
+    }
+    wr_str_fini(&field);
+    return ok;
+}
+
+bool report_csv_read(const struct report_csv_shape *shape, const char *path, void *ctx,
+                     struct wr_err *err)
+{
+    char *text;
+    size_t len;
+
+    if (!wr_file_read(&text, &len, path, 64 << 20, err))
+        return false;
+    bool ok = report_csv_parse(shape, path, text, len, ctx, err);
+    free(text);
+    return ok;
+}

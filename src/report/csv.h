@@ -1,0 +1,35 @@
+/* csv.h -- a table of numbers as text: a line of column names, then a line per row.
+ *
+ *   series,load,accepted
+ *   "minimal, measured",0.1,0.0998
+ *
+ * Columns are known by name and come in any order. A field may be quoted, "" is a quote
+ * in it; an empty field is a number that is not known.
+ */
+#ifndef REPORT_CSV_H
+#define REPORT_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum { REPORT_CSV_MAX_COLS = 32 };
+
+struct report_csv_shape {
+    const char *const *names; /* the first is text, the others are numbers */
+    size_t n;                 /* at most REPORT_CSV_MAX_COLS */
+    size_t needed;            /* the first so many must be there */
+    /* One row; `col` has the numbers of names 1 .. n-1 at 1 .. n-1. `text` is valid during
+     * the call. */
+    void (*row)(void *ctx, const char *text, const double *col);
+};
+
+/* `name` stands for the file in messages, which begin with name:line:column. */
+bool report_csv_parse(const struct report_csv_shape *shape, const char *name, const char *text,
+                      size_t len, void *ctx, struct wr_err *err);
+
+bool report_csv_read(const struct report_csv_shape *shape, const char *path, void *ctx,
+                     struct wr_err *err);
+
+#endif

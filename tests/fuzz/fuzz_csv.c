@@ -1,0 +1,32 @@
+/* Any bytes as a table of points: rows of finite numbers or none, or one clear error. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/csv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static const char *const names[] = {"series", "load", "accepted", "lat_mean_ns"};
+
+static void row(void *ctx, const char *text, const double *col)
+{
+    (void)ctx;
+    if (strlen(text) > 1 << 20)
+        abort();
+    for (int i = 1; i < 4; i++)
+        if (isinf(col[i]))
+            abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct report_csv_shape shape = {names, 4, 2, row};
+    struct wr_err err = {0};
+
+    if (!report_csv_parse(&shape, "fuzz", (const char *)data, len, NULL, &err) &&
+        (err.code != WR_INPUT || strncmp(err.text, "fuzz:", 5) != 0))
+        abort();
+    return 0;
+}
