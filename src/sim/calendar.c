@@ -14,7 +14,8 @@ enum {
     MOST_SHIFT = 40,
     PER_DAY = 3, /* events in a day, empty ones counted */
     POOL_CAP = 1 << 28,
-    LOOK_EVERY = 4096, /* days turned between two looks at the width */
+    LOOK_DAYS = 4096, /* turned between two looks at the width, at most */
+    LOOK_EVENTS = 16 * LOOK_DAYS,
 };
 
 static void set_days(struct sim_calendar *c, uint32_t ndays)
@@ -39,6 +40,7 @@ void sim_calendar_fini(struct sim_calendar *c)
     free(c->days);
     free(c->busy);
     free(c->today);
+    free(c->rank);
     sim_heap_fini(&c->far);
     wr_pool_fini(&c->pool);
     *c = (struct sim_calendar){0};
@@ -58,7 +60,7 @@ static void reserve_today(struct sim_calendar *c, uint32_t n)
     c->today = wr_realloc(c->today, c->cap, sizeof *c->today);
 }
 
-/* Into today, which stays sorted; most such events are late in it. */
+/* Into today, which stays sorted. */
 static void push_today(struct sim_calendar *c, const struct sim_event *e)
 {
     uint32_t h = sim_calendar_take(c);
@@ -66,12 +68,19 @@ static void push_today(struct sim_calendar *c, const struct sim_event *e)
     if (c->at == c->n)
         c->at = c->n = 0;
     reserve_today(c, c->n + 1);
-    uint32_t i = c->n++;
+    uint32_t low = c->at, high = c->n++;
 
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (sim_before(e, &c->node[c->today[mid]]))
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    memmove(c->today + low + 1, c->today + low, (c->n - 1 - low) * sizeof *c->today);
+    c->today[low] = h;
     c->node[h] = *e;
-    for (; i > c->at && sim_before(e, &c->node[c->today[i - 1]]); i--)
-        c->today[i] = c->today[i - 1];
-    c->today[i] = h;
 }
 
 static void set_far_day(struct sim_calendar *c)
@@ -108,11 +117,80 @@ static inline uint64_t next_busy(const struct sim_calendar *c, uint64_t day)
     return from + ((found - at) & mask);
 }
 
-static int by_order(const void *a, const void *b, void *node)
-{
-    const struct sim_event *v = node;
+/* What decides the order, side by side: a full day is sorted without touching
+ * the events. */
+struct sim_rank {
+    uint64_t t, key;
+    uint32_t seq, h;
+};
 
-    return sim_before(&v[*(const uint32_t *)a], &v[*(const uint32_t *)b]) ? -1 : 1;
+static inline bool rank_before(const struct sim_rank *a, const struct sim_rank *b)
+{
+    if (a->t != b->t)
+        return a->t < b->t;
+    return a->key != b->key ? a->key < b->key : (int32_t)(a->seq - b->seq) < 0;
+}
+
+enum { SORT_RUN = 16 }; /* sorted by insertion before merging begins */
+
+static void sort_runs(struct sim_rank *v, uint32_t n)
+{
+    for (uint32_t from = 0; from < n; from += SORT_RUN) {
+        uint32_t to = n - from < SORT_RUN ? n : from + SORT_RUN;
+
+        for (uint32_t k = from + 1; k < to; k++) {
+            struct sim_rank r = v[k];
+            uint32_t i = k;
+
+            for (; i > from && rank_before(&r, &v[i - 1]); i--)
+                v[i] = v[i - 1];
+            v[i] = r;
+        }
+    }
+}
+
+static void merge(struct sim_rank *to, const struct sim_rank *a, const struct sim_rank *a_end,
+                  const struct sim_rank *b, const struct sim_rank *b_end)
+{
+    while (a < a_end && b < b_end)
+        *to++ = rank_before(b, a) ? *b++ : *a++;
+    while (a < a_end)
+        *to++ = *a++;
+    while (b < b_end)
+        *to++ = *b++;
+}
+
+/* Sort today, which is full: merge sort from the bottom up. */
+static void sort_today(struct sim_calendar *c)
+{
+    uint32_t n = c->n;
+
+    if (c->rank_cap < n) {
+        c->rank_cap = 2 * n;
+        c->rank = wr_realloc(c->rank, 2 * (size_t)c->rank_cap, sizeof *c->rank);
+    }
+    struct sim_rank *from = c->rank, *to = c->rank + c->rank_cap;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct sim_event *e = &c->node[c->today[i]];
+
+        from[i] = (struct sim_rank){e->t, e->key, e->seq, c->today[i]};
+    }
+    sort_runs(from, n);
+    for (uint32_t width = SORT_RUN; width < n; width *= 2) {
+        for (uint32_t i = 0; i < n; i += 2 * width) {
+            uint32_t mid = n - i < width ? n : i + width;
+            uint32_t end = n - i < 2 * width ? n : i + 2 * width;
+
+            merge(to + i, from + i, from + mid, from + mid, from + end);
+        }
+        struct sim_rank *swap = from;
+
+        from = to;
+        to = swap;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        c->today[i] = from[i].h;
 }
 
 /* The handles of a day go to `to`, in no order. */
@@ -146,7 +224,7 @@ static void open_day(struct sim_calendar *c, uint64_t number)
         }
     } else {
         gather(c, day, c->today);
-        qsort_r(c->today, c->n, sizeof *c->today, by_order, c->node);
+        sort_today(c);
     }
     day->n = 0;
     c->busy[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
@@ -268,7 +346,7 @@ static void look_ahead(const struct sim_calendar *c)
 
 bool sim_calendar_turn(struct sim_calendar *c)
 {
-    if (c->seen_days >= LOOK_EVERY)
+    if (c->seen_days >= LOOK_DAYS || c->popped - c->seen_events >= LOOK_EVENTS)
         look_at_width(c);
     if (c->at != c->n)
         return true;

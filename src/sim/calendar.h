@@ -51,6 +51,8 @@ struct sim_calendar {
     uint32_t free;          /* nodes to use again, linked by `next` */
     uint32_t at, n, cap;    /* today: handles at..n-1 are still to happen */
     uint32_t *today;
+    struct sim_rank *rank; /* for sorting full days: two halves of rank_cap */
+    uint32_t rank_cap;
     uint64_t inlist;  /* events in the coming days */
     uint64_t far_day; /* today at which the heap's first comes within the days */
     struct sim_heap far;

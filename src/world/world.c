@@ -224,6 +224,7 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
             to = next_slice;
         if (!advance(w, to, progress, &more, err)) {
             *ret = WORLD_INTERRUPTED;
+            w->end_ps = w->sim.now;
             return err->code == WR_INTERRUPTED;
         }
         at = to;

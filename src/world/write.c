@@ -79,11 +79,19 @@ bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr
 
 /* --- the end of a run --- */
 
+/* How much of the measurement was simulated: all of it, unless interrupted. */
+static double measured_ps(const struct world *w)
+{
+    uint64_t to = w->end_ps < w->meter.window_to_ps ? w->end_ps : w->meter.window_to_ps;
+
+    return to > w->meter.window_from_ps ? (double)(to - w->meter.window_from_ps) : 1;
+}
+
 void world_result(const struct world *w, struct world_result *ret)
 {
     const struct world_traffic *t = &w->c->traffic;
     double rate = w->parts.net.link[TOPO_INJECT].bandwidth * w->parts.net.rails;
-    double window = t->messages ? 0 : t->measure_ps;
+    double window = t->messages ? 0 : measured_ps(w);
 
     *ret = (struct world_result){0};
     net_counts(w->net, &ret->count);
