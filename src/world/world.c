@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/signals.h"
 #include "load/synth/synth.h"
+#include "net/topo/fail.h"
 #include "sim/sim.h"
 #include "world_priv.h"
 
@@ -23,6 +24,8 @@ static void plan(struct world *w, uint32_t node)
     if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
         return;
     s->next = synth_next(&w->traffic, &s->synth, node);
+    if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
+        s->next.dest = SYNTH_SKIP;
     sim_at(&w->sim, w->sim.now + s->next.gap_ps, net_node_lp(w->net, node), sim_lane(EV_SOURCE, 0),
            0, node, 0);
 }
@@ -62,6 +65,28 @@ static uint32_t *node_groups(const struct topo *t, uint32_t rails)
     for (uint32_t i = 0; i < nodes; i++)
         group[i] = t->group[t->term[i * rails].router];
     return group;
+}
+
+/* A node is down when a router of any of its rails is dead: messages take all rails
+ * in turn, and the rail they leave by is the rail they arrive at. */
+static bool find_down(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct topo *t = &w->parts.topo;
+    uint32_t rails = w->parts.net.rails, nodes = t->nterms / rails;
+
+    w->nodes_up = nodes;
+    if (!t->nfailed)
+        return true;
+    w->down = wr_zalloc(nodes, sizeof *w->down);
+    for (uint32_t i = 0; i < nodes; i++) {
+        for (uint32_t r = 0; r < rails; r++)
+            w->down[i] |= !topo_term_alive(t, i * rails + r);
+        w->nodes_up -= w->down[i];
+    }
+    if (!w->nodes_up)
+        return conf_fail(conf, &w->c->machine.failures, err,
+                         "no node is left: each has a failed router; declare fewer failures");
+    return true;
 }
 
 static bool open_traffic(struct world *w, const struct conf *conf, struct wr_err *err)
@@ -105,8 +130,9 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
         return false;
     }
     sim_init(&w->sim);
-    if (!open_traffic(w, conf, err) || !net_open(&w->net, &w->parts.topo, &w->parts.route,
-                                                 &w->parts.net, &w->sim, c->seed, &client, err)) {
+    if (!find_down(w, conf, err) || !open_traffic(w, conf, err) ||
+        !net_open(&w->net, &w->parts.topo, &w->parts.route, &w->parts.net, &w->sim, c->seed,
+                  &client, err)) {
         world_close(w);
         return false;
     }
@@ -124,7 +150,8 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
         .thing = (char *)w->source, .size = sizeof *w->source, .more = warm_source, .ctx = w};
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
-        plan(w, i);
+        if (!w->down || !w->down[i])
+            plan(w, i);
     }
     *ret = w;
     return true;
@@ -142,6 +169,7 @@ void world_close(struct world *w)
     world_parts_close(&w->parts);
     free(w->source);
     free(w->group);
+    free(w->down);
     free(w);
 }
 

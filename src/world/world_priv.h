@@ -21,6 +21,8 @@ struct world {
     double mean_gap_ps;
     struct world_source *source; /* [nodes] */
     uint32_t *group;             /* [nodes] */
+    bool *down;                  /* [nodes] neither sends nor is addressed; NULL: all are up */
+    uint32_t nodes_up;
     struct meter meter;
     uint64_t end_ps;
     /* time series: what was counted at the last slice's end */

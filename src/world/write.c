@@ -98,10 +98,9 @@ void world_result(const struct world *w, struct world_result *ret)
     meter_all(&w->meter, &ret->latency);
     double packets = (double)ret->count.packets;
 
-    ret->offered = window > 0
-                       ? (double)w->meter.window_sent_b / window * 1e12 / w->meter.nnodes / rate
-                       : t->load;
-    ret->accepted = meter_accepted(&w->meter, window) / rate;
+    ret->offered =
+        window > 0 ? (double)w->meter.window_sent_b / window * 1e12 / w->nodes_up / rate : t->load;
+    ret->accepted = meter_accepted(&w->meter, window) * w->meter.nnodes / w->nodes_up / rate;
     ret->packet_mean_ps = wr_hist_mean(w->meter.packet);
     ret->hops_mean = (double)ret->count.hops / packets - 2;
     ret->router_visits = ret->hops_mean + 1;
@@ -124,6 +123,7 @@ static bool put_summary(const struct world *w, struct run *run, struct wr_err *e
         const char *unit;
     } counts[] = {
         {"nodes", w->meter.nnodes, ""},
+        {"nodes_down", w->meter.nnodes - w->nodes_up, ""},
         {"routers", w->parts.topo.nrouters, ""},
         {"groups", w->parts.topo.ngroups, ""},
         {"messages", c->messages, ""},
