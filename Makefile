@@ -8,14 +8,14 @@ PREFIX ?= /usr/local
 SOAK_SECONDS ?= 600
 
 all:
-	@tools/build release
+	@tools/build release product
 
 deps:
 	@tools/deps build core test clang docs
 
 demo:
 	@tools/deps build core docs
-	@tools/build release
+	@tools/build release product
 	@tools/demo
 
 test: deps

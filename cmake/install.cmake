@@ -5,6 +5,9 @@ install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.bash
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weir OPTIONAL)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# What `make` builds: all that is installed, none of the tests.
+add_custom_target(product DEPENDS weir)
+
 # The program writes its verbs' pages itself. Only the build that is installed needs them.
 find_program(SCDOC scdoc)
 if(SCDOC AND CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -16,6 +19,7 @@ if(SCDOC AND CMAKE_BUILD_TYPE STREQUAL "Release")
     DEPENDS weir ${man_sources} ${CMAKE_SOURCE_DIR}/tools/man
     COMMENT "Writing the manual pages" VERBATIM)
   add_custom_target(man ALL DEPENDS ${man}/.made)
+  add_dependencies(product man)
   install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
   install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 FILES_MATCHING PATTERN "*.5")
 elseif(NOT SCDOC)
