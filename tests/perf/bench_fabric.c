@@ -81,10 +81,12 @@ int main(int argc, char **argv)
     double packets = (double)n->packets, s = best.seconds;
 
     printf("%.3f Mpackets/s  %.2f Mhops/s  %.2f Mevents/s  %.2f events/packet  %.0f B/node  "
-           "%llu packets %llu hops %.3f s set-up %.3f s  latency %.3f us  accepted %.2f %%\n",
+           "%llu B/packet in flight  %llu packets %llu hops %.3f s set-up %.3f s  latency %.3f us  "
+           "accepted %.2f %%\n",
            packets / s / 1e6, (double)n->hops / s / 1e6, (double)best.r.events / s / 1e6,
            (double)best.r.events / packets, (double)best.memory_b / best.nodes,
-           (unsigned long long)n->packets, (unsigned long long)n->hops, s, best.setup,
-           wr_hist_mean(&best.r.latency) / 1e6, 100 * best.r.accepted);
+           (unsigned long long)net_packet_memory(), (unsigned long long)n->packets,
+           (unsigned long long)n->hops, s, best.setup, wr_hist_mean(&best.r.latency) / 1e6,
+           100 * best.r.accepted);
     return 0;
 }
