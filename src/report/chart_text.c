@@ -70,10 +70,10 @@ static void line(const struct canvas *v, const double from[2], const double to[2
 {
     double x0 = dot_x(v, from[0]), y0 = dot_y(v, from[1]);
     double x1 = dot_x(v, to[0]), y1 = dot_y(v, to[1]);
-    double n = fmin(fmax(fabs(x1 - x0), fabs(y1 - y0)), 1e5);
+    int n = (int)fmax(fabs(x1 - x0), fabs(y1 - y0));
 
-    for (double i = 0; i <= n; i++) {
-        double t = n > 0 ? i / n : 0;
+    for (int i = 0; i <= n; i++) {
+        double t = n > 0 ? (double)i / n : 0;
 
         dot(v, lround(x0 + t * (x1 - x0)), lround(y0 + t * (y1 - y0)), series);
     }

@@ -47,8 +47,8 @@ static void linear_ticks(struct scale *s, bool fixed, unsigned target)
         s->min = first * step;
         s->max = last * step;
     }
-    for (double k = first; k <= last && s->nticks < SCALE_MAX_TICKS; k++)
-        s->tick[s->nticks++] = k * step;
+    for (int k = 0; first + k <= last && s->nticks < SCALE_MAX_TICKS; k++)
+        s->tick[s->nticks++] = (first + k) * step;
     s->decimals = (int)fmax(0, ceil(-log10(step) - 1e-9));
 }
 

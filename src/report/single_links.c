@@ -61,10 +61,10 @@ static void finish_class(struct single *s, struct class *c, struct single_curves
 
 static const char *busiest_words(struct single *s, const struct report_series *series, size_t n)
 {
-    const struct report_series *top = NULL;
+    const struct report_series *top = &series[0];
 
-    for (size_t i = 0; i < n; i++)
-        if (!top || series[i].point[series[i].n - 1].x > top->point[top->n - 1].x)
+    for (size_t i = 1; i < n; i++)
+        if (series[i].point[series[i].n - 1].x > top->point[top->n - 1].x)
             top = &series[i];
     return wr_arena_printf(&s->text,
                            "The busiest link is of class %s and sends %.3g %% of the time; the "
