@@ -1,11 +1,38 @@
 #include "cli/simulate.h"
 
+#include <stdlib.h>
+
+#include "base/file.h"
+
+enum { MOST_INPUT = 1 << 30 };
+
+/* The files that the configuration was read from, and those it names. */
+static bool put_inputs(struct run *run, const struct conf *conf, struct wr_err *err)
+{
+    const struct conf_input *input;
+    const char *const *path;
+    size_t ninputs = conf_inputs(conf, &input), npaths = conf_paths(conf, &path);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < ninputs; i++)
+        ok = run_put_input(run, input[i].path, input[i].text, input[i].len, err);
+    for (size_t i = 0; ok && i < npaths; i++) {
+        char *text;
+        size_t len;
+
+        if (!wr_file_read(&text, &len, path[i], MOST_INPUT, err))
+            return false;
+        ok = run_put_input(run, path[i], text, len, err);
+        free(text);
+    }
+    return ok;
+}
+
 bool simulate_create(struct run **ret, const char *path, const struct conf *conf, uint64_t seed,
                      const struct cli_call *call, bool force, struct wr_err *err)
 {
     struct wr_str config = {0}, command = {0};
-    const struct conf_input *input;
-    size_t ninputs = conf_inputs(conf, &input);
+    struct wr_err ignored;
     struct run *run;
 
     conf_dump(conf, &config, false);
@@ -20,16 +47,14 @@ bool simulate_create(struct run **ret, const char *path, const struct conf *conf
 
     wr_str_fini(&config);
     wr_str_fini(&command);
-    for (size_t i = 0; ok && i < ninputs; i++)
-        if (!run_put_input(run, input[i].path, input[i].text, input[i].len, err)) {
-            struct wr_err ignored;
-
-            run_finish(run, RUN_FAILED, err->text, &ignored);
-            return false;
-        }
-    if (ok)
-        *ret = run;
-    return ok;
+    if (!ok)
+        return false;
+    if (!put_inputs(run, conf, err)) {
+        run_finish(run, RUN_FAILED, err->text, &ignored);
+        return false;
+    }
+    *ret = run;
+    return true;
 }
 
 enum wr_progress_mode simulate_progress(bool always, bool quiet)

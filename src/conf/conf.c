@@ -13,6 +13,7 @@ void conf_close(struct conf *c)
     wr_vec_fini(&c->fields);
     wr_vec_fini(&c->defaults);
     wr_vec_fini(&c->inputs);
+    wr_vec_fini(&c->paths);
     wr_vec_fini(&c->dropped);
     conf_ptrs_fini(&c->by_address);
     conf_ptrs_fini(&c->by_row);
@@ -125,6 +126,12 @@ bool conf_fail(const struct conf *c, const void *field, struct wr_err *err, cons
                                           : " (its default)");
     wr_str_fini(&path);
     return placed ? conf_node_wrap(f->node, err) : false;
+}
+
+size_t conf_paths(const struct conf *c, const char *const **ret)
+{
+    *ret = c->paths.v;
+    return c->paths.n;
 }
 
 size_t conf_inputs(const struct conf *c, const struct conf_input **ret)

@@ -126,6 +126,9 @@ void conf_dump(const struct conf *c, struct wr_str *out, bool origins);
 /* All files read (the configuration and those it includes), for the run file. */
 size_t conf_inputs(const struct conf *c, const struct conf_input **ret);
 
+/* The files that values of type CONF_PATH name; whoever owns the value reads them. */
+size_t conf_paths(const struct conf *c, const char *const **ret);
+
 /* Every value that was given or has a default, in the order of the dump. */
 struct conf_value {
     const char *key; /* jobs.0.ranks */

@@ -86,6 +86,7 @@ struct conf {
     WR_VEC(struct conf_node *) defaults;
     struct conf_ptrs by_row; /* into `defaults` */
     WR_VEC(struct conf_input) inputs;
+    WR_VEC(const char *) paths;   /* values of type CONF_PATH */
     WR_VEC(const char *) dropped; /* values that a --set of a plug-in's kind left behind */
 };
 

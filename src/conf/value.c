@@ -84,7 +84,10 @@ static bool parse_path(const struct value_at *v, void *ret, struct wr_err *err)
 {
     if (!v->node->text[0])
         return wr_fail(err, WR_INPUT, "the file name is empty; write one");
-    *(const char **)ret = conf_path_beside(v->c, v->node->src, v->node->text);
+    const char *path = conf_path_beside(v->c, v->node->src, v->node->text);
+
+    wr_vec_push(&v->c->paths, path);
+    *(const char **)ret = path;
     return true;
 }
 
