@@ -187,7 +187,7 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
     };
     bool ok = study_sweep_check(&s, err) &&
               simulate_create(&run, o->out, conf, c.seed, call, o->force, err) &&
-              (!*c.title || run_put_text(run, "title", c.title, err)) &&
+              (!c.title || run_put_text(run, "title", c.title, err)) &&
               sweep(&s, run, o, &interrupted, err) &&
               (interrupted || print_curves(o->out, call->out, err));
 

@@ -159,9 +159,9 @@ static bool put_summary(const struct world *w, struct run *run, struct wr_err *e
     ok = ok && run_put_text(run, "topology", w->parts.topo.ops->kind.name, err) &&
          run_put_text(run, "routing", w->parts.route.ops->kind.name, err) &&
          run_put_text(run, "pattern", w->c->traffic.pattern.kind->name, err);
-    if (ok && *w->c->title)
+    if (ok && w->c->title)
         ok = run_put_text(run, "title", w->c->title, err);
-    if (ok && *w->c->machine.name)
+    if (ok && w->c->machine.name)
         ok = run_put_text(run, "machine", w->c->machine.name, err);
     free(r);
     return ok;
