@@ -170,6 +170,7 @@ void conf_value_text(const struct conf_row *row, const void *field, struct wr_st
 bool conf_range_words(const struct conf_row *row, struct wr_str *out); /* false: no range */
 bool conf_count_check(const struct conf_row *row, size_t n, struct wr_err *err);
 void conf_quote(struct wr_str *out, const char *text); /* as a YAML scalar */
+void conf_comment(struct wr_str *out, const char *text);
 bool conf_is_utf8(const char *text);
 
 #endif

@@ -140,13 +140,6 @@ static void add_inside(struct dump *d, uint32_t i, int indent, bool dash)
     }
 }
 
-/* A file name may hold anything; a comment ends with its line. */
-static void add_comment(struct wr_str *out, const char *text)
-{
-    for (; *text; text++)
-        wr_str_addn(out, (unsigned char)*text < 0x20 || *text == 0x7f ? "?" : text, 1);
-}
-
 static void print_lines(const struct dump *d, struct wr_str *out, bool origins)
 {
     size_t widest = 0;
@@ -162,7 +155,7 @@ static void print_lines(const struct dump *d, struct wr_str *out, bool origins)
         wr_str_addn(out, d->text.s + l->start, l->len);
         if (origins && l->origin) {
             wr_str_addf(out, "%*s  # ", pad, "");
-            add_comment(out, l->origin);
+            conf_comment(out, l->origin);
         }
         wr_str_add(out, "\n");
     }
@@ -174,7 +167,7 @@ void conf_dump(const struct conf *c, struct wr_str *out, bool origins)
 
     for (size_t i = 0; origins && i < c->dropped.n; i++) {
         wr_str_add(out, "# left out: ");
-        add_comment(out, c->dropped.v[i]);
+        conf_comment(out, c->dropped.v[i]);
         wr_str_add(out, "\n");
     }
     if (has_child(&d, 0))

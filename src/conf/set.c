@@ -110,7 +110,7 @@ static bool fail_shape(const struct conf_node *node, const struct set *s, const 
 {
     wr_fail(err, WR_INPUT, "\"%s\" cannot be set in what is %s; %s expected", step,
             conf_node_what(node), want);
-    if (node->src != s->src)
+    if (node->src->kind == CONF_FROM_FILE)
         conf_node_wrap(node, err);
     return fail(s, err);
 }

@@ -412,34 +412,31 @@ static bool needs_escape(uint32_t cp)
            cp == 0xfffe || cp == 0xffff;
 }
 
-/* One character of valid UTF-8; a stray byte stands for itself. */
-static uint32_t next_character(const char **s)
-{
-    const unsigned char *p = (const unsigned char *)*s;
-    int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
-    uint32_t cp = more == 3 ? *p & 7 : more == 2 ? *p & 15 : more == 1 ? *p & 31 : *p;
-
-    for (p++; more && (*p & 0xc0) == 0x80; more--, p++)
-        cp = cp << 6 | (*p & 63);
-    *s = (const char *)p;
-    return cp;
-}
-
-/* Shortest forms only, and no halves of UTF-16: what libyaml accepts. */
-bool conf_is_utf8(const char *text)
+/* Takes one character off *s: false, one byte and U+FFFD when it is no UTF-8.
+ * Shortest forms only and no halves of UTF-16, as libyaml has it. */
+static bool next_character(const char **s, uint32_t *ret)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *p = (const unsigned char *)*s;
+    unsigned more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0, n = 1;
+    uint32_t cp = more ? *p & (0x3fu >> more) : *p;
 
-    while (*text) {
-        const unsigned char first = (unsigned char)*text;
-        const char *start = text;
-        uint32_t cp = next_character(&text);
-        int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+    while (n <= more && (p[n] & 0xc0) == 0x80)
+        cp = cp << 6 | (p[n++] & 63);
+    bool ok = n == more + 1 && (more || *p < 0x80) && cp >= least[more] && cp <= 0x10ffff &&
+              !(cp >= 0xd800 && cp < 0xe000);
+    *s += ok ? n : 1;
+    *ret = ok ? cp : 0xfffd;
+    return ok;
+}
 
-        if ((first >= 0x80 && first < 0xc0) || text - start != more + 1 || cp < least[more] ||
-            (cp >= 0xd800 && cp < 0xe000) || cp > 0x10ffff)
+bool conf_is_utf8(const char *text)
+{
+    uint32_t cp;
+
+    while (*text)
+        if (!next_character(&text, &cp))
             return false;
-    }
     return true;
 }
 
@@ -452,9 +449,10 @@ void conf_quote(struct wr_str *out, const char *text)
     wr_str_add(out, "\"");
     while (*text) {
         const char *start = text;
-        uint32_t cp = next_character(&text);
+        uint32_t cp;
+        bool ok = next_character(&text, &cp);
 
-        if (needs_escape(cp))
+        if (!ok || needs_escape(cp))
             wr_str_addf(out, "\\u%04x", cp);
         else if (cp == '"' || cp == '\\')
             wr_str_addf(out, "\\%c", (int)cp);
@@ -462,4 +460,18 @@ void conf_quote(struct wr_str *out, const char *text)
             wr_str_addn(out, start, (size_t)(text - start));
     }
     wr_str_add(out, "\"");
+}
+
+/* A file name may hold anything; a comment ends where YAML sees a line end. */
+void conf_comment(struct wr_str *out, const char *text)
+{
+    while (*text) {
+        const char *start = text;
+        uint32_t cp;
+
+        if (!next_character(&text, &cp) || needs_escape(cp))
+            wr_str_add(out, "?");
+        else
+            wr_str_addn(out, start, (size_t)(text - start));
+    }
 }

@@ -503,6 +503,10 @@ static void a_dump_reads_back_to_the_same_values(void **state)
     check_round_trip("machine: {links: {'a: b #': {bandwidth: 1 B/s, latency: 1e-9 ps}}}", NO_SETS);
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         check_round_trip(titles[i], NO_SETS);
+    /* The comments name the override, and these are line ends to YAML. */
+    check_round_trip("", SETS("machine.links.a\xc2\x85"
+                              "b.bandwidth=1 B/s",
+                              "machine.links.a\u2028b\nc.bandwidth=1 B/s"));
 }
 
 struct seen {

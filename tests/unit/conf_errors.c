@@ -260,6 +260,9 @@ static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
     refused("", SETS("sizes.0.x=1"),
             "--set sizes.0.x=1: \"sizes\" is a single value (a number of bytes) and has no \"x\"; "
             "set it itself");
+    refused("", SETS("machine.topology.kind.x=1"),
+            "--set machine.topology.kind.x=1: \"x\" cannot be set in what is a single value; a "
+            "mapping expected");
     refused("jobs: 5\n", SETS("jobs.0.name=a"),
             "--set jobs.0.name=a: toy.yaml:1:7: \"0\" cannot be set in what is a single value; a "
             "list expected");
