@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <stdio.h>
 
 #include "base/signals.h"
@@ -6,5 +8,7 @@
 int main(int argc, char **argv)
 {
     wr_crash_explain();
+    /* A file that grew too long is a full disk: an error to report, not an end. */
+    signal(SIGXFSZ, SIG_IGN);
     return cli_main(argc, argv, stdout, stderr);
 }

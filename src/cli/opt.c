@@ -152,6 +152,11 @@ static bool store_defaults(const struct parse *p, struct wr_err *err)
     return true;
 }
 
+static bool is_number(const struct cli_opt *row)
+{
+    return row->type == CLI_U32 || row->type == CLI_U64 || row->type == CLI_REAL;
+}
+
 /* The option at argv[*i]; moves *i to the last word it used. */
 static bool read_option(struct parse *p, int argc, char **argv, int *i, struct wr_err *err)
 {
@@ -166,9 +171,12 @@ static bool read_option(struct parse *p, int argc, char **argv, int *i, struct w
             return unknown(p, word, n, err);
         value = word[n] ? word + n + 1 : NULL;
     } else {
-        row = word[2] ? NULL : find_letter(p->rows, word[1]);
-        if (!row)
+        /* -j2 is -j 2; only numbers may follow so closely, or a long name with one
+         * dash too few would be a value. */
+        row = find_letter(p->rows, word[1]);
+        if (!row || (word[2] && !is_number(row)))
             return unknown(p, word, strlen(word), err);
+        value = word[2] ? word + 2 : NULL;
     }
 
     if (row->type == CLI_FLAG && value)

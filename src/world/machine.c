@@ -31,10 +31,13 @@ static bool check_names(const struct conf *conf, const struct world_machine *m,
             wr_nearest_try(&near, t->class_name[c]);
             wr_str_addf(&known, "%s%s", c ? ", " : "", t->class_name[c]);
         }
-        if (!found)
-            conf_fail(conf, &links[i], err, "topology %s has no link class \"%s\"%s%s%s; it has %s",
-                      t->ops->kind.name, links[i].key.name, near.best ? "; did you mean " : "",
-                      near.best ? near.best : "", near.best ? "?" : "", wr_str_get(&known));
+        if (!found && near.best)
+            conf_fail(conf, &links[i], err,
+                      "topology %s has no link class \"%s\"; did you mean \"%s\"? It has %s",
+                      t->ops->kind.name, links[i].key.name, near.best, wr_str_get(&known));
+        else if (!found)
+            conf_fail(conf, &links[i], err, "topology %s has no link class \"%s\"; it has %s",
+                      t->ops->kind.name, links[i].key.name, wr_str_get(&known));
         wr_str_fini(&known);
         if (!found)
             return false;

@@ -192,18 +192,18 @@ uint64_t topo_cut_pairs(const struct topo *t, struct wr_str *names)
 
 bool topo_check_joined(const struct topo *t, struct wr_err *err)
 {
-    struct wr_str names = {0};
+    struct wr_str names = {0}, list = {0};
     uint64_t cut = topo_cut_pairs(t, &names);
 
     if (!cut)
         return true;
     /* One sentence: the pairs are lines, the first four of them. */
-    for (size_t i = 0; i < names.n; i++)
-        if (names.s[i] == '\n')
-            names.s[i] = i + 1 < names.n ? ';' : '\0';
+    for (const char *line = wr_str_get(&names), *end; (end = strchr(line, '\n')); line = end + 1)
+        wr_str_addf(&list, "%s%.*s", list.n ? "; " : "", (int)(end - line), line);
     wr_fail(err, WR_INPUT,
             "%llu pairs of nodes are cut off from each other (%s%s); declare fewer failures",
-            (unsigned long long)cut, wr_str_get(&names), cut > PAIRS_NAMED ? "; ..." : "");
+            (unsigned long long)cut, wr_str_get(&list), cut > PAIRS_NAMED ? "; ..." : "");
     wr_str_fini(&names);
+    wr_str_fini(&list);
     return false;
 }
