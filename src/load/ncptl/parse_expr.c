@@ -353,10 +353,15 @@ static struct nx *call(struct nc_parser *p, uint32_t at)
     enum nc_kw kw = nc_peek(p, 0)->kw;
     const struct nc_func *f = nc_func_find(kw);
 
-    if (!f) {
+    if (!f && kw)
+        nc_fail(&p->u->src, NC_SYNTAX, at, p->err,
+                "expected a number or a variable but %s is a keyword; no variable can have this "
+                "name",
+                nc_peek(p, 0)->text);
+    else if (!f)
         nc_unexpected(p, "a number or a variable");
+    if (!f)
         return NULL;
-    }
     nc_take(p, kw);
     if (!nc_need_kind(p, NT_LPAREN, "( after a function's name"))
         return NULL;

@@ -15,6 +15,7 @@ enum {
     BLOCKS = 64,       /* of draws kept at hand */
     CHECKPOINT = 1024, /* blocks between saved states */
     PIN_BUCKETS = 1024,
+    LARGEST_FILE = 64 << 20,
 };
 
 struct block {
@@ -308,10 +309,14 @@ static char *read_text(const char *name)
 
     if (!f)
         return NULL;
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+    while (text.n <= LARGEST_FILE && (n = fread(piece, 1, sizeof piece, f)) > 0)
         wr_str_addn(&text, piece, n);
+    bool bad = ferror(f) || text.n > LARGEST_FILE;
     fclose(f);
-    return text.s ? text.s : wr_strdup("");
+    if (!bad)
+        return text.s ? text.s : wr_strdup("");
+    wr_str_fini(&text);
+    return NULL;
 }
 
 static const char *file_text(struct nc_share *s, const char *name)

@@ -358,8 +358,8 @@ static int64_t solve_binary(struct nc_ev *e, const struct nc_node *f, struct com
     case NX_MOD:
         ok = left && mod_comb(&c, v);
         break;
-    case NX_SHL:
-        ok = left && v >= 0 && v < 60 && shrink_comb(&c, (int64_t)1 << v);
+    case NX_SHL: /* which loses bits on the left unless a task is shifted a little */
+        ok = left && g->op == NX_TMP && v >= 0 && v <= 30 && shrink_comb(&c, (int64_t)1 << v);
         break;
     case NX_SHR:
         ok = left && v >= 0 && v < 60 && c.lo >= 0 && stretch_comb(&c, (int64_t)1 << v);
@@ -649,9 +649,10 @@ enum nc_grade nc_grade_equal(const struct nc_node *f, int tmp)
         return nc_grade_equal(g, tmp);
     case NX_DIV:
     case NX_SHR:
-    case NX_SHL:
     case NX_MOD:
         return g == f->kid[0] ? nc_grade_equal(g, tmp) : NC_LOOSE;
+    case NX_SHL:
+        return g == f->kid[0] && g->op == NX_TMP ? NC_POINTWISE : NC_LOOSE;
     case NX_CALL:
         break;
     default:
