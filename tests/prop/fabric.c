@@ -307,7 +307,10 @@ static bool try_case(uint64_t seed, uint32_t nth)
     uint32_t rails = below(&g, 4) ? 1 : 2;
 
     draw_machine(yaml, &g, rails);
-    if (!lab_try(&l, yaml, seed + nth, below(&g, 2), &err))
+    struct net_client client = {
+        .ctx = &l, .arrived = lab_arrived, .sent = below(&g, 2) ? lab_sent : NULL};
+
+    if (!lab_try(&l, yaml, seed + nth, &client, &err))
         return false;
     lab_trace(&l);
     draw_traffic(&l, &g);

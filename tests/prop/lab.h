@@ -44,7 +44,6 @@ struct lab {
     struct net *net;
     struct net_client client;
     WR_VEC(struct lab_msg) msgs;
-    bool tracing;
     sim_handler *arrive; /* the network's own, when traced */
     void *arrive_ctx;
     WR_VEC(struct lab_step) trace;
@@ -89,12 +88,10 @@ static inline void lab_on_arrive(void *ctx, const struct sim_event *e)
 }
 
 /* Reads a machine; false with a reason when it is refused. */
-static inline bool lab_try(struct lab *l, const char *yaml, uint64_t seed, bool want_sent,
-                           struct wr_err *err)
+static inline bool lab_try(struct lab *l, const char *yaml, uint64_t seed,
+                           const struct net_client *client, struct wr_err *err)
 {
-    *l = (struct lab){0};
-    l->client =
-        (struct net_client){.ctx = l, .arrived = lab_arrived, .sent = want_sent ? lab_sent : NULL};
+    *l = (struct lab){.client = *client};
     if (!conf_load_text(&l->conf, &l->m, world_machine_rows, "bench", yaml, strlen(yaml), NULL, 0,
                         err))
         return false;
@@ -118,7 +115,7 @@ static inline void lab_open(struct lab *l, const char *yaml)
 {
     struct wr_err err = {0};
 
-    if (!lab_try(l, yaml, 1, false, &err))
+    if (!lab_try(l, yaml, 1, &(struct net_client){.ctx = l, .arrived = lab_arrived}, &err))
         fail_msg("%s\n%s", err.text, yaml);
 }
 
