@@ -360,5 +360,9 @@ bool run_put_sweep(struct run *run, const struct run_sweep *p, struct wr_err *er
     bind_int(s, 15, p->events);
     sqlite3_bind_double(s, 16, p->sim_end_ns);
     sqlite3_bind_double(s, 17, p->wall_s);
+    if (p->place)
+        sqlite3_bind_int64(s, 18, p->place);
+    else
+        sqlite3_bind_null(s, 18);
     return run_step(run, RUN_S_SWEEP, err);
 }

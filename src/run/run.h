@@ -158,6 +158,7 @@ bool run_put_slice(struct run *run, uint32_t series, int64_t t_ps, int64_t dt_ps
 /* One point of a load sweep. Loads are fractions of the injection bandwidth,
  * latencies nanoseconds; NaN: unknown. (series, load, seed) once. */
 struct run_sweep {
+    int64_t place; /* from 1: where it stands among the points, whoever is done first; 0: last */
     const char *series; /* what is compared: "minimal", "valiant", ... */
     double load;        /* asked for */
     uint64_t seed;

@@ -41,10 +41,11 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_SERIES] = "INSERT INTO fact_series VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_SLICE] = "INSERT INTO fact_slice VALUES(?1, ?2, ?3, ?4)",
-    [RUN_S_SWEEP] = "INSERT INTO fact_sweep(series, load, seed, offered, accepted, lat_mean_ns,"
-                    " lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac,"
-                    " saturated, packets, events, sim_end_ns, wall_s) VALUES(?1, ?2, ?3, ?4, ?5,"
-                    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+    [RUN_S_SWEEP] =
+        "INSERT INTO fact_sweep(series, load, seed, offered, accepted, lat_mean_ns,"
+        " lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac,"
+        " saturated, packets, events, sim_end_ns, wall_s, id) VALUES(?1, ?2, ?3, ?4, ?5,"
+        " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
 };
 
 const char *run_status_name(enum run_status status)

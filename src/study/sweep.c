@@ -221,6 +221,7 @@ static bool finish(struct worker *k, const struct study_sweep *s, const char *on
         return true;
     }
     p.r.series = s->nroutings ? s->routings[p.routing] : only;
+    p.r.place = 1 + ((int64_t)p.routing * s->nloads + p.load) * s->seeds + p.seed;
     return run_put_sweep(run, &p.r, err) && run_flush(run, err);
 }
 
