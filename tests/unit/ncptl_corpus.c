@@ -97,8 +97,8 @@ static void run_case(char **f, size_t nfields, void *count)
     char path[512], *events = NULL;
     const char *args[16];
     size_t events_len, nargs;
-    struct ncptl_unit *u;
-    struct ncptl_prog *p;
+    struct ncptl_unit *u = NULL;
+    struct ncptl_prog *p = NULL;
     struct wr_err err;
     bool complete;
 
