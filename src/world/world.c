@@ -240,16 +240,16 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
         w->c->traffic.messages ? UINT64_MAX : horizon + (uint64_t)w->c->traffic.drain_ps;
     uint64_t slice = (uint64_t)w->c->slice_ps,
              step = horizon == UINT64_MAX ? horizon : horizon / 64 + 1;
+    /* Whether all has arrived is looked at at these times only: slices change nothing. */
+    uint64_t look = horizon;
     uint64_t at = 0, next_slice = slice ? slice : UINT64_MAX;
     bool more = true;
 
     if (slice && !world_slices_open(w, run, err))
         return false;
     while (more && at < limit) {
-        uint64_t to = at < horizon ? horizon : limit - at < step ? limit : at + step;
+        uint64_t to = look < next_slice ? look : next_slice;
 
-        if (to > next_slice)
-            to = next_slice;
         if (!advance(w, to, progress, &more, err)) {
             *ret = WORLD_INTERRUPTED;
             w->end_ps = w->sim.now;
@@ -261,8 +261,11 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
                 return false;
             next_slice += slice;
         }
-        if (at >= horizon && !w->meter.unfinished)
-            break;
+        if (at == look) {
+            if (!w->meter.unfinished)
+                break;
+            look = limit - look < step ? limit : look + step;
+        }
     }
     *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
     w->end_ps = more ? at : w->sim.now;
