@@ -1,0 +1,152 @@
+/* net_check.c -- the checker of the network's invariants finds what is broken.
+ *
+ * A checker that never complains is worth nothing: events are stolen, doubled and
+ * moved, and each time it must notice.
+ */
+#include "prop/lab.h"
+
+static const char *const ring =
+    "topology: {kind: torus, sizes: [5], nodes: 2}\n"
+    "links: {default: {bandwidth: 1 GB/s, latency: 20 ns, buffer: 200 B}}\n"
+    "nic: {packet: 100 B}\n"
+    "router: {switching: store-and-forward, accounting: slots}\n";
+
+/* Events of one kind go through a thief. */
+struct thief {
+    struct lab l;
+    sim_handler *fn;
+    void *ctx;
+    uint32_t countdown; /* the event that is stolen or doubled */
+    bool again;         /* doubled, not stolen */
+};
+
+static void steal(void *ctx, const struct sim_event *e)
+{
+    struct thief *t = ctx;
+
+    if (!t->countdown || --t->countdown) {
+        t->fn(t->ctx, e);
+        return;
+    }
+    if (t->again) {
+        sim_at(&t->l.sim, e->t + 1000, sim_dst(e), (uint32_t)e->key, e->seq, e->arg, e->arg2);
+        t->fn(t->ctx, e);
+    }
+}
+
+/* Everybody sends to node 0: queues, stalls and wake-ups. */
+static void open_thief(struct thief *t, uint32_t kind, uint32_t countdown, bool again)
+{
+    lab_open(&t->l, ring);
+    t->fn = t->l.sim.on[kind].fn;
+    t->ctx = t->l.sim.on[kind].ctx;
+    t->countdown = countdown;
+    t->again = again;
+    t->l.sim.on[kind].fn = steal;
+    t->l.sim.on[kind].ctx = t;
+    for (uint32_t i = 1; i < 10; i++)
+        for (int k = 0; k < 6; k++)
+            lab_post(&t->l, i * 10, i, 0, 250);
+}
+
+/* Runs until the thief has struck, all well so far; then whether anybody notices. */
+static bool noticed(struct thief *t, struct wr_err *err)
+{
+    while (t->countdown) {
+        assert_true(sim_run(&t->l.sim, SIM_NEVER, 1));
+        if (t->countdown && !net_check(t->l.net, err))
+            fail_msg("before anything was stolen: %s", err->text);
+    }
+    return !net_check(t->l.net, err);
+}
+
+static void a_stolen_packet_is_missed(void **state)
+{
+    struct thief t = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    open_thief(&t, NET_EV_ARRIVE, 40, false);
+    assert_true(noticed(&t, &err));
+    assert_int_equal(err.code, WR_BUG);
+    assert_non_null(strstr(err.text, "the network at"));
+    lab_close(&t.l);
+}
+
+static void a_packet_in_two_places_is_seen(void **state)
+{
+    struct thief t = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    open_thief(&t, NET_EV_ARRIVE, 40, true);
+    assert_true(noticed(&t, &err));
+    lab_close(&t.l);
+}
+
+static void a_lost_wake_up_is_missed(void **state)
+{
+    struct thief t = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    open_thief(&t, NET_EV_WAKE, 5, false);
+    assert_true(noticed(&t, &err));
+    assert_non_null(strstr(err.text, "wake-up"));
+    lab_close(&t.l);
+}
+
+static void a_lost_port_event_is_missed(void **state)
+{
+    struct thief t = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    open_thief(&t, NET_EV_PORT, 5, false);
+    assert_true(noticed(&t, &err));
+    lab_close(&t.l);
+}
+
+/* A credit that comes twice makes a channel hold less than it is charged with. */
+static void a_forged_credit_is_seen(void **state)
+{
+    struct lab l;
+    struct wr_err err = {0};
+
+    (void)state;
+    lab_open(&l, ring);
+    lab_post(&l, 0, 0, 5, 100);
+    sim_run(&l.sim, 150000, UINT64_MAX); /* on its way to the next router */
+    assert_true(net_check(l.net, &err));
+    sim_at(&l.sim, l.sim.now, l.parts.topo.nrouters, sim_lane(NET_EV_CREDIT, 0), 0, 100, 0);
+    assert_false(net_check(l.net, &err));
+    assert_non_null(strstr(err.text, "charged"));
+    lab_close(&l);
+}
+
+static void an_idle_network_is_sound(void **state)
+{
+    struct lab l;
+    struct wr_err err = {0};
+
+    (void)state;
+    lab_open(&l, ring);
+    assert_true(net_check(l.net, &err));
+    lab_once(&l, 0, 7, 0);
+    assert_true(net_check(l.net, &err));
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_idle_network_is_sound),
+        cmocka_unit_test(a_stolen_packet_is_missed),
+        cmocka_unit_test(a_packet_in_two_places_is_seen),
+        cmocka_unit_test(a_lost_wake_up_is_missed),
+        cmocka_unit_test(a_lost_port_event_is_missed),
+        cmocka_unit_test(a_forged_credit_is_seen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
