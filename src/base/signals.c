@@ -4,24 +4,39 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* The one variable of the house that is global: a signal handler can reach
+/* The only variables of the house that are global: a signal handler can reach
  * nothing else, and Ctrl-C is meant for the whole process. */
 static volatile sig_atomic_t interrupted;
+static struct timespec first; /* when it came */
+
+/* A batch system, or timeout(1), may send the same wish twice in a row, to the
+ * process and to its group. That is one wish. */
+enum { SAME_WISH_MS = 250 };
 
 static const int stops[] = {SIGINT, SIGTERM};
 
 static void on_stop(int sig)
 {
-    (void)sig;
-    interrupted = 1;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!interrupted) {
+        first = now;
+        interrupted = 1;
+        return;
+    }
+    if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 < SAME_WISH_MS)
+        return;
+    signal(sig, SIG_DFL);
+    raise(sig);
 }
 
 void wr_interrupt_catch(void)
 {
-    /* SA_RESETHAND: after the first, the second has its usual effect. */
-    struct sigaction take = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND | SA_RESTART};
+    struct sigaction take = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
 
     sigemptyset(&take.sa_mask);
     interrupted = 0;

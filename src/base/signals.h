@@ -2,9 +2,9 @@
  *
  * Work that can stop half-way and keep what it has calls wr_interrupt_catch() first and
  * polls wr_interrupted() now and then. The first Ctrl-C (or SIGTERM, which a
- * batch system sends before it kills) sets the flag; the second ends the process at
- * once, as if nobody had asked. A verb that never calls wr_interrupt_catch() simply
- * dies of the first.
+ * batch system sends before it kills) sets the flag; a second one, a quarter of a second later or
+ * more, ends the process at once, as if nobody had asked. A verb that never calls
+ * wr_interrupt_catch() simply dies of the first.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
