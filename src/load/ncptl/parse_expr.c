@@ -525,7 +525,7 @@ static struct nx *add(struct nc_parser *p)
 static struct nx *cond(struct nc_parser *p)
 {
     struct nx *yes, *when, *no;
-    uint32_t at, back = p->pos;
+    uint32_t at, back;
 
     if (!nc_enter(p) || !(yes = add(p)))
         return NULL;

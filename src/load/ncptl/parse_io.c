@@ -67,11 +67,10 @@ static bool file_operand(struct nc_parser *p, struct nc_stmt *s)
 /* OPEN FILE e [FOR READING | FOR WRITING]; FOR may also begin the next sentence. */
 static bool open_rest(struct nc_parser *p, struct nc_stmt *s)
 {
-    const struct nc_tok *how = nc_peek(p, 1);
-
     if (!file_operand(p, s))
         return false;
-    how = nc_peek(p, 1);
+    const struct nc_tok *how = nc_peek(p, 1);
+
     if (!nc_at(p, NK_FOR))
         return true;
     if (nc_word_is(how, "reading", "reading"))
