@@ -1,0 +1,564 @@
+/* load_ncptl.c -- coNCePTuaL programs as a workload.
+ *
+ * Most operations are handed on one for one. What is not:
+ *   MULTICASTS    blocking: a bcast; asynchronous: a message from the root to each member
+ *   REDUCES       an allreduce, a reduce, or a reduce and a bcast among the targets
+ *   FOR <time>    the end of an iteration is a barrier of all tasks; the first task to
+ *                 leave it looks at its clock and decides for all
+ *   LOGS, OUTPUTS are kept here until finish()
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "load/load.h"
+#include "ncptl.h"
+#include "ncptl_log.h"
+
+enum { PS_PER_US = 1000000, POOL_CAP = 1 << 26, LEAST_PS = 1000 };
+
+struct params {
+    const char *file, *options;
+};
+
+static const struct conf_row rows[] = {
+    {.key = "file",
+     .type = CONF_PATH,
+     .offset = offsetof(struct params, file),
+     .help = "the program"},
+    {.key = "options",
+     .type = CONF_STRING,
+     .offset = offsetof(struct params, options),
+     .def = "",
+     .help = "the program's own options, separated by blanks; `weir lang check FILE` lists them"},
+    CONF_END,
+};
+
+/* What is left to be done of an operation that is handed on in parts. */
+struct rest {
+    struct ncptl_event ev;
+    uint32_t part;
+};
+
+/* A timed loop that a rank is in. */
+struct timed {
+    uint32_t outer;
+    uint64_t t_begin;
+};
+
+enum doing { DOING_NOTHING, DOING_CHECK, DOING_CAST, DOING_TARGETS };
+
+struct task {
+    uint32_t rest;               /* in the pool, while `doing` CAST or TARGETS */
+    uint32_t timed;              /* the innermost timed loop */
+    uint64_t check_ps, check_us; /* the last look at the clock, and how long to repeat */
+    uint8_t doing;
+    bool broken;         /* the log said no: priv->fault */
+    struct ncptl_rank r; /* with its slots */
+};
+
+struct line {
+    uint32_t rank;
+    uint64_t t_ps;
+    size_t at; /* in the text */
+};
+
+struct program {
+    struct ncptl_unit *unit;
+    struct ncptl_prog *prog;
+    struct ncptl_log *log; /* NULL: not wanted */
+    struct wr_pool rests, timeds;
+    char *options; /* cut into words */
+    const char **args;
+    size_t nargs;
+    /* The answer at the end of a timed iteration. Everyone has read it before
+     * anyone can come to the next barrier's end, so one is enough. */
+    struct {
+        bool made, again;
+        uint32_t unread;
+    } verdict;
+    struct wr_err fault;
+    struct wr_str text;
+    WR_VEC(struct line) lines;
+};
+
+/* ---- opening ---- */
+
+static void cut_options(struct program *p, const char *text)
+{
+    char *save = NULL;
+    size_t cap = 0;
+
+    p->options = wr_strdup(text ? text : "");
+    for (char *w = strtok_r(p->options, " \t\n", &save); w; w = strtok_r(NULL, " \t\n", &save)) {
+        wr_vec_grow((void **)&p->args, &cap, p->nargs + 1, sizeof *p->args);
+        p->args[p->nargs++] = w;
+    }
+}
+
+static void close_program(struct load *l)
+{
+    struct program *p = l->priv;
+
+    if (!p)
+        return;
+    ncptl_log_free(p->log);
+    ncptl_close(p->prog);
+    ncptl_unit_close(p->unit);
+    wr_pool_fini(&p->rests);
+    wr_pool_fini(&p->timeds);
+    wr_str_fini(&p->text);
+    wr_vec_fini(&p->lines);
+    free(p->options);
+    free(p->args);
+    free(p);
+}
+
+static bool open_program(struct load *l, const struct load_start *how, struct wr_err *err)
+{
+    const struct params *want = l->params;
+    struct program *p = wr_zalloc(1, sizeof *p);
+
+    l->priv = p;
+    cut_options(p, want->options);
+    struct ncptl_start start = {.ntasks = how->ranks,
+                                .seed = (int)(how->seed & 0x7fffffff),
+                                .args = p->args,
+                                .nargs = p->nargs};
+    bool ok = ncptl_read(&p->unit, want->file, err) && ncptl_start(&p->prog, p->unit, &start, err);
+
+    if (ok && ncptl_help_wanted(p->prog))
+        ok = wr_fail(err, WR_INPUT, "%s: --help is for `weir lang check`; remove it from options",
+                     want->file);
+    if (!ok) {
+        close_program(l);
+        l->priv = NULL;
+        return false;
+    }
+    if (how->logs)
+        p->log = ncptl_log_new(p->prog, true);
+    wr_pool_init(&p->rests, "collectives under way", sizeof(struct rest), POOL_CAP);
+    wr_pool_init(&p->timeds, "timed loops", sizeof(struct timed), POOL_CAP);
+    l->ranks = ncptl_ntasks(p->prog);
+    l->rank_size = offsetof(struct task, r) + ncptl_rank_size(p->prog);
+    return true;
+}
+
+static void init_task(const struct load *l, void *rank, uint32_t i)
+{
+    const struct program *p = l->priv;
+    struct task *t = rank;
+
+    memset(t, 0, offsetof(struct task, r));
+    t->rest = t->timed = WR_NIL;
+    ncptl_rank_init(p->prog, &t->r, i);
+}
+
+static void fini_task(const struct load *l, void *rank)
+{
+    const struct program *p = l->priv;
+
+    ncptl_rank_fini(p->prog, &((struct task *)rank)->r);
+}
+
+/* ---- collectives ---- */
+
+static struct load_group group_of(const struct ncptl_group *g)
+{
+    return (struct load_group){.n = g->n,
+                               .first = g->first,
+                               .step = g->step,
+                               .hole = g->hole,
+                               .lead = LOAD_NOBODY,
+                               .list = g->list,
+                               .key = g->key};
+}
+
+/* The group and the root, which it does not hold. */
+static struct load_group group_with(const struct ncptl_group *g, uint32_t root)
+{
+    struct load_group ret = group_of(g);
+    uint32_t gap = g->list ? root : g->first + g->hole * g->step;
+
+    ret.key = g->key * UINT64_C(0x9e3779b97f4a7c15) + root + 1;
+    if (g->hole != UINT32_MAX && (g->list ? g->list[g->hole] : gap) == root) {
+        ret.hole = UINT32_MAX;
+        ret.n++;
+    } else {
+        ret.lead = root;
+    }
+    return ret;
+}
+
+static enum load_kind collective(struct load_op *op, enum load_coll coll, struct load_group group,
+                                 uint32_t root, int64_t bytes)
+{
+    op->coll = (uint8_t)coll;
+    op->group = group;
+    op->root = root;
+    op->bytes = (uint64_t)bytes;
+    return LOAD_COLL;
+}
+
+static struct rest *keep_rest(struct program *p, struct task *t, const struct ncptl_event *ev,
+                              enum doing doing)
+{
+    t->rest = wr_pool_take(&p->rests);
+    t->doing = (uint8_t)doing;
+    struct rest *rest = wr_pool_at(&p->rests, t->rest);
+
+    rest->ev = *ev;
+    rest->part = 0;
+    return rest;
+}
+
+static void drop_rest(struct program *p, struct task *t)
+{
+    wr_pool_give(&p->rests, t->rest);
+    t->rest = WR_NIL;
+    t->doing = DOING_NOTHING;
+}
+
+/* The tag of multicasts is out of the way of other messages' tags. */
+static int64_t cast_tag(const struct ncptl_event *ev)
+{
+    return (int64_t)((uint64_t)ev->tag ^ UINT64_C(0x6d63617374000000));
+}
+
+static enum load_kind cast_some(struct program *p, struct task *t, struct load_op *op)
+{
+    struct rest *rest = wr_pool_at(&p->rests, t->rest);
+
+    op->where = rest->ev.stmt;
+    op->flags = LOAD_F_ASYNC;
+    op->peer = ncptl_member(&rest->ev.group, rest->part);
+    op->bytes = (uint64_t)rest->ev.bytes;
+    op->tag = cast_tag(&rest->ev);
+    if (++rest->part == rest->ev.group.n)
+        drop_rest(p, t);
+    return LOAD_SEND;
+}
+
+static enum load_kind multicast(struct program *p, struct task *t, const struct ncptl_event *ev,
+                                struct load_op *op)
+{
+    if (!(ev->flags & NCPTL_F_ASYNC))
+        return collective(op, LOAD_BCAST, group_with(&ev->group, ev->peer), ev->peer, ev->bytes);
+    op->flags = LOAD_F_ASYNC;
+    if (ev->peer == t->r.proc) {
+        keep_rest(p, t, ev, DOING_CAST);
+        return cast_some(p, t, op);
+    }
+    op->peer = ev->peer;
+    op->bytes = (uint64_t)ev->bytes;
+    op->tag = cast_tag(ev);
+    return LOAD_RECV;
+}
+
+static enum load_kind bcast_targets(struct program *p, struct task *t, struct load_op *op)
+{
+    struct rest *rest = wr_pool_at(&p->rests, t->rest);
+    struct load_group group = group_of(&rest->ev.targets);
+    int64_t bytes = rest->ev.bytes;
+
+    op->where = rest->ev.stmt;
+    drop_rest(p, t);
+    return collective(op, LOAD_BCAST, group, load_member(&group, 0), bytes);
+}
+
+static enum load_kind reduction(struct program *p, struct task *t, const struct ncptl_event *ev,
+                                struct load_op *op)
+{
+    struct load_group group = group_of(&ev->group);
+    uint32_t me = t->r.proc, root = ncptl_member(&ev->targets, 0);
+    bool target = ncptl_group_index(&ev->targets, me) >= 0;
+
+    if (ev->group.key == ev->targets.key && ev->group.n == ev->targets.n)
+        return collective(op, LOAD_ALLREDUCE, group, root, ev->bytes);
+    if (load_group_index(&group, root) < 0)
+        group = group_with(&ev->group, root);
+    if (target && ev->targets.n > 1)
+        keep_rest(p, t, ev, DOING_TARGETS);
+    if (load_group_index(&group, me) >= 0)
+        return collective(op, LOAD_REDUCE, group, root, ev->bytes);
+    return bcast_targets(p, t, op);
+}
+
+/* ---- timed loops ---- */
+
+static void begin_timed(struct program *p, struct task *t)
+{
+    uint32_t h = wr_pool_take(&p->timeds);
+
+    *(struct timed *)wr_pool_at(&p->timeds, h) = (struct timed){t->timed, t->r.now_ps};
+    t->timed = h;
+    t->check_ps = t->r.now_ps;
+}
+
+static void end_timed(struct program *p, struct task *t)
+{
+    uint32_t outer = ((struct timed *)wr_pool_at(&p->timeds, t->timed))->outer;
+
+    wr_pool_give(&p->timeds, t->timed);
+    t->timed = outer;
+}
+
+/* All tasks have come to the end of the iteration. */
+static void decide(struct program *p, struct task *t)
+{
+    const struct timed *loop = wr_pool_at(&p->timeds, t->timed);
+
+    if (!p->verdict.made) {
+        p->verdict.made = true;
+        p->verdict.unread = ncptl_ntasks(p->prog);
+        p->verdict.again = t->r.now_ps - loop->t_begin < t->check_us * PS_PER_US;
+    }
+    t->r.again = p->verdict.again;
+    if (!--p->verdict.unread)
+        p->verdict.made = false;
+    t->check_ps = t->r.now_ps;
+    t->doing = DOING_NOTHING;
+}
+
+static enum load_kind check_timed(struct program *p, struct task *t, const struct ncptl_event *ev,
+                                  struct load_op *op)
+{
+    t->check_us = (uint64_t)ev->usecs;
+    t->doing = DOING_CHECK;
+    /* An iteration that takes no time would be repeated forever. */
+    if (ncptl_ntasks(p->prog) == 1) {
+        op->ps = t->r.now_ps == t->check_ps ? LEAST_PS : 0;
+        return LOAD_COMPUTE;
+    }
+    return collective(op, LOAD_BARRIER, load_group_all(ncptl_ntasks(p->prog)), 0, 0);
+}
+
+/* ---- what is kept ---- */
+
+static bool keep_text(struct program *p, struct task *t, const struct ncptl_event *ev)
+{
+    struct line line = {t->r.proc, t->r.now_ps, p->text.n};
+
+    if (!p->log)
+        return true;
+    if (!ncptl_text(p->prog, &t->r, ev, &p->text, &p->fault))
+        return false;
+    wr_str_addn(&p->text, "", 1);
+    wr_vec_push(&p->lines, line);
+    return true;
+}
+
+static enum load_kind keep_log(struct program *p, struct task *t, const struct ncptl_event *ev,
+                               struct load_op *op)
+{
+    if (p->log && !ncptl_log_add(p->log, &t->r, ev, &p->fault)) {
+        t->broken = true;
+        return LOAD_FAIL;
+    }
+    op->mark = ev->table;
+    return LOAD_MARK;
+}
+
+/* ---- the next operation ---- */
+
+static enum load_kind message(struct load_op *op, const struct ncptl_event *ev, enum load_kind kind)
+{
+    op->peer = ev->peer;
+    op->bytes = (uint64_t)ev->bytes;
+    op->tag = ev->tag;
+    op->flags = ev->flags & NCPTL_F_ASYNC ? LOAD_F_ASYNC : 0;
+    return kind;
+}
+
+static enum load_kind file_access(struct load_op *op, const struct ncptl_event *ev,
+                                  enum load_kind kind)
+{
+    op->file = ev->file;
+    op->bytes = (uint64_t)ev->bytes;
+    op->offset = (uint64_t)ev->offset;
+    op->mode = (uint8_t)ev->mode;
+    op->flags = ev->flags & NCPTL_F_ASYNC ? LOAD_F_ASYNC : 0;
+    if (ev->flags & NCPTL_F_COLL) {
+        op->flags |= LOAD_F_COLL;
+        op->group = group_of(&ev->group);
+    }
+    return kind;
+}
+
+static enum load_kind delay(struct load_op *op, const struct ncptl_event *ev, enum load_kind kind)
+{
+    op->ps = ev->usecs > 0 ? (uint64_t)ev->usecs * PS_PER_US : 0;
+    return kind;
+}
+
+/* LOAD_KINDS: it takes no time and concerns nobody else. */
+static enum load_kind translate(struct program *p, struct task *t, const struct ncptl_event *ev,
+                                struct load_op *op)
+{
+    op->where = ev->stmt;
+    switch (ev->op) {
+    case NCPTL_END:
+        return LOAD_END;
+    case NCPTL_FAIL:
+        return LOAD_FAIL;
+    case NCPTL_SEND:
+        return message(op, ev, LOAD_SEND);
+    case NCPTL_RECV:
+        return message(op, ev, LOAD_RECV);
+    case NCPTL_WAIT:
+        op->of = LOAD_ALL;
+        return LOAD_WAIT;
+    case NCPTL_BARRIER:
+        return collective(op, LOAD_BARRIER, group_of(&ev->group), 0, 0);
+    case NCPTL_MCAST:
+        return multicast(p, t, ev, op);
+    case NCPTL_REDUCE:
+        return reduction(p, t, ev, op);
+    case NCPTL_COMPUTE:
+        return delay(op, ev, LOAD_COMPUTE);
+    case NCPTL_SLEEP:
+        return delay(op, ev, LOAD_SLEEP);
+    case NCPTL_OPEN:
+        return file_access(op, ev, LOAD_OPEN);
+    case NCPTL_CLOSE:
+        return file_access(op, ev, LOAD_CLOSE);
+    case NCPTL_WRITE:
+        return file_access(op, ev, LOAD_WRITE);
+    case NCPTL_READ:
+        return file_access(op, ev, LOAD_READ);
+    case NCPTL_FLUSH:
+        return file_access(op, ev, LOAD_FLUSH);
+    case NCPTL_LOG:
+    case NCPTL_AGGREGATE:
+        return keep_log(p, t, ev, op);
+    case NCPTL_OUTPUT:
+        t->broken = !keep_text(p, t, ev);
+        return t->broken ? LOAD_FAIL : LOAD_KINDS;
+    case NCPTL_TIMED_BEGIN:
+        begin_timed(p, t);
+        return LOAD_KINDS;
+    case NCPTL_TIMED_CHECK:
+        return check_timed(p, t, ev, op);
+    case NCPTL_TIMED_END:
+        end_timed(p, t);
+        return LOAD_KINDS;
+    default:
+        return LOAD_KINDS;
+    }
+}
+
+static enum load_kind next_op(const struct load *l, void *rank, uint64_t now_ps,
+                              struct load_op *ret)
+{
+    struct program *p = l->priv;
+    struct task *t = rank;
+    struct ncptl_event ev;
+
+    t->r.now_ps = now_ps;
+    if (t->doing == DOING_CAST)
+        return cast_some(p, t, ret);
+    if (t->doing == DOING_TARGETS)
+        return bcast_targets(p, t, ret);
+    if (t->doing == DOING_CHECK)
+        decide(p, t);
+    for (;;) {
+        ncptl_next(p->prog, &t->r, &ev);
+        enum load_kind kind = translate(p, t, &ev, ret);
+
+        if (kind == LOAD_MARK && ev.op == NCPTL_AGGREGATE)
+            continue;
+        if (kind != LOAD_KINDS)
+            return kind;
+    }
+}
+
+static bool fault(const struct load *l, void *rank, struct wr_err *err)
+{
+    const struct program *p = l->priv;
+    const struct task *t = rank;
+
+    if (!t->broken)
+        return ncptl_fault(p->prog, &t->r, err);
+    *err = p->fault;
+    return false;
+}
+
+static void where(const struct load *l, uint32_t stmt, char *buf, size_t n)
+{
+    const struct program *p = l->priv;
+
+    ncptl_where(p->prog, stmt, buf, n);
+}
+
+/* ---- the end ---- */
+
+struct giving {
+    const struct program *p;
+    const struct load_out *out;
+    struct wr_err *err;
+    bool ok;
+};
+
+static void give_value(void *ctx, uint32_t proc, uint32_t column, uint32_t part, uint64_t row,
+                       double value)
+{
+    struct giving *g = ctx;
+    const struct ncptl_column *c = ncptl_column(g->p->prog, column);
+    struct wr_str aggregate = {0};
+
+    if (!g->ok)
+        return;
+    ncptl_aggregate_text(c, part, &aggregate);
+    struct load_log v = {.rank = proc,
+                         .table = c->table,
+                         .column = column,
+                         .title = c->title,
+                         .aggregate = wr_str_get(&aggregate),
+                         .row = row,
+                         .value = value};
+    g->ok = g->out->value(g->out->ctx, &v, g->err);
+    wr_str_fini(&aggregate);
+}
+
+static bool finish(struct load *l, const struct load_out *out, struct wr_err *err)
+{
+    struct program *p = l->priv;
+    struct giving g = {p, out, err, true};
+
+    if (!p->log)
+        return true;
+    if (!ncptl_log_finish(p->log, err))
+        return false;
+    if (out->value)
+        ncptl_log_each(p->log, give_value, &g);
+    for (size_t i = 0; g.ok && out->text && i < p->lines.n; i++)
+        g.ok = out->text(out->ctx, p->lines.v[i].rank, p->lines.v[i].t_ps,
+                         p->text.s + p->lines.v[i].at, err);
+    return g.ok;
+}
+
+static void print(const struct load *l, struct wr_str *out)
+{
+    const struct program *p = l->priv;
+
+    if (p->log)
+        ncptl_log_print(p->log, out);
+}
+
+const struct load_ops load_ncptl = {
+    .kind = {.name = "ncptl",
+             .summary = "a coNCePTuaL program, executed by every rank",
+             .rows = rows,
+             .params_size = sizeof(struct params)},
+    .open = open_program,
+    .close = close_program,
+    .rank_init = init_task,
+    .rank_fini = fini_task,
+    .next = next_op,
+    .fault = fault,
+    .where = where,
+    .finish = finish,
+    .print = print,
+};
