@@ -42,8 +42,7 @@ struct overrides {
     char *load, *routing, *seed;
 };
 
-__attribute__((format(printf, 1, 2))) __attribute__((format(printf, 1, 2))) static char *print(
-    const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static char *print(const char *fmt, ...)
 {
     char *s = NULL;
     va_list ap;

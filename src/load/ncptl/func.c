@@ -58,7 +58,11 @@ int64_t nc_shift(int64_t a, int64_t by)
 {
     if (by >= 64 || by <= -64)
         return by > 0 || a >= 0 ? 0 : -1;
-    return by >= 0 ? (int64_t)((uint64_t)a << by) : a >> -by;
+    if (by >= 0)
+        return (int64_t)((uint64_t)a << by);
+    /* To the right the sign stays; C leaves that to the compiler, so shift its complement. */
+    uint64_t sign = a < 0 ? UINT64_MAX : 0;
+    return (int64_t)((((uint64_t)a ^ sign) >> -by) ^ sign);
 }
 
 /* ---- roots, logarithms, bits ---- */
