@@ -25,8 +25,12 @@ bool(wr_fail_errno)(struct wr_err *err, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
-    size_t n = strlen(err->text);
-    snprintf(err->text + n, sizeof err->text - n, ": %s", why);
+    char *advice = err->text + strlen(err->text), rest[sizeof err->text];
+
+    for (char *s = err->text; (s = strstr(s, "; ")); s++)
+        advice = s;
+    memcpy(rest, advice, strlen(advice) + 1);
+    snprintf(advice, sizeof err->text - (size_t)(advice - err->text), ": %s%s", why, rest);
     return false;
 }
 

@@ -30,7 +30,8 @@ bool wr_fail(struct wr_err *err, enum wr_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool wr_wrap(struct wr_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* errno as text is appended after ": ". */
+/* errno as text follows after ": ", before the advice, which is what comes after the
+ * last "; ". */
 bool wr_fail_errno(struct wr_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* That they return false is known where they are called, to compilers and

@@ -41,6 +41,10 @@ static void a_system_error_carries_the_systems_words(void **state)
     assert_false(wr_fail_errno(&err, "cannot write %s", "a.weir"));
     assert_string_equal(err.text, "cannot write a.weir: No space left on device");
     assert_int_equal(err.code, WR_SYSTEM);
+    errno = ENOENT;
+    assert_false(wr_fail_errno(&err, "cannot open %s; check its name", "a; b.weir"));
+    assert_string_equal(err.text,
+                        "cannot open a; b.weir: No such file or directory; check its name");
 }
 
 static void text_that_is_too_long_is_cut_not_overrun(void **state)
