@@ -49,6 +49,7 @@ static void a_fault_is_told_with_its_line_and_column(void **state)
         {"x 1\n", "p.txt:1:1: expected the number of the source"},
         {"0 -1\n", "p.txt:1:3: expected the number of the destination"},
         {"0 1x\n", "p.txt:1:3: the number of the destination is followed by something else"},
+        {"0 77.5\n", "p.txt:1:3: the number of the destination is followed by something else"},
         {"0 1\n\n0 2\n", "p.txt:3:1: source 0 is named twice"},
     };
 

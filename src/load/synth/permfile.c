@@ -51,15 +51,15 @@ static bool read_node(struct cursor *c, const char *what, uint32_t nnodes, uint3
     if (p == c->at)
         return fail_at(c, err, "expected the number of the %s; write two node numbers per line",
                        what);
-    if (v >= nnodes)
-        return fail_at(c, err, "%s %.*s%s does not exist; nodes are numbered 0 to %u", what,
-                       p - c->at > 20 ? 20 : (int)(p - c->at), c->at, p - c->at > 20 ? "..." : "",
-                       nnodes - 1);
-    if (p < c->end && !strchr(" \t\r\n#", *p))
+    if (p < c->end && !strchr(" \t\r\n#", *p)) /* what is no number has no range */
         return fail_at(c, err,
                        "the number of the %s is followed by something else; write two "
                        "node numbers per line",
                        what);
+    if (v >= nnodes)
+        return fail_at(c, err, "%s %.*s%s does not exist; nodes are numbered 0 to %u", what,
+                       p - c->at > 20 ? 20 : (int)(p - c->at), c->at, p - c->at > 20 ? "..." : "",
+                       nnodes - 1);
     *ret = (uint32_t)v;
     c->at = p;
     return true;
