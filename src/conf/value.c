@@ -323,6 +323,9 @@ static void add_bound(const struct conf_row *row, double v, struct wr_str *out)
     case CONF_TIME:
         types[row->type].text(row, &v, out);
         break;
+    case CONF_U64: /* 2^64 is the least double beyond the largest of them */
+        wr_str_addf(out, "%llu", (unsigned long long)(v < 0x1p64 ? (uint64_t)v : UINT64_MAX));
+        break;
     default:
         wr_str_add(out, wr_text_real(v).s);
     }
