@@ -47,6 +47,7 @@ static void fill_table(struct sweep *s, struct table *t)
             table_number(t, 100 * p->col[SWEEP_NONMINIMAL], 2);
             table_add(t, "%s", p->col[SWEEP_SATURATED] > 0 ? "yes" : "");
         }
+    table_drop_empty(t);
 }
 
 bool report_sweep_text(const char *const *runs, size_t n, const struct report_text_style *style,

@@ -29,6 +29,28 @@ void table_number(struct table *t, double v, int decimals)
         table_add(t, "%s", "");
 }
 
+void table_drop_empty(struct table *t)
+{
+    bool *keep = wr_zalloc(t->ncols, sizeof *keep);
+    size_t ncols = 0, nleft = 0, n = 0;
+
+    for (size_t i = t->ncols; i < t->cell.n; i++)
+        keep[i % t->ncols] |= *t->cell.v[i] != '\0';
+    for (size_t col = 0; col < t->ncols; col++) {
+        ncols += keep[col];
+        nleft += keep[col] && col < t->nleft;
+    }
+    for (size_t i = 0; ncols && i < t->cell.n; i++)
+        if (keep[i % t->ncols])
+            t->cell.v[n++] = t->cell.v[i];
+    if (ncols) {
+        t->cell.n = n;
+        t->ncols = ncols;
+        t->nleft = nleft;
+    }
+    free(keep);
+}
+
 /* Characters, not bytes. */
 static size_t width_of(const char *s)
 {

@@ -16,6 +16,8 @@ struct table {
 void table_add(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A number, or nothing when it is NaN; the same decimals all down a column. */
 void table_number(struct table *t, double v, int decimals);
+/* Leaves out the columns in which nothing stands below the head. */
+void table_drop_empty(struct table *t);
 void table_text(const struct table *t, struct wr_str *out);
 void table_html(const struct table *t, const char *caption, struct wr_str *out);
 void table_csv(const struct table *t, struct wr_str *out);
