@@ -8,8 +8,11 @@
  *         x name
  *
  * Series differ in colour, mark and dashes, so that a grey print and a reader
- * who sees few colours can tell them apart. Colours are the page's variables,
- * one set for light ground and one for dark.
+ * who sees few colours can tell them apart.
+ *
+ * Every shape says its colours and widths for light ground as attributes, which every
+ * viewer understands. Where style sheets know variables, these take their place: one
+ * set for light ground and one for dark.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 
 #include "scale_priv.h"
 
-enum { WIDTH = 720, FRAME_H = 300, LEFT = 64, RIGHT = 24, LINE = 20, NCOLOURS = 6 };
+enum { WIDTH = 720, FRAME_H = 300, LEFT = 64, RIGHT = 24, LINE = 20 };
 
 struct frame {
     double x, y, w, h; /* of the plot, in the picture's units; y at its top */
@@ -42,42 +45,44 @@ void report_escape(struct wr_str *out, const char *text)
     }
 }
 
-static void css_colours(struct wr_str *out, const char *const *colour)
-{
-    static const char *const names[] = {"bg", "fg", "dim", "grid", "c0",
-                                        "c1", "c2", "c3",  "c4",   "c5"};
+enum colour { BG, FG, DIM, GRID, FIRST, NCOLOURS = 6, COLOURS = FIRST + NCOLOURS };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        wr_str_addf(out, "--%s:%s;", names[i], colour[i]);
+/* After Okabe and Ito's palette; every line has a contrast of 3:1 or more. */
+static const struct {
+    const char *name, *light, *dark;
+} colours[COLOURS] = {
+    [BG] = {"bg", "#ffffff", "#14171a"},        [FG] = {"fg", "#1a1a1a", "#ececec"},
+    [DIM] = {"dim", "#555555", "#a8adb3"},      [GRID] = {"grid", "#e3e3e3", "#2e3338"},
+    [FIRST] = {"c0", "#0068a8", "#5ab8ee"},     [FIRST + 1] = {"c1", "#c44e00", "#f09a4a"},
+    [FIRST + 2] = {"c2", "#00805c", "#3fce9f"}, [FIRST + 3] = {"c3", "#a2428a", "#e08fca"},
+    [FIRST + 4] = {"c4", "#8a6a00", "#e8d44c"}, [FIRST + 5] = {"c5", "#4d4d4d", "#c4c4c4"},
+};
+
+static void css_colours(struct wr_str *out, bool dark)
+{
+    for (size_t i = 0; i < COLOURS; i++)
+        wr_str_addf(out, "--%s:%s;", colours[i].name, dark ? colours[i].dark : colours[i].light);
 }
 
 void report_svg_css(struct wr_str *out)
 {
-    /* After Okabe and Ito's palette; every line has a contrast of 3:1 or more. */
-    static const char *const light[] = {"#ffffff", "#1a1a1a", "#555555", "#e3e3e3", "#0068a8",
-                                        "#c44e00", "#00805c", "#a2428a", "#8a6a00", "#4d4d4d"};
-    static const char *const dark[] = {"#14171a", "#ececec", "#a8adb3", "#2e3338", "#5ab8ee",
-                                       "#f09a4a", "#3fce9f", "#e08fca", "#e8d44c", "#c4c4c4"};
-
     wr_str_add(out, ":root{color-scheme:light dark;");
-    css_colours(out, light);
+    css_colours(out, false);
     wr_str_add(out, "}\n@media (prefers-color-scheme:dark){:root{");
-    css_colours(out, dark);
+    css_colours(out, true);
     wr_str_add(out, "}}\n"
                     ".wc{font:13px system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
-                    ".wc text{fill:var(--fg)}.wc .dim{fill:var(--dim)}\n"
                     ".wc .title{font-size:16px;font-weight:600}\n"
-                    ".wc .grid{stroke:var(--grid);stroke-width:1;fill:none}\n"
-                    ".wc .axis{stroke:var(--dim);stroke-width:1;fill:none}\n"
-                    ".wc .line{stroke:var(--c);stroke-width:2;fill:none;"
-                    "stroke-linejoin:round;stroke-linecap:round}\n"
-                    ".wc .bar{stroke:var(--c);stroke-width:1.2;fill:none}\n"
-                    ".wc .mark{stroke:var(--c);stroke-width:1.6;fill:var(--c)}\n"
-                    ".wc .open{fill:var(--bg)}\n"
-                    ".wc .guide{--c:var(--dim)}.wc .guide .line{stroke-width:1}\n");
+                    "@supports (fill:var(--fg)){\n"
+                    ".wc .ground{fill:var(--bg)}\n"
+                    ".wc text{fill:var(--fg)}.wc .dim{fill:var(--dim)}\n"
+                    ".wc .grid{stroke:var(--grid)}.wc .axis{stroke:var(--dim)}\n"
+                    ".wc .line,.wc .bar,.wc .mark{stroke:var(--c)}\n"
+                    ".wc .mark{fill:var(--c)}.wc .open{fill:var(--bg)}\n"
+                    ".wc .guide{--c:var(--dim)}\n");
     for (int i = 0; i < NCOLOURS; i++)
         wr_str_addf(out, ".wc .s%d{--c:var(--c%d)}", i, i);
-    wr_str_add(out, "\n");
+    wr_str_add(out, "\n}\n");
 }
 
 /* Marks as paths around 0,0, in the order in which series take them. */
@@ -94,8 +99,11 @@ enum { NMARKS = sizeof mark_paths / sizeof *mark_paths, NDASHES = sizeof dashes 
 
 static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open)
 {
-    wr_str_addf(out, "<path class=\"mark%s\" transform=\"translate(%.2f %.2f)\" d=\"%s\"",
-                open ? " open" : "", x, y, mark_paths[k % NMARKS]);
+    wr_str_addf(out, "<path class=\"mark%s\"", open ? " open" : "");
+    if (open)
+        wr_str_addf(out, " fill=\"%s\"", colours[BG].light);
+    wr_str_addf(out, " stroke-width=\"1.6\" transform=\"translate(%.2f %.2f)\" d=\"%s\"", x, y,
+                mark_paths[k % NMARKS]);
 }
 
 static double px(const struct frame *f, double at)
@@ -108,35 +116,50 @@ static double py(const struct frame *f, double at)
     return f->y + (1 - fmin(fmax(at, -20), 20)) * f->h;
 }
 
-/* Opens the group that gives a series its colour. */
+/* Opens the group that gives its shapes their colour. */
+static void put_colour(const char *class, const char *colour, struct wr_str *out)
+{
+    wr_str_addf(out, "<g class=\"%s\" fill=\"%s\" stroke=\"%s\">", class, colour, colour);
+}
+
 static void put_group(const struct report_series *s, size_t k, struct wr_str *out)
 {
-    if (s->guide)
-        wr_str_add(out, "<g class=\"guide\">");
-    else
-        wr_str_addf(out, "<g class=\"s%zu\">", k % NCOLOURS);
+    char class[16];
+
+    snprintf(class, sizeof class, "s%zu", k % NCOLOURS);
+    put_colour(s->guide ? "guide" : class, colours[s->guide ? DIM : FIRST + k % NCOLOURS].light,
+               out);
+}
+
+/* Begins a curve, up to where its dashes and its path go. */
+static void put_stroke(const struct report_series *s, struct wr_str *out)
+{
+    wr_str_addf(out,
+                "<path class=\"line\" fill=\"none\" stroke-width=\"%d\" "
+                "stroke-linejoin=\"round\" stroke-linecap=\"round\"",
+                s->guide ? 1 : 2);
 }
 
 static void put_axes(const struct report_chart *c, const struct frame *f, struct wr_str *out)
 {
     char label[32];
 
-    wr_str_add(out, "<g class=\"grid\">");
+    wr_str_addf(out, "<g class=\"grid\" fill=\"none\" stroke=\"%s\">", colours[GRID].light);
     for (size_t i = 0; i < f->sx.nticks; i++)
         wr_str_addf(out, "<path d=\"M%.1f %.1fv%.1f\"/>", px(f, scale_at(&f->sx, f->sx.tick[i])),
                     f->y, f->h + 4);
     for (size_t i = 0; i < f->sy.nticks; i++)
         wr_str_addf(out, "<path d=\"M%.1f %.1fh%.1f\"/>", f->x - 4,
                     py(f, scale_at(&f->sy, f->sy.tick[i])), f->w + 4);
-    wr_str_addf(out, "</g>\n<path class=\"axis\" d=\"M%.1f %.1fv%.1fh%.1f\"/>\n", f->x, f->y, f->h,
-                f->w);
-    wr_str_add(out, "<g class=\"dim\" text-anchor=\"middle\">");
+    wr_str_addf(out, "</g>\n<path class=\"axis\" fill=\"none\" stroke=\"%s\" ", colours[DIM].light);
+    wr_str_addf(out, "d=\"M%.1f %.1fv%.1fh%.1f\"/>\n", f->x, f->y, f->h, f->w);
+    wr_str_addf(out, "<g fill=\"%s\" text-anchor=\"middle\">", colours[DIM].light);
     for (size_t i = 0; i < f->sx.nticks; i++) {
         scale_label(&f->sx, f->sx.tick[i], label, sizeof label);
         wr_str_addf(out, "<text class=\"dim\" x=\"%.1f\" y=\"%.1f\">%s</text>",
                     px(f, scale_at(&f->sx, f->sx.tick[i])), f->y + f->h + 19, label);
     }
-    wr_str_add(out, "</g>\n<g text-anchor=\"end\">");
+    wr_str_addf(out, "</g>\n<g fill=\"%s\" text-anchor=\"end\">", colours[DIM].light);
     for (size_t i = 0; i < f->sy.nticks; i++) {
         scale_label(&f->sy, f->sy.tick[i], label, sizeof label);
         wr_str_addf(out, "<text class=\"dim\" x=\"%.1f\" y=\"%.1f\">%s</text>", f->x - 8,
@@ -155,7 +178,7 @@ static void put_line(const struct report_series *s, size_t k, const struct frame
 {
     bool any = false;
 
-    wr_str_add(out, "<path class=\"line\"");
+    put_stroke(s, out);
     if (k / NCOLOURS % NDASHES)
         wr_str_addf(out, " stroke-dasharray=\"%s\"", dashes[k / NCOLOURS % NDASHES]);
     wr_str_add(out, " d=\"");
@@ -187,7 +210,9 @@ static void put_point(const struct report_chart *c, size_t k, const struct repor
     if (p->low < p->high) {
         double low = scale_at(&f->sy, p->low), high = scale_at(&f->sy, p->high);
 
-        wr_str_addf(out, "<path class=\"bar\" d=\"M%.2f %.2fV%.2fm-3 0h6M%.2f %.2fh6\"/>",
+        wr_str_addf(out,
+                    "<path class=\"bar\" fill=\"none\" stroke-width=\"1.2\" "
+                    "d=\"M%.2f %.2fV%.2fm-3 0h6M%.2f %.2fh6\"/>",
                     px(f, ax), py(f, isnan(low) ? 0 : low), py(f, high), px(f, ax) - 3,
                     py(f, isnan(low) ? 0 : low));
     }
@@ -244,9 +269,11 @@ static void put_entry(const struct report_series *s, size_t k, const struct entr
     const char *dash = dashes[k / NCOLOURS % NDASHES];
 
     put_group(s, k, out);
-    if (!s->marks_only)
-        wr_str_addf(out, "<path class=\"line\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fh28\"/>",
-                    *dash ? dash : "none", e->x, e->y - 4);
+    if (!s->marks_only) {
+        put_stroke(s, out);
+        wr_str_addf(out, " stroke-dasharray=\"%s\" d=\"M%.1f %.1fh28\"/>", *dash ? dash : "none",
+                    e->x, e->y - 4);
+    }
     if (!s->line_only) {
         put_mark(out, k, e->x + 14, e->y - 4, false);
         wr_str_add(out, "/>");
@@ -271,9 +298,10 @@ static double put_legend(const struct report_chart *c, double top, struct wr_str
     if (c->open_means) {
         next_entry(&e, name_width(c->open_means));
         if (out) {
-            wr_str_add(out, "<g class=\"guide\">");
+            put_colour("guide", colours[DIM].light, out);
             put_mark(out, 0, e.x + 14, e.y - 4, true);
-            wr_str_addf(out, "/></g><text class=\"dim\" x=\"%.1f\" y=\"%.1f\">", e.x + 26, e.y);
+            wr_str_addf(out, "/></g><text class=\"dim\" fill=\"%s\" x=\"%.1f\" y=\"%.1f\">",
+                        colours[DIM].light, e.x + 26, e.y);
             report_escape(out, c->open_means);
             wr_str_add(out, "</text>\n");
         }
@@ -290,8 +318,9 @@ static void chart_svg(const struct report_chart *c, const char *id, bool whole, 
 
     scale_chart(c, 8, 6, &f.sx, &f.sy);
     wr_str_addf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wc\" viewBox=\"0 0 %d %.0f\"",
-                WIDTH, height);
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wc\" viewBox=\"0 0 %d %.0f\" "
+                "font-family=\"sans-serif\" font-size=\"13\" fill=\"%s\"",
+                WIDTH, height, colours[FG].light);
     if (whole)
         wr_str_addf(out, " width=\"%d\" height=\"%.0f\"", WIDTH, height);
     wr_str_addf(out, " role=\"img\" aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">",
@@ -303,10 +332,13 @@ static void chart_svg(const struct report_chart *c, const char *id, bool whole, 
     if (whole) {
         wr_str_add(out, "<style>\n");
         report_svg_css(out);
-        wr_str_add(out, "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--bg)\"/>\n");
+        wr_str_addf(out,
+                    "</style>\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
+                    "fill=\"%s\"/>\n",
+                    colours[BG].light);
     }
     if (whole && c->title) {
-        wr_str_add(out, "<text class=\"title\" x=\"12\" y=\"26\">");
+        wr_str_add(out, "<text class=\"title\" font-size=\"16\" x=\"12\" y=\"26\">");
         report_escape(out, c->title);
         wr_str_add(out, "</text>\n");
     }

@@ -105,8 +105,8 @@ static void a_number_that_is_none_breaks_the_line(void **state)
     struct wr_str out = {0};
 
     report_chart_svg(&c, &out);
-    assert_non_null(strstr(out.s, "class=\"line\" d=\"M64.00"));
-    const char *d = strstr(out.s, "class=\"line\" d=\"") + strlen("class=\"line\" d=\"M");
+    assert_non_null(strstr(out.s, "stroke-linecap=\"round\" d=\"M64.00"));
+    const char *d = strstr(strstr(out.s, "class=\"line\""), " d=\"M") + strlen(" d=\"M");
     const char *end = strchr(d, '"');
     assert_non_null(memchr(d, 'M', (size_t)(end - d)));
     assert_null(memchr(d, 'L', (size_t)(end - d)));
@@ -155,6 +155,30 @@ static void a_picture_names_and_describes_itself(void **state)
     assert_non_null(strstr(inside.s, "clip-path=\"url(#p7-clip)\""));
     wr_str_fini(&out);
     wr_str_fini(&inside);
+}
+
+/* Some viewers know no variables, some no style sheets at all. */
+static void a_picture_has_its_colours_without_a_style_sheet(void **state)
+{
+    (void)state;
+    struct report_series s[] = {{.name = "a", .point = rising, .n = 3},
+                                {.name = "b", .point = rising, .n = 3, .guide = true}};
+    struct report_chart c = chart_of(s, 2);
+    struct wr_str out = {0};
+
+    report_chart_svg(&c, &out);
+    const char *css = strstr(out.s, "<style>"), *shapes = strstr(out.s, "</style>");
+    const char *variable = strstr(css, ":var(");
+
+    assert_true(strstr(css, "@supports") < variable);
+    assert_null(strstr(shapes, "var("));
+    assert_non_null(strstr(shapes, "<rect class=\"ground\" width=\"100%\" height=\"100%\" "
+                                   "fill=\"#ffffff\"/>"));
+    assert_non_null(strstr(shapes, "<g class=\"s0\" fill=\"#0068a8\" stroke=\"#0068a8\">"));
+    assert_non_null(strstr(shapes, "<g class=\"guide\" fill=\"#555555\" stroke=\"#555555\">"));
+    for (const char *l = shapes; (l = strstr(l, "class=\"line\"")); l++)
+        assert_int_equal(strncmp(l, "class=\"line\" fill=\"none\"", 24), 0);
+    wr_str_fini(&out);
 }
 
 /* The labels of the axes, each as <text class="dim" ...>label</text>, in order. */
@@ -264,6 +288,7 @@ int main(void)
         cmocka_unit_test(a_number_that_is_none_breaks_the_line),
         cmocka_unit_test(names_cannot_break_out_of_a_picture),
         cmocka_unit_test(a_picture_names_and_describes_itself),
+        cmocka_unit_test(a_picture_has_its_colours_without_a_style_sheet),
         cmocka_unit_test(ticks_are_round_numbers_that_hold_the_points),
         cmocka_unit_test(any_points_at_all_make_a_picture),
         cmocka_unit_test(many_series_stay_apart_in_colour_or_dashes),
