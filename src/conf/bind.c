@@ -291,6 +291,28 @@ static bool bind_absent(struct conf *c, const struct conf_row *row, void *at, ui
     return bind_value(c, row, node, at, field, err);
 }
 
+/* Is it a key of a section that may be a file of its own? Then this is perhaps
+ * that file. True: the error is told. */
+static bool fail_misplaced(const struct conf_row *rows, const struct conf_node *key,
+                           struct wr_err *err)
+{
+    const struct conf_row *row = rows;
+
+    while (row && row->key && !(row->include && conf_row_find(row->rows, key->text)))
+        row++;
+    if (!row || !row->key)
+        return false;
+    const char *path = key->src->kind == CONF_FROM_FILE ? key->src->name : "FILE";
+    const char *slash = strrchr(path, '/');
+
+    wr_fail(
+        err, WR_INPUT,
+        "\"%s\" belongs below `%s:`; indent it there, or, if this file is the %s's own, name it "
+        "in another with `%s: %s` and give that one",
+        key->text, row->key, row->key, row->key, wr_text_clip(slash ? slash + 1 : path).s);
+    return true;
+}
+
 static bool bind_rows(struct conf *c, const struct conf_row *rows, const char *extra,
                       const struct conf_node *map, unsigned char *base, uint32_t parent,
                       struct wr_err *err)
@@ -300,7 +322,8 @@ static bool bind_rows(struct conf *c, const struct conf_row *rows, const char *e
 
         if (conf_row_find(rows, key->text) || (extra && !strcmp(key->text, extra)))
             continue;
-        conf_unknown_key(rows, extra, "", key->text, err);
+        if (parent || !fail_misplaced(rows, key, err))
+            conf_unknown_key(rows, extra, "", key->text, err);
         return wrap(c, parent, key, err);
     }
     for (const struct conf_row *row = rows; row && row->key; row++) {

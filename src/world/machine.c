@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "net/topo/fail.h"
 
 static const struct world_link *find_link(const struct world_machine *m, const char *name)
@@ -45,6 +46,49 @@ static bool check_names(const struct conf *conf, const struct world_machine *m,
     return true;
 }
 
+static bool is_default(const struct conf *conf, const void *field)
+{
+    return !strcmp(conf_origin(conf, field), "default");
+}
+
+/* A link must carry a packet. The complaint is about what the user wrote: where the
+ * buffer is its default, the packet is too long. */
+static bool check_link(const struct conf *conf, const struct world_link *l,
+                       const uint64_t *packet_b, struct wr_err *err)
+{
+    const char *name = l->key.name;
+
+    if ((double)*packet_b > l->bandwidth)
+        return conf_fail(conf, &l->bandwidth, err,
+                         "a packet of %s takes more than a second on links.%s; raise its bandwidth "
+                         "or lower nic.packet",
+                         wr_text_bytes(*packet_b).s, name);
+    if (l->buffer_b < *packet_b)
+        return conf_fail(conf,
+                         is_default(conf, &l->buffer_b) ? (const void *)packet_b
+                                                        : (const void *)&l->buffer_b,
+                         err,
+                         "a buffer of %s does not hold a packet of %s; raise links.%s.buffer or "
+                         "lower nic.packet",
+                         wr_text_bytes(l->buffer_b).s, wr_text_bytes(*packet_b).s, name);
+    return true;
+}
+
+static bool check_rails(const struct conf *conf, const struct world_machine *m,
+                        const struct topo *t, struct wr_err *err)
+{
+    uint32_t fewer = m->nic.rails;
+
+    if (t->nterms % m->nic.rails == 0)
+        return true;
+    while (t->nterms % fewer)
+        fewer--;
+    return conf_fail(conf, &m->nic.rails, err,
+                     "%u terminals cannot be shared out to nodes of %u rails; choose a divisor, "
+                     "such as %u, or change the topology's nodes",
+                     t->nterms, m->nic.rails, fewer);
+}
+
 static bool set_links(const struct conf *conf, const struct world_machine *m, const struct topo *t,
                       struct net_params *p, struct wr_err *err)
 {
@@ -62,6 +106,8 @@ static bool set_links(const struct conf *conf, const struct world_machine *m, co
                              "link class \"%s\" of topology %s is not given; add links.%s or "
                              "links.default",
                              t->class_name[c], t->ops->kind.name, t->class_name[c]);
+        if (!check_link(conf, l, &m->nic.packet_b, err))
+            return false;
         p->link[c] = (struct net_link_params){l->bandwidth, l->latency_ps, l->buffer_b};
     }
     return true;
@@ -118,7 +164,7 @@ bool world_parts_open(struct world_parts *ret, const struct conf *conf,
         return conf_fail(conf, &m->topology, err, "%s", inner.text);
     }
     if (!set_failures(conf, m, &ret->topo, err) ||
-        !set_links(conf, m, &ret->topo, &ret->net, err)) {
+        !set_links(conf, m, &ret->topo, &ret->net, err) || !check_rails(conf, m, &ret->topo, err)) {
         topo_close(&ret->topo);
         return false;
     }
