@@ -9,6 +9,7 @@
 #include "load/synth/synth.h"
 #include "net/route/route.h"
 #include "net/topo/topo.h"
+#include "rank/place/place.h"
 
 struct list_opts {
     bool json;
@@ -31,6 +32,7 @@ static const struct list_table tables[] = {
     {"patterns", "pattern", "who sends to whom", synth_pattern_kinds},
     {"injections", "injection", "when messages are sent", synth_inject_kinds},
     {"sizes", "size", "how long messages are", synth_size_kinds},
+    {"placements", "placement", "which rank sits on which node", place_kinds},
 };
 
 enum { NTABLES = sizeof tables / sizeof tables[0] };

@@ -1,0 +1,262 @@
+/* place_file.c -- two formats, told apart by their first word. */
+#include "place_file.h"
+
+#include <string.h>
+
+enum { MAX_COLUMNS = 64 };
+
+/* Where we are in the text. Columns count bytes from 1. */
+struct scan {
+    const struct place_file *f;
+    const char *name, *at, *end, *line_start;
+    uint32_t line;
+};
+
+struct cell {
+    const char *s;
+    size_t n;
+};
+
+#define fail_at(c, err, fmt, ...)                                   \
+    wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
+            (size_t)((c)->at - (c)->line_start) + 1 __VA_OPT__(, ) __VA_ARGS__)
+
+static void skip_blanks(struct scan *c)
+{
+    while (c->at < c->end && strchr(" \t\r", *c->at) && *c->at)
+        c->at++;
+}
+
+static bool at_line_end(const struct scan *c)
+{
+    return c->at == c->end || *c->at == '\n' || *c->at == '#';
+}
+
+static void next_line(struct scan *c)
+{
+    while (c->at < c->end && *c->at != '\n')
+        c->at++;
+    if (c->at < c->end)
+        c->at++;
+    c->line_start = c->at;
+    c->line++;
+}
+
+/* The whole cell must be a number below `end`. */
+static bool number(struct scan *c, struct cell cell, const char *what, uint64_t end, uint32_t *ret,
+                   struct wr_err *err)
+{
+    uint64_t v = 0;
+    size_t i;
+
+    c->at = cell.s;
+    for (i = 0; i < cell.n && cell.s[i] >= '0' && cell.s[i] <= '9'; i++)
+        if (v <= UINT32_MAX) /* larger is too large already */
+            v = v * 10 + (uint64_t)(cell.s[i] - '0');
+    if (!cell.n || i < cell.n)
+        return fail_at(c, err, "\"%.*s\" is not the number of a %s; write a whole number",
+                       cell.n > 40 ? 40 : (int)cell.n, cell.s, what);
+    if (v >= end)
+        return fail_at(c, err, "%s %.*s does not exist; they are numbered 0 to %llu", what,
+                       cell.n > 20 ? 20 : (int)cell.n, cell.s, (unsigned long long)end - 1);
+    *ret = (uint32_t)v;
+    return true;
+}
+
+static bool too_many(struct scan *c, struct wr_err *err)
+{
+    return fail_at(c, err, "the job has %u ranks and this is one more; set its ranks accordingly",
+                   c->f->ranks);
+}
+
+static bool parse_plain(struct scan *c, uint32_t *node, uint32_t *line, struct wr_err *err)
+{
+    uint32_t rank = 0;
+
+    for (; c->at < c->end; next_line(c)) {
+        for (skip_blanks(c); !at_line_end(c); skip_blanks(c)) {
+            struct cell word = {.s = c->at};
+
+            while (word.s + word.n < c->end && !strchr(" \t\r\n#,", word.s[word.n]))
+                word.n++;
+            if (rank == c->f->ranks)
+                return too_many(c, err);
+            if (!number(c, word, "node", c->f->nnodes, &node[rank], err))
+                return false;
+            line[rank++] = c->line;
+            c->at += word.n;
+            c->at += c->at < c->end && *c->at == ',';
+        }
+    }
+    if (rank < c->f->ranks)
+        return wr_fail(err, WR_INPUT,
+                       "%s: %u nodes for %u ranks; write one for each or set the job's ranks",
+                       c->name, rank, c->f->ranks);
+    return true;
+}
+
+/* Splits a line at its commas; more columns than fit are the last one's. */
+static size_t split(const struct scan *c, struct cell cell[MAX_COLUMNS])
+{
+    const char *p = c->at, *stop = memchr(p, '\n', (size_t)(c->end - p));
+    size_t n = 0;
+
+    if (!stop)
+        stop = c->end;
+    if (stop > p && stop[-1] == '\r')
+        stop--;
+    for (;; p++) {
+        const char *comma = memchr(p, ',', (size_t)(stop - p));
+
+        if (!comma || n == MAX_COLUMNS - 1)
+            comma = stop;
+        cell[n++] = (struct cell){p, (size_t)(comma - p)};
+        p = comma;
+        if (p == stop)
+            return n;
+    }
+}
+
+static bool same(struct cell cell, const char *text, size_t n)
+{
+    return cell.n == n && !memcmp(cell.s, text, n);
+}
+
+static size_t find(const struct cell *head, size_t n, const char *text, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (same(head[i], text, len))
+            return i;
+    return SIZE_MAX;
+}
+
+/* The columns of a CSV file that matter. */
+struct columns {
+    size_t n, rank, node;
+    uint32_t per_node; /* terminals of a node, or 1 */
+    size_t where[MAX_COLUMNS];
+    const char *value[MAX_COLUMNS];
+};
+
+static bool read_head(struct scan *c, struct columns *ret, struct wr_err *err)
+{
+    static const char *const nodes[] = {"node", "node_id", "terminal", "terminal_id"};
+    struct cell head[MAX_COLUMNS];
+    struct columns k = {.node = SIZE_MAX, .n = split(c, head)};
+
+    k.rank = find(head, k.n, "rank", 4);
+    for (uint32_t i = 0; i < 4 && k.node == SIZE_MAX; i++) {
+        k.node = find(head, k.n, nodes[i], strlen(nodes[i]));
+        k.per_node = i < 2 ? 1 : c->f->rails;
+    }
+    if (k.rank == SIZE_MAX || k.node == SIZE_MAX)
+        return fail_at(c, err,
+                       "neither a node's number nor a line that names columns `rank` and "
+                       "`node` (or `terminal_id`); write one node per line, or CSV with those");
+    if (c->f->nwhere > MAX_COLUMNS)
+        return wr_fail(err, WR_INPUT, "%zu conditions in `where`; at most %d make sense",
+                       c->f->nwhere, MAX_COLUMNS);
+    for (size_t i = 0; i < c->f->nwhere; i++) {
+        const char *w = c->f->where[i], *eq = strchr(w, '=');
+
+        if (!eq)
+            return wr_fail(err, WR_INPUT,
+                           "where: \"%.60s\" has no `=`; write column=value, as in slot=0", w);
+        k.where[i] = find(head, k.n, w, (size_t)(eq - w));
+        k.value[i] = eq + 1;
+        if (k.where[i] == SIZE_MAX)
+            return wr_fail(err, WR_INPUT,
+                           "where: %s has no column \"%.*s\"; its first line names them", c->name,
+                           eq - w > 60 ? 60 : (int)(eq - w), w);
+    }
+    *ret = k;
+    return true;
+}
+
+/* A cell "milc|nekbone" matches either name. */
+static bool matches(struct cell cell, const char *value)
+{
+    const char *p = cell.s, *end = cell.s + cell.n;
+
+    for (;;) {
+        const char *bar = p < end ? memchr(p, '|', (size_t)(end - p)) : NULL;
+
+        if (same((struct cell){p, (size_t)((bar ? bar : end) - p)}, value, strlen(value)))
+            return true;
+        if (!bar)
+            return same(cell, value, strlen(value));
+        p = bar + 1;
+    }
+}
+
+static bool read_row(struct scan *c, const struct columns *k, uint32_t *node, uint32_t *line,
+                     struct wr_err *err)
+{
+    struct cell cell[MAX_COLUMNS];
+    size_t n = split(c, cell);
+    uint32_t rank, at;
+
+    if (n != k->n)
+        return fail_at(c, err, "%zu columns where the first line has %zu; complete the line", n,
+                       k->n);
+    for (size_t i = 0; i < c->f->nwhere; i++)
+        if (!matches(cell[k->where[i]], k->value[i]))
+            return true;
+    if (!number(c, cell[k->rank], "rank", UINT32_MAX, &rank, err))
+        return false;
+    if (rank >= c->f->ranks)
+        return fail_at(c, err,
+                       "rank %u, and the job has ranks 0 to %u; set its ranks, or use `where` to "
+                       "choose lines",
+                       rank, c->f->ranks - 1);
+    if (line[rank])
+        return fail_at(c, err,
+                       "rank %u was placed in line %u already; use `where` to choose lines, as in "
+                       "where: [slot=0]",
+                       rank, line[rank]);
+    if (!number(c, cell[k->node], k->per_node > 1 ? "terminal" : "node",
+                (uint64_t)c->f->nnodes * k->per_node, &at, err))
+        return false;
+    node[rank] = at / k->per_node;
+    line[rank] = c->line;
+    return true;
+}
+
+static bool parse_csv(struct scan *c, uint32_t *node, uint32_t *line, struct wr_err *err)
+{
+    struct columns k;
+
+    if (!read_head(c, &k, err))
+        return false;
+    for (next_line(c); c->at < c->end; next_line(c)) {
+        if (*c->at == '\n' || *c->at == '#' || *c->at == '\r')
+            continue;
+        if (!read_row(c, &k, node, line, err))
+            return false;
+    }
+    for (uint32_t r = 0; r < c->f->ranks; r++)
+        if (!line[r])
+            return wr_fail(err, WR_INPUT,
+                           "%s: no line%s places rank %u; the job has %u ranks: add the lines or "
+                           "set its ranks",
+                           c->name, c->f->nwhere ? " that matches `where`" : "", r, c->f->ranks);
+    return true;
+}
+
+bool place_file_parse(const struct place_file *f, const char *name, const char *text, size_t len,
+                      uint32_t *node, uint32_t *line, struct wr_err *err)
+{
+    struct scan c = {f, name, text, text + len, text, 1};
+
+    memset(line, 0, f->ranks * sizeof *line);
+    for (skip_blanks(&c); c.at < c.end && at_line_end(&c); skip_blanks(&c))
+        next_line(&c);
+    if (c.at < c.end && (*c.at < '0' || *c.at > '9')) {
+        c.at = c.line_start;
+        return parse_csv(&c, node, line, err);
+    }
+    if (f->nwhere)
+        return wr_fail(err, WR_INPUT, "%s: `where` needs CSV with named columns; leave it out",
+                       name);
+    return parse_plain(&c, node, line, err);
+}
