@@ -65,7 +65,8 @@ static void format(const struct wr_progress *p, double done, double elapsed_s, s
     if (p->total > 0)
         wr_str_addf(line, " %.0f %% ", fmin(100, floor(100 * done / p->total)));
     wr_str_add(line, " ");
-    add_number(line, done);
+    /* A run that waits for its last messages is past its end, not at 103 of 100. */
+    add_number(line, p->total > 0 ? fmin(done, p->total) : done);
     wr_str_addf(line, "%s%s", gap, p->unit);
     if (p->total > 0) {
         wr_str_add(line, " of ");
