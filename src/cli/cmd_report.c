@@ -1,4 +1,4 @@
-/* cmd_report.c -- weir report: run files as text, CSV, a picture or a page. */
+/* cmd_report.c -- weir report: run files as text, CSV, JSON, a picture or a page. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 struct report_opts {
     const char *out;
     uint32_t format, picture;
-    bool ascii;
+    bool ascii, json;
 };
 
-enum format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_HTML, FORMAT_SVG, FORMAT_CSV };
-static const char *const format_names[] = {"auto", "text", "html", "svg", "csv", NULL};
+enum format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_HTML, FORMAT_SVG, FORMAT_CSV, FORMAT_JSON };
+static const char *const format_names[] = {"auto", "text", "html", "svg", "csv", "json", NULL};
 
 static const struct cli_opt report_rows[] = {
     {"output", 'o', CLI_TEXT, offsetof(struct report_opts, out), "FILE", NULL,
@@ -24,6 +24,7 @@ static const struct cli_opt report_rows[] = {
      "which picture of a load sweep is written as SVG", report_picture_names},
     {"ascii", 0, CLI_FLAG, offsetof(struct report_opts, ascii), NULL, NULL,
      "draw with ASCII characters only", NULL},
+    CLI_JSON(struct report_opts, json),
     CLI_OPT_END,
 };
 
@@ -32,9 +33,14 @@ static enum format format_of(const struct report_opts *o)
     static const struct {
         const char *ending;
         enum format format;
-    } endings[] = {
-        {".html", FORMAT_HTML}, {".htm", FORMAT_HTML}, {".svg", FORMAT_SVG}, {".csv", FORMAT_CSV}};
+    } endings[] = {{".html", FORMAT_HTML},
+                   {".htm", FORMAT_HTML},
+                   {".svg", FORMAT_SVG},
+                   {".csv", FORMAT_CSV},
+                   {".json", FORMAT_JSON}};
 
+    if (o->json)
+        return FORMAT_JSON;
     if (o->format != FORMAT_AUTO)
         return o->format;
     for (size_t i = 0; o->out && i < sizeof endings / sizeof *endings; i++) {
@@ -60,6 +66,8 @@ static bool make_sweep(const struct cli_call *call, struct wr_str *text, struct 
         return report_sweep_svg(runs, n, o->picture, text, err);
     case FORMAT_CSV:
         return report_sweep_csv(runs, n, text, err);
+    case FORMAT_JSON:
+        return report_sweep_json(runs, n, text, err);
     default:
         return report_sweep_text(runs, n, &style, text, err);
     }
@@ -73,6 +81,8 @@ static bool make_single(const struct cli_call *call, struct wr_str *text, struct
     switch (format_of(call->opts)) {
     case FORMAT_HTML:
         return report_run_page(call->args[0], text, err);
+    case FORMAT_JSON:
+        return report_run_json(call->args[0], text, err);
     case FORMAT_SVG:
     case FORMAT_CSV:
         return wr_fail(err, WR_INPUT,
@@ -103,7 +113,7 @@ static int report_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_report = {
     .name = "report",
-    .summary = "draw run files: text, CSV, a picture or a page",
+    .summary = "draw run files: text, CSV, JSON, a picture or a page",
     .args = "RUN...",
     .min_args = 1,
     .max_args = -1,

@@ -17,7 +17,7 @@ struct sweep_opts {
     struct cli_list loads, routings, sets;
     const char *out;
     uint32_t seeds, jobs;
-    bool force, progress, quiet;
+    bool force, progress, quiet, json;
 };
 
 static const struct cli_opt sweep_rows[] = {
@@ -61,6 +61,7 @@ static const struct cli_opt sweep_rows[] = {
      .offset = offsetof(struct sweep_opts, force),
      .help = "replace an existing run file"},
     CLI_SET(struct sweep_opts, sets),
+    CLI_JSON(struct sweep_opts, json),
     CLI_PROGRESS(struct sweep_opts, progress),
     CLI_QUIET(struct sweep_opts, quiet),
     CLI_OPT_END,
@@ -145,14 +146,24 @@ static bool sweep(const struct study_sweep *s, struct run *run, const struct swe
                       *ret_interrupted ? "interrupted" : NULL, err);
 }
 
-static bool print_curves(const char *path, FILE *out, struct wr_err *err)
+/* What was finished, drawn for people or as rows for programs. */
+static bool print_points(const struct sweep_opts *o, FILE *out, struct wr_err *err)
 {
     struct wr_str text = {0};
     struct report_text_style style = cli_style(out, false);
-    bool ok = report_sweep_text(&path, 1, &style, &text, err);
+    bool any = false;
+    bool ok = report_has_sweep(o->out, &any, err);
 
+    if (ok && any)
+        ok = o->json ? report_sweep_json(&o->out, 1, &text, err)
+                     : report_sweep_text(&o->out, 1, &style, &text, err);
+    else if (ok && o->json)
+        wr_str_add(&text, "[]\n");
     if (ok)
         fputs(wr_str_get(&text), out);
+    if (ok && any && !o->json)
+        fprintf(out, "written to %s; make a page of it with `weir report %s -o sweep.html`\n",
+                o->out, o->out);
     wr_str_fini(&text);
     return ok;
 }
@@ -178,6 +189,7 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
         .nsets = o->sets.n,
         .routings = o->routings.v,
         .nroutings = o->routings.n,
+        .series = c.machine.routing.kind->name,
         .loads = loads.v,
         .nloads = loads.n,
         .seeds = o->seeds ? o->seeds : 1,
@@ -188,15 +200,11 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
     bool ok = study_sweep_check(&s, err) &&
               simulate_create(&run, o->out, conf, c.seed, call, o->force, err) &&
               (!c.title || run_put_text(run, "title", c.title, err)) &&
-              sweep(&s, run, o, &interrupted, err) &&
-              (interrupted || print_curves(o->out, call->out, err));
+              sweep(&s, run, o, &interrupted, err) && print_points(o, call->out, err);
 
     if (ok && interrupted)
         ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds the points that were finished",
                      o->out);
-    if (ok)
-        fprintf(call->out, "written to %s; make a page of it with `weir report %s -o sweep.html`\n",
-                o->out, o->out);
     conf_close(conf);
     wr_vec_fini(&loads);
     return ok ? 0 : cli_error(err);

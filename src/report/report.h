@@ -1,4 +1,4 @@
-/* report.h -- run files -> text, CSV, SVG and one self-contained HTML page.
+/* report.h -- run files -> text, CSV, JSON, SVG and one self-contained HTML page.
  *
  * Reads run files only; whatever made them, a simulation or a measurement, is
  * reported the same way.
@@ -25,6 +25,7 @@ extern const char *const report_picture_names[]; /* ends with NULL */
 bool report_sweep_text(const char *const *runs, size_t n, const struct report_text_style *style,
                        struct wr_str *out, struct wr_err *err);
 bool report_sweep_csv(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
+bool report_sweep_json(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
 bool report_sweep_svg(const char *const *runs, size_t n, enum report_picture which,
                       struct wr_str *out, struct wr_err *err);
 bool report_sweep_page(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
@@ -33,6 +34,7 @@ bool report_sweep_html(const char *const *runs, size_t n, const char *out, struc
 /* A single run: latencies, load of the links, slices over time. */
 bool report_run_text(const char *run, const struct report_text_style *style, struct wr_str *out,
                      struct wr_err *err);
+bool report_run_json(const char *run, struct wr_str *out, struct wr_err *err);
 bool report_run_page(const char *run, struct wr_str *out, struct wr_err *err);
 
 /* Does the file hold a load sweep? */

@@ -117,6 +117,18 @@ bool report_run_text(const char *run, const struct report_text_style *style, str
     return true;
 }
 
+bool report_run_json(const char *run, struct wr_str *out, struct wr_err *err)
+{
+    struct single s;
+
+    if (!single_read(&s, run, err))
+        return false;
+    report_json(out, json_pack("{so, so, so}", "summary", table_json(&s.summary), "latency",
+                               table_json(&s.latency), "links", table_json(&s.links)));
+    single_fini(&s);
+    return true;
+}
+
 bool report_run_page(const char *run, struct wr_str *out, struct wr_err *err)
 {
     struct page_sources sources;

@@ -74,30 +74,50 @@ bool report_sweep_text(const char *const *runs, size_t n, const struct report_te
 }
 
 /* For programs: the columns of the view `sweep`, unrounded. */
+static void fill_columns(const struct sweep *s, struct table *t)
+{
+    *t = (struct table){.ncols = SWEEP_COLS + 2, .nleft = 1};
+    for (size_t i = 0; i + 1 < t->ncols; i++)
+        table_add(t, "%s", sweep_names[i]);
+    table_add(t, "seeds");
+    for (size_t i = 0; i < s->curve.n; i++)
+        for (size_t j = 0; j < s->curve.v[i].point.n; j++) {
+            const struct sweep_point *p = &s->curve.v[i].point.v[j];
+
+            table_add(t, "%s", s->curve.v[i].name);
+            for (int c = 0; c < SWEEP_COLS; c++) {
+                if (isnan(p->col[c]))
+                    table_add(t, "%s", "");
+                else
+                    table_add(t, "%.12g", p->col[c]);
+            }
+            table_add(t, "%zu", p->seeds);
+        }
+}
+
 bool report_sweep_csv(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err)
 {
-    struct table t = {.ncols = SWEEP_COLS + 2};
+    struct table t;
     struct sweep s;
 
     if (!sweep_read(&s, runs, n, err))
         return false;
-    for (size_t i = 0; i + 1 < t.ncols; i++)
-        table_add(&t, "%s", sweep_names[i]);
-    table_add(&t, "seeds");
-    for (size_t i = 0; i < s.curve.n; i++)
-        for (size_t j = 0; j < s.curve.v[i].point.n; j++) {
-            const struct sweep_point *p = &s.curve.v[i].point.v[j];
-
-            table_add(&t, "%s", s.curve.v[i].name);
-            for (int c = 0; c < SWEEP_COLS; c++) {
-                if (isnan(p->col[c]))
-                    table_add(&t, "%s", "");
-                else
-                    table_add(&t, "%.12g", p->col[c]);
-            }
-            table_add(&t, "%zu", p->seeds);
-        }
+    fill_columns(&s, &t);
     table_csv(&t, out);
+    table_fini(&t);
+    sweep_fini(&s);
+    return true;
+}
+
+bool report_sweep_json(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err)
+{
+    struct table t;
+    struct sweep s;
+
+    if (!sweep_read(&s, runs, n, err))
+        return false;
+    fill_columns(&s, &t);
+    report_json(out, table_json(&t));
     table_fini(&t);
     sweep_fini(&s);
     return true;

@@ -146,6 +146,43 @@ void table_csv(const struct table *t, struct wr_str *out)
     }
 }
 
+static json_t *json_cell(const char *s)
+{
+    char *end;
+
+    if (!*s)
+        return json_null();
+    if (strspn(s, "0123456789") == strlen(s) && strlen(s) < 19)
+        return json_integer(strtoll(s, NULL, 10));
+    double v = strtod(s, &end);
+    return *end || !isfinite(v) ? json_string(s) : json_real(v);
+}
+
+json_t *table_json(const struct table *t)
+{
+    json_t *rows = json_array(), *row = NULL;
+
+    for (size_t i = t->ncols; i < t->cell.n; i++) {
+        size_t col = i % t->ncols;
+
+        if (!col)
+            json_array_append_new(rows, row = json_object());
+        json_object_set_new(row, t->cell.v[col],
+                            col < t->nleft ? json_string(t->cell.v[i]) : json_cell(t->cell.v[i]));
+    }
+    return rows;
+}
+
+void report_json(struct wr_str *out, json_t *all)
+{
+    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+
+    assert(text);
+    wr_str_addf(out, "%s\n", text);
+    free(text);
+    json_decref(all);
+}
+
 void table_fini(struct table *t)
 {
     wr_vec_fini(&t->cell);

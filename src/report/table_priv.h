@@ -1,6 +1,8 @@
-/* table_priv.h -- a table of text, laid out once, drawn for terminals, pages and CSV. */
+/* table_priv.h -- a table of text, laid out once, drawn for terminals, pages and programs. */
 #ifndef REPORT_TABLE_PRIV_H
 #define REPORT_TABLE_PRIV_H
+
+#include <jansson.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -20,7 +22,11 @@ void table_number(struct table *t, double v, int decimals);
 void table_drop_empty(struct table *t);
 void table_text(const struct table *t, struct wr_str *out);
 void table_html(const struct table *t, const char *caption, struct wr_str *out);
+/* An array of objects named by the head; numbers are numbers, blanks are null. */
+json_t *table_json(const struct table *t);
 void table_csv(const struct table *t, struct wr_str *out);
+/* Writes it out and lets go of it. */
+void report_json(struct wr_str *out, json_t *all);
 void table_fini(struct table *t);
 
 #endif

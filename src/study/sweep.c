@@ -201,7 +201,7 @@ static void stop(struct worker *k)
     *k = (struct worker){0};
 }
 
-static bool finish(struct worker *k, const struct study_sweep *s, const char *only, struct run *run,
+static bool finish(struct worker *k, const struct study_sweep *s, struct run *run,
                    bool *ret_interrupted, struct wr_err *err)
 {
     struct point p = k->point;
@@ -219,7 +219,7 @@ static bool finish(struct worker *k, const struct study_sweep *s, const char *on
         *ret_interrupted = true;
         return true;
     }
-    p.r.series = s->nroutings ? s->routings[p.routing] : only;
+    p.r.series = s->nroutings ? s->routings[p.routing] : s->series;
     p.r.place = 1 + ((int64_t)p.routing * s->nloads + p.load) * s->seeds + p.seed;
     return run_put_sweep(run, &p.r, err) && run_flush(run, err);
 }
@@ -287,7 +287,7 @@ bool study_sweep_run(const struct study_sweep *s, struct run *run, struct wr_pro
                     kill(worker[i].pid, SIGTERM);
         for (uint32_t i = 0; ok && i < s->jobs; i++)
             if (worker[i].pid && fds[i].revents && collect(&worker[i])) {
-                ok = finish(&worker[i], s, "traffic", run, &stopped, err);
+                ok = finish(&worker[i], s, run, &stopped, err);
                 busy--;
                 wr_progress_set(progress, (double)++done);
             }

@@ -19,9 +19,11 @@ struct study_sweep {
     const char *file;        /* the configuration */
     const char *const *sets; /* overrides for every point */
     size_t nsets;
-    const char *const
-        *routings; /* one curve each, as machine.routing would be written; n may be 0 */
+    /* One curve each, as machine.routing would be written; without any, the
+     * configuration's makes the only curve, and `series` is its name. */
+    const char *const *routings;
     size_t nroutings;
+    const char *series;
     const double *loads;
     size_t nloads;
     uint32_t seeds; /* seed, seed + 1, ... of the configuration */
