@@ -43,8 +43,9 @@ const struct cli_verb cli_cmd_query = {
         "latency_hist, slice, series, sweep, meta and input. Times are nanoseconds (_ns).\n\n"
         "The file is only read: statements that would change it, or reach any other file, are "
         "refused. Text tables shorten long words; --csv and --json give everything.",
-    .examples = "weir query a.run \"SELECT class, sum(bytes) FROM link_stat GROUP BY class\"\n"
-                "weir query a.run \"SELECT t_ns, value FROM slice WHERE metric = 'bytes'\" --csv\n",
+    .examples =
+        "weir query a.weir \"SELECT class, sum(bytes) FROM link_stat GROUP BY class\"\n"
+        "weir query a.weir \"SELECT t_ns, value FROM slice WHERE metric = 'bytes'\" --csv\n",
     .opts = query_rows,
     .opts_size = sizeof(struct query_opts),
     .main = query_main,

@@ -260,10 +260,10 @@ const struct cli_verb cli_cmd_show = {
         "latency_hist, slice, series, sweep, meta or input. Times are nanoseconds (_ns). Text "
         "tables shorten long words; --csv and --json give everything.\n\n"
         "A run that was killed reads as incomplete, with what it had written until then.",
-    .examples = "weir show a.run\n"
-                "weir show a.run latency\n"
-                "weir show a.run link_stat --csv > links.csv\n"
-                "weir show a.run --config > again.yaml\n",
+    .examples = "weir show a.weir\n"
+                "weir show a.weir latency\n"
+                "weir show a.weir link_stat --csv > links.csv\n"
+                "weir show a.weir --config > again.yaml\n",
     .opts = show_rows,
     .opts_size = sizeof(struct show_opts),
     .main = show_main,
