@@ -53,7 +53,7 @@ static bool read_summary(struct single *s, struct wr_err *err)
 
     if (!run_query(&q, s->run, "SELECT key, value, unit FROM summary", NULL, 0, err))
         return false;
-    s->summary = (struct table){.ncols = 3, .nleft = 1};
+    s->summary = (struct table){.ncols = 3, .nleft = 1, .units = true};
     table_add(&s->summary, "what");
     table_add(&s->summary, "value");
     table_add(&s->summary, "unit");

@@ -29,6 +29,11 @@ void table_number(struct table *t, double v, int decimals)
         table_add(t, "%s", "");
 }
 
+static bool is_words(const struct table *t, size_t col)
+{
+    return col < t->nleft || (t->units && col + 1 == t->ncols);
+}
+
 void table_drop_empty(struct table *t)
 {
     bool *keep = wr_zalloc(t->ncols, sizeof *keep);
@@ -44,6 +49,7 @@ void table_drop_empty(struct table *t)
         if (keep[i % t->ncols])
             t->cell.v[n++] = t->cell.v[i];
     if (ncols) {
+        t->units &= keep[t->ncols - 1];
         t->cell.n = n;
         t->ncols = ncols;
         t->nleft = nleft;
@@ -74,7 +80,7 @@ void table_text(const struct table *t, struct wr_str *out)
     size_t blanks = 0; /* owed, so that no line ends in them */
     for (size_t i = 0; i < t->cell.n; i++) {
         size_t col = i % t->ncols, pad = width[col] - width_of(t->cell.v[i]);
-        bool left = col < t->nleft, empty = !*t->cell.v[i];
+        bool left = is_words(t, col), empty = !*t->cell.v[i];
 
         if (!empty)
             wr_str_addf(out, "%*s%s", (int)(blanks + (left ? 0 : pad)), "", t->cell.v[i]);
@@ -117,7 +123,7 @@ void table_html(const struct table *t, const char *caption, struct wr_str *out)
         if (!col)
             wr_str_add(out, "<tr>");
         wr_str_addf(out, head ? "<th scope=\"col\"%s>" : "<td%s>",
-                    col < t->nleft ? " class=\"w\"" : "");
+                    is_words(t, col) ? " class=\"w\"" : "");
         report_escape(out, t->cell.v[i]);
         wr_str_add(out, head ? "</th>" : "</td>");
         if (col + 1 == t->ncols)
@@ -168,7 +174,7 @@ json_t *table_json(const struct table *t)
         if (!col)
             json_array_append_new(rows, row = json_object());
         json_object_set_new(row, t->cell.v[col],
-                            col < t->nleft ? json_string(t->cell.v[i]) : json_cell(t->cell.v[i]));
+                            is_words(t, col) ? json_string(t->cell.v[i]) : json_cell(t->cell.v[i]));
     }
     return rows;
 }

@@ -11,6 +11,7 @@
 struct table {
     size_t ncols;
     size_t nleft; /* how many columns, from the left, are words (the rest numbers) */
+    bool units;   /* the last column is words too */
     WR_VEC(char *) cell;
     struct wr_arena text;
 };
