@@ -175,6 +175,20 @@ static bool json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
     return true;
 }
 
+static bool fail_view(const char *name, const char *nearest, struct wr_err *err)
+{
+    struct wr_str known = {0};
+
+    for (const struct run_view *v = run_views; v->name; v++)
+        wr_str_addf(&known, "%s%s", v == run_views ? "" : ", ", v->name);
+    if (nearest)
+        wr_fail(err, WR_UNKNOWN, "no view \"%s\"; did you mean %s?", name, nearest);
+    else
+        wr_fail(err, WR_UNKNOWN, "no view \"%s\"; there are %s", name, wr_str_get(&known));
+    wr_str_fini(&known);
+    return false;
+}
+
 static bool print_view(const struct cli_call *call, struct run_reader *r, const char *name,
                        enum cli_format format, struct wr_err *err)
 {
@@ -186,9 +200,7 @@ static bool print_view(const struct cli_call *call, struct run_reader *r, const 
     for (; v->name && strcmp(v->name, name) != 0; v++)
         wr_nearest_try(&near, v->name);
     if (!v->name)
-        return wr_fail(err, WR_UNKNOWN, "no view \"%s\"; %s%s%s", name,
-                       near.best ? "did you mean " : "see `weir show --help`",
-                       near.best ? near.best : "", near.best ? "?" : "");
+        return fail_view(name, near.best, err);
     return cli_rows_query(call->out, r, wr_arena_printf(call->arena, "SELECT * FROM %s", v->name),
                           &rows, err);
 }

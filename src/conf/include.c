@@ -94,13 +94,21 @@ static bool slurp(const char *path, struct wr_str *ret, struct wr_err *err)
 struct conf_node *conf_read(struct conf *c, const char *path, const struct conf_node *named_at,
                             struct wr_err *err)
 {
+    static const char database[] = "SQLite format 3"; /* with its NUL: how run files begin */
     struct wr_str text = {0};
     struct conf_node *root = NULL;
 
-    if (slurp(path, &text, err))
+    if (!slurp(path, &text, err)) {
+        if (named_at)
+            conf_node_wrap(named_at, err);
+    } else if (text.n >= sizeof database && !memcmp(text.s, database, sizeof database)) {
+        wr_fail(err, WR_INPUT,
+                "%s is a run file, not a configuration; print the one it was made with by `weir "
+                "show %s --config`",
+                path, path);
+    } else {
         root = conf_read_text(c, path, wr_str_get(&text), text.n, err);
-    else if (named_at)
-        conf_node_wrap(named_at, err);
+    }
     wr_str_fini(&text);
     return root;
 }

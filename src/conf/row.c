@@ -38,25 +38,49 @@ bool conf_required_inside(const struct conf_row *rows)
     return false;
 }
 
+/* The first key of that name in a section further down, as sections.key; people know the
+ * key and forget where it lives. */
+static bool find_below(const struct conf_row *rows, const char *key, struct wr_str *ret)
+{
+    size_t before = ret->n;
+
+    for (const struct conf_row *row = rows; row && row->key; row++) {
+        if (row->type != CONF_SECTION)
+            continue;
+        wr_str_addf(ret, "%s%s", before ? "." : "", row->key);
+        if (conf_row_find(row->rows, key)) {
+            wr_str_addf(ret, ".%s", key);
+            return true;
+        }
+        if (find_below(row->rows, key, ret))
+            return true;
+        ret->n = before;
+    }
+    return false;
+}
+
 bool conf_unknown_key(const struct conf_row *rows, const char *extra, const char *within,
                       const char *key, struct wr_err *err)
 {
     struct wr_nearest near = {.want = key};
-    struct wr_str known = {0};
+    struct wr_str known = {0}, below = {0};
 
     if (extra) {
         wr_nearest_try(&near, extra);
         wr_str_add(&known, extra);
     }
-    for (; rows && rows->key; rows++) {
-        wr_nearest_try(&near, rows->key);
-        wr_str_addf(&known, "%s%s", known.n ? ", " : "", rows->key);
+    for (const struct conf_row *row = rows; row && row->key; row++) {
+        wr_nearest_try(&near, row->key);
+        wr_str_addf(&known, "%s%s", known.n ? ", " : "", row->key);
     }
+    if (find_below(rows, key, &below))
+        near.best = wr_str_get(&below);
     wr_fail(err, WR_UNKNOWN, "unknown key \"%s\"%s%s; %s%s%skeys here: %.1500s",
             wr_text_clip(key).s, *within ? " in " : "", within, near.best ? "did you mean \"" : "",
             near.best ? near.best : "", near.best ? "\"? The " : "",
             known.n ? wr_str_get(&known) : "none");
     wr_str_fini(&known);
+    wr_str_fini(&below);
     return false;
 }
 
