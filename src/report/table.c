@@ -43,7 +43,7 @@ void table_drop_empty(struct table *t)
         keep[i % t->ncols] |= *t->cell.v[i] != '\0';
     for (size_t col = 0; col < t->ncols; col++) {
         ncols += keep[col];
-        nleft += keep[col] && col < t->nleft;
+        nleft += col < t->nleft && keep[col];
     }
     for (size_t i = 0; ncols && i < t->cell.n; i++)
         if (keep[i % t->ncols])
