@@ -381,6 +381,44 @@ static void unusual_programs_get_warnings(void **state)
     }
 }
 
+static void delays_may_be_nanoseconds(void **state)
+{
+    (void)state;
+    expect("ALL TASKS COMPUTE FOR 25 NANOSECONDS THEN TASK 0 SLEEPS FOR 1 NANOSECOND THEN "
+           "TASK 0 COMPUTES FOR 3000 NANOSECONDS THEN TASK 0 SLEEPS FOR 3/2 SECONDS",
+           1, "0 COMPUTE 0.025\n0 SLEEP 0.001\n0 COMPUTE 3\n0 SLEEP 1000000\n");
+    /* No keyword: the word is free for variables. */
+    expect("LET nanoseconds BE 7 WHILE TASK 0 COMPUTES FOR nanoseconds NANOSECONDS", 1,
+           "0 COMPUTE 0.007\n");
+    expect("FOR 1500 NANOSECONDS TASK 0 COMPUTES FOR 1 MICROSECOND", 1,
+           "0 TIMED_BEGIN 1.500\n0 COMPUTE 1\n0 TIMED_END\n");
+}
+
+static void some_of_what_is_pending_can_be_awaited(void **state)
+{
+    (void)state;
+    expect("TASK 0 ASYNCHRONOUSLY SENDS A 1 BYTE MESSAGE TO TASK 1 THEN "
+           "TASK 1 ASYNCHRONOUSLY WRITES A 5 BYTE BLOCK TO FILE 3 THEN "
+           "TASK 1 AWAITS COMPLETION OF ITS RECEIVES THEN "
+           "TASK 1 OUTPUTS msgs_received AND \" \" AND ios_completed THEN "
+           "TASK 1 AWAITS COMPLETION OF ALL WRITES THEN "
+           "TASK 1 OUTPUTS msgs_received AND \" \" AND ios_completed THEN "
+           "TASK 0 AWAITS COMPLETION OF SENDS",
+           2,
+           "0 SEND 1 1 async\n0 WAIT of=sends\n"
+           "1 RECV 0 1 async\n1 WRITE 3 5 0 async\n1 WAIT of=receives\n1 OUTPUT \"1 0\"\n"
+           "1 WAIT of=files\n1 OUTPUT \"1 1\"\n");
+    expect_error("TASK 0 AWAITS COMPLETION OF TASK 1", 2, "syntax",
+                 "SENDS, RECEIVES, READS or WRITES");
+    expect_error("TASK 0 ASYNCHRONOUSLY SENDS A 1 BYTE MESSAGE TO TASK 1 THEN "
+                 "ALL TASKS AWAIT COMPLETION OF RECEIVES",
+                 2, "communication", "task 0 never awaits completion of 1 asynchronous send(s)");
+    expect_error("TASK 1 ASYNCHRONOUSLY RECEIVES A 1 BYTE MESSAGE FROM TASK 0 THEN "
+                 "TASK 1 AWAITS COMPLETION OF SENDS THEN "
+                 "TASK 0 SENDS A 1 BYTE MESSAGE TO UNSUSPECTING TASK 1",
+                 2, "communication", "task 1 never awaits completion of 1 asynchronous receive(s)");
+}
+
 static void an_empty_program_does_nothing(void **state)
 {
     (void)state;
@@ -413,6 +451,8 @@ int main(void)
         cmocka_unit_test(parameters_come_from_the_command_line),
         cmocka_unit_test(the_checker_knows_where_things_may_stand),
         cmocka_unit_test(unusual_programs_get_warnings),
+        cmocka_unit_test(delays_may_be_nanoseconds),
+        cmocka_unit_test(some_of_what_is_pending_can_be_awaited),
         cmocka_unit_test(an_empty_program_does_nothing),
     };
 

@@ -101,14 +101,28 @@ static void add_touch(struct wr_str *out, const struct ncptl_event *ev)
         wr_str_addf(out, " stride=%" PRId64, ev->stride);
 }
 
+/* Microseconds; what is less is written behind a point. */
+static void add_time(struct wr_str *out, int64_t nsecs)
+{
+    wr_str_addf(out, " %" PRId64, nsecs / 1000);
+    if (nsecs % 1000)
+        wr_str_addf(out, ".%03d", (int)(nsecs % 1000));
+}
+
 static void add_operands(struct wr_str *out, const struct ncptl_event *ev)
 {
     static const char *const modes[] = {"readwrite", "read", "write"};
+    static const char *const awaited[] = {"sends", "receives", "files"};
 
     switch (ev->op) {
     case NCPTL_SEND:
     case NCPTL_RECV:
         wr_str_addf(out, " %u %" PRId64, ev->peer, ev->bytes);
+        break;
+    case NCPTL_WAIT:
+        for (uint32_t i = 0; ev->of != NCPTL_EVERYTHING && i < 3; i++)
+            if (ev->of & 1u << i)
+                wr_str_addf(out, " of=%s", awaited[i]);
         break;
     case NCPTL_BARRIER:
         wr_str_add(out, " ");
@@ -128,7 +142,7 @@ static void add_operands(struct wr_str *out, const struct ncptl_event *ev)
     case NCPTL_COMPUTE:
     case NCPTL_SLEEP:
     case NCPTL_TIMED_BEGIN:
-        wr_str_addf(out, " %" PRId64, ev->usecs);
+        add_time(out, ev->nsecs);
         break;
     case NCPTL_TOUCH:
         add_touch(out, ev);

@@ -17,7 +17,7 @@
 #include "ncptl.h"
 #include "ncptl_log.h"
 
-enum { PS_PER_US = 1000000, POOL_CAP = 1 << 26, LEAST_PS = 1000 };
+enum { PS_PER_NS = 1000, POOL_CAP = 1 << 26, LEAST_PS = 1000 };
 
 struct params {
     const char *file, *options;
@@ -53,7 +53,7 @@ enum doing { DOING_NOTHING, DOING_CHECK, DOING_CAST, DOING_TARGETS };
 struct task {
     uint32_t rest;               /* in the pool, while `doing` CAST or TARGETS */
     uint32_t timed;              /* the innermost timed loop */
-    uint64_t check_ps, check_us; /* the last look at the clock, and how long to repeat */
+    uint64_t check_ps, check_ns; /* the last look at the clock, and how long to repeat */
     uint8_t doing;
     bool broken;         /* the log said no: priv->fault */
     struct ncptl_rank r; /* with its slots */
@@ -313,7 +313,7 @@ static void decide(struct program *p, struct task *t)
     if (!p->verdict.made) {
         p->verdict.made = true;
         p->verdict.unread = ncptl_ntasks(p->prog);
-        p->verdict.again = t->r.now_ps - loop->t_begin < t->check_us * PS_PER_US;
+        p->verdict.again = t->r.now_ps - loop->t_begin < t->check_ns * PS_PER_NS;
     }
     t->r.again = p->verdict.again;
     if (!--p->verdict.unread)
@@ -325,7 +325,7 @@ static void decide(struct program *p, struct task *t)
 static enum load_kind check_timed(struct program *p, struct task *t, const struct ncptl_event *ev,
                                   struct load_op *op)
 {
-    t->check_us = (uint64_t)ev->usecs;
+    t->check_ns = (uint64_t)ev->nsecs;
     t->doing = DOING_CHECK;
     /* An iteration that takes no time would be repeated forever. */
     if (ncptl_ntasks(p->prog) == 1) {
@@ -389,7 +389,7 @@ static enum load_kind file_access(struct load_op *op, const struct ncptl_event *
 
 static enum load_kind delay(struct load_op *op, const struct ncptl_event *ev, enum load_kind kind)
 {
-    op->ps = ev->usecs > 0 ? (uint64_t)ev->usecs * PS_PER_US : 0;
+    op->ps = ev->nsecs > 0 ? (uint64_t)ev->nsecs * PS_PER_NS : 0;
     return kind;
 }
 
@@ -408,7 +408,8 @@ static enum load_kind translate(struct program *p, struct task *t, const struct 
     case NCPTL_RECV:
         return message(op, ev, LOAD_RECV);
     case NCPTL_WAIT:
-        op->of = LOAD_ALL;
+        op->of = (ev->of & NCPTL_SENDS ? LOAD_SENDS : 0) | (ev->of & NCPTL_RECVS ? LOAD_RECVS : 0) |
+                 (ev->of & NCPTL_IOS ? LOAD_IOS : 0);
         return LOAD_WAIT;
     case NCPTL_BARRIER:
         return collective(op, LOAD_BARRIER, group_of(&ev->group), 0, 0);

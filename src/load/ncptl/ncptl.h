@@ -75,12 +75,12 @@ enum ncptl_op {
     NCPTL_FAIL,    /* it cannot go on: ncptl_fault() says why */
     NCPTL_SEND,    /* peer bytes; blocking ones are done when the buffer may be reused */
     NCPTL_RECV,    /* peer bytes */
-    NCPTL_WAIT,    /* for all that this rank began asynchronously */
+    NCPTL_WAIT,    /* of: for what this rank began asynchronously */
     NCPTL_BARRIER, /* group */
     NCPTL_MCAST,   /* peer (the root) bytes, to group (never holds the root) */
     NCPTL_REDUCE,  /* bytes, from group to targets */
-    NCPTL_COMPUTE, /* usecs */
-    NCPTL_SLEEP,   /* usecs */
+    NCPTL_COMPUTE, /* nsecs */
+    NCPTL_SLEEP,   /* nsecs */
     NCPTL_TOUCH,   /* bytes (of the region) word count stride */
     NCPTL_OPEN,    /* file mode */
     NCPTL_CLOSE,   /* file */
@@ -94,8 +94,8 @@ enum ncptl_op {
     NCPTL_RESET,
     NCPTL_STORE,
     NCPTL_RESTORE,
-    NCPTL_TIMED_BEGIN, /* usecs: how long to repeat */
-    NCPTL_TIMED_CHECK, /* usecs: end of an iteration; answer in rank->again */
+    NCPTL_TIMED_BEGIN, /* nsecs: how long to repeat */
+    NCPTL_TIMED_CHECK, /* nsecs: end of an iteration; answer in rank->again */
     NCPTL_TIMED_END,
     NCPTL_NOPS,
 };
@@ -141,6 +141,9 @@ int64_t ncptl_group_index(const struct ncptl_group *g, uint32_t proc);
 
 enum { NCPTL_MODE_ANY, NCPTL_MODE_READ, NCPTL_MODE_WRITE };
 
+/* What AWAITS COMPLETION waits for. */
+enum { NCPTL_SENDS = 1, NCPTL_RECVS = 2, NCPTL_IOS = 4, NCPTL_EVERYTHING = 7 };
+
 /* Only the fields that the operation names above are set, and `flags`, `stmt`. */
 struct ncptl_event {
     enum ncptl_op op;
@@ -150,10 +153,11 @@ struct ncptl_event {
     int64_t bytes;
     int64_t tag;          /* 0 without NCPTL_F_TAG */
     const char *tag_text; /* a tag given as a string (`tag` is its hash), or NULL */
-    int64_t usecs;
+    int64_t nsecs;
     int64_t align, ofs, buf;
     int64_t file, offset;
     uint32_t mode;
+    uint32_t of; /* NCPTL_SENDS | ... */
     int64_t word, count, stride;
     uint32_t column, ncolumns; /* LOG: columns [column, column + ncolumns) */
     uint32_t table;            /* LOG, AGGREGATE: the sentence they belong to */

@@ -30,38 +30,72 @@ static struct nc_stmt *body(struct nc_parser *p)
     return s;
 }
 
-static bool time_unit(struct nc_parser *p, int64_t *usecs)
+/* In nanoseconds, a unit of weir's own: NANOSECONDS is no keyword, so that programs may
+ * use it as a name; where a unit stands no name can. */
+static bool time_unit(struct nc_parser *p, int64_t *nsecs)
 {
     static const struct {
         enum nc_kw kw;
-        int64_t usecs;
+        int64_t nsecs;
     } units[] = {
-        {NK_MICROSECONDS, 1},   {NK_MILLISECONDS, 1000}, {NK_SECONDS, 1000000},
-        {NK_MINUTES, 60000000}, {NK_HOURS, 3600000000},  {NK_DAYS, 86400000000},
+        {NK_MICROSECONDS, 1000},   {NK_MILLISECONDS, 1000000}, {NK_SECONDS, 1000000000},
+        {NK_MINUTES, 60000000000}, {NK_HOURS, 3600000000000},  {NK_DAYS, 86400000000000},
     };
 
+    if (nc_word_is(nc_peek(p, 0), "nanosecond", "nanoseconds")) {
+        p->pos++;
+        *nsecs = 1;
+        return true;
+    }
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (nc_take(p, units[i].kw)) {
-            *usecs = units[i].usecs;
+            *nsecs = units[i].nsecs;
             return true;
         }
     return false;
 }
 
-/* expr unit, in microseconds */
+/* expr unit, in nanoseconds */
 static struct nx *duration(struct nc_parser *p)
 {
     struct nx *x = nc_expr(p);
     uint32_t at = nc_peek(p, 0)->at;
-    int64_t usecs;
+    int64_t nsecs;
 
     if (!x)
         return NULL;
-    if (!time_unit(p, &usecs)) {
+    if (!time_unit(p, &nsecs)) {
         nc_unexpected(p, "a unit of time such as MICROSECONDS");
         return NULL;
     }
-    return usecs == 1 ? x : nc_node(p, NX_MUL, at, x, nc_number(p, at, usecs), NULL);
+    return nsecs == 1 ? x : nc_node(p, NX_MUL, at, x, nc_number(p, at, nsecs), NULL);
+}
+
+/* AWAITS COMPLETION [OF [ALL] [THEIR] SENDS | RECEIVES | READS | WRITES]; what follows OF is
+ * weir's own. */
+static struct nc_stmt *await_stmt(struct nc_parser *p, struct nc_stmt *s)
+{
+    s->kind = NS_WAIT;
+    s->mode = NCPTL_EVERYTHING;
+    if (!nc_need(p, NK_COMPLETIONS, "AWAITS"))
+        return NULL;
+    if (!nc_take(p, NK_OF))
+        return s;
+    nc_take(p, NK_ALL);
+    nc_take(p, NK_THEIR);
+    if (nc_take(p, NK_SENDS)) {
+        s->mode = NCPTL_SENDS;
+    } else if (nc_take(p, NK_RECEIVES)) {
+        s->mode = NCPTL_RECVS;
+    } else if (nc_word_is(nc_peek(p, 0), "reads", "read") ||
+               nc_word_is(nc_peek(p, 0), "writes", "write")) {
+        s->mode = NCPTL_IOS;
+        p->pos++;
+    } else {
+        nc_unexpected(p, "SENDS, RECEIVES, READS or WRITES after COMPLETION OF");
+        return NULL;
+    }
+    return s;
 }
 
 /* ---- loops, LET, IF ---- */
@@ -79,7 +113,7 @@ static struct nc_stmt *each_loop(struct nc_parser *p, struct nc_stmt *s)
 /* PLUS e WARMUP REPETITIONS|unit [AND A SYNCHRONIZATION] */
 static bool warmup_clause(struct nc_parser *p, struct nc_stmt *s)
 {
-    int64_t usecs = 1;
+    int64_t nsecs = 1;
     struct nx *x;
     uint32_t at;
 
@@ -91,10 +125,10 @@ static bool warmup_clause(struct nc_parser *p, struct nc_stmt *s)
     if (s->kind == NS_REPEAT) {
         if (!nc_need(p, NK_REPETITIONS, "WARMUP"))
             return false;
-    } else if (!time_unit(p, &usecs)) {
+    } else if (!time_unit(p, &nsecs)) {
         return nc_unexpected(p, "a unit of time after WARMUP");
     }
-    s->warmup = usecs == 1 ? x : nc_node(p, NX_MUL, at, x, nc_number(p, at, usecs), NULL);
+    s->warmup = nsecs == 1 ? x : nc_node(p, NX_MUL, at, x, nc_number(p, at, nsecs), NULL);
     if (nc_at(p, NK_AND) && nc_peek(p, 1)->kw == NK_AN && nc_peek(p, 2)->kw == NK_SYNCHRONIZATION) {
         p->pos += 3;
         s->sync = true;
@@ -105,7 +139,7 @@ static bool warmup_clause(struct nc_parser *p, struct nc_stmt *s)
 static struct nc_stmt *for_loop(struct nc_parser *p)
 {
     struct nc_stmt *s = new_stmt(p, NS_REPEAT);
-    int64_t usecs;
+    int64_t nsecs;
     uint32_t at;
 
     nc_take(p, NK_FOR);
@@ -114,9 +148,9 @@ static struct nc_stmt *for_loop(struct nc_parser *p)
     if (!(s->e = nc_expr(p)))
         return NULL;
     at = nc_peek(p, 0)->at;
-    if (time_unit(p, &usecs)) {
+    if (time_unit(p, &nsecs)) {
         s->kind = NS_TIMED;
-        if (usecs > 1 && !(s->e = nc_node(p, NX_MUL, at, s->e, nc_number(p, at, usecs), NULL)))
+        if (nsecs > 1 && !(s->e = nc_node(p, NX_MUL, at, s->e, nc_number(p, at, nsecs), NULL)))
             return NULL;
     } else if (!nc_take(p, NK_REPETITIONS)) {
         nc_unexpected(p, "REPETITIONS or a unit of time");
@@ -423,8 +457,7 @@ static struct nc_stmt *action(struct nc_parser *p, struct nc_stmt *s)
     case NK_REDUCES:
         return reduce(p, s);
     case NK_AWAITS:
-        s->kind = NS_WAIT;
-        return nc_need(p, NK_COMPLETIONS, "AWAITS") ? s : NULL;
+        return await_stmt(p, s);
     case NK_SYNCHRONIZES:
         s->kind = NS_SYNC;
         return s;

@@ -44,10 +44,10 @@ static void count(struct ncptl_stats *s, const struct ncptl_rank *r, const struc
         s->read += w * size;
         break;
     case NCPTL_COMPUTE:
-        s->compute_us += w * (double)ev->usecs;
+        s->compute_us += w * (double)ev->nsecs / 1e3;
         break;
     case NCPTL_SLEEP:
-        s->sleep_us += w * (double)ev->usecs;
+        s->sleep_us += w * (double)ev->nsecs / 1e3;
         break;
     default:
         break;

@@ -129,16 +129,23 @@ enum nc_did nc_step_io(struct nc_step *s)
 
 /* ---- counters ---- */
 
-static void finish_pending(struct ncptl_rank *r)
+/* `of`: NCPTL_RECVS, NCPTL_IOS; sends counted when they were posted. */
+static void finish_pending(struct ncptl_rank *r, uint32_t of)
 {
     struct ncptl_counters *c = &r->counters;
+    struct ncptl_pending *p = &r->pending;
 
-    c->bytes_received += r->pending.bytes_received;
-    c->msgs_received += r->pending.msgs_received;
-    c->bytes_written += r->pending.bytes_written;
-    c->bytes_read += r->pending.bytes_read;
-    c->ios_completed += r->pending.ios_completed;
-    r->pending = (struct ncptl_pending){0};
+    if (of & NCPTL_RECVS) {
+        c->bytes_received += p->bytes_received;
+        c->msgs_received += p->msgs_received;
+        p->bytes_received = p->msgs_received = 0;
+    }
+    if (of & NCPTL_IOS) {
+        c->bytes_written += p->bytes_written;
+        c->bytes_read += p->bytes_read;
+        c->ios_completed += p->ios_completed;
+        p->bytes_written = p->bytes_read = p->ios_completed = 0;
+    }
 }
 
 static void store(struct ncptl_rank *r)
@@ -202,7 +209,8 @@ static bool effect(struct nc_step *s, uint32_t *flags)
 
     switch (in->yields) {
     case NCPTL_WAIT:
-        finish_pending(r);
+        s->ev->of = in->mode;
+        finish_pending(r, in->mode);
         return true;
     case NCPTL_RESET:
         r->counters = (struct ncptl_counters){.start_ps = r->now_ps};
@@ -214,9 +222,9 @@ static bool effect(struct nc_step *s, uint32_t *flags)
         return restore(s);
     case NCPTL_COMPUTE:
     case NCPTL_SLEEP:
-        s->ev->usecs = nc_int(s->e, in->e);
-        if (s->ev->usecs < 0)
-            s->ev->usecs = 0;
+        s->ev->nsecs = nc_int(s->e, in->e);
+        if (s->ev->nsecs < 0)
+            s->ev->nsecs = 0;
         break;
     case NCPTL_TOUCH:
         *flags |= touch(s);

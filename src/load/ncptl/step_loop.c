@@ -263,12 +263,12 @@ enum nc_did nc_step_each_end(struct nc_step *s)
  *              phase 3: after the synchronization, begin the loop
  */
 
-static enum nc_did timed_begin(struct nc_step *s, uint32_t head, int64_t usecs, int64_t warming)
+static enum nc_did timed_begin(struct nc_step *s, uint32_t head, int64_t nsecs, int64_t warming)
 {
     s->r->slot[s->in->slot] = warming;
     s->r->phase = 0;
     s->r->pc = head + 1;
-    s->ev->usecs = usecs > 0 ? usecs : 0;
+    s->ev->nsecs = nsecs > 0 ? nsecs : 0;
     return nc_yield(s, NCPTL_TIMED_BEGIN, 0);
 }
 
@@ -281,16 +281,16 @@ static enum nc_did timed_main(struct nc_step *s, uint32_t head)
 enum nc_did nc_step_timed(struct nc_step *s)
 {
     struct ncptl_rank *r = s->r;
-    int64_t usecs;
+    int64_t nsecs;
 
     if (!s->in->e2)
         return timed_begin(s, r->pc, nc_int(s->e, s->in->e), 0);
     if (r->phase)
         return timed_main(s, r->pc);
     warm_begin(r);
-    usecs = nc_int(s->e, s->in->e2);
-    if (usecs > 0)
-        return timed_begin(s, r->pc, usecs, WARMING);
+    nsecs = nc_int(s->e, s->in->e2);
+    if (nsecs > 0)
+        return timed_begin(s, r->pc, nsecs, WARMING);
     if (!s->in->sync)
         return timed_main(s, r->pc);
     r->phase = 1;
@@ -306,7 +306,7 @@ enum nc_did nc_step_timed_end(struct nc_step *s)
     case 0:
         r->phase = 1;
         r->again = false;
-        s->ev->usecs = nc_int(s->e, warming ? s->in->e2 : s->in->e);
+        s->ev->nsecs = nc_int(s->e, warming ? s->in->e2 : s->in->e);
         return nc_yield(s, NCPTL_TIMED_CHECK, 0);
     case 1:
         if (r->again) {

@@ -48,6 +48,7 @@ struct vrank {
     enum state state;
     bool queued;
     uint32_t stmt; /* where it waits */
+    uint32_t of;   /* WAITING: for what */
     struct want want;
     uint32_t meeting, next;    /* MEETING: and the next rank that waits there */
     WR_VEC(struct want) wants; /* asynchronous receives */
@@ -216,16 +217,19 @@ static bool receive(struct verifier *v, struct vrank *k, const struct ncptl_even
     return k->state == READY;
 }
 
-static bool complete(struct verifier *v, struct vrank *k)
+/* `of`: NCPTL_SENDS | ... */
+static bool complete(struct verifier *v, struct vrank *k, uint32_t of)
 {
-    while (k->wants.n && served(v, &k->wants.v[k->wants.n - 1]))
+    k->of = of;
+    while ((of & NCPTL_RECVS) && k->wants.n && served(v, &k->wants.v[k->wants.n - 1]))
         k->wants.n--;
-    if (k->wants.n) {
+    if ((of & NCPTL_RECVS) && k->wants.n) {
         k->want = k->wants.v[k->wants.n - 1];
         k->state = WAITING;
         return false;
     }
-    k->sends = k->ios = 0;
+    k->sends = of & NCPTL_SENDS ? 0 : k->sends;
+    k->ios = of & NCPTL_IOS ? 0 : k->ios;
     k->state = READY;
     return true;
 }
@@ -284,7 +288,7 @@ static enum go operation(struct verifier *v, struct vrank *k, const struct ncptl
     case NCPTL_RECV:
         return receive(v, k, ev) ? GO_ON : HOLD;
     case NCPTL_WAIT:
-        return complete(v, k) ? GO_ON : HOLD;
+        return complete(v, k, ev->of) ? GO_ON : HOLD;
     case NCPTL_MCAST:
         if (ev->peer != me)
             return receive(v, k, ev) ? GO_ON : HOLD;
@@ -315,7 +319,7 @@ static bool run(struct verifier *v, struct vrank *k)
 
     if (k->state == RECEIVING && !served(v, &k->want))
         return true;
-    if (k->state == WAITING && !complete(v, k))
+    if (k->state == WAITING && !complete(v, k, k->of))
         return true;
     k->state = READY;
     while (!v->most || v->ops < v->most) {
