@@ -110,11 +110,11 @@ static void run_clock(const char *text, const char *expected)
     while ((op = ncptl_next(t.p, r, &ev)) != NCPTL_END) {
         assert_int_not_equal(op, NCPTL_FAIL);
         if (op == NCPTL_COMPUTE || op == NCPTL_SLEEP)
-            r->now_ps += (uint64_t)ev.usecs * 1000000;
+            r->now_ps += (uint64_t)ev.nsecs * 1000;
         else if (op == NCPTL_TIMED_BEGIN)
             began = r->now_ps;
         else if (op == NCPTL_TIMED_CHECK)
-            r->again = r->now_ps - began < (uint64_t)ev.usecs * 1000000;
+            r->again = r->now_ps - began < (uint64_t)ev.nsecs * 1000;
         else if (op == NCPTL_OUTPUT) {
             assert_true(ncptl_text(t.p, r, &ev, &out, &err));
             wr_str_add(&out, "\n");
