@@ -1,0 +1,564 @@
+/* rank.c -- a rank asks for its next operation and carries it out. */
+#include "rank.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "rank_priv.h"
+
+enum {
+    POOL_CAP = 1 << 28,
+    MOST_AT_ONCE = 4096, /* operations of one rank in one event: others, and Ctrl-C, get a turn */
+};
+
+/* ---- time ---- */
+
+void rank_event(struct ranks *rs, struct rank *r, uint64_t t_ps, uint32_t kind, uint32_t arg)
+{
+    uint32_t me = rank_index(rs, r);
+
+    rs->live++;
+    sim_at(rs->sim, t_ps, rs->wire.lp(rs->wire.ctx, r->node),
+           sim_lane(rs->kind0 + kind, me & 0xffffff), r->seq++, arg, me);
+}
+
+void rank_enter(struct ranks *rs, struct rank *r, uint32_t account)
+{
+    uint64_t now = rs->sim->now, ps = now - r->since_ps;
+
+    if (r->account < RANK_ACCOUNTS)
+        r->account_ps[r->account] += ps;
+    else
+        rs->coll_ps[r->account - RANK_ACCOUNTS][rank_index(rs, r)] += ps;
+    r->since_ps = now;
+    r->account = (uint8_t)account;
+}
+
+uint64_t rank_charge(struct ranks *rs, struct rank *r, uint64_t ps)
+{
+    if (r->busy_ps < rs->sim->now)
+        r->busy_ps = rs->sim->now;
+    r->busy_ps += ps;
+    r->overhead_ps += ps;
+    return r->busy_ps;
+}
+
+void rank_wake(struct ranks *rs, struct rank *r)
+{
+    if (r->scheduled)
+        return;
+    r->scheduled = true;
+    rank_event(rs, r, r->busy_ps > rs->sim->now ? r->busy_ps : rs->sim->now, RANK_EV_RUN,
+               rank_index(rs, r));
+}
+
+uint64_t *rank_cpu(const struct ranks *rs, const struct rank *r, uint32_t cpu)
+{
+    const struct rank_jobs *j = &rs->job[r->job];
+
+    if (!j->load.cpus)
+        return NULL;
+    return &j->cpu[(uint64_t)(rank_index(rs, r) - j->first) * j->load.cpus + cpu % j->load.cpus];
+}
+
+/* ---- requests ---- */
+
+uint32_t rank_new_req(struct ranks *rs, struct rank *r, enum rank_req_kind kind, uint8_t flags)
+{
+    uint32_t h = wr_pool_take(&rs->reqs);
+
+    *rank_req(rs, h) = (struct rank_req){
+        .rank = rank_index(rs, r), .kind = (uint8_t)kind, .flags = flags, .where = r->where};
+    return h;
+}
+
+static void *load_rank(const struct ranks *rs, const struct rank *r)
+{
+    const struct rank_jobs *j = &rs->job[r->job];
+
+    return j->state + (size_t)(rank_index(rs, r) - j->first) * j->load.rank_size;
+}
+
+static void tell(struct ranks *rs, struct rank *r, const struct rank_req *q, enum load_event ev)
+{
+    const struct rank_jobs *j = &rs->job[r->job];
+
+    j->load.ops->done(&j->load, load_rank(rs, r), q->id, ev, rs->sim->now - j->start_ps);
+}
+
+static bool still_waits(const struct rank *r)
+{
+    for (int k = 0; k < REQ_KINDS; k++)
+        if (r->of >> k & 1 && r->pending[k])
+            return true;
+    return false;
+}
+
+/* A rank that only waits for its files is doing I/O. */
+static uint32_t waiting_for(const struct rank *r)
+{
+    bool comm = (r->of & LOAD_SENDS && r->pending[REQ_SEND]) ||
+                (r->of & LOAD_RECVS && r->pending[REQ_RECV]);
+
+    return !comm && r->of & LOAD_IOS && r->pending[REQ_IO] ? RANK_IO : RANK_WAIT;
+}
+
+/* What a rank does that listens: it computes, or it has files or messages under way, or
+ * nothing at all. */
+static uint32_t listening_to(const struct rank *r)
+{
+    if (r->pending[REQ_COMPUTE])
+        return RANK_COMPUTE;
+    if (r->pending[REQ_SEND] || r->pending[REQ_RECV])
+        return RANK_WAIT;
+    return r->pending[REQ_IO] ? RANK_IO : RANK_IDLE;
+}
+
+static void completed_async(struct ranks *rs, struct rank *r, const struct rank_req *q)
+{
+    r->pending[q->kind]--;
+    if (q->flags & REQ_TELL)
+        tell(rs, r, q, LOAD_COMPLETE);
+    if (r->state == RANK_LISTENING || (r->state == RANK_WAITING && (r->some || !still_waits(r))))
+        rank_wake(rs, r);
+    else if (r->state == RANK_WAITING && waiting_for(r) != r->account)
+        rank_enter(rs, r, waiting_for(r));
+}
+
+void rank_complete(struct ranks *rs, uint32_t h)
+{
+    struct rank_req q = *rank_req(rs, h);
+    struct rank *r = &rs->rank[q.rank];
+
+    wr_pool_give(&rs->reqs, h);
+    if (q.flags & REQ_COLL) {
+        struct rank_coll *c = wr_pool_at(&rs->meetings, r->coll);
+
+        if (!--c->left && !r->calling)
+            rank_wake(rs, r);
+    } else if (q.flags & REQ_ASYNC) {
+        completed_async(rs, r, &q);
+    } else {
+        r->blocking = WR_NIL;
+        if (!r->calling)
+            rank_wake(rs, r);
+    }
+}
+
+/* ---- operations: true when the rank can go on at once ---- */
+
+/* After what it did now, the processor may be busy for a while. */
+static bool pay(struct ranks *rs, struct rank *r)
+{
+    r->state = RANK_READY;
+    if (r->busy_ps <= rs->sim->now)
+        return true;
+    rank_wake(rs, r);
+    return false;
+}
+
+static uint8_t req_flags(const struct load_op *op)
+{
+    return (uint8_t)((op->flags & LOAD_F_ASYNC ? REQ_ASYNC : 0) |
+                     (op->flags & LOAD_F_TELL ? REQ_TELL : 0));
+}
+
+static uint32_t op_request(struct ranks *rs, struct rank *r, const struct load_op *op,
+                           enum rank_req_kind kind)
+{
+    uint32_t h = rank_new_req(rs, r, kind, req_flags(op));
+    struct rank_req *q = rank_req(rs, h);
+
+    q->peer = op->peer;
+    q->bytes = op->bytes;
+    q->tag = op->tag;
+    q->id = op->id;
+    q->cpu = op->cpu;
+    q->ctx = CTX_POINT;
+    return h;
+}
+
+/* An asynchronous operation begins now, and goes on. */
+static void started(struct ranks *rs, struct rank *r, const struct load_op *op, uint32_t h)
+{
+    if (op->flags & LOAD_F_START)
+        tell(rs, r, rank_req(rs, h), LOAD_STARTED);
+}
+
+static void pay_debt(struct ranks *rs, struct rank *r)
+{
+    rank_catch_up(rs, r);
+    if (r->debt_ps)
+        rank_charge(rs, r, r->debt_ps);
+    r->debt_ps = 0;
+}
+
+static bool op_message(struct ranks *rs, struct rank *r, const struct load_op *op,
+                       enum rank_req_kind kind)
+{
+    void (*begin)(struct ranks *, struct rank *, uint32_t) =
+        kind == REQ_SEND ? rank_send : rank_recv;
+    uint32_t h = op_request(rs, r, op, kind);
+    bool graph = rs->job[r->job].load.cpus;
+
+    if (!graph)
+        rank_enter(rs, r, kind == REQ_SEND ? RANK_SEND : RANK_RECV);
+    r->calling = true;
+    if (op->flags & LOAD_F_ASYNC) {
+        r->pending[kind]++;
+        started(rs, r, op, h);
+        rank_catch_up(rs, r);
+        begin(rs, r, h);
+    } else {
+        r->blocking = h;
+        r->state = RANK_BLOCKED;
+        pay_debt(rs, r);
+        begin(rs, r, h);
+    }
+    r->calling = false;
+    return (op->flags & LOAD_F_ASYNC || r->blocking == WR_NIL) && pay(rs, r);
+}
+
+static bool op_send(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    return op_message(rs, r, op, REQ_SEND);
+}
+
+static bool op_recv(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    return op_message(rs, r, op, REQ_RECV);
+}
+
+/* On its own cpu, beside whatever else the rank does. */
+static bool compute_async(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    uint32_t h = op_request(rs, r, op, REQ_COMPUTE);
+    struct rank_req *q = rank_req(rs, h);
+    uint64_t *cpu = rank_cpu(rs, r, op->cpu), now = rs->sim->now, from = now;
+
+    if (cpu) {
+        from = *cpu > now ? *cpu : now;
+        *cpu = from + op->ps;
+    }
+    r->pending[REQ_COMPUTE]++;
+    q->ps = op->ps;
+    if (op->flags & LOAD_F_START && from > now) {
+        q->flags |= REQ_START;
+        rank_event(rs, r, from, RANK_EV_DONE, h);
+        return true;
+    }
+    started(rs, r, op, h);
+    rank_event(rs, r, from + op->ps, RANK_EV_DONE, h);
+    return true;
+}
+
+static bool op_compute(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    if (op->flags & LOAD_F_ASYNC)
+        return compute_async(rs, r, op);
+    rank_enter(rs, r, RANK_COMPUTE);
+    if (!op->ps)
+        return true;
+    r->state = RANK_DELAYED;
+    r->scheduled = true;
+    rank_event(rs, r, rs->sim->now + op->ps, RANK_EV_RUN, rank_index(rs, r));
+    return false;
+}
+
+static bool op_sleep(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    bool on = op_compute(rs, r, op);
+
+    r->account = RANK_IDLE;
+    return on;
+}
+
+static bool op_wait(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    r->of = op->of;
+    r->some = op->flags & LOAD_F_SOME;
+    rank_enter(rs, r, waiting_for(r));
+    r->state = RANK_WAITING;
+    pay_debt(rs, r);
+    return still_waits(r) ? false : pay(rs, r);
+}
+
+static bool op_coll(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    pay_debt(rs, r);
+    return rank_meet(rs, r, op) && pay(rs, r);
+}
+
+static bool op_io(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    uint32_t h = op_request(rs, r, op, REQ_IO);
+
+    rs->io[rank_index(rs, r)].accesses++;
+    if (!rs->job[r->job].load.cpus)
+        rank_enter(rs, r, RANK_IO);
+    rank_event(rs, r, rs->sim->now + rs->io_ps, RANK_EV_DONE, h);
+    if (op->flags & LOAD_F_ASYNC) {
+        r->pending[REQ_IO]++;
+        started(rs, r, op, h);
+        return true;
+    }
+    r->blocking = h;
+    r->state = RANK_BLOCKED;
+    return false;
+}
+
+static bool op_read(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    rs->io[rank_index(rs, r)].read_b += op->bytes;
+    return op_io(rs, r, op);
+}
+
+static bool op_write(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    rs->io[rank_index(rs, r)].written_b += op->bytes;
+    return op_io(rs, r, op);
+}
+
+static bool op_mark(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    struct rank_jobs *j = &rs->job[r->job];
+    uint32_t me = rank_index(rs, r);
+    uint64_t t = rs->sim->now - j->start_ps;
+    struct rank_mark *m = wr_pool_at(&rs->marks, wr_pool_take(&rs->marks));
+
+    *m = (struct rank_mark){me, op->mark, t};
+    if (rs->last_mark[me])
+        wr_hist_add(j->iteration, t + 1 - rs->last_mark[me]);
+    rs->last_mark[me] = t + 1;
+    return true;
+}
+
+static bool op_later(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    (void)op;
+    r->state = RANK_LISTENING;
+    rank_enter(rs, r, listening_to(r));
+    return false;
+}
+
+static bool op_end(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    struct rank_jobs *j = &rs->job[r->job];
+
+    (void)op;
+    r->state = RANK_OVER;
+    rank_enter(rs, r, RANK_IDLE);
+    rs->left--;
+    if (!--j->left)
+        j->end_ps = rs->sim->now;
+    return false;
+}
+
+static bool op_fail(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    (void)op;
+    if (rs->failed == WR_NIL)
+        rs->failed = rank_index(rs, r);
+    rank_enter(rs, r, RANK_IDLE);
+    r->state = RANK_OVER;
+    return false;
+}
+
+typedef bool op_fn(struct ranks *rs, struct rank *r, const struct load_op *op);
+
+static op_fn *const op_table[LOAD_KINDS] = {
+    [LOAD_END] = op_end,   [LOAD_LATER] = op_later, [LOAD_FAIL] = op_fail,
+    [LOAD_SEND] = op_send, [LOAD_RECV] = op_recv,   [LOAD_COMPUTE] = op_compute,
+    [LOAD_WAIT] = op_wait, [LOAD_SLEEP] = op_sleep, [LOAD_COLL] = op_coll,
+    [LOAD_OPEN] = op_io,   [LOAD_CLOSE] = op_io,    [LOAD_READ] = op_read,
+    [LOAD_FLUSH] = op_io,  [LOAD_WRITE] = op_write, [LOAD_MARK] = op_mark,
+};
+
+/* ---- running ---- */
+
+static void run(struct ranks *rs, struct rank *r)
+{
+    const struct rank_jobs *j = &rs->job[r->job];
+    uint64_t now = rs->sim->now - j->start_ps;
+    void *words = load_rank(rs, r);
+
+    r->state = RANK_READY;
+    for (int i = 0; i < MOST_AT_ONCE; i++) {
+        struct load_op op = {0};
+        enum load_kind kind = j->load.ops->next(&j->load, words, now, &op);
+
+        rs->ops++;
+        r->where = op.where;
+        if (!op_table[kind](rs, r, &op))
+            return;
+    }
+    rank_wake(rs, r);
+}
+
+static void on_run(void *ctx, const struct sim_event *e)
+{
+    struct ranks *rs = ctx;
+    struct rank *r = &rs->rank[e->arg];
+
+    rs->live--;
+    r->scheduled = false;
+    if (r->busy_ps > rs->sim->now && r->state != RANK_DELAYED)
+        rank_wake(rs, r);
+    else if (r->state != RANK_MEETING || rank_meet_on(rs, r))
+        run(rs, r);
+}
+
+static void on_post(void *ctx, const struct sim_event *e)
+{
+    struct ranks *rs = ctx;
+
+    rs->live--;
+    rank_post(rs, e->arg);
+}
+
+static void on_memory(void *ctx, const struct sim_event *e)
+{
+    struct ranks *rs = ctx;
+    struct rank_msg *m = rank_msg(rs, e->arg);
+
+    rs->live--;
+    if (m->sreq != WR_NIL) {
+        rank_complete(rs, m->sreq);
+        m->sreq = WR_NIL;
+    }
+    rank_arrive(rs, e->arg);
+}
+
+static void on_done(void *ctx, const struct sim_event *e)
+{
+    struct ranks *rs = ctx;
+    struct rank_req *q = rank_req(rs, e->arg);
+    struct rank *r = &rs->rank[q->rank];
+
+    rs->live--;
+    if (!(q->flags & REQ_START)) {
+        rank_complete(rs, e->arg);
+        return;
+    }
+    q->flags &= (uint8_t)~REQ_START;
+    rank_event(rs, r, rs->sim->now + q->ps, RANK_EV_DONE, e->arg);
+    tell(rs, r, q, LOAD_STARTED);
+    if (r->state == RANK_LISTENING)
+        rank_wake(rs, r);
+}
+
+/* ---- setting up ---- */
+
+static void open_job(struct ranks *rs, uint32_t i, const struct rank_job *job)
+{
+    struct rank_jobs *j = &rs->job[i];
+    uint32_t n = job->load->ranks;
+
+    j->load = *job->load;
+    j->left = n;
+    j->start_ps = job->start_ps;
+    j->app = job->app;
+    j->state = wr_zalloc(n, j->load.rank_size);
+    if (j->load.cpus)
+        j->cpu = wr_zalloc((size_t)n * j->load.cpus, sizeof *j->cpu);
+    j->latency = wr_zalloc(RANK_CLASSES, sizeof *j->latency);
+    j->iteration = wr_zalloc(1, sizeof *j->iteration);
+    for (uint32_t k = 0; k < n; k++) {
+        struct rank *r = &rs->rank[j->first + k];
+
+        *r = (struct rank){.since_ps = job->start_ps,
+                           .posted = {WR_NIL},
+                           .unexpected = {WR_NIL},
+                           .deferred = {WR_NIL},
+                           .node = job->node[k],
+                           .blocking = WR_NIL,
+                           .coll = WR_NIL,
+                           .job = (uint16_t)i,
+                           .account = RANK_IDLE,
+                           .scheduled = true};
+        j->load.ops->rank_init(&j->load, j->state + k * j->load.rank_size, k);
+        rank_event(rs, r, job->start_ps, RANK_EV_RUN, j->first + k);
+    }
+}
+
+static void open_columns(struct ranks *rs)
+{
+    uint32_t n = rs->n;
+
+    for (int c = 0; c < LOAD_COLLS; c++) {
+        rs->coll_ps[c] = wr_zalloc(n, sizeof *rs->coll_ps[c]);
+        rs->colls[c] = wr_zalloc(n, sizeof *rs->colls[c]);
+    }
+    rs->io = wr_zalloc(n, sizeof *rs->io);
+    rs->last_mark = wr_zalloc(n, sizeof *rs->last_mark);
+    for (rs->nbuckets = 64; rs->nbuckets < n; rs->nbuckets *= 2)
+        ;
+    rs->bucket = wr_alloc(rs->nbuckets * sizeof *rs->bucket);
+    for (uint32_t i = 0; i < rs->nbuckets; i++)
+        rs->bucket[i] = WR_NIL;
+}
+
+void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct rank_job *jobs,
+                uint32_t njobs)
+{
+    static sim_handler *const handler[RANK_EV_KINDS] = {on_run, on_post, on_memory, on_done};
+    struct ranks *rs = wr_zalloc_aligned(1, sizeof *rs);
+
+    rs->sim = setup->sim;
+    rs->kind0 = setup->first_kind;
+    rs->wire = setup->wire;
+    rs->mpi = *setup->mpi;
+    rs->choice = *setup->coll;
+    rs->io_ps = setup->io_ps;
+    rs->failed = WR_NIL;
+    rs->njobs = njobs;
+    rs->job = wr_zalloc(njobs, sizeof *rs->job);
+    for (uint32_t i = 0; i < njobs; i++) {
+        rs->job[i].first = rs->n;
+        rs->n += jobs[i].load->ranks;
+    }
+    rs->left = rs->n;
+    rs->rank = wr_zalloc_aligned(rs->n, sizeof *rs->rank);
+    open_columns(rs);
+    wr_pool_init(&rs->reqs, "requests", sizeof(struct rank_req), POOL_CAP);
+    wr_pool_init(&rs->msgs, "messages of ranks", sizeof(struct rank_msg), POOL_CAP);
+    wr_pool_init(&rs->meetings, "collectives", sizeof(struct rank_coll), POOL_CAP);
+    wr_pool_init(&rs->marks, "marks", sizeof(struct rank_mark), POOL_CAP);
+    for (uint32_t k = 0; k < RANK_EV_KINDS; k++)
+        sim_handle(rs->sim, rs->kind0 + k, handler[k], rs);
+    for (uint32_t i = 0; i < njobs; i++)
+        open_job(rs, i, &jobs[i]);
+    *ret = rs;
+}
+
+static void close_job(struct rank_jobs *j)
+{
+    for (uint32_t k = 0; j->load.ops->rank_fini && k < j->load.ranks; k++)
+        j->load.ops->rank_fini(&j->load, j->state + k * j->load.rank_size);
+    free(j->state);
+    free(j->cpu);
+    free(j->latency);
+    free(j->iteration);
+}
+
+void ranks_close(struct ranks *rs)
+{
+    if (!rs)
+        return;
+    for (uint32_t i = 0; i < rs->njobs; i++)
+        close_job(&rs->job[i]);
+    for (int c = 0; c < LOAD_COLLS; c++) {
+        free(rs->coll_ps[c]);
+        free(rs->colls[c]);
+    }
+    wr_pool_fini(&rs->reqs);
+    wr_pool_fini(&rs->msgs);
+    wr_pool_fini(&rs->meetings);
+    wr_pool_fini(&rs->marks);
+    free(rs->io);
+    free(rs->last_mark);
+    free(rs->bucket);
+    free(rs->rank);
+    free(rs->job);
+    free(rs);
+}

@@ -1,0 +1,143 @@
+/* rank.h -- operations -> messages and I/O requests.
+ *
+ *   load --next--> rank --[eager, rendezvous, matching, collectives]--> wire (net, memory)
+ *     ^              |                                                    |
+ *     +----done------+<-------------------- sent, arrived ----------------+
+ *
+ * A rank is a few words, not a stack: what it does now, until when its processor is busy, and
+ * the heads of its queues. Requests, messages and collectives under way are in
+ * pools. Several jobs live side by side; their ranks are numbered through, job after
+ * job. docs/models/mpi.md says what is modelled.
+ *
+ * A rank is in exactly one account at any time, so its accounts add up to the time from its
+ * job's start to its end, to the picosecond.
+ */
+#ifndef RANK_RANK_H
+#define RANK_RANK_H
+
+#include "base/hist.h"
+#include "load/load.h"
+#include "rank/coll/coll.h"
+#include "sim/sim.h"
+
+/* ---- settings: mpi: ---- */
+
+enum rank_sendrecv { RANK_CONCURRENT, RANK_SERIAL };
+enum rank_eager_done { RANK_COPIED, RANK_SENT };
+enum rank_progress { RANK_PROGRESS_ALWAYS, RANK_PROGRESS_CALLS };
+
+struct rank_mpi {
+    uint64_t eager_b, control_b;
+    double send_overhead_ps, recv_overhead_ps; /* the processor is busy */
+    double copy_ps;                            /* per byte of an eager message, at either end */
+    double send_delay_ps, send_delay_byte_ps;  /* until the NIC has it; the processor is free */
+    double memory_ps, memory_byte_ps;          /* a message within a node */
+    uint32_t eager_done, sendrecv, progress;
+};
+
+/* Presets: the same rows with other defaults, parameters in struct rank_mpi. */
+extern const struct conf_kind *const rank_mpi_kinds[];
+
+/* ---- who carries messages between nodes ---- */
+
+struct rank_wire {
+    void *ctx;
+    /* Carry a message; then call ranks_sent and ranks_arrived with `user`. */
+    void (*send)(void *ctx, uint32_t src_node, uint32_t dst_node, uint64_t bytes, uint16_t app,
+                 uint8_t cls, uint64_t user);
+    uint32_t (*lp)(void *ctx, uint32_t node); /* the logical process of a node */
+};
+
+/* What a message is, for latencies and for the wire's `cls`. */
+enum rank_class { RANK_POINT, RANK_COLLECTIVE, RANK_CONTROL, RANK_MEMORY, RANK_CLASSES };
+extern const char *const rank_class_names[]; /* "message_point", ... */
+
+/* ---- ranks ---- */
+
+enum rank_account {
+    RANK_COMPUTE,
+    RANK_SEND,
+    RANK_RECV,
+    RANK_WAIT,
+    RANK_IO,
+    RANK_IDLE,
+    RANK_ACCOUNTS,
+};
+extern const char *const rank_account_names[];
+
+enum { RANK_EV_RUN, RANK_EV_POST, RANK_EV_MEMORY, RANK_EV_DONE, RANK_EV_KINDS };
+
+struct rank_setup {
+    struct sim *sim;
+    uint32_t first_kind; /* RANK_EV_KINDS event kinds from here on are the ranks' */
+    struct rank_wire wire;
+    const struct rank_mpi *mpi;
+    const struct coll_choice *coll;
+    uint64_t io_ps; /* what any access to a file takes */
+};
+
+struct rank_job {
+    const struct load *load;
+    const uint32_t *node; /* [load->ranks]; copied */
+    uint64_t start_ps;
+    uint16_t app; /* handed to the wire */
+};
+
+struct ranks;
+
+/* All jobs are given at once; loads must outlive the ranks. */
+void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct rank_job *jobs,
+                uint32_t njobs);
+void ranks_close(struct ranks *rs);
+
+/* From the wire, inside handlers. */
+void ranks_sent(struct ranks *rs, uint64_t user);
+void ranks_arrived(struct ranks *rs, uint64_t user);
+
+enum ranks_state {
+    RANKS_RUNNING,
+    RANKS_ENDED,  /* all of them */
+    RANKS_STUCK,  /* nothing of theirs is under way, and some have not ended */
+    RANKS_FAILED, /* a program could not go on; ranks_fault() says why */
+};
+
+enum ranks_state ranks_state(const struct ranks *rs);
+bool ranks_fault(const struct ranks *rs, struct wr_err *err);
+/* Who waits for whom, in words. Fills `err` and returns false. */
+bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err);
+
+/* ---- what was counted; any time ---- */
+
+struct rank_stat {
+    uint32_t job, rank, node;
+    bool ended;
+    uint64_t elapsed_ps; /* since its job's start; the sum of all accounts and collectives */
+    uint64_t account_ps[RANK_ACCOUNTS];
+    uint64_t coll_ps[LOAD_COLLS];
+    uint32_t colls[LOAD_COLLS];
+    uint64_t overhead_ps; /* of communication: the processor was busy, not waiting */
+    uint64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
+    uint64_t accesses, bytes_read, bytes_written;
+};
+
+uint32_t ranks_count(const struct ranks *rs); /* over all jobs */
+void ranks_stat(const struct ranks *rs, uint32_t i, struct rank_stat *ret);
+uint64_t ranks_job_end_ps(const struct ranks *rs, uint32_t job); /* last rank's; 0: not ended */
+const struct wr_hist *ranks_latency(const struct ranks *rs, uint32_t job, enum rank_class cls);
+const struct wr_hist *ranks_iterations(const struct ranks *rs, uint32_t job);
+double ranks_progress(const struct ranks *rs); /* operations so far */
+
+struct rank_mark {
+    uint32_t rank; /* over all jobs: ranks_stat() */
+    uint32_t mark;
+    uint64_t t_ps; /* since its job's start */
+};
+
+uint32_t ranks_marks(const struct ranks *rs);
+const struct rank_mark *ranks_mark(const struct ranks *rs, uint32_t i);
+
+/* Memory: what each rank takes beside its workload's words, and what is under way. */
+size_t ranks_rank_bytes(void);
+uint64_t ranks_bytes_used(const struct ranks *rs);
+
+#endif

@@ -1,0 +1,180 @@
+/* rank_priv.h -- what ranks are made of. */
+#ifndef RANK_RANK_PRIV_H
+#define RANK_RANK_PRIV_H
+
+#include "base/pool.h"
+#include "rank.h"
+
+enum rank_state {
+    RANK_READY,     /* asks its workload next */
+    RANK_DELAYED,   /* computes or sleeps */
+    RANK_BLOCKED,   /* in a send, receive or access to a file: `blocking` */
+    RANK_WAITING,   /* for what is outstanding */
+    RANK_MEETING,   /* in a collective: `coll` */
+    RANK_LISTENING, /* for any completion */
+    RANK_OVER,
+};
+
+/* Kinds of requests, also places in rank.pending. */
+enum rank_req_kind { REQ_SEND, REQ_RECV, REQ_IO, REQ_COMPUTE, REQ_KINDS };
+
+enum {
+    REQ_ASYNC = 1 << 0,
+    REQ_COLL = 1 << 1, /* belongs to the rank's collective */
+    REQ_TELL = 1 << 2,
+    REQ_START = 1 << 3, /* its next event is its start */
+};
+
+struct rank_req {
+    uint32_t next; /* in the rank's posted queue */
+    uint32_t rank, peer;
+    uint8_t kind, flags, ctx;
+    uint32_t cpu;
+    uint32_t where;
+    uint64_t bytes;
+    int64_t tag;
+    uint64_t id;
+    uint64_t ps; /* computes: how long */
+};
+
+/* Communicators: messages of collectives never meet others. Within CTX_COLL the tag
+ * is the group's key. */
+enum { CTX_POINT, CTX_COLL };
+
+enum rank_msg_kind { MSG_EAGER, MSG_ASK, MSG_CLEAR, MSG_DATA };
+
+enum {
+    MSG_HERE = 1 << 0,   /* has arrived, but not its forerunner */
+    MSG_MEMORY = 1 << 1, /* does not leave the node */
+    MSG_AFTER = 1 << 2,  /* some earlier message of the pair has not been taken in */
+};
+
+/* Messages of a pair of ranks are matched in the order they were sent in, whatever order they
+ * arrive in: each knows its follower. Those on the way are found by pair in buckets. */
+struct rank_msg {
+    uint32_t next;     /* in the unexpected or the deferred queue */
+    uint32_t bucket;   /* the next of its bucket */
+    uint32_t follower; /* sent next from and to the same ranks */
+    uint32_t src, dst;
+    uint32_t sreq, rreq;
+    uint8_t kind, ctx, flags;
+    uint8_t holds;  /* who still needs it: its receiver, and the wire until it is sent */
+    uint64_t bytes; /* payload; a control message's own size is a setting */
+    int64_t tag;
+    uint64_t t_ps;
+};
+
+/* A queue by its last element, whose `next` is the first. */
+struct rank_queue {
+    uint32_t last;
+};
+
+struct rank {
+    uint64_t since_ps; /* in its present account since */
+    uint64_t busy_ps;  /* its processor is busy until */
+    uint64_t debt_ps;  /* received while it did something else: to be paid when it waits */
+    uint64_t account_ps[RANK_ACCOUNTS];
+    uint64_t overhead_ps;
+    uint64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
+    uint32_t pending[REQ_KINDS]; /* asynchronous, not complete */
+    struct rank_queue posted, unexpected, deferred;
+    uint32_t node, seq, where;
+    uint32_t blocking; /* the request; what it waits for */
+    uint32_t coll;
+    uint16_t job;
+    uint8_t state, account, of;
+    bool some;      /* waits for one of them */
+    bool scheduled; /* a RUN event is on its way */
+    bool calling;   /* in the middle of its own operation: nobody need wake it */
+};
+
+struct rank_coll {
+    struct load_group group;
+    const struct coll_ops *ops;
+    struct coll_call call;
+    uint32_t step, left; /* left: requests of the steps so far that are not complete */
+    uint32_t recv_from;  /* serial: still to be received in this step, or LOAD_NOBODY */
+    uint64_t recv_b;
+    bool open; /* the last step said to go on */
+};
+
+struct rank_io_stat {
+    uint64_t accesses, read_b, written_b;
+};
+
+struct rank_jobs {
+    struct load load;
+    char *state;   /* load.rank_size bytes for each rank */
+    uint64_t *cpu; /* [ranks * load.cpus] busy until */
+    uint32_t first, left;
+    uint64_t start_ps, end_ps;
+    uint16_t app;
+    struct wr_hist *latency; /* [RANK_CLASSES] */
+    struct wr_hist *iteration;
+};
+
+struct ranks {
+    struct sim *sim;
+    uint32_t kind0;
+    struct rank_wire wire;
+    struct rank_mpi mpi;
+    struct coll_choice choice;
+    uint64_t io_ps;
+    uint32_t n, njobs, left; /* left: have not ended */
+    uint32_t failed;         /* a rank, or WR_NIL */
+    uint64_t live;           /* events and messages under way */
+    uint64_t ops;
+    struct rank *rank;
+    struct rank_jobs *job;
+    /* By rank, touched only by those who need them. */
+    uint64_t *coll_ps[LOAD_COLLS];
+    uint32_t *colls[LOAD_COLLS];
+    struct rank_io_stat *io;
+    uint64_t *last_mark; /* time + 1 */
+    struct wr_pool reqs, msgs, meetings, marks;
+    uint32_t *bucket;
+    uint32_t nbuckets; /* a power of two */
+};
+
+static inline struct rank_req *rank_req(const struct ranks *rs, uint32_t h)
+{
+    return wr_pool_at(&rs->reqs, h);
+}
+
+static inline struct rank_msg *rank_msg(const struct ranks *rs, uint32_t h)
+{
+    return wr_pool_at(&rs->msgs, h);
+}
+
+static inline uint32_t rank_index(const struct ranks *rs, const struct rank *r)
+{
+    return (uint32_t)(r - rs->rank);
+}
+
+static inline uint64_t rank_ps(double ps)
+{
+    return (uint64_t)(ps + 0.5);
+}
+
+/* rank.c */
+void rank_event(struct ranks *rs, struct rank *r, uint64_t t_ps, uint32_t kind, uint32_t arg);
+void rank_enter(struct ranks *rs, struct rank *r, uint32_t account);
+/* Its processor works for `ps` from when it is free; returns when it is done. */
+uint64_t rank_charge(struct ranks *rs, struct rank *r, uint64_t ps);
+void rank_wake(struct ranks *rs, struct rank *r);
+void rank_complete(struct ranks *rs, uint32_t req);
+uint32_t rank_new_req(struct ranks *rs, struct rank *r, enum rank_req_kind kind, uint8_t flags);
+uint64_t *rank_cpu(const struct ranks *rs, const struct rank *r, uint32_t cpu);
+
+/* rank_msg.c */
+void rank_send(struct ranks *rs, struct rank *r, uint32_t req);
+void rank_recv(struct ranks *rs, struct rank *r, uint32_t req);
+void rank_post(struct ranks *rs, uint32_t msg);
+void rank_arrive(struct ranks *rs, uint32_t msg);
+void rank_catch_up(struct ranks *rs, struct rank *r); /* handshakes that waited for a call */
+
+/* rank_coll.c: false while the rank is in it. */
+bool rank_meet(struct ranks *rs, struct rank *r, const struct load_op *op);
+bool rank_meet_on(struct ranks *rs, struct rank *r);
+
+#endif

@@ -1,0 +1,238 @@
+/* rank_tell.c -- what the ranks did, and who waits for whom. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "rank_priv.h"
+
+/* ---- what was counted ---- */
+
+uint32_t ranks_count(const struct ranks *rs)
+{
+    return rs->n;
+}
+
+void ranks_stat(const struct ranks *rs, uint32_t i, struct rank_stat *ret)
+{
+    const struct rank *r = &rs->rank[i];
+    const struct rank_jobs *j = &rs->job[r->job];
+    bool over = r->state == RANK_OVER;
+    uint64_t now = rs->sim->now > j->start_ps ? rs->sim->now : j->start_ps;
+    uint64_t end = over ? r->since_ps : now, rest = end - r->since_ps;
+
+    *ret = (struct rank_stat){
+        .job = r->job,
+        .rank = i - j->first,
+        .node = r->node,
+        .ended = over,
+        .elapsed_ps = end - j->start_ps,
+        .overhead_ps = r->overhead_ps,
+        .msgs_sent = r->msgs_sent,
+        .bytes_sent = r->bytes_sent,
+        .msgs_recvd = r->msgs_recvd,
+        .bytes_recvd = r->bytes_recvd,
+        .accesses = rs->io[i].accesses,
+        .bytes_read = rs->io[i].read_b,
+        .bytes_written = rs->io[i].written_b,
+    };
+    for (int k = 0; k < RANK_ACCOUNTS; k++)
+        ret->account_ps[k] = r->account_ps[k] + (r->account == k ? rest : 0);
+    for (int c = 0; c < LOAD_COLLS; c++) {
+        ret->coll_ps[c] = rs->coll_ps[c][i] + (r->account == RANK_ACCOUNTS + c ? rest : 0);
+        ret->colls[c] = rs->colls[c][i];
+    }
+}
+
+uint64_t ranks_job_end_ps(const struct ranks *rs, uint32_t job)
+{
+    return rs->job[job].end_ps;
+}
+
+const struct wr_hist *ranks_latency(const struct ranks *rs, uint32_t job, enum rank_class cls)
+{
+    return &rs->job[job].latency[cls];
+}
+
+const struct wr_hist *ranks_iterations(const struct ranks *rs, uint32_t job)
+{
+    return rs->job[job].iteration;
+}
+
+double ranks_progress(const struct ranks *rs)
+{
+    return (double)rs->ops;
+}
+
+uint32_t ranks_marks(const struct ranks *rs)
+{
+    return rs->marks.fresh; /* none is ever given back */
+}
+
+const struct rank_mark *ranks_mark(const struct ranks *rs, uint32_t i)
+{
+    return wr_pool_at(&rs->marks, i);
+}
+
+size_t ranks_rank_bytes(void)
+{
+    return sizeof(struct rank) + sizeof(uint32_t); /* and a bucket */
+}
+
+uint64_t ranks_bytes_used(const struct ranks *rs)
+{
+    uint64_t sum = rs->n * (uint64_t)ranks_rank_bytes() + rs->reqs.peak * rs->reqs.size +
+                   rs->msgs.peak * rs->msgs.size + rs->meetings.peak * rs->meetings.size;
+
+    for (uint32_t i = 0; i < rs->njobs; i++)
+        sum += (uint64_t)rs->job[i].load.ranks * rs->job[i].load.rank_size;
+    return sum;
+}
+
+/* ---- how it stands ---- */
+
+enum ranks_state ranks_state(const struct ranks *rs)
+{
+    if (rs->failed != WR_NIL)
+        return RANKS_FAILED;
+    if (!rs->left)
+        return RANKS_ENDED;
+    return rs->live ? RANKS_RUNNING : RANKS_STUCK;
+}
+
+bool ranks_fault(const struct ranks *rs, struct wr_err *err)
+{
+    const struct rank *r = &rs->rank[rs->failed];
+    const struct rank_jobs *j = &rs->job[r->job];
+
+    j->load.ops->fault(&j->load, j->state + (rs->failed - j->first) * j->load.rank_size, err);
+    return wr_wrap(err, "job %u, rank %u", r->job, rs->failed - j->first);
+}
+
+enum { SHOWN = 6, LONGEST = 8 };
+
+static void add_name(const struct ranks *rs, uint32_t i, struct wr_str *out)
+{
+    const struct rank *r = &rs->rank[i];
+
+    if (rs->njobs > 1)
+        wr_str_addf(out, "rank %u of job %u", i - rs->job[r->job].first, r->job);
+    else
+        wr_str_addf(out, "rank %u", i - rs->job[r->job].first);
+}
+
+static void add_where(const struct ranks *rs, const struct rank *r, struct wr_str *out)
+{
+    const struct rank_jobs *j = &rs->job[r->job];
+    char where[64];
+
+    if (!j->load.ops->where)
+        return;
+    j->load.ops->where(&j->load, r->where, where, sizeof where);
+    wr_str_addf(out, " at %s", where);
+}
+
+/* A request that keeps the rank waiting: of a posted receive, else of any send. */
+static uint32_t what_it_lacks(const struct ranks *rs, const struct rank *r)
+{
+    if (r->state == RANK_BLOCKED)
+        return r->blocking;
+    if (r->posted.last != WR_NIL)
+        return rank_req(rs, r->posted.last)->next;
+    return WR_NIL;
+}
+
+/* Rendezvous sends wait for their receiver, which has their question unanswered. */
+static uint32_t asked_whom(const struct ranks *rs, uint32_t me)
+{
+    for (uint32_t i = 0; i < rs->n; i++) {
+        uint32_t last = rs->rank[i].unexpected.last;
+
+        for (uint32_t h = last; h != WR_NIL;) {
+            const struct rank_msg *m = rank_msg(rs, h);
+
+            if (m->kind == MSG_ASK && m->src == me)
+                return i;
+            h = m->next == last ? WR_NIL : m->next;
+        }
+    }
+    return WR_NIL;
+}
+
+/* Another rank that this one cannot go on without; WR_NIL: anybody's message would do. */
+static uint32_t waits_for(const struct ranks *rs, uint32_t i)
+{
+    const struct rank *r = &rs->rank[i];
+    uint32_t h = what_it_lacks(rs, r);
+
+    if (h == WR_NIL)
+        return asked_whom(rs, i);
+    if (rank_req(rs, h)->peer == LOAD_ANY)
+        return WR_NIL;
+    return rank_req(rs, h)->peer + rs->job[r->job].first;
+}
+
+static void add_wait(const struct ranks *rs, uint32_t i, struct wr_str *out)
+{
+    const struct rank *r = &rs->rank[i];
+    uint32_t h = what_it_lacks(rs, r), to = waits_for(rs, i);
+
+    add_name(rs, i, out);
+    add_where(rs, r, out);
+    if (r->state == RANK_MEETING && r->account >= RANK_ACCOUNTS)
+        wr_str_addf(out, " is in a %s and", load_coll_names[r->account - RANK_ACCOUNTS]);
+    if (h != WR_NIL && rank_req(rs, h)->kind == REQ_RECV)
+        wr_str_addf(out, " waits for a message of %" PRIu64 " B (tag %" PRId64 ") from ",
+                    rank_req(rs, h)->bytes,
+                    rank_req(rs, h)->ctx == CTX_COLL ? 0 : rank_req(rs, h)->tag);
+    else
+        wr_str_add(out, " cannot send before it is received by ");
+    if (to == WR_NIL)
+        wr_str_add(out, "anybody");
+    else
+        add_name(rs, to, out);
+    if (to != WR_NIL && rs->rank[to].state == RANK_OVER)
+        wr_str_add(out, ", which has ended");
+}
+
+/* Follows the waiting from `i`; the ranks on the way are marked with `round`. Returns one that
+ * is on a cycle, or the last of the chain. */
+static uint32_t follow(const struct ranks *rs, uint32_t i, uint32_t *mark, uint32_t round)
+{
+    for (;;) {
+        uint32_t to = waits_for(rs, i);
+
+        mark[i] = round;
+        if (to == WR_NIL || rs->rank[to].state == RANK_OVER || mark[to])
+            return to != WR_NIL && mark[to] == round ? to : i;
+        i = to;
+    }
+}
+
+bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err)
+{
+    uint32_t *mark = wr_zalloc(rs->n, sizeof *mark), shown = 0;
+    struct wr_str text = {0};
+
+    for (uint32_t i = 0; i < rs->n && shown < SHOWN; i++) {
+        if (rs->rank[i].state == RANK_OVER || mark[i])
+            continue;
+        uint32_t at = follow(rs, i, mark, i + 1), first = at;
+
+        for (int k = 0; k < LONGEST && shown < SHOWN; k++, shown++) {
+            wr_str_add(&text, "\n  ");
+            add_wait(rs, at, &text);
+            at = waits_for(rs, at);
+            if (at == WR_NIL || at == first || rs->rank[at].state == RANK_OVER)
+                break;
+        }
+    }
+    wr_fail(err, WR_INPUT,
+            "deadlock after %.3f us: %u of %u ranks wait for what never comes; look at who "
+            "waits for whom and correct the program:%s",
+            (double)rs->sim->now / 1e6, rs->left, rs->n, wr_str_get(&text));
+    wr_str_fini(&text);
+    free(mark);
+    return false;
+}
