@@ -218,6 +218,8 @@ bool run_put_rank(struct run *run, const struct run_rank *rank, struct wr_err *e
         rank->node,        rank->msgs_sent,  rank->bytes_sent, rank->msgs_recvd,
         rank->bytes_recvd, rank->elapsed_ps, rank->compute_ps, rank->comm_ps,
         rank->io_ps,       rank->wait_ps,    rank->bytes_read, rank->bytes_written,
+        rank->send_ps,     rank->recv_ps,    rank->await_ps,   rank->coll_ps,
+        rank->idle_ps,
     };
     sqlite3_stmt *s = run_begin(run, RUN_S_RANK, err);
 
@@ -228,6 +230,74 @@ bool run_put_rank(struct run *run, const struct run_rank *rank, struct wr_err *e
     for (int i = 0; i < (int)(sizeof rest / sizeof rest[0]); i++)
         bind_int(s, 3 + i, rest[i]);
     return run_step(run, RUN_S_RANK, err);
+}
+
+bool run_put_coll(struct run *run, uint32_t app, uint64_t rank, const char *coll, uint64_t n,
+                  uint64_t ps, struct wr_err *err)
+{
+    uint32_t id;
+
+    if (!intern(run, coll, &id, err))
+        return false;
+    sqlite3_stmt *s = run_begin(run, RUN_S_COLL, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, app);
+    bind_count(s, 2, rank);
+    sqlite3_bind_int64(s, 3, id);
+    bind_count(s, 4, n);
+    bind_count(s, 5, ps);
+    return run_step(run, RUN_S_COLL, err);
+}
+
+bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, uint64_t t_ps,
+                  struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_MARK, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, app);
+    bind_count(s, 2, rank);
+    sqlite3_bind_int64(s, 3, mark);
+    bind_count(s, 4, t_ps);
+    return run_step(run, RUN_S_MARK, err);
+}
+
+bool run_put_log(struct run *run, const struct run_log *log, struct wr_err *err)
+{
+    uint32_t title, aggregate;
+
+    if (!intern(run, log->title, &title, err) || !intern(run, log->aggregate, &aggregate, err))
+        return false;
+    sqlite3_stmt *s = run_begin(run, RUN_S_LOG, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, log->app);
+    bind_count(s, 2, log->rank);
+    sqlite3_bind_int64(s, 3, log->table);
+    sqlite3_bind_int64(s, 4, log->column);
+    sqlite3_bind_int64(s, 5, title);
+    sqlite3_bind_int64(s, 6, aggregate);
+    bind_count(s, 7, log->row);
+    sqlite3_bind_double(s, 8, log->value);
+    return run_step(run, RUN_S_LOG, err);
+}
+
+bool run_put_output(struct run *run, uint32_t app, uint64_t rank, uint64_t t_ps, const char *text,
+                    struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_OUTPUT, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, app);
+    bind_count(s, 2, rank);
+    bind_count(s, 3, t_ps);
+    bind_text(s, 4, text);
+    return run_step(run, RUN_S_OUTPUT, err);
 }
 
 bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *err)

@@ -92,8 +92,12 @@ struct run_rank {
     uint64_t rank;
     int64_t node;
     int64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
+    /* elapsed = compute + comm + io + idle; wait is the part of comm and io that is
+     * only waiting */
     int64_t elapsed_ps, compute_ps, comm_ps, io_ps, wait_ps;
     int64_t bytes_read, bytes_written;
+    int64_t send_ps, recv_ps, await_ps, coll_ps; /* comm is their sum */
+    int64_t idle_ps;
 };
 
 static inline struct run_rank run_rank_unknown(uint32_t app, uint64_t rank)
@@ -113,10 +117,35 @@ static inline struct run_rank run_rank_unknown(uint32_t app, uint64_t rank)
         .wait_ps = RUN_NULL,
         .bytes_read = RUN_NULL,
         .bytes_written = RUN_NULL,
+        .send_ps = RUN_NULL,
+        .recv_ps = RUN_NULL,
+        .await_ps = RUN_NULL,
+        .coll_ps = RUN_NULL,
+        .idle_ps = RUN_NULL,
     };
 }
 
 bool run_put_rank(struct run *run, const struct run_rank *rank, struct wr_err *err);
+
+/* How often a rank was in a collective, and for how long in all. */
+bool run_put_coll(struct run *run, uint32_t app, uint64_t rank, const char *coll, uint64_t n,
+                  uint64_t ps, struct wr_err *err);
+/* A rank came to a mark of its program (`mark`: which). Times since its job's start. */
+bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, uint64_t t_ps,
+                  struct wr_err *err);
+
+/* One value of a table that a program logged. */
+struct run_log {
+    uint32_t app, table, column;
+    uint64_t rank, row;
+    const char *title, *aggregate;
+    double value; /* NaN: unknown */
+};
+
+bool run_put_log(struct run *run, const struct run_log *log, struct wr_err *err);
+/* A line that a program printed. */
+bool run_put_output(struct run *run, uint32_t app, uint64_t rank, uint64_t t_ps, const char *text,
+                    struct wr_err *err);
 
 /* One direction of one cable, named by the port it leaves. Put links in
  * ascending (src_kind, src, port): that is the order they are stored in, and

@@ -50,6 +50,18 @@ static const struct facts {
      " LEFT JOIN dict u ON u.id = s.unit ORDER BY f.t_ps, e.text, m.text"},
 };
 
+/* Since version 1.1 of the format. */
+static const struct facts newer[] = {
+    {"coll_stat", 3,
+     "SELECT c.app, c.rank, d.text AS coll, c.n, c.ps FROM fact_coll c"
+     " LEFT JOIN dict d ON d.id = c.coll ORDER BY c.app, c.rank, d.text"},
+    {"mark", 2, "SELECT app, rank, mark, t_ps FROM fact_mark ORDER BY app, rank, t_ps, mark"},
+    {"log", 5,
+     "SELECT app, rank, tab, col, row, title, aggregate, value FROM log"
+     " ORDER BY app, rank, tab, col, row, aggregate"},
+    {"output", 2, "SELECT app, rank, t_ps, text FROM fact_output ORDER BY id"},
+};
+
 struct side {
     struct run_reader *run;
     struct run_rows *rows;
@@ -189,6 +201,10 @@ bool run_same(const char *a, const char *b, struct wr_err *err)
 
     for (size_t i = 0; ok && i < sizeof kinds / sizeof kinds[0]; i++)
         ok = same_facts(&kinds[i], side, err);
+    bool both = ok && run_info(side[0].run)->format_minor && run_info(side[1].run)->format_minor;
+
+    for (size_t i = 0; ok && both && i < sizeof newer / sizeof newer[0]; i++)
+        ok = same_facts(&newer[i], side, err);
     run_close(side[0].run);
     run_close(side[1].run);
     return ok;

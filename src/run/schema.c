@@ -40,14 +40,19 @@
     "CREATE TABLE fact_rank(app INTEGER, rank INTEGER, node INTEGER," \
     " msgs_sent INTEGER, bytes_sent INTEGER, msgs_recvd INTEGER, bytes_recvd INTEGER," \
     " elapsed_ps INTEGER, compute_ps INTEGER, comm_ps INTEGER, io_ps INTEGER, wait_ps INTEGER," \
-    " bytes_read INTEGER, bytes_written INTEGER, PRIMARY KEY(app, rank)) WITHOUT ROWID;\n" \
+    " bytes_read INTEGER, bytes_written INTEGER, send_ps INTEGER, recv_ps INTEGER," \
+    " await_ps INTEGER, coll_ps INTEGER, idle_ps INTEGER," \
+    " PRIMARY KEY(app, rank)) WITHOUT ROWID;\n" \
     "CREATE VIEW rank_stat AS SELECT r.app AS app, r.rank AS rank, r.node AS node,\n" \
     " r.msgs_sent AS msgs_sent, r.bytes_sent AS bytes_sent,\n" \
     " r.msgs_recvd AS msgs_recvd, r.bytes_recvd AS bytes_recvd,\n" \
     " r.elapsed_ps / 1000.0 AS elapsed_ns, r.compute_ps / 1000.0 AS compute_ns,\n" \
     " r.comm_ps / 1000.0 AS comm_ns, r.io_ps / 1000.0 AS io_ns,\n" \
     " r.wait_ps / 1000.0 AS wait_ns, r.bytes_read AS bytes_read,\n" \
-    " r.bytes_written AS bytes_written, a.name AS app_name\n" \
+    " r.bytes_written AS bytes_written, a.name AS app_name,\n" \
+    " r.send_ps / 1000.0 AS send_ns, r.recv_ps / 1000.0 AS recv_ns,\n" \
+    " r.await_ps / 1000.0 AS await_ns, r.coll_ps / 1000.0 AS coll_ns,\n" \
+    " r.idle_ps / 1000.0 AS idle_ns\n" \
     " FROM fact_rank r LEFT JOIN fact_app a ON a.app = r.app;\n" \
     "CREATE VIEW app_stat AS SELECT a.app AS app, a.name AS name, a.ranks AS ranks,\n" \
     " sum(r.msgs_sent) AS msgs_sent, sum(r.bytes_sent) AS bytes_sent,\n" \
@@ -56,9 +61,31 @@
     " avg(r.compute_ps) / 1000.0 AS compute_mean_ns, avg(r.comm_ps) / 1000.0 AS comm_mean_ns,\n" \
     " avg(r.io_ps) / 1000.0 AS io_mean_ns, avg(r.wait_ps) / 1000.0 AS wait_mean_ns,\n" \
     " sum(r.bytes_read) AS bytes_read, sum(r.bytes_written) AS bytes_written,\n" \
-    " a.start_ps / 1000.0 AS start_ns, a.workload AS workload, a.placement AS placement\n" \
+    " a.start_ps / 1000.0 AS start_ns, a.workload AS workload, a.placement AS placement,\n" \
+    " avg(r.send_ps) / 1000.0 AS send_mean_ns, avg(r.recv_ps) / 1000.0 AS recv_mean_ns,\n" \
+    " avg(r.await_ps) / 1000.0 AS await_mean_ns, avg(r.coll_ps) / 1000.0 AS coll_mean_ns,\n" \
+    " avg(r.idle_ps) / 1000.0 AS idle_mean_ns, max(r.comm_ps) / 1000.0 AS comm_max_ns\n" \
     " FROM fact_app a LEFT JOIN fact_rank r ON r.app = a.app\n" \
     " GROUP BY a.app, a.name, a.ranks, a.start_ps, a.workload, a.placement;\n"
+
+/* What ranks did in collectives, when they came to a mark, and what their program left behind. */
+#define PROGRAMS \
+    "CREATE TABLE fact_coll(app INTEGER, rank INTEGER, coll INTEGER, n INTEGER, ps INTEGER," \
+    " PRIMARY KEY(app, rank, coll)) WITHOUT ROWID;\n" \
+    "CREATE VIEW coll_stat AS SELECT c.app AS app, c.rank AS rank, d.text AS coll, c.n AS n,\n" \
+    " c.ps / 1000.0 AS time_ns FROM fact_coll c LEFT JOIN dict d ON d.id = c.coll;\n" \
+    "CREATE TABLE fact_mark(id INTEGER PRIMARY KEY, app INTEGER, rank INTEGER, mark INTEGER," \
+    " t_ps INTEGER);\n" \
+    "CREATE VIEW mark AS SELECT app, rank, mark, t_ps / 1000.0 AS t_ns FROM fact_mark;\n" \
+    "CREATE TABLE fact_log(id INTEGER PRIMARY KEY, app INTEGER, rank INTEGER, tab INTEGER," \
+    " col INTEGER, title INTEGER, aggregate INTEGER, row INTEGER, value REAL);\n" \
+    "CREATE VIEW log AS SELECT l.app AS app, l.rank AS rank, l.tab AS tab, l.col AS col,\n" \
+    " t.text AS title, a.text AS aggregate, l.row AS row, l.value AS value\n" \
+    " FROM fact_log l LEFT JOIN dict t ON t.id = l.title\n" \
+    " LEFT JOIN dict a ON a.id = l.aggregate;\n" \
+    "CREATE TABLE fact_output(id INTEGER PRIMARY KEY, app INTEGER, rank INTEGER, t_ps INTEGER," \
+    " text TEXT);\n" \
+    "CREATE VIEW output AS SELECT app, rank, t_ps / 1000.0 AS t_ns, text FROM fact_output;\n"
 
 /* id = src_kind << 48 | src << 16 | port: half the time and two thirds of the room of a key
  * of three columns. No NOT NULL either: four million links times ten checks. */
@@ -125,4 +152,4 @@
     " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, lat_min_ns, seed, packets,\n" \
     " events, sim_end_ns, wall_s FROM fact_sweep;\n"
 
-const char run_schema[] = META SUMMARY APPS LINKS LATENCIES SLICES SWEEPS;
+const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS LATENCIES SLICES SWEEPS;

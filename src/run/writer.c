@@ -34,7 +34,13 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
                       " unit = excluded.unit, volatile = excluded.volatile",
     [RUN_S_APP] = "INSERT INTO fact_app VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_RANK] = "INSERT INTO fact_rank"
-                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+                   " ?15, ?16, ?17, ?18, ?19)",
+    [RUN_S_COLL] = "INSERT INTO fact_coll VALUES(?1, ?2, ?3, ?4, ?5)",
+    [RUN_S_MARK] = "INSERT INTO fact_mark(app, rank, mark, t_ps) VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_LOG] = "INSERT INTO fact_log(app, rank, tab, col, title, aggregate, row, value)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [RUN_S_OUTPUT] = "INSERT INTO fact_output(app, rank, t_ps, text) VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_LINK] = "INSERT INTO fact_link VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [RUN_S_HIST] = "INSERT INTO fact_hist(app, class, n, sum_ps, min_ps, max_ps)"
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",

@@ -56,6 +56,34 @@ static void every_promised_view_begins_with_its_columns(void **state)
     run_close(r);
 }
 
+static void what_programs_leave_is_kept(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+    struct wr_err err = {0};
+    struct run *run = create(path);
+    struct run_log log = {.app = 1,
+                          .rank = 7,
+                          .table = 2,
+                          .column = 5,
+                          .row = 3,
+                          .title = "Bytes",
+                          .aggregate = "(mean)",
+                          .value = 2.5};
+
+    must(run_put_coll(run, 1, 7, "allreduce", 20, 1500, &err), err);
+    must(run_put_mark(run, 1, 7, 4, 2500, &err), err);
+    must(run_put_log(run, &log, &err), err);
+    must(run_put_output(run, 1, 7, 3500, "hello", &err), err);
+    complete(run);
+    struct run_reader *r = reopen(path);
+    assert_line(r, "SELECT app, rank, coll, n, time_ns FROM coll_stat", "1|7|allreduce|20|1.5");
+    assert_line(r, "SELECT app, rank, mark, t_ns FROM mark", "1|7|4|2.5");
+    assert_line(r, "SELECT tab, col, title, aggregate, row, value FROM log",
+                "2|5|Bytes|(mean)|3|2.5");
+    assert_line(r, "SELECT app, rank, t_ns, text FROM output", "1|7|3.5|hello");
+    run_close(r);
+}
+
 /* The part of the page between "## view" and the next heading. */
 static char *section_of(const char *page, const char *view)
 {
@@ -469,6 +497,7 @@ int main(void)
         IN_PLACE(a_finished_run_says_what_made_it),
         IN_PLACE(every_promised_view_begins_with_its_columns),
         IN_PLACE(every_column_of_every_view_is_documented),
+        IN_PLACE(what_programs_leave_is_kept),
         IN_PLACE(a_summary_line_put_again_replaces_the_first),
         IN_PLACE(percentiles_of_the_view_are_those_of_the_histogram),
         IN_PLACE(an_empty_histogram_has_no_percentiles),
