@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "base/signals.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/simulate.h"
+#include "rank/rank.h"
 #include "world/world.h"
 
 struct run_opts {
-    const char *out;
+    const char *out, *logs;
     struct cli_list sets;
     bool force, progress, quiet;
 };
@@ -25,6 +27,12 @@ static const struct cli_opt run_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, force),
      .help = "replace an existing run file"},
+    {.name = "logs",
+     .letter = 'l',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct run_opts, logs),
+     .value = "FILE",
+     .help = "also write the tables that jobs' programs log as text"},
     CLI_SET(struct run_opts, sets),
     CLI_PROGRESS(struct run_opts, progress),
     CLI_QUIET(struct run_opts, quiet),
@@ -41,7 +49,48 @@ static const char *default_out(const struct cli_call *call)
     return wr_arena_printf(call->arena, "%.*s.weir", n, leaf);
 }
 
-static void print_headline(const struct world *w, const char *path, enum world_end end, FILE *out)
+/* Means over the ranks of each job, in milliseconds. */
+static void print_jobs(const struct world *w, const struct world_config *c, FILE *out)
+{
+    const struct ranks *rs = world_ranks(w);
+    const struct world_job *jobs = c->jobs.items;
+    struct rank_stat s;
+    uint64_t accesses = 0;
+    uint32_t at = 0;
+
+    for (uint32_t j = 0; j < c->jobs.n; j++) {
+        double ms[5] = {0};
+        uint32_t n = 0;
+
+        for (; at < ranks_count(rs); at++, n++) {
+            ranks_stat(rs, at, &s);
+            if (s.job != j)
+                break;
+            double rest = (double)(s.account_ps[RANK_COMPUTE] + s.account_ps[RANK_IO] +
+                                   s.account_ps[RANK_IDLE]);
+
+            ms[0] += (double)s.elapsed_ps / 1e9;
+            ms[1] += (double)s.account_ps[RANK_COMPUTE] / 1e9;
+            ms[2] += ((double)s.elapsed_ps - rest) / 1e9;
+            ms[3] += (double)s.account_ps[RANK_IO] / 1e9;
+            ms[4] += (double)s.account_ps[RANK_IDLE] / 1e9;
+            accesses += s.accesses;
+        }
+        const char *name =
+            jobs[j].name && *jobs[j].name ? jobs[j].name : jobs[j].program.kind->name;
+
+        fprintf(out,
+                "job %s: %u ranks, %.6g ms on average: compute %.6g, communication %.6g, I/O %.6g, "
+                "idle %.6g\n",
+                name, n, ms[0] / n, ms[1] / n, ms[2] / n, ms[3] / n, ms[4] / n);
+    }
+    if (accesses)
+        fprintf(out, "%llu accesses to files took %s each (io.time): no storage was modelled\n",
+                (unsigned long long)accesses, wr_text_time(c->io.time_ps).s);
+}
+
+static void print_headline(const struct world *w, const struct world_config *c, const char *path,
+                           enum world_end end, FILE *out)
 {
     struct world_result *r = wr_alloc(sizeof *r);
 
@@ -49,8 +98,11 @@ static void print_headline(const struct world *w, const char *path, enum world_e
     fprintf(out, "%llu messages, %llu packets, %llu packet-hops in %.3f us of simulated time\n",
             (unsigned long long)r->count.messages, (unsigned long long)r->count.packets,
             (unsigned long long)r->count.hops, (double)r->sim_end_ps / 1e6);
-    fprintf(out, "offered %.2f %%, accepted %.2f %% of the injection bandwidth\n", 100 * r->offered,
-            100 * r->accepted);
+    if (c->jobs.n)
+        print_jobs(w, c, out);
+    else
+        fprintf(out, "offered %.2f %%, accepted %.2f %% of the injection bandwidth\n",
+                100 * r->offered, 100 * r->accepted);
     if (r->latency.n)
         fprintf(out, "message latency: mean %.3f us, median %.3f us, p99 %.3f us, max %.3f us\n",
                 wr_hist_mean(&r->latency) / 1e6, wr_hist_quantile(&r->latency, 0.5) / 1e6,
@@ -84,6 +136,20 @@ static bool simulate(struct world *w, struct run *run, struct wr_progress *progr
     return run_finish(run, RUN_COMPLETE, NULL, err);
 }
 
+static bool write_logs(const struct world *w, const char *path, struct wr_err *err)
+{
+    struct wr_str text = {0};
+    FILE *f = fopen(path, "w");
+    bool ok = f;
+
+    world_print_logs(w, &text);
+    ok = ok && fwrite(wr_str_get(&text), 1, text.n, f) == text.n;
+    if (f && fclose(f))
+        ok = false;
+    wr_str_fini(&text);
+    return ok || wr_fail_errno(err, "cannot write %s", path);
+}
+
 static int run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
@@ -101,16 +167,19 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
               simulate_create(&run, path, conf, c.seed, call, o->force, err);
 
     if (ok) {
-        bool by_count = c.traffic.messages;
+        bool by_count = c.traffic.messages && !c.jobs.n;
 
         wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "run",
                          by_count ? "messages" : "us",
-                         by_count ? (double)c.traffic.messages * net_nodes(world_net(w))
-                                  : (double)world_horizon_ps(&c) * 1e-6);
+                         by_count   ? (double)c.traffic.messages * net_nodes(world_net(w))
+                         : c.jobs.n ? 0
+                                    : (double)world_horizon_ps(&c) * 1e-6);
         ok = simulate(w, run, &progress, &end, err);
     }
+    if (ok && o->logs)
+        ok = write_logs(w, o->logs, err);
     if (ok) {
-        print_headline(w, path, end, call->out);
+        print_headline(w, &c, path, end, call->out);
         if (end == WORLD_INTERRUPTED)
             ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
                          path);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "conf/conf.h"
+#include "rank/coll/coll.h"
 
 struct world_link {
     struct conf_key key;
@@ -48,6 +49,18 @@ struct world_traffic {
     double load; /* of the injection bandwidth of a node */
     double warmup_ps, measure_ps, drain_ps;
     uint64_t messages; /* per node; 0: as long as warm-up and measurement last */
+    bool beside_jobs;
+};
+
+struct world_job {
+    const char *name;
+    struct conf_plugin program, placement;
+    uint32_t ranks, per_node, deal;
+    double start_ps;
+};
+
+struct world_io {
+    double time_ps; /* of any access to a file: no storage is modelled */
 };
 
 struct world_config {
@@ -55,6 +68,11 @@ struct world_config {
     uint64_t seed;
     struct world_machine machine;
     struct world_traffic traffic;
+    struct conf_list jobs; /* struct world_job */
+    const char *exclude;   /* nodes that no job gets */
+    struct conf_plugin mpi;
+    struct coll_choice collectives;
+    struct world_io io;
     double slice_ps; /* 0: no time series */
 };
 

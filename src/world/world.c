@@ -10,8 +10,6 @@
 #include "sim/sim.h"
 #include "world_priv.h"
 
-enum { EV_SOURCE = NET_EV_KINDS }; /* a node's turn to post a message */
-
 enum { LOOK_EVERY = 1 << 16 }; /* events between two looks at Ctrl-C and the progress line */
 
 /* --- traffic --- */
@@ -23,11 +21,13 @@ static void plan(struct world *w, uint32_t node)
 
     if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
         return;
+    if (w->rank && ranks_state(w->rank) == RANKS_ENDED)
+        return;
     s->next = synth_next(&w->traffic, &s->synth, node);
     if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
         s->next.dest = SYNTH_SKIP;
-    sim_at(&w->sim, w->sim.now + s->next.gap_ps, net_node_lp(w->net, node), sim_lane(EV_SOURCE, 0),
-           0, node, 0);
+    sim_at(&w->sim, w->sim.now + s->next.gap_ps, net_node_lp(w->net, node),
+           sim_lane(WORLD_EV_SOURCE, 0), 0, node, 0);
 }
 
 static void on_source(void *ctx, const struct sim_event *e)
@@ -38,7 +38,7 @@ static void on_source(void *ctx, const struct sim_event *e)
 
     if (s->next.dest != SYNTH_SKIP) {
         meter_sent(&w->meter, node, s->next.bytes, w->sim.now);
-        net_send(w->net, node, s->next.dest, s->next.bytes, 0, 0, 0);
+        net_send(w->net, node, s->next.dest, s->next.bytes, world_traffic_app(w), 0, 0);
     }
     s->posted++;
     plan(w, node);
@@ -55,6 +55,17 @@ static void on_arrived(void *ctx, uint32_t msg)
     const struct net_msg *m = net_msg_at(w->net, msg);
 
     meter_arrived(&w->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps, w->sim.now);
+    if (m->app != world_traffic_app(w))
+        ranks_arrived(w->rank, m->user);
+}
+
+static void on_sent(void *ctx, uint32_t msg)
+{
+    struct world *w = ctx;
+    const struct net_msg *m = net_msg_at(w->net, msg);
+
+    if (m->app != world_traffic_app(w))
+        ranks_sent(w->rank, m->user);
 }
 
 /* The group of each node's first rail, for patterns that speak of groups. */
@@ -125,6 +136,10 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
 
     w->c = c;
     w->conf = conf;
+    w->njobs = (uint32_t)c->jobs.n;
+    w->traffic_on = !w->njobs || t->beside_jobs;
+    if (w->njobs)
+        client.sent = on_sent;
     if (!world_parts_open(&w->parts, conf, &c->machine, err)) {
         free(w);
         return false;
@@ -136,7 +151,7 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
         world_close(w);
         return false;
     }
-    if (t->messages) {
+    if (t->messages || w->njobs) {
         from = 0;
         to = UINT64_MAX;
     }
@@ -144,13 +159,17 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
 
     meter_init(&w->meter, nodes, from, to);
     net_watch_packets(w->net, w->meter.packet);
-    sim_handle(&w->sim, EV_SOURCE, on_source, w);
+    sim_handle(&w->sim, WORLD_EV_SOURCE, on_source, w);
     w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
-    w->sim.queue.warm[EV_SOURCE] = (struct sim_warm){
+    w->sim.queue.warm[WORLD_EV_SOURCE] = (struct sim_warm){
         .thing = (char *)w->source, .size = sizeof *w->source, .more = warm_source, .ctx = w};
+    if (w->njobs && !world_jobs_open(w, conf, err)) {
+        world_close(w);
+        return false;
+    }
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
-        if (!w->down || !w->down[i])
+        if (w->traffic_on && (!w->down || !w->down[i]))
             plan(w, i);
     }
     *ret = w;
@@ -161,6 +180,7 @@ void world_close(struct world *w)
 {
     if (!w)
         return;
+    world_jobs_close(w);
     net_close(w->net);
     synth_pattern_close(&w->traffic.pattern);
     synth_size_close(&w->traffic.size);
@@ -176,6 +196,23 @@ void world_close(struct world *w)
 const struct net *world_net(const struct world *w)
 {
     return w->net;
+}
+
+const struct ranks *world_ranks(const struct world *w)
+{
+    return w->rank;
+}
+
+void world_print_logs(const struct world *w, struct wr_str *out)
+{
+    for (uint32_t i = 0; i < w->njobs; i++) {
+        const struct load *l = &w->job[i].load;
+
+        if (w->njobs > 1)
+            wr_str_addf(out, "# job %u\n", i);
+        if (l->ops->print)
+            l->ops->print(l, out);
+    }
 }
 
 uint64_t world_horizon_ps(const struct world_config *c)
@@ -219,11 +256,12 @@ static bool advance(struct world *w, uint64_t until, struct wr_progress *progres
         uint64_t before = sim_events(&w->sim);
 
         *ret_more = sim_run(&w->sim, until, most);
-        if (!check(w, err))
+        if (!check(w, err) || (w->rank && !world_jobs_check(w, err)))
             return false;
         if (progress)
-            wr_progress_set(progress, w->c->traffic.messages ? (double)w->meter.measured
-                                                             : (double)w->sim.now * 1e-6);
+            wr_progress_set(progress, w->c->traffic.messages && !w->njobs
+                                          ? (double)w->meter.measured
+                                          : (double)w->sim.now * 1e-6);
         if (wr_interrupted())
             return wr_fail(err, WR_INTERRUPTED, "interrupted");
         if (!*ret_more || sim_events(&w->sim) - before < most)
@@ -235,9 +273,9 @@ static bool advance(struct world *w, uint64_t until, struct wr_progress *progres
 bool world_run(struct world *w, struct run *run, struct wr_progress *progress, enum world_end *ret,
                struct wr_err *err)
 {
-    uint64_t horizon = w->c->traffic.messages ? UINT64_MAX : world_horizon_ps(w->c);
-    uint64_t limit =
-        w->c->traffic.messages ? UINT64_MAX : horizon + (uint64_t)w->c->traffic.drain_ps;
+    bool by_time = !w->c->traffic.messages && !w->njobs;
+    uint64_t horizon = by_time ? world_horizon_ps(w->c) : UINT64_MAX;
+    uint64_t limit = by_time ? horizon + (uint64_t)w->c->traffic.drain_ps : UINT64_MAX;
     uint64_t slice = (uint64_t)w->c->slice_ps,
              step = horizon == UINT64_MAX ? horizon : horizon / 64 + 1;
     /* Whether all has arrived is looked at at these times only: slices change nothing. */
@@ -269,5 +307,10 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     }
     *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
     w->end_ps = more ? at : w->sim.now;
+    for (uint32_t i = 0; i < w->njobs; i++) {
+        uint64_t end = ranks_job_end_ps(w->rank, i);
+
+        w->end_ps = !i || end > w->end_ps ? end : w->end_ps;
+    }
     return true;
 }

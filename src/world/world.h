@@ -51,7 +51,13 @@ void world_result(const struct world *w, struct world_result *ret);
 
 uint64_t world_horizon_ps(const struct world_config *c); /* when a run by time ends, drain aside */
 
+/* The tables that jobs' programs logged, as text; after world_write. */
+struct wr_str;
+void world_print_logs(const struct world *w, struct wr_str *out);
+
 /* For benchmarks and tests. */
+struct ranks;
+const struct ranks *world_ranks(const struct world *w); /* NULL: no jobs */
 const struct net *world_net(const struct world *w);
 
 #endif

@@ -2,13 +2,22 @@
 #ifndef WORLD_WORLD_PRIV_H
 #define WORLD_WORLD_PRIV_H
 
+#include "load/load.h"
 #include "load/synth/synth.h"
+#include "rank/rank.h"
 #include "world/world.h"
 
 struct world_source {
     struct synth_source synth;
     struct synth_msg next; /* what it posts when its event comes */
     uint64_t posted;
+};
+
+/* A job of the configuration, opened. */
+struct world_running {
+    const struct world_job *c;
+    struct load load;
+    uint32_t *node; /* of each rank */
 };
 
 struct world {
@@ -24,11 +33,29 @@ struct world {
     bool *down;                  /* [nodes] neither sends nor is addressed; NULL: all are up */
     uint32_t nodes_up;
     struct meter meter;
+    struct world_running *job; /* [njobs] */
+    uint32_t njobs;
+    bool traffic_on;    /* nodes post synthetic traffic */
+    struct ranks *rank; /* NULL: no jobs */
     uint64_t end_ps;
     /* time series: what was counted at the last slice's end */
     uint32_t series[TOPO_MAX_CLASSES + 4];
     uint64_t before[TOPO_MAX_CLASSES + 4];
 };
+
+/* jobs.c */
+enum { WORLD_EV_SOURCE = NET_EV_KINDS, WORLD_EV_RANK };
+
+bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err);
+void world_jobs_close(struct world *w);
+/* Whose messages are synthetic: the application after the jobs. */
+static inline uint16_t world_traffic_app(const struct world *w)
+{
+    return (uint16_t)w->njobs;
+}
+/* The run goes on; false with the end in words when it must not. */
+bool world_jobs_check(const struct world *w, struct wr_err *err);
+bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err);
 
 bool world_slices_open(struct world *w, struct run *run, struct wr_err *err);
 bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);

@@ -91,7 +91,7 @@ void world_result(const struct world *w, struct world_result *ret)
 {
     const struct world_traffic *t = &w->c->traffic;
     double rate = w->parts.net.link[TOPO_INJECT].bandwidth * w->parts.net.rails;
-    double window = t->messages ? 0 : measured_ps(w);
+    double window = t->messages || w->njobs ? 0 : measured_ps(w);
 
     *ret = (struct world_result){0};
     net_counts(w->net, &ret->count);
@@ -157,8 +157,9 @@ static bool put_summary(const struct world *w, struct run *run, struct wr_err *e
     for (size_t i = 0; ok && i < sizeof reals / sizeof *reals; i++)
         ok = run_put_real(run, reals[i].key, reals[i].value, reals[i].unit, err);
     ok = ok && run_put_text(run, "topology", w->parts.topo.ops->kind.name, err) &&
-         run_put_text(run, "routing", w->parts.route.ops->kind.name, err) &&
-         run_put_text(run, "pattern", w->c->traffic.pattern.kind->name, err);
+         run_put_text(run, "routing", w->parts.route.ops->kind.name, err);
+    if (ok && w->traffic_on)
+        ok = run_put_text(run, "pattern", w->c->traffic.pattern.kind->name, err);
     if (ok && w->c->title)
         ok = run_put_text(run, "title", w->c->title, err);
     if (ok && w->c->machine.name)
@@ -169,13 +170,17 @@ static bool put_summary(const struct world *w, struct run *run, struct wr_err *e
 
 static bool put_ranks(const struct world *w, struct run *run, struct wr_err *err)
 {
+    if (!w->traffic_on)
+        return true;
     if (!run_put_app(run,
-                     &(struct run_app){.name = "traffic",
+                     &(struct run_app){.app = world_traffic_app(w),
+                                       .name = "traffic",
                                        .ranks = w->meter.nnodes,
                                        .workload = w->c->traffic.pattern.kind->name},
                      err))
         return false;
-    for (uint32_t i = 0; i < w->meter.nnodes; i++) {
+    /* With jobs, what a node sent is theirs as well as the traffic's. */
+    for (uint32_t i = 0; !w->njobs && i < w->meter.nnodes; i++) {
         const struct meter_node *n = &w->meter.node[i];
         struct run_rank r = run_rank_unknown(0, i);
 
@@ -196,14 +201,15 @@ static bool put_latencies(const struct world *w, struct run *run, struct wr_err 
     static const char *const cls[] = {"message_same_router", "message_same_group",
                                       "message_remote"};
     struct wr_hist *all = wr_alloc(sizeof *all);
+    int64_t app = w->njobs ? RUN_ALL_APPS : 0;
     bool ok;
 
     meter_all(&w->meter, all);
-    ok = run_put_latency(run, 0, "message", all, err) &&
+    ok = run_put_latency(run, app, "message", all, err) &&
          run_put_latency(run, RUN_ALL_APPS, "packet", w->meter.packet, err);
     for (int i = 0; ok && i < METER_NEARS; i++)
         if (w->meter.latency[i].n)
-            ok = run_put_latency(run, 0, cls[i], &w->meter.latency[i], err);
+            ok = run_put_latency(run, app, cls[i], &w->meter.latency[i], err);
     free(all);
     return ok;
 }
@@ -258,6 +264,6 @@ static bool put_links(const struct world *w, struct run *run, struct wr_err *err
 
 bool world_write(const struct world *w, struct run *run, struct wr_err *err)
 {
-    return put_summary(w, run, err) && put_ranks(w, run, err) && put_latencies(w, run, err) &&
-           put_links(w, run, err);
+    return put_summary(w, run, err) && (!w->rank || world_jobs_write(w, run, err)) &&
+           put_ranks(w, run, err) && put_latencies(w, run, err) && put_links(w, run, err);
 }

@@ -1,0 +1,264 @@
+/* jobs.c -- jobs of the configuration: their programs, their nodes, and what they leave. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "rank/place/place.h"
+#include "world_priv.h"
+
+/* ---- opening ---- */
+
+static const char *job_name(const struct world_job *c)
+{
+    return c->name && *c->name ? c->name : c->program.kind->name;
+}
+
+static bool open_program(struct world *w, uint32_t i, const struct conf *conf, struct wr_err *err)
+{
+    struct world_running *j = &w->job[i];
+    struct load_start start = {.ranks = j->c->ranks, .seed = w->c->seed + i, .logs = true};
+    struct wr_err inner;
+
+    if (!load_open(&j->load, &j->c->program, &start, &inner)) {
+        conf_fail(conf, &j->c->program, err, "job %s: %s", job_name(j->c), inner.text);
+        err->code = inner.code;
+        return false;
+    }
+    return true;
+}
+
+static bool place_program(struct world *w, uint32_t i, struct place *place, const struct conf *conf,
+                          struct wr_err *err)
+{
+    struct world_running *j = &w->job[i];
+    struct place_job want = {.how = j->c->placement,
+                             .ranks = j->load.ranks,
+                             .per_node = j->c->per_node,
+                             .deal = (enum place_deal)j->c->deal};
+    struct wr_err inner;
+
+    j->node = wr_alloc(j->load.ranks * sizeof *j->node);
+    if (!place_job(place, &want, j->node, &inner))
+        return conf_fail(conf, &j->c->placement, err, "job %s: %s", job_name(j->c), inner.text);
+    return true;
+}
+
+static bool place_all(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    struct place place;
+    struct wr_err inner;
+    bool ok = true;
+
+    if (!place_open(&place, &w->parts.topo, w->parts.net.rails, w->c->seed, err))
+        return false;
+    if (w->c->exclude && *w->c->exclude && !place_exclude(&place, w->c->exclude, &inner))
+        ok = conf_fail(conf, &w->c->exclude, err, "%s", inner.text);
+    for (uint32_t i = 0; ok && i < w->njobs; i++)
+        ok = place_program(w, i, &place, conf, err);
+    place_close(&place);
+    return ok;
+}
+
+/* ---- the wire ---- */
+
+static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                      uint8_t cls, uint64_t user)
+{
+    struct world *w = ctx;
+
+    meter_sent(&w->meter, src, bytes, w->sim.now);
+    net_send(w->net, src, dst, bytes, app, cls, user);
+}
+
+static uint32_t wire_lp(void *ctx, uint32_t node)
+{
+    const struct world *w = ctx;
+
+    return net_node_lp(w->net, node);
+}
+
+bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct world_job *c = w->c->jobs.items;
+    bool ok = true;
+
+    if (w->njobs >= UINT16_MAX)
+        return conf_fail(conf, &w->c->jobs, err, "%u jobs are more than the %u there can be",
+                         w->njobs, UINT16_MAX - 1);
+    w->job = wr_zalloc(w->njobs, sizeof *w->job);
+    for (uint32_t i = 0; ok && i < w->njobs; i++) {
+        w->job[i].c = &c[i];
+        ok = open_program(w, i, conf, err);
+    }
+    if (!ok || !place_all(w, conf, err))
+        return false;
+    struct rank_job *jobs = wr_zalloc(w->njobs, sizeof *jobs);
+    struct rank_setup setup = {
+        .sim = &w->sim,
+        .first_kind = WORLD_EV_RANK,
+        .wire = {.ctx = w, .send = wire_send, .lp = wire_lp},
+        .mpi = w->c->mpi.params,
+        .coll = &w->c->collectives,
+        .io_ps = (uint64_t)w->c->io.time_ps,
+    };
+
+    for (uint32_t i = 0; i < w->njobs; i++)
+        jobs[i] = (struct rank_job){.load = &w->job[i].load,
+                                    .node = w->job[i].node,
+                                    .start_ps = (uint64_t)c[i].start_ps,
+                                    .app = (uint16_t)i};
+    ranks_open(&w->rank, &setup, jobs, w->njobs);
+    free(jobs);
+    return true;
+}
+
+void world_jobs_close(struct world *w)
+{
+    ranks_close(w->rank);
+    for (uint32_t i = 0; w->job && i < w->njobs; i++) {
+        load_close(&w->job[i].load);
+        free(w->job[i].node);
+    }
+    free(w->job);
+}
+
+bool world_jobs_check(const struct world *w, struct wr_err *err)
+{
+    switch (ranks_state(w->rank)) {
+    case RANKS_FAILED:
+        return ranks_fault(w->rank, err);
+    case RANKS_STUCK:
+        return ranks_tell_stuck(w->rank, err);
+    default:
+        return true;
+    }
+}
+
+/* ---- what they leave ---- */
+
+static bool put_rank(struct run *run, const struct rank_stat *s, struct wr_err *err)
+{
+    const uint64_t *a = s->account_ps;
+    struct run_rank r = run_rank_unknown(s->job, s->rank);
+    uint64_t coll = 0;
+    bool ok = true;
+
+    for (int c = 0; ok && c < LOAD_COLLS; c++) {
+        coll += s->coll_ps[c];
+        if (s->colls[c])
+            ok = run_put_coll(run, s->job, s->rank, load_coll_names[c], s->colls[c], s->coll_ps[c],
+                              err);
+    }
+    uint64_t comm = a[RANK_SEND] + a[RANK_RECV] + a[RANK_WAIT] + coll, both = comm + a[RANK_IO];
+
+    r.node = s->node;
+    r.msgs_sent = (int64_t)s->msgs_sent;
+    r.bytes_sent = (int64_t)s->bytes_sent;
+    r.msgs_recvd = (int64_t)s->msgs_recvd;
+    r.bytes_recvd = (int64_t)s->bytes_recvd;
+    r.elapsed_ps = (int64_t)s->elapsed_ps;
+    r.compute_ps = (int64_t)a[RANK_COMPUTE];
+    r.comm_ps = (int64_t)comm;
+    r.io_ps = (int64_t)a[RANK_IO];
+    r.wait_ps = (int64_t)(both > s->overhead_ps ? both - s->overhead_ps : 0);
+    r.bytes_read = (int64_t)s->bytes_read;
+    r.bytes_written = (int64_t)s->bytes_written;
+    r.send_ps = (int64_t)a[RANK_SEND];
+    r.recv_ps = (int64_t)a[RANK_RECV];
+    r.await_ps = (int64_t)a[RANK_WAIT];
+    r.coll_ps = (int64_t)coll;
+    r.idle_ps = (int64_t)a[RANK_IDLE];
+    return ok && run_put_rank(run, &r, err);
+}
+
+struct leaving {
+    struct run *run;
+    uint32_t app;
+};
+
+static bool put_value(void *ctx, const struct load_log *v, struct wr_err *err)
+{
+    const struct leaving *l = ctx;
+    struct run_log log = {.app = l->app,
+                          .table = v->table,
+                          .column = v->column,
+                          .rank = v->rank,
+                          .row = v->row,
+                          .title = v->title,
+                          .aggregate = v->aggregate,
+                          .value = v->value};
+
+    return run_put_log(l->run, &log, err);
+}
+
+static bool put_line(void *ctx, uint32_t rank, uint64_t t_ps, const char *line, struct wr_err *err)
+{
+    const struct leaving *l = ctx;
+
+    return run_put_output(l->run, l->app, rank, t_ps, line, err);
+}
+
+static bool put_job(const struct world *w, struct run *run, uint32_t i, struct wr_err *err)
+{
+    struct world_running *j = &w->job[i];
+    struct leaving leaving = {run, i};
+    struct load_out out = {.ctx = &leaving, .value = put_value, .text = put_line};
+    struct run_app app = {.app = i,
+                          .name = job_name(j->c),
+                          .ranks = j->load.ranks,
+                          .start_ps = (int64_t)j->c->start_ps,
+                          .workload = j->c->program.kind->name,
+                          .placement = j->c->placement.kind->name};
+    const struct wr_hist *iterations = ranks_iterations(w->rank, i);
+    bool ok = run_put_app(run, &app, err);
+
+    for (int c = 0; ok && c < RANK_CLASSES; c++) {
+        const struct wr_hist *h = ranks_latency(w->rank, i, (enum rank_class)c);
+
+        if (h->n)
+            ok = run_put_latency(run, i, rank_class_names[c], h, err);
+    }
+    if (ok && iterations->n)
+        ok = run_put_latency(run, i, "iteration", iterations, err);
+    if (ok && j->load.ops->finish)
+        ok = j->load.ops->finish(&j->load, &out, err);
+    return ok;
+}
+
+static bool put_marks(const struct world *w, struct run *run, struct wr_err *err)
+{
+    struct rank_stat s;
+
+    for (uint32_t i = 0; i < ranks_marks(w->rank); i++) {
+        const struct rank_mark *m = ranks_mark(w->rank, i);
+
+        ranks_stat(w->rank, m->rank, &s);
+        if (!run_put_mark(run, s.job, s.rank, m->mark, m->t_ps, err))
+            return false;
+    }
+    return true;
+}
+
+bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err)
+{
+    struct rank_stat s;
+    uint64_t accesses = 0, left = 0;
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < w->njobs; i++)
+        ok = put_job(w, run, i, err);
+    for (uint32_t i = 0; ok && i < ranks_count(w->rank); i++) {
+        ranks_stat(w->rank, i, &s);
+        accesses += s.accesses;
+        left += !s.ended;
+        ok = put_rank(run, &s, err);
+    }
+    ok = ok && put_marks(w, run, err) && run_put_count(run, "jobs", w->njobs, "", err) &&
+         run_put_count(run, "ranks", ranks_count(w->rank), "", err) &&
+         run_put_count(run, "ranks_unfinished", left, "", err) &&
+         run_put_text(run, "mpi", w->c->mpi.kind->name, err);
+    if (ok && accesses)
+        ok = run_put_count(run, "io_accesses", accesses, "", err) &&
+             run_put_real(run, "io_constant_ns", w->c->io.time_ps / 1e3, "ns", err);
+    return ok;
+}
