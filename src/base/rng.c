@@ -15,7 +15,7 @@ void wr_rng_init(struct wr_rng *g, uint64_t seed, uint32_t entity, uint32_t purp
         .key = {(uint32_t)seed, (uint32_t)(seed >> 32)}, .entity = entity, .purpose = purpose};
 }
 
-static void refill(struct wr_rng *g)
+void wr_rng_refill(struct wr_rng *g)
 {
     philox4x32_ctr_t ctr = {
         {(uint32_t)g->block, (uint32_t)(g->block >> 32), g->entity, g->purpose}};
@@ -28,42 +28,9 @@ static void refill(struct wr_rng *g)
     g->left = 4;
 }
 
-uint32_t wr_rng_u32(struct wr_rng *g)
-{
-    if (!g->left)
-        refill(g);
-    return g->word[--g->left];
-}
-
-uint64_t wr_rng_u64(struct wr_rng *g)
-{
-    uint64_t hi = wr_rng_u32(g);
-
-    return hi << 32 | wr_rng_u32(g);
-}
-
-/* Lemire, "Fast random integer generation in an interval", 2019. */
-uint32_t wr_rng_below(struct wr_rng *g, uint32_t n)
-{
-    uint64_t m = (uint64_t)wr_rng_u32(g) * n;
-
-    if ((uint32_t)m < n) {
-        uint32_t low = -n % n;
-
-        while ((uint32_t)m < low)
-            m = (uint64_t)wr_rng_u32(g) * n;
-    }
-    return (uint32_t)(m >> 32);
-}
-
-double wr_rng_unit(struct wr_rng *g)
-{
-    return (double)(wr_rng_u64(g) >> 11) * 0x1p-53;
-}
-
 double wr_rng_exp(struct wr_rng *g)
 {
-    return -log1p(-wr_rng_unit(g));
+    return -log(1 - wr_rng_unit(g)); /* the difference is exact: 53 bits */
 }
 
 double wr_rng_normal(struct wr_rng *g)

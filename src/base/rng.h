@@ -21,11 +21,43 @@ struct wr_rng {
 
 void wr_rng_init(struct wr_rng *g, uint64_t seed, uint32_t entity, uint32_t purpose);
 
-uint32_t wr_rng_u32(struct wr_rng *g);
-uint64_t wr_rng_u64(struct wr_rng *g);
-uint32_t wr_rng_below(struct wr_rng *g, uint32_t n); /* 0..n-1, unbiased; n > 0 */
-double wr_rng_unit(struct wr_rng *g);                /* [0, 1), 53 bits */
-double wr_rng_exp(struct wr_rng *g);                 /* exponential, mean 1 */
-double wr_rng_normal(struct wr_rng *g);              /* standard normal */
+void wr_rng_refill(struct wr_rng *g);   /* the next block of four words */
+double wr_rng_exp(struct wr_rng *g);    /* exponential, mean 1 */
+double wr_rng_normal(struct wr_rng *g); /* standard normal */
+
+static inline uint32_t wr_rng_u32(struct wr_rng *g)
+{
+    if (!g->left)
+        wr_rng_refill(g);
+    return g->word[--g->left];
+}
+
+static inline uint64_t wr_rng_u64(struct wr_rng *g)
+{
+    uint64_t hi = wr_rng_u32(g);
+
+    return hi << 32 | wr_rng_u32(g);
+}
+
+/* 0..n-1, unbiased; n > 0. Lemire, "Fast random integer generation in an
+ * interval", 2019. */
+static inline uint32_t wr_rng_below(struct wr_rng *g, uint32_t n)
+{
+    uint64_t m = (uint64_t)wr_rng_u32(g) * n;
+
+    if ((uint32_t)m < n) {
+        uint32_t low = -n % n;
+
+        while ((uint32_t)m < low)
+            m = (uint64_t)wr_rng_u32(g) * n;
+    }
+    return (uint32_t)(m >> 32);
+}
+
+/* [0, 1), 53 bits */
+static inline double wr_rng_unit(struct wr_rng *g)
+{
+    return (double)(wr_rng_u64(g) >> 11) * 0x1p-53;
+}
 
 #endif

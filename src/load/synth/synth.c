@@ -1,7 +1,6 @@
 /* synth.c -- the tables, and opening what they hold. */
 #include "load/synth/synth.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "synth_priv.h"
@@ -24,13 +23,6 @@ const char *const synth_phase_names[] = {
     [SYNTH_PHASE_RANDOM] = "random", [SYNTH_PHASE_LOCKSTEP] = "lockstep", NULL};
 
 enum { SYNTH_PURPOSE = 0x73796e30 }; /* "syn0": the stream of a node's traffic */
-
-struct synth_ps synth_ps_from(double ps)
-{
-    double whole = floor(ps);
-
-    return (struct synth_ps){(uint64_t)whole, (uint64_t)ldexp(ps - whole, 64)};
-}
 
 struct synth_ps synth_ps_times(struct synth_ps t, uint64_t n)
 {

@@ -44,7 +44,16 @@ SYNTH_SIZES(SYNTH_DECLARE_SIZE)
 enum synth_phase { SYNTH_PHASE_RANDOM, SYNTH_PHASE_LOCKSTEP };
 extern const char *const synth_phase_names[];
 
-struct synth_ps synth_ps_from(double ps);
+/* ps in [0, 2^63). What is below a whole picosecond has 53 bits at most: 63 hold it, or
+ * it is too small to matter. */
+static inline struct synth_ps synth_ps_from(double ps)
+{
+    int64_t whole = (int64_t)ps;
+
+    return (struct synth_ps){(uint64_t)whole, (uint64_t)(int64_t)((ps - (double)whole) * 0x1p63)
+                                                  << 1};
+}
+
 struct synth_ps synth_ps_times(struct synth_ps t, uint64_t n);
 
 /* Whole picoseconds of t plus what was owed; the rest is owed from now on. */
