@@ -28,7 +28,6 @@ NET_INLINE void link_absorb(struct net *n, struct net_port *port, uint32_t mode)
             mode & NET_MODE_BYTES ? n->ring_b[(size_t)(port - n->port) * NET_RING + at] : n->slot_b;
 
         *net_held(n, port, port->ring[at] & 0xff) -= bytes;
-        port->held -= bytes;
     }
     port->ring_at = (uint8_t)at;
     port->ring_n = (uint8_t)left;
@@ -86,7 +85,7 @@ NET_INLINE uint64_t link_cut(const struct net *n, struct net_port *port, struct 
     uint64_t tail = k->t_tail < now ? 0 : ((k->t_tail - now) << 20) + k->tail_part;
 
     if (*end < tail) {
-        port->stretched_ps += (tail - *end) >> 20;
+        net_rare(n, port)->stretched_ps += (tail - *end) >> 20;
         *end = (tail + 15) & ~UINT64_C(15);
     }
     k->t_tail = now + ((*end + delay) >> 20);
@@ -123,8 +122,8 @@ NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, 
     port->packets++;
     if ((mode & NET_MODE_EARLY) && port->peer_lp < n->nrouters)
         link_choose(n, port->peer_lp, k);
-    sim_at(n->sim, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
-           (uint32_t)port->packets, h, k->route.vc);
+    sim_ride(n->sim, c->belt, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
+             (uint32_t)port->packets, h, k->route.vc);
 }
 
 /* Admit a packet for which there is room: charge it, return its own credit
@@ -135,7 +134,6 @@ NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uin
     uint32_t charge = net_charge(n, k, mode);
 
     *net_held(n, port, vc) += charge;
-    port->held += charge;
     link_send_credit(n, k->from, k->route.vc, charge, mode);
     k->from = (uint32_t)(port - n->port);
     k->route.vc = (uint8_t)vc;
@@ -143,10 +141,10 @@ NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uin
         link_transmit(n, port, h, k, mode);
         return;
     }
-    net_queue_put(&n->pkts, &n->vc[port->vc0 + vc].queue, h);
+    net_queue_put(&n->pkts, net_queue_of(n, port, vc), h);
     port->queued = (uint16_t)(port->queued | 1u << vc);
     if (!port->port_event)
-        net_port_at(n, port, port->t_free);
+        net_port_at(n, port, port->t_free, h);
 }
 
 #endif

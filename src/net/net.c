@@ -55,6 +55,7 @@ static void set_class(struct net *n, uint32_t cls)
          * order of event.h, not of who was executed first. */
         .credit_ps = credit < 1 ? 1 : (uint64_t)llround(credit),
         .room = (uint32_t)l->buffer_b,
+        .belt = sim_belt_open(n->sim, NET_EV_ARRIVE),
     };
 }
 
@@ -62,7 +63,6 @@ static void set_port(struct net *n, uint32_t index, uint32_t self_lp, uint32_t s
                      uint32_t peer_lp, uint32_t peer_door, uint8_t cls, uint32_t nvcs)
 {
     n->port[index] = (struct net_port){
-        .vc0 = n->total_vcs,
         .peer_lp = peer_lp,
         .self_lp = self_lp,
         .peer_door = (uint16_t)peer_door,
@@ -70,7 +70,6 @@ static void set_port(struct net *n, uint32_t index, uint32_t self_lp, uint32_t s
         .cls = cls,
         .nvcs = (uint8_t)nvcs,
     };
-    n->total_vcs += nvcs;
 }
 
 /* A link to another router has the routing's channels, to a terminal one. */
@@ -81,11 +80,9 @@ static uint32_t port_vcs(const struct topo_port *p, const struct route *rt)
 
 static uint64_t count_vcs(const struct topo *t, const struct route *rt)
 {
-    uint64_t sum = t->nterms, nports = (uint64_t)t->nrouters * t->nports;
+    uint64_t ports = (uint64_t)t->nrouters * t->nports + t->nterms;
 
-    for (uint64_t i = 0; i < nports; i++)
-        sum += port_vcs(&t->port[i], rt);
-    return sum;
+    return ports * (rt->nvcs ? rt->nvcs : 1);
 }
 
 static void wire(struct net *n)
@@ -105,8 +102,10 @@ static void wire(struct net *n)
     for (uint32_t i = 0; i < t->nterms; i++)
         set_port(n, t->nrouters * t->nports + i, t->nrouters + i, 0, t->term[i].router,
                  t->term[i].port, TOPO_INJECT, 1);
+    for (uint32_t i = 0; i < n->total_ports; i++)
+        for (uint32_t v = 0; v < n->nvcs; v++)
+            net_queue_init(net_queue_of(n, &n->port[i], v));
     for (uint64_t i = 0; i < n->total_vcs; i++) {
-        net_queue_init(&n->vc[i].queue);
         net_queue_init(&n->vc[i].wait);
         if (n->line)
             net_queue_init(&n->line[i].in);
@@ -121,7 +120,7 @@ static uint32_t load(const struct route_view *view, uint32_t router, uint16_t po
     struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
 
     link_absorb(n, p, n->mode);
-    return p->held + p->waiting;
+    return net_held_all(n, p) + (p->stalled ? (uint32_t)net_rare(n, p)->waiting : 0);
 }
 
 static bool check_params(const struct topo *t, const struct net_params *p, struct wr_err *err)
@@ -168,13 +167,16 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->nrouters = t->nrouters;
     n->nterms = t->nterms;
     n->nodes = t->nterms / params->rails;
+    n->nvcs = route->nvcs ? route->nvcs : 1;
     n->total_ports = t->nrouters * t->nports + t->nterms;
+    n->total_vcs = (uint32_t)vcs;
     n->slot_b = (uint32_t)params->packet_b;
     n->mode = mode_of(params) | (route->early ? NET_MODE_EARLY : 0u);
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
     n->vc = wr_zalloc_aligned(vcs, sizeof *n->vc);
+    n->rare = wr_zalloc(n->total_ports, sizeof *n->rare);
     if (params->queueing == NET_QUEUE_INPUT)
         n->line = wr_zalloc(vcs, sizeof *n->line);
     if (params->accounting == NET_ACCOUNT_BYTES)
@@ -191,12 +193,15 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim_handle(sim, NET_EV_CREDIT, net_on_credit, n);
     sim_handle(sim, NET_EV_WAKE, net_on_wake, n);
     sim_handle(sim, NET_EV_PORT, net_on_port, n);
+    sim_handle(sim, NET_EV_NIC, net_on_nic, n);
     sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
     sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
     sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
         .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
     sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
         .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
+    sim->queue.warm[NET_EV_NIC] = (struct sim_warm){
+        .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_nic, .ctx = n};
     *ret = n;
     return true;
 }
@@ -207,6 +212,7 @@ void net_close(struct net *n)
         return;
     free(n->port);
     free(n->vc);
+    free(n->rare);
     free(n->line);
     free(n->ring_b);
     free(n->nic);
@@ -241,7 +247,7 @@ void net_warm_node(const struct net *n, uint32_t node)
     uint32_t term = node * n->p.rails;
 
     __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term]);
-    __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term].ring);
+    __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term].queue);
     __builtin_prefetch(&n->nic[term]);
 }
 
@@ -271,9 +277,9 @@ void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_
     *ret = (struct net_link_stat){
         .bytes = port->bytes,
         .packets = port->packets,
-        .busy_ps =
-            (uint64_t)((unsigned __int128)port->bytes * c->per_byte >> 20) + port->stretched_ps,
-        .saturated_ps = port->saturated_ps + (port->saturated ? n->sim->now : 0),
+        .busy_ps = (uint64_t)((unsigned __int128)port->bytes * c->per_byte >> 20) +
+                   net_rare(n, port)->stretched_ps,
+        .saturated_ps = net_rare(n, port)->saturated_ps + (port->saturated ? n->sim->now : 0),
     };
 }
 
@@ -291,7 +297,7 @@ uint64_t net_memory(const struct topo *t, const struct route *rt, const struct n
 {
     uint64_t ports = (uint64_t)t->nrouters * t->nports + t->nterms, vcs = count_vcs(t, rt);
 
-    return ports * (sizeof(struct net_port) +
+    return ports * (sizeof(struct net_port) + sizeof(struct net_rare) +
                     (p->accounting == NET_ACCOUNT_BYTES ? NET_RING * sizeof(uint32_t) : 0)) +
            vcs * (sizeof(struct net_vc) +
                   (p->queueing == NET_QUEUE_INPUT ? sizeof(struct net_line) : 0)) +

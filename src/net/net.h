@@ -22,6 +22,7 @@ enum net_event_kind {
     NET_EV_CREDIT,
     NET_EV_WAKE,
     NET_EV_PORT,
+    NET_EV_NIC,
     NET_EV_SWITCH,
     NET_EV_ARRIVE,
     NET_EV_KINDS

@@ -1,11 +1,13 @@
 /* net_priv.h -- the data of the network, decided before the code.
  *
- * Ports, hottest first; one cache line holds what a packet that finds the link
- * idle touches. A port's channels lie behind each other in `vc`:
+ * Ports, hottest first: a credit touches a port's first cache line only, a
+ * packet both. A port's channels lie behind each other in `vc`, and where they lie
+ * follows from the port's number, so that everything a packet will touch can be
+ * asked for by somebody who knows the packet alone:
  *
  *   port[r * nports + p]            router r's outgoing link p
  *   port[nrouters * nports + t]     terminal t's injection link
- *   vc[port.vc0 + v]                channel v of a port (a NIC has one)
+ *   vc[port * nvcs + v]             channel v of a port (a NIC uses one)
  *
  * Invariants (checked by net_check, and everywhere in WEIR_CHECK builds):
  *  1. Conservation: a channel's `held` is the sum of the charges of the packets
@@ -24,6 +26,8 @@
  */
 #ifndef NET_NET_PRIV_H
 #define NET_NET_PRIV_H
+
+#include <stddef.h>
 
 #include "base/hist.h"
 #include "base/pool.h"
@@ -49,9 +53,9 @@ struct net_queue {
 };
 
 struct net_vc {
-    struct net_queue queue; /* admitted, waiting for the link */
     struct net_queue wait;  /* not admitted: no credit, or the switch is busy */
-    uint32_t held;          /* bytes charged; of the first NET_NEAR_VCS channels: in the port */
+    struct net_queue queue; /* admitted, waiting for the link; of the first NET_NEAR_VCS */
+    uint32_t held;          /* bytes charged;                  channels: in the port */
 };
 
 /* Input queueing: the packets that arrived over one upstream channel, in
@@ -70,33 +74,37 @@ enum {
 };
 
 struct net_port {
-    /* what a packet touches that finds the link idle */
+    /* credits and admission */
     _Alignas(128) uint64_t t_free; /* the link is idle from then on */
-    uint64_t bytes, packets;
-    uint32_t held;                  /* bytes charged, over all channels */
-    uint32_t peer_lp;               /* where the link leads */
+    uint64_t ring[NET_RING];       /* credits on their way: time << 8 | channel; 2^56 ps are 20 h */
     uint32_t vc_held[NET_NEAR_VCS]; /* bytes charged, by channel */
     uint16_t queued;                /* channels with a non-empty queue, one bit each */
     uint16_t stalled;               /* channels with a non-empty waiting line */
-    uint16_t peer_door;             /* the port number there */
     uint8_t ring_at, ring_n;
     uint8_t cls;
-    uint8_t last_vc; /* round robin: the one served last */
-    bool port_event; /* an event at t_free is under way */
-    bool wake_event; /* an event for a credit is under way */
-    bool saturated;
-    uint8_t nvcs;
-    uint16_t t_part; /* of t_free, in 1/2^16 ps */
-    /* credits on their way, and what is seldom needed */
-    uint64_t ring[NET_RING]; /* time << 8 | channel; 2^56 ps are twenty hours */
-    uint64_t saturated_ps;   /* while saturated: less the time when that began */
-    uint64_t stretched_ps;   /* cut-through: busy beyond its own rate, waiting for a tail */
-    uint32_t waiting;        /* bytes that wait for admission */
-    uint32_t vc0;
-    uint32_t self_lp;
+    bool port_event : 1; /* an event at t_free is under way */
+    bool wake_event : 1; /* an event for a credit is under way */
+    bool saturated : 1;
+    /* sending, and what is seldom needed */
+    struct net_queue queue[NET_NEAR_VCS]; /* admitted, waiting for the link, by channel */
+    uint64_t bytes, packets;
+    uint32_t peer_lp;   /* where the link leads */
+    uint16_t peer_door; /* the port number there */
     uint16_t self_door; /* its own number on its router */
+    uint32_t self_lp;
+    uint16_t t_part; /* of t_free, in 1/2^16 ps */
+    uint8_t last_vc; /* round robin: the one served last */
+    uint8_t nvcs;
 };
-_Static_assert(sizeof(struct net_port) == 128, "a port is two cache lines");
+_Static_assert(sizeof(struct net_port) == 128 && offsetof(struct net_port, queue) == 64,
+               "a port is two cache lines");
+
+/* What a port seldom needs. */
+struct net_rare {
+    uint64_t saturated_ps; /* while saturated: less the time when that began */
+    uint64_t stretched_ps; /* cut-through: busy beyond its own rate, waiting for a tail */
+    uint64_t waiting;      /* bytes that wait for admission */
+};
 
 /* The arithmetic of a link class: picoseconds in 1/2^20 parts. */
 struct net_class {
@@ -104,13 +112,14 @@ struct net_class {
     uint64_t delay;    /* propagation and router delay */
     uint64_t credit_ps;
     uint32_t room; /* bytes per channel */
+    uint32_t belt; /* that arrivals ride: made in order, unless sizes differ */
 };
 
 struct net_nic {
-    struct net_queue queue; /* messages */
-    uint64_t t_next;        /* the next message may start not before */
-    uint64_t backlog;       /* bytes of its messages not yet put into packets */
-    uint32_t rail_turn;     /* of the node's first rail: whose turn it is */
+    _Alignas(64) struct net_queue queue; /* messages */
+    uint64_t t_next;                     /* the next message may start not before */
+    uint64_t backlog;                    /* bytes of its messages not yet put into packets */
+    uint32_t rail_turn;                  /* of the node's first rail: whose turn it is */
 };
 
 struct net {
@@ -123,8 +132,10 @@ struct net {
 
     uint32_t nports; /* of a router */
     uint32_t nrouters, nterms, nodes;
+    uint32_t nvcs; /* of a port */
     uint32_t total_ports, total_vcs;
     struct net_port *port;
+    struct net_rare *rare; /* [total_ports] */
     struct net_vc *vc;
     struct net_line *line; /* [total_vcs], input queueing only */
     uint32_t *ring_b; /* [total_ports * NET_RING] what a credit gives back; byte accounting only */
@@ -161,9 +172,39 @@ static inline uint64_t net_pass_ps(const struct net_class *c, uint32_t bytes)
     return (c->per_byte * bytes + c->delay + (1u << 19)) >> 20;
 }
 
+static inline uint32_t net_vc0(const struct net *n, const struct net_port *port)
+{
+    return (uint32_t)(port - n->port) * n->nvcs;
+}
+
 static inline uint32_t *net_held(const struct net *n, struct net_port *port, uint32_t vc)
 {
-    return vc < NET_NEAR_VCS ? &port->vc_held[vc] : &n->vc[port->vc0 + vc].held;
+    if (__builtin_expect(vc >= NET_NEAR_VCS, 0))
+        return &n->vc[net_vc0(n, port) + vc].held;
+    return &port->vc_held[vc];
+}
+
+static inline struct net_queue *net_queue_of(const struct net *n, struct net_port *port,
+                                             uint32_t vc)
+{
+    if (__builtin_expect(vc >= NET_NEAR_VCS, 0))
+        return &n->vc[net_vc0(n, port) + vc].queue;
+    return &port->queue[vc];
+}
+
+static inline struct net_rare *net_rare(const struct net *n, const struct net_port *port)
+{
+    return &n->rare[port - n->port];
+}
+
+/* Bytes charged, over all channels. */
+static inline uint32_t net_held_all(const struct net *n, struct net_port *port)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t vc = 0; vc < port->nvcs; vc++)
+        sum += *net_held(n, port, vc);
+    return sum;
 }
 
 static inline bool net_has_room(const struct net *n, struct net_port *port, uint32_t vc,
@@ -174,22 +215,24 @@ static inline bool net_has_room(const struct net *n, struct net_port *port, uint
 
 /* port.c */
 void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t);
-void net_port_at(struct net *n, struct net_port *port, uint64_t t);
+void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next);
 void net_port_call_wake(struct net *n, struct net_port *port);
 void net_port_saturation(struct net *n, struct net_port *port, bool now);
 void net_on_port(void *ctx, const struct sim_event *e);
+void net_warm_port(const void *ctx, const struct sim_event *e);
 void net_on_wake(void *ctx, const struct sim_event *e);
 void net_on_credit(void *ctx, const struct sim_event *e);
 
 /* router.c */
 sim_handler *net_arrive_handler(uint32_t mode);
 void net_warm(const void *ctx, const struct sim_event *e);
-void net_warm_port(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 
 /* nic.c */
 void net_nic_pump(struct net *n, uint32_t term);
+void net_on_nic(void *ctx, const struct sim_event *e);
+void net_warm_nic(const void *ctx, const struct sim_event *e);
 void net_nic_deliver(struct net *n, uint32_t pkt);
 
 static inline void net_queue_init(struct net_queue *q)

@@ -67,13 +67,18 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
         nic->t_next = n->sim->now + n->gap_ps;
     }
     port->vc_held[0] += charge;
-    port->held += charge;
     n->count.in_flight++;
     uint32_t h = make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m);
 
     link_transmit(n, port, h, net_pkt(n, h), n->mode);
     if (!m->unsent && !n->client.sent)
         finish_first(n, nic);
+}
+
+static void call_again(struct net *n, struct net_port *port, uint64_t t)
+{
+    port->port_event = true;
+    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_NIC, 0), 0, (uint32_t)(port - n->port), 0);
 }
 
 /* Send what can be sent now, and see to it that the rest will be. */
@@ -95,7 +100,7 @@ void net_nic_pump(struct net *n, uint32_t term)
             break;
         if (may > n->sim->now) {
             if (!port->port_event)
-                net_port_at(n, port, may);
+                call_again(n, port, may);
             break;
         }
         if (all_out)
@@ -106,6 +111,23 @@ void net_nic_pump(struct net *n, uint32_t term)
     port->stalled = lacks_credit;
     net_port_saturation(n, port, lacks_credit);
     net_port_call_wake(n, port);
+}
+
+/* The NIC's link has fallen idle, or the gap after its last message is over. */
+void net_on_nic(void *ctx, const struct sim_event *e)
+{
+    struct net *n = ctx;
+
+    n->port[e->arg].port_event = false;
+    net_nic_pump(n, e->arg - n->nrouters * n->nports);
+}
+
+void net_warm_nic(const void *ctx, const struct sim_event *e)
+{
+    const struct net *n = ctx;
+
+    __builtin_prefetch(&n->port[e->arg].queue);
+    __builtin_prefetch(&n->nic[e->arg - n->nrouters * n->nports]);
 }
 
 void net_nic_deliver(struct net *n, uint32_t h)
@@ -161,7 +183,8 @@ uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uin
         .rail = (uint8_t)rail,
         .bytes = bytes,
         .unsent = bytes,
-        .unarrived = bytes ? (uint32_t)((bytes + n->p.packet_b - 1) / n->p.packet_b) : 1,
+        .unarrived =
+            bytes <= n->p.packet_b ? 1 : (uint32_t)((bytes + n->p.packet_b - 1) / n->p.packet_b),
         .t_post_ps = n->sim->now,
         .user = user,
         .app = app,

@@ -8,11 +8,12 @@ void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t)
     sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_WAKE, port->self_door), 0, 0, 0);
 }
 
-void net_port_at(struct net *n, struct net_port *port, uint64_t t)
+/* The link falls idle at t; `next` may be the packet it carries then. */
+void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next)
 {
     port->port_event = true;
     sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_PORT, port->self_door), 0,
-           (uint32_t)(port - n->port), 0);
+           (uint32_t)(port - n->port), next);
 }
 
 /* Somebody began to wait: a credit that is on its way shall make an event. */
@@ -27,17 +28,17 @@ void net_port_saturation(struct net *n, struct net_port *port, bool now)
     if (port->saturated == now)
         return;
     port->saturated = now;
-    port->saturated_ps += now ? -n->sim->now : n->sim->now;
+    net_rare(n, port)->saturated_ps += now ? -n->sim->now : n->sim->now;
 }
 
-static uint32_t oldest(const struct net *n, const struct net_port *port)
+static uint32_t oldest(const struct net *n, struct net_port *port)
 {
     uint32_t best = 0;
     uint64_t birth = UINT64_MAX;
 
     for (uint32_t m = port->queued; m; m &= m - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(m);
-        uint64_t b = net_pkt(n, n->vc[port->vc0 + vc].queue.head)->t_birth;
+        uint64_t b = net_pkt(n, net_queue_of(n, port, vc)->head)->t_birth;
 
         if (b < birth) {
             birth = b;
@@ -47,7 +48,7 @@ static uint32_t oldest(const struct net *n, const struct net_port *port)
     return best;
 }
 
-static uint32_t arbitrate(const struct net *n, const struct net_port *port)
+static uint32_t arbitrate(const struct net *n, struct net_port *port)
 {
     if (n->p.arbitration == NET_ARB_LOWEST_VC)
         return (uint32_t)__builtin_ctz(port->queued);
@@ -72,20 +73,16 @@ void net_on_port(void *ctx, const struct sim_event *e)
     struct net_port *port = &n->port[e->arg];
 
     port->port_event = false;
-    if (sim_dst(e) >= n->nrouters) {
-        net_nic_pump(n, sim_dst(e) - n->nrouters);
-        return;
-    }
     uint32_t vc = arbitrate(n, port);
-    struct net_vc *v = &n->vc[port->vc0 + vc];
-    uint32_t h = net_queue_get(&n->pkts, &v->queue);
+    struct net_queue *queue = net_queue_of(n, port, vc);
+    uint32_t h = net_queue_get(&n->pkts, queue);
 
     port->last_vc = (uint8_t)vc;
-    if (v->queue.head == WR_NIL)
+    if (queue->head == WR_NIL)
         port->queued = (uint16_t)(port->queued & ~(1u << vc));
     link_transmit(n, port, h, net_pkt(n, h), n->mode);
     if (port->queued)
-        net_port_at(n, port, port->t_free);
+        net_port_at(n, port, port->t_free, queue->head);
 }
 
 static void serve(struct net *n, struct net_port *port)
@@ -118,16 +115,14 @@ void net_on_credit(void *ctx, const struct sim_event *e)
 
     link_absorb(n, port, n->mode);
     *net_held(n, port, e->arg2) -= e->arg;
-    port->held -= e->arg;
     serve(n, port);
 }
 
-/* The port is there: fetch the queue that is served next, or so. */
+/* Fetch the port, its queues and the packet that may be next. */
 void net_warm_port(const void *ctx, const struct sim_event *e)
 {
     const struct net *n = ctx;
-    const struct net_port *port = &n->port[e->arg];
 
-    if (port->queued)
-        __builtin_prefetch(&n->vc[port->vc0 + (uint32_t)__builtin_ctz(port->queued)]);
+    __builtin_prefetch(&n->port[e->arg].queue);
+    __builtin_prefetch(net_pkt(n, e->arg2));
 }

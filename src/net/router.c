@@ -37,11 +37,11 @@ NET_INLINE void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_
                       struct net_pkt *k, uint32_t mode)
 {
     if (mode & NET_MODE_INPUT) {
-        struct net_line *in = &n->line[n->port[k->from].vc0 + k->route.vc];
+        struct net_line *in = &n->line[k->from * n->nvcs + k->route.vc];
 
         in->asked = false;
         in->t_in_free = n->sim->now + n->switch_ps;
-        n->line[port->vc0 + vc].t_out_free = in->t_in_free;
+        n->line[net_vc0(n, port) + vc].t_out_free = in->t_in_free;
         if (in->in.head != WR_NIL && !in->in_event)
             in_event(n, k->from, k->route.vc, in);
     }
@@ -51,14 +51,14 @@ NET_INLINE void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_
 static inline bool switch_free(const struct net *n, const struct net_port *port, uint32_t vc,
                                uint32_t mode)
 {
-    return !(mode & NET_MODE_INPUT) || n->line[port->vc0 + vc].t_out_free <= n->sim->now;
+    return !(mode & NET_MODE_INPUT) || n->line[net_vc0(n, port) + vc].t_out_free <= n->sim->now;
 }
 
 /* Admit from a channel's waiting line what can be admitted now; true when
  * what is left waits for a credit. */
 static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
 {
-    struct net_vc *v = &n->vc[port->vc0 + vc];
+    struct net_vc *v = &n->vc[net_vc0(n, port) + vc];
 
     while (v->wait.head != WR_NIL) {
         uint32_t h = v->wait.head;
@@ -68,14 +68,14 @@ static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
         if (!net_has_room(n, port, vc, charge))
             return true;
         if (!switch_free(n, port, vc, n->mode)) {
-            struct net_line *line = &n->line[port->vc0 + vc];
+            struct net_line *line = &n->line[net_vc0(n, port) + vc];
 
             if (!line->out_event)
                 out_event(n, port, vc, line);
             return false;
         }
         net_queue_get(&n->pkts, &v->wait);
-        port->waiting -= charge;
+        net_rare(n, port)->waiting -= charge;
         cross(n, port, vc, h, k, n->mode);
     }
     port->stalled = (uint16_t)(port->stalled & ~(1u << vc));
@@ -95,9 +95,9 @@ void net_router_serve_waiting(struct net *n, struct net_port *port)
 static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *port, uint32_t vc,
                                                uint32_t h)
 {
-    net_queue_put(&n->pkts, &n->vc[port->vc0 + vc].wait, h);
+    net_queue_put(&n->pkts, &n->vc[net_vc0(n, port) + vc].wait, h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
-    port->waiting += net_charge(n, net_pkt(n, h), n->mode);
+    net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
     net_router_serve_waiting(n, port);
     net_port_call_wake(n, port);
 }
@@ -136,13 +136,13 @@ void net_on_switch(void *ctx, const struct sim_event *e)
     if (e->arg == WR_NIL) {
         struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
 
-        n->line[port->vc0 + e->arg2].out_event = false;
+        n->line[net_vc0(n, port) + e->arg2].out_event = false;
         link_absorb(n, port, n->mode);
         net_router_serve_waiting(n, port);
         net_port_call_wake(n, port);
         return;
     }
-    struct net_line *line = &n->line[n->port[e->arg].vc0 + e->arg2];
+    struct net_line *line = &n->line[e->arg * n->nvcs + e->arg2];
 
     line->in_event = false;
     if (!line->asked && line->in.head != WR_NIL)
@@ -152,7 +152,7 @@ void net_on_switch(void *ctx, const struct sim_event *e)
 static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
 {
     const struct net_pkt *k = net_pkt(n, h);
-    struct net_line *line = &n->line[n->port[k->from].vc0 + k->route.vc];
+    struct net_line *line = &n->line[k->from * n->nvcs + k->route.vc];
 
     net_queue_put(&n->pkts, &line->in, h);
     if (line->asked || line->in_event)
@@ -212,11 +212,10 @@ void net_warm(const void *ctx, const struct sim_event *e)
     const struct net_pkt *k = net_pkt(n, e->arg);
 
     __builtin_prefetch(&n->port[k->from]);
-    __builtin_prefetch(&n->port[k->from].ring);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
         return;
     }
     __builtin_prefetch(&n->port[k->out]);
-    __builtin_prefetch(&n->port[k->out].ring);
+    __builtin_prefetch(&n->port[k->out].queue);
 }

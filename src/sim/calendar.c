@@ -12,8 +12,9 @@ enum {
     FEWEST_DAYS = 1 << 10,
     MOST_DAYS = 1 << 22,
     MOST_SHIFT = 40,
-    PER_DAY = 3, /* events in a day, empty ones counted */
+    PER_DAY = 1, /* events in a day, empty ones counted */
     POOL_CAP = 1 << 28,
+    AHEAD = 4,        /* events of the next day whose memory is asked for */
     LOOK_DAYS = 4096, /* turned between two looks at the width, at most */
     LOOK_EVENTS = 16 * LOOK_DAYS,
 };
@@ -23,15 +24,30 @@ static void set_days(struct sim_calendar *c, uint32_t ndays)
     free(c->days);
     free(c->busy);
     c->ndays = ndays;
-    c->days = wr_zalloc_aligned(ndays, sizeof *c->days);
+    c->days = wr_alloc(ndays * sizeof *c->days);
+    memset(c->days, 0xff, ndays * sizeof *c->days); /* WR_NIL */
     c->busy = wr_zalloc(ndays / 64, sizeof *c->busy);
+}
+
+static void reserve_today(struct sim_calendar *c, uint32_t n)
+{
+    if (n <= c->cap)
+        return;
+    while (c->cap < n)
+        c->cap = c->cap ? c->cap * 2 : 64;
+    c->today = wr_realloc(c->today, c->cap, sizeof *c->today);
 }
 
 void sim_calendar_init(struct sim_calendar *c)
 {
-    *c = (struct sim_calendar){.shift = FIRST_SHIFT, .far_day = UINT64_MAX, .free = WR_NIL};
+    *c = (struct sim_calendar){.next = SIM_NEVER,
+                               .after = SIM_NEVER,
+                               .shift = FIRST_SHIFT,
+                               .far_day = UINT64_MAX,
+                               .free = WR_NIL};
     wr_pool_init(&c->pool, "events", sizeof(struct sim_event), POOL_CAP);
     c->node = wr_pool_at(&c->pool, 0);
+    reserve_today(c, 1);
     set_days(c, FIRST_DAYS);
 }
 
@@ -49,15 +65,6 @@ void sim_calendar_fini(struct sim_calendar *c)
 uint32_t sim_calendar_fresh(struct sim_calendar *c)
 {
     return wr_pool_take(&c->pool);
-}
-
-static void reserve_today(struct sim_calendar *c, uint32_t n)
-{
-    if (n <= c->cap)
-        return;
-    while (c->cap < n)
-        c->cap = c->cap ? c->cap * 2 : 64;
-    c->today = wr_realloc(c->today, c->cap, sizeof *c->today);
 }
 
 /* Into today, which stays sorted. */
@@ -95,6 +102,8 @@ void sim_calendar_push_slow(struct sim_calendar *c, const struct sim_event *e)
         return;
     }
     c->seen_far++;
+    if (e->t < c->after)
+        c->after = e->t;
     sim_heap_push(&c->far, e);
     set_far_day(c);
 }
@@ -115,6 +124,13 @@ static inline uint64_t next_busy(const struct sim_calendar *c, uint64_t day)
     uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
 
     return from + ((found - at) & mask);
+}
+
+static inline bool is_busy(const struct sim_calendar *c, uint64_t day)
+{
+    uint32_t at = (uint32_t)day & (c->ndays - 1);
+
+    return day > c->day && day - c->day < c->ndays && c->busy[at / 64] >> (at % 64) & 1;
 }
 
 /* What decides the order, side by side: a full day is sorted without touching
@@ -193,40 +209,37 @@ static void sort_today(struct sim_calendar *c)
         c->today[i] = from[i].h;
 }
 
-/* The handles of a day go to `to`, in no order. */
-static void gather(const struct sim_calendar *c, const struct sim_day *day, uint32_t *to)
+/* The events of a day go into today, sorted when they are a few. */
+static void fill_today(struct sim_calendar *c, uint32_t h)
 {
+    const struct sim_event *node = c->node;
     uint32_t n = 0;
 
-    for (; n < day->n && n < SIM_DAY_SLOTS; n++)
-        to[n] = day->slot[n];
-    for (uint32_t h = day->more; n < day->n; h = c->node[h].next)
-        to[n++] = h;
+    for (; h != WR_NIL; h = node[h].next) {
+        uint32_t i = n++;
+
+        reserve_today(c, n);
+        for (; i && n <= SORT_RUN && sim_before(&node[h], &node[c->today[i - 1]]); i--)
+            c->today[i] = c->today[i - 1];
+        c->today[i] = h;
+    }
+    c->n = n;
+    if (n > SORT_RUN)
+        sort_today(c);
 }
 
 /* Make `number`, which has events, today. */
 static void open_day(struct sim_calendar *c, uint64_t number)
 {
-    uint32_t slot = (uint32_t)number & (c->ndays - 1);
-    struct sim_day *day = &c->days[slot];
-    const struct sim_event *node = c->node;
+    uint32_t slot = (uint32_t)number & (c->ndays - 1), h = c->days[slot];
 
-    reserve_today(c, day->n);
     c->at = 0;
-    c->n = day->n;
-    if (day->n <= SIM_DAY_SLOTS) {
-        for (uint32_t k = 0; k < day->n; k++) {
-            uint32_t h = day->slot[k], i = k;
-
-            for (; i && sim_before(&node[h], &node[c->today[i - 1]]); i--)
-                c->today[i] = c->today[i - 1];
-            c->today[i] = h;
-        }
-    } else {
-        gather(c, day, c->today);
-        sort_today(c);
-    }
-    day->n = 0;
+    if (c->node[h].next == WR_NIL) {
+        c->today[0] = h;
+        c->n = 1;
+    } else
+        fill_today(c, h);
+    c->days[slot] = WR_NIL;
     c->busy[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
     c->inlist -= c->n;
     c->day = number;
@@ -250,10 +263,9 @@ static void rebuild(struct sim_calendar *c, uint32_t shift, uint32_t ndays)
     struct sim_heap far = c->far;
     uint64_t now = c->day << c->shift;
 
-    for (uint32_t d = 0; d < c->ndays; d++) {
-        gather(c, &c->days[d], all + n);
-        n += c->days[d].n;
-    }
+    for (uint32_t d = 0; d < c->ndays; d++)
+        for (uint32_t h = c->days[d]; h != WR_NIL; h = c->node[h].next)
+            all[n++] = h;
     c->far = (struct sim_heap){0};
     c->far_day = UINT64_MAX;
     c->inlist = 0;
@@ -315,33 +327,22 @@ static void look_at_width(struct sim_calendar *c)
     c->seen_from = c->day;
 }
 
-/* Ask for the memory that the coming days will touch, one step further for
- * each day nearer: the events, what they are about, what that leads to. */
-static void look_ahead(const struct sim_calendar *c)
+/* Ask for the memory that the events of the next day will touch, and for the
+ * events of the day after. */
+static inline void look_ahead(const struct sim_calendar *c, uint64_t number)
 {
-    uint32_t mask = c->ndays - 1;
+    uint32_t mask = c->ndays - 1, h = c->days[number & mask];
 
-    for (uint32_t i = 1; i < c->n; i++) {
-        const struct sim_event *e = &c->node[c->today[i]];
+    __builtin_prefetch(&c->node[c->days[next_busy(c, number) & mask]]);
+    for (uint32_t i = 0; i < AHEAD && h != WR_NIL; i++) {
+        const struct sim_event *e = &c->node[h];
         const struct sim_warm *w = &c->warm[sim_kind(e)];
 
+        h = e->next;
+        __builtin_prefetch(w->thing + e->arg * w->size);
         if (w->more)
             w->more(w->ctx, e);
     }
-    if (!c->inlist)
-        return;
-    uint64_t number = next_busy(c, c->day);
-    const struct sim_day *next = &c->days[number & mask];
-    const struct sim_day *after = &c->days[next_busy(c, number) & mask];
-
-    for (uint32_t i = 0; i < next->n && i < SIM_DAY_SLOTS; i++) {
-        const struct sim_event *e = &c->node[next->slot[i]];
-        const struct sim_warm *w = &c->warm[sim_kind(e)];
-
-        __builtin_prefetch(w->thing + e->arg * w->size);
-    }
-    for (uint32_t i = 0; i < after->n && i < SIM_DAY_SLOTS; i++)
-        __builtin_prefetch(&c->node[after->slot[i]]);
 }
 
 bool sim_calendar_turn(struct sim_calendar *c)
@@ -359,8 +360,15 @@ bool sim_calendar_turn(struct sim_calendar *c)
     } else if (c->day >= c->far_day)
         bring_near(c);
     c->seen_days++;
-    open_day(c, next_busy(c, c->day));
-    look_ahead(c);
+    uint64_t number = c->after >> c->shift; /* the next, unless days have another width now */
+
+    open_day(c, is_busy(c, number) ? number : next_busy(c, c->day));
+    if (c->inlist) {
+        number = next_busy(c, c->day);
+        c->after = number << c->shift;
+        look_ahead(c, number);
+    } else
+        c->after = c->far.n ? c->far.v[0].t : SIM_NEVER;
     return true;
 }
 
@@ -374,12 +382,9 @@ void sim_calendar_each(const struct sim_calendar *c,
 {
     for (uint32_t i = c->at; i < c->n; i++)
         fn(ctx, &c->node[c->today[i]]);
-    for (uint32_t d = 0; d < c->ndays; d++) {
-        uint32_t h = c->days[d].more;
-
-        for (uint32_t i = 0; i<c->days[d].n; i++, h = i> SIM_DAY_SLOTS ? c->node[h].next : h)
-            fn(ctx, &c->node[i < SIM_DAY_SLOTS ? c->days[d].slot[i] : h]);
-    }
+    for (uint32_t d = 0; d < c->ndays; d++)
+        for (uint32_t h = c->days[d]; h != WR_NIL; h = c->node[h].next)
+            fn(ctx, &c->node[h]);
     for (size_t i = 0; i < c->far.n; i++)
         fn(ctx, &c->far.v[i]);
 }

@@ -2,15 +2,14 @@
  *
  *    today, sorted            the coming days                        far away
  *   +---+---+---+---+        +---+---+---+---+---+-- ... --+---+      +--------+
- *   | e | e | e |   |        | 2 | 0 | 1 | 0 | 0 |         | 3 |      |  heap  |
- *   +---+---+---+---+        +-|-+---+-|-+---+---+---------+-|-+      +--------+
- *     ^ next to happen        e e      e                    eee
+ *   | e | e | e |   |        | e | - | e | - | - |         | e |      |  heap  |
+ *   +---+---+---+---+        +-|-+---+---+---+---+---------+-|-+      +--------+
+ *     ^ next to happen         e                             e
  *
- * A day is 2^shift picoseconds and holds the handles of its events. Pushing
- * writes the event once and its handle into its day. A day is sorted when it
- * becomes today, when it has a handful of events; they are executed where
- * they lie. A bitmap finds the next day that has any. Days are opened in order, so the
- * memory that the next days need is asked for in time. The width of a day and
+ * A day is 2^shift picoseconds and is the head of a list of its events, mostly
+ * none or one. Pushing writes the event once and links it. A day is sorted when it
+ * becomes today. A bitmap finds the next day that has any. Days are opened in order, so the
+ * memory that the next day needs is asked for in time. The width of a day and
  * the number of days follow the traffic: they change the cost, never the order.
  */
 #ifndef SIM_CALENDAR_H
@@ -20,19 +19,11 @@
 #include "sim/event.h"
 #include "sim/heap.h"
 
-enum { SIM_DAY_SLOTS = 6 };
-
-struct sim_day {
-    uint32_t n;    /* events of the day */
-    uint32_t more; /* those beyond the slots, linked by `next` */
-    uint32_t slot[SIM_DAY_SLOTS];
-};
-
 enum { SIM_KINDS = 32 };
 
 /* What events of one kind will touch, so that the memory is asked for before
- * they are executed: first the thing whose handle is the argument, and some
- * events later, when that is there, what it leads to. */
+ * they are executed: the thing whose handle is the argument, and, an event or more
+ * later, when that may be there, what it leads to. */
 struct sim_warm {
     const char *thing; /* NULL: nothing is known */
     size_t size;
@@ -42,10 +33,12 @@ struct sim_warm {
 };
 
 struct sim_calendar {
-    uint64_t day; /* today's number: time >> shift */
+    uint64_t next;  /* nothing happens before */
+    uint64_t after; /* nothing but what is in today happens before */
+    uint64_t day;   /* today's number: time >> shift */
     uint32_t shift;
     uint32_t ndays;         /* a power of two */
-    struct sim_day *days;   /* [ndays] */
+    uint32_t *days;         /* [ndays] their events, linked by `next` */
     uint64_t *busy;         /* [ndays / 64] which days have events */
     struct sim_event *node; /* the events, by handle */
     uint32_t free;          /* nodes to use again, linked by `next` */
@@ -97,26 +90,30 @@ static inline void sim_calendar_push(struct sim_calendar *c, const struct sim_ev
 {
     uint64_t when = e->t >> c->shift, ahead = when - c->day;
 
+    if (e->t < c->next)
+        c->next = e->t;
     /* Today (0) wraps to the largest number and goes the slow way, as does
      * what is beyond the last day. */
     if (__builtin_expect(ahead - 1 >= c->ndays - 1, 0)) {
         sim_calendar_push_slow(c, e);
         return;
     }
+    if (e->t < c->after)
+        c->after = e->t;
     uint32_t at = (uint32_t)when & (c->ndays - 1), h = sim_calendar_take(c);
-    struct sim_day *day = &c->days[at];
     struct sim_event *node = &c->node[h];
 
     *node = *e;
-    if (__builtin_expect(day->n < SIM_DAY_SLOTS, 1))
-        day->slot[day->n] = h;
-    else {
-        node->next = day->n == SIM_DAY_SLOTS ? WR_NIL : day->more;
-        day->more = h;
-    }
-    day->n++;
+    node->next = c->days[at];
+    c->days[at] = h;
     c->busy[at / 64] |= UINT64_C(1) << (at % 64);
     c->inlist++;
+}
+
+/* Nothing happens before this; days are opened by peek only. */
+static inline uint64_t sim_calendar_next(const struct sim_calendar *c)
+{
+    return c->next;
 }
 
 /* The earliest event, or NULL. */
@@ -124,15 +121,21 @@ static inline const struct sim_event *sim_calendar_peek(struct sim_calendar *c)
 {
     if (c->at == c->n && !sim_calendar_turn(c))
         return NULL;
-    return &c->node[c->today[c->at]];
+    const struct sim_event *e = &c->node[c->today[c->at]];
+
+    c->next = e->t;
+    return e;
 }
 
 /* Take the earliest event (peek gave one) off the queue. It stays where it
  * is until it is given back. */
 static inline uint32_t sim_calendar_pop(struct sim_calendar *c)
 {
+    uint32_t h = c->today[c->at++];
+
     c->popped++;
-    return c->today[c->at++];
+    c->next = c->at < c->n ? c->node[c->today[c->at]].t : c->after;
+    return h;
 }
 
 #endif

@@ -2,15 +2,32 @@
 
 #include <assert.h>
 
+enum {
+    NEAR = 3, /* events ahead on a belt: what its thing leads to is asked for */
+    FAR = 8,  /* and the thing itself */
+};
+
+/* Empty belts never tie. */
+static uint64_t never(uint32_t belt)
+{
+    return SIM_NEVER - belt;
+}
+
+static const uint64_t some_time = SIM_NEVER - SIM_BELTS; /* not never */
+
 void sim_init(struct sim *s)
 {
     *s = (struct sim){0};
     sim_calendar_init(&s->queue);
+    for (uint32_t b = 0; b < SIM_BELTS; b++)
+        s->next[b] = never(b);
 }
 
 void sim_fini(struct sim *s)
 {
     sim_calendar_fini(&s->queue);
+    for (uint32_t b = 0; b < s->nbelts; b++)
+        sim_belt_fini(&s->belt[b]);
 }
 
 void sim_handle(struct sim *s, uint32_t kind, sim_handler *fn, void *ctx)
@@ -20,18 +37,111 @@ void sim_handle(struct sim *s, uint32_t kind, sim_handler *fn, void *ctx)
     s->on[kind].ctx = ctx;
 }
 
+uint32_t sim_belt_open(struct sim *s, uint32_t kind)
+{
+    if (s->nbelts == SIM_BELTS) {
+        assert(s->belt[SIM_BELTS - 1].kind == kind);
+        return SIM_BELTS - 1;
+    }
+    sim_belt_init(&s->belt[s->nbelts]);
+    s->belt[s->nbelts].kind = kind;
+    return s->nbelts++;
+}
+
+uint64_t sim_pending(const struct sim *s)
+{
+    uint64_t sum = sim_calendar_count(&s->queue);
+
+    for (uint32_t b = 0; b < s->nbelts; b++)
+        sum += s->belt[b].n;
+    return sum;
+}
+
+void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event *e), void *ctx)
+{
+    sim_calendar_each(&s->queue, fn, ctx);
+    for (uint32_t b = 0; b < s->nbelts; b++)
+        for (uint32_t i = 0; i < s->belt[b].n; i++)
+            fn(ctx, sim_belt_at(&s->belt[b], i));
+}
+
+/* The belt whose first event is the earliest of all. */
+static inline __attribute__((always_inline)) uint32_t first_of(const struct sim *s, uint32_t n)
+{
+    uint32_t best = 0;
+    uint64_t t = s->next[0];
+
+#pragma GCC unroll 8
+    for (uint32_t b = 1; b < n; b++) {
+        uint64_t u = s->next[b];
+
+        if (__builtin_expect(u == t, 0) &&
+            sim_before(sim_belt_at(&s->belt[b], 0), sim_belt_at(&s->belt[best], 0)))
+            best = b;
+        best = u < t ? b : best;
+        t = u < t ? u : t;
+    }
+    return best;
+}
+
+static inline uint32_t first_belt(const struct sim *s)
+{
+    return s->nbelts <= 4 ? first_of(s, 4) : first_of(s, SIM_BELTS);
+}
+
+/* The calendar's first event comes before what is first on belt `b`. */
+static bool calendar_first(struct sim *s, uint32_t b)
+{
+    const struct sim_event *e = sim_calendar_peek(&s->queue);
+
+    if (!e || e->t > s->next[b])
+        return false;
+    return e->t < s->next[b] || sim_before(e, sim_belt_at(&s->belt[b], 0));
+}
+
+static inline void look_ahead(const struct sim *s, const struct sim_belt *b)
+{
+    const struct sim_warm *w = &s->queue.warm[b->kind];
+
+    if (!w->more || b->n <= FAR)
+        return;
+    __builtin_prefetch(sim_belt_at(b, 2 * FAR));
+    __builtin_prefetch(w->thing + sim_belt_at(b, FAR)->arg * w->size);
+    w->more(w->ctx, sim_belt_at(b, NEAR));
+}
+
+static inline struct sim_event take(struct sim *s, uint32_t belt)
+{
+    struct sim_belt *b = &s->belt[belt];
+    struct sim_event e = b->ring[b->head];
+
+    b->head = (b->head + 1) & b->mask;
+    b->n--;
+    s->next[belt] = b->n ? b->ring[b->head].t : never(belt);
+    s->rode++;
+    look_ahead(s, b);
+    return e;
+}
+
 bool sim_run(struct sim *s, uint64_t until, uint64_t most)
 {
-    const struct sim_event *next;
+    for (;;) {
+        uint32_t b = first_belt(s);
+        struct sim_event e;
 
-    while ((next = sim_calendar_peek(&s->queue))) {
-        if (next->t >= until || !most--)
-            return true;
-        uint32_t h = sim_calendar_pop(&s->queue);
-
-        s->now = next->t;
-        s->on[sim_kind(next)].fn(s->on[sim_kind(next)].ctx, next);
-        sim_calendar_give(&s->queue, h);
+        if (sim_calendar_next(&s->queue) <= s->next[b] && calendar_first(s, b)) {
+            if (sim_calendar_next(&s->queue) >= until || !most--)
+                return true;
+            e = *sim_calendar_peek(&s->queue);
+            sim_calendar_give(&s->queue, sim_calendar_pop(&s->queue));
+        } else {
+            if (s->next[b] >= some_time)
+                return false;
+            if (s->next[b] >= until || !most--)
+                return true;
+            e = take(s, b);
+        }
+        s->now = e.t;
+        s->on[sim_kind(&e)].fn(s->on[sim_kind(&e)].ctx, &e);
     }
-    return false;
 }

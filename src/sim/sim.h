@@ -1,13 +1,20 @@
-/* sim.h -- the clock of one partition: an event queue and who handles what.
+/* sim.h -- the clock of one partition: its events and who handles what.
  *
  * sim/ knows no network. A model registers a handler per event kind and keeps
  * its own state; a logical process is a number. A partition is executed by one
  * thread at a time, in the order of event.h. What crosses from one
  * partition to another takes at least `lookahead` of simulated time.
+ *
+ *   sim_at()    an event at any time            -> the calendar
+ *   sim_ride()  events that are made in order   -> a belt
+ *
+ * The clock takes the earliest of what lies in front on the belts and in the
+ * calendar. Where an event waits changes the cost, never the order.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
+#include "sim/belt.h"
 #include "sim/calendar.h"
 
 typedef void sim_handler(void *ctx, const struct sim_event *e);
@@ -15,6 +22,11 @@ typedef void sim_handler(void *ctx, const struct sim_event *e);
 struct sim {
     uint64_t now;       /* the time of the event being handled */
     uint64_t lookahead; /* a promise of the models, for windows */
+    uint64_t
+        next[SIM_BELTS]; /* when the first of a belt happens; empty: later than all that does */
+    uint32_t nbelts;
+    uint64_t rode; /* events that came by belt so far */
+    struct sim_belt belt[SIM_BELTS];
     struct sim_calendar queue;
     struct {
         sim_handler *fn;
@@ -25,6 +37,9 @@ struct sim {
 void sim_init(struct sim *s);
 void sim_fini(struct sim *s);
 void sim_handle(struct sim *s, uint32_t kind, sim_handler *fn, void *ctx);
+
+/* One more belt, for events of one kind; the last one again when there is no more. */
+uint32_t sim_belt_open(struct sim *s, uint32_t kind);
 
 static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t lane, uint32_t seq,
                           uint32_t arg, uint32_t arg2)
@@ -39,10 +54,31 @@ static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t lane
     sim_calendar_push(&s->queue, &e);
 }
 
+static inline void sim_ride(struct sim *s, uint32_t belt, uint64_t t, uint32_t dst, uint32_t lane,
+                            uint32_t seq, uint32_t arg, uint32_t arg2)
+{
+    struct sim_event e = {.t = t,
+                          .key = (uint64_t)dst << 32 | lane,
+                          .seq = seq,
+                          .arg = arg,
+                          .arg2 = arg2,
+                          .next = WR_NIL};
+
+    if (__builtin_expect(!sim_belt_put(&s->belt[belt], &e), 0))
+        sim_calendar_push(&s->queue, &e);
+    else if (t < s->next[belt])
+        s->next[belt] = t;
+}
+
 static inline uint64_t sim_events(const struct sim *s)
 {
-    return s->queue.popped;
+    return s->queue.popped + s->rode;
 }
+
+uint64_t sim_pending(const struct sim *s);
+
+/* Calls `fn` for every event to come, in no particular order. */
+void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event *e), void *ctx);
 
 /* Executes events with t < until, at most `most` of them; false when none is
  * left at all. */

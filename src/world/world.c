@@ -46,7 +46,11 @@ static void on_source(void *ctx, const struct sim_event *e)
 
 static void warm_source(const void *ctx, const struct sim_event *e)
 {
-    net_warm_node(((const struct world *)ctx)->net, e->arg);
+    const struct world *w = ctx;
+
+    __builtin_prefetch(&w->source[e->arg].next);
+    __builtin_prefetch(&w->meter.node[e->arg]);
+    net_warm_node(w->net, e->arg);
 }
 
 static void on_arrived(void *ctx, uint32_t msg)

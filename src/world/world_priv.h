@@ -8,7 +8,7 @@
 #include "world/world.h"
 
 struct world_source {
-    struct synth_source synth;
+    _Alignas(64) struct synth_source synth;
     struct synth_msg next; /* what it posts when its event comes */
     uint64_t posted;
 };

@@ -48,6 +48,13 @@ static inline const struct sim_event *sim_calendar_peek(struct sim_calendar *c)
     return &c->now;
 }
 
+static inline uint64_t sim_calendar_next(struct sim_calendar *c)
+{
+    const struct sim_event *e = sim_calendar_peek(c);
+
+    return e ? e->t : SIM_NEVER;
+}
+
 static inline uint32_t sim_calendar_pop(struct sim_calendar *c)
 {
     sim_heap_pop(&c->heap, &c->now);

@@ -1,0 +1,52 @@
+/* belt.h -- events that are made in the order in which they happen.
+ *
+ * A packet of one size takes the same time over every link of one class, so
+ * the arrivals over a class are made in order and need no sorting. They ride
+ * a belt, first in, first out:
+ *
+ *      next to happen                      made last
+ *     [ e | e | e | e | e | e | ... | e | e ]
+ *           ^       ^
+ *           |       its packet is asked for
+ *           what the packet leads to is asked for
+ *
+ * A belt is a promise about cost, not about order: what comes a little out of
+ * order finds its place among the last few, and anything else belongs in the
+ * calendar, which sorts.
+ */
+#ifndef SIM_BELT_H
+#define SIM_BELT_H
+
+#include "base/pool.h"
+#include "sim/event.h"
+
+enum { SIM_BELTS = 8 };
+
+struct sim_belt {
+    struct sim_event *ring;
+    uint32_t head, n;
+    uint32_t mask;       /* the ring's size, a power of two, less one */
+    uint32_t kind;       /* of all events on it */
+    struct wr_pool room; /* holds the ring, which grows in place */
+};
+
+void sim_belt_init(struct sim_belt *b);
+void sim_belt_fini(struct sim_belt *b);
+
+/* Before some of those on the belt, or the ring is full; false: not taken. */
+bool sim_belt_put_slow(struct sim_belt *b, const struct sim_event *e);
+
+static inline struct sim_event *sim_belt_at(const struct sim_belt *b, uint32_t i)
+{
+    return &b->ring[(b->head + i) & b->mask];
+}
+
+static inline bool sim_belt_put(struct sim_belt *b, const struct sim_event *e)
+{
+    if (__builtin_expect(b->n > b->mask, 0) || (b->n && sim_before(e, sim_belt_at(b, b->n - 1))))
+        return sim_belt_put_slow(b, e);
+    *sim_belt_at(b, b->n++) = *e;
+    return true;
+}
+
+#endif
