@@ -1,0 +1,190 @@
+/* fit.c -- many starts, few finalists, one winner. */
+#include <math.h>
+#include <string.h>
+
+#include "fit_priv.h"
+#include "hmm_priv.h"
+
+/* A start after its first steps of EM, best first. */
+struct runner {
+    double loglik;
+    double *theta; /* then the initial distribution */
+};
+
+struct race {
+    struct runner at[HMM_STARTS];
+    int n, np;
+};
+
+static struct hmm_fit_opts with_defaults(const struct hmm_fit_opts *o)
+{
+    struct hmm_fit_opts d = *o;
+
+    if (d.starts > HMM_STARTS / 2)
+        d.starts = HMM_STARTS / 2;
+    if (!d.base || d.base->k + 1 != d.k)
+        d.grown = 0;
+    if (d.grown > HMM_STARTS / 2 - 1)
+        d.grown = HMM_STARTS / 2 - 1;
+    d.nblocks = d.nblocks ? d.nblocks : 1;
+    d.em_steps = d.em_steps ? d.em_steps : 12;
+    d.finalists = d.finalists ? d.finalists : 4;
+    d.newton_most = d.newton_most ? d.newton_most : 400;
+    d.sd_least = d.sd_least > 0 ? d.sd_least : 1e-3;
+    d.sd_most = d.sd_most > 0 ? d.sd_most : 10;
+    d.grad_tol = d.grad_tol > 0 ? d.grad_tol : 1e-6;
+    return d;
+}
+
+static void store(struct race *r, const struct hmm_model *m, double loglik)
+{
+    double *theta = r->at[r->n].theta;
+    int at = r->n++;
+
+    hmm_params_get(theta, m);
+    memcpy(theta + r->np, m->initial, sizeof *theta * (size_t)m->k);
+    for (; at > 0 && r->at[at - 1].loglik < loglik; at--)
+        r->at[at] = r->at[at - 1];
+    r->at[at] = (struct runner){loglik, theta};
+}
+
+static void load(struct hmm_model *m, const struct race *r, int at)
+{
+    hmm_params_set(m, r->at[at].theta);
+    memcpy(m->initial, r->at[at].theta + r->np, sizeof *m->initial * (size_t)m->k);
+}
+
+static bool stopped(const struct hmm_fit_opts *o)
+{
+    return o->stop && o->stop(o->stop_arg);
+}
+
+static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
+                      const struct hmm_fit_opts *o, struct hmm_fit *out)
+{
+    int last = o->starts + o->grown - 1;
+
+    for (int i = o->from ? -1 : 0; i <= last && !(r->n && stopped(o)); i++) {
+        double f = -INFINITY;
+
+        if (i < 0)
+            *m = *o->from;
+        else if (i < o->starts)
+            hmm_start(m, w, o, i);
+        else
+            hmm_grow(m, w, o->base, o->seed, i - o->starts);
+        for (int step = 0; step < o->em_steps; step++) {
+            f = hmm_em_step(w, m, o->initial, o->sd_least, o->sd_most);
+            out->evaluations++;
+            if (!isfinite(f))
+                break;
+        }
+        if (isfinite(f) || (i == last && !r->n))
+            store(r, m, f);
+    }
+}
+
+/* Rates that only ever wanted to be smaller: put them on their bound when that costs nothing, so
+ * that they are told as what they are. */
+static void settle(struct hmm_model *m, struct hmm_work *w, const struct hmm_bounds *b,
+                   const struct hmm_fit_opts *o, struct hmm_polish *done, double *scratch)
+{
+    double theta[HMM_PARAMS], g[HMM_PARAMS];
+    int nq = m->nblocks * m->k * (m->k - 1);
+    struct hmm_model was = *m;
+    bool any = false;
+
+    hmm_gradient(g, w, m);
+    hmm_params_get(theta, m);
+    for (int i = 0; i < nq; i++)
+        if (theta[i] > b->low[i] && theta[i] < b->low[i] + 14 && g[i] <= 1e-9) {
+            theta[i] = b->low[i];
+            any = true;
+        }
+    if (!any)
+        return;
+    hmm_params_set(m, theta);
+    struct hmm_polish again = hmm_polish(m, w, b, NULL, 60, o->grad_tol, scratch);
+
+    if (again.loglik >= done->loglik - 1e-7) {
+        again.evaluations += done->evaluations;
+        *done = again;
+    } else {
+        *m = was;
+    }
+}
+
+static void mark_bounds(struct hmm_fit *fit, const struct hmm_bounds *b)
+{
+    double theta[HMM_PARAMS];
+
+    hmm_params_get(theta, &fit->model);
+    for (int i = 0; i < hmm_nparams(&fit->model); i++) {
+        fit->low[i] = theta[i] <= b->low[i] + 1e-6;
+        fit->high[i] = theta[i] >= b->high[i] - 1e-6;
+    }
+}
+
+/* Follows the best starts to the end. Two that are as good and alike would end alike. */
+static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
+                       const struct hmm_fit_opts *o, struct hmm_fit *out, double *scratch)
+{
+    struct hmm_bounds bounds;
+    double end[HMM_STARTS];
+
+    hmm_bounds_of(&bounds, w, m, o->sd_least, o->sd_most);
+    for (int i = 0; i < r->n && out->finals < o->finalists && !(out->finals && stopped(o)); i++) {
+        if (i && r->at[i - 1].loglik - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik))
+            continue;
+        load(m, r, i);
+        struct hmm_polish p = hmm_polish(m, w, &bounds, NULL, o->newton_most, o->grad_tol, scratch);
+
+        end[out->finals++] = p.loglik;
+        out->evaluations += p.evaluations;
+        if (out->finals > 1 && !(p.loglik > out->loglik))
+            continue;
+        out->loglik = p.loglik;
+        out->grad_most = p.grad_most;
+        out->converged = p.converged;
+        out->model = *m;
+    }
+    int best = 0;
+
+    for (int i = 0; i < out->finals; i++)
+        best += end[i] > out->loglik - 1e-3;
+    out->best_share = out->finals ? (double)best / out->finals : 0;
+    if (!out->finals)
+        return;
+    struct hmm_polish p = {out->loglik, out->grad_most, 0, out->converged};
+
+    settle(&out->model, w, &bounds, o, &p, scratch);
+    out->loglik = p.loglik;
+    out->grad_most = p.grad_most;
+    out->evaluations += p.evaluations;
+    hmm_tidy(&out->model);
+    mark_bounds(out, &bounds);
+}
+
+bool hmm_fit(struct hmm_fit *ret, struct hmm_work *w, const struct hmm_fit_opts *opts,
+             double *scratch)
+{
+    struct hmm_fit_opts o = with_defaults(opts);
+    struct race r = {.np = 0};
+    struct hmm_model m;
+    bool seen = false;
+
+    for (size_t i = 0; i < w->data->n && !seen; i++)
+        seen = !isnan(w->data->x[i]);
+    if (!seen)
+        return false;
+    memset(ret, 0, sizeof *ret);
+    hmm_start(&m, w, &o, 0);
+    r.np = hmm_nparams(&m);
+    double *room = scratch + (size_t)r.np * (size_t)r.np + 12 * (size_t)r.np;
+
+    for (int i = 0; i < HMM_STARTS; i++)
+        r.at[i].theta = room + i * (r.np + HMM_STATES);
+    run_heats(&r, &m, w, &o, ret);
+    run_finals(&r, &m, w, &o, ret, scratch);
+    return ret->finals > 0;
+}
