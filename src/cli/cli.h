@@ -46,6 +46,7 @@
     X(lang) \
     X(list) \
     X(report) \
+    X(state) \
     X(version) \
     X(internal)
 /* clang-format on */
