@@ -3,11 +3,6 @@ add_compile_options(
   -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
   -Wwrite-strings -Wvla -Wconversion -Wno-sign-conversion -Wformat=2 -fno-common
   -ffunction-sections -fdata-sections)
-# Out-parameters stay untouched on failure. gcc does not see that what fails always
-# returns false, and takes such a variable for used uninitialised; clang judges better.
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-  add_compile_options(-Wno-maybe-uninitialized)
-endif()
 # Results must not depend on the compiler's taste in floating point.
 add_compile_options(-ffp-contract=off)
 add_link_options(-Wl,--gc-sections)

@@ -17,7 +17,7 @@ struct cursor {
 
 #define fail_at(c, err, fmt, ...)                                   \
     wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
-            (size_t)((c)->field_at - (c)->line_start) + 1 __VA_OPT__(, ) __VA_ARGS__)
+            (size_t)((c)->field_at - (c)->line_start) + 1, ##__VA_ARGS__)
 
 enum stop { STOP_FIELD, STOP_LINE };
 

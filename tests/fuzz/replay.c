@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void feed(const uint8_t *data, size_t size)
 {
     /* An exact copy: the sanitizer then sees a read past the end. */
-    uint8_t *copy = malloc(size ? size : 1);
+    uint8_t *copy = calloc(size ? size : 1, 1);
 
     for (size_t i = 0; i < size; i++)
         copy[i] = data[i];

@@ -36,7 +36,7 @@ static void collect_ranges(const struct nc_rng *r, uint32_t n, struct slot_list 
 static const uint16_t *keep_slots(struct nc_compiler *c, const struct slot_list *seen,
                                   uint32_t *ret)
 {
-    uint16_t list[NC_MOST_SLOTS];
+    uint16_t list[NC_MOST_SLOTS] = {0};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < NC_MOST_SLOTS; i++)

@@ -22,7 +22,8 @@ int64_t nc_modulo(struct nc_ev *e, int64_t a, int64_t b)
         return 0;
     if (b == INT64_MIN) /* has no absolute value */
         return a >= 0 ? a : a == INT64_MIN ? 0 : INT64_MAX + a + 1;
-    b = b < 0 ? -b : b;
+    if (b < 0)
+        b = -b;
     a %= b;
     return a < 0 ? a + b : a;
 }

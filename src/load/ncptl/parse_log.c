@@ -110,7 +110,7 @@ static bool columns(struct nc_parser *p, struct nc_column ***tail)
     struct function f[MOST_FUNCTIONS];
     const char *title;
     bool value_of;
-    struct nx *e;
+    struct nx *e = NULL;
     size_t n;
 
     if (!aggregate(p, f, &n, &e) || !nc_need(p, NK_AS, "what is logged"))

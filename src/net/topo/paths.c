@@ -97,7 +97,7 @@ static void fill(struct topo_paths *p)
 
     p->diameter = 0;
     for (uint32_t first = 0; first < n; first += 64) {
-        uint32_t sources[64], count = n - first < 64 ? n - first : 64;
+        uint32_t sources[64] = {0}, count = n - first < 64 ? n - first : 64;
         struct filling f = {.paths = p, .first = first};
 
         for (uint32_t i = 0; i < count; i++)

@@ -123,7 +123,7 @@ static void plan_groups(const struct topo *t, struct svg_plan *p)
 static void plan_tree(const struct topo *t, struct svg_plan *p)
 {
     const struct topo_tree *f = topo_tree(t);
-    uint32_t base[TOPO_MAX_LEVELS], drawn[TOPO_MAX_LEVELS], n = 0, widest = 0;
+    uint32_t base[TOPO_MAX_LEVELS] = {0}, drawn[TOPO_MAX_LEVELS] = {0}, n = 0, widest = 0;
 
     for (uint32_t l = 0; l < f->nlevels; l++) {
         uint32_t switches = f->level[l].subtrees * f->level[l].copies;

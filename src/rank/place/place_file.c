@@ -19,7 +19,7 @@ struct cell {
 
 #define fail_at(c, err, fmt, ...)                                   \
     wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
-            (size_t)((c)->at - (c)->line_start) + 1 __VA_OPT__(, ) __VA_ARGS__)
+            (size_t)((c)->at - (c)->line_start) + 1, ##__VA_ARGS__)
 
 static void skip_blanks(struct scan *c)
 {

@@ -27,7 +27,7 @@ struct set_part {
 
 #define set_fail(s, err, fmt, ...)                                        \
     wr_fail(err, WR_INPUT, "\"%.60s\" at character %zu: " fmt, (s)->text, \
-            (size_t)((s)->at - (s)->text) + 1 __VA_OPT__(, ) __VA_ARGS__)
+            (size_t)((s)->at - (s)->text) + 1, ##__VA_ARGS__)
 
 static void skip_blanks(struct set_scan *s)
 {
