@@ -57,7 +57,7 @@ INLINE vd vexp(vd x)
 /* Relative densities of k states for lanes of x; returns the largest's logarithm. */
 INLINE vd densities(const int k, vd *b, vd x, const struct hmm_normal *e)
 {
-    vd most;
+    vd most = all(0);
 
     for (int s = 0; s < k; s++) {
         vd z = (x - e->mu[s]) * e->isd[s];

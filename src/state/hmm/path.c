@@ -11,7 +11,7 @@ double hmm_viterbi(uint8_t *ret, struct hmm_work *w, const struct hmm_model *m)
     const struct hmm_data *d = w->data;
     int k = m->k;
     uint8_t *from = (void *)w->alpha;
-    double score[HMM_STATES], sum = 0;
+    double score[HMM_STATES] = {0}, sum = 0;
 
     hmm_work_classes(w, m);
     for (int s = 0; s < k; s++)
@@ -39,7 +39,7 @@ double hmm_viterbi(uint8_t *ret, struct hmm_work *w, const struct hmm_model *m)
             next[j] = most + (b[j] > 0 ? log(b[j]) : -1e4);
             from[i * (size_t)k + (size_t)j] = (uint8_t)best;
         }
-        memcpy(score, next, sizeof score);
+        memcpy(score, next, (size_t)k * sizeof *score);
     }
     int at = 0;
 
