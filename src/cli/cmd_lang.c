@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/lang.h"
 #include "load/ncptl/ncptl_tool.h"
 
 struct lang_opts {
@@ -344,13 +345,13 @@ static const struct cli_verb lang_fmt = {
     .main = fmt_main,
 };
 
-static const struct cli_verb *const subs[] = {&lang_check, &lang_events, &lang_stats, &lang_fmt,
-                                              NULL};
+static const struct cli_verb *const subs[] = {&lang_check, &lang_events,   &lang_stats,
+                                              &lang_fmt,   &cli_lang_goal, NULL};
 
 const struct cli_verb cli_cmd_lang = {
     .name = "lang",
-    .summary = "check, print and count coNCePTuaL programs",
+    .summary = "check, print and count programs and schedules",
     .about = "coNCePTuaL programs describe what the ranks of an application send, compute and "
-             "store. These verbs look at a program without simulating it.",
+             "store; GOAL schedules list it. These verbs look at them without simulating.",
     .subs = subs,
 };

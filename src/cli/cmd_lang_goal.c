@@ -1,0 +1,131 @@
+/* cmd_lang_goal.c -- `weir lang goal`: look at a GOAL schedule, or turn it into its other form. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/lang.h"
+#include "cli/table.h"
+#include "load/goal/goal.h"
+
+struct goal_opts {
+    const char *out;
+    bool text, json;
+};
+
+static const struct cli_opt goal_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct goal_opts, out),
+     .value = "OUT",
+     .help = "write the schedule there, in binary"},
+    {.name = "text",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct goal_opts, text),
+     .help = "write it as text; without --output, print it"},
+    CLI_JSON(struct goal_opts, json),
+    CLI_OPT_END,
+};
+
+/* Bytes as they are: a binary schedule is written by mapping it. */
+static bool copy(const struct goal *g, FILE *out, struct wr_err *err)
+{
+    if (fwrite(g->bytes, 1, g->len, out) != g->len)
+        return wr_fail_errno(err, "writing the schedule");
+    return true;
+}
+
+/* Beside the file first, so that what is there under its name is always whole. */
+static bool write_out(const struct goal *g, const char *path, bool text, struct wr_err *err)
+{
+    struct wr_str part = {0};
+
+    wr_str_addf(&part, "%s.%ld.part", path, (long)getpid());
+    FILE *f = fopen(wr_str_get(&part), "wb");
+    bool ok = f != NULL;
+
+    if (!ok) {
+        wr_fail(err, WR_SYSTEM, "%s: %s; name a file that can be written", path, strerror(errno));
+    } else {
+        ok = text ? goal_text_write(g, f, err) : copy(g, f, err);
+        if (fclose(f) && ok)
+            ok = wr_fail(err, WR_SYSTEM, "%s: %s; make room or write elsewhere", path,
+                         strerror(errno));
+        if (ok && rename(wr_str_get(&part), path))
+            ok = wr_fail(err, WR_SYSTEM, "%s: %s; name a file that can be written", path,
+                         strerror(errno));
+        if (!ok)
+            unlink(wr_str_get(&part));
+    }
+    wr_str_fini(&part);
+    return ok;
+}
+
+static void print_totals(const struct goal *g, const struct goal_totals *t, FILE *out, bool json)
+{
+    static const struct cli_column columns[] = {{"what", NULL}, {"count", NULL}};
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"ranks", g->nranks},
+        {"cpus", g->max_cpu + 1u},
+        {"operations", t->ops},
+        {"operations_longest_rank", t->longest},
+        {"sends", t->sends},
+        {"receives", t->recvs},
+        {"computations", t->calcs},
+        {"bytes_sent", t->bytes_sent},
+        {"bytes_received", t->bytes_received},
+        {"computed_ns", t->calc_ns},
+        {"requirements", t->requires},
+        {"requirements_of_start", t->starts},
+    };
+    struct cli_table *table = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns, 2);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cli_table_text(table, rows[i].name);
+        cli_table_int(table, (int64_t)rows[i].value);
+    }
+    cli_table_close(table);
+}
+
+static int goal_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct goal_opts *o = call->opts;
+    struct goal_totals totals;
+    struct goal g;
+
+    if (!goal_open(&g, call->args[0], err))
+        return cli_error(err);
+    bool ok = goal_check(&g, &totals, err);
+
+    if (ok && o->out)
+        ok = write_out(&g, o->out, o->text, err);
+    else if (ok && o->text)
+        ok = goal_text_write(&g, call->out, err);
+    else if (ok)
+        print_totals(&g, &totals, call->out, o->json);
+    goal_close(&g);
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_lang_goal = {
+    .name = "goal",
+    .summary = "check, count or convert a GOAL schedule",
+    .args = "FILE",
+    .min_args = 1,
+    .max_args = 1,
+    .about = "FILE is a schedule as text or in binary; which, is seen from its beginning. It is "
+             "read, every rank's graph is walked to its end, and what it does is counted. "
+             "--output writes it in binary, the form that large schedules start fastest from, "
+             "--text as text.",
+    .examples = "weir lang goal ring.goal\n"
+                "weir lang goal ring.goal -o ring.bin\n"
+                "weir lang goal ring.bin --text\n",
+    .opts = goal_rows,
+    .opts_size = sizeof(struct goal_opts),
+    .main = goal_main,
+};
