@@ -6,10 +6,13 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "conf/conf.h"
+#include "load/load.h"
 #include "load/synth/synth.h"
 #include "net/route/route.h"
 #include "net/topo/topo.h"
+#include "rank/coll/coll.h"
 #include "rank/place/place.h"
+#include "rank/rank.h"
 
 struct list_opts {
     bool json;
@@ -33,6 +36,9 @@ static const struct list_table tables[] = {
     {"injections", "injection", "when messages are sent", synth_inject_kinds},
     {"sizes", "size", "how long messages are", synth_size_kinds},
     {"placements", "placement", "which rank sits on which node", place_kinds},
+    {"programs", "program", "what the ranks of a job do", load_kinds},
+    {"mpi", "mpi", "what MPI costs them", rank_mpi_kinds},
+    {"collectives", "collective", "how collectives are done", coll_kinds},
 };
 
 enum { NTABLES = sizeof tables / sizeof tables[0] };

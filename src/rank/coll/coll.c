@@ -7,7 +7,10 @@
 
 #define ROW(n) &coll_##n,
 
+#define ROW_KIND(n) &coll_##n.kind,
+
 const struct coll_ops *const coll_table[] = {COLL_ALGORITHMS(ROW) NULL};
+const struct conf_kind *const coll_kinds[] = {COLL_ALGORITHMS(ROW_KIND) NULL};
 
 /* The names a user may choose from; in the table's order, as a test checks. */
 static const char *const barrier_names[] = {"auto", "dissemination", NULL};

@@ -52,7 +52,8 @@ struct coll_step {
 };
 
 struct coll_ops {
-    const char *name, *summary;
+    struct conf_kind kind; /* for `weir list collectives`: "allreduce ring" */
+    const char *name;      /* collectives: {allreduce: ring} */
     enum load_coll coll;
     bool pof2; /* only for a power of two of members */
     /* Into how many blocks the data is cut; blocks are numbered from the root's for
@@ -65,6 +66,7 @@ struct coll_ops {
 
 /* All algorithms, those of a collective together; ends with NULL. */
 extern const struct coll_ops *const coll_table[];
+extern const struct conf_kind *const coll_kinds[]; /* the same, for lists */
 
 /* Which algorithm each collective takes: 0, by size as MPICH does, or a place from 1 among its
  * algorithms. */

@@ -18,8 +18,10 @@ static bool gather_doubling(const struct coll_call *c, uint32_t i, struct coll_s
 }
 
 const struct coll_ops coll_allgather_doubling = {
+    .kind = {.name = "allgather doubling",
+             .summary =
+                 "recursive doubling: exchange all that was gathered with ever farther members"},
     .name = "doubling",
-    .summary = "recursive doubling: exchange all that was gathered with ever farther members",
     .coll = LOAD_ALLGATHER,
     .pof2 = true,
     .nblocks = coll_size_blocks,
@@ -41,8 +43,9 @@ static bool gather_bruck(const struct coll_call *c, uint32_t i, struct coll_step
 }
 
 const struct coll_ops coll_allgather_bruck = {
+    .kind = {.name = "allgather bruck",
+             .summary = "in step k get what the member 2^k further on has gathered"},
     .name = "bruck",
-    .summary = "in step k get what the member 2^k further on has gathered",
     .coll = LOAD_ALLGATHER,
     .nblocks = coll_size_blocks,
     .step = gather_bruck,
@@ -61,8 +64,8 @@ static bool gather_ring(const struct coll_call *c, uint32_t i, struct coll_step 
 }
 
 const struct coll_ops coll_allgather_ring = {
+    .kind = {.name = "allgather ring", .summary = "blocks around a ring"},
     .name = "ring",
-    .summary = "blocks around a ring",
     .coll = LOAD_ALLGATHER,
     .nblocks = coll_size_blocks,
     .step = gather_ring,
@@ -95,8 +98,9 @@ static bool bruck(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_alltoall_bruck = {
+    .kind = {.name = "alltoall bruck",
+             .summary = "in step k pass on all that must go 2^k further: few messages, more bytes"},
     .name = "bruck",
-    .summary = "in step k pass on all that must go 2^k further: few messages, more bytes",
     .coll = LOAD_ALLTOALL,
     .nblocks = coll_size_blocks,
     .step = bruck,
@@ -116,8 +120,9 @@ static bool scattered(const struct coll_call *c, uint32_t i, struct coll_step *s
 }
 
 const struct coll_ops coll_alltoall_scattered = {
+    .kind = {.name = "alltoall scattered",
+             .summary = "all at once, 32 messages at a time, each member beginning elsewhere"},
     .name = "scattered",
-    .summary = "all at once, 32 messages at a time, each member beginning elsewhere",
     .coll = LOAD_ALLTOALL,
     .nblocks = coll_size_blocks,
     .step = scattered,
@@ -141,8 +146,8 @@ static bool pairwise(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_alltoall_pairwise = {
+    .kind = {.name = "alltoall pairwise", .summary = "one partner after the other"},
     .name = "pairwise",
-    .summary = "one partner after the other",
     .coll = LOAD_ALLTOALL,
     .nblocks = coll_size_blocks,
     .step = pairwise,

@@ -52,8 +52,9 @@ static bool doubling(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_allreduce_doubling = {
+    .kind = {.name = "allreduce doubling",
+             .summary = "recursive doubling: exchange everything with ever farther members"},
     .name = "doubling",
-    .summary = "recursive doubling: exchange everything with ever farther members",
     .coll = LOAD_ALLREDUCE,
     .nblocks = coll_one_block,
     .step = doubling,
@@ -93,8 +94,9 @@ static bool rabenseifner(const struct coll_call *c, uint32_t i, struct coll_step
 }
 
 const struct coll_ops coll_allreduce_rabenseifner = {
+    .kind = {.name = "allreduce rabenseifner",
+             .summary = "reduce-scatter by recursive halving, then allgather the same way back"},
     .name = "rabenseifner",
-    .summary = "reduce-scatter by recursive halving, then allgather the same way back",
     .coll = LOAD_ALLREDUCE,
     .nblocks = coll_pof2_blocks,
     .step = rabenseifner,
@@ -118,8 +120,9 @@ static bool ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_allreduce_ring = {
+    .kind = {.name = "allreduce ring",
+             .summary = "blocks around a ring, once to be reduced and once to be told"},
     .name = "ring",
-    .summary = "blocks around a ring, once to be reduced and once to be told",
     .coll = LOAD_ALLREDUCE,
     .nblocks = coll_size_blocks,
     .step = ring,
@@ -169,8 +172,9 @@ static bool reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_reduce_rabenseifner = {
+    .kind = {.name = "reduce rabenseifner",
+             .summary = "reduce-scatter by recursive halving, then gather to the root"},
     .name = "rabenseifner",
-    .summary = "reduce-scatter by recursive halving, then gather to the root",
     .coll = LOAD_REDUCE,
     .nblocks = coll_pof2_blocks,
     .step = reduce,

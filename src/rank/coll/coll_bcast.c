@@ -36,8 +36,9 @@ static bool ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_bcast_scatter_ring = {
+    .kind = {.name = "bcast scatter-ring",
+             .summary = "scatter over a binomial tree, allgather around a ring"},
     .name = "scatter-ring",
-    .summary = "scatter over a binomial tree, allgather around a ring",
     .coll = LOAD_BCAST,
     .relative = true,
     .nblocks = coll_size_blocks,
@@ -64,8 +65,9 @@ static bool doubling(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_bcast_scatter_doubling = {
+    .kind = {.name = "bcast scatter-doubling",
+             .summary = "scatter over a binomial tree, allgather by recursive doubling"},
     .name = "scatter-doubling",
-    .summary = "scatter over a binomial tree, allgather by recursive doubling",
     .coll = LOAD_BCAST,
     .pof2 = true,
     .relative = true,

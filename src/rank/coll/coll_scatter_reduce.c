@@ -36,8 +36,9 @@ static bool halving(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_reduce_scatter_halving = {
+    .kind = {.name = "reduce_scatter halving",
+             .summary = "recursive halving: exchange halves with ever nearer members"},
     .name = "halving",
-    .summary = "recursive halving: exchange halves with ever nearer members",
     .coll = LOAD_REDUCE_SCATTER,
     .nblocks = coll_size_blocks,
     .step = halving,
@@ -57,8 +58,9 @@ static bool pairwise(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_reduce_scatter_pairwise = {
+    .kind = {.name = "reduce_scatter pairwise",
+             .summary = "one partner after the other, to each its block"},
     .name = "pairwise",
-    .summary = "one partner after the other, to each its block",
     .coll = LOAD_REDUCE_SCATTER,
     .nblocks = coll_size_blocks,
     .step = pairwise,
@@ -82,8 +84,9 @@ static bool scan(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_scan_doubling = {
+    .kind = {.name = "scan doubling",
+             .summary = "recursive doubling, keeping apart what comes from members before oneself"},
     .name = "doubling",
-    .summary = "recursive doubling, keeping apart what comes from members before oneself",
     .coll = LOAD_SCAN,
     .nblocks = coll_one_block,
     .step = scan,

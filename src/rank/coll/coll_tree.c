@@ -35,8 +35,9 @@ static bool dissemination(const struct coll_call *c, uint32_t i, struct coll_ste
 }
 
 const struct coll_ops coll_barrier_dissemination = {
+    .kind = {.name = "barrier dissemination",
+             .summary = "in step k everyone tells the one 2^k further on"},
     .name = "dissemination",
-    .summary = "in step k everyone tells the one 2^k further on",
     .coll = LOAD_BARRIER,
     .nblocks = coll_one_block,
     .step = dissemination,
@@ -59,8 +60,8 @@ static bool bcast(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_bcast_binomial = {
+    .kind = {.name = "bcast binomial", .summary = "everything down a binomial tree"},
     .name = "binomial",
-    .summary = "everything down a binomial tree",
     .coll = LOAD_BCAST,
     .relative = true,
     .nblocks = coll_one_block,
@@ -82,8 +83,8 @@ static bool reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_reduce_binomial = {
+    .kind = {.name = "reduce binomial", .summary = "everything up a binomial tree"},
     .name = "binomial",
-    .summary = "everything up a binomial tree",
     .coll = LOAD_REDUCE,
     .relative = true,
     .nblocks = coll_one_block,
@@ -107,8 +108,8 @@ static bool gather(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_gather_binomial = {
+    .kind = {.name = "gather binomial", .summary = "subtrees' blocks up a binomial tree"},
     .name = "binomial",
-    .summary = "subtrees' blocks up a binomial tree",
     .coll = LOAD_GATHER,
     .relative = true,
     .nblocks = coll_size_blocks,
@@ -148,8 +149,8 @@ static bool scatter(const struct coll_call *c, uint32_t i, struct coll_step *s)
 }
 
 const struct coll_ops coll_scatter_binomial = {
+    .kind = {.name = "scatter binomial", .summary = "subtrees' blocks down a binomial tree"},
     .name = "binomial",
-    .summary = "subtrees' blocks down a binomial tree",
     .coll = LOAD_SCATTER,
     .relative = true,
     .nblocks = coll_size_blocks,
