@@ -146,15 +146,16 @@ static bool put_summary(const struct world *w, struct run *run, struct wr_err *e
         const char *unit;
     } reals[] = {
         {"sim_end_ns", (double)r->sim_end_ps / 1e3, "ns"},
+        {"router_visits_mean", r->router_visits, "routers per packet"},
         {"offered_load", r->offered, "fraction of injection bandwidth"},
         {"accepted_load", r->accepted, "fraction of injection bandwidth"},
-        {"router_visits_mean", r->router_visits, "routers per packet"},
     };
+    size_t nreals = sizeof reals / sizeof *reals - (w->njobs ? 2 : 0); /* loads are of traffic */
     bool ok = true;
 
     for (size_t i = 0; ok && i < sizeof counts / sizeof *counts; i++)
         ok = run_put_count(run, counts[i].key, counts[i].value, counts[i].unit, err);
-    for (size_t i = 0; ok && i < sizeof reals / sizeof *reals; i++)
+    for (size_t i = 0; ok && i < nreals; i++)
         ok = run_put_real(run, reals[i].key, reals[i].value, reals[i].unit, err);
     ok = ok && run_put_text(run, "topology", w->parts.topo.ops->kind.name, err) &&
          run_put_text(run, "routing", w->parts.route.ops->kind.name, err);
