@@ -345,13 +345,14 @@ static const struct cli_verb lang_fmt = {
     .main = fmt_main,
 };
 
-static const struct cli_verb *const subs[] = {&lang_check, &lang_events,   &lang_stats,
-                                              &lang_fmt,   &cli_lang_goal, NULL};
+static const struct cli_verb *const subs[] = {&lang_check,    &lang_events,  &lang_stats, &lang_fmt,
+                                              &cli_lang_goal, &cli_lang_ior, NULL};
 
 const struct cli_verb cli_cmd_lang = {
     .name = "lang",
     .summary = "check, print and count programs and schedules",
     .about = "coNCePTuaL programs describe what the ranks of an application send, compute and "
-             "store; GOAL schedules list it. These verbs look at them without simulating.",
+             "store; GOAL schedules list it; IOR command lines say it in a line. These verbs look "
+             "at them without simulating.",
     .subs = subs,
 };

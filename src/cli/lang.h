@@ -4,6 +4,6 @@
 
 #include "cli/cli.h"
 
-extern const struct cli_verb cli_lang_goal;
+extern const struct cli_verb cli_lang_goal, cli_lang_ior;
 
 #endif

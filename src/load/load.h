@@ -182,7 +182,7 @@ struct load_ops {
 };
 
 /* A workload is one .c file in its own room (load/ncptl/load_ncptl.c) and a line here. */
-#define LOAD_PLUGINS(X) X(ncptl) X(goal)
+#define LOAD_PLUGINS(X) X(ncptl) X(goal) X(ior)
 
 #define LOAD_DECLARE(n) extern const struct load_ops load_##n;
 LOAD_PLUGINS(LOAD_DECLARE)
