@@ -17,13 +17,13 @@ static bool open_program(struct world *w, uint32_t i, const struct conf *conf, s
 {
     struct world_running *j = &w->job[i];
     struct load_start start = {.ranks = j->c->ranks, .seed = w->c->seed + i, .logs = true};
-    struct wr_err inner;
 
-    if (!load_open(&j->load, &j->c->program, &start, &inner)) {
-        conf_fail(conf, &j->c->program, err, "job %s: %s", job_name(j->c), inner.text);
-        err->code = inner.code;
-        return false;
-    }
+    /* A program's own error says where in the program; it may have several lines. */
+    if (!load_open(&j->load, &j->c->program, &start, err))
+        return wr_wrap(err, "job %s (%s)", job_name(j->c), conf_origin(conf, &j->c->program));
+    if (!j->load.ranks)
+        return conf_fail(conf, &j->c->ranks, err,
+                         "job %s has no ranks; give `ranks:` a number above 0", job_name(j->c));
     return true;
 }
 
