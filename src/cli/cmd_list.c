@@ -37,7 +37,7 @@ static const struct list_table tables[] = {
     {"sizes", "size", "how long messages are", synth_size_kinds},
     {"placements", "placement", "which rank sits on which node", place_kinds},
     {"programs", "program", "what the ranks of a job do", load_kinds},
-    {"mpi", "mpi", "what MPI costs them", rank_mpi_kinds},
+    {"mpis", "mpi", "what MPI costs them", rank_mpi_kinds},
     {"collectives", "collective", "how collectives are done", coll_kinds},
 };
 
