@@ -33,7 +33,8 @@ bool state_rows_choice(struct state_choice *ret, const struct state_rows_opts *o
     return true;
 }
 
-static const struct cli_verb *const subs[] = {&cli_state_fit, &cli_state_loglik, NULL};
+static const struct cli_verb *const subs[] = {&cli_state_describe, &cli_state_fit,
+                                              &cli_state_loglik, NULL};
 
 const struct cli_verb cli_cmd_state = {
     .name = "state",

@@ -1,0 +1,42 @@
+/* law.h -- laws of positive quantities: fitted by maximum likelihood, judged, drawn from. */
+#ifndef STAT_LAW_H
+#define STAT_LAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+
+struct stat_law {
+    const char *name;
+    int nparams;
+    const char *param[2];
+    /* False when the data do not determine it (fewer than two values, or all the same). */
+    bool (*fit)(double *p, const double *x, size_t n);
+    double (*log_density)(const double *p, double x);
+    double (*cdf)(const double *p, double x);
+    double (*quantile)(const double *p, double q);
+    double (*draw)(const double *p, struct wr_rng *g);
+};
+
+/* exponential, normal, lognormal, weibull, gamma, pareto; ends with .name == NULL */
+extern const struct stat_law stat_laws[];
+
+double stat_law_loglik(const struct stat_law *law, const double *p, const double *x, size_t n);
+
+/* Kolmogorov and Smirnov: the largest distance between the law and ascending samples. */
+double stat_ks_distance(const struct stat_law *law, const double *p, const double *sorted,
+                        size_t n);
+
+/* P(D > d) of n samples of a law that was known beforehand: exact (Marsaglia, Tsang and Wang,
+ * "Evaluating Kolmogorov's distribution", 2003), and in the limit. */
+double stat_ks_p_exact(double d, size_t n);
+double stat_ks_p_limit(double d, size_t n);
+
+/* The same for a law whose parameters were fitted to these samples, which makes distances smaller:
+ * by drawing `rounds` sets from the fitted law and fitting each again (Lilliefors, 1967). */
+double stat_ks_p_fitted(const struct stat_law *law, const double *p, double d, size_t n,
+                        uint32_t rounds, uint64_t seed);
+
+#endif
