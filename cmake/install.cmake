@@ -5,8 +5,17 @@ install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.bash
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weir OPTIONAL)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+
+# libweir-state for applications: library, header, pkg-config.
+install(TARGETS weir-state LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.pc.in ${CMAKE_BINARY_DIR}/weir-state.pc
+  @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/weir-state.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 # What `make` builds: all that is installed, none of the tests.
-add_custom_target(product DEPENDS weir)
+add_custom_target(product DEPENDS weir weir-state)
 
 # The program writes its verbs' pages itself. Only the build that is installed needs them.
 find_program(SCDOC scdoc)

@@ -12,3 +12,20 @@ else()
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/hmm/kernel_avx2.c
     ${CMAKE_SOURCE_DIR}/src/state/hmm/kernel_avx512.c PROPERTIES HEADER_FILE_ONLY ON)
 endif()
+
+# libweir-state: the same sources for applications, without anything else of weir.
+file(GLOB state_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/hmm/*.c
+  ${CMAKE_SOURCE_DIR}/src/state/lib/*.c)
+add_library(weir-state SHARED ${state_sources})
+set_target_properties(weir-state PROPERTIES C_VISIBILITY_PRESET hidden SOVERSION 1 VERSION 1.0.0
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+target_include_directories(weir-state PRIVATE ${CMAKE_BINARY_DIR}/rooms/state.hmm
+  PUBLIC ${CMAKE_SOURCE_DIR}/src/state/lib)
+target_link_libraries(weir-state PRIVATE m)
+if(NOT WEIR_SANITIZE AND NOT WEIR_TSAN)
+  target_link_options(weir-state PRIVATE -Wl,-z,defs)
+endif()
+
+# The example program is a test: it must build against the public header alone, and run.
+add_executable(state-example ${CMAKE_SOURCE_DIR}/examples/state/write-when-idle.c)
+target_link_libraries(state-example PRIVATE weir-state m)

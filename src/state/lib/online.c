@@ -1,0 +1,326 @@
+/* online.c -- the library's door: creation, observations, fits, questions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "online_priv.h"
+
+#define API __attribute__((visibility("default")))
+
+API int weir_state_abi(void)
+{
+    return WEIR_STATE_ABI;
+}
+
+API const char *weir_state_version(void)
+{
+    return "1.0.0";
+}
+
+/* Fields that the caller's version does not have are 0. */
+static bool configure(struct weir_state_config *to, const struct weir_state_config *from)
+{
+    memset(to, 0, sizeof *to);
+    if (from && from->size)
+        memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
+    to->size = sizeof *to;
+    to->states = to->states ? to->states : 3;
+    to->window = to->window ? to->window : 720;
+    to->refit_every = to->refit_every ? to->refit_every : 60;
+    return to->states >= 1 && to->states <= 6 && to->window >= 64 && to->window <= 100000;
+}
+
+API struct weir_state *weir_state_create(const struct weir_state_config *config)
+{
+    struct weir_state_config c;
+    struct weir_state *s;
+
+    if (!configure(&c, config) || !(s = calloc(1, sizeof *s)))
+        return NULL;
+    size_t w = (size_t)c.window;
+
+    s->config = c;
+    s->t = calloc(w, sizeof *s->t);
+    s->x = calloc(w, sizeof *s->x);
+    s->fit_x = calloc(w, sizeof *s->fit_x);
+    s->fit_dt = calloc(w, sizeof *s->fit_dt);
+    s->scratch = calloc(hmm_fit_scratch(c.states * (c.states + 1)), sizeof *s->scratch);
+    if (!s->t || !s->x || !s->fit_x || !s->fit_dt || !s->scratch ||
+        !hmm_work_init(&s->work, w, 0, c.states) || pthread_mutex_init(&s->lock, NULL)) {
+        weir_state_destroy(s);
+        return NULL;
+    }
+    for (int cls = 0; cls < CLASSES; cls++)
+        for (int e = 0; e < EXPERTS; e++)
+            s->weight[cls][e] = 1.0 / EXPERTS;
+    return s;
+}
+
+API void weir_state_destroy(struct weir_state *s)
+{
+    if (!s)
+        return;
+    if (s->work.memory)
+        pthread_mutex_destroy(&s->lock);
+    hmm_work_fini(&s->work);
+    free(s->t);
+    free(s->x);
+    free(s->fit_x);
+    free(s->fit_dt);
+    free(s->scratch);
+    free(s);
+}
+
+void online_adopt(struct weir_state *s)
+{
+    hmm_stationary(s->long_run, &s->model, 0);
+    hmm_time_to(s->to_idle, s->model.q[0], s->model.k, 0);
+    for (int c = 0; c <= CLASSES; c++)
+        s->step[c].valid = false;
+    if (!s->has_model)
+        memcpy(s->now.p, s->long_run, sizeof s->now.p);
+    s->has_model = true;
+    if (!s->history.n)
+        online_begin_history(s);
+    online_refilter(s);
+}
+
+/* The window in order of time, as the recursions want it. */
+static void lay_out_window(struct weir_state *s)
+{
+    size_t cap = (size_t)s->config.window, from = s->n - s->held;
+
+    for (size_t i = 0; i < s->held; i++) {
+        size_t at = (from + i) % cap;
+
+        s->fit_x[i] = s->x[at];
+        s->fit_dt[i] = i ? s->t[at] - s->t[(from + i - 1) % cap] : -1;
+    }
+    s->data = (struct hmm_data){.n = s->held, .x = s->fit_x, .dt = s->fit_dt};
+    hmm_work_bind(&s->work, &s->data);
+}
+
+/* The first fit looks everywhere; later ones climb from where they are, and look at a few other
+ * places now and then, because the world may have moved to another hill. */
+bool online_fit(struct weir_state *s)
+{
+    bool look = !s->has_model ||
+                s->n / (size_t)s->config.window != (s->n - s->since_fit) / (size_t)s->config.window;
+    struct hmm_fit_opts o = {.k = s->config.states,
+                             .starts = !s->has_model ? 12
+                                       : look        ? 4
+                                                     : 0,
+                             .from = s->has_model ? &s->model : NULL,
+                             .em_steps = s->has_model && !look ? 2 : 8,
+                             .finalists = s->has_model ? 2 : 4,
+                             .newton_most = s->has_model && !look ? 15 : 60,
+                             .sd_least = 0.02,
+                             .grad_tol = 0.05,
+                             .seed = s->config.seed};
+
+    if ((int)s->held < 10 * s->config.states)
+        return false;
+    lay_out_window(s);
+    s->since_fit = 0;
+    if (!hmm_fit(&s->fit, &s->work, &o, s->scratch) || !isfinite(s->fit.loglik))
+        return false;
+    s->model = s->fit.model;
+    online_adopt(s);
+    return true;
+}
+
+API int weir_state_observe(struct weir_state *s, double t_s, double latency_s)
+{
+    if (!(latency_s > 0) || !isfinite(latency_s) || !isfinite(t_s))
+        return WEIR_STATE_BAD;
+    double x = log(latency_s);
+    int result = WEIR_STATE_BAD;
+
+    pthread_mutex_lock(&s->lock);
+    if (!s->n || t_s >= s->now.t) {
+        if (!s->n)
+            s->origin = x;
+        online_learn(s, t_s, x);
+        s->since_fit++;
+        int every = s->config.refit_every;
+
+        if (every > 0 && (s->since_fit >= (size_t)every ||
+                          (!s->has_model && s->held == 10 * (size_t)s->config.states)))
+            online_fit(s);
+        result = WEIR_STATE_OK;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return result;
+}
+
+API int weir_state_refit(struct weir_state *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ok = online_fit(s);
+
+    pthread_mutex_unlock(&s->lock);
+    return ok ? WEIR_STATE_OK : WEIR_STATE_TOO_FEW;
+}
+
+API int weir_state_set_model(struct weir_state *s, int k, const double *q, const double *meanlog,
+                             const double *sdlog)
+{
+    struct hmm_model m = {.k = k, .nblocks = 1};
+
+    if (k != s->config.states)
+        return WEIR_STATE_BAD;
+    for (int i = 0; i < k; i++) {
+        if (!isfinite(meanlog[i]) || !(sdlog[i] > 0) || !isfinite(sdlog[i]))
+            return WEIR_STATE_BAD;
+        m.emit[i][HMM_LOC] = meanlog[i];
+        m.emit[i][HMM_SPREAD] = sdlog[i];
+        m.initial[i] = 1.0 / k;
+        for (int j = 0; j < k; j++) {
+            if (i != j && !(q[i * k + j] >= 0 && isfinite(q[i * k + j])))
+                return WEIR_STATE_BAD;
+            m.q[0][i * k + j] = q[i * k + j];
+        }
+    }
+    hmm_tidy(&m);
+    pthread_mutex_lock(&s->lock);
+    s->model = m;
+    online_adopt(s);
+    pthread_mutex_unlock(&s->lock);
+    return WEIR_STATE_OK;
+}
+
+API int weir_state_get_model(struct weir_state *s, double *q, double *meanlog, double *sdlog)
+{
+    pthread_mutex_lock(&s->lock);
+    int k = s->has_model ? s->model.k : 0;
+
+    for (int i = 0; i < k; i++) {
+        if (meanlog)
+            meanlog[i] = s->model.emit[i][HMM_LOC];
+        if (sdlog)
+            sdlog[i] = s->model.emit[i][HMM_SPREAD];
+        for (int j = 0; q && j < k; j++)
+            q[i * k + j] = s->model.q[0][i * k + j];
+    }
+    pthread_mutex_unlock(&s->lock);
+    return k;
+}
+
+API int weir_state_probabilities(struct weir_state *s, double horizon_s, double *ret, int most)
+{
+    double p[HMM_STATES];
+
+    pthread_mutex_lock(&s->lock);
+    int k = s->has_model ? s->model.k : 0;
+
+    memcpy(p, s->now.p, sizeof p);
+    if (k && horizon_s > 0)
+        online_step(p, s, horizon_s, &s->step[CLASSES]);
+    for (int i = 0; i < k && i < most; i++)
+        ret[i] = p[i];
+    pthread_mutex_unlock(&s->lock);
+    return k;
+}
+
+/* Asks one question of the forecast at a horizon. */
+static double ask(struct weir_state *s, double horizon_s, double arg,
+                  double (*f)(const struct hmm_mix *m, double arg))
+{
+    struct hmm_mix m;
+    double answer = NAN;
+
+    if (!(horizon_s >= 0) || isnan(arg))
+        return NAN;
+    pthread_mutex_lock(&s->lock);
+    if (s->n) {
+        online_forecast(&m, s, horizon_s);
+        answer = f(&m, arg);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return answer;
+}
+
+static double ask_quantile(const struct hmm_mix *m, double p)
+{
+    return exp(hmm_mix_quantile(m, p));
+}
+
+static double ask_exceeds(const struct hmm_mix *m, double latency)
+{
+    return latency > 0 ? hmm_mix_above(m, log(latency)) : 1;
+}
+
+static double ask_mean(const struct hmm_mix *m, double unused)
+{
+    (void)unused;
+    return hmm_mix_mean_latency(m);
+}
+
+static double ask_log_density(const struct hmm_mix *m, double latency)
+{
+    return latency > 0 ? log(hmm_mix_density(m, log(latency))) : -INFINITY;
+}
+
+API double weir_state_quantile(struct weir_state *s, double horizon_s, double p)
+{
+    return ask(s, horizon_s, p, ask_quantile);
+}
+
+API double weir_state_exceeds(struct weir_state *s, double horizon_s, double latency_s)
+{
+    return ask(s, horizon_s, latency_s, ask_exceeds);
+}
+
+API double weir_state_mean(struct weir_state *s, double horizon_s)
+{
+    return ask(s, horizon_s, 0, ask_mean);
+}
+
+API double weir_state_log_density(struct weir_state *s, double horizon_s, double latency_s)
+{
+    return ask(s, horizon_s, latency_s, ask_log_density);
+}
+
+static double time_to_idle(const struct weir_state *s)
+{
+    double sum = 0;
+
+    if (!s->has_model)
+        return NAN;
+    for (int i = 0; i < s->model.k; i++)
+        if (s->now.p[i] > 0 && s->to_idle[i] > 0)
+            sum += s->now.p[i] * s->to_idle[i];
+    return sum;
+}
+
+API double weir_state_time_to_idle(struct weir_state *s)
+{
+    pthread_mutex_lock(&s->lock);
+    double t = time_to_idle(s);
+
+    pthread_mutex_unlock(&s->lock);
+    return t;
+}
+
+static double health(const struct weir_state *s)
+{
+    return s->has_model ? s->weight[0][BY_FILTER] + s->weight[0][BY_LONG_RUN] : 0;
+}
+
+API double weir_state_health(struct weir_state *s)
+{
+    pthread_mutex_lock(&s->lock);
+    double h = health(s);
+
+    pthread_mutex_unlock(&s->lock);
+    return h;
+}
+
+API uint64_t weir_state_observations(struct weir_state *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t n = s->n;
+
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}

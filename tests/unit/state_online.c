@@ -1,0 +1,225 @@
+/* libweir-state: what it answers, what it refuses, that it is robust, and that it never allocates.
+ */
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "state/lib/weir-state.h"
+#include "state_reference.h"
+
+static void close_to(const char *what, double got, double want, double rel)
+{
+    if (!(fabs(got - want) <= rel * fmax(fabs(want), 1e-9)))
+        fail_msg("%s: got %.10g, want %.10g", what, got, want);
+}
+
+/* The answers of a known model, trusted alone, are the reference's. */
+static void answers_of_a_known_model_are_the_reference_s(void **state)
+{
+    (void)state;
+    struct reference r;
+    struct hmm_model m;
+    double mu[3], sd[3], p[3], q[9];
+
+    reference_open(&r, 0);
+    reference_model(&r, "forecast.train_fit_K3", &m);
+    for (int i = 0; i < 3; i++) {
+        mu[i] = m.emit[i][HMM_LOC];
+        sd[i] = m.emit[i][HMM_SPREAD];
+    }
+    struct weir_state_config c = {.size = sizeof c, .refit_every = -1};
+    struct weir_state *s = weir_state_create(&c);
+
+    assert_int_equal(weir_state_set_model(s, 3, m.q[0], mu, sd), WEIR_STATE_OK);
+    assert_int_equal(weir_state_get_model(s, q, NULL, NULL), 3);
+    assert_memory_equal(q, m.q[0], sizeof q);
+    for (size_t i = 0; i < r.s[0].n; i++)
+        assert_int_equal(weir_state_observe(s, r.s[0].t[i], r.s[0].latency[i]), WEIR_STATE_OK);
+    double horizon = reference_real(&r, "api_example_at_last_obs.horizon_s");
+    const json_t *want = reference_get(&r, "api_example_at_last_obs.state_prob_at_horizon");
+
+    assert_int_equal(weir_state_probabilities(s, horizon, p, 3), 3);
+    for (int i = 0; i < 3; i++)
+        close_to("state", p[i], json_number_value(json_array_get(want, (size_t)i)), 1e-4);
+    /* The distribution is a mixture with the simple forecasters; the model carries most of it. */
+    assert_true(weir_state_health(s) > 0.8);
+    close_to("q90", weir_state_quantile(s, horizon, 0.9),
+             reference_real(&r, "api_example_at_last_obs.q90_s"), 0.25);
+    weir_state_destroy(s);
+    reference_close(&r);
+}
+
+static const char *const baselines[] = {
+    "marginal_lognormal", "empirical_train", "last_value_rw", "ewma", "ar1", "window60_lognormal"};
+
+/* The promise: at most 0.1 nats worse than the best simple forecaster, on every series. */
+static void forecasts_lose_at_most_a_tenth_of_a_nat(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < NREFERENCES; k++) {
+        struct reference r;
+        struct weir_state *s = weir_state_create(NULL);
+        double score = 0, best = INFINITY;
+
+        reference_open(&r, k);
+        size_t n = r.s[0].n, train = n / 2;
+
+        for (size_t i = 0; i + 1 < n; i++) {
+            weir_state_observe(s, r.s[0].t[i], r.s[0].latency[i]);
+            if (i + 1 >= train)
+                score -= weir_state_log_density(s, r.s[0].t[i + 1] - r.s[0].t[i],
+                                                r.s[0].latency[i + 1]) /
+                         (double)(n - train);
+        }
+        for (size_t b = 0; b < sizeof baselines / sizeof baselines[0]; b++) {
+            char path[96];
+
+            snprintf(path, sizeof path, "forecast.horizons.1.%s.logs_ln", baselines[b]);
+            best = fmin(best, reference_real(&r, path));
+        }
+        if (!(score <= best + 0.1))
+            fail_msg("%s %s: %.4f against %.4f", r.name, r.op, score, best);
+        weir_state_destroy(s);
+        reference_close(&r);
+    }
+}
+
+static void nothing_allocates_after_creation(void **state)
+{
+    (void)state;
+    struct reference r;
+    struct weir_state *s = weir_state_create(NULL);
+
+    reference_open(&r, 2);
+    struct mallinfo2 before = mallinfo2();
+
+    for (size_t i = 0; i < r.s[0].n; i++) {
+        weir_state_observe(s, r.s[0].t[i], r.s[0].latency[i]);
+        weir_state_quantile(s, 60, 0.9);
+        weir_state_advise(s, NULL, r.s[0].t[i], 0, 0, NULL);
+    }
+    struct mallinfo2 after = mallinfo2();
+
+    assert_int_equal(before.uordblks, after.uordblks);
+    assert_int_equal(before.hblkhd, after.hblkhd);
+    weir_state_destroy(s);
+    reference_close(&r);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    struct weir_state_config bad = {.size = sizeof bad, .states = 7};
+    struct weir_state *s = weir_state_create(NULL);
+
+    assert_null(weir_state_create(&bad));
+    assert_true(isnan(weir_state_quantile(s, 1, 0.5)));
+    assert_int_equal(weir_state_observe(s, 0, -1), WEIR_STATE_BAD);
+    assert_int_equal(weir_state_observe(s, NAN, 1), WEIR_STATE_BAD);
+    assert_int_equal(weir_state_observe(s, 5, 1), WEIR_STATE_OK);
+    assert_int_equal(weir_state_observe(s, 4, 1), WEIR_STATE_BAD);
+    assert_int_equal(weir_state_observe(s, 5, 1), WEIR_STATE_OK);
+    assert_int_equal(weir_state_refit(s), WEIR_STATE_TOO_FEW);
+    assert_int_equal(weir_state_observations(s), 2);
+    assert_true(weir_state_quantile(s, 1, 0.5) > 0);
+    weir_state_destroy(s);
+    weir_state_destroy(NULL);
+}
+
+/* A level never seen before: the model's weight falls, the forecast follows. */
+static void a_new_regime_is_followed(void **state)
+{
+    (void)state;
+    struct weir_state *s = weir_state_create(NULL);
+    struct wr_rng *g = calloc(1, sizeof *g);
+
+    wr_rng_init(g, 1, 1, 1);
+    for (int i = 0; i < 400; i++)
+        weir_state_observe(s, 60.0 * i, exp(-5 + (i / 40 % 2) + 0.1 * wr_rng_normal(g)));
+    for (int i = 400; i < 440; i++)
+        weir_state_observe(s, 60.0 * i, exp(2 + 0.1 * wr_rng_normal(g)));
+    double median = weir_state_quantile(s, 60, 0.5);
+
+    if (!(median > exp(1.5) && median < exp(2.5)))
+        fail_msg("median %g", median);
+    weir_state_destroy(s);
+    free(g);
+}
+
+static enum weir_state_advice never(const struct weir_state_view *v, void *arg)
+{
+    *(double *)arg = v->cost_s;
+    return WEIR_STATE_WAIT;
+}
+
+static void advice_keeps_the_budget_and_the_hour(void **state)
+{
+    (void)state;
+    struct weir_state *s = weir_state_create(NULL);
+    struct weir_state_view v;
+    double seen = 0;
+    struct weir_state_policy own = {.size = sizeof own, .decide = never, .arg = &seen};
+
+    for (int i = 0; i < 100; i++)
+        weir_state_observe(s, 60.0 * i, 0.01 + 1e-4 * (i % 7));
+    /* All spent: wait; but after an hour write whatever it costs. */
+    assert_int_equal(weir_state_advise(s, NULL, 6000, 1e6, 5900, &v), WEIR_STATE_WAIT);
+    assert_int_equal(weir_state_advise(s, NULL, 6000, 1e6, 2000, &v), WEIR_STATE_WRITE);
+    assert_int_equal(weir_state_advise(s, NULL, 6000, 0, 5900, &v), WEIR_STATE_WRITE);
+    assert_int_equal(weir_state_advise(s, &own, 6000, 0, 5900, &v), WEIR_STATE_WAIT);
+    assert_true(seen > 0.005 && seen < 0.02);
+    weir_state_destroy(s);
+}
+
+static void *hammer(void *arg)
+{
+    struct weir_state *s = arg;
+    double sum = 0;
+
+    for (int i = 0; i < 2000; i++) {
+        weir_state_observe(s, 1e9, 0.01 + 1e-5 * (i % 13));
+        sum += weir_state_exceeds(s, 60, 0.01);
+    }
+    return isnan(sum) ? arg : NULL;
+}
+
+static void threads_may_share_one(void **state)
+{
+    (void)state;
+    struct weir_state *s = weir_state_create(NULL);
+    pthread_t t[4];
+    void *bad;
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, hammer, s);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(t[i], &bad);
+        assert_null(bad);
+    }
+    assert_int_equal(weir_state_observations(s), 8000);
+    weir_state_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_of_a_known_model_are_the_reference_s),
+        cmocka_unit_test(forecasts_lose_at_most_a_tenth_of_a_nat),
+        cmocka_unit_test(nothing_allocates_after_creation),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(a_new_regime_is_followed),
+        cmocka_unit_test(advice_keeps_the_budget_and_the_hour),
+        cmocka_unit_test(threads_may_share_one),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
