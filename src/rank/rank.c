@@ -22,14 +22,24 @@ void rank_event(struct ranks *rs, struct rank *r, uint64_t t_ps, uint32_t kind, 
            sim_lane(rs->kind0 + kind, me & 0xffffff), r->seq++, arg, me);
 }
 
+/* An account that not every rank has. */
+static uint64_t *rare_account(struct ranks *rs, const struct rank *r)
+{
+    uint32_t me = rank_index(rs, r);
+
+    if (r->account >= RANK_ACCOUNTS)
+        return &rs->coll_ps[r->account - RANK_ACCOUNTS][me];
+    return r->account == RANK_IO ? &rs->rare[me].io_ps : &rs->rare[me].idle_ps;
+}
+
 void rank_enter(struct ranks *rs, struct rank *r, uint32_t account)
 {
     uint64_t now = rs->sim->now, ps = now - r->since_ps;
 
-    if (r->account < RANK_ACCOUNTS)
+    if (r->account < RANK_IO)
         r->account_ps[r->account] += ps;
-    else
-        rs->coll_ps[r->account - RANK_ACCOUNTS][rank_index(rs, r)] += ps;
+    else if (ps)
+        *rare_account(rs, r) += ps;
     r->since_ps = now;
     r->account = (uint8_t)account;
 }
@@ -293,7 +303,7 @@ static bool op_io(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
     uint32_t h = op_request(rs, r, op, REQ_IO);
 
-    rs->io[rank_index(rs, r)].accesses++;
+    rs->rare[rank_index(rs, r)].accesses++;
     if (!rs->job[r->job].load.cpus)
         rank_enter(rs, r, RANK_IO);
     rank_event(rs, r, rs->sim->now + rs->io_ps, RANK_EV_DONE, h);
@@ -309,13 +319,13 @@ static bool op_io(struct ranks *rs, struct rank *r, const struct load_op *op)
 
 static bool op_read(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
-    rs->io[rank_index(rs, r)].read_b += op->bytes;
+    rs->rare[rank_index(rs, r)].read_b += op->bytes;
     return op_io(rs, r, op);
 }
 
 static bool op_write(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
-    rs->io[rank_index(rs, r)].written_b += op->bytes;
+    rs->rare[rank_index(rs, r)].written_b += op->bytes;
     return op_io(rs, r, op);
 }
 
@@ -327,9 +337,9 @@ static bool op_mark(struct ranks *rs, struct rank *r, const struct load_op *op)
     struct rank_mark *m = wr_pool_at(&rs->marks, wr_pool_take(&rs->marks));
 
     *m = (struct rank_mark){me, op->mark, t};
-    if (rs->last_mark[me])
-        wr_hist_add(j->iteration, t + 1 - rs->last_mark[me]);
-    rs->last_mark[me] = t + 1;
+    if (rs->rare[me].last_mark)
+        wr_hist_add(j->iteration, t + 1 - rs->rare[me].last_mark);
+    rs->rare[me].last_mark = t + 1;
     return true;
 }
 
@@ -489,8 +499,7 @@ static void open_columns(struct ranks *rs)
         rs->coll_ps[c] = wr_zalloc(n, sizeof *rs->coll_ps[c]);
         rs->colls[c] = wr_zalloc(n, sizeof *rs->colls[c]);
     }
-    rs->io = wr_zalloc(n, sizeof *rs->io);
-    rs->last_mark = wr_zalloc(n, sizeof *rs->last_mark);
+    rs->rare = wr_zalloc(n, sizeof *rs->rare);
     for (rs->nbuckets = 64; rs->nbuckets < n; rs->nbuckets *= 2)
         ;
     rs->bucket = wr_alloc(rs->nbuckets * sizeof *rs->bucket);
@@ -555,8 +564,7 @@ void ranks_close(struct ranks *rs)
     wr_pool_fini(&rs->msgs);
     wr_pool_fini(&rs->meetings);
     wr_pool_fini(&rs->marks);
-    free(rs->io);
-    free(rs->last_mark);
+    free(rs->rare);
     free(rs->bucket);
     free(rs->rank);
     free(rs->job);

@@ -73,9 +73,10 @@ struct rank {
     uint64_t since_ps; /* in its present account since */
     uint64_t busy_ps;  /* its processor is busy until */
     uint64_t debt_ps;  /* received while it did something else: to be paid when it waits */
-    uint64_t account_ps[RANK_ACCOUNTS];
+    uint64_t account_ps[RANK_IO]; /* those from RANK_IO on: ranks.rare */
     uint64_t overhead_ps;
-    uint64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
+    uint64_t bytes_sent, bytes_recvd;
+    uint32_t msgs_sent, msgs_recvd;
     uint32_t pending[REQ_KINDS]; /* asynchronous, not complete */
     struct rank_queue posted, unexpected, deferred;
     uint32_t node, seq, where;
@@ -98,8 +99,11 @@ struct rank_coll {
     bool open; /* the last step said to go on */
 };
 
-struct rank_io_stat {
+/* What many ranks never need. */
+struct rank_rare {
     uint64_t accesses, read_b, written_b;
+    uint64_t io_ps, idle_ps;
+    uint64_t last_mark; /* time + 1 */
 };
 
 struct rank_jobs {
@@ -129,8 +133,7 @@ struct ranks {
     /* By rank, touched only by those who need them. */
     uint64_t *coll_ps[LOAD_COLLS];
     uint32_t *colls[LOAD_COLLS];
-    struct rank_io_stat *io;
-    uint64_t *last_mark; /* time + 1 */
+    struct rank_rare *rare;
     struct wr_pool reqs, msgs, meetings, marks;
     uint32_t *bucket;
     uint32_t nbuckets; /* a power of two */

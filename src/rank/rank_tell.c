@@ -33,12 +33,16 @@ void ranks_stat(const struct ranks *rs, uint32_t i, struct rank_stat *ret)
         .bytes_sent = r->bytes_sent,
         .msgs_recvd = r->msgs_recvd,
         .bytes_recvd = r->bytes_recvd,
-        .accesses = rs->io[i].accesses,
-        .bytes_read = rs->io[i].read_b,
-        .bytes_written = rs->io[i].written_b,
+        .accesses = rs->rare[i].accesses,
+        .bytes_read = rs->rare[i].read_b,
+        .bytes_written = rs->rare[i].written_b,
     };
-    for (int k = 0; k < RANK_ACCOUNTS; k++)
-        ret->account_ps[k] = r->account_ps[k] + (r->account == k ? rest : 0);
+    for (int k = 0; k < RANK_IO; k++)
+        ret->account_ps[k] = r->account_ps[k];
+    ret->account_ps[RANK_IO] = rs->rare[i].io_ps;
+    ret->account_ps[RANK_IDLE] = rs->rare[i].idle_ps;
+    if (r->account < RANK_ACCOUNTS)
+        ret->account_ps[r->account] += rest;
     for (int c = 0; c < LOAD_COLLS; c++) {
         ret->coll_ps[c] = rs->coll_ps[c][i] + (r->account == RANK_ACCOUNTS + c ? rest : 0);
         ret->colls[c] = rs->colls[c][i];

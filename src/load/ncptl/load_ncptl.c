@@ -46,14 +46,14 @@ struct rest {
 struct timed {
     uint32_t outer;
     uint64_t t_begin;
+    uint64_t check_ps, check_ns; /* the last look at the clock, and how long to repeat */
 };
 
-enum doing { DOING_NOTHING, DOING_CHECK, DOING_CAST, DOING_TARGETS };
+enum doing { DOING_NOTHING, DOING_STALL, DOING_CHECK, DOING_CAST, DOING_TARGETS };
 
 struct task {
-    uint32_t rest;               /* in the pool, while `doing` CAST or TARGETS */
-    uint32_t timed;              /* the innermost timed loop */
-    uint64_t check_ps, check_ns; /* the last look at the clock, and how long to repeat */
+    uint32_t rest;  /* in the pool, while `doing` CAST or TARGETS */
+    uint32_t timed; /* the innermost timed loop */
     uint8_t doing;
     bool broken;         /* the log said no: priv->fault */
     struct ncptl_rank r; /* with its slots */
@@ -292,9 +292,9 @@ static void begin_timed(struct program *p, struct task *t)
 {
     uint32_t h = wr_pool_take(&p->timeds);
 
-    *(struct timed *)wr_pool_at(&p->timeds, h) = (struct timed){t->timed, t->r.now_ps};
+    *(struct timed *)wr_pool_at(&p->timeds, h) =
+        (struct timed){.outer = t->timed, .t_begin = t->r.now_ps, .check_ps = t->r.now_ps};
     t->timed = h;
-    t->check_ps = t->r.now_ps;
 }
 
 static void end_timed(struct program *p, struct task *t)
@@ -308,31 +308,38 @@ static void end_timed(struct program *p, struct task *t)
 /* All tasks have come to the end of the iteration. */
 static void decide(struct program *p, struct task *t)
 {
-    const struct timed *loop = wr_pool_at(&p->timeds, t->timed);
+    struct timed *loop = wr_pool_at(&p->timeds, t->timed);
 
     if (!p->verdict.made) {
         p->verdict.made = true;
         p->verdict.unread = ncptl_ntasks(p->prog);
-        p->verdict.again = t->r.now_ps - loop->t_begin < t->check_ns * PS_PER_NS;
+        p->verdict.again = t->r.now_ps - loop->t_begin < loop->check_ns * PS_PER_NS;
     }
     t->r.again = p->verdict.again;
     if (!--p->verdict.unread)
         p->verdict.made = false;
-    t->check_ps = t->r.now_ps;
+    loop->check_ps = t->r.now_ps;
     t->doing = DOING_NOTHING;
+}
+
+static enum load_kind meet_all(struct program *p, struct task *t, struct load_op *op)
+{
+    t->doing = DOING_CHECK;
+    return collective(op, LOAD_BARRIER, load_group_all(ncptl_ntasks(p->prog)), 0, 0);
 }
 
 static enum load_kind check_timed(struct program *p, struct task *t, const struct ncptl_event *ev,
                                   struct load_op *op)
 {
-    t->check_ns = (uint64_t)ev->nsecs;
-    t->doing = DOING_CHECK;
+    struct timed *loop = wr_pool_at(&p->timeds, t->timed);
+
+    loop->check_ns = (uint64_t)ev->nsecs;
+    if (t->r.now_ps != loop->check_ps)
+        return meet_all(p, t, op);
     /* An iteration that takes no time would be repeated forever. */
-    if (ncptl_ntasks(p->prog) == 1) {
-        op->ps = t->r.now_ps == t->check_ps ? LEAST_PS : 0;
-        return LOAD_COMPUTE;
-    }
-    return collective(op, LOAD_BARRIER, load_group_all(ncptl_ntasks(p->prog)), 0, 0);
+    t->doing = DOING_STALL;
+    op->ps = LEAST_PS;
+    return LOAD_COMPUTE;
 }
 
 /* ---- what is kept ---- */
@@ -462,6 +469,8 @@ static enum load_kind next_op(const struct load *l, void *rank, uint64_t now_ps,
         return cast_some(p, t, ret);
     if (t->doing == DOING_TARGETS)
         return bcast_targets(p, t, ret);
+    if (t->doing == DOING_STALL)
+        return meet_all(p, t, ret);
     if (t->doing == DOING_CHECK)
         decide(p, t);
     for (;;) {

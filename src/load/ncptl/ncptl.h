@@ -172,12 +172,12 @@ struct ncptl_counters {
 
 /* What was begun asynchronously and not yet waited for. */
 struct ncptl_pending {
-    int64_t bytes_received, msgs_received;
-    int64_t bytes_written, bytes_read, ios_completed;
+    int64_t bytes_received, bytes_written, bytes_read;
+    uint32_t msgs_received, ios_completed;
 };
 
 /* 8 bytes more for each changing variable and 16 for each loop around the current
- * statement: below 512 bytes for up to 24 words of them. */
+ * statement: below 320 bytes for up to 10 words of them. */
 struct ncptl_rank {
     uint64_t now_ps; /* written by the caller */
     double weight;   /* how many times the operation happens; 1 unless `fold` */
@@ -197,8 +197,7 @@ struct ncptl_rank {
     struct nc_saved *saved;   /* STORES ITS COUNTERS */
     struct nc_files *files;   /* where each file's next access begins */
     struct ncptl_counters counters;
-    struct ncptl_counters frozen; /* as they were before the warmup */
-    uint64_t frozen_ps;
+    struct nc_saved *frozen; /* the counters as they were before the warmup */
     struct ncptl_pending pending;
     int64_t slot[];
 };

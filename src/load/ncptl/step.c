@@ -24,6 +24,7 @@ void ncptl_rank_fini(const struct ncptl_prog *p, struct ncptl_rank *r)
         next = s->next;
         free(s);
     }
+    free(r->frozen);
     nc_files_free(r->files);
     for (int i = 0; i < 3; i++)
         nc_release(p, &r->pin[i]);

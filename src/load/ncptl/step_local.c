@@ -138,13 +138,15 @@ static void finish_pending(struct ncptl_rank *r, uint32_t of)
     if (of & NCPTL_RECVS) {
         c->bytes_received += p->bytes_received;
         c->msgs_received += p->msgs_received;
-        p->bytes_received = p->msgs_received = 0;
+        p->bytes_received = 0;
+        p->msgs_received = 0;
     }
     if (of & NCPTL_IOS) {
         c->bytes_written += p->bytes_written;
         c->bytes_read += p->bytes_read;
         c->ios_completed += p->ios_completed;
-        p->bytes_written = p->bytes_read = p->ios_completed = 0;
+        p->bytes_written = p->bytes_read = 0;
+        p->ios_completed = 0;
     }
 }
 

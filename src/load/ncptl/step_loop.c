@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "step_priv.h"
 
 enum { WARMING = 1 };
@@ -19,16 +20,18 @@ static void warm_begin(struct ncptl_rank *r)
 {
     if (r->warm++)
         return;
-    r->frozen = r->counters;
-    r->frozen_ps = r->now_ps;
+    r->frozen = wr_alloc(sizeof *r->frozen);
+    *r->frozen = (struct nc_saved){.counters = r->counters, .at_ps = r->now_ps};
 }
 
 static void warm_end(struct ncptl_rank *r)
 {
     if (--r->warm)
         return;
-    r->counters = r->frozen;
-    r->counters.start_ps += r->now_ps - r->frozen_ps;
+    r->counters = r->frozen->counters;
+    r->counters.start_ps += r->now_ps - r->frozen->at_ps;
+    free(r->frozen);
+    r->frozen = NULL;
 }
 
 /* The synchronization after the warmup; not part of it in event dumps. */
