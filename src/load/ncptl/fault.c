@@ -24,6 +24,7 @@ static const char *const reasons[NCF_NKINDS] = {
     [NCF_FILE_CELL] = "the file has no column {x} in row {y}; count from 1, or from the end with "
                       "negative numbers",
     [NCF_NEGATIVE] = "a size of {x} bytes is less than nothing; check the expression",
+    [NCF_OFFSET] = "an offset of {x} bytes lies before the file; check the expression",
     [NCF_RESTORE] = "counters are restored more often than they were stored; remove one RESTORES "
                     "or add a STORES",
     [NCF_PROCESSOR] = "there is no processor {x} among {y}; assign to 0 up to num_tasks-1",

@@ -200,6 +200,7 @@ enum nc_fault_kind {
     NCF_FILE,
     NCF_FILE_CELL,
     NCF_NEGATIVE,
+    NCF_OFFSET,
     NCF_ASSERT,
     NCF_RESTORE,
     NCF_PROCESSOR,

@@ -147,11 +147,49 @@ static bool stretch_comb(struct comb *k, int64_t c)
     return true;
 }
 
+/* x with a x = gcd(a, m) modulo m, for 0 <= a < m, by Euclid's algorithm. */
+static int64_t inverse(int64_t a, int64_t m, int64_t *gcd)
+{
+    int64_t r0 = m, r1 = a, x0 = 0, x1 = 1;
+
+    while (r1) {
+        int64_t q = r0 / r1, r = r0 - q * r1, x = x0 - q * x1;
+
+        r0 = r1;
+        r1 = r;
+        x0 = x1;
+        x1 = x;
+    }
+    *gcd = r0;
+    return x0 < 0 ? x0 + m : x0;
+}
+
+/* g * c, where the comb has teeth of one element: a congruence. */
+static bool shrink_teeth(struct comb *k, int64_t c)
+{
+    int64_t m = k->period, gcd, want = k->lo % m;
+
+    if (k->len != 1 || k->min > -infinity || k->max < infinity || m > INT32_MAX)
+        return false;
+    want += want < 0 ? m : 0;
+    int64_t x = inverse((c % m + m) % m, m, &gcd);
+
+    if (want % gcd) {
+        k->len = 0; /* nobody */
+        return true;
+    }
+    k->period = m / gcd;
+    k->lo = want / gcd * x % k->period;
+    return true;
+}
+
 /* g * c */
 static bool shrink_comb(struct comb *k, int64_t c)
 {
-    if (!c || k->period)
+    if (!c)
         return false;
+    if (k->period)
+        return shrink_teeth(k, c);
     if (c < 0) {
         mirror_comb(k);
         c = -c;

@@ -91,6 +91,10 @@ static bool fill_io(struct nc_step *s, bool first)
         nc_ev_fail(s->e, NCF_NEGATIVE, ev->bytes, 0);
     }
     ev->offset = first && in->e4 ? nc_int(s->e, in->e4) : 0;
+    if (ev->offset < 0) {
+        s->e->now = in->e4;
+        nc_ev_fail(s->e, NCF_OFFSET, ev->offset, 0);
+    }
     if (s->e->bad)
         return false;
     next = place_in_file(s->r, ev->file);

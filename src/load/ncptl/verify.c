@@ -301,6 +301,8 @@ static enum go operation(struct verifier *v, struct vrank *k, const struct ncptl
         return meet(v, k, ev) ? GO_ON : HOLD;
     case NCPTL_WRITE:
     case NCPTL_READ:
+        if ((ev->flags & NCPTL_F_COLL) && !(ev->flags & NCPTL_F_ASYNC))
+            return meet(v, k, ev) ? GO_ON : HOLD;
         k->ios += ev->flags & NCPTL_F_ASYNC ? 1 : 0;
         return GO_ON;
     case NCPTL_OUTPUT:
@@ -395,7 +397,7 @@ static uint32_t waits_for(const struct verifier *v, uint32_t i)
             continue;
         nc_ev_init(&e, v->p, k->r);
         int64_t task = nc_ev_task_of(&e, other);
-        if (in->op == NI_BARRIER && nc_set_has(&e, in->set, NC_NOBODY, task))
+        if ((in->op == NI_BARRIER || in->op == NI_IO) && nc_set_has(&e, in->set, NC_NOBODY, task))
             return other;
         if (in->op == NI_REDUCE && !in->pair && nc_set_has(&e, in->set, NC_NOBODY, task))
             return other;
@@ -403,10 +405,19 @@ static uint32_t waits_for(const struct verifier *v, uint32_t i)
             (nc_set_has(&e, &in->pair->outer, NC_NOBODY, task) ||
              nc_pair_next(&e, in->pair, task, 0) != NC_NOBODY))
             return other;
-        if (in->op != NI_BARRIER && in->op != NI_REDUCE) /* a loop's synchronization */
+        if (in->op != NI_BARRIER && in->op != NI_REDUCE &&
+            in->op != NI_IO) /* a loop's synchronization */
             return other;
     }
     return NOTHING;
+}
+
+static const char *meets(enum ncptl_op op)
+{
+    return op == NCPTL_BARRIER  ? "synchronizes"
+           : op == NCPTL_REDUCE ? "reduces"
+           : op == NCPTL_WRITE  ? "writes with others"
+                                : "reads with others";
 }
 
 static void add_wait(struct verifier *v, uint32_t i, struct complaints *c)
@@ -416,9 +427,7 @@ static void add_wait(struct verifier *v, uint32_t i, struct complaints *c)
 
     ncptl_where(v->p, k->stmt, where, sizeof where);
     if (k->state == MEETING)
-        wr_str_addf(&c->text, "%u (%s at %s)", i,
-                    v->meetings.v[k->meeting].op == NCPTL_BARRIER ? "synchronizes" : "reduces",
-                    where);
+        wr_str_addf(&c->text, "%u (%s at %s)", i, meets(v->meetings.v[k->meeting].op), where);
     else
         wr_str_addf(&c->text, "%u (%s %" PRId64 " bytes at %s)", i,
                     k->state == WAITING ? "awaits" : "receives",
