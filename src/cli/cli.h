@@ -43,6 +43,7 @@
     X(same) \
     X(config) \
     X(topo) \
+    X(place) \
     X(lang) \
     X(list) \
     X(report) \
