@@ -35,6 +35,7 @@ struct census {
     uint32_t *of_msg;     /* [messages] packets found */
     uint8_t *port_events; /* [total_ports] */
     uint8_t *wake_events; /* [total_ports] */
+    uint32_t *on_wire;    /* [total_ports] arrival events */
     bool *wakes_now;      /* [total_ports] a wake-up is due at this very time */
     uint8_t *in_events;   /* [total_vcs] */
     uint8_t *out_events;  /* [total_vcs] */
@@ -99,6 +100,7 @@ static void see_arrival(struct census *c, const struct sim_event *e)
 
     if (n->port[k->from].peer_lp != sim_dst(e) || n->port[k->from].peer_door != sim_door(e))
         BAD(c, "packet %u left through %s and arrives elsewhere", e->arg, NAME(c, k->from));
+    c->on_wire[k->from]++;
     wr_vec_push(&c->wire, (struct sight){e->t, k->from, e->seq});
 }
 
@@ -201,6 +203,12 @@ static bool walk_channels(struct census *c, uint32_t index)
         if (n->line)
             walk(c, &n->line[net_vc0(n, p) + v].in, false);
     }
+    for (uint32_t h = p->wired ? p->wire : WR_NIL; h != WR_NIL && c->ok; h = net_pkt(n, h)->next) {
+        const struct net_pkt *k = net_pkt(n, h);
+
+        found(c, h);
+        wr_vec_push(&c->wire, (struct sight){k->t_tail, index, k->tail_part});
+    }
     if (waiting != net_rare(n, p)->waiting)
         BAD(c, "%s: %llu B wait and %llu B are on its account", NAME(c, index),
             (unsigned long long)waiting, (unsigned long long)net_rare(n, p)->waiting);
@@ -257,7 +265,7 @@ static void compare_events(struct census *c, uint32_t index, bool lacks)
     if (c->port_events[index] != p->port_event || c->wake_events[index] != p->wake_event)
         BAD(c, "%s: %u port and %u wake-up events, and it thinks %d and %d", NAME(c, index),
             c->port_events[index], c->wake_events[index], p->port_event, p->wake_event);
-    if (p->queued && !p->port_event)
+    if ((p->queued || p->wired) && !p->port_event && !c->on_wire[index])
         BAD(c, "%s: something is queued and nothing will send it", NAME(c, index));
     if (p->stalled && p->ring_n && !p->wake_event)
         BAD(c, "%s: a credit comes and nobody will wake up", NAME(c, index));
@@ -366,6 +374,7 @@ bool net_check(const struct net *n, struct wr_err *err)
     c.out_events = wr_zalloc(n->total_vcs, 1);
     c.port_events = wr_zalloc(n->total_ports, 1);
     c.wake_events = wr_zalloc(n->total_ports, 1);
+    c.on_wire = wr_zalloc(n->total_ports, sizeof *c.on_wire);
     c.wakes_now = wr_zalloc(n->total_ports, sizeof *c.wakes_now);
     c.seen = wr_zalloc(n->pkts.fresh + 1, 1);
     c.of_msg = wr_zalloc(n->msgs.fresh + 1, sizeof *c.of_msg);
@@ -376,6 +385,7 @@ bool net_check(const struct net *n, struct wr_err *err)
     free(c.out_events);
     free(c.port_events);
     free(c.wake_events);
+    free(c.on_wire);
     free(c.wakes_now);
     free(c.seen);
     free(c.of_msg);

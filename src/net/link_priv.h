@@ -7,8 +7,21 @@
  *
  * A channel's room covers the queue here, the wire and the waiting downstream.
  * A credit is a note with a time in the upstream port's ring: it costs no event
- * unless somebody waits for it. Likewise a link that falls idle costs no event
- * unless something is queued. `mode` is a constant where it matters.
+ * unless somebody waits for it.
+ *
+ * Nor does a link that falls idle with something queued. What it carries next depends only on
+ * what was admitted until then; so it is found out when the next packet asks for
+ * the link, or when the one before arrives at the other end, whichever comes first. The
+ * link is that much longer than its packets that the next arrival still lies ahead:
+ *
+ *      |--- a ---|--- b ---|           sent
+ *                  |--- a ---|--- b ---|        arriving, store and forward
+ *                            ^ a is there: b left when a's last byte did
+ *
+ * A packet that is found out to have left earlier, by one that asks, waits on the
+ * `wire` until the one before it arrives and announces it. (Cut-through: a may be there before
+ * its last byte has left, so there an event says when the link falls idle.)
+ * `mode` is a constant where it matters.
  */
 #ifndef NET_LINK_PRIV_H
 #define NET_LINK_PRIV_H
@@ -43,8 +56,8 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
     if (__builtin_expect(port->ring_n == NET_RING, 0)) {
         link_absorb(n, port, mode);
         if (port->ring_n == NET_RING) {
-            sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_CREDIT, port->self_door), vc, charge,
-                   vc);
+            sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_CREDIT, port->self_door), vc,
+                   charge, vc);
             return;
         }
     }
@@ -93,37 +106,89 @@ NET_INLINE uint64_t link_cut(const struct net *n, struct net_port *port, struct 
     return port->peer_lp >= n->nrouters ? k->t_tail : now + (pass >> 20);
 }
 
-/* Begin to send now; the link is idle. Parts of picoseconds are kept along a
- * packet's way and a link's busy time, so that neither rates nor latencies drift
- * and nobody overtakes on the wire. Where the next router's choice depends on
- * the packet alone it is made here, with the packet at hand; then what it leads to
- * can be fetched while the packet is on its way. */
-NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
-                              uint32_t mode)
+/* Put a packet on the wire at `at`, when the link is idle; returns when it is
+ * there. Parts of picoseconds are kept along a packet's way and a link's busy
+ * time, so that neither rates nor latencies drift and nobody overtakes on the
+ * wire. Where the next router's choice depends on the packet alone it is made
+ * here, with the packet at hand; then what it leads to can be fetched while the
+ * packet is on its way. */
+NET_INLINE uint64_t link_start(struct net *n, struct net_port *port, struct net_pkt *k, uint64_t at,
+                               uint32_t mode)
 {
     const struct net_class *c = &n->cls[port->cls];
-    uint64_t now = n->sim->now, there;
-    uint32_t free_part = port->t_free == now ? (uint32_t)port->t_part << 4 : 0;
+    uint32_t free_part = port->t_free == at ? (uint32_t)port->t_part << 4 : 0;
     uint64_t start = k->part > free_part ? k->part : free_part;
     uint64_t end = (start + c->per_byte * k->bytes + 15) & ~UINT64_C(15);
-    uint64_t pass;
+    uint64_t pass, there;
 
     if (!(mode & NET_MODE_CUT)) {
         pass = end + c->delay;
-        there = now + (pass >> 20);
+        there = at + (pass >> 20);
     } else {
         pass = start + c->delay;
         there = link_cut(n, port, k, &end, pass);
     }
     k->part = pass & 0xfffff;
-    port->t_free = now + (end >> 20);
+    port->t_free = at + (end >> 20);
     port->t_part = (uint16_t)(end >> 4);
     port->bytes += k->bytes;
     port->packets++;
     if ((mode & NET_MODE_EARLY) && port->peer_lp < n->nrouters)
         link_choose(n, port->peer_lp, k);
-    sim_ride(n->sim, c->belt, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
-             (uint32_t)port->packets, h, k->route.vc);
+    return there;
+}
+
+NET_INLINE void link_announce(struct net *n, const struct net_port *port, uint32_t belt,
+                              uint64_t there, uint32_t seq, uint32_t h, const struct net_pkt *k)
+{
+    sim_ride(n->sim, belt, there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door), seq, h,
+             k->route.vc);
+}
+
+/* Begin to send now; the link is idle. */
+NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
+                              uint32_t mode)
+{
+    uint64_t there = link_start(n, port, k, n->sim->now, mode);
+
+    link_announce(n, port, n->cls[port->cls].belt, there, (uint32_t)port->packets, h, k);
+}
+
+/* The packet the link carries after what it carries now, out of its queue. */
+NET_INLINE uint32_t link_next(struct net *n, struct net_port *port)
+{
+    uint32_t vc = net_port_choose(n, port);
+    struct net_queue *queue = net_queue_of(n, port, vc);
+    uint32_t h = net_queue_get(&n->pkts, queue);
+
+    port->last_vc = (uint8_t)vc;
+    if (queue->head == WR_NIL)
+        port->queued = (uint16_t)(port->queued & ~(1u << vc));
+    return h;
+}
+
+/* The link's packet number `seq` has arrived: announce the one that left at its
+ * heels, if there is one and it has not been announced. */
+NET_INLINE void link_follow(struct net *n, struct net_port *port, uint32_t seq, uint32_t mode)
+{
+    uint32_t belt = n->cls[port->cls].heel;
+
+    if (port->wired) {
+        uint32_t h = port->wire;
+        struct net_pkt *k = net_pkt(n, h);
+
+        if (k->tail_part != seq + 1)
+            return;
+        port->wire = k->next;
+        port->wired = port->wire != WR_NIL;
+        link_announce(n, port, belt, k->t_tail, k->tail_part, h, k);
+    } else if ((uint32_t)port->packets == seq) {
+        uint32_t h = link_next(n, port);
+        struct net_pkt *k = net_pkt(n, h);
+        uint64_t there = link_start(n, port, k, port->t_free, mode);
+
+        link_announce(n, port, belt, there, (uint32_t)port->packets, h, k);
+    }
 }
 
 /* Admit a packet for which there is room: charge it, return its own credit
@@ -137,13 +202,15 @@ NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uin
     link_send_credit(n, k->from, k->route.vc, charge, mode);
     k->from = (uint32_t)(port - n->port);
     k->route.vc = (uint8_t)vc;
+    if (!(mode & NET_MODE_CUT) && port->queued && port->t_free <= n->sim->now)
+        net_port_settle(n, port);
     if (port->t_free <= n->sim->now && !port->queued) {
         link_transmit(n, port, h, k, mode);
         return;
     }
     net_queue_put(&n->pkts, net_queue_of(n, port, vc), h);
     port->queued = (uint16_t)(port->queued | 1u << vc);
-    if (!port->port_event)
+    if ((mode & NET_MODE_CUT) && !port->port_event)
         net_port_at(n, port, port->t_free, h);
 }
 

@@ -59,12 +59,12 @@ static void set_class(struct net *n, uint32_t cls)
     };
 }
 
-static void set_port(struct net *n, uint32_t index, uint32_t self_lp, uint32_t self_door,
-                     uint32_t peer_lp, uint32_t peer_door, uint8_t cls, uint32_t nvcs)
+static void set_port(struct net *n, uint32_t index, uint32_t self_door, uint32_t peer_lp,
+                     uint32_t peer_door, uint8_t cls, uint32_t nvcs)
 {
     n->port[index] = (struct net_port){
         .peer_lp = peer_lp,
-        .self_lp = self_lp,
+        .wire = WR_NIL,
         .peer_door = (uint16_t)peer_door,
         .self_door = (uint16_t)self_door,
         .cls = cls,
@@ -94,14 +94,13 @@ static void wire(struct net *n)
             const struct topo_port *tp = topo_port(t, r, p);
             uint32_t lp = tp->kind == TOPO_TERMINAL ? t->nrouters + tp->peer : tp->peer;
 
-            set_port(n, r * t->nports + p, r, p, lp, tp->peer_port, tp->cls,
-                     port_vcs(tp, n->route));
+            set_port(n, r * t->nports + p, p, lp, tp->peer_port, tp->cls, port_vcs(tp, n->route));
             if (tp->kind == TOPO_TERMINAL)
                 n->port[r * t->nports + p].cls = TOPO_EJECT;
         }
     for (uint32_t i = 0; i < t->nterms; i++)
-        set_port(n, t->nrouters * t->nports + i, t->nrouters + i, 0, t->term[i].router,
-                 t->term[i].port, TOPO_INJECT, 1);
+        set_port(n, t->nrouters * t->nports + i, 0, t->term[i].router, t->term[i].port, TOPO_INJECT,
+                 1);
     for (uint32_t i = 0; i < n->total_ports; i++)
         for (uint32_t v = 0; v < n->nvcs; v++)
             net_queue_init(net_queue_of(n, &n->port[i], v));
@@ -187,6 +186,8 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
         wr_rng_init(&n->rng[r], seed, r, RNG_ROUTE);
     for (uint32_t c = 0; c < t->nclasses; c++)
         set_class(n, c);
+    for (uint32_t c = 1; c < t->nclasses; c++)
+        n->cls[c].heel = sim_belt_open(n->sim, NET_EV_ARRIVE);
     wr_pool_init(&n->pkts, "packets", sizeof(struct net_pkt), POOL_CAP);
     wr_pool_init(&n->msgs, "messages", sizeof(struct net_msg), POOL_CAP);
     wire(n);
@@ -196,8 +197,11 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim_handle(sim, NET_EV_NIC, net_on_nic, n);
     sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
     sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
-    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
-        .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
+    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){.thing = (char *)n->pkts.base,
+                                                       .size = sizeof(struct net_pkt),
+                                                       .more = net_warm,
+                                                       .most = net_warm_follower,
+                                                       .ctx = n};
     sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
         .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
     sim->queue.warm[NET_EV_NIC] = (struct sim_warm){
@@ -274,6 +278,7 @@ void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_
 
     const struct net_class *c = &n->cls[port->cls];
 
+    net_port_settle((struct net *)n, (struct net_port *)port);
     *ret = (struct net_link_stat){
         .bytes = port->bytes,
         .packets = port->packets,
@@ -288,8 +293,10 @@ uint64_t net_class_bytes(const struct net *n, uint32_t cls)
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < n->total_ports; i++)
-        if (n->port[i].cls == cls)
+        if (n->port[i].cls == cls) {
+            net_port_settle((struct net *)n, &n->port[i]);
             sum += n->port[i].bytes;
+        }
     return sum;
 }
 

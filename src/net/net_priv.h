@@ -18,11 +18,14 @@
  *  3. FIFO: packets of one channel leave in the order they were admitted, and
  *     are admitted in the order they came to wait.
  *  4. No loss: every packet is in exactly one place: in a channel's queue, in a
- *     channel's waiting line, in an input line, or in one arrival event.
+ *     channel's waiting line, in an input line, on a wire, or in one arrival event.
  *  5. No deadlock: the routing's channel-dependency graph is acyclic (its
  *     contract test), and a terminal always takes what arrives.
  *  6. Nobody sleeps through a credit: a port with a waiting packet has a credit
  *     outstanding downstream, and the credit's return makes an event.
+ *  7. Nobody sleeps on a link: when something is queued or on the wire without
+ *     an arrival event, an arrival over the same link comes before, or (cut-through) an
+ *     event at t_free.
  */
 #ifndef NET_NET_PRIV_H
 #define NET_NET_PRIV_H
@@ -41,11 +44,12 @@ struct net_pkt {
     uint32_t bytes;
     struct route_pkt route;
     uint64_t t_birth; /* began to leave its NIC */
-    uint64_t t_tail;  /* cut-through: when its last byte is here */
+    uint64_t t_tail;  /* cut-through: when its last byte is here; stored and announced late: when
+                         it will be there */
     uint32_t out;     /* port it leaves by, where that is decided when it is sent here */
     uint8_t out_vc;
     uint32_t part; /* it is here so much later, in 1/2^20 ps: a way is rounded once, not per hop */
-    uint32_t tail_part;
+    uint32_t tail_part; /* of t_tail; announced late: the number of its arrival */
 };
 
 struct net_queue {
@@ -82,7 +86,8 @@ struct net_port {
     uint16_t stalled;               /* channels with a non-empty waiting line */
     uint8_t ring_at, ring_n;
     uint8_t cls;
-    bool port_event : 1; /* an event at t_free is under way */
+    bool wired : 1;      /* `wire` is not empty */
+    bool port_event : 1; /* an event at t_free is under way; NICs and cut-through */
     bool wake_event : 1; /* an event for a credit is under way */
     bool saturated : 1;
     /* sending, and what is seldom needed */
@@ -91,9 +96,9 @@ struct net_port {
     uint32_t peer_lp;   /* where the link leads */
     uint16_t peer_door; /* the port number there */
     uint16_t self_door; /* its own number on its router */
-    uint32_t self_lp;
-    uint16_t t_part; /* of t_free, in 1/2^16 ps */
-    uint8_t last_vc; /* round robin: the one served last */
+    uint32_t wire;      /* packets on it whose arrivals are not announced, a list in order */
+    uint16_t t_part;    /* of t_free, in 1/2^16 ps */
+    uint8_t last_vc;    /* round robin: the one served last */
     uint8_t nvcs;
 };
 _Static_assert(sizeof(struct net_port) == 128 && offsetof(struct net_port, queue) == 64,
@@ -112,7 +117,8 @@ struct net_class {
     uint64_t delay;    /* propagation and router delay */
     uint64_t credit_ps;
     uint32_t room; /* bytes per channel */
-    uint32_t belt; /* that arrivals ride: made in order, unless sizes differ */
+    uint32_t belt; /* that arrivals ride: made in order, unless sizes differ ... */
+    uint32_t heel; /* ... and those announced by the arrival before */
 };
 
 struct net_nic {
@@ -197,6 +203,13 @@ static inline struct net_rare *net_rare(const struct net *n, const struct net_po
     return &n->rare[port - n->port];
 }
 
+static inline uint32_t net_self_lp(const struct net *n, const struct net_port *port)
+{
+    uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
+
+    return index < routers ? index / n->nports : n->nrouters + (index - routers);
+}
+
 /* Bytes charged, over all channels. */
 static inline uint32_t net_held_all(const struct net *n, struct net_port *port)
 {
@@ -217,6 +230,8 @@ static inline bool net_has_room(const struct net *n, struct net_port *port, uint
 void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t);
 void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next);
 void net_port_call_wake(struct net *n, struct net_port *port);
+void net_port_settle(struct net *n, struct net_port *port);
+uint32_t net_port_choose(const struct net *n, struct net_port *port);
 void net_port_saturation(struct net *n, struct net_port *port, bool now);
 void net_on_port(void *ctx, const struct sim_event *e);
 void net_warm_port(const void *ctx, const struct sim_event *e);
@@ -226,6 +241,7 @@ void net_on_credit(void *ctx, const struct sim_event *e);
 /* router.c */
 sim_handler *net_arrive_handler(uint32_t mode);
 void net_warm(const void *ctx, const struct sim_event *e);
+void net_warm_follower(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 

@@ -5,14 +5,14 @@
 void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t)
 {
     port->wake_event = true;
-    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_WAKE, port->self_door), 0, 0, 0);
+    sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_WAKE, port->self_door), 0, 0, 0);
 }
 
 /* The link falls idle at t; `next` may be the packet it carries then. */
 void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next)
 {
     port->port_event = true;
-    sim_at(n->sim, t, port->self_lp, sim_lane(NET_EV_PORT, port->self_door), 0,
+    sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_PORT, port->self_door), 0,
            (uint32_t)(port - n->port), next);
 }
 
@@ -48,7 +48,7 @@ static uint32_t oldest(const struct net *n, struct net_port *port)
     return best;
 }
 
-static uint32_t arbitrate(const struct net *n, struct net_port *port)
+uint32_t net_port_choose(const struct net *n, struct net_port *port)
 {
     if (n->p.arbitration == NET_ARB_LOWEST_VC)
         return (uint32_t)__builtin_ctz(port->queued);
@@ -66,31 +66,47 @@ static struct net_port *port_of(struct net *n, const struct sim_event *e)
     return &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
 }
 
-/* The link has fallen idle and something is queued for it. */
+/* Cut-through: the link has fallen idle and something is queued for it. */
 void net_on_port(void *ctx, const struct sim_event *e)
 {
     struct net *n = ctx;
     struct net_port *port = &n->port[e->arg];
+    uint32_t h = link_next(n, port);
 
     port->port_event = false;
-    uint32_t vc = arbitrate(n, port);
-    struct net_queue *queue = net_queue_of(n, port, vc);
-    uint32_t h = net_queue_get(&n->pkts, queue);
-
-    port->last_vc = (uint8_t)vc;
-    if (queue->head == WR_NIL)
-        port->queued = (uint16_t)(port->queued & ~(1u << vc));
     link_transmit(n, port, h, net_pkt(n, h), n->mode);
     if (port->queued)
-        net_port_at(n, port, port->t_free, queue->head);
+        net_port_at(n, port, port->t_free,
+                    net_queue_of(n, port, (uint32_t)__builtin_ctz(port->queued))->head);
+}
+
+/* Store and forward: what has left by now goes onto the wire. */
+void net_port_settle(struct net *n, struct net_port *port)
+{
+    if (n->mode & NET_MODE_CUT)
+        return;
+    while (port->queued && port->t_free <= n->sim->now) {
+        uint32_t h = link_next(n, port), *end = &port->wire;
+        struct net_pkt *k = net_pkt(n, h);
+
+        k->t_tail = link_start(n, port, k, port->t_free, n->mode);
+        k->tail_part = (uint32_t)port->packets;
+        k->next = WR_NIL;
+        if (!port->wired)
+            port->wire = WR_NIL;
+        port->wired = true;
+        while (*end != WR_NIL)
+            end = &net_pkt(n, *end)->next;
+        *end = h;
+    }
 }
 
 static void serve(struct net *n, struct net_port *port)
 {
     if (!port->stalled)
         return;
-    if (port->self_lp >= n->nrouters)
-        net_nic_pump(n, port->self_lp - n->nrouters);
+    if (net_self_lp(n, port) >= n->nrouters)
+        net_nic_pump(n, net_self_lp(n, port) - n->nrouters);
     else
         net_router_serve_waiting(n, port);
     net_port_call_wake(n, port);

@@ -28,7 +28,7 @@ static void in_event(struct net *n, uint32_t from, uint32_t vc, struct net_line 
 static void out_event(struct net *n, struct net_port *port, uint32_t vc, struct net_line *line)
 {
     line->out_event = true;
-    sim_at(n->sim, line->t_out_free, port->self_lp, sim_lane(NET_EV_SWITCH, port->self_door),
+    sim_at(n->sim, line->t_out_free, net_self_lp(n, port), sim_lane(NET_EV_SWITCH, port->self_door),
            ROUTE_MAX_VCS + vc, WR_NIL, vc);
 }
 
@@ -165,6 +165,12 @@ static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
 
 NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 {
+    if (!(mode & NET_MODE_CUT)) {
+        struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
+
+        if (port->queued || port->wired)
+            link_follow(n, port, e->seq, mode);
+    }
     if (sim_dst(e) >= n->nrouters)
         net_nic_deliver(n, e->arg);
     else if (mode & NET_MODE_INPUT)
@@ -212,10 +218,23 @@ void net_warm(const void *ctx, const struct sim_event *e)
     const struct net_pkt *k = net_pkt(n, e->arg);
 
     __builtin_prefetch(&n->port[k->from]);
+    __builtin_prefetch(&n->port[k->from].queue);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
         return;
     }
     __builtin_prefetch(&n->port[k->out]);
     __builtin_prefetch(&n->port[k->out].queue);
+}
+
+/* The port it came through is there: fetch the packet behind it, as it seems now. */
+void net_warm_follower(const void *ctx, const struct sim_event *e)
+{
+    const struct net *n = ctx;
+    const struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
+
+    if (port->wired)
+        __builtin_prefetch(net_pkt(n, port->wire));
+    else if (port->queued & ((1u << NET_NEAR_VCS) - 1))
+        __builtin_prefetch(net_pkt(n, port->queue[__builtin_ctz(port->queued)].head));
 }

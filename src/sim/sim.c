@@ -3,8 +3,9 @@
 #include <assert.h>
 
 enum {
-    NEAR = 3, /* events ahead on a belt: what its thing leads to is asked for */
-    FAR = 8,  /* and the thing itself */
+    NEAR = 2, /* events ahead on a belt: the last things are asked for */
+    MID = 5,  /* what its thing leads to */
+    FAR = 10, /* and the thing itself */
 };
 
 /* Empty belts never tie. */
@@ -21,6 +22,7 @@ void sim_init(struct sim *s)
     sim_calendar_init(&s->queue);
     for (uint32_t b = 0; b < SIM_BELTS; b++)
         s->next[b] = never(b);
+    s->first[1] = SIM_GROUP;
 }
 
 void sim_fini(struct sim *s)
@@ -65,28 +67,38 @@ void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event 
             fn(ctx, sim_belt_at(&s->belt[b], i));
 }
 
-/* The belt whose first event is the earliest of all. */
-static inline __attribute__((always_inline)) uint32_t first_of(const struct sim *s, uint32_t n)
+/* The belt of a group of four whose first event is the earliest. */
+static inline uint32_t first_of(const struct sim *s, uint32_t group)
 {
+    const uint64_t *next = s->next + group;
     uint32_t best = 0;
-    uint64_t t = s->next[0];
+    uint64_t t = next[0];
 
-#pragma GCC unroll 8
-    for (uint32_t b = 1; b < n; b++) {
-        uint64_t u = s->next[b];
+#pragma GCC unroll 4
+    for (uint32_t b = 1; b < SIM_GROUP; b++) {
+        uint64_t u = next[b];
 
         if (__builtin_expect(u == t, 0) &&
-            sim_before(sim_belt_at(&s->belt[b], 0), sim_belt_at(&s->belt[best], 0)))
+            sim_before(sim_belt_at(&s->belt[group + b], 0), sim_belt_at(&s->belt[group + best], 0)))
             best = b;
         best = u < t ? b : best;
         t = u < t ? u : t;
     }
-    return best;
+    return group + best;
 }
 
-static inline uint32_t first_belt(const struct sim *s)
+static inline uint32_t first_belt(struct sim *s)
 {
-    return s->nbelts <= 4 ? first_of(s, 4) : first_of(s, SIM_BELTS);
+    uint32_t a = s->first[0], b = s->first[1];
+
+    if (s->next[a] != s->next[b])
+        return s->next[a] < s->next[b] ? a : b;
+    return sim_before(sim_belt_at(&s->belt[a], 0), sim_belt_at(&s->belt[b], 0)) ? a : b;
+}
+
+void sim_belt_changed(struct sim *s, uint32_t belt)
+{
+    s->first[belt / SIM_GROUP] = first_of(s, belt / SIM_GROUP * SIM_GROUP);
 }
 
 /* The calendar's first event comes before what is first on belt `b`. */
@@ -107,7 +119,9 @@ static inline void look_ahead(const struct sim *s, const struct sim_belt *b)
         return;
     __builtin_prefetch(sim_belt_at(b, 2 * FAR));
     __builtin_prefetch(w->thing + sim_belt_at(b, FAR)->arg * w->size);
-    w->more(w->ctx, sim_belt_at(b, NEAR));
+    w->more(w->ctx, sim_belt_at(b, MID));
+    if (w->most)
+        w->most(w->ctx, sim_belt_at(b, NEAR));
 }
 
 static inline struct sim_event take(struct sim *s, uint32_t belt)
@@ -118,6 +132,7 @@ static inline struct sim_event take(struct sim *s, uint32_t belt)
     b->head = (b->head + 1) & b->mask;
     b->n--;
     s->next[belt] = b->n ? b->ring[b->head].t : never(belt);
+    s->first[belt / SIM_GROUP] = first_of(s, belt / SIM_GROUP * SIM_GROUP);
     s->rode++;
     look_ahead(s, b);
     return e;

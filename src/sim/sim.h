@@ -24,6 +24,7 @@ struct sim {
     uint64_t lookahead; /* a promise of the models, for windows */
     uint64_t
         next[SIM_BELTS]; /* when the first of a belt happens; empty: later than all that does */
+    uint32_t first[SIM_BELTS / SIM_GROUP]; /* of each group of belts, the one to serve first */
     uint32_t nbelts;
     uint64_t rode; /* events that came by belt so far */
     struct sim_belt belt[SIM_BELTS];
@@ -54,8 +55,12 @@ static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t lane
     sim_calendar_push(&s->queue, &e);
 }
 
-static inline void sim_ride(struct sim *s, uint32_t belt, uint64_t t, uint32_t dst, uint32_t lane,
-                            uint32_t seq, uint32_t arg, uint32_t arg2)
+void sim_belt_changed(struct sim *s, uint32_t belt);
+
+static inline __attribute__((always_inline)) void sim_ride(struct sim *s, uint32_t belt, uint64_t t,
+                                                           uint32_t dst, uint32_t lane,
+                                                           uint32_t seq, uint32_t arg,
+                                                           uint32_t arg2)
 {
     struct sim_event e = {.t = t,
                           .key = (uint64_t)dst << 32 | lane,
@@ -66,8 +71,10 @@ static inline void sim_ride(struct sim *s, uint32_t belt, uint64_t t, uint32_t d
 
     if (__builtin_expect(!sim_belt_put(&s->belt[belt], &e), 0))
         sim_calendar_push(&s->queue, &e);
-    else if (t < s->next[belt])
+    else if (__builtin_expect(t < s->next[belt], 0)) {
         s->next[belt] = t;
+        sim_belt_changed(s, belt);
+    }
 }
 
 static inline uint64_t sim_events(const struct sim *s)

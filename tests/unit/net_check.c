@@ -11,6 +11,12 @@ static const char *const ring =
     "nic: {packet: 100 B}\n"
     "router: {switching: store-and-forward, accounting: slots}\n";
 
+static const char *const ring_cut =
+    "topology: {kind: torus, sizes: [5], nodes: 2}\n"
+    "links: {default: {bandwidth: 1 GB/s, latency: 20 ns, buffer: 200 B}}\n"
+    "nic: {packet: 100 B}\n"
+    "router: {switching: cut-through, accounting: slots}\n";
+
 /* Events of one kind go through a thief. */
 struct thief {
     struct lab l;
@@ -35,9 +41,10 @@ static void steal(void *ctx, const struct sim_event *e)
 }
 
 /* Everybody sends to node 0: queues, stalls and wake-ups. */
-static void open_thief(struct thief *t, uint32_t kind, uint32_t countdown, bool again)
+static void open_thief_on(struct thief *t, const char *machine, uint32_t kind, uint32_t countdown,
+                          bool again)
 {
-    lab_open(&t->l, ring);
+    lab_open(&t->l, machine);
     t->fn = t->l.sim.on[kind].fn;
     t->ctx = t->l.sim.on[kind].ctx;
     t->countdown = countdown;
@@ -47,6 +54,11 @@ static void open_thief(struct thief *t, uint32_t kind, uint32_t countdown, bool 
     for (uint32_t i = 1; i < 10; i++)
         for (int k = 0; k < 6; k++)
             lab_post(&t->l, i * 10, i, 0, 250);
+}
+
+static void open_thief(struct thief *t, uint32_t kind, uint32_t countdown, bool again)
+{
+    open_thief_on(t, ring, kind, countdown, again);
 }
 
 /* Runs until the thief has struck, all well so far; then whether anybody notices. */
@@ -102,9 +114,50 @@ static void a_lost_port_event_is_missed(void **state)
     struct wr_err err = {0};
 
     (void)state;
-    open_thief(&t, NET_EV_PORT, 5, false);
+    open_thief_on(&t, ring_cut, NET_EV_PORT, 5, false);
     assert_true(noticed(&t, &err));
     lab_close(&t.l);
+}
+
+static void a_lost_turn_of_a_nic_is_missed(void **state)
+{
+    struct thief t = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    open_thief(&t, NET_EV_NIC, 5, false);
+    assert_true(noticed(&t, &err));
+    lab_close(&t.l);
+}
+
+/* What a link carried is found out late, or when somebody looks: nothing may depend on it. */
+static uint64_t busy_hour(bool look)
+{
+    struct lab l;
+    struct wr_err err = {0};
+    uint64_t hash = 0;
+
+    lab_open(&l, ring);
+    for (uint32_t i = 0; i < 400; i++)
+        lab_post(&l, i * 77, i % 10, i * i % 7, 100 + i * 37 % 500);
+    for (uint64_t steps = 0; sim_run(&l.sim, SIM_NEVER, 1); steps++) {
+        if (look && steps % 3 == 0)
+            net_class_bytes(l.net, 1 + (uint32_t)(steps % 2));
+        if (!net_check(l.net, &err))
+            fail_msg("%s", err.text);
+    }
+    for (size_t i = 0; i < l.msgs.n; i++) {
+        assert_int_equal(l.msgs.v[i].arrived, 1);
+        hash = (hash ^ l.msgs.v[i].t_arrived_ps) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    lab_close(&l);
+    return hash;
+}
+
+static void looking_at_links_changes_nothing(void **state)
+{
+    (void)state;
+    assert_true(busy_hour(true) == busy_hour(false));
 }
 
 /* A credit that comes twice makes a channel hold less than it is charged with. */
@@ -145,6 +198,8 @@ int main(void)
         cmocka_unit_test(a_packet_in_two_places_is_seen),
         cmocka_unit_test(a_lost_wake_up_is_missed),
         cmocka_unit_test(a_lost_port_event_is_missed),
+        cmocka_unit_test(a_lost_turn_of_a_nic_is_missed),
+        cmocka_unit_test(looking_at_links_changes_nothing),
         cmocka_unit_test(a_forged_credit_is_seen),
     };
 

@@ -19,6 +19,7 @@ struct sim_warm {
     const char *thing;
     size_t size;
     void (*more)(const void *ctx, const struct sim_event *e);
+    void (*most)(const void *ctx, const struct sim_event *e);
     const void *ctx;
 };
 
