@@ -77,7 +77,7 @@ struct wr_text wr_text_clip(const char *text)
         keep--;
     for (size_t i = 0; i < keep; i++)
         t.s[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
-    strcpy(t.s + keep, keep < n ? "..." : "");
+    snprintf(t.s + keep, sizeof t.s - keep, "%s", keep < n ? "..." : "");
     return t;
 }
 

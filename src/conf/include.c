@@ -7,6 +7,7 @@
  * reaches into what the file includes. File names are meant relative to the
  * file that contains them.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,6 +262,7 @@ static bool resolve_value(struct conf *c, const struct conf_row *row, struct con
     if (!conf_expand(c, row, slot, up, err))
         return false;
     node = *slot;
+    assert(node);
     if (row->type == CONF_PLUGIN) {
         const struct conf_kind *kind = conf_kind_of(row, node);
 

@@ -145,7 +145,7 @@ static bool comprehension(struct nc_parser *p, struct nc_range *r)
     }
     if (ok && nc_take(p, NK_WHERE))
         ok = (r->where = nc_rel(p)) != NULL;
-    if (ok) {
+    if (ok && gens.n) {
         r->gens = wr_arena_alloc(&p->u->arena, gens.n * sizeof *gens.v);
         memcpy(r->gens, gens.v, gens.n * sizeof *gens.v);
         r->ngens = (uint32_t)gens.n;

@@ -296,7 +296,7 @@ static void invert(struct nc_pin *pin, uint32_t n, uint64_t npairs)
             pin->in[pin->in_at[pin->out[i]]++] = s;
     memmove(pin->in_at + 1, pin->in_at, n * sizeof *pin->in_at);
     pin->in_at[0] = 0;
-    pin->bytes += 2 * (n + 1) * sizeof *pin->in_at + 2 * npairs * sizeof *pin->in;
+    pin->bytes += 2 * ((size_t)n + 1) * sizeof *pin->in_at + 2 * npairs * sizeof *pin->in;
 }
 
 static void make_pairs(void *ctx, struct nc_pin *pin)

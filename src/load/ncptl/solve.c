@@ -678,6 +678,8 @@ enum nc_grade nc_grade_equal(const struct nc_node *f, int tmp)
     for (uint32_t i = 0; i < f->nkid; i++)
         if (has(f->kid[i], tmp))
             g = f->kid[i];
+    if (!g)
+        return NC_LOOSE;
     switch (f->op) {
     case NX_NEG:
     case NX_ADD:

@@ -28,7 +28,8 @@ bool synth_grid_check(const struct conf_list *extents, uint32_t nnodes, struct w
         return true;
 
     uint32_t a = largest_divisor_up_to(nnodes, (uint32_t)cbrt(nnodes + 0.5));
-    uint32_t b = largest_divisor_up_to(nnodes / a, (uint32_t)sqrt(nnodes / a + 0.5));
+    uint32_t rest = nnodes / a;
+    uint32_t b = largest_divisor_up_to(rest, (uint32_t)sqrt(rest + 0.5));
     return wr_fail(err, WR_INPUT, "%s %u nodes; for example use grid: [%u, %u, %u]",
                    extents->n ? "the grid does not hold the machine's"
                               : "no grid is given for the machine's",

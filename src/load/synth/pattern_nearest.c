@@ -3,6 +3,7 @@
  * Neighbours are counted -x0, +x0, -x1, +x1, ...; those beyond the border of an
  * open grid and the double of a ring of two are left out.
  */
+#include <assert.h>
 #include <stddef.h>
 
 #include "grid_priv.h"
@@ -69,6 +70,7 @@ static uint32_t nearest_dest(const struct synth_pattern *p, uint32_t src, struct
     uint32_t near[2 * SYNTH_MAX_DIMS];
     uint32_t n = neighbours(g, src, near);
 
+    assert(n); /* a grid of one node is refused */
     return near[g->order == ORDER_RANDOM ? wr_rng_below(rng, n) : nth % n];
 }
 

@@ -1,6 +1,7 @@
 /* route_groups.c -- reads a machine of groups off its wiring. */
 #include "route_groups_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,8 +272,10 @@ static uint8_t *measure_groups(const struct route_groups *g)
 
     memset(dist, FAR, n * n);
     for (uint32_t r = 0; r < t->nrouters; r++)
-        for (uint32_t i = g->exit_first[r]; i < g->exit_first[r + 1]; i++)
+        for (uint32_t i = g->exit_first[r]; i < g->exit_first[r + 1]; i++) {
+            assert(g->exit); /* who has none has no place in exit_first either */
             dist[g->group[r] * n + g->exit[i].group] = 1;
+        }
     for (uint32_t to = 0; to < n; to++) {
         uint32_t head = 0, tail = 0;
 
@@ -320,6 +323,8 @@ static void each_way(struct route_groups *g, const uint8_t *dist, bool far, uint
     for (uint32_t r = 0; r < g->topo->nrouters; r++)
         for (uint32_t i = g->exit_first[r]; i < g->exit_first[r + 1]; i++) {
             const struct groups_exit *e = &g->exit[i];
+
+            assert(e);
             uint32_t lo = far ? 0 : e->group, hi = far ? g->ngroups : e->group + 1;
 
             for (uint32_t to = lo; to < hi; to++) {

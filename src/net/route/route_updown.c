@@ -239,7 +239,7 @@ static bool init_tables(struct updown *u, struct route *rt, const struct ranking
 {
     const struct topo *t = rt->topo;
     char a[TOPO_NAME_MAX], b[TOPO_NAME_MAX];
-    uint32_t pair[2];
+    uint32_t pair[2] = {0};
 
     if (!alloc_tables(u, t, err))
         return false;

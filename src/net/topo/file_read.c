@@ -1,4 +1,5 @@
 /* file_read.c -- the text of a topology file into lists; see topo_file.h. */
+#include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,6 +99,7 @@ static bool unknown(const struct file_machine *m, struct file_word w, uint32_t s
     for (size_t i = 0; i < m->names.n; i++) {
         const struct file_name *name = &m->names.v[i];
 
+        assert(name);
         if (name->space != space || name->is_node)
             continue;
         snprintf(each, sizeof each, "%.*s", WORD(m, name->word));
@@ -182,7 +184,7 @@ static bool read_router(struct file_machine *m, const struct file_line *l, struc
 
 static bool read_node(struct file_machine *m, const struct file_line *l, struct wr_err *err)
 {
-    uint32_t router;
+    uint32_t router = 0;
 
     if (l->n != 3)
         return topo_file_fail(m, l->word[l->n > 3 ? 3 : 0], err, "expected: node NAME ROUTER");

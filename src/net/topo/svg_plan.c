@@ -161,7 +161,7 @@ static void plan_tree(const struct topo *t, struct svg_plan *p)
 static void plan_grid(const struct topo *t, struct svg_plan *p)
 {
     const struct topo_grid *g = topo_grid(t);
-    uint32_t size[TOPO_MAX_DIMS], n = 1, block[TOPO_MAX_DIMS];
+    uint32_t size[TOPO_MAX_DIMS] = {0}, n = 1, block[TOPO_MAX_DIMS] = {0};
     double pitch[TOPO_MAX_DIMS], extent[2] = {GRID_STEP, GRID_STEP};
 
     for (uint32_t i = 0; i < g->ndims; i++) {

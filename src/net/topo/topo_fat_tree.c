@@ -7,6 +7,7 @@
  */
 #include "net/topo/topo_fat_tree.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -249,8 +250,10 @@ static bool build(struct topo *t, struct wr_err *err)
     for (uint32_t r = 0; r < t->nrouters; r++) {
         struct topo_switch s = topo_tree_switch(&f, r);
 
-        t->group[r] = s.level + 1 == f.nlevels ? s.copy % t->ngroups
-                                               : s.below / (f.level[s.level].subtrees / t->ngroups);
+        uint32_t per_pod = f.level[s.level].subtrees / t->ngroups;
+
+        assert(per_pod || s.level + 1 == f.nlevels);
+        t->group[r] = s.level + 1 == f.nlevels ? s.copy % t->ngroups : s.below / per_pod;
     }
     t->priv = wr_alloc(sizeof f);
     *(struct topo_tree *)t->priv = f;

@@ -13,6 +13,8 @@
  */
 #include "coll_priv.h"
 
+#include <assert.h>
+
 /* The range of blocks that member `me` holds before halving step k. */
 static struct coll_part range_before(const struct coll_fold *f, uint32_t me, uint32_t k)
 {
@@ -139,6 +141,7 @@ static uint32_t root_of(const struct coll_call *c, const struct coll_fold *f)
 static void gather(const struct coll_call *c, const struct coll_fold *f, uint32_t k,
                    struct coll_step *s)
 {
+    assert(k < 31);
     uint32_t other = f->me ^ 1u << k, off = f->me ^ root_of(c, f);
     struct coll_part mine = range_before(f, f->me, k + 1);
     struct coll_part theirs = range_before(f, other, k + 1);

@@ -4,6 +4,8 @@
 
 #include "coll.h"
 
+#include <assert.h>
+
 /* The largest power of two <= n. */
 static inline uint32_t coll_pof2(uint32_t n)
 {
@@ -19,6 +21,7 @@ static inline uint32_t coll_log(uint32_t n)
 /* Where block i of n begins in a vector of `bytes`. */
 static inline uint64_t coll_cut(uint64_t bytes, uint32_t i, uint32_t n)
 {
+    assert(n);
     return (uint64_t)((unsigned __int128)bytes * i / n);
 }
 

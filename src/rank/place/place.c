@@ -36,7 +36,7 @@ bool place_open(struct place *ret, const struct topo *t, uint32_t rails, uint64_
         /* As for traffic: a node that lost a rail is down. */
         for (uint32_t r = 0; t->nfailed && r < rails; r++)
             up &= topo_term_alive(t, i * rails + r);
-        p.router[i] = t->term[i * rails].router;
+        p.router[i] = t->term[(size_t)i * rails].router;
         p.group[i] = t->group[p.router[i]];
         p.owner[i] = up ? PLACE_FREE : PLACE_DOWN;
         p.nfree += up;

@@ -65,7 +65,7 @@ INLINE vd densities(const int k, vd *b, vd x, const struct hmm_normal *e)
         b[s] = e->add[s] - 0.5 * z * z;
         most = s ? pick(b[s] > most, b[s], most) : b[s];
     }
-    vi missing = x != x;
+    vi missing = x != x; /* NaN */ // NOLINT(misc-redundant-expression)
 
     for (int s = 0; s < k; s++)
         b[s] = pick(missing, all(1), vexp(b[s] - most));
