@@ -46,9 +46,9 @@ struct text {
     struct wr_err *err;
 };
 
-#define fail_at(t, token, fmt, ...)                                         \
-    wr_fail((t)->err, WR_INPUT, "%s:%u:%u: " fmt, (t)->name, (token)->line, \
-            (token)->column __VA_OPT__(, ) __VA_ARGS__)
+#define fail_at(t, token, fmt, ...)                                                          \
+    wr_fail((t)->err, WR_INPUT, "%s:%u:%u: " fmt, (t)->name, (token)->line, (token)->column, \
+            ##__VA_ARGS__)
 
 /* ---- words ---- */
 
