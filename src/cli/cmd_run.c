@@ -191,17 +191,20 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_run = {
     .name = "run",
-    .summary = "simulate a machine under traffic, into a run file",
+    .summary = "simulate a machine under traffic or jobs, into a run file",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
     .about =
         "Simulates what FILE (YAML; `weir config explain` lists its keys) describes, packet by "
-        "packet, and writes everything that was counted into a run file.\n\n"
+        "packet, and writes everything that was counted into a run file. With `jobs:` in FILE, "
+        "programs run on ranks until the last has ended; a deadlock is told with who waits for "
+        "whom.\n\n"
         "Ctrl-C ends the run cleanly: the run file then holds what was simulated so far and "
         "says that it is incomplete.",
     .examples = "weir run examples/uniform-1056.yaml\n"
-                "weir run examples/uniform-1056.yaml --set traffic.load=30% -o load30.weir\n",
+                "weir run examples/uniform-1056.yaml --set traffic.load=30% -o load30.weir\n"
+                "weir run examples/two-jobs.yaml --logs two-jobs.log\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),
     .main = run_main,

@@ -39,6 +39,13 @@ static const struct section {
     {"summary", "summary", "SELECT key, value, unit FROM summary"},
     {"app_stat", "applications",
      "SELECT app, name, ranks, msgs_sent, bytes_sent, elapsed_ns FROM app_stat LIMIT 10"},
+    {"time", "where their time went, mean over ranks",
+     "SELECT app, name, elapsed_mean_ns, compute_mean_ns, send_mean_ns, recv_mean_ns,"
+     " await_mean_ns, coll_mean_ns, io_mean_ns, idle_mean_ns FROM app_stat"
+     " WHERE idle_mean_ns IS NOT NULL LIMIT 10"},
+    {"collectives", "collectives, mean over ranks",
+     "SELECT app, coll, count(*) AS ranks, avg(n) AS mean_n, avg(time_ns) AS mean_ns"
+     " FROM coll_stat GROUP BY app, coll LIMIT 20"},
     {"sweep", "load sweep",
      "SELECT series, load, offered, accepted, lat_mean_ns, lat_p50_ns, lat_p99_ns, hops_mean,"
      " nonminimal_frac, saturated FROM sweep"},
@@ -58,6 +65,14 @@ static const struct section {
 };
 
 enum { NSECTIONS = sizeof sections / sizeof sections[0] };
+
+/* Files of before version 1.1 do not know of ranks' times. */
+static bool is_known(const struct section *s, const struct run_info *info)
+{
+    bool newer = !strcmp(s->name, "time") || !strcmp(s->name, "collectives");
+
+    return !newer || info->format_minor > 0;
+}
 
 static void put_words(FILE *out, const char *text)
 {
@@ -137,6 +152,9 @@ static bool text_overview(FILE *out, struct run_reader *r, struct wr_err *err)
         char title[64];
         struct cli_rows_opts rows = {.unless_empty = true, .title = title};
 
+        if (!is_known(&sections[i], run_info(r)))
+            continue;
+
         snprintf(title, sizeof title, "\n%s", sections[i].title);
         if (!cli_rows_query(out, r, sections[i].sql, &rows, err))
             return false;
@@ -167,6 +185,8 @@ static bool json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
     for (int i = 0; i < NSECTIONS; i++) {
         struct cli_rows_opts rows = {.format = CLI_AS_JSON};
 
+        if (!is_known(&sections[i], info))
+            continue;
         fprintf(out, ",\n\"%s\": ", sections[i].name);
         if (!cli_rows_query(out, r, sections[i].sql, &rows, err))
             return false;

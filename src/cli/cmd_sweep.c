@@ -183,6 +183,14 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
         wr_vec_fini(&loads);
         return cli_error(err);
     }
+    if (c.jobs.n && !c.traffic.beside_jobs) {
+        conf_fail(conf, &c.jobs, err,
+                  "a sweep varies the load of traffic, and jobs have none beside them; set "
+                  "traffic.beside_jobs=true, or run it with `weir run`");
+        wr_vec_fini(&loads);
+        conf_close(conf);
+        return cli_error(err);
+    }
     struct study_sweep s = {
         .file = call->args[0],
         .sets = o->sets.v,

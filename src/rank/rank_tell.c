@@ -147,40 +147,45 @@ static uint32_t what_it_lacks(const struct ranks *rs, const struct rank *r)
     return WR_NIL;
 }
 
-/* Rendezvous sends wait for their receiver, which has their question unanswered. */
-static uint32_t asked_whom(const struct ranks *rs, uint32_t me)
+/* Rendezvous sends wait for their receiver, which has their question unanswered. Whom each
+ * rank has asked, or WR_NIL; free() it. */
+static uint32_t *who_asked_whom(const struct ranks *rs)
 {
+    uint32_t *asked = wr_alloc(rs->n * sizeof *asked);
+
+    for (uint32_t i = 0; i < rs->n; i++)
+        asked[i] = WR_NIL;
     for (uint32_t i = 0; i < rs->n; i++) {
         uint32_t last = rs->rank[i].unexpected.last;
 
         for (uint32_t h = last; h != WR_NIL;) {
             const struct rank_msg *m = rank_msg(rs, h);
 
-            if (m->kind == MSG_ASK && m->src == me)
-                return i;
+            if (m->kind == MSG_ASK)
+                asked[m->src] = i;
             h = m->next == last ? WR_NIL : m->next;
         }
     }
-    return WR_NIL;
+    return asked;
 }
 
 /* Another rank that this one cannot go on without; WR_NIL: anybody's message would do. */
-static uint32_t waits_for(const struct ranks *rs, uint32_t i)
+static uint32_t waits_for(const struct ranks *rs, const uint32_t *asked, uint32_t i)
 {
     const struct rank *r = &rs->rank[i];
     uint32_t h = what_it_lacks(rs, r);
 
     if (h == WR_NIL)
-        return asked_whom(rs, i);
+        return asked[i];
     if (rank_req(rs, h)->peer == LOAD_ANY)
         return WR_NIL;
     return rank_req(rs, h)->peer + rs->job[r->job].first;
 }
 
-static void add_wait(const struct ranks *rs, uint32_t i, struct wr_str *out)
+static void add_wait(const struct ranks *rs, const uint32_t *asked, uint32_t i, struct wr_str *out)
 {
     const struct rank *r = &rs->rank[i];
-    uint32_t h = what_it_lacks(rs, r), to = waits_for(rs, i);
+    uint32_t h = what_it_lacks(rs, r), to = waits_for(rs, asked, i);
 
     add_name(rs, i, out);
     add_where(rs, r, out);
@@ -202,10 +207,11 @@ static void add_wait(const struct ranks *rs, uint32_t i, struct wr_str *out)
 
 /* Follows the waiting from `i`; the ranks on the way are marked with `round`. Returns one that
  * is on a cycle, or the last of the chain. */
-static uint32_t follow(const struct ranks *rs, uint32_t i, uint32_t *mark, uint32_t round)
+static uint32_t follow(const struct ranks *rs, const uint32_t *asked, uint32_t i, uint32_t *mark,
+                       uint32_t round)
 {
     for (;;) {
-        uint32_t to = waits_for(rs, i);
+        uint32_t to = waits_for(rs, asked, i);
 
         mark[i] = round;
         if (to == WR_NIL || rs->rank[to].state == RANK_OVER || mark[to])
@@ -216,18 +222,18 @@ static uint32_t follow(const struct ranks *rs, uint32_t i, uint32_t *mark, uint3
 
 bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err)
 {
-    uint32_t *mark = wr_zalloc(rs->n, sizeof *mark), shown = 0;
+    uint32_t *mark = wr_zalloc(rs->n, sizeof *mark), *asked = who_asked_whom(rs), shown = 0;
     struct wr_str text = {0};
 
     for (uint32_t i = 0; i < rs->n && shown < SHOWN; i++) {
         if (rs->rank[i].state == RANK_OVER || mark[i])
             continue;
-        uint32_t at = follow(rs, i, mark, i + 1), first = at;
+        uint32_t at = follow(rs, asked, i, mark, i + 1), first = at;
 
         for (int k = 0; k < LONGEST && shown < SHOWN; k++, shown++) {
             wr_str_add(&text, "\n  ");
-            add_wait(rs, at, &text);
-            at = waits_for(rs, at);
+            add_wait(rs, asked, at, &text);
+            at = waits_for(rs, asked, at);
             if (at == WR_NIL || at == first || rs->rank[at].state == RANK_OVER)
                 break;
         }
@@ -238,5 +244,6 @@ bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err)
             (double)rs->sim->now / 1e6, rs->left, rs->n, wr_str_get(&text));
     wr_str_fini(&text);
     free(mark);
+    free(asked);
     return false;
 }
