@@ -20,6 +20,7 @@ add_library(weir-state SHARED ${state_sources})
 set_target_properties(weir-state PROPERTIES C_VISIBILITY_PRESET hidden SOVERSION 1 VERSION 1.0.0
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 target_include_directories(weir-state PRIVATE ${CMAKE_BINARY_DIR}/rooms/state.hmm
+  ${CMAKE_BINARY_DIR}/rooms/state.lib
   PUBLIC ${CMAKE_SOURCE_DIR}/src/state/lib)
 target_link_libraries(weir-state PRIVATE m)
 if(NOT WEIR_SANITIZE AND NOT WEIR_TSAN)

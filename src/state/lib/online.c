@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "online_priv.h"
+#include "state/lib/forecast.h"
 
 #define API __attribute__((visibility("default")))
 
@@ -104,15 +105,12 @@ static void lay_out_window(struct weir_state *s)
  * places now and then, because the world may have moved to another hill. */
 bool online_fit(struct weir_state *s)
 {
-    bool look = !s->has_model ||
-                s->n / (size_t)s->config.window != (s->n - s->since_fit) / (size_t)s->config.window;
+    bool look = !s->has_model || s->n - s->looked_at >= s->held / 4;
     struct hmm_fit_opts o = {.k = s->config.states,
-                             .starts = !s->has_model ? 12
-                                       : look        ? 4
-                                                     : 0,
+                             .starts = look ? 10 : 0,
                              .from = s->has_model ? &s->model : NULL,
                              .em_steps = s->has_model && !look ? 2 : 8,
-                             .finalists = s->has_model ? 2 : 4,
+                             .finalists = look ? 4 : 1,
                              .newton_most = s->has_model && !look ? 15 : 60,
                              .sd_least = 0.02,
                              .grad_tol = 0.05,
@@ -122,6 +120,8 @@ bool online_fit(struct weir_state *s)
         return false;
     lay_out_window(s);
     s->since_fit = 0;
+    if (look)
+        s->looked_at = s->n;
     if (!hmm_fit(&s->fit, &s->work, &o, s->scratch) || !isfinite(s->fit.loglik))
         return false;
     s->model = s->fit.model;
@@ -323,4 +323,12 @@ API uint64_t weir_state_observations(struct weir_state *s)
 
     pthread_mutex_unlock(&s->lock);
     return n;
+}
+
+void weir_state_mix(struct weir_state *s, double horizon_s, struct hmm_mix *ret)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->n)
+        online_forecast(ret, s, horizon_s);
+    pthread_mutex_unlock(&s->lock);
 }

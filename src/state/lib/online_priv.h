@@ -18,7 +18,7 @@
 
 #include "state/hmm/fit.h"
 #include "state/hmm/mix.h"
-#include "weir-state.h"
+#include "state/lib/weir-state.h"
 
 enum {
     LEVELS = 5,           /* moving averages */
@@ -68,7 +68,7 @@ struct weir_state {
     double h1[HISTORY], h2[HISTORY]; /* its weighted sums of x - origin and its square */
     double err2[CLASSES][LEVELS];    /* mean squared error of the moving averages */
     double weight[CLASSES][EXPERTS];
-    size_t since_fit;
+    size_t since_fit, looked_at;
     /* room for fitting */
     struct hmm_work work;
     struct hmm_data data;

@@ -1,0 +1,11 @@
+/* forecast.h -- the whole forecast of a `struct weir_state`, for the rest of weir. */
+#ifndef STATE_LIB_FORECAST_H
+#define STATE_LIB_FORECAST_H
+
+#include "state/hmm/mix.h"
+#include "state/lib/weir-state.h"
+
+/* Untouched before the first observation. */
+void weir_state_mix(struct weir_state *s, double horizon_s, struct hmm_mix *ret);
+
+#endif
