@@ -161,6 +161,8 @@ static bool weibull_fit(double *p, const double *x, size_t n)
         double f = s1 / s0 - 1 / k, slope = s2 / s0 - s1 / s0 * (s1 / s0) + 1 / (k * k);
         double next = k - f / slope;
 
+        /* There are two at least, so the sum is positive. */
+        /* cppcheck-suppress invalidFunctionArg */
         p[1] = exp(centre + log(s0 / (double)n) / k);
         next = next > k / 3 ? next : k / 3;
         bool done = fabs(next - k) < 1e-14 * k;
