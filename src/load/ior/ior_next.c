@@ -134,9 +134,15 @@ static uint64_t offset_of(const struct ior_test *t, const struct ior_where *w,
 
 /* ---- steps ---- */
 
+/* DUMMY does everything but I/O. */
+static bool no_files(const struct ior_test *t)
+{
+    return !strcmp(t->api, "DUMMY");
+}
+
 static bool transfers_left(const struct ior_test *t, const struct ior_rank *r, uint64_t now_ps)
 {
-    if (r->segment >= t->segments || !t->block)
+    if (r->segment >= t->segments || !t->block || no_files(t))
         return false;
     return !t->deadline_s || now_ps - r->t_start_ps < (uint64_t)t->deadline_s * ps_per_s;
 }
@@ -236,8 +242,7 @@ enum ior_op ior_next(const struct ior_test *t, const struct ior_where *w, struct
         ev->op = step(t, w, r, now_ps, ev);
         if (ev->op == IOR_END)
             continue;
-        /* DUMMY does everything but I/O. */
-        if (!strcmp(t->api, "DUMMY") && ev->op >= IOR_OPEN && ev->op <= IOR_CLOSE)
+        if (no_files(t) && ev->op >= IOR_OPEN && ev->op <= IOR_CLOSE)
             continue;
         return ev->op;
     }
