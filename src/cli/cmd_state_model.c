@@ -610,9 +610,8 @@ const struct cli_verb cli_state_forecast = {
     .about = "Feeds the probes to the forecaster of libweir-state, as if they had come one by one, "
              "and asks it after the last one. The forecast mixes a hidden Markov model with simple "
              "forecasters, each trusted as far as it was right.",
-    .examples =
-        "weir state forecast probes.csv --op write\n"
-        "weir state forecast probes.csv --op write --threshold 10ms --json\n",
+    .examples = "weir state forecast probes.csv --op write\n"
+                "weir state forecast probes.csv --op write --threshold 10ms --json\n",
     .opts = forecast_rows,
     .opts_size = sizeof(struct forecast_opts),
     .main = forecast_main,

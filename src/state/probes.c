@@ -35,6 +35,8 @@ struct reader {
     const char *line_start;
     int at[NCOLS]; /* which field a column is; -1: absent */
     int nfields;
+    double *last; /* time of the last row of each target */
+    size_t nlast;
     struct wr_err *err;
 };
 
@@ -133,6 +135,24 @@ static bool find_name(const struct reader *r, uint16_t *ret, char ***names, size
     return true;
 }
 
+/* Targets are probed side by side, so each is in order on its own. */
+static bool in_order(struct reader *r, const struct state_probe *p)
+{
+    size_t need = r->to->ntargets;
+
+    if (r->nlast < need) {
+        r->last = wr_realloc(r->last, need, sizeof *r->last);
+        while (r->nlast < need)
+            r->last[r->nlast++] = p->t_s;
+        r->last[p->target] = p->t_s;
+        return true;
+    }
+    if (p->t_s < r->last[p->target])
+        return false;
+    r->last[p->target] = p->t_s;
+    return true;
+}
+
 static bool read_row(struct reader *r, const struct field *f, int n)
 {
     static const struct field none = {"", 0};
@@ -151,8 +171,6 @@ static bool read_row(struct reader *r, const struct field *f, int n)
         return false;
     if (!isfinite(p.t_s) || fabs(p.t_s) > 1e15)
         return bad(r, t.s, "is no time; give seconds since some beginning", t);
-    if (to->n && p.t_s < to->v[to->n - 1].t_s)
-        return bad(r, t.s, "is before the line above; sort the file by t_seconds", t);
     if (!lat.n) {
         to->skipped++;
         return true;
@@ -175,6 +193,8 @@ static bool read_row(struct reader *r, const struct field *f, int n)
         !find_name(r, &p.target, &to->target, &to->ntargets,
                    r->at[COL_TARGET] >= 0 ? f[r->at[COL_TARGET]] : none))
         return false;
+    if (!in_order(r, &p))
+        return bad(r, t.s, "is before an earlier line; sort the file by t_seconds", t);
     wr_vec_push(to, p);
     return true;
 }
@@ -215,7 +235,10 @@ bool state_probes_parse(struct state_probes *ret, const char *name, const char *
     struct state_probes p = {0};
     struct reader r = {.to = &p, .name = name, .err = err};
 
-    if (!parse(&r, text, len)) {
+    bool ok = parse(&r, text, len);
+
+    free(r.last);
+    if (!ok) {
         state_probes_fini(&p);
         return false;
     }

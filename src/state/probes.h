@@ -5,7 +5,7 @@
  *   # gap of 3600 s: the job ended
  *
  * Columns are known by name and come in any order; t_seconds and latency_seconds must be there.
- * Times never decrease within a file. An empty latency is a probe that gave none: it is
+ * Times never decrease for one target. An empty latency is a probe that gave none: it is
  * left out. Lines that begin with # are remarks.
  */
 #ifndef STATE_PROBES_H

@@ -38,7 +38,8 @@ static void bad_rows_are_refused_where_they_are(void **state)
     refused(HEAD "0,write,1,nan\n", "f:2:11:");
     refused(HEAD "0,write,1,inf\n", "f:2:11:");
     refused(HEAD "0,write,1,0x1p-3\n", "is not a number");
-    refused(HEAD "0,write,1,1\n\n# remark\n-1,write,1,1\n", "f:5:1: \"-1\" is before");
+    refused(HEAD "0,write,1,1\n\n# remark\n-1,write,1,1\n",
+            "f:5:1: \"-1\" is before an earlier line");
     refused(HEAD "0,write,1\n", "f:2:1: 3 fields");
     refused(HEAD "x,write,1,1\n", "f:2:1: \"x\" is not a number");
     refused(HEAD "0,write,1.5,1\n", "whole number");

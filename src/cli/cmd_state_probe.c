@@ -1,0 +1,503 @@
+/* cmd_state_probe.c -- `weir state probe` and `weir state watch`: storage paths as they are now. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/signals.h"
+#include "base/units.h"
+#include "cli/state_metrics.h"
+#include "cli/state_opts.h"
+#include "cli/state_print.h"
+#include "run/run.h"
+#include "state/lib/weir-state.h"
+#include "state/probe.h"
+
+struct probe_opts {
+    const char *interval, *length, *bytes, *out, *run;
+    double jitter;
+    uint64_t count, seed;
+    uint32_t prometheus;
+    bool append, force, devices, quiet;
+};
+
+#define PROBE_ROWS                                                                        \
+    {.name = "interval",                                                                  \
+     .letter = 'i',                                                                       \
+     .type = CLI_TEXT,                                                                    \
+     .offset = offsetof(struct probe_opts, interval),                                     \
+     .value = "TIME",                                                                     \
+     .def = "60s",                                                                        \
+     .help = "time from one probe of a target to the next"},                              \
+        {.name = "jitter",                                                                \
+         .type = CLI_REAL,                                                                \
+         .offset = offsetof(struct probe_opts, jitter),                                   \
+         .value = "PART",                                                                 \
+         .def = "0.1",                                                                    \
+         .help = "spread the starts over this part of the interval"},                     \
+        {.name = "for",                                                                   \
+         .type = CLI_TEXT,                                                                \
+         .offset = offsetof(struct probe_opts, length),                                   \
+         .value = "TIME",                                                                 \
+         .help = "end after this time, as in --for=1h; by default at Ctrl-C"},            \
+        {.name = "count",                                                                 \
+         .letter = 'n',                                                                   \
+         .type = CLI_U64,                                                                 \
+         .offset = offsetof(struct probe_opts, count),                                    \
+         .value = "N",                                                                    \
+         .def = "0",                                                                      \
+         .help = "end after N probes of each target; 0: any number"},                     \
+        {.name = "bytes",                                                                 \
+         .type = CLI_TEXT,                                                                \
+         .offset = offsetof(struct probe_opts, bytes),                                    \
+         .value = "SIZE",                                                                 \
+         .def = "1MiB",                                                                   \
+         .help = "how much a probe writes and reads, a multiple of 4 KiB"},               \
+        {.name = "devices",                                                               \
+         .type = CLI_FLAG,                                                                \
+         .offset = offsetof(struct probe_opts, devices),                                  \
+         .help = "targets may be block devices; they get back the bytes that they hold"}, \
+    {                                                                                     \
+        .name = "seed", .type = CLI_U64, .offset = offsetof(struct probe_opts, seed),     \
+        .value = "N", .def = "1", .help = "seed of the jitter"                            \
+    }
+
+static const struct cli_opt probe_rows[] = {
+    PROBE_ROWS,
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct probe_opts, out),
+     .value = "PROBES.csv",
+     .def = "probes.csv",
+     .help = "the table to write, one row for each write and read"},
+    {.name = "append",
+     .letter = 'a',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct probe_opts, append),
+     .help = "go on with an existing table; the time in between is marked as a gap"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct probe_opts, force),
+     .help = "replace an existing table and run file"},
+    {.name = "run",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct probe_opts, run),
+     .value = "RUN",
+     .help = "also write a run file"},
+    CLI_QUIET(struct probe_opts, quiet),
+    CLI_OPT_END,
+};
+
+static const struct cli_opt watch_rows[] = {
+    PROBE_ROWS,
+    {.name = "prometheus",
+     .type = CLI_U32,
+     .offset = offsetof(struct probe_opts, prometheus),
+     .value = "PORT",
+     .def = "0",
+     .help = "offer the numbers on 127.0.0.1:PORT/metrics; 0: do not"},
+    CLI_OPT_END,
+};
+
+/* What is known of one target while it is probed. */
+struct path {
+    const char *name;
+    struct weir_state *state; /* of writes; watch only */
+    double last[2];           /* latencies: write, read */
+    double last_t;
+    uint64_t done, failed;
+    bool direct, told_direct;
+    uint32_t series[2]; /* in the run file */
+};
+
+struct session {
+    const struct probe_opts *o;
+    uint64_t bytes;
+    struct path *path;
+    size_t n;
+    FILE *csv, *out;
+    struct run *run;
+    int64_t began_ns; /* t_seconds = 0 */
+    double cost_s;
+    bool fresh;           /* the table is new and has no row yet */
+    pthread_mutex_t lock; /* of path, for the metrics */
+    bool watching;
+};
+
+static bool read_probe_opts(struct state_probe_opts *ret, const struct probe_opts *o,
+                            struct wr_err *err)
+{
+    struct state_probe_opts p = {.jitter = o->jitter,
+                                 .most = o->count,
+                                 .devices = o->devices,
+                                 .seed = o->seed,
+                                 .stop = wr_interrupted};
+
+    if (!state_seconds(&p.interval_s, "interval", o->interval, err) ||
+        (o->length && !state_seconds(&p.length_s, "for", o->length, err)))
+        return false;
+    if (!wr_parse_bytes(&p.bytes, o->bytes, err))
+        return wr_wrap(err, "--bytes");
+    if (!p.bytes || p.bytes % 4096 || p.bytes > (64u << 20))
+        return wr_fail(err, WR_INPUT, "--bytes %s: give a multiple of 4 KiB up to 64 MiB",
+                       o->bytes);
+    if (!(p.interval_s >= 0.001) || !(p.jitter >= 0 && p.jitter <= 1))
+        return wr_fail(err, WR_INPUT, "--interval must be at least 1 ms and --jitter from 0 to 1");
+    *ret = p;
+    return true;
+}
+
+/* Where an existing table began, from its remark, and where it ends. */
+static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, struct wr_err *err)
+{
+    struct state_probes p;
+    char *text;
+    size_t len;
+
+    if (!wr_file_read(&text, &len, path, (size_t)4 << 30, err))
+        return false;
+    const char *mark = strstr(text, "# began ");
+    bool ok = mark && sscanf(mark, "# began %" SCNd64, ret_ns) == 1;
+
+    if (!ok)
+        wr_fail(err, WR_INPUT,
+                "%s does not tell when it began, so nothing can be appended; name "
+                "another file",
+                path);
+    ok = ok && state_probes_parse(&p, path, text, len, err);
+    if (ok) {
+        *ret_last = 0;
+        for (size_t i = 0; i < p.n; i++)
+            *ret_last = fmax(*ret_last, p.v[i].t_s);
+        state_probes_fini(&p);
+    }
+    free(text);
+    return ok;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool open_csv(struct session *s, struct wr_err *err)
+{
+    const struct probe_opts *o = s->o;
+    bool exists = !access(o->out, F_OK);
+    double last = 0;
+
+    s->began_ns = now_ns();
+    if (exists && !o->append && !o->force)
+        return wr_fail(err, WR_INPUT,
+                       "%s exists; go on with it by --append, replace it by --force, "
+                       "or name another file",
+                       o->out);
+    exists = exists && o->append;
+    s->fresh = !exists;
+    if (exists && !find_beginning(o->out, &s->began_ns, &last, err))
+        return false;
+    s->csv = fopen(o->out, exists ? "a" : "w");
+    if (!s->csv)
+        return wr_fail_errno(err, "cannot write %s; name a file that can be written", o->out);
+    double gap = (double)(now_ns() - s->began_ns) / 1e9 - last;
+
+    if (exists)
+        fprintf(s->csv, "# gap of %.0f s\n", gap);
+    else
+        fprintf(s->csv, "# began %" PRId64 "\nt_seconds,op,bytes,latency_seconds,target\n",
+                s->began_ns);
+    if (exists && gap < 0)
+        return wr_fail(err, WR_INPUT, "the clock went back behind the end of %s; name another file",
+                       o->out);
+    return true;
+}
+
+static bool open_run(struct session *s, const struct cli_call *call, struct wr_err *err)
+{
+    static const char *const metric[] = {"write_latency", "read_latency"};
+    struct wr_str command = {0};
+
+    wr_str_addf(&command, "%s ", call->who);
+    run_command_line(&command, call->argc - 1, call->argv + 1);
+    struct run_meta meta = {
+        .kind = "probe", .command = wr_str_get(&command), .seed = s->o->seed, .force = s->o->force};
+    bool ok = run_create(&s->run, s->o->run, &meta, err);
+
+    wr_str_fini(&command);
+    for (size_t i = 0; ok && i < s->n; i++)
+        for (int op = 0; ok && op < 2; op++) {
+            struct wr_str name = {0};
+
+            wr_str_addf(&name, "target:%s", s->path[i].name);
+            struct run_series series = {name.s, metric[op], "s", 0};
+
+            ok = run_open_series(s->run, &series, &s->path[i].series[op], err);
+            wr_str_fini(&name);
+        }
+    return ok;
+}
+
+static void show(struct session *s, const struct path *p)
+{
+    double now[6] = {0};
+    int k = weir_state_probabilities(p->state, 0, now, 6);
+
+    fprintf(s->out, "%10.1f s  %s  write %s  read %s", p->last_t, p->name,
+            state_text_s(p->last[0]).s, state_text_s(p->last[1]).s);
+    for (int i = 0; i < k; i++)
+        fprintf(s->out, "%s%.0f", i ? "/" : "  states, %: ", 100 * now[i]);
+    fprintf(s->out, "  next below %s with 90 %%\n",
+            state_text_s(weir_state_quantile(p->state, 60, 0.9)).s);
+    fflush(s->out);
+}
+
+/* Problems are said once each time they begin; a row without a latency keeps their place. */
+static void tell_failure(struct session *s, const struct state_probe_result *r)
+{
+    struct path *p = &s->path[r->target];
+
+    p->failed++;
+    if (r->kind == STATE_PROBE_HANGS)
+        fprintf(stderr, "weir: %s has not answered for %.0f s; the others go on\n", p->name,
+                r->latency_s);
+    else
+        fprintf(stderr, "weir: %s: %s\n", p->name, r->words);
+}
+
+static bool record(struct session *s, const struct state_probe_result *r, double t,
+                   struct wr_err *err)
+{
+    struct path *p = &s->path[r->target];
+    bool read = r->kind == STATE_PROBE_READ;
+
+    s->fresh = false;
+    if (s->csv) {
+        fprintf(s->csv, "%.6f,%s,%" PRIu64 ",%.9f,%s\n", t, read ? "read" : "write", s->bytes,
+                r->latency_s, p->name);
+        if (fflush(s->csv))
+            return wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+    }
+    if (s->run && !run_put_slice(s->run, p->series[read], (int64_t)(t * 1e12),
+                                 (int64_t)(r->latency_s * 1e12), r->latency_s, err))
+        return false;
+    return true;
+}
+
+static bool take(void *arg, const struct state_probe_result *r, struct wr_err *err)
+{
+    struct session *s = arg;
+    struct path *p = &s->path[r->target];
+    double t = (double)(r->unix_ns - s->began_ns) / 1e9;
+
+    s->cost_s += r->cost_s;
+    if (r->kind == STATE_PROBE_FAILED || r->kind == STATE_PROBE_HANGS) {
+        tell_failure(s, r);
+        return true;
+    }
+    if (!r->direct && !p->told_direct) {
+        fprintf(stderr, "weir: %s takes no O_DIRECT; reads may come from memory\n", p->name);
+        p->told_direct = true;
+    }
+    bool read = r->kind == STATE_PROBE_READ;
+
+    pthread_mutex_lock(&s->lock);
+    p->last[read] = r->latency_s;
+    p->last_t = t;
+    p->direct = r->direct;
+    p->done += read;
+    pthread_mutex_unlock(&s->lock);
+    if (p->state && !read)
+        weir_state_observe(p->state, t, r->latency_s);
+    if (p->state && read && s->watching)
+        show(s, p);
+    return record(s, r, t, err);
+}
+
+static void fill_metrics(void *arg, struct wr_str *out)
+{
+    static const char *const op[] = {"write", "read"};
+    struct session *s = arg;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->n; i++) {
+        struct path *p = &s->path[i];
+        double now[6];
+        int k = weir_state_probabilities(p->state, 0, now, 6);
+
+        for (int j = 0; j < 2 && p->done; j++)
+            wr_str_addf(out, "weir_probe_latency_seconds{target=\"%s\",op=\"%s\"} %.9g\n", p->name,
+                        op[j], p->last[j]);
+        wr_str_addf(out, "weir_probes_total{target=\"%s\"} %" PRIu64 "\n", p->name, p->done);
+        wr_str_addf(out, "weir_probes_failed_total{target=\"%s\"} %" PRIu64 "\n", p->name,
+                    p->failed);
+        for (int j = 0; j < k; j++)
+            wr_str_addf(out, "weir_state_probability{target=\"%s\",state=\"%d\"} %.6g\n", p->name,
+                        j, now[j]);
+        if (k)
+            wr_str_addf(out, "weir_state_health{target=\"%s\"} %.6g\n", p->name,
+                        weir_state_health(p->state));
+        if (p->done)
+            wr_str_addf(out, "weir_forecast_latency_seconds{target=\"%s\",quantile=\"0.9\"} %.9g\n",
+                        p->name, weir_state_quantile(p->state, 60, 0.9));
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool session_init(struct session *s, const struct cli_call *call, uint64_t bytes,
+                         bool watching, struct wr_err *err)
+{
+    *s = (struct session){.o = call->opts,
+                          .bytes = bytes,
+                          .n = (size_t)call->nargs,
+                          .out = call->out,
+                          .watching = watching};
+    s->path = wr_zalloc(s->n, sizeof *s->path);
+    pthread_mutex_init(&s->lock, NULL);
+    s->began_ns = now_ns();
+    for (size_t i = 0; i < s->n; i++) {
+        s->path[i].name = call->args[i];
+        if (strpbrk(call->args[i], ",\"\n\\"))
+            return wr_fail(err, WR_INPUT,
+                           "a target's name must not hold commas, quotes or line "
+                           "ends; name it through a link");
+        if (watching && !(s->path[i].state = weir_state_create(NULL)))
+            return wr_fail(err, WR_SYSTEM, "not enough memory to watch so many targets");
+    }
+    return true;
+}
+
+static bool session_end(struct session *s, bool ok, struct wr_err *err)
+{
+    struct wr_err other = {0};
+
+    if (s->csv && fclose(s->csv) && ok)
+        ok = wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+    if (s->csv && !ok && s->fresh)
+        unlink(s->o->out);
+    if (s->run) {
+        bool stored = ok && run_put_volatile(s->run, "probe_cpu_s", s->cost_s, "s", &other);
+
+        stored =
+            run_finish(s->run, ok ? RUN_COMPLETE : RUN_FAILED, ok ? NULL : err->text, &other) &&
+            stored;
+        if (ok && !stored) {
+            *err = other;
+            ok = false;
+        }
+    }
+    for (size_t i = 0; i < s->n; i++)
+        weir_state_destroy(s->path[i].state);
+    free(s->path);
+    return ok;
+}
+
+static bool run_probes(struct session *s, const struct cli_call *call,
+                       const struct state_probe_opts *o, struct wr_err *err)
+{
+    struct state_target *t = wr_zalloc(s->n, sizeof *t);
+
+    for (size_t i = 0; i < s->n; i++)
+        t[i].text = call->args[i];
+    wr_interrupt_catch();
+    bool ok = state_probe_run(t, s->n, o, take, s, err);
+
+    wr_interrupt_release();
+    free(t);
+    return ok;
+}
+
+static int probe_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct probe_opts *o = call->opts;
+    struct state_probe_opts p;
+    struct session s;
+    uint64_t done = 0;
+
+    if (!read_probe_opts(&p, o, err))
+        return cli_error(err);
+    bool ok = session_init(&s, call, p.bytes, false, err) && open_csv(&s, err) &&
+              (!o->run || open_run(&s, call, err)) && run_probes(&s, call, &p, err);
+
+    for (size_t i = 0; i < s.n; i++)
+        done += s.path[i].done;
+    ok = session_end(&s, ok, err);
+    if (ok && !o->quiet)
+        fprintf(call->out,
+                "%" PRIu64 " probes in %s, %.3g ms of processor time each; look at them with `weir "
+                "state describe %s --op write`\n",
+                done, o->out, done ? 1e3 * s.cost_s / (double)done : 0, o->out);
+    return ok ? 0 : cli_error(err);
+}
+
+static int watch_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct probe_opts *o = call->opts;
+    struct state_metrics *metrics = NULL;
+    struct state_probe_opts p;
+    struct session s;
+
+    if (!read_probe_opts(&p, o, err))
+        return cli_error(err);
+    if (o->prometheus > 65535) {
+        wr_fail(err, WR_INPUT, "--prometheus %u: give a port below 65536", o->prometheus);
+        return cli_error(err);
+    }
+    bool ok =
+        session_init(&s, call, p.bytes, true, err) &&
+        (!o->prometheus || state_metrics_open(&metrics, o->prometheus, fill_metrics, &s, err)) &&
+        run_probes(&s, call, &p, err);
+
+    state_metrics_close(metrics);
+    ok = session_end(&s, ok, err);
+    return ok ? 0 : cli_error(err);
+}
+
+#define TARGETS_ABOUT                                                                              \
+    "A TARGET is a directory, DIRECTORY@ostN for one object storage target of Lustre, or with "    \
+    "--devices a block device. A probe writes with O_DIRECT, waits for fdatasync and reads back; " \
+    "where O_DIRECT is not possible this is said. Its file has no name, is never larger than one " \
+    "probe and disappears with the process. Targets are probed side by side, and one that hangs "  \
+    "does not stop the others. A file system that is nearly full is left alone."
+
+const struct cli_verb cli_state_probe = {
+    .name = "probe",
+    .summary = "measure the latency of storage paths again and again",
+    .args = "TARGET...",
+    .min_args = 1,
+    .max_args = -1,
+    .about =
+        TARGETS_ABOUT "\n\nCtrl-C, SIGTERM or the end of --for end it; what was measured is in "
+                      "the table. With --append the next call goes on with the same clock.",
+    .examples = "weir state probe /scratch/me --interval 60s -o probes.csv\n"
+                "weir state probe /lustre/me@ost3 /lustre/me@ost4 --for 1h --append\n",
+    .opts = probe_rows,
+    .opts_size = sizeof(struct probe_opts),
+    .main = probe_main,
+};
+
+const struct cli_verb cli_state_watch = {
+    .name = "watch",
+    .summary = "probe storage paths and forecast them live",
+    .args = "TARGET...",
+    .min_args = 1,
+    .max_args = -1,
+    .about =
+        TARGETS_ABOUT "\n\nEvery probe is one line: latencies, the probabilities of the states "
+                      "from fast to slow, and what the next write will most likely stay below.",
+    .examples = "weir state watch /scratch/me --interval 10s\n"
+                "weir state watch /scratch/me --prometheus 9464\n",
+    .opts = watch_rows,
+    .opts_size = sizeof(struct probe_opts),
+    .main = watch_main,
+};

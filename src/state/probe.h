@@ -1,0 +1,61 @@
+/* probe.h -- real writes and reads on storage paths, timed.
+ *
+ *   one thread per target:  wait ─ write + fdatasync ─ read back ─ ...
+ *   the caller's thread:    takes results as they come, notices who hangs
+ *
+ * A target that hangs keeps its own thread waiting and nobody else's. A probe's file has no name
+ * (it is unlinked before it is written), so nothing is left behind however the process ends, and it
+ * never grows beyond one probe.
+ */
+#ifndef STATE_PROBE_H
+#define STATE_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* What a user writes: DIR, DIR@ostN (Lustre), or a block device. */
+struct state_target {
+    const char *text;
+};
+
+struct state_probe_opts {
+    double interval_s, jitter; /* a start may be early or late by this part of the interval */
+    double length_s;           /* 0: until interrupted */
+    uint64_t bytes;
+    uint64_t most; /* probes of each target; 0: any number */
+    bool devices;  /* block devices may be written (with what they hold) */
+    double hang_s; /* a probe that takes longer is reported; 0: 30 s */
+    uint64_t seed;
+    bool (*stop)(void); /* polled */
+};
+
+enum state_probe_kind {
+    STATE_PROBE_WRITE,
+    STATE_PROBE_READ,
+    STATE_PROBE_FAILED,
+    STATE_PROBE_HANGS
+};
+
+struct state_probe_result {
+    size_t target;
+    enum state_probe_kind kind;
+    int64_t unix_ns; /* when it began */
+    double latency_s;
+    double cost_s;     /* processor time of this thread */
+    bool direct;       /* past the page cache */
+    const char *words; /* of a failure; valid during the call */
+};
+
+/* Tries every target once before it returns true; an unusable one is an error. Calls `take` for
+ * each result, from this thread only. Ends when the time is over, `most` is reached or `stop` says
+ * so; what is under way is waited for, but not for those that hang. */
+bool state_probe_run(const struct state_target *targets, size_t n,
+                     const struct state_probe_opts *opts,
+                     bool (*take)(void *arg, const struct state_probe_result *r,
+                                  struct wr_err *err),
+                     void *arg, struct wr_err *err);
+
+#endif
