@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -107,7 +108,7 @@ static bool set_api(struct ior_test *t, const char *text, struct wr_err *err)
 
     for (size_t i = 0; i < sizeof apis / sizeof apis[0]; i++) {
         if (!strcasecmp(apis[i], text)) {
-            strcpy(t->api, apis[i]);
+            snprintf(t->api, sizeof t->api, "%s", apis[i]);
             wr_str_fini(&known);
             return true;
         }
@@ -145,7 +146,7 @@ static bool set(struct ior_test *t, const struct option *o, const char *value, c
         if (strlen(value) >= IOR_NAME_MAX)
             return wr_fail(err, WR_INPUT, "%s: a name of more than %d characters; shorten it", of,
                            IOR_NAME_MAX - 1);
-        strcpy(field, value);
+        snprintf(field, IOR_NAME_MAX, "%s", value);
         return true;
     case REFUSED:
         return wr_fail(err, WR_INPUT, "%s is not simulated; write the test's options instead", of);
