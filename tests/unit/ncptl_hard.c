@@ -1,4 +1,5 @@
-/* Programs outside the corpus, made to be hard: each with all that it does, worked out by hand. */
+/* Programs outside the corpus, made to be hard, each with all that it does; the outputs were read
+ * against the rules of the language and then kept. */
 #include "ncptl_try.h"
 
 static void loops_and_bindings_nest_and_shadow(void **state)
