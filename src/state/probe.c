@@ -240,7 +240,7 @@ static bool next_result(struct crew *c, struct entry *ret)
     for (size_t i = 0; !found && i < c->n; i++) {
         struct worker *w = &c->workers[i];
 
-        if (!w->busy_since_ns || w->told || now - w->busy_since_ns < c->o.hang_s * 1e9)
+        if (!w->busy_since_ns || w->told || (double)(now - w->busy_since_ns) < c->o.hang_s * 1e9)
             continue;
         *ret = (struct entry){.r = {.target = i, .kind = STATE_PROBE_HANGS}};
         ret->r.latency_s = (double)(now - w->busy_since_ns) / 1e9;
