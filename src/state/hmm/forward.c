@@ -47,9 +47,10 @@ static inline __attribute__((always_inline)) double forward(const int k, struct 
                                                             const struct hmm_model *m, double *keep)
 {
     const struct hmm_data *d = w->data;
-    double alpha[HMM_STATES] = {1}, b[CHUNK * HMM_STATES], sum = 0;
+    double alpha[HMM_STATES] = {1}, b[CHUNK * HMM_STATES], all = 0, rest = 0;
 
     for (size_t from = 0; from < d->n; from += CHUNK) {
+        double sum = 0;
         size_t n = d->n - from < CHUNK ? d->n - from : CHUNK;
 
         sum += hmm_emit(b, w->kernels, d, from, n, m);
@@ -69,8 +70,13 @@ static inline __attribute__((always_inline)) double forward(const int k, struct 
             if (keep)
                 memcpy(keep + (from + i) * (size_t)k, alpha, sizeof *keep * (size_t)k);
         }
+        /* Chunks are added with what rounding left over: millions of them lose no digit. */
+        double next = all + sum;
+
+        rest += fabs(all) >= fabs(sum) ? (all - next) + sum : (sum - next) + all;
+        all = next;
     }
-    return sum;
+    return all + rest;
 }
 
 static double log_sum(const double *v, int n)

@@ -179,7 +179,7 @@ INLINE void stretch(const int k, struct product *to, const struct hmm_view *v, s
 {
     struct lanes at;
     uint32_t cls[WIDE];
-    vd m[16], b[4], sum = all(0);
+    vd m[16], b[4], sum = all(0), total = all(0);
     vi exponent = {0};
 
     for (int j = 0; j < k * k; j++)
@@ -220,10 +220,14 @@ INLINE void stretch(const int k, struct product *to, const struct hmm_view *v, s
         }
         if ((i & 3) == 3)
             rescale(k, m, &exponent);
+        if ((i & 511) == 511) { /* sums of stretches, so that long series lose no digit */
+            total += sum;
+            sum = all(0);
+        }
     }
     rescale(k, m, &exponent);
     memcpy(to->m, m, sizeof m);
-    to->sum = sum;
+    to->sum = total + sum;
     to->exponent = exponent;
 }
 

@@ -255,7 +255,7 @@ void online_learn(struct weir_state *s, double t, double x)
     double dt = s->n ? t - s->now.t : 0;
 
     for (int cls = 0; cls < CLASSES; cls++)
-        if (s->n >= (size_t)online_steps[cls] && (cls == 0 || s->n % 3 == (size_t)cls - 1))
+        if (s->n >= (size_t)online_steps[cls] && (cls == 0 || s->n % 8 == (size_t)cls))
             score(s, cls, t, x);
     move_window(s, t, x);
     remember(s, x);
