@@ -48,6 +48,7 @@
     X(list) \
     X(report) \
     X(state) \
+    X(interfere) \
     X(version) \
     X(internal)
 /* clang-format on */

@@ -1,0 +1,217 @@
+/* cmd_interfere_predict.c -- `weir interfere predict`: run times of jobs put together. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/interfere.h"
+#include "cli/interfere_cases.h"
+#include "cli/table.h"
+
+struct predict_opts {
+    const char *cases, *capacity;
+    struct cli_list jobs;
+    uint32_t weights;
+    bool json, check, schedule;
+};
+
+static const struct cli_opt predict_rows[] = {
+    {.name = "cases",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct predict_opts, cases),
+     .value = "FILE",
+     .help = "read capacities and jobs from a JSON file of cases"},
+    {.name = "capacity",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct predict_opts, capacity),
+     .value = "RATE",
+     .help = "what the server carries, as in \"110 MiB/s\"; several with commas: while one, two, "
+             "... jobs are active, the last for more"},
+    {.name = "job",
+     .type = CLI_LIST,
+     .offset = offsetof(struct predict_opts, jobs),
+     .value = "KEY=VALUE,...",
+     .help = "one job: volume=16GB, and where it has them name=A, nodes=3, processes=36, "
+             "weight=2.5, start=5s, cap=50MiB/s; may be given several times"},
+    {.name = "weights",
+     .type = CLI_CHOICE,
+     .offset = offsetof(struct predict_opts, weights),
+     .value = "BY",
+     .def = "nodes",
+     .help = "what a job weighs that has no weight: the number of its nodes, of its processes, or "
+             "all equal",
+     .names = interfere_weights_names},
+    {.name = "schedule",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct predict_opts, schedule),
+     .help = "print who gets how much from when to when"},
+    {.name = "check",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct predict_opts, check),
+     .help = "compare with what the cases expect; status 1 when one differs"},
+    CLI_JSON(struct predict_opts, json),
+    CLI_OPT_END,
+};
+
+static bool open_cases(struct interfere_cases *ret, const struct predict_opts *o,
+                       struct wr_err *err)
+{
+    enum interfere_weights by = (enum interfere_weights)o->weights;
+
+    if (o->cases && (o->capacity || o->jobs.n))
+        return wr_fail(err, WR_INPUT,
+                       "--cases brings its own jobs; leave out --capacity and --job");
+    if (o->cases)
+        return interfere_cases_read(ret, o->cases, by, err);
+    if (!o->jobs.n)
+        return wr_fail(err, WR_INPUT, "there are no jobs; give --job volume=16GB, or --cases FILE");
+    if (!o->capacity)
+        return wr_fail(err, WR_INPUT,
+                       "the capacity is missing; give it as in --capacity \"110 MiB/s\"");
+    return interfere_cases_words(ret, o->capacity, o->jobs.v, o->jobs.n, by, err);
+}
+
+/* Columns that one case alone does not need come first. */
+static const struct cli_column time_columns[] = {
+    {"case", NULL},
+    {"job", NULL},
+    {"weight", NULL},
+    {"weight_from", "from"},
+    {"start_s", "start, s"},
+    {"alone_s", "alone, s"},
+    {"runtime_s", "together, s"},
+    {"slowdown", NULL},
+    {"finish_s", "done at, s"},
+    {"throughput_mib_s", "MiB/s"},
+};
+
+static void put_times(struct cli_table *t, const struct interfere_case *c,
+                      const struct stat_share *s, bool one)
+{
+    for (size_t i = 0; i < c->napps; i++) {
+        double alone = c->job[i].volume / fmin(c->job[i].cap, c->capacity.by_active[0]);
+
+        if (!one)
+            cli_table_text(t, c->id);
+        cli_table_text(t, c->app[i].name);
+        cli_table_real(t, c->job[i].weight);
+        cli_table_text(t, c->app[i].weight_from);
+        cli_table_real(t, c->job[i].start);
+        cli_table_real(t, alone);
+        cli_table_real(t, s->runtime[i]);
+        cli_table_real(t, s->runtime[i] / alone);
+        cli_table_real(t, s->finish[i]);
+        cli_table_real(t, c->job[i].volume / s->runtime[i]);
+    }
+}
+
+static const struct cli_column part_columns[] = {
+    {"case", NULL}, {"t0", "from, s"}, {"t1", "to, s"}, {"job", NULL}, {"rate_mib_s", "MiB/s"}};
+
+static void put_parts(struct cli_table *t, const struct interfere_case *c,
+                      const struct stat_share *s, bool one)
+{
+    for (size_t k = 0; k < s->nparts; k++)
+        for (size_t i = 0; i < c->napps; i++) {
+            if (isnan(s->part[k].rate[i]))
+                continue;
+            if (!one)
+                cli_table_text(t, c->id);
+            cli_table_real(t, s->part[k].from);
+            cli_table_real(t, s->part[k].to);
+            cli_table_text(t, c->app[i].name);
+            cli_table_real(t, s->part[k].rate[i]);
+        }
+}
+
+static const struct view {
+    const struct cli_column *columns;
+    int n;
+    void (*put)(struct cli_table *t, const struct interfere_case *c, const struct stat_share *s,
+                bool one);
+} views[] = {
+    {time_columns, sizeof time_columns / sizeof time_columns[0], put_times},
+    {part_columns, sizeof part_columns / sizeof part_columns[0], put_parts},
+};
+
+static void print_overlap(FILE *out, const struct interfere_case *c)
+{
+    struct stat_share s;
+
+    stat_share_solve(&s, c->job, c->napps, &c->capacity);
+    if (c->napps > 1 && s.all)
+        fprintf(out, "\nall jobs are active for %.6g s\n", s.all->to - s.all->from);
+    else if (c->napps > 1)
+        fputs("\nthe jobs are never all active at once\n", out);
+    stat_share_fini(&s);
+}
+
+static void print_tables(FILE *out, const struct interfere_cases *cs, const struct predict_opts *o)
+{
+    const struct view *v = &views[o->schedule];
+    bool one = cs->n == 1;
+    struct cli_table *t = cli_table_open(out, CLI_AS_TEXT, v->columns + one, v->n - one);
+
+    for (size_t i = 0; i < cs->n; i++) {
+        struct stat_share s;
+
+        stat_share_solve(&s, cs->v[i].job, cs->v[i].napps, &cs->v[i].capacity);
+        v->put(t, &cs->v[i], &s, one);
+        stat_share_fini(&s);
+    }
+    cli_table_close(t);
+    if (one && !o->schedule)
+        print_overlap(out, &cs->v[0]);
+}
+
+static bool predict(const struct cli_call *call, const struct interfere_cases *cs,
+                    struct wr_err *err)
+{
+    const struct predict_opts *o = call->opts;
+    size_t checked;
+
+    if (o->check && !interfere_cases_check(cs, &checked, err))
+        return false;
+    if (o->json) {
+        json_t *all = interfere_cases_json(cs);
+
+        json_dumpf(all, call->out, JSON_INDENT(1));
+        fputc('\n', call->out);
+        json_decref(all);
+        return true;
+    }
+    print_tables(call->out, cs, o);
+    if (o->check)
+        fprintf(call->out, "\ncases as expected: %zu of %zu\n", checked, cs->n);
+    return true;
+}
+
+static int predict_main(const struct cli_call *call, struct wr_err *err)
+{
+    struct interfere_cases cs;
+
+    if (!open_cases(&cs, call->opts, err))
+        return cli_error(err);
+    bool ok = predict(call, &cs, err);
+
+    interfere_cases_fini(&cs);
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_interfere_predict = {
+    .name = "predict",
+    .summary = "run times of jobs that share a server, from what each has to move",
+    .about =
+        "The capacity is divided among the active jobs in proportion to their weights; nobody gets "
+        "more than its cap, and what a capped job leaves goes to the others. Rates change only "
+        "when a job begins or ends, so the times are exact for the model. Jobs come from the "
+        "command line or from a file of cases; docs/models/interference.md has the equations.\n"
+        "\n"
+        "Servers share by client node rather than by process, so a job weighs as much as it has "
+        "nodes, unless --weights or a weight of its own says otherwise; the table tells where each "
+        "weight is from. With --json a file's cases come back with \"predicted\" in the place of "
+        "\"expected\".",
+    .examples = "weir interfere predict --capacity 95MB/s --job volume=16GB --job volume=8GB\n"
+                "weir interfere predict --cases cases.json --json\n",
+    .opts = predict_rows,
+    .opts_size = sizeof(struct predict_opts),
+    .main = predict_main,
+};

@@ -1,0 +1,9 @@
+/* interfere.h -- the verbs below `weir interfere`. */
+#ifndef CLI_INTERFERE_H
+#define CLI_INTERFERE_H
+
+#include "cli/cli.h"
+
+extern const struct cli_verb cli_interfere_predict;
+
+#endif

@@ -1,0 +1,196 @@
+/* What the model says of a case, as JSON, and whether the case's file expects the same. */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/interfere_cases.h"
+
+static json_t *real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *rates_json(const struct interfere_case *c, const struct stat_share_part *part)
+{
+    json_t *rates = json_object();
+
+    for (size_t i = 0; part && i < c->napps; i++)
+        if (!isnan(part->rate[i]))
+            json_object_set_new(rates, c->app[i].name, json_real(part->rate[i]));
+    return rates;
+}
+
+static json_t *predicted(const struct interfere_case *c, const struct stat_share *s)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < c->napps; i++) {
+        double rate = s->runtime[i] > 0 ? c->job[i].volume / s->runtime[i] : 0;
+
+        json_object_set_new(all, c->app[i].name,
+                            json_pack("{so, so, so}", "finish_s", real(s->finish[i]), "runtime_s",
+                                      real(s->runtime[i]), "throughput_mib_s", real(rate)));
+    }
+    return all;
+}
+
+static json_t *all_active(const struct interfere_case *c, const struct stat_share *s)
+{
+    double duration = s->all ? s->all->to - s->all->from : 0;
+
+    return json_pack("{so, so}", "duration_s", real(duration), "rates_mib_s",
+                     rates_json(c, s->all));
+}
+
+static json_t *schedule(const struct interfere_case *c, const struct stat_share *s)
+{
+    json_t *parts = json_array();
+
+    for (size_t i = 0; i < s->nparts; i++)
+        json_array_append_new(parts,
+                              json_pack("{so, so, so}", "t0", real(s->part[i].from), "t1",
+                                        real(s->part[i].to), "rates", rates_json(c, &s->part[i])));
+    return parts;
+}
+
+static json_t *weights(const struct interfere_case *c, const struct stat_share *s)
+{
+    json_t *all = json_object();
+
+    (void)s;
+    for (size_t i = 0; i < c->napps; i++)
+        json_object_set_new(
+            all, c->app[i].name,
+            json_pack("{sf, ss}", "weight", c->job[i].weight, "from", c->app[i].weight_from));
+    return all;
+}
+
+/* What is ours in a case that is written, and the key in whose place it stands. */
+static const struct answer {
+    const char *key, *replaces;
+    json_t *(*make)(const struct interfere_case *c, const struct stat_share *s);
+} answers[] = {
+    {"predicted", "expected", predicted},
+    {"predicted_all_active", "expected_all_active", all_active},
+    {"schedule", "schedule", schedule},
+    {"weights", "weights", weights},
+};
+enum { NANSWERS = sizeof answers / sizeof answers[0] };
+
+json_t *interfere_case_json(const struct interfere_case *c, const struct stat_share *s)
+{
+    json_t *all = json_object(), *value;
+    const char *key;
+
+    json_object_foreach(c->from, key, value)
+    {
+        const struct answer *a = NULL;
+
+        for (size_t i = 0; i < NANSWERS; i++)
+            if (!strcmp(key, answers[i].replaces) || !strcmp(key, answers[i].key))
+                a = &answers[i];
+        if (a)
+            json_object_set_new(all, a->key, a->make(c, s));
+        else
+            json_object_set(all, key, value);
+    }
+    for (size_t i = 0; i < NANSWERS; i++)
+        if (!json_object_get(all, answers[i].key))
+            json_object_set_new(all, answers[i].key, answers[i].make(c, s));
+    return all;
+}
+
+json_t *interfere_cases_json(const struct interfere_cases *c)
+{
+    json_t *all = json_copy(c->all), *list = json_array();
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct stat_share s;
+
+        stat_share_solve(&s, c->v[i].job, c->v[i].napps, &c->v[i].capacity);
+        json_array_append_new(list, interfere_case_json(&c->v[i], &s));
+        stat_share_fini(&s);
+    }
+    json_object_set_new(all, "cases", list);
+    return all;
+}
+
+/* ---- the check ---- */
+
+static bool near(const json_t *want, const json_t *got, double tolerance, struct wr_err *err)
+{
+    double a = json_number_value(want), b = json_number_value(got);
+
+    if (json_is_number(got) && fabs(a - b) <= fmax(1e-6, tolerance * fabs(a)))
+        return true;
+    return wr_fail(err, WR_CHECK, "%s is expected, the model says %s; correct the one or the other",
+                   wr_text_real(a).s, json_is_number(got) ? wr_text_real(b).s : "nothing");
+}
+
+/* Everything that `want` holds is in `got`, and lists are equally long. */
+static bool agree(json_t *want, const json_t *got, double tolerance, struct wr_err *err)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+
+    if (json_is_number(want))
+        return near(want, got, tolerance, err);
+    if (json_typeof(want) != json_typeof(got) || json_array_size(want) != json_array_size(got))
+        return wr_fail(err, WR_CHECK, "the model's answer has another form; correct the case");
+    json_object_foreach(want, key, value)
+    {
+        const json_t *mine = json_object_get(got, key);
+
+        if (!mine)
+            return wr_fail(err, WR_CHECK, "the model says nothing of \"%s\"; correct the case",
+                           wr_text_clip(key).s);
+        if (!agree(value, mine, tolerance, err))
+            return wr_wrap(err, "%s", wr_text_clip(key).s);
+    }
+    json_array_foreach(want, i, value)
+    {
+        if (!agree(value, json_array_get(got, i), tolerance, err))
+            return wr_wrap(err, "[%zu]", i);
+    }
+    return true;
+}
+
+static bool check_case(const struct interfere_case *c, size_t *checked, struct wr_err *err)
+{
+    const json_t *given = json_object_get(c->from, "tolerance_rel");
+    double tolerance = json_is_number(given) ? json_number_value(given) : 1e-6;
+    struct stat_share s;
+    bool ok = true, any = false;
+
+    stat_share_solve(&s, c->job, c->napps, &c->capacity);
+    for (size_t i = 0; ok && i < NANSWERS; i++) {
+        json_t *want = json_object_get(c->from, answers[i].replaces);
+
+        if (!want || answers[i].make == weights)
+            continue;
+        json_t *got = answers[i].make(c, &s);
+
+        ok = agree(want, got, tolerance, err) || wr_wrap(err, "%s", answers[i].replaces);
+        any = true;
+        json_decref(got);
+    }
+    stat_share_fini(&s);
+    *checked += any;
+    return ok;
+}
+
+bool interfere_cases_check(const struct interfere_cases *c, size_t *ret_checked, struct wr_err *err)
+{
+    size_t checked = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (!check_case(&c->v[i], &checked, err))
+            return wr_wrap(err, "case %s", wr_text_clip(c->v[i].id).s);
+    if (!checked)
+        return wr_fail(err, WR_INPUT,
+                       "no case expects anything; add \"expected\" or leave out "
+                       "--check");
+    *ret_checked = checked;
+    return true;
+}
