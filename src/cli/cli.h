@@ -45,6 +45,7 @@
     X(topo) \
     X(place) \
     X(lang) \
+    X(dev) \
     X(list) \
     X(report) \
     X(state) \

@@ -13,6 +13,7 @@
 #include "rank/coll/coll.h"
 #include "rank/place/place.h"
 #include "rank/rank.h"
+#include "store/dev/dev.h"
 
 struct list_opts {
     bool json;
@@ -39,6 +40,7 @@ static const struct list_table tables[] = {
     {"programs", "program", "what the ranks of a job do", load_kinds},
     {"mpis", "mpi", "what MPI costs them", rank_mpi_kinds},
     {"collectives", "collective", "how collectives are done", coll_kinds},
+    {"devices", "device", "how long a disk or flash drive takes", dev_kinds},
 };
 
 enum { NTABLES = sizeof tables / sizeof tables[0] };

@@ -1,0 +1,54 @@
+/* dev.c -- the table of devices and the way into one. */
+#include "store/dev/dev.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "dev_priv.h"
+
+#define DEV_OPS(n) &dev_model_##n,
+#define DEV_KIND(n) &dev_model_##n.kind,
+
+const struct dev_ops *const dev_table[] = {DEVICES(DEV_OPS) NULL};
+const struct conf_kind *const dev_kinds[] = {DEVICES(DEV_KIND) NULL};
+
+bool dev_open(struct dev *ret, const struct conf_plugin *plug, uint64_t seed, uint32_t entity,
+              struct wr_err *err)
+{
+    struct dev d = {.ops = (const struct dev_ops *)plug->kind,
+                    .params = plug->params,
+                    .seed = seed,
+                    .entity = entity};
+
+    if (d.ops->open && !d.ops->open(&d, err))
+        return wr_wrap(err, "device %s", d.ops->kind.name);
+    *ret = d;
+    return true;
+}
+
+void dev_close(struct dev *d)
+{
+    free(d->priv);
+    *d = (struct dev){0};
+}
+
+uint64_t dev_submit(struct dev *d, const struct dev_req *r)
+{
+    assert(r->t_ps >= d->last_ps);
+    d->last_ps = r->t_ps;
+    return d->ops->submit(d, r);
+}
+
+uint64_t dev_flush(struct dev *d, uint64_t t_ps)
+{
+    assert(t_ps >= d->last_ps);
+    d->last_ps = t_ps;
+    return d->ops->flush ? d->ops->flush(d, t_ps) : t_ps;
+}
+
+uint64_t dev_interface_ps(const struct dev *d, uint64_t bytes)
+{
+    double bps = d->ops->interface_bps ? d->ops->interface_bps(d) : 0;
+
+    return bps > 0 ? (uint64_t)((double)bytes / bps * 1e12) : 0;
+}

@@ -1,0 +1,63 @@
+/* dev.h -- a storage device: a request goes in, the time at which it is done comes out.
+ *
+ *   dev_open(&d, &plugin, seed, entity)     parameters checked, memory taken
+ *   done_ps = dev_submit(&d, &request)      arrivals must not go back in time
+ *   done_ps = dev_flush(&d, t_ps)           when all that was written is on the medium
+ *
+ * A device (struct dev_ops) owns one decision: service time. It knows no network, no
+ * files and no clients, keeps a state of fixed size and never allocates after it
+ * was opened. Invariants, which tests/contract/dev.c holds every entry of the table to:
+ *
+ *  1. A request is done at its arrival or later, by at least bytes / interface rate.
+ *  2. On a device in the same state, more bytes never take less time.
+ *  3. Same parameters, seed, entity and requests: same times, to the picosecond.
+ *  4. Where `in_order` is set, requests are done in the order in which they came.
+ */
+#ifndef STORE_DEV_DEV_H
+#define STORE_DEV_DEV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "conf/conf.h"
+
+struct dev_req {
+    uint64_t t_ps; /* arrival, not before that of the request before */
+    uint64_t offset_b, bytes;
+    bool write;
+};
+
+struct dev {
+    const struct dev_ops *ops;
+    const void *params;
+    uint64_t seed;
+    uint32_t entity; /* which of many devices: its randomness is its own */
+    uint64_t last_ps;
+    void *priv;
+};
+
+struct dev_ops {
+    struct conf_kind kind; /* first, so that a kind leads back to its table entry */
+    bool in_order;         /* first come, first done */
+    bool (*open)(struct dev *d, struct wr_err *err); /* sets priv */
+    uint64_t (*submit)(struct dev *d, const struct dev_req *r);
+    uint64_t (*flush)(struct dev *d, uint64_t t_ps); /* NULL: nothing is ever behind */
+    /* Bytes per second that no request exceeds; 0: no limit. */
+    double (*interface_bps)(const struct dev *d);
+};
+
+extern const struct dev_ops *const dev_table[]; /* ends with NULL */
+extern const struct conf_kind *const dev_kinds[];
+
+/* The plug-in and its parameters must outlive the device. */
+bool dev_open(struct dev *ret, const struct conf_plugin *plug, uint64_t seed, uint32_t entity,
+              struct wr_err *err);
+void dev_close(struct dev *d);
+uint64_t dev_submit(struct dev *d, const struct dev_req *r);
+uint64_t dev_flush(struct dev *d, uint64_t t_ps);
+
+/* The least time that `bytes` take on the device's interface. */
+uint64_t dev_interface_ps(const struct dev *d, uint64_t bytes);
+
+#endif

@@ -1,0 +1,132 @@
+/* drive.c -- a closed loop around one device. */
+#include "store/dev/drive.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+enum { DRIVE_PURPOSE = 0x64726976 }; /* "driv": which record is next */
+
+const struct dev_load dev_loads[DEV_LOADS] = {
+    {"sequential read", 512 << 10, false, false},
+    {"sequential write", 512 << 10, true, false},
+    {"random read", 4 << 10, false, true},
+    {"random write", 4 << 10, true, true},
+};
+
+const struct dev_shipped dev_shipped[] = {
+#include "device_sets.inc"
+    {NULL, NULL},
+};
+
+static const struct conf_row file_rows[] = {
+    {.key = "size",
+     .type = CONF_BYTES,
+     .offset = offsetof(struct dev_file, size),
+     .def = "512 MB",
+     .min = 512 << 10,
+     .max = 1e11,
+     .help = "Size of the file that is read and written; at least one record of 512 KiB."},
+    {.key = "extents",
+     .type = CONF_U32,
+     .offset = offsetof(struct dev_file, extents),
+     .def = "1",
+     .min = 1,
+     .max = 1024,
+     .help = "Pieces of the same size that the file is in."},
+    {.key = "apart",
+     .type = CONF_BYTES,
+     .offset = offsetof(struct dev_file, apart),
+     .def = "0 B",
+     .min = 0,
+     .max = 1e15,
+     .help = "From the beginning of one piece to that of the next; 0: without a gap."},
+    CONF_END,
+};
+
+const struct conf_row dev_set_rows[] = {
+    {.key = "title",
+     .type = CONF_STRING,
+     .offset = offsetof(struct dev_set, title),
+     .def = "",
+     .help = "What the device is called in words."},
+    {.key = "device",
+     .type = CONF_PLUGIN,
+     .offset = offsetof(struct dev_set, device),
+     .kinds = dev_kinds,
+     .help = "The device's model and its parameters."},
+    {.key = "file",
+     .type = CONF_SECTION,
+     .offset = offsetof(struct dev_set, file),
+     .def = "",
+     .help = "Where the records lie that `weir dev` reads and writes.",
+     .rows = file_rows},
+    CONF_END,
+};
+
+static uint64_t extent_b(const struct dev_file *f)
+{
+    return f->size / f->extents;
+}
+
+bool dev_file_check(const struct dev_file *f, struct wr_err *err)
+{
+    if (f->extents > 1 && f->apart && f->apart < extent_b(f))
+        return wr_fail(err, WR_INPUT,
+                       "pieces of %llu B do not fit %llu B apart; raise file.apart or "
+                       "file.extents",
+                       (unsigned long long)extent_b(f), (unsigned long long)f->apart);
+    if (extent_b(f) < 512 << 10)
+        return wr_fail(err, WR_INPUT,
+                       "%u pieces of the file have less than one record of 512 KiB each; lower "
+                       "file.extents",
+                       f->extents);
+    return true;
+}
+
+/* Records do not cross from one piece to the next: each holds whole ones. */
+static uint64_t place(const struct dev_file *f, uint64_t record_b, uint64_t nth)
+{
+    uint64_t each = extent_b(f) / record_b, apart = f->apart ? f->apart : each * record_b;
+
+    return nth / each * apart + nth % each * record_b;
+}
+
+static uint32_t earliest(const uint64_t *done, uint32_t n)
+{
+    uint32_t at = 0;
+
+    for (uint32_t i = 1; i < n; i++)
+        if (done[i] < done[at])
+            at = i;
+    return at;
+}
+
+void dev_drive(struct dev *d, const struct dev_file *f, const struct dev_load *load, uint32_t depth,
+               struct dev_result *ret)
+{
+    uint64_t done[DEV_MOST_DEPTH] = {0}, last = 0;
+    uint64_t records = extent_b(f) / load->record_b * f->extents;
+    struct wr_rng rng;
+
+    assert(depth && depth <= DEV_MOST_DEPTH && records && records <= UINT32_MAX);
+    memset(ret, 0, sizeof *ret);
+    wr_rng_init(&rng, d->seed, d->entity, DRIVE_PURPOSE);
+    for (uint64_t i = 0; i < records; i++) {
+        uint64_t nth = load->random ? wr_rng_below(&rng, (uint32_t)records) : i;
+        uint64_t *slot = &done[earliest(done, depth)];
+        struct dev_req r = {.t_ps = *slot,
+                            .offset_b = place(f, load->record_b, nth),
+                            .bytes = load->record_b,
+                            .write = load->write};
+
+        *slot = dev_submit(d, &r);
+        last = *slot > last ? *slot : last;
+        wr_hist_add(&ret->latency_ps, *slot - r.t_ps);
+    }
+    ret->requests = records;
+    ret->bytes = records * load->record_b;
+    ret->elapsed_ps = load->write ? dev_flush(d, last) : last;
+}
