@@ -116,7 +116,9 @@ static bool read_row(struct cursor *c, const struct report_csv_shape *shape, con
                      size_t n, struct wr_str *field, void *ctx, struct wr_err *err)
 {
     double col[REPORT_CSV_MAX_COLS];
-    struct wr_str text = {0};
+    struct wr_str texts[REPORT_CSV_MAX_COLS] = {0};
+    const char *text[REPORT_CSV_MAX_COLS];
+    uint32_t is_text = shape->texts ? shape->texts : 1;
     enum stop stop = STOP_FIELD;
     bool ok = true;
 
@@ -128,17 +130,20 @@ static bool read_row(struct cursor *c, const struct report_csv_shape *shape, con
                          n);
         else if (!next_field(c, field, &stop, err))
             ok = false;
-        else if (which[i])
-            ok = read_number(c, field->s, &col[which[i]], err);
+        else if (is_text >> which[i] & 1)
+            wr_str_add(&texts[which[i]], field->s);
         else
-            wr_str_add(&text, field->s);
+            ok = read_number(c, field->s, &col[which[i]], err);
     }
     if (ok && stop == STOP_FIELD)
         ok = fail_at(c, err, "more fields than the first line has; quote a field that has commas");
+    for (size_t k = 0; k < REPORT_CSV_MAX_COLS; k++)
+        text[k] = wr_str_get(&texts[k]);
     if (ok)
-        shape->row(ctx, wr_str_get(&text), col);
+        shape->row(ctx, text, col);
     next_line(c);
-    wr_str_fini(&text);
+    for (size_t k = 0; k < REPORT_CSV_MAX_COLS; k++)
+        wr_str_fini(&texts[k]);
     return ok;
 }
 

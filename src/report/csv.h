@@ -11,18 +11,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
 enum { REPORT_CSV_MAX_COLS = 32 };
 
 struct report_csv_shape {
-    const char *const *names; /* the first is text, the others are numbers */
+    const char *const *names; /* the first is text, the others are numbers; but see `texts` */
     size_t n;                 /* at most REPORT_CSV_MAX_COLS */
     size_t needed;            /* the first so many must be there */
-    /* One row; `col` has the numbers of names 1 .. n-1 at 1 .. n-1. `text` is valid during
-     * the call. */
-    void (*row)(void *ctx, const char *text, const double *col);
+    /* One row: name k's text at text[k], its number at col[k]. Texts are valid during the
+     * call. */
+    void (*row)(void *ctx, const char *const *text, const double *col);
+    uint32_t texts; /* bit k: name k is text; 0: only the first is */
 };
 
 /* `name` stands for the file in messages, which begin with name:line:column. */

@@ -117,10 +117,10 @@ struct csv_reader {
     size_t file, rows;
 };
 
-static void add_row(void *ctx, const char *text, const double *col)
+static void add_row(void *ctx, const char *const *text, const double *col)
 {
     struct csv_reader *r = ctx;
-    struct sweep_curve *curve = find_curve(r->sweep, r->file, text);
+    struct sweep_curve *curve = find_curve(r->sweep, r->file, text[0]);
     struct sweep_point p = {.seeds = 1};
 
     memcpy(p.col, col + 1, sizeof p.col);
@@ -141,7 +141,7 @@ static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_er
     /* As report_sweep_csv writes them; `seeds` is known and not needed. */
     const char *names[SWEEP_COLS + 2];
     struct csv_reader reader = {s, i, 0};
-    struct report_csv_shape shape = {names, SWEEP_COLS + 2, 2, add_row};
+    struct report_csv_shape shape = {names, SWEEP_COLS + 2, 2, add_row, 0};
 
     memcpy(names, sweep_names, sizeof sweep_names);
     names[SWEEP_COLS + 1] = "seeds";

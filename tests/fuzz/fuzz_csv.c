@@ -10,23 +10,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static const char *const names[] = {"series", "load", "accepted", "lat_mean_ns"};
 
-static void row(void *ctx, const char *text, const double *col)
+static void row(void *ctx, const char *const *text, const double *col)
 {
     (void)ctx;
-    if (strlen(text) > 1 << 20)
-        abort();
-    for (int i = 1; i < 4; i++)
-        if (isinf(col[i]))
+    for (int i = 0; i < 4; i++)
+        if (isinf(col[i]) || strlen(text[i]) > 1 << 20)
             abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    struct report_csv_shape shape = {names, 4, 2, row};
-    struct wr_err err = {0};
+    for (uint32_t texts = 0; texts <= 5; texts += 5) { /* the first only; or the third too */
+        struct report_csv_shape shape = {names, 4, 2, row, texts};
+        struct wr_err err = {0};
 
-    if (!report_csv_parse(&shape, "fuzz", (const char *)data, len, NULL, &err) &&
-        (err.code != WR_INPUT || strncmp(err.text, "fuzz:", 5) != 0))
-        abort();
+        if (!report_csv_parse(&shape, "fuzz", (const char *)data, len, NULL, &err) &&
+            (err.code != WR_INPUT || strncmp(err.text, "fuzz:", 5) != 0))
+            abort();
+    }
     return 0;
 }
