@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/interfere.h"
 
-static const struct cli_verb *const subs[] = {&cli_interfere_predict, NULL};
+static const struct cli_verb *const subs[] = {&cli_interfere_predict, &cli_interfere_tables, NULL};
 
 const struct cli_verb cli_cmd_interfere = {
     .name = "interfere",

@@ -5,5 +5,6 @@
 #include "cli/cli.h"
 
 extern const struct cli_verb cli_interfere_predict;
+extern const struct cli_verb cli_interfere_tables;
 
 #endif
