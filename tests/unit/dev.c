@@ -166,6 +166,22 @@ static void without_read_ahead_the_next_record_costs_a_turn(void **state)
     help_dev_close(&h);
 }
 
+static void what_the_cache_cannot_hold_is_read_again(void **state)
+{
+    struct help_dev h;
+    uint64_t t = 0;
+
+    (void)state;
+    help_dev_open(&h, "{kind: hdd, cache: 4 MB, " HDD "}", 1);
+    for (uint64_t i = 0; i < 80; i++)
+        t = help_ask(&h, t, i * 100000, 100000, false);
+    /* The last 4 MB are there, the first are not. */
+    assert_int_equal(help_ask(&h, t, 5000000, 100000, false) - t, 10 * US);
+    t += 100 * US;
+    assert_true(help_ask(&h, t, 0, 100000, false) - t > 1 * MS);
+    help_dev_close(&h);
+}
+
 static void inner_zones_are_slower(void **state)
 {
     struct help_dev h;
@@ -325,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_random_read_is_seek_turn_and_transfer),
         cmocka_unit_test(transfers_take_their_share_of_a_turn),
         cmocka_unit_test(without_read_ahead_the_next_record_costs_a_turn),
+        cmocka_unit_test(what_the_cache_cannot_hold_is_read_again),
         cmocka_unit_test(inner_zones_are_slower),
         cmocka_unit_test(cached_writes_are_done_at_once_until_the_queue_is_full),
         cmocka_unit_test(where_the_platters_are_is_the_seeds),

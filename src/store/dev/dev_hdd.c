@@ -143,8 +143,16 @@ static void seg_cut(struct hdd *s, uint64_t t)
     s->seg.live = false;
 }
 
+/* Of what was read no more is kept than the cache holds. */
+static void seg_forget(struct hdd_segment *g, uint64_t cache)
+{
+    if (g->base_b - g->first_b > cache)
+        g->first_b = g->base_b - cache;
+}
+
 /* Does the segment serve the request? If so, *ret_at is when the platter has given all of it. */
-static bool seg_serve(struct hdd *s, const struct dev_req *r, uint64_t read_ahead, uint64_t *ret_at)
+static bool seg_serve(struct hdd *s, const struct hdd_params *p, const struct dev_req *r,
+                      uint64_t *ret_at)
 {
     struct hdd_segment *g = &s->seg;
     uint64_t end = r->offset_b + r->bytes, reach = seg_reach(s, r->t_ps);
@@ -162,7 +170,8 @@ static bool seg_serve(struct hdd *s, const struct dev_req *r, uint64_t read_ahea
         s->mech.at_b = end;
     }
     if (going)
-        g->limit_b = dev_later(g->limit_b, seg_limit(s, end, read_ahead));
+        g->limit_b = dev_later(g->limit_b, seg_limit(s, end, p->read_ahead));
+    seg_forget(g, p->cache);
     return true;
 }
 
@@ -239,10 +248,11 @@ static uint64_t hdd_read(struct hdd *s, const struct hdd_params *p, const struct
         dev_later(r->t_ps + dev_ps(p->overhead), s->link_ps) + dev_span_ps(r->bytes, p->interface);
     uint64_t at = r->t_ps, end = r->offset_b + r->bytes;
 
-    if (!is_dirty(s, r) && !seg_serve(s, r, p->read_ahead, &at)) {
+    if (!is_dirty(s, r) && !seg_serve(s, p, r, &at)) {
         seg_cut(s, dev_later(r->t_ps, s->mech.free_ps));
         at = hdd_access(&s->mech, r->t_ps + dev_ps(p->overhead), r->offset_b, r->bytes, false);
         s->seg = (struct hdd_segment){r->offset_b, end, at, seg_limit(s, end, p->read_ahead), true};
+        seg_forget(&s->seg, p->cache);
     }
     s->link_ps = over;
     return dev_later(over, at);
