@@ -176,7 +176,7 @@ const struct cli_verb cli_cmd_dev = {
         "with records of 4 KiB, each time from a fresh device and until what was written is on "
         "the medium. MB/s are 10^6 bytes per second; latencies are microseconds from a request's "
         "arrival until it is done.\n\n"
-        "NAME is a device that weir knows by its data sheet (st2000nx0253, d3-s4510), or a model "
+        "NAME is a device whose parameters weir brings along (st2000nx0253, d3-s4510), or a model "
         "with its default parameters (`weir list devices`). FILE is a configuration with `device:` "
         "and `file:`, as those in examples/devices.",
     .examples = "weir dev st2000nx0253\n"
