@@ -8,8 +8,10 @@ double stat_digamma(double x)
 {
     double sum = 0;
 
-    for (; x < 15; x++)
+    while (x < 15) {
         sum -= 1 / x;
+        x += 1;
+    }
     double f = 1 / (x * x);
 
     return sum + log(x) - 0.5 / x -
@@ -20,8 +22,10 @@ double stat_trigamma(double x)
 {
     double sum = 0;
 
-    for (; x < 15; x++)
+    while (x < 15) {
         sum += 1 / (x * x);
+        x += 1;
+    }
     double f = 1 / (x * x);
 
     return sum + 1 / x + f / 2 +
