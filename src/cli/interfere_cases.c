@@ -82,7 +82,9 @@ static const struct field *find_field(const char *key, struct wr_err *err)
 
 static double *value_of(struct interfere_app *app, const struct field *f)
 {
-    return (double *)((char *)app + f->offset);
+    void *at = (char *)app + f->offset;
+
+    return at;
 }
 
 /* ---- weights and checks, the same for both sources ---- */
