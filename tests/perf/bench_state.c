@@ -1,6 +1,7 @@
 /* bench_state.c -- what the recursions, a fit and the library cost, one core.
  *
  *   bench.state                all lines
+ *   bench.state --library      only what the library costs
  *   bench.state --csv N FILE   only writes N simulated probes, for other programs to fit
  *
  * Processor time, the best of several repetitions, because the machine may be shared.
@@ -189,6 +190,10 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[1], "--csv"))
         return write_csv(argv[2], argv[3]);
+    if (argc == 2 && !strcmp(argv[1], "--library")) {
+        time_library();
+        return 0;
+    }
     time_loglik("likelihood, regular grid, 100,000", 100000, true);
     time_loglik("likelihood, all steps different, 100,000", 100000, false);
     time_loglik("likelihood, regular grid, 1,000,000", 1000000, true);

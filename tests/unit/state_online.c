@@ -155,6 +155,62 @@ static void a_new_regime_is_followed(void **state)
     free(g);
 }
 
+/* Quantiles are found from exact tails, exceedances from a table: they undo each other, also far
+ * out. */
+static void a_quantile_is_exceeded_as_often_as_it_says(void **state)
+{
+    (void)state;
+    struct weir_state *s = weir_state_create(NULL);
+    struct wr_rng *g = calloc(1, sizeof *g);
+
+    wr_rng_init(g, 2, 1, 1);
+    for (int i = 0; i < 700; i++) {
+        weir_state_observe(s, 60.0 * i, exp(-5 + (i / 40 % 3) + 0.1 * wr_rng_normal(g)));
+        if (i % 100 != 5 && i % 100 != 77)
+            continue;
+        for (double above = 0.999; above > 1e-14; above *= 0.6) {
+            double horizon = 40 + 1e4 * above;
+
+            close_to("above",
+                     weir_state_exceeds(s, horizon, weir_state_quantile(s, horizon, 1 - above)),
+                     1 - (1 - above), 1e-9);
+        }
+    }
+    assert_true(weir_state_exceeds(s, 60, 0) == 1);
+    assert_true(weir_state_exceeds(s, 60, INFINITY) == 0);
+    weir_state_destroy(s);
+    free(g);
+}
+
+/* A step is a step however often it was made before: jittered and repeated ones, many horizons. */
+static void probabilities_do_not_depend_on_what_was_asked_before(void **state)
+{
+    (void)state;
+    static const double q[] = {-1e-3, 8e-4, 2e-4, 2e-3, -3e-3, 1e-3, 5e-4, 5e-4, -1e-3};
+    static const double mu[] = {-5, -4, -3}, sd[] = {0.1, 0.2, 0.3};
+    struct weir_state_config c = {.size = sizeof c, .refit_every = -1};
+    struct weir_state *often = weir_state_create(&c);
+
+    weir_state_set_model(often, 3, q, mu, sd);
+    for (int i = 0; i < 50; i++)
+        weir_state_observe(often, 60.0 * i, exp(-5 + i % 3));
+    for (int i = 0; i < 200; i++) {
+        struct weir_state *fresh = weir_state_create(&c);
+        double a[3], b[3], horizon = i % 2 ? 300 : 7.3 * i;
+
+        weir_state_set_model(fresh, 3, q, mu, sd);
+        for (int j = 0; j < 50; j++)
+            weir_state_observe(fresh, 60.0 * j, exp(-5 + j % 3));
+        weir_state_probabilities(often, horizon, a, 3);
+        weir_state_probabilities(fresh, horizon, b, 3);
+        close_to("sum", a[0] + a[1] + a[2], 1, 1e-12);
+        for (int j = 0; j < 3; j++)
+            close_to("state", a[j], b[j], 1e-12);
+        weir_state_destroy(fresh);
+    }
+    weir_state_destroy(often);
+}
+
 static enum weir_state_advice never(const struct weir_state_view *v, void *arg)
 {
     *(double *)arg = v->cost_s;
@@ -217,6 +273,8 @@ int main(void)
         cmocka_unit_test(nothing_allocates_after_creation),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(a_new_regime_is_followed),
+        cmocka_unit_test(a_quantile_is_exceeded_as_often_as_it_says),
+        cmocka_unit_test(probabilities_do_not_depend_on_what_was_asked_before),
         cmocka_unit_test(advice_keeps_the_budget_and_the_hour),
         cmocka_unit_test(threads_may_share_one),
     };

@@ -51,9 +51,7 @@ API struct weir_state *weir_state_create(const struct weir_state_config *config)
         weir_state_destroy(s);
         return NULL;
     }
-    for (int cls = 0; cls < CLASSES; cls++)
-        for (int e = 0; e < EXPERTS; e++)
-            s->weight[cls][e] = 1.0 / EXPERTS;
+    online_begin(s);
     return s;
 }
 
@@ -76,12 +74,16 @@ void online_adopt(struct weir_state *s)
 {
     hmm_stationary(s->long_run, &s->model, 0);
     hmm_time_to(s->to_idle, s->model.q[0], s->model.k, 0);
-    for (int c = 0; c <= CLASSES; c++)
+    for (int c = 0; c < CLASSES; c++)
         s->step[c].valid = false;
+    for (int i = 0; i < ASKED; i++)
+        s->asked[i].valid = false;
     if (!s->has_model)
         memcpy(s->now.p, s->long_run, sizeof s->now.p);
     s->has_model = true;
-    if (!s->history.n)
+    if (!s->n)
+        s->origin = s->model.emit[0][HMM_LOC];
+    if (!s->nhistory || !s->n)
         online_begin_history(s);
     online_refilter(s);
 }
@@ -138,7 +140,7 @@ API int weir_state_observe(struct weir_state *s, double t_s, double latency_s)
 
     pthread_mutex_lock(&s->lock);
     if (!s->n || t_s >= s->now.t) {
-        if (!s->n)
+        if (!s->n && !s->has_model)
             s->origin = x;
         online_learn(s, t_s, x);
         s->since_fit++;
@@ -215,7 +217,7 @@ API int weir_state_probabilities(struct weir_state *s, double horizon_s, double 
 
     memcpy(p, s->now.p, sizeof p);
     if (k && horizon_s > 0)
-        online_step(p, s, horizon_s, &s->step[CLASSES]);
+        online_step(p, s, horizon_s, online_asked(s, horizon_s));
     for (int i = 0; i < k && i < most; i++)
         ret[i] = p[i];
     pthread_mutex_unlock(&s->lock);
@@ -224,41 +226,74 @@ API int weir_state_probabilities(struct weir_state *s, double horizon_s, double 
 
 /* Asks one question of the forecast at a horizon. */
 static double ask(struct weir_state *s, double horizon_s, double arg,
-                  double (*f)(const struct hmm_mix *m, double arg))
+                  double (*f)(const struct weir_state *s, const struct outlook *o, double arg))
 {
-    struct hmm_mix m;
+    struct outlook o;
     double answer = NAN;
 
     if (!(horizon_s >= 0) || isnan(arg))
         return NAN;
     pthread_mutex_lock(&s->lock);
     if (s->n) {
-        online_forecast(&m, s, horizon_s);
-        answer = f(&m, arg);
+        online_forecast(&o, s, horizon_s);
+        answer = f(s, &o, arg);
     }
     pthread_mutex_unlock(&s->lock);
     return answer;
 }
 
-static double ask_quantile(const struct hmm_mix *m, double p)
+/* The forecast as the rest of weir knows it. */
+static void to_mix(struct hmm_mix *ret, const struct outlook *o)
 {
-    return exp(hmm_mix_quantile(m, p));
+    ret->n = 0;
+    for (int i = 0; i < o->n; i++)
+        if (o->w[i] > 0)
+            hmm_mix_add(ret, o->w[i], o->mu[i], 1 / o->inv[i]);
 }
 
-static double ask_exceeds(const struct hmm_mix *m, double latency)
+static double ask_quantile(const struct weir_state *s, const struct outlook *o, double p)
 {
-    return latency > 0 ? hmm_mix_above(m, log(latency)) : 1;
+    struct hmm_mix m;
+
+    (void)s;
+    to_mix(&m, o);
+    return exp(hmm_mix_quantile(&m, p));
 }
 
-static double ask_mean(const struct hmm_mix *m, double unused)
+/* From the table; so far out that the table's rounding would count, exactly. */
+static double ask_exceeds(const struct weir_state *s, const struct outlook *o, double latency)
 {
+    double sum = 0, x = latency > 0 ? log(latency) : -INFINITY;
+
+    if (isinf(x))
+        return x < 0;
+    for (int i = 0; i < o->n; i++)
+        sum += o->w[i] * normals_above(s->tails, (x - o->mu[i]) * o->inv[i]);
+    if (sum > 1e-9)
+        return sum;
+    struct hmm_mix m;
+
+    to_mix(&m, o);
+    return hmm_mix_above(&m, x);
+}
+
+static double ask_mean(const struct weir_state *s, const struct outlook *o, double unused)
+{
+    struct hmm_mix m;
+
+    (void)s;
     (void)unused;
-    return hmm_mix_mean_latency(m);
+    to_mix(&m, o);
+    return hmm_mix_mean_latency(&m);
 }
 
-static double ask_log_density(const struct hmm_mix *m, double latency)
+static double ask_log_density(const struct weir_state *s, const struct outlook *o, double latency)
 {
-    return latency > 0 ? log(hmm_mix_density(m, log(latency))) : -INFINITY;
+    struct hmm_mix m;
+
+    (void)s;
+    to_mix(&m, o);
+    return latency > 0 ? log(hmm_mix_density(&m, log(latency))) : -INFINITY;
 }
 
 API double weir_state_quantile(struct weir_state *s, double horizon_s, double p)
@@ -327,8 +362,12 @@ API uint64_t weir_state_observations(struct weir_state *s)
 
 void weir_state_mix(struct weir_state *s, double horizon_s, struct hmm_mix *ret)
 {
+    struct outlook o;
+
     pthread_mutex_lock(&s->lock);
-    if (s->n)
-        online_forecast(ret, s, horizon_s);
+    if (s->n) {
+        online_forecast(&o, s, horizon_s);
+        to_mix(ret, &o);
+    }
     pthread_mutex_unlock(&s->lock);
 }
