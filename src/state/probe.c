@@ -215,12 +215,12 @@ static bool start_all(struct crew *c, struct wr_err *err)
         pthread_t t;
 
         pthread_mutex_lock(&c->lock);
-        c->users++;
+        bool started = !pthread_create(&t, NULL, work, &c->workers[i]);
+
+        c->users += started;
         pthread_mutex_unlock(&c->lock);
-        if (pthread_create(&t, NULL, work, &c->workers[i])) {
-            leave(c);
+        if (!started)
             return wr_fail(err, WR_SYSTEM, "cannot start a thread; probe fewer targets at once");
-        }
         pthread_detach(t);
     }
     return true;
