@@ -9,5 +9,5 @@ used <- system.time(
   m <- msm(y ~ t_seconds, subject = id, data = d, qmatrix = q0, hmodel = h,
            initprobs = rep(1 / 3, 3), control = list(maxit = 500, reltol = 1e-10))
 )
-cat(sprintf("R msm, one start near the truth, %d observations: %.2f s of processor time, loglik %.6f\n",
+cat(sprintf("R msm, one start near the truth, %d observations: %.3f s of processor time, loglik %.6f\n",
             nrow(d), used[["user.self"]], -m$minus2loglik / 2))
