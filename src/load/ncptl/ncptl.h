@@ -194,10 +194,8 @@ struct ncptl_rank {
     const void *culprit;      /* the expression that failed */
     const struct nc_map *map; /* who runs where; NULL: task i on processor i */
     struct nc_pin *pin[3];    /* what the statement looks up, and the groups of its operation */
-    struct nc_saved *saved;   /* STORES ITS COUNTERS */
-    struct nc_files *files;   /* where each file's next access begins */
+    struct nc_rare *rare;     /* files, stored counters; NULL: none so far */
     struct ncptl_counters counters;
-    struct nc_saved *frozen; /* the counters as they were before the warmup */
     struct ncptl_pending pending;
     int64_t slot[];
 };

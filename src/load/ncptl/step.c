@@ -18,14 +18,24 @@ void ncptl_rank_init(const struct ncptl_prog *p, struct ncptl_rank *r, uint32_t 
     nc_share_enter(p->share);
 }
 
+struct nc_rare *nc_rare(struct ncptl_rank *r)
+{
+    if (!r->rare)
+        r->rare = wr_zalloc(1, sizeof *r->rare);
+    return r->rare;
+}
+
 void ncptl_rank_fini(const struct ncptl_prog *p, struct ncptl_rank *r)
 {
-    for (struct nc_saved *s = r->saved, *next; s; s = next) {
+    for (struct nc_saved *s = r->rare ? r->rare->saved : NULL, *next; s; s = next) {
         next = s->next;
         free(s);
     }
-    free(r->frozen);
-    nc_files_free(r->files);
+    if (r->rare) {
+        free(r->rare->frozen);
+        nc_files_free(r->rare->files);
+        free(r->rare);
+    }
     for (int i = 0; i < 3; i++)
         nc_release(p, &r->pin[i]);
     nc_share_leave(p->share, r->epoch);

@@ -46,12 +46,14 @@ static struct nc_files *grow_files(struct nc_files *old)
 
 static int64_t *place_in_file(struct ncptl_rank *r, int64_t file)
 {
-    if (!r->files || r->files->n * 2 >= r->files->cap)
-        r->files = grow_files(r->files);
-    struct nc_place_in_file *at = probe(r->files, file);
+    struct nc_files **files = &nc_rare(r)->files;
+
+    if (!*files || (*files)->n * 2 >= (*files)->cap)
+        *files = grow_files(*files);
+    struct nc_place_in_file *at = probe(*files, file);
     if (!at->used) {
         *at = (struct nc_place_in_file){.file = file, .used = true};
-        r->files->n++;
+        (*files)->n++;
     }
     return &at->next;
 }
@@ -158,13 +160,14 @@ static void store(struct ncptl_rank *r)
 {
     struct nc_saved *saved = wr_alloc(sizeof *saved);
 
-    *saved = (struct nc_saved){.next = r->saved, .counters = r->counters, .at_ps = r->now_ps};
-    r->saved = saved;
+    *saved =
+        (struct nc_saved){.next = nc_rare(r)->saved, .counters = r->counters, .at_ps = r->now_ps};
+    nc_rare(r)->saved = saved;
 }
 
 static bool restore(struct nc_step *s)
 {
-    struct nc_saved *saved = s->r->saved;
+    struct nc_saved *saved = nc_rare(s->r)->saved;
 
     if (!saved) {
         nc_ev_fail(s->e, NCF_RESTORE, 0, 0);
@@ -172,7 +175,7 @@ static bool restore(struct nc_step *s)
     }
     s->r->counters = saved->counters;
     s->r->counters.start_ps += s->r->now_ps - saved->at_ps;
-    s->r->saved = saved->next;
+    nc_rare(s->r)->saved = saved->next;
     free(saved);
     return true;
 }

@@ -20,18 +20,22 @@ static void warm_begin(struct ncptl_rank *r)
 {
     if (r->warm++)
         return;
-    r->frozen = wr_alloc(sizeof *r->frozen);
-    *r->frozen = (struct nc_saved){.counters = r->counters, .at_ps = r->now_ps};
+    struct nc_saved *frozen = wr_alloc(sizeof *frozen);
+
+    *frozen = (struct nc_saved){.counters = r->counters, .at_ps = r->now_ps};
+    nc_rare(r)->frozen = frozen;
 }
 
 static void warm_end(struct ncptl_rank *r)
 {
     if (--r->warm)
         return;
-    r->counters = r->frozen->counters;
-    r->counters.start_ps += r->now_ps - r->frozen->at_ps;
-    free(r->frozen);
-    r->frozen = NULL;
+    struct nc_saved *frozen = nc_rare(r)->frozen;
+
+    r->counters = frozen->counters;
+    r->counters.start_ps += r->now_ps - frozen->at_ps;
+    free(frozen);
+    nc_rare(r)->frozen = NULL;
 }
 
 /* The synchronization after the warmup; not part of it in event dumps. */

@@ -25,6 +25,15 @@ struct nc_saved {
     uint64_t at_ps;
 };
 
+/* What many ranks never have. */
+struct nc_rare {
+    struct nc_saved *saved;  /* STORES ITS COUNTERS */
+    struct nc_saved *frozen; /* the counters as they were before the warmup */
+    struct nc_files *files;  /* where each file's next access begins */
+};
+
+struct nc_rare *nc_rare(struct ncptl_rank *r);
+
 /* Fills what every event has and counts it. */
 enum nc_did nc_yield(struct nc_step *s, enum ncptl_op op, uint32_t flags);
 
