@@ -24,6 +24,13 @@ struct sim_event {
     uint32_t next; /* the queue's */
 };
 
+static inline struct sim_event sim_event(uint64_t t, uint32_t dst, uint32_t lane, uint32_t seq,
+                                         uint32_t arg, uint32_t arg2)
+{
+    return (struct sim_event){
+        .t = t, .key = (uint64_t)dst << 32 | lane, .seq = seq, .arg = arg, .arg2 = arg2};
+}
+
 static inline uint32_t sim_lane(uint32_t kind, uint32_t door)
 {
     return kind << 24 | door;

@@ -45,12 +45,7 @@ uint32_t sim_belt_open(struct sim *s, uint32_t kind);
 static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t lane, uint32_t seq,
                           uint32_t arg, uint32_t arg2)
 {
-    struct sim_event e = {.t = t,
-                          .key = (uint64_t)dst << 32 | lane,
-                          .seq = seq,
-                          .arg = arg,
-                          .arg2 = arg2,
-                          .next = WR_NIL};
+    struct sim_event e = sim_event(t, dst, lane, seq, arg, arg2);
 
     sim_calendar_push(&s->queue, &e);
 }
@@ -62,12 +57,7 @@ static inline __attribute__((always_inline)) void sim_ride(struct sim *s, uint32
                                                            uint32_t seq, uint32_t arg,
                                                            uint32_t arg2)
 {
-    struct sim_event e = {.t = t,
-                          .key = (uint64_t)dst << 32 | lane,
-                          .seq = seq,
-                          .arg = arg,
-                          .arg2 = arg2,
-                          .next = WR_NIL};
+    struct sim_event e = sim_event(t, dst, lane, seq, arg, arg2);
 
     if (__builtin_expect(!sim_belt_put(&s->belt[belt], &e), 0))
         sim_calendar_push(&s->queue, &e);
