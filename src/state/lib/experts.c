@@ -315,7 +315,7 @@ static void move_window(struct weir_state *s, double t, double x)
 static INLINE void weigh(struct weir_state *s, int k, const double *ahead, const double *bell,
                          double x)
 {
-    double own[HMM_STATES], best = 0, total = 0, *p = s->now.p;
+    double own[HMM_STATES] = {0}, best = 0, total = 0, *p = s->now.p;
 
     for (int i = 0; i < k; i++)
         best = bell[i] > best ? bell[i] : best;
@@ -405,9 +405,11 @@ void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s
 {
     int cls = online_class(s, horizon_s), k = s->has_model ? s->model.k : 0;
     const double *weight = s->weight[cls];
-    double *w = ret->w + MOVING, p[HMM_STATES];
+    double p[HMM_STATES];
 
     ret->n = MOVING + AT_STATE + k;
+    double *w = ret->w + MOVING;
+
     memcpy(ret->w, weight, sizeof *weight * MOVING);
     memcpy(ret->mu, s->now.mu, sizeof s->now.mu);
     memcpy(ret->inv, s->err_inv[cls], sizeof s->err_inv[cls]);
