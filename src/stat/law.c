@@ -6,18 +6,10 @@
 
 #include "base/mem.h"
 #include "stat/dist.h"
+#include "stat/moments.h"
 #include "stat/special.h"
 
 static const double half_log_2pi = 0.91893853320467274178;
-
-static double mean_of(const double *x, size_t n)
-{
-    double s = 0;
-
-    for (size_t i = 0; i < n; i++)
-        s += x[i];
-    return s / (double)n;
-}
 
 static double mean_log(const double *x, size_t n)
 {
@@ -40,7 +32,7 @@ static bool differ(const double *x, size_t n)
 
 static bool exponential_fit(double *p, const double *x, size_t n)
 {
-    p[0] = n ? 1 / mean_of(x, n) : 0;
+    p[0] = n ? 1 / stat_mean(x, n) : 0;
     return n > 0 && isfinite(p[0]);
 }
 
@@ -72,7 +64,7 @@ static bool normal_fit(double *p, const double *x, size_t n)
 
     if (n < 2 || !differ(x, n))
         return false;
-    p[0] = mean_of(x, n);
+    p[0] = stat_mean(x, n);
     for (size_t i = 0; i < n; i++)
         s += (x[i] - p[0]) * (x[i] - p[0]);
     p[1] = sqrt(s / (double)n);
@@ -203,7 +195,7 @@ static bool gamma_fit(double *p, const double *x, size_t n)
 {
     if (n < 2 || !differ(x, n))
         return false;
-    double mean = mean_of(x, n), s = log(mean) - mean_log(x, n);
+    double mean = stat_mean(x, n), s = log(mean) - mean_log(x, n);
 
     if (!(s > 0))
         return false;

@@ -30,6 +30,15 @@ void stat_moments_merge(struct stat_moments *into, const struct stat_moments *fr
     into->max = fmax(into->max, from->max);
 }
 
+double stat_mean(const double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum / (double)n;
+}
+
 struct stat_moments stat_moments_of(const double *x, size_t n)
 {
     struct stat_moments m = {0};

@@ -20,6 +20,7 @@ struct stat_moments {
 
 void stat_moments_add(struct stat_moments *m, double x);
 void stat_moments_merge(struct stat_moments *into, const struct stat_moments *from);
+double stat_mean(const double *x, size_t n); /* the sum divided by n; NaN when empty */
 struct stat_moments stat_moments_of(const double *x, size_t n);
 
 /* Of the population the samples come from (divided by n - 1); NaN below two samples. */

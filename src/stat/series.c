@@ -7,15 +7,6 @@
 #include "stat/dist.h"
 #include "stat/moments.h"
 
-static double mean_of(const double *x, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum / (double)n;
-}
-
 struct stat_warmup stat_mser5(const double *x, size_t n)
 {
     enum { BATCH = 5 };
@@ -26,7 +17,7 @@ struct stat_warmup stat_mser5(const double *x, size_t n)
     /* From the back, so that one pass has the moments of every tail. The last
      * few tails are short and prove nothing; they are never chosen. */
     for (size_t d = nb; d-- > 0;) {
-        stat_moments_add(&kept, mean_of(x + d * BATCH, BATCH));
+        stat_moments_add(&kept, stat_mean(x + d * BATCH, BATCH));
         double mser = kept.m2 / ((double)kept.n * (double)kept.n);
 
         if (kept.n >= BATCH && mser <= least) {
@@ -55,7 +46,7 @@ static struct stat_batches with_batches(const double *x, size_t n, size_t k, dou
 
     x += n - k * per;
     for (size_t i = 0; i < k; i++)
-        y[i] = mean_of(x + i * per, per);
+        y[i] = stat_mean(x + i * per, per);
     for (size_t i = 0; i + 1 < k; i++)
         steps += (y[i + 1] - y[i]) * (y[i + 1] - y[i]);
 

@@ -2,19 +2,11 @@
 #include <math.h>
 
 #include "score_priv.h"
-
-static double mean_of(const double *x, size_t n)
-{
-    double s = 0;
-
-    for (size_t i = 0; i < n; i++)
-        s += x[i];
-    return s / (double)n;
-}
+#include "stat/moments.h"
 
 static double sd_of(const double *x, size_t n)
 {
-    double m = mean_of(x, n), s = 0;
+    double m = stat_mean(x, n), s = 0;
 
     for (size_t i = 0; i < n; i++)
         s += (x[i] - m) * (x[i] - m);
@@ -31,7 +23,7 @@ static void marginal_prepare(double p[4], const struct trial *t, int k, double *
 {
     (void)k;
     (void)scratch;
-    p[0] = mean_of(t->x, t->train);
+    p[0] = stat_mean(t->x, t->train);
     p[1] = sd_of(t->x, t->train);
 }
 
@@ -102,7 +94,7 @@ static void ewma_predict(struct hmm_mix *ret, const double p[4], const struct tr
 
 static void ar1_prepare(double p[4], const struct trial *t, int k, double *scratch)
 {
-    double m = mean_of(t->x, t->train), xy = 0, xx = 0;
+    double m = stat_mean(t->x, t->train), xy = 0, xx = 0;
     size_t n = t->train - 1;
 
     for (size_t i = 0; i < n; i++) {
@@ -142,7 +134,7 @@ static void window_predict(struct hmm_mix *ret, const double p[4], const struct 
 
     (void)p;
     (void)scratch;
-    one_normal(ret, mean_of(t->x + from, to - from), fmax(sd_of(t->x + from, to - from), 0.02));
+    one_normal(ret, stat_mean(t->x + from, to - from), fmax(sd_of(t->x + from, to - from), 0.02));
 }
 
 const struct simple simple_table[] = {
