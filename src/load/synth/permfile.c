@@ -5,41 +5,11 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/scan.h"
 #include "load/synth/synth.h"
 
-/* Where we are in the text. Columns count bytes from 1. */
-struct cursor {
-    const char *name, *at, *end, *line_start;
-    uint32_t line;
-};
-
-#define fail_at(c, err, fmt, ...)                                   \
-    wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
-            (size_t)((c)->at - (c)->line_start) + 1, ##__VA_ARGS__)
-
-static bool at_line_end(const struct cursor *c)
-{
-    return c->at == c->end || *c->at == '\n' || *c->at == '#';
-}
-
-static void skip_blanks(struct cursor *c)
-{
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r'))
-        c->at++;
-}
-
-static void next_line(struct cursor *c)
-{
-    while (c->at < c->end && *c->at != '\n')
-        c->at++;
-    if (c->at < c->end)
-        c->at++;
-    c->line_start = c->at;
-    c->line++;
-}
-
 /* A node number; the cursor stays on it when it is refused. */
-static bool read_node(struct cursor *c, const char *what, uint32_t nnodes, uint32_t *ret,
+static bool read_node(struct wr_scan *c, const char *what, uint32_t nnodes, uint32_t *ret,
                       struct wr_err *err)
 {
     const char *p = c->at;
@@ -49,23 +19,23 @@ static bool read_node(struct cursor *c, const char *what, uint32_t nnodes, uint3
         if (v <= UINT32_MAX) /* larger is too large already */
             v = v * 10 + (uint64_t)(*p - '0');
     if (p == c->at)
-        return fail_at(c, err, "expected the number of the %s; write two node numbers per line",
-                       what);
+        return wr_scan_fail(c, err,
+                            "expected the number of the %s; write two node numbers per line", what);
     if (p < c->end && !strchr(" \t\r\n#", *p)) /* what is no number has no range */
-        return fail_at(c, err,
-                       "the number of the %s is followed by something else; write two "
-                       "node numbers per line",
-                       what);
+        return wr_scan_fail(c, err,
+                            "the number of the %s is followed by something else; write two "
+                            "node numbers per line",
+                            what);
     if (v >= nnodes)
-        return fail_at(c, err, "%s %.*s%s does not exist; nodes are numbered 0 to %u", what,
-                       p - c->at > 20 ? 20 : (int)(p - c->at), c->at, p - c->at > 20 ? "..." : "",
-                       nnodes - 1);
+        return wr_scan_fail(c, err, "%s %.*s%s does not exist; nodes are numbered 0 to %u", what,
+                            p - c->at > 20 ? 20 : (int)(p - c->at), c->at,
+                            p - c->at > 20 ? "..." : "", nnodes - 1);
     *ret = (uint32_t)v;
     c->at = p;
     return true;
 }
 
-static bool read_pair(struct cursor *c, uint32_t nnodes, uint32_t *to, uint8_t *taken,
+static bool read_pair(struct wr_scan *c, uint32_t nnodes, uint32_t *to, uint8_t *taken,
                       struct wr_err *err)
 {
     uint32_t src, dst;
@@ -73,20 +43,20 @@ static bool read_pair(struct cursor *c, uint32_t nnodes, uint32_t *to, uint8_t *
 
     if (!read_node(c, "source", nnodes, &src, err))
         return false;
-    skip_blanks(c);
+    wr_scan_blanks(c);
     const char *dst_at = c->at;
     if (!read_node(c, "destination", nnodes, &dst, err))
         return false;
-    skip_blanks(c);
-    if (!at_line_end(c))
-        return fail_at(c, err, "a third word; write two node numbers per line");
+    wr_scan_blanks(c);
+    if (!wr_scan_line_end(c))
+        return wr_scan_fail(c, err, "a third word; write two node numbers per line");
     if (to[src] != SYNTH_SKIP) {
         c->at = src_at;
-        return fail_at(c, err, "source %u is named twice; keep one of its lines", src);
+        return wr_scan_fail(c, err, "source %u is named twice; keep one of its lines", src);
     }
     if (taken && taken[dst]) {
         c->at = dst_at;
-        return fail_at(
+        return wr_scan_fail(
             c, err, "destination %u is named twice; keep one of its lines or set many: true", dst);
     }
     to[src] = dst;
@@ -98,16 +68,16 @@ static bool read_pair(struct cursor *c, uint32_t nnodes, uint32_t *to, uint8_t *
 bool synth_permfile_parse(uint32_t **ret, const char *name, const char *text, size_t len,
                           uint32_t nnodes, bool many, struct wr_err *err)
 {
-    struct cursor c = {name, text, text + len, text, 1};
+    struct wr_scan c = {name, text, text + len, text, 1};
     uint32_t *to = wr_alloc(nnodes * sizeof *to);
     uint8_t *taken = many ? NULL : wr_zalloc(nnodes, 1);
     bool ok = true;
     size_t pairs = 0;
 
     memset(to, 0xff, nnodes * sizeof *to); /* SYNTH_SKIP in every word */
-    for (; ok && c.at < c.end; next_line(&c)) {
-        skip_blanks(&c);
-        if (at_line_end(&c))
+    for (; ok && c.at < c.end; wr_scan_next_line(&c)) {
+        wr_scan_blanks(&c);
+        if (wr_scan_line_end(&c))
             continue;
         ok = read_pair(&c, nnodes, to, taken, err);
         pairs++;

@@ -3,44 +3,20 @@
 
 #include <string.h>
 
+#include "base/scan.h"
+
 enum { MAX_COLUMNS = 64 };
 
 /* Where we are in the text. Columns count bytes from 1. */
 struct scan {
+    struct wr_scan s;
     const struct place_file *f;
-    const char *name, *at, *end, *line_start;
-    uint32_t line;
 };
 
 struct cell {
     const char *s;
     size_t n;
 };
-
-#define fail_at(c, err, fmt, ...)                                   \
-    wr_fail(err, WR_INPUT, "%s:%u:%zu: " fmt, (c)->name, (c)->line, \
-            (size_t)((c)->at - (c)->line_start) + 1, ##__VA_ARGS__)
-
-static void skip_blanks(struct scan *c)
-{
-    while (c->at < c->end && strchr(" \t\r", *c->at) && *c->at)
-        c->at++;
-}
-
-static bool at_line_end(const struct scan *c)
-{
-    return c->at == c->end || *c->at == '\n' || *c->at == '#';
-}
-
-static void next_line(struct scan *c)
-{
-    while (c->at < c->end && *c->at != '\n')
-        c->at++;
-    if (c->at < c->end)
-        c->at++;
-    c->line_start = c->at;
-    c->line++;
-}
 
 /* The whole cell must be a number below `end`. */
 static bool number(struct scan *c, struct cell cell, const char *what, uint64_t end, uint32_t *ret,
@@ -49,60 +25,61 @@ static bool number(struct scan *c, struct cell cell, const char *what, uint64_t 
     uint64_t v = 0;
     size_t i;
 
-    c->at = cell.s;
+    c->s.at = cell.s;
     for (i = 0; i < cell.n && cell.s[i] >= '0' && cell.s[i] <= '9'; i++)
         if (v <= UINT32_MAX) /* larger is too large already */
             v = v * 10 + (uint64_t)(cell.s[i] - '0');
     if (!cell.n || i < cell.n)
-        return fail_at(c, err, "\"%.*s\" is not the number of a %s; write a whole number",
-                       cell.n > 40 ? 40 : (int)cell.n, cell.s, what);
+        return wr_scan_fail(&c->s, err, "\"%.*s\" is not the number of a %s; write a whole number",
+                            cell.n > 40 ? 40 : (int)cell.n, cell.s, what);
     if (v >= end)
-        return fail_at(c, err, "%s %.*s does not exist; they are numbered 0 to %llu", what,
-                       cell.n > 20 ? 20 : (int)cell.n, cell.s, (unsigned long long)end - 1);
+        return wr_scan_fail(&c->s, err, "%s %.*s does not exist; they are numbered 0 to %llu", what,
+                            cell.n > 20 ? 20 : (int)cell.n, cell.s, (unsigned long long)end - 1);
     *ret = (uint32_t)v;
     return true;
 }
 
 static bool too_many(struct scan *c, struct wr_err *err)
 {
-    return fail_at(c, err, "the job has %u ranks and this is one more; set its ranks accordingly",
-                   c->f->ranks);
+    return wr_scan_fail(&c->s, err,
+                        "the job has %u ranks and this is one more; set its ranks accordingly",
+                        c->f->ranks);
 }
 
 static bool parse_plain(struct scan *c, uint32_t *node, uint32_t *line, struct wr_err *err)
 {
     uint32_t rank = 0;
 
-    for (; c->at < c->end; next_line(c)) {
-        for (skip_blanks(c); !at_line_end(c); skip_blanks(c)) {
-            struct cell word = {.s = c->at};
+    for (; c->s.at < c->s.end; wr_scan_next_line(&c->s)) {
+        for (wr_scan_blanks(&c->s); !wr_scan_line_end(&c->s); wr_scan_blanks(&c->s)) {
+            struct cell word = {.s = c->s.at};
 
-            while (word.s + word.n < c->end && !strchr(" \t\r\n#,", word.s[word.n]))
+            while (word.s + word.n < c->s.end && !strchr(" \t\r\n#,", word.s[word.n]))
                 word.n++;
             if (rank == c->f->ranks)
                 return too_many(c, err);
             if (!number(c, word, "node", c->f->nnodes, &node[rank], err))
                 return false;
-            line[rank++] = c->line;
-            c->at += word.n;
-            c->at += c->at < c->end && *c->at == ',';
+            line[rank++] = c->s.line;
+            c->s.at += word.n;
+            c->s.at += c->s.at < c->s.end && *c->s.at == ',';
         }
     }
     if (rank < c->f->ranks)
         return wr_fail(err, WR_INPUT,
                        "%s: %u nodes for %u ranks; write one for each or set the job's ranks",
-                       c->name, rank, c->f->ranks);
+                       c->s.name, rank, c->f->ranks);
     return true;
 }
 
 /* Splits a line at its commas; more columns than fit are the last one's. */
 static size_t split(const struct scan *c, struct cell cell[MAX_COLUMNS])
 {
-    const char *p = c->at, *stop = memchr(p, '\n', (size_t)(c->end - p));
+    const char *p = c->s.at, *stop = memchr(p, '\n', (size_t)(c->s.end - p));
     size_t n = 0;
 
     if (!stop)
-        stop = c->end;
+        stop = c->s.end;
     if (stop > p && stop[-1] == '\r')
         stop--;
     for (;; p++) {
@@ -150,9 +127,10 @@ static bool read_head(struct scan *c, struct columns *ret, struct wr_err *err)
         k.per_node = i < 2 ? 1 : c->f->rails;
     }
     if (k.rank == SIZE_MAX || k.node == SIZE_MAX)
-        return fail_at(c, err,
-                       "neither a node's number nor a line that names columns `rank` and "
-                       "`node` (or `terminal_id`); write one node per line, or CSV with those");
+        return wr_scan_fail(
+            &c->s, err,
+            "neither a node's number nor a line that names columns `rank` and "
+            "`node` (or `terminal_id`); write one node per line, or CSV with those");
     if (c->f->nwhere > MAX_COLUMNS)
         return wr_fail(err, WR_INPUT, "%zu conditions in `where`; at most %d make sense",
                        c->f->nwhere, MAX_COLUMNS);
@@ -166,7 +144,7 @@ static bool read_head(struct scan *c, struct columns *ret, struct wr_err *err)
         k.value[i] = eq + 1;
         if (k.where[i] == SIZE_MAX)
             return wr_fail(err, WR_INPUT,
-                           "where: %s has no column \"%.*s\"; its first line names them", c->name,
+                           "where: %s has no column \"%.*s\"; its first line names them", c->s.name,
                            eq - w > 60 ? 60 : (int)(eq - w), w);
     }
     *ret = k;
@@ -197,28 +175,30 @@ static bool read_row(struct scan *c, const struct columns *k, uint32_t *node, ui
     uint32_t rank, at;
 
     if (n != k->n)
-        return fail_at(c, err, "%zu columns where the first line has %zu; complete the line", n,
-                       k->n);
+        return wr_scan_fail(&c->s, err,
+                            "%zu columns where the first line has %zu; complete the line", n, k->n);
     for (size_t i = 0; i < c->f->nwhere; i++)
         if (!matches(cell[k->where[i]], k->value[i]))
             return true;
     if (!number(c, cell[k->rank], "rank", UINT32_MAX, &rank, err))
         return false;
     if (rank >= c->f->ranks)
-        return fail_at(c, err,
-                       "rank %u, and the job has ranks 0 to %u; set its ranks, or use `where` to "
-                       "choose lines",
-                       rank, c->f->ranks - 1);
+        return wr_scan_fail(
+            &c->s, err,
+            "rank %u, and the job has ranks 0 to %u; set its ranks, or use `where` to "
+            "choose lines",
+            rank, c->f->ranks - 1);
     if (line[rank])
-        return fail_at(c, err,
-                       "rank %u was placed in line %u already; use `where` to choose lines, as in "
-                       "where: [slot=0]",
-                       rank, line[rank]);
+        return wr_scan_fail(
+            &c->s, err,
+            "rank %u was placed in line %u already; use `where` to choose lines, as in "
+            "where: [slot=0]",
+            rank, line[rank]);
     if (!number(c, cell[k->node], k->per_node > 1 ? "terminal" : "node",
                 (uint64_t)c->f->nnodes * k->per_node, &at, err))
         return false;
     node[rank] = at / k->per_node;
-    line[rank] = c->line;
+    line[rank] = c->s.line;
     return true;
 }
 
@@ -228,8 +208,8 @@ static bool parse_csv(struct scan *c, uint32_t *node, uint32_t *line, struct wr_
 
     if (!read_head(c, &k, err))
         return false;
-    for (next_line(c); c->at < c->end; next_line(c)) {
-        if (*c->at == '\n' || *c->at == '#' || *c->at == '\r')
+    for (wr_scan_next_line(&c->s); c->s.at < c->s.end; wr_scan_next_line(&c->s)) {
+        if (*c->s.at == '\n' || *c->s.at == '#' || *c->s.at == '\r')
             continue;
         if (!read_row(c, &k, node, line, err))
             return false;
@@ -239,20 +219,20 @@ static bool parse_csv(struct scan *c, uint32_t *node, uint32_t *line, struct wr_
             return wr_fail(err, WR_INPUT,
                            "%s: no line%s places rank %u; the job has %u ranks: add the lines or "
                            "set its ranks",
-                           c->name, c->f->nwhere ? " that matches `where`" : "", r, c->f->ranks);
+                           c->s.name, c->f->nwhere ? " that matches `where`" : "", r, c->f->ranks);
     return true;
 }
 
 bool place_file_parse(const struct place_file *f, const char *name, const char *text, size_t len,
                       uint32_t *node, uint32_t *line, struct wr_err *err)
 {
-    struct scan c = {f, name, text, text + len, text, 1};
+    struct scan c = {{name, text, text + len, text, 1}, f};
 
     memset(line, 0, f->ranks * sizeof *line);
-    for (skip_blanks(&c); c.at < c.end && at_line_end(&c); skip_blanks(&c))
-        next_line(&c);
-    if (c.at < c.end && (*c.at < '0' || *c.at > '9')) {
-        c.at = c.line_start;
+    for (wr_scan_blanks(&c.s); c.s.at < c.s.end && wr_scan_line_end(&c.s); wr_scan_blanks(&c.s))
+        wr_scan_next_line(&c.s);
+    if (c.s.at < c.s.end && (*c.s.at < '0' || *c.s.at > '9')) {
+        c.s.at = c.s.line_start;
         return parse_csv(&c, node, line, err);
     }
     if (f->nwhere)
