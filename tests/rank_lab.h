@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "rank/rank.h"
+#include "rank_accounts.h"
 
 enum { LAB_RANKS = 64, LAB_OPS = 64, LAB_SENT = 0, LAB_ARRIVED = 1, LAB_KINDS = 2 };
 enum { NS = 1000 };
@@ -155,26 +155,10 @@ static inline enum ranks_state lab_run(struct lab *lab)
     return ranks_state(lab->ranks);
 }
 
-/* Every rank's accounts add up to its time, whatever it did. */
-static inline void lab_check_accounts(const struct ranks *rs)
-{
-    for (uint32_t i = 0; i < ranks_count(rs); i++) {
-        struct rank_stat s;
-        uint64_t sum = 0;
-
-        ranks_stat(rs, i, &s);
-        for (int k = 0; k < RANK_ACCOUNTS; k++)
-            sum += s.account_ps[k];
-        for (int c = 0; c < LOAD_COLLS; c++)
-            sum += s.coll_ps[c];
-        assert_int_equal(sum, s.elapsed_ps);
-    }
-}
-
 static inline void lab_close(struct lab *lab)
 {
     if (lab->ranks)
-        lab_check_accounts(lab->ranks);
+        rank_check_accounts(lab->ranks);
     ranks_close(lab->ranks);
     sim_fini(&lab->sim);
     free(lab);
