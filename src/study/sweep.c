@@ -1,20 +1,15 @@
 #include "study/sweep.h"
 
-#include <errno.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/signals.h"
 #include "base/units.h"
+#include "study/pool.h"
 #include "world/world.h"
 
 /* A point is saturated when less than this part of what is offered arrives. */
@@ -26,13 +21,6 @@ struct point {
     bool ok, interrupted;
     struct run_sweep r;
     struct wr_err err;
-};
-
-struct worker {
-    pid_t pid;
-    int fd; /* reads the point back */
-    struct point point;
-    size_t got;
 };
 
 /* The configuration's overrides plus those of the point. */
@@ -148,80 +136,46 @@ bool study_sweep_check(const struct study_sweep *s, struct wr_err *err)
     return true;
 }
 
-static bool start(struct worker *k, const struct study_sweep *s, const struct point *p,
-                  struct wr_err *err)
+/* A sweep under way, as the pool sees it. */
+struct sweeping {
+    const struct study_sweep *s;
+    struct run *run;
+    struct wr_progress *progress;
+    const struct point *points;
+    size_t done;
+};
+
+static void work(void *ctx, size_t task, void *result)
 {
-    int fd[2];
+    const struct sweeping *w = ctx;
+    struct point *mine = result;
 
-    if (pipe(fd))
-        return wr_fail_errno(err, "cannot open a pipe to a worker");
-    fflush(NULL);
-    pid_t pid = fork();
-
-    if (pid < 0) {
-        close(fd[0]);
-        close(fd[1]);
-        return wr_fail_errno(err, "cannot start a worker; use fewer with -j");
-    }
-    if (!pid) {
-        struct point mine = *p;
-
-        close(fd[0]);
-        simulate(s, &mine, false);
-        /* A pipe takes a point in a few writes; a parent that is gone ends us. */
-        for (size_t done = 0; done < sizeof mine;) {
-            ssize_t n = write(fd[1], (char *)&mine + done, sizeof mine - done);
-
-            if (n < 0 && errno != EINTR)
-                _exit(4);
-            done += n > 0 ? (size_t)n : 0;
-        }
-        _exit(0);
-    }
-    close(fd[1]);
-    *k = (struct worker){.pid = pid, .fd = fd[0]};
-    return true;
+    *mine = w->points[task];
+    simulate(w->s, mine, false);
 }
 
-/* Reads what there is; true when the worker has said all. */
-static bool collect(struct worker *k)
+static bool done(void *ctx, size_t task, const struct study_ended *end, struct wr_err *err)
 {
-    ssize_t n = read(k->fd, (char *)&k->point + k->got, sizeof k->point - k->got);
+    struct sweeping *w = ctx;
+    const struct study_sweep *s = w->s;
 
-    if (n < 0)
-        return errno != EINTR;
-    k->got += (size_t)n;
-    return n == 0 || k->got == sizeof k->point;
-}
-
-static void stop(struct worker *k)
-{
-    close(k->fd);
-    waitpid(k->pid, NULL, 0);
-    *k = (struct worker){0};
-}
-
-static bool finish(struct worker *k, const struct study_sweep *s, struct run *run,
-                   bool *ret_interrupted, struct wr_err *err)
-{
-    struct point p = k->point;
-    bool whole = k->got == sizeof p;
-
-    stop(k);
-    if (!whole)
+    (void)task;
+    wr_progress_set(w->progress, (double)++w->done);
+    if (!end->result)
         return wr_interrupted() ||
-               wr_fail(err, WR_SYSTEM, "a worker ended before its point was done; was it killed?");
+               wr_fail(err, WR_SYSTEM, "a worker %s before its point was done; use fewer with -j",
+                       end->how);
+    struct point p = *(const struct point *)end->result;
+
     if (!p.ok) {
         *err = p.err;
         return false;
     }
-    if (p.interrupted) {
-        *ret_interrupted = true;
+    if (p.interrupted)
         return true;
-    }
     p.r.series = s->nroutings ? s->routings[p.routing] : s->series;
     p.r.place = 1 + ((int64_t)p.routing * s->nloads + p.load) * s->seeds + p.seed;
-    return run_put_sweep(run, &p.r, err) && run_flush(run, err);
+    return run_put_sweep(w->run, &p.r, err) && run_flush(w->run, err);
 }
 
 static int heaviest_first(const void *a, const void *b)
@@ -252,54 +206,26 @@ static struct point *list_points(const struct study_sweep *s, uint64_t seed, siz
     return v;
 }
 
-/* Waits until some worker has something to say; false on Ctrl-C. */
-static bool wait_for_any(struct worker *worker, uint32_t jobs, struct pollfd *fds)
-{
-    for (uint32_t i = 0; i < jobs; i++)
-        fds[i] = (struct pollfd){.fd = worker[i].pid ? worker[i].fd : -1, .events = POLLIN};
-    poll(fds, jobs, 200);
-    return !wr_interrupted();
-}
-
 bool study_sweep_run(const struct study_sweep *s, struct run *run, struct wr_progress *progress,
                      bool *ret_interrupted, struct wr_err *err)
 {
     struct point probe = {0};
-    struct worker *worker = wr_zalloc(s->jobs, sizeof *worker);
-    struct pollfd *fds = wr_zalloc(s->jobs, sizeof *fds);
-    size_t n, next = 0, done = 0, busy = 0;
-    bool ok = simulate(s, &probe, true), stopped = false;
-    struct point *points = list_points(s, probe.r.seed, &n);
+    size_t n;
 
-    if (!ok)
+    if (!simulate(s, &probe, true)) {
         *err = probe.err;
-    while (ok && (next < n || busy) && !(stopped && !busy)) {
-        for (uint32_t i = 0; ok && i < s->jobs && next < n && !stopped; i++)
-            if (!worker[i].pid) {
-                ok = start(&worker[i], s, &points[next], err);
-                next += ok;
-                busy += ok;
-            }
-        stopped |= !wait_for_any(worker, s->jobs, fds);
-        if (stopped)
-            for (uint32_t i = 0; i < s->jobs; i++)
-                if (worker[i].pid)
-                    kill(worker[i].pid, SIGTERM);
-        for (uint32_t i = 0; ok && i < s->jobs; i++)
-            if (worker[i].pid && fds[i].revents && collect(&worker[i])) {
-                ok = finish(&worker[i], s, run, &stopped, err);
-                busy--;
-                wr_progress_set(progress, (double)++done);
-            }
+        return false;
     }
-    for (uint32_t i = 0; i < s->jobs; i++)
-        if (worker[i].pid) {
-            kill(worker[i].pid, SIGKILL);
-            stop(&worker[i]);
-        }
-    *ret_interrupted = stopped;
+    struct point *points = list_points(s, probe.r.seed, &n);
+    struct sweeping w = {.s = s, .run = run, .progress = progress, .points = points};
+    struct study_pool pool = {.ctx = &w,
+                              .jobs = s->jobs,
+                              .ntasks = n,
+                              .result_size = sizeof *points,
+                              .work = work,
+                              .done = done};
+    bool ok = study_pool_run(&pool, ret_interrupted, err);
+
     free(points);
-    free(worker);
-    free(fds);
     return ok;
 }
