@@ -32,7 +32,7 @@ static struct conf *conf_new(void *into, const struct conf_row *rows)
 
 /* From a root node (NULL: reading it failed) to the caller's struct. */
 static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
-                   const char *const *sets, size_t nsets, struct wr_err *err)
+                   const struct conf_override *sets, size_t nsets, struct wr_err *err)
 {
     bool ok = root != NULL;
 
@@ -53,16 +53,36 @@ static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
     return true;
 }
 
-bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
-               const char *const *sets, size_t nsets, struct wr_err *err)
+/* Overrides from the command line have no place but themselves. */
+static struct conf_override *from_sets(const char *const *sets, size_t nsets)
+{
+    struct conf_override *over = wr_zalloc(nsets + 1, sizeof *over);
+
+    for (size_t i = 0; i < nsets; i++)
+        over[i].text = sets[i];
+    return over;
+}
+
+bool conf_load_over(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
+                    const struct conf_override *over, size_t nover, struct wr_err *err)
 {
     static const struct conf_source nowhere = {.kind = CONF_FROM_NOWHERE};
     struct conf *c = conf_new(into, rows);
     struct conf_node at = {.src = &nowhere};
 
     return finish(ret, c,
-                  path ? conf_read(c, path, NULL, err) : conf_node_new(c, CONF_NODE_MAP, &at), sets,
-                  nsets, err);
+                  path ? conf_read(c, path, NULL, err) : conf_node_new(c, CONF_NODE_MAP, &at), over,
+                  nover, err);
+}
+
+bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
+               const char *const *sets, size_t nsets, struct wr_err *err)
+{
+    struct conf_override *over = from_sets(sets, nsets);
+    bool ok = conf_load_over(ret, into, rows, path, over, nsets, err);
+
+    free(over);
+    return ok;
 }
 
 bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, const char *name,
@@ -70,8 +90,11 @@ bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, 
                     struct wr_err *err)
 {
     struct conf *c = conf_new(into, rows);
+    struct conf_override *over = from_sets(sets, nsets);
+    bool ok = finish(ret, c, conf_read_text(c, name, text, len, err), over, nsets, err);
 
-    return finish(ret, c, conf_read_text(c, name, text, len, err), sets, nsets, err);
+    free(over);
+    return ok;
 }
 
 static const struct conf_field *field_of(const struct conf *c, const void *at)
@@ -79,6 +102,13 @@ static const struct conf_field *field_of(const struct conf *c, const void *at)
     uint32_t i;
 
     return conf_ptrs_get(&c->by_address, at, &i) ? &c->fields.v[i] : NULL;
+}
+
+const struct conf_node *conf_node_of(const struct conf *c, const void *at)
+{
+    const struct conf_field *f = field_of(c, at);
+
+    return f ? f->node : NULL;
 }
 
 const char *conf_field_origin(const struct conf *c, const struct conf_field *f)

@@ -99,15 +99,25 @@ struct conf_input {
 struct conf; /* what was read: the values' origins and the files' contents */
 
 /* Reads `path` into the zeroed struct at `into`, which must stay in place as long
- * as *ret is used. `sets` are "a.b=c" overrides. `path` may be NULL: only defaults
- * and sets. Strings, lists and plug-ins' parameters live until conf_close.
- * On failure nothing is kept. */
+ * as *ret is used. `sets` are "a.b=c" overrides (set.c says what else a step may be). `path` may be
+ * NULL: only defaults and sets. Strings, lists and plug-ins' parameters live until conf_close. On
+ * failure nothing is kept. */
 bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
                const char *const *sets, size_t nsets, struct wr_err *err);
 /* The same from text in memory; `name` stands for the path in messages. */
 bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, const char *name,
                     const char *text, size_t len, const char *const *sets, size_t nsets,
                     struct wr_err *err);
+/* Overrides that stand in another configuration: errors name their place there, and file names in
+ * them are relative to that file. */
+struct conf_override {
+    const char *text;      /* "a.b=c" */
+    const struct conf *in; /* NULL: --set */
+    const void *field;     /* the value of `in` that says it */
+};
+
+bool conf_load_over(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
+                    const struct conf_override *over, size_t nover, struct wr_err *err);
 void conf_close(struct conf *c);
 
 /* "file:line:column" of the value stored at `field` (a pointer into `into`,
@@ -122,6 +132,9 @@ bool conf_fail(const struct conf *c, const void *field, struct wr_err *err, cons
 /* The resolved configuration as YAML that reads back to the same values;
  * with origins, each line ends in a comment saying where the value came from. */
 void conf_dump(const struct conf *c, struct wr_str *out, bool origins);
+
+/* What is below one key of the outermost mapping, as a configuration of its own. */
+void conf_dump_part(const struct conf *c, const char *key, struct wr_str *out);
 
 /* All files read (the configuration and those it includes), for the run file. */
 size_t conf_inputs(const struct conf *c, const struct conf_input **ret);

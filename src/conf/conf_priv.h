@@ -145,8 +145,8 @@ bool conf_unknown_key(const struct conf_row *rows, const char *extra, const char
 bool conf_unknown_kind(const struct conf_row *row, const char *name, struct wr_err *err);
 
 /* set.c */
-bool conf_sets(struct conf *c, struct conf_node *root, const char *const *sets, size_t nsets,
-               struct wr_err *err);
+bool conf_sets(struct conf *c, struct conf_node *root, const struct conf_override *sets,
+               size_t nsets, struct wr_err *err);
 
 /* bind.c */
 bool conf_bind(struct conf *c, const struct conf_node *root, struct wr_err *err);
@@ -156,6 +156,7 @@ void conf_field_path(const struct conf *c, const struct conf_field *f, struct wr
 
 /* conf.c */
 const char *conf_field_origin(const struct conf *c, const struct conf_field *f);
+const struct conf_node *conf_node_of(const struct conf *c, const void *at); /* NULL: none */
 
 /* value.c: scalars by type. */
 size_t conf_type_size(enum conf_type type);

@@ -179,6 +179,22 @@ void conf_dump(const struct conf *c, struct wr_str *out, bool origins)
     wr_vec_fini(&d.lines);
 }
 
+void conf_dump_part(const struct conf *c, const char *key, struct wr_str *out)
+{
+    struct dump d = {.c = c};
+    uint32_t i = 1;
+
+    while (i < c->fields.n && strcmp(field(&d, i)->name, key) != 0)
+        i = after(&d, i);
+    if (i < c->fields.n && has_child(&d, i))
+        add_inside(&d, i, 0, false);
+    else
+        wr_str_add(out, "{}\n");
+    print_lines(&d, out, false);
+    wr_str_fini(&d.text);
+    wr_vec_fini(&d.lines);
+}
+
 /* An item of a list of scalars has its list's row with the item's type. */
 void conf_each(const struct conf *c, void (*fn)(const struct conf_value *v, void *arg), void *arg)
 {

@@ -3,6 +3,9 @@
  * The path is walked through rows and nodes side by side: rows tell what a
  * step means (a key, a name in a table, a place in a list), nodes are created
  * where the file says nothing. The value is YAML, so lists and mappings work.
+ *
+ * In a list of sections a step is a place (`jobs.0`), the `name:` of an item (`jobs.milc`), or
+ * `*`, every item. `jobs.only=[milc]` keeps the items of these names and drops the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,18 +64,45 @@ static bool add_step(struct set *s, const char *step, struct wr_err *err)
     return true;
 }
 
-static bool split(struct conf *c, struct set *s, const char *text, struct wr_err *err)
+/* An override that stands in a file is at that place, whatever it is made of. */
+static void move_to(struct conf_node *node, const struct conf_node *at)
 {
-    const char *equals = strchr(text, '=');
+    node->line = at->line;
+    node->column = at->column;
+    for (uint32_t i = 0; node->type == CONF_NODE_MAP && i < node->n; i++) {
+        move_to(node->pairs[i].key, at);
+        move_to(node->pairs[i].value, at);
+    }
+    for (uint32_t i = 0; node->type == CONF_NODE_SEQ && i < node->n; i++)
+        move_to(node->items[i], at);
+}
+
+static void begin(struct conf *c, struct set *s, const struct conf_override *o)
+{
+    const struct conf_node *from = o->in ? conf_node_of(o->in, o->field) : NULL;
 
     s->src = wr_arena_alloc(&c->arena, sizeof *s->src);
-    *s->src = (struct conf_source){.kind = CONF_FROM_SET, .name = set_name(c, text)};
+    if (from && from->src->kind == CONF_FROM_FILE) {
+        *s->src = (struct conf_source){.kind = CONF_FROM_FILE,
+                                       .name = wr_arena_strdup(&c->arena, from->src->name)};
+        s->at = (struct conf_node){.src = s->src, .line = from->line, .column = from->column};
+        return;
+    }
+    *s->src = (struct conf_source){.kind = CONF_FROM_SET, .name = set_name(c, o->text)};
     s->at = (struct conf_node){.src = s->src, .line = 1, .column = 1};
+}
+
+static bool split(struct conf *c, struct set *s, const struct conf_override *o, struct wr_err *err)
+{
+    const char *equals = strchr(o->text, '=');
+
+    begin(c, s, o);
     if (!equals) {
-        wr_fail(err, WR_INPUT, "no \"=\" in it; write --set key=value");
+        wr_fail(err, WR_INPUT, "no \"=\" in it; write %skey=value",
+                s->src->kind == CONF_FROM_SET ? "--set " : "");
         return fail(s, err);
     }
-    char *path = wr_arena_strndup(&c->arena, text, (size_t)(equals - text));
+    char *path = wr_arena_strndup(&c->arena, o->text, (size_t)(equals - o->text));
     s->src->path = wr_arena_strdup(&c->arena, path);
     for (char *next; path; path = next) {
         next = strchr(path, '.');
@@ -82,6 +112,8 @@ static bool split(struct conf *c, struct set *s, const char *text, struct wr_err
             return fail(s, err);
     }
     s->value = conf_yaml(c, s->src, equals + 1, strlen(equals + 1), err);
+    if (s->value && s->src->kind == CONF_FROM_FILE)
+        move_to(s->value, &s->at);
     return s->value != NULL;
 }
 
@@ -115,6 +147,78 @@ static bool fail_shape(const struct conf_node *node, const struct set *s, const 
     return fail(s, err);
 }
 
+static bool fail_place(const struct set *s, const struct conf_node *list,
+                       const struct conf_row *row, const char *step, struct wr_err *err)
+{
+    wr_fail(err, WR_INPUT, "\"%s\" is no place in the list \"%s\"; use 0 to %u", step, row->key,
+            list->n);
+    return fail(s, err);
+}
+
+/* What an item calls itself, or NULL. */
+static const char *name_of(const struct conf_node *item)
+{
+    const struct conf_pair *pair =
+        item && item->type == CONF_NODE_MAP ? conf_node_find(item, "name") : NULL;
+
+    return pair && pair->value && pair->value->type == CONF_NODE_SCALAR ? pair->value->text : NULL;
+}
+
+static bool find_named(const struct set *s, const struct conf_node *list,
+                       const struct conf_row *row, const char *name, uint64_t *ret,
+                       struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+
+    if (!row->rows || !conf_row_find(row->rows, "name"))
+        return fail_place(s, list, row, name, err);
+    for (uint32_t i = 0; i < list->n; i++) {
+        const char *is = name_of(list->items[i]);
+
+        if (is && !strcmp(is, name)) {
+            *ret = i;
+            return true;
+        }
+        if (is)
+            wr_nearest_try(&near, is);
+    }
+    wr_fail(err, WR_INPUT, "no item of \"%s\" has the name \"%s\"; %s%s%suse a name, or 0 to %u",
+            row->key, name, near.best ? "did you mean " : "", near.best ? near.best : "",
+            near.best ? "? Or " : "", list->n);
+    return fail(s, err);
+}
+
+/* Drops the items that the value does not name. */
+static bool keep_only(struct conf *c, const struct set *s, struct conf_node *list,
+                      const struct conf_row *row, struct wr_err *err)
+{
+    bool *keep = wr_arena_alloc(&c->arena, list->n + 1);
+    uint64_t at;
+    uint32_t n = 0;
+
+    if (list->type != CONF_NODE_SEQ)
+        return fail_shape(list, s, "only", "a list", err);
+    if (s->value->type != CONF_NODE_SEQ) {
+        wr_fail(err, WR_INPUT, "\"only\" takes a list of names; write --set %s=[first, second]",
+                s->src->path);
+        return fail(s, err);
+    }
+    for (uint32_t i = 0; i < s->value->n; i++) {
+        const struct conf_node *name = s->value->items[i];
+
+        if (name->type != CONF_NODE_SCALAR)
+            return fail_shape(name, s, "only", "a name", err);
+        if (!find_named(s, list, row, name->text, &at, err))
+            return false;
+        keep[at] = true;
+    }
+    for (uint32_t i = 0; i < list->n; i++)
+        if (keep[i])
+            list->items[n++] = list->items[i];
+    list->n = n;
+    return true;
+}
+
 static bool step_list(struct conf *c, const struct set *s, struct spot *spot, const char *step,
                       struct wr_err *err)
 {
@@ -124,10 +228,11 @@ static bool step_list(struct conf *c, const struct set *s, struct spot *spot, co
 
     if (list->type != CONF_NODE_SEQ)
         return fail_shape(list, s, step, "a list", err);
-    if (strspn(step, "0123456789") != strlen(step) || !wr_parse_u64(&i, step, err) || i > list->n) {
-        wr_fail(err, WR_INPUT, "\"%s\" is no place in the list \"%s\"; use 0 to %u", step, row->key,
-                list->n);
-        return fail(s, err);
+    if (strspn(step, "0123456789") != strlen(step)) {
+        if (!find_named(s, list, row, step, &i, err))
+            return false;
+    } else if (!wr_parse_u64(&i, step, err) || i > list->n) {
+        return fail_place(s, list, row, step, err);
     }
     if (i == list->n)
         conf_node_add_item(c, list, NULL);
@@ -243,21 +348,63 @@ static void drop_old_params(struct conf *c, const struct set *s, const struct co
     }
 }
 
-static bool apply(struct conf *c, struct conf_node *root, const struct set *s, struct wr_err *err)
+/* Steps that speak of many items of a list at once. */
+static bool is_wide(const struct spot *spot, const char *step)
 {
-    struct spot spot = {.slot = &root, .rows = c->rows};
+    return spot->row && spot->row->type == CONF_LIST && spot->row->rows &&
+           (!strcmp(step, "*") || !strcmp(step, "only"));
+}
 
-    for (unsigned i = 0; i < s->nsteps; i++) {
+static bool apply_from(struct conf *c, struct spot spot, const struct set *s, unsigned from,
+                       struct wr_err *err);
+
+static bool apply_wide(struct conf *c, struct spot spot, const struct set *s, unsigned at,
+                       struct wr_err *err)
+{
+    const struct conf_row *row = spot.row;
+
+    if (!fill(c, s, &spot, err))
+        return false;
+    struct conf_node *list = *spot.slot;
+
+    if (!strcmp(s->step[at], "only")) {
+        if (at + 1 == s->nsteps)
+            return keep_only(c, s, list, row, err);
+        wr_fail(err, WR_INPUT, "nothing follows \"only\"; write --set %s.only=[first, second]",
+                row->key);
+        return fail(s, err);
+    }
+    if (list->type != CONF_NODE_SEQ)
+        return fail_shape(list, s, "*", "a list", err);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (!apply_from(c, (struct spot){.slot = &list->items[i], .rows = row->rows}, s, at + 1,
+                        err))
+            return false;
+    return true;
+}
+
+static bool apply_from(struct conf *c, struct spot spot, const struct set *s, unsigned from,
+                       struct wr_err *err)
+{
+    for (unsigned i = from; i < s->nsteps; i++) {
         const struct conf_row *row = spot.row;
         struct conf_node **slot = spot.slot;
 
+        if (is_wide(&spot, s->step[i]))
+            return apply_wide(c, spot, s, i, err);
         if (!step_into(c, s, &spot, i, err))
             return false;
         if (row && row->type == CONF_PLUGIN && !strcmp(s->step[i], "kind"))
             drop_old_params(c, s, row, *slot);
     }
-    *spot.slot = s->value;
+    /* A copy: the same value may go to many places, and each may be stepped into later. */
+    *spot.slot = conf_node_copy(c, s->value);
     return true;
+}
+
+static bool apply(struct conf *c, struct conf_node *root, const struct set *s, struct wr_err *err)
+{
+    return apply_from(c, (struct spot){.slot = &root, .rows = c->rows}, s, 0, err);
 }
 
 /* Sets that say which file a section is come first, the outermost before the
@@ -275,14 +422,14 @@ static bool names_include(const struct conf *c, const struct set *s)
     return row && row->include;
 }
 
-bool conf_sets(struct conf *c, struct conf_node *root, const char *const *sets, size_t nsets,
-               struct wr_err *err)
+bool conf_sets(struct conf *c, struct conf_node *root, const struct conf_override *sets,
+               size_t nsets, struct wr_err *err)
 {
     struct set *all = wr_zalloc(nsets + 1, sizeof *all);
     bool ok = true;
 
     for (size_t i = 0; i < nsets && ok; i++)
-        ok = split(c, &all[i], sets[i], err);
+        ok = split(c, &all[i], &sets[i], err);
     for (unsigned depth = 1; depth <= MOST_STEPS && ok; depth++)
         for (size_t i = 0; i < nsets && ok; i++)
             if (all[i].nsteps == depth && names_include(c, &all[i]))

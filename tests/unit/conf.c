@@ -204,6 +204,72 @@ static void overrides_alone_make_a_configuration(void **state)
     conf_close(c);
 }
 
+static const char three_jobs[] = "jobs:\n"
+                                 "  - {name: a, ranks: 1}\n"
+                                 "  - {name: b, ranks: 2}\n"
+                                 "  - {name: c, ranks: 3}\n";
+
+static void a_star_reaches_every_item_and_a_name_one(void **state)
+{
+    struct toy t;
+    struct conf *c = load(&t, three_jobs, SETS("jobs.*.ranks=7", "jobs.b.ranks=9"));
+
+    (void)state;
+    assert_int_equal(t.jobs.n, 3);
+    assert_int_equal(job_at(&t, 0)->ranks, 7);
+    assert_int_equal(job_at(&t, 1)->ranks, 9);
+    assert_int_equal(job_at(&t, 2)->ranks, 7);
+    conf_close(c);
+}
+
+static void only_keeps_the_items_named(void **state)
+{
+    struct toy t;
+    struct conf *c = load(&t, three_jobs, SETS("jobs.only=[c, a]"));
+
+    (void)state;
+    assert_int_equal(t.jobs.n, 2);
+    assert_string_equal(job_at(&t, 0)->name, "a");
+    assert_string_equal(job_at(&t, 1)->name, "c");
+    conf_close(c);
+}
+
+/* As a study does: what one configuration says about another. */
+static void an_override_that_stands_in_a_file_has_its_place(void **state)
+{
+    struct toy here, there = {0};
+    struct conf *from = load(&here, "seed: 3\ntitle: seed=x\n", NO_SETS), *c;
+    struct wr_err err = {0};
+    struct conf_override over = {.text = here.title, .in = from, .field = &here.title};
+
+    (void)state;
+    assert_false(conf_load_over(&c, &there, toy_rows, NULL, &over, 1, &err));
+    assert_non_null(strstr(err.text, "toy.yaml:2:8: seed: \"x\""));
+    over.text = "seed=4";
+    assert_true(conf_load_over(&c, &there, toy_rows, NULL, &over, 1, &err));
+    assert_string_equal(conf_origin(c, &there.seed), "toy.yaml:2:8");
+    conf_close(c);
+    conf_close(from);
+}
+
+static void a_part_is_dumped_as_a_configuration_of_its_own(void **state)
+{
+    struct toy t;
+    struct conf *c = load(&t, "machine: {router: {delay: 5 ns}}\n", NO_SETS);
+    struct wr_str all = {0}, part = {0};
+
+    (void)state;
+    conf_dump(c, &all, false);
+    conf_dump_part(c, "machine", &part);
+    assert_non_null(strstr(all.s, "\nmachine:\n  "));
+    assert_non_null(strstr(part.s, "router:\n  delay: 5 ns\n"));
+    assert_null(strstr(part.s, "machine:"));
+    assert_null(strstr(part.s, "seed:"));
+    wr_str_fini(&all);
+    wr_str_fini(&part);
+    conf_close(c);
+}
+
 static const char torus_file[] = "machine:\n"
                                  "  topology: {kind: torus, dims: [8, 4], routers: 3}\n";
 
@@ -548,6 +614,10 @@ int main(void)
         cmocka_unit_test(origins_name_the_place_of_every_value),
         cmocka_unit_test(an_override_reaches_everywhere),
         cmocka_unit_test(overrides_alone_make_a_configuration),
+        cmocka_unit_test(a_star_reaches_every_item_and_a_name_one),
+        cmocka_unit_test(only_keeps_the_items_named),
+        cmocka_unit_test(an_override_that_stands_in_a_file_has_its_place),
+        cmocka_unit_test(a_part_is_dumped_as_a_configuration_of_its_own),
         cmocka_unit_test(another_kind_leaves_the_old_parameters_behind),
         cmocka_unit_test(a_kind_may_be_left_out_where_there_is_a_default),
         cmocka_unit_test(a_section_may_be_a_file),

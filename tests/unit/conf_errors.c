@@ -254,7 +254,19 @@ static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
             "--set seed.x=1: \"seed\" is a single value (a whole number) and has no \"x\"; set it "
             "itself");
     refused("", SETS("jobs.x.name=1"),
-            "--set jobs.x.name=1: \"x\" is no place in the list \"jobs\"; use 0 to 1");
+            "--set jobs.x.name=1: no item of \"jobs\" has the name \"x\"; use a name, or 0 to 1");
+    refused("", SETS("jobs.onli.name=1"),
+            "--set jobs.onli.name=1: no item of \"jobs\" has the name \"onli\"; did you mean only? "
+            "Or use a name, or 0 to 1");
+    refused("", SETS("jobs.only=a"),
+            "--set jobs.only=a: \"only\" takes a list of names; write --set jobs.only=[first, "
+            "second]");
+    refused("", SETS("jobs.only=[b]"),
+            "--set jobs.only=[b]: no item of \"jobs\" has the name \"b\"; use a name, or 0 to 1");
+    refused("", SETS("jobs.only.0=b"),
+            "--set jobs.only.0=b: nothing follows \"only\"; write --set jobs.only=[first, second]");
+    refused("", SETS("sizes.x=1"),
+            "--set sizes.x=1: \"x\" is no place in the list \"sizes\"; use 0 to 0");
     refused("", SETS("jobs.2.name=a"),
             "--set jobs.2.name=a: \"2\" is no place in the list \"jobs\"; use 0 to 1");
     refused("", SETS("sizes.0.x=1"),
