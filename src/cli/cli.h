@@ -77,8 +77,9 @@ struct cli_verb {
     const struct cli_opt *opts; /* NULL: none but --help */
     size_t opts_size;           /* sizeof the struct the rows fill */
     bool hidden;                /* not in `weir help` */
-    /* Verbs below this one, as in `weir config show FILE`; ends with NULL. A verb
-     * with subs has no main, args or options of its own. */
+    /* Verbs below this one, as in `weir config show FILE`; ends with NULL. A verb with subs that
+     * also has a main does its own work when the next word names none of them, as in
+     * `weir profile -- CMD` beside `weir profile show`. */
     const struct cli_verb *const *subs;
     /* Returns the exit status; on an error fills `err` and returns cli_error(err). */
     int (*main)(const struct cli_call *call, struct wr_err *err);

@@ -91,11 +91,12 @@ static struct place find_place(const struct cli_call *call)
                 p.verb ? cli_opt_find(p.verb->opts, word + 2, strlen(word + 2)) : NULL;
 
             p.value_of = row && row->type != CLI_FLAG ? row : NULL;
-        } else if (verbs) {
+        } else if (verbs && (find_quietly(verbs, word) || !p.verb || !p.verb->main)) {
             p.verb = find_quietly(verbs, word);
             verbs = p.verb ? p.verb->subs : NULL;
             p.lost = !p.verb;
         } else {
+            verbs = NULL;
             p.args[p.at++] = word;
         }
     }

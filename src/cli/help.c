@@ -76,12 +76,14 @@ void cli_help_verb(const struct cli_verb *verb, const char *who, struct wr_str *
     cli_text_wrap(out, head.s);
     wr_str_fini(&head);
     wr_str_addf(out, "\nUsage: %s", who);
-    if (verb->subs)
+    if (verb->subs && !verb->main)
         wr_str_add(out, " VERB ...");
     if (verb->opts)
         wr_str_add(out, " [OPTIONS]");
     if (verb->args)
         wr_str_addf(out, " %s", verb->args);
+    if (verb->subs && verb->main)
+        wr_str_addf(out, "\n       %s VERB ...", who);
     wr_str_add(out, "\n");
     if (verb->about) {
         wr_str_add(out, "\n");
@@ -90,9 +92,9 @@ void cli_help_verb(const struct cli_verb *verb, const char *who, struct wr_str *
     if (verb->subs) {
         add_verbs(verb->subs, out);
         wr_str_addf(out, "\n`%s VERB --help` tells more about one of them.\n", who);
-    } else {
-        add_options(verb->opts, out);
     }
+    if (!verb->subs || verb->main)
+        add_options(verb->opts, out);
     if (verb->examples)
         add_examples(verb->examples, out);
 }

@@ -117,7 +117,7 @@ void cli_man_verb(const struct cli_verb *verb, struct wr_str *out)
                 wr_version_number(), verb->name);
     add_line(out, verb->summary);
     wr_str_add(out, "\n\n# SYNOPSIS\n\n");
-    if (!verb->subs)
+    if (!verb->subs || verb->main)
         add_synopsis(out, verb, who.s);
     for (size_t i = 0; verb->subs && verb->subs[i]; i++) {
         struct wr_str full = {0};
@@ -132,7 +132,8 @@ void cli_man_verb(const struct cli_verb *verb, struct wr_str *out)
         wr_str_add(out, "# VERBS\n\n");
         for (size_t i = 0; verb->subs[i]; i++)
             add_sub(out, verb->subs[i], who.s);
-    } else {
+    }
+    if (!verb->subs || verb->main) {
         wr_str_add(out, "# OPTIONS\n\n");
         add_options(out, verb);
     }

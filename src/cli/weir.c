@@ -73,12 +73,21 @@ static int call_verb(const struct cli_verb *verb, const char *who, int argc, cha
     return verb->main(&call, err);
 }
 
+static bool has_sub(const struct cli_verb *verb, const char *name)
+{
+    for (size_t i = 0; verb->subs[i]; i++)
+        if (!strcmp(verb->subs[i]->name, name))
+            return true;
+    return false;
+}
+
 /* Walks down the verbs: argv[0] is the name of `verb`. */
 static int dispatch(const struct cli_verb *verb, const char *who, int argc, char **argv, FILE *out,
                     struct wr_arena *arena, struct wr_err *err)
 {
     who = wr_arena_printf(arena, "%s %s", who, verb->name);
-    if (!verb->subs || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))))
+    if (!verb->subs || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) ||
+        (verb->main && (argc < 2 || !has_sub(verb, argv[1]))))
         return call_verb(verb, who, argc, argv, out, arena, err);
     if (argc < 2) {
         wr_fail(err, WR_INPUT, "%s needs a verb; `%s --help` lists them", who, who);
