@@ -50,6 +50,8 @@
     X(report) \
     X(state) \
     X(interfere) \
+    X(io_load) \
+    X(io_limit) \
     X(version) \
     X(internal)
 /* clang-format on */

@@ -1,0 +1,328 @@
+#include "ioload/ioload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "process_priv.h"
+
+const char *const ioload_file_names[] = {"private", "shared", NULL};
+const char *const ioload_sync_names[] = {"none", "end", "block", NULL};
+
+enum { NAP_NS = 10000000 };
+
+static int64_t unix_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- is it a load that can be run? ---- */
+
+static bool check_room(const struct ioload_opts *o, struct wr_err *err)
+{
+    struct statvfs vfs;
+    double each = (double)o->span_b;
+
+    if (o->total_b)
+        each = fmin(each, (double)ioload_part_b(o, 0));
+    if (statvfs(o->dir, &vfs))
+        return wr_fail_errno(err, "cannot write to %s; name a directory that exists", o->dir);
+    double room = (double)vfs.f_bavail * (double)vfs.f_frsize, need = each * o->processes;
+
+    if (need > 0.9 * room)
+        return wr_fail(err, WR_INPUT,
+                       "the files may grow to %.4g MiB and %s has room for %.4g; give a smaller "
+                       "--span or --total",
+                       need / (1 << 20), o->dir, room / (1 << 20));
+    return true;
+}
+
+bool ioload_check(const struct ioload_opts *o, struct wr_err *err)
+{
+    if (!o->processes || o->processes > IOLOAD_PROCESSES)
+        return wr_fail(err, WR_INPUT, "there are %u processes; give from 1 to %d", o->processes,
+                       IOLOAD_PROCESSES);
+    if (!o->block_b || o->block_b > (1u << 30))
+        return wr_fail(err, WR_INPUT, "a block is %s; give from 1 B to 1 GiB",
+                       wr_text_bytes(o->block_b).s);
+    if (!o->total_b && !(o->length_s > 0))
+        return wr_fail(err, WR_INPUT, "the load has no end; give --total or --for");
+    if (o->slice_ns < 1000000)
+        return wr_fail(err, WR_INPUT, "a slice is shorter than 1 ms; give a longer --slice");
+    if (o->direct && (o->block_b % 4096 || o->total_b % (4096ull * o->processes) || o->through))
+        return wr_fail(err, WR_INPUT,
+                       "--direct writes files in pieces of 4 KiB; give a --block and for each "
+                       "process a part of --total that are multiples of it");
+    if (o->span_b < o->block_b)
+        return wr_fail(err, WR_INPUT, "--span is less than a block; give more");
+    return o->through || check_room(o, err);
+}
+
+/* ---- where it writes ---- */
+
+static bool open_file(int *ret, const struct ioload_opts *o, struct wr_err *err)
+{
+    char path[4096];
+
+    if (snprintf(path, sizeof path, "%s/.weir-io-load-%ld-XXXXXX", o->dir, (long)getpid()) >=
+        (int)sizeof path)
+        return wr_fail(err, WR_INPUT, "the directory's path is too long; give a shorter one");
+    int fd = mkostemp(path, O_CLOEXEC);
+
+    if (fd < 0)
+        return wr_fail_errno(err, "%s: cannot make a file there; name a directory you may write to",
+                             o->dir);
+    unlink(path);
+    if (o->direct && fcntl(fd, F_SETFL, O_DIRECT)) {
+        close(fd);
+        return wr_fail_errno(err, "%s: its file system has no O_DIRECT; leave out --direct",
+                             o->dir);
+    }
+    *ret = fd;
+    return true;
+}
+
+/* One descriptor per process, or one for all. */
+static bool open_targets(int *fd, const struct ioload_opts *o, struct wr_err *err)
+{
+    bool one = o->through ? o->one_connection : o->file == IOLOAD_SHARED;
+
+    for (uint32_t i = 0; i < o->processes; i++) {
+        if (i && one)
+            fd[i] = fd[0];
+        else if (!(o->through ? ioload_connect(&fd[i], o->through, err)
+                              : open_file(&fd[i], o, err)))
+            return false;
+    }
+    return true;
+}
+
+static void close_targets(int *fd, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (fd[i] >= 0 && (!i || fd[i] != fd[0]))
+            close(fd[i]);
+}
+
+/* ---- the processes ---- */
+
+struct crew {
+    const struct ioload_opts *o;
+    struct ioload_hall *hall;
+    struct ioload_cell *cell;
+    size_t stride, mapped_b;
+    int *fd;
+    pid_t *pid; /* 0: gone */
+    uint32_t started, running;
+};
+
+/* Hall and cells in one mapping; pages that are never touched cost nothing. */
+static bool map_hall(struct crew *c, struct wr_err *err)
+{
+    size_t n = c->o->processes, head = sizeof *c->hall + n * sizeof c->hall->desk[0];
+
+    head = (head + 4095) / 4096 * 4096;
+    c->stride = IOLOAD_MOST_CELLS / n;
+    if (c->stride > IOLOAD_MOST_SLICES)
+        c->stride = IOLOAD_MOST_SLICES;
+    c->mapped_b = head + n * c->stride * sizeof *c->cell;
+    void *at = mmap(NULL, c->mapped_b, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED)
+        return wr_fail_errno(err, "no memory for the slices; give fewer processes");
+    c->hall = at;
+    void *cells = (char *)at + head;
+
+    c->cell = cells;
+    return true;
+}
+
+static void fix_clock(struct crew *c)
+{
+    int64_t now = unix_ns(), begin = c->o->begin_ns > now ? c->o->begin_ns : now;
+
+    c->hall->mono_to_unix_ns = now - (int64_t)wr_clock_ns();
+    c->hall->origin_ns = begin / c->o->slice_ns * c->o->slice_ns;
+}
+
+static bool start_one(struct crew *c, uint32_t i, pid_t parent, struct wr_err *err)
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return wr_fail_errno(err, "cannot start process %u; give fewer", i);
+    if (pid) {
+        c->pid[i] = pid;
+        c->started++;
+        c->running++;
+        return true;
+    }
+    struct ioload_process p = {
+        .o = c->o,
+        .number = i,
+        .hall = c->hall,
+        .account = {.cell = c->cell + i * c->stride,
+                    .n = c->stride,
+                    .origin_ns = c->hall->origin_ns,
+                    .slice_ns = c->o->slice_ns},
+        .fd = c->fd[i],
+    };
+
+    /* Whoever started us decides when to stop, and we do not outlive it. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    ioload_process_live(&p);
+    _exit(0);
+}
+
+static void nap(void)
+{
+    struct timespec t = {.tv_nsec = NAP_NS};
+
+    nanosleep(&t, NULL);
+}
+
+static bool any_failed(const struct crew *c)
+{
+    for (uint32_t i = 0; i < c->started; i++)
+        if (c->hall->desk[i].failed)
+            return true;
+    return false;
+}
+
+/* A process that ended otherwise than by itself did not do what it was asked. */
+static void reap(struct crew *c)
+{
+    for (uint32_t i = 0; i < c->started; i++) {
+        int status;
+        struct ioload_desk *desk = &c->hall->desk[i];
+
+        if (!c->pid[i] || waitpid(c->pid[i], &status, WNOHANG) != c->pid[i])
+            continue;
+        c->pid[i] = 0;
+        c->running--;
+        if ((!WIFEXITED(status) || WEXITSTATUS(status)) && !desk->failed)
+            desk->failed =
+                !wr_fail(&desk->err, WR_SYSTEM,
+                         "process %u was killed; what the others wrote is not a whole load", i);
+    }
+}
+
+static bool let_them_work(struct crew *c, bool *ret_interrupted)
+{
+    bool begun = false;
+
+    while (c->running) {
+        if (!begun && atomic_load(&c->hall->ready) == c->o->processes) {
+            int64_t now = (int64_t)wr_clock_ns() + c->hall->mono_to_unix_ns;
+
+            atomic_store(&c->hall->go_ns, c->o->begin_ns > now ? c->o->begin_ns : now + 1000000);
+            begun = true;
+        }
+        if (c->o->stop && c->o->stop())
+            *ret_interrupted = true;
+        if (*ret_interrupted || any_failed(c))
+            atomic_store(&c->hall->stop, true);
+        nap();
+        reap(c);
+    }
+    return !any_failed(c);
+}
+
+static bool run_crew(struct crew *c, bool *ret_interrupted, struct wr_err *err)
+{
+    bool ok = true;
+    pid_t self = getpid();
+
+    fflush(NULL);
+    atomic_store(&c->hall->writing, c->o->processes);
+    for (uint32_t i = 0; ok && i < c->o->processes; i++)
+        ok = start_one(c, i, self, err);
+    if (!ok)
+        atomic_store(&c->hall->stop, true);
+    ok = let_them_work(c, ret_interrupted) && ok;
+    for (uint32_t i = 0; i < c->started && !ok; i++)
+        if (c->hall->desk[i].failed) {
+            *err = c->hall->desk[i].err;
+            break;
+        }
+    return ok;
+}
+
+static void take_results(struct ioload_result *ret, struct crew *c, bool interrupted)
+{
+    int64_t last = c->hall->origin_ns;
+
+    *ret = (struct ioload_result){.origin_ns = c->hall->origin_ns,
+                                  .slice_ns = c->o->slice_ns,
+                                  .n = c->o->processes,
+                                  .rank = wr_zalloc(c->o->processes, sizeof *ret->rank),
+                                  .cell = c->cell,
+                                  .stride = c->stride,
+                                  .mapped_b = c->mapped_b,
+                                  .interrupted = interrupted};
+    for (uint32_t i = 0; i < ret->n; i++) {
+        ret->rank[i] = c->hall->desk[i].rank;
+        last = ret->rank[i].end_ns > last ? ret->rank[i].end_ns : last;
+    }
+    ret->clock_step_ns = unix_ns() - (int64_t)wr_clock_ns() - c->hall->mono_to_unix_ns;
+    ret->nslices = (size_t)((last - ret->origin_ns + ret->slice_ns - 1) / ret->slice_ns);
+    if (ret->nslices > ret->stride)
+        ret->nslices = ret->stride;
+    /* The cells stay mapped, from the hall on. */
+    ret->cell = c->cell;
+}
+
+bool ioload_run(struct ioload_result *ret, const struct ioload_opts *o, struct wr_err *err)
+{
+    struct crew c = {.o = o};
+    bool interrupted = false;
+
+    if (!ioload_check(o, err) || !map_hall(&c, err))
+        return false;
+    c.fd = wr_alloc(o->processes * sizeof *c.fd);
+    for (uint32_t i = 0; i < o->processes; i++)
+        c.fd[i] = -1;
+    c.pid = wr_zalloc(o->processes, sizeof *c.pid);
+    fix_clock(&c);
+    bool ok = open_targets(c.fd, o, err) && run_crew(&c, &interrupted, err);
+
+    close_targets(c.fd, o->processes);
+    free(c.fd);
+    free(c.pid);
+    if (ok)
+        take_results(ret, &c, interrupted);
+    else
+        munmap(c.hall, c.mapped_b);
+    return ok;
+}
+
+void ioload_fini(struct ioload_result *r)
+{
+    size_t cells = (size_t)r->n * r->stride * sizeof *r->cell;
+    void *hall = (char *)(uintptr_t)r->cell + cells - r->mapped_b;
+
+    munmap(hall, r->mapped_b);
+    free(r->rank);
+    *r = (struct ioload_result){0};
+}
