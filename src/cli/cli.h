@@ -38,6 +38,7 @@
     X(help) \
     X(run) \
     X(sweep) \
+    X(study) \
     X(show) \
     X(query) \
     X(same) \

@@ -197,6 +197,11 @@ bool run_put_text(struct run *run, const char *key, const char *value, struct wr
     return run_step(run, RUN_S_SUMMARY, err);
 }
 
+bool run_put_meta(struct run *run, const char *key, const char *value, struct wr_err *err)
+{
+    return run_put_meta_text(run, key, value, err);
+}
+
 bool run_put_app(struct run *run, const struct run_app *app, struct wr_err *err)
 {
     sqlite3_stmt *s = run_begin(run, RUN_S_APP, err);

@@ -74,6 +74,9 @@ bool run_put_volatile(struct run *run, const char *key, double value, const char
                       struct wr_err *err);
 bool run_put_text(struct run *run, const char *key, const char *value, struct wr_err *err);
 
+/* One more line of `meta`: where the run belongs. Equal runs may differ in it. */
+bool run_put_meta(struct run *run, const char *key, const char *value, struct wr_err *err);
+
 /* An application (a job): its traffic and times are sums over its ranks. */
 struct run_app {
     uint32_t app; /* 0, 1, ... */
@@ -205,5 +208,6 @@ bool run_put_sweep(struct run *run, const struct run_sweep *point, struct wr_err
 
 /* A command line as a shell would take it again. */
 void run_command_line(struct wr_str *out, int argc, char **argv);
+void run_command_word(struct wr_str *out, const char *word); /* one word of it */
 
 #endif

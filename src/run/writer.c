@@ -332,23 +332,25 @@ bool run_finish(struct run *run, enum run_status status, const char *reason, str
     return ok;
 }
 
-void run_command_line(struct wr_str *out, int argc, char **argv)
+void run_command_word(struct wr_str *out, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-+=./,:@%^";
 
-    for (int i = 0; i < argc; i++) {
-        const char *a = argv[i];
+    if (*word && !word[strspn(word, plain)]) {
+        wr_str_add(out, word);
+        return;
+    }
+    wr_str_add(out, "'");
+    for (; *word; word++)
+        wr_str_addn(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    wr_str_add(out, "'");
+}
 
-        if (i)
-            wr_str_add(out, " ");
-        if (*a && !a[strspn(a, plain)]) {
-            wr_str_add(out, a);
-            continue;
-        }
-        wr_str_add(out, "'");
-        for (; *a; a++)
-            wr_str_addn(out, *a == '\'' ? "'\\''" : a, *a == '\'' ? 4 : 1);
-        wr_str_add(out, "'");
+void run_command_line(struct wr_str *out, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        wr_str_add(out, i ? " " : "");
+        run_command_word(out, argv[i]);
     }
 }

@@ -1,0 +1,310 @@
+/* execute.c -- looks at all runs before any, then runs what is not done, heaviest first. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/signals.h"
+#include "rank/rank.h"
+#include "study/pool.h"
+#include "study_priv.h"
+#include "world/record.h"
+#include "world/world.h"
+
+/* ---- looking ---- */
+
+/* Opens the machine: what only it can refuse is refused now. Gives how much there is to do. */
+static bool try_open(struct study *s, const struct conf *conf, const struct world_config *c,
+                     double *ret_ranks, struct wr_err *err)
+{
+    uint64_t before = study_rss(getpid());
+    struct world *w;
+
+    if (!world_open(&w, conf, c, err))
+        return false;
+    uint64_t grown = study_rss(getpid()) - before;
+    const struct ranks *ranks = world_ranks(w);
+
+    if (grown < UINT64_MAX / 2 && grown > s->open_b)
+        s->open_b = grown;
+    *ret_ranks = ranks ? ranks_count(ranks) : net_nodes(world_net(w));
+    world_close(w);
+    return true;
+}
+
+/* The first of the runs that differ from this one in the seed only: its machine opens as this
+ * one's would. */
+static size_t first_like(const struct study *s, const struct study_run *r)
+{
+    size_t at = 0;
+
+    for (size_t d = 0; d < s->ndims; d++)
+        at = at * s->dim[d].n + (s->dim[d].is_seed ? 0 : r->choice[d]);
+    return at;
+}
+
+struct look {
+    double ranks, wall_s;
+};
+
+static bool inspect_one(struct study *s, size_t i, const char *dir, bool open, struct look *ret,
+                        struct wr_err *err)
+{
+    struct study_run *r = &s->run[i];
+    struct study_config c = {0};
+    struct conf *conf;
+
+    if (!study_load(s, r, &conf, &c, err))
+        return wr_wrap(err, "run %s", r->name);
+    if (dir)
+        study_look(conf, study_path(s, r, dir), &r->state, &ret->wall_s);
+    bool ok = !open || r->state == STUDY_DONE || try_open(s, conf, &c.run, &ret->ranks, err);
+
+    conf_close(conf);
+    return ok || wr_wrap(err, "run %s", r->name);
+}
+
+/* Seconds where an earlier run took some; the others are thought to be like them, per rank. */
+static void guess_costs(struct study *s, const struct look *look)
+{
+    double seconds = 0, ranks = 0;
+
+    for (size_t i = 0; i < s->nruns; i++)
+        if (look[i].wall_s > 0 && look[i].ranks > 0) {
+            seconds += look[i].wall_s;
+            ranks += look[i].ranks;
+        }
+    for (size_t i = 0; i < s->nruns; i++) {
+        double like = look[first_like(s, &s->run[i])].ranks;
+
+        like = like > 0 ? like : 1;
+        s->run[i].cost = look[i].wall_s > 0 ? look[i].wall_s
+                         : ranks > 0        ? like * seconds / ranks
+                                            : like;
+    }
+}
+
+bool study_inspect(struct study *s, const char *dir, size_t only, struct wr_err *err)
+{
+    struct look *look = wr_zalloc(s->nruns, sizeof *look);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < s->nruns; i++)
+        if (only == SIZE_MAX || i == only)
+            ok = inspect_one(s, i, dir, only != SIZE_MAX || first_like(s, &s->run[i]) == i,
+                             &look[i], err);
+    if (ok)
+        guess_costs(s, look);
+    free(look);
+    return ok;
+}
+
+/* ---- one run, in its own process ---- */
+
+struct result {
+    bool ok, interrupted;
+    struct wr_err err;
+};
+
+/* Beside what was simulated, not in it: the same run made alone is the same. */
+static bool put_point(const struct study *s, const struct study_run *r, struct run *run,
+                      struct wr_err *err)
+{
+    char key[160], number[24];
+    bool ok = run_put_meta(run, "study", s->c.name, err);
+
+    snprintf(number, sizeof number, "%zu", s->nruns);
+    ok = ok && run_put_meta(run, "study_runs", number, err);
+    snprintf(number, sizeof number, "%zu", (size_t)(r - s->run));
+    ok = ok && run_put_meta(run, "study_place", number, err);
+    for (size_t d = 0; ok && d < s->ndims; d++) {
+        snprintf(key, sizeof key, "axis.%02zu.%s", d, s->dim[d].name);
+        ok = run_put_meta(run, key, s->dim[d].choice[r->choice[d]].label, err);
+    }
+    return ok;
+}
+
+/* Into an open run file, which is closed whatever happens. */
+static bool fill(struct world *w, struct run *run, enum world_end *ret, struct wr_err *err)
+{
+    struct wr_err ignored;
+
+    if (!world_run(w, run, NULL, ret, err) || !world_write(w, run, err)) {
+        run_finish(run, RUN_FAILED, err->text, &ignored);
+        return false;
+    }
+    if (*ret == WORLD_INTERRUPTED)
+        return run_finish(run, RUN_INCOMPLETE, "interrupted", err);
+    return run_finish(run, RUN_COMPLETE, NULL, err);
+}
+
+static bool simulate(struct study *s, const struct study_run *r, const char *dir, bool *interrupted,
+                     struct wr_err *err)
+{
+    struct study_config c = {0};
+    struct wr_str command = {0};
+    struct wr_err ignored;
+    struct conf *conf;
+    struct world *w;
+    struct run *run;
+    enum world_end end = WORLD_DONE;
+
+    if (!study_load(s, r, &conf, &c, err))
+        return false;
+    if (!world_open(&w, conf, &c.run, err)) {
+        conf_close(conf);
+        return false;
+    }
+    study_command(s, r, dir, &command);
+    bool ok = world_record(&run,
+                           &(struct world_record){.path = study_path(s, r, dir),
+                                                  .conf = conf,
+                                                  .part = "run",
+                                                  .command = wr_str_get(&command),
+                                                  .seed = c.run.seed,
+                                                  .force = true},
+                           err);
+    bool placed = ok && (!c.run.title || run_put_text(run, "title", c.run.title, err)) &&
+                  put_point(s, r, run, err);
+
+    if (ok && !placed)
+        run_finish(run, RUN_FAILED, err->text, &ignored);
+    ok = placed && fill(w, run, &end, err);
+    *interrupted = ok && end == WORLD_INTERRUPTED;
+    wr_str_fini(&command);
+    world_close(w);
+    conf_close(conf);
+    return ok;
+}
+
+/* ---- all of them ---- */
+
+struct executing {
+    struct study *s;
+    const struct study_how *how;
+    struct study_outcome *out;
+    size_t *todo; /* runs, heaviest first */
+    size_t ntodo;
+    double cost, done_cost;
+    uint64_t peak_b; /* the most that any run so far held */
+};
+
+static void work(void *ctx, size_t task, void *result)
+{
+    const struct executing *x = ctx;
+    struct result *r = result;
+
+    r->ok = simulate(x->s, &x->s->run[x->todo[task]], x->how->dir, &r->interrupted, &r->err);
+}
+
+static void show(void *ctx, size_t running)
+{
+    const struct executing *x = ctx;
+
+    (void)running;
+    wr_progress_set(x->how->progress, x->cost > 0 ? (double)x->ntodo * x->done_cost / x->cost : 0);
+}
+
+static bool done(void *ctx, size_t task, const struct study_ended *end, struct wr_err *err)
+{
+    struct executing *x = ctx;
+    struct study_run *r = &x->s->run[x->todo[task]];
+    const struct result *got = end->result;
+
+    (void)err;
+    x->done_cost += r->cost;
+    x->peak_b = end->peak_b > x->peak_b ? end->peak_b : x->peak_b;
+    if (got && got->ok) {
+        r->state = got->interrupted ? STUDY_TORN : STUDY_DONE;
+        x->out->ran += !got->interrupted;
+        return true;
+    }
+    r->state = got ? STUDY_FAILED : STUDY_TORN;
+    if (!got && wr_interrupted())
+        return true;
+    x->out->failed++;
+    wr_str_addf(&x->out->failures, "%s: %s\n", r->name, got ? got->err.text : end->how);
+    return true;
+}
+
+static bool room(void *ctx, size_t task, const pid_t *running, size_t n)
+{
+    const struct executing *x = ctx;
+    uint64_t need = x->peak_b > x->s->open_b ? x->peak_b : x->s->open_b;
+
+    (void)task;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t has = study_rss(running[i]);
+
+        need = has > need ? has : need;
+    }
+    return study_room(need, running, n);
+}
+
+struct weight {
+    double cost;
+    size_t run;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct weight *x = a, *y = b;
+
+    if (x->cost != y->cost)
+        return x->cost > y->cost ? -1 : 1;
+    return x->run < y->run ? -1 : 1;
+}
+
+static void list_work(struct executing *x)
+{
+    const struct study *s = x->s;
+    struct weight *v = wr_alloc(s->nruns * sizeof *v);
+
+    for (size_t i = 0; i < s->nruns; i++) {
+        enum study_state state = s->run[i].state;
+
+        if (x->how->only != SIZE_MAX && x->how->only != i)
+            continue;
+        if (!x->how->force && (state == STUDY_DONE || state == STUDY_BUSY)) {
+            x->out->kept += state == STUDY_DONE;
+            x->out->busy += state == STUDY_BUSY;
+            continue;
+        }
+        v[x->ntodo++] = (struct weight){s->run[i].cost, i};
+        x->cost += s->run[i].cost;
+    }
+    qsort(v, x->ntodo, sizeof *v, heaviest_first);
+    x->todo = wr_alloc((x->ntodo + 1) * sizeof *x->todo);
+    for (size_t i = 0; i < x->ntodo; i++)
+        x->todo[i] = v[i].run;
+    free(v);
+}
+
+bool study_execute(struct study *s, const struct study_how *how, struct study_outcome *ret,
+                   struct wr_err *err)
+{
+    struct study_outcome out = {0};
+    struct executing x = {.s = s, .how = how, .out = &out};
+
+    if (!study_make_dir(how->dir, err))
+        return false;
+    list_work(&x);
+    how->progress->total = (double)x.ntodo;
+    struct study_pool pool = {.ctx = &x,
+                              .jobs = how->jobs ? how->jobs : study_pool_cores(),
+                              .ntasks = x.ntodo,
+                              .result_size = sizeof(struct result),
+                              .work = work,
+                              .done = done,
+                              .room = how->jobs ? NULL : room,
+                              .tick = show};
+    bool ok = study_pool_run(&pool, &out.interrupted, err);
+
+    free(x.todo);
+    if (ok)
+        *ret = out;
+    else
+        wr_str_fini(&out.failures);
+    return ok;
+}

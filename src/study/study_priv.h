@@ -1,0 +1,75 @@
+/* study_priv.h -- what a study is made of. */
+#ifndef STUDY_STUDY_PRIV_H
+#define STUDY_STUDY_PRIV_H
+
+#include "study/study.h"
+#include "world/config.h"
+
+/* One choice of an axis, as a user names it. */
+struct study_option {
+    struct conf_key key;
+    struct conf_list set;  /* of const char *: "machine.routing=par" */
+    struct conf_list jobs; /* of const char *: names */
+};
+
+struct study_axis {
+    struct conf_key key;
+    const char *sets;         /* the key that `values` are for; by default the axis' name */
+    struct conf_list values;  /* of const char * */
+    struct conf_list options; /* of struct study_option */
+};
+
+struct study_config {
+    const char *name;
+    struct world_config run;
+    struct conf_list cross; /* of struct study_axis */
+};
+
+/* A choice, after ranges are spelled out. */
+struct study_choice {
+    const char *label;
+    const char *value;                 /* of the axis' key, or NULL */
+    const void *at;                    /* the configuration's field that says so */
+    const struct study_option *option; /* or NULL */
+};
+
+struct study_dim {
+    const char *name, *key;
+    bool is_seed;
+    struct study_choice *choice;
+    uint32_t n;
+};
+
+struct study {
+    struct wr_arena arena;
+    const char *file;
+    const char *const *sets;
+    size_t nsets;
+    struct study_config c;
+    struct conf *conf;
+    struct study_dim dim[STUDY_MOST_AXES];
+    size_t ndims;
+    struct study_run *run;
+    size_t nruns;
+    uint64_t open_b; /* memory that opening the largest world took */
+};
+
+/* The configuration of one run, as struct study_config; its `run` is the run's. */
+bool study_load(const struct study *s, const struct study_run *r, struct conf **ret,
+                struct study_config *into, struct wr_err *err);
+/* DIR/NAME.weir, of the arena. */
+const char *study_path(struct study *s, const struct study_run *r, const char *dir);
+bool study_make_dir(const char *dir, struct wr_err *err);
+/* The command that makes the run again. */
+void study_command(const struct study *s, const struct study_run *r, const char *dir,
+                   struct wr_str *out);
+
+/* state.c */
+void study_look(const struct conf *conf, const char *path, enum study_state *ret_state,
+                double *ret_wall_s);
+/* room.c: may one more process start beside those running, each of which may come to hold
+ * `need_b`? */
+bool study_room(uint64_t need_b, const pid_t *running, size_t n);
+uint64_t study_rss(pid_t pid); /* bytes; 0: nobody knows */
+
+#endif

@@ -1,0 +1,25 @@
+/* record.h -- the head of a simulation's run file: all that is needed to run it again. */
+#ifndef WORLD_RECORD_H
+#define WORLD_RECORD_H
+
+#include "conf/conf.h"
+#include "run/run.h"
+
+struct world_record {
+    const char *path;
+    const struct conf *conf;
+    const char *part;    /* the key that holds the run's configuration; NULL: it is the whole */
+    const char *command; /* as a shell would take it again */
+    uint64_t seed;
+    bool force; /* replace an existing run file */
+};
+
+/* Creates it with the resolved configuration and the contents of every input. */
+bool world_record(struct run **ret, const struct world_record *how, struct wr_err *err);
+
+/* The resolved configuration as it is stored. */
+void world_record_config(const struct conf *conf, const char *part, struct wr_str *out);
+
+enum { WORLD_MOST_INPUT = 1 << 30 }; /* bytes of a file that is kept */
+
+#endif
