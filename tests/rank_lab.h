@@ -38,13 +38,20 @@ struct lab {
     struct rank_mpi mpi;
     struct coll_choice choice;
     uint64_t L_ps, G_ps, io_ps;
+    uint64_t late_ps; /* messages arrive so much later than they should */
     uint32_t seq, messages, n;
     struct lab_op op[LAB_RANKS][LAB_OPS];
     uint64_t t_ps[LAB_RANKS][LAB_OPS + 1]; /* when each operation was asked for */
     uint32_t nops[LAB_RANKS];
     uint32_t node[LAB_RANKS];
     struct lab_told told[256];
+    struct {
+        uint64_t t_ps, bytes;
+    } * sent; /* by message */
     uint32_t ntold;
+    struct rank_files files;
+    uint32_t file_kind; /* of the files' events, with their handler; 0: none */
+    sim_handler *on_file;
     bool stop[LAB_RANKS]; /* graphs: nothing more until told */
 };
 
@@ -94,10 +101,24 @@ static inline void lab_send(void *ctx, uint32_t src, uint32_t dst, uint64_t byte
 
     (void)app;
     (void)cls;
+    lab->sent = realloc(lab->sent, (lab->messages + 1) * sizeof *lab->sent);
+    lab->sent[lab->messages].t_ps = lab->sim.now;
+    lab->sent[lab->messages].bytes = bytes;
+    sim_at(&lab->sim, sent, src, sim_lane(LAB_SENT, 0), lab->seq++, (uint32_t)user, lab->messages);
+    sim_at(&lab->sim, sent + lab->L_ps + lab->late_ps, dst, sim_lane(LAB_ARRIVED, 0), lab->seq++,
+           (uint32_t)user, lab->messages);
     lab->messages++;
-    sim_at(&lab->sim, sent, src, sim_lane(LAB_SENT, 0), lab->seq++, (uint32_t)user, 0);
-    sim_at(&lab->sim, sent + lab->L_ps, dst, sim_lane(LAB_ARRIVED, 0), lab->seq++, (uint32_t)user,
-           0);
+}
+
+static inline void lab_trip(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret)
+{
+    struct lab *lab = ctx;
+    uint64_t t = lab->sent[it].t_ps;
+
+    *ret =
+        (struct cause_trip){.post_ps = t,
+                            .first_ps = t,
+                            .idle_ps = lab->sent[it].bytes * lab->G_ps + (arrived ? lab->L_ps : 0)};
 }
 
 static inline uint32_t lab_lp(void *ctx, uint32_t node)
@@ -108,12 +129,12 @@ static inline uint32_t lab_lp(void *ctx, uint32_t node)
 
 static inline void lab_on_sent(void *ctx, const struct sim_event *e)
 {
-    ranks_sent(((struct lab *)ctx)->ranks, e->arg);
+    ranks_sent(((struct lab *)ctx)->ranks, e->arg, e->arg2);
 }
 
 static inline void lab_on_arrived(void *ctx, const struct sim_event *e)
 {
-    ranks_arrived(((struct lab *)ctx)->ranks, e->arg);
+    ranks_arrived(((struct lab *)ctx)->ranks, e->arg, e->arg2);
 }
 
 /* An ideal MPI over L = 1 us, G = 0.1 ns/B, one rank a node; change it before lab_run. */
@@ -140,13 +161,16 @@ static inline enum ranks_state lab_run(struct lab *lab)
                               .rank_size = sizeof(struct lab_rank)};
     struct rank_setup setup = {.sim = &lab->sim,
                                .first_kind = LAB_KINDS,
-                               .wire = {lab, lab_send, lab_lp},
+                               .wire = {lab, lab_send, lab_lp, lab_trip},
+                               .files = lab->files,
                                .mpi = &lab->mpi,
                                .coll = &lab->choice,
                                .io_ps = lab->io_ps};
     struct rank_job job = {.load = &lab->load, .node = lab->node};
 
     sim_init(&lab->sim);
+    if (lab->file_kind)
+        sim_handle(&lab->sim, lab->file_kind, lab->on_file, lab);
     sim_handle(&lab->sim, LAB_SENT, lab_on_sent, lab);
     sim_handle(&lab->sim, LAB_ARRIVED, lab_on_arrived, lab);
     ranks_open(&lab->ranks, &setup, &job, 1);
@@ -161,6 +185,7 @@ static inline void lab_close(struct lab *lab)
         rank_check_accounts(lab->ranks);
     ranks_close(lab->ranks);
     sim_fini(&lab->sim);
+    free(lab->sent);
     free(lab);
 }
 

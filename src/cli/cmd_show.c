@@ -34,44 +34,48 @@ static const struct cli_opt show_rows[] = {
 
 /* The overview, top to bottom. */
 static const struct section {
-    const char *name, *title, *sql;
+    const char *name;
+    uint32_t since; /* the minor version of the format that brought it */
+    const char *title, *sql;
 } sections[] = {
-    {"summary", "summary", "SELECT key, value, unit FROM summary"},
-    {"app_stat", "applications",
+    {"summary", 0, "summary", "SELECT key, value, unit FROM summary"},
+    {"app_stat", 0, "applications",
      "SELECT app, name, ranks, msgs_sent, bytes_sent, elapsed_ns FROM app_stat LIMIT 10"},
-    {"time", "where their time went, mean over ranks",
+    {"time", 1, "where their time went, mean over ranks",
      "SELECT app, name, elapsed_mean_ns, compute_mean_ns, send_mean_ns, recv_mean_ns,"
      " await_mean_ns, coll_mean_ns, io_mean_ns, idle_mean_ns FROM app_stat"
      " WHERE idle_mean_ns IS NOT NULL LIMIT 10"},
-    {"collectives", "collectives, mean over ranks",
+    {"why", 2, "why, mean over ranks",
+     "SELECT c.app AS app, a.name AS name, during, cause, sum(time_ns) / a.ranks AS mean_ns,"
+     " sum(time_ns) / (a.elapsed_mean_ns * a.ranks) AS of_elapsed"
+     " FROM cause_stat c JOIN app_stat a ON a.app = c.app WHERE during IN ('comm', 'io')"
+     " GROUP BY c.app, during, cause LIMIT 40"},
+    {"collectives", 1, "collectives, mean over ranks",
      "SELECT app, coll, count(*) AS ranks, avg(n) AS mean_n, avg(time_ns) AS mean_ns"
      " FROM coll_stat GROUP BY app, coll LIMIT 20"},
-    {"sweep", "load sweep",
+    {"sweep", 0, "load sweep",
      "SELECT series, load, offered, accepted, lat_mean_ns, lat_p50_ns, lat_p99_ns, hops_mean,"
      " nonminimal_frac, saturated FROM sweep"},
-    {"latency", "latency",
+    {"latency", 0, "latency",
      "SELECT app, class, n, mean_ns, min_ns, p50_ns, p99_ns, max_ns FROM latency LIMIT 12"},
-    {"link_class", "links",
+    {"link_class", 0, "links",
      "SELECT class, count(*) AS links, sum(bytes) AS bytes, avg(utilization) AS mean_utilization,"
      " max(utilization) AS max_utilization, sum(saturated_ns > 0) AS links_saturated,"
      " max(saturated_ns) AS max_saturated_ns FROM link_stat GROUP BY class"},
-    {"busiest_links", "busiest links",
+    {"busiest_links", 0, "busiest links",
      "SELECT entity, class, dst_kind || ':' || dst AS \"to\", bytes, busy_ns, saturated_ns,"
      " utilization FROM link_stat WHERE busy_ns > 0"
      " ORDER BY busy_ns DESC, src_kind, src, port LIMIT 5"},
-    {"series", "time series",
+    {"series", 0, "time series",
      "SELECT metric, unit, count(*) AS entities, min(dt_ns) AS dt_ns FROM series"
      " GROUP BY metric, unit"},
 };
 
 enum { NSECTIONS = sizeof sections / sizeof sections[0] };
 
-/* Files of before version 1.1 do not know of ranks' times. */
 static bool is_known(const struct section *s, const struct run_info *info)
 {
-    bool newer = !strcmp(s->name, "time") || !strcmp(s->name, "collectives");
-
-    return !newer || info->format_minor > 0;
+    return info->format_minor >= s->since;
 }
 
 static void put_words(FILE *out, const char *text)

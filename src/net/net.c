@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "link_priv.h"
+#include "net/topo/paths.h"
 
 const char *const net_arbitration_names[] = {"round-robin", "lowest-vc", "age", NULL};
 const char *const net_accounting_names[] = {"slots", "bytes", NULL};
@@ -221,6 +222,9 @@ void net_close(struct net *n)
     free(n->ring_b);
     free(n->nic);
     free(n->rng);
+    if (n->paths)
+        topo_paths_free(n->paths);
+    free(n->paths);
     wr_pool_fini(&n->pkts);
     wr_pool_fini(&n->msgs);
     free(n);

@@ -133,6 +133,13 @@ uint64_t net_memory(const struct topo *t, const struct route *rt, const struct n
 uint64_t net_packet_memory(void);
 uint64_t net_bytes_used(const struct net *n);
 
+/* How long a message takes from its first packet's start, were it alone: until it is at its
+ * destination, on a minimal way, and until its last packet has left the NIC. */
+uint64_t net_idle_ps(const struct net *n, uint32_t src, uint32_t dst, uint64_t bytes);
+uint64_t net_inject_ps(const struct net *n, uint64_t bytes);
+/* Make ready for net_idle_ps: machines without a closed form of their ways need a table. */
+bool net_open_idle(struct net *n, struct wr_err *err);
+
 /* The time a packet of `bytes` takes through an idle link of a class, as the
  * models count it: serialisation, propagation and (not on injection) router delay. */
 uint64_t net_hop_ps(const struct net *n, uint32_t cls, uint64_t bytes);

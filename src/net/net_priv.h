@@ -152,6 +152,7 @@ struct net {
     uint32_t mode;   /* enum net_mode, from the parameters */
     uint64_t switch_ps, gap_ps;
 
+    struct topo_paths *paths; /* idle.c's; NULL: closed forms */
     struct wr_pool pkts, msgs;
     struct wr_hist *packet_hist;
     struct net_counts count;

@@ -22,25 +22,9 @@ void rank_event(struct ranks *rs, struct rank *r, uint64_t t_ps, uint32_t kind, 
            sim_lane(rs->kind0 + kind, me & 0xffffff), r->seq++, arg, me);
 }
 
-/* An account that not every rank has. */
-static uint64_t *rare_account(struct ranks *rs, const struct rank *r)
-{
-    uint32_t me = rank_index(rs, r);
-
-    if (r->account >= RANK_ACCOUNTS)
-        return &rs->coll_ps[r->account - RANK_ACCOUNTS][me];
-    return r->account == RANK_IO ? &rs->rare[me].io_ps : &rs->rare[me].idle_ps;
-}
-
 void rank_enter(struct ranks *rs, struct rank *r, uint32_t account)
 {
-    uint64_t now = rs->sim->now, ps = now - r->since_ps;
-
-    if (r->account < RANK_IO)
-        r->account_ps[r->account] += ps;
-    else if (ps)
-        *rare_account(rs, r) += ps;
-    r->since_ps = now;
+    rank_settle(rs, r);
     r->account = (uint8_t)account;
 }
 
@@ -299,14 +283,43 @@ static bool op_coll(struct ranks *rs, struct rank *r, const struct load_op *op)
     return rank_meet(rs, r, op) && pay(rs, r);
 }
 
-static bool op_io(struct ranks *rs, struct rank *r, const struct load_op *op)
+static void begin_access(struct ranks *rs, struct rank *r, const struct load_op *op,
+                         enum load_kind kind, uint32_t h)
+{
+    struct rank_access a = {.node = r->node,
+                            .rank = rank_index(rs, r),
+                            .app = rs->job[r->job].app,
+                            .kind = (uint8_t)kind,
+                            .mode = op->mode,
+                            .flags = op->flags,
+                            .file = op->file,
+                            .offset = op->offset,
+                            .bytes = op->bytes};
+
+    rank_req(rs, h)->ps = rs->sim->now;
+    if (rs->files.begin) {
+        rs->live++;
+        rs->files.begin(rs->files.ctx, &a, h);
+    } else {
+        rank_event(rs, r, rs->sim->now + rs->io_ps, RANK_EV_DONE, h);
+    }
+}
+
+void ranks_accessed(struct ranks *rs, uint64_t user, const uint64_t *part)
+{
+    rs->live--;
+    rank_blame_access(rs, rank_req(rs, (uint32_t)user), part);
+    rank_complete(rs, (uint32_t)user);
+}
+
+static bool op_io(struct ranks *rs, struct rank *r, const struct load_op *op, enum load_kind kind)
 {
     uint32_t h = op_request(rs, r, op, REQ_IO);
 
     rs->rare[rank_index(rs, r)].accesses++;
     if (!rs->job[r->job].load.cpus)
         rank_enter(rs, r, RANK_IO);
-    rank_event(rs, r, rs->sim->now + rs->io_ps, RANK_EV_DONE, h);
+    begin_access(rs, r, op, kind, h);
     if (op->flags & LOAD_F_ASYNC) {
         r->pending[REQ_IO]++;
         started(rs, r, op, h);
@@ -320,13 +333,28 @@ static bool op_io(struct ranks *rs, struct rank *r, const struct load_op *op)
 static bool op_read(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
     rs->rare[rank_index(rs, r)].read_b += op->bytes;
-    return op_io(rs, r, op);
+    return op_io(rs, r, op, LOAD_READ);
 }
 
 static bool op_write(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
     rs->rare[rank_index(rs, r)].written_b += op->bytes;
-    return op_io(rs, r, op);
+    return op_io(rs, r, op, LOAD_WRITE);
+}
+
+static bool op_open(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    return op_io(rs, r, op, LOAD_OPEN);
+}
+
+static bool op_close(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    return op_io(rs, r, op, LOAD_CLOSE);
+}
+
+static bool op_flush(struct ranks *rs, struct rank *r, const struct load_op *op)
+{
+    return op_io(rs, r, op, LOAD_FLUSH);
 }
 
 static bool op_mark(struct ranks *rs, struct rank *r, const struct load_op *op)
@@ -377,11 +405,11 @@ static bool op_fail(struct ranks *rs, struct rank *r, const struct load_op *op)
 typedef bool op_fn(struct ranks *rs, struct rank *r, const struct load_op *op);
 
 static op_fn *const op_table[LOAD_KINDS] = {
-    [LOAD_END] = op_end,   [LOAD_LATER] = op_later, [LOAD_FAIL] = op_fail,
-    [LOAD_SEND] = op_send, [LOAD_RECV] = op_recv,   [LOAD_COMPUTE] = op_compute,
-    [LOAD_WAIT] = op_wait, [LOAD_SLEEP] = op_sleep, [LOAD_COLL] = op_coll,
-    [LOAD_OPEN] = op_io,   [LOAD_CLOSE] = op_io,    [LOAD_READ] = op_read,
-    [LOAD_FLUSH] = op_io,  [LOAD_WRITE] = op_write, [LOAD_MARK] = op_mark,
+    [LOAD_END] = op_end,     [LOAD_LATER] = op_later, [LOAD_FAIL] = op_fail,
+    [LOAD_SEND] = op_send,   [LOAD_RECV] = op_recv,   [LOAD_COMPUTE] = op_compute,
+    [LOAD_WAIT] = op_wait,   [LOAD_SLEEP] = op_sleep, [LOAD_COLL] = op_coll,
+    [LOAD_OPEN] = op_open,   [LOAD_CLOSE] = op_close, [LOAD_READ] = op_read,
+    [LOAD_FLUSH] = op_flush, [LOAD_WRITE] = op_write, [LOAD_MARK] = op_mark,
 };
 
 /* ---- running ---- */
@@ -433,6 +461,7 @@ static void on_memory(void *ctx, const struct sim_event *e)
 
     rs->live--;
     if (m->sreq != WR_NIL) {
+        rank_blame_message(rs, rank_req(rs, m->sreq), m);
         rank_complete(rs, m->sreq);
         m->sreq = WR_NIL;
     }
@@ -500,6 +529,9 @@ static void open_columns(struct ranks *rs)
         rs->colls[c] = wr_zalloc(n, sizeof *rs->colls[c]);
     }
     rs->rare = wr_zalloc(n, sizeof *rs->rare);
+    rs->blame = wr_zalloc(n, sizeof *rs->blame);
+    if (rs->files.begin)
+        rs->io_blame = wr_zalloc(n, sizeof *rs->io_blame);
     for (rs->nbuckets = 64; rs->nbuckets < n; rs->nbuckets *= 2)
         ;
     rs->bucket = wr_alloc(rs->nbuckets * sizeof *rs->bucket);
@@ -516,6 +548,8 @@ void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct
     rs->sim = setup->sim;
     rs->kind0 = setup->first_kind;
     rs->wire = setup->wire;
+    rs->files = setup->files;
+    rs->trip = WR_NIL;
     rs->mpi = *setup->mpi;
     rs->choice = *setup->coll;
     rs->io_ps = setup->io_ps;
@@ -532,6 +566,7 @@ void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct
     wr_pool_init(&rs->reqs, "requests", sizeof(struct rank_req), POOL_CAP);
     wr_pool_init(&rs->msgs, "messages of ranks", sizeof(struct rank_msg), POOL_CAP);
     wr_pool_init(&rs->meetings, "collectives", sizeof(struct rank_coll), POOL_CAP);
+    wr_pool_init(&rs->shakes, "handshakes", sizeof(struct rank_shake), POOL_CAP);
     wr_pool_init(&rs->marks, "marks", sizeof(struct rank_mark), POOL_CAP);
     for (uint32_t k = 0; k < RANK_EV_KINDS; k++)
         sim_handle(rs->sim, rs->kind0 + k, handler[k], rs);
@@ -564,6 +599,9 @@ void ranks_close(struct ranks *rs)
     wr_pool_fini(&rs->msgs);
     wr_pool_fini(&rs->meetings);
     wr_pool_fini(&rs->marks);
+    wr_pool_fini(&rs->shakes);
+    free(rs->blame);
+    free(rs->io_blame);
     free(rs->rare);
     free(rs->bucket);
     free(rs->rank);

@@ -15,6 +15,7 @@
 #ifndef RANK_RANK_H
 #define RANK_RANK_H
 
+#include "base/cause.h"
 #include "base/hist.h"
 #include "load/load.h"
 #include "rank/coll/coll.h"
@@ -46,6 +47,29 @@ struct rank_wire {
     void (*send)(void *ctx, uint32_t src_node, uint32_t dst_node, uint64_t bytes, uint16_t app,
                  uint8_t cls, uint64_t user);
     uint32_t (*lp)(void *ctx, uint32_t node); /* the logical process of a node */
+    /* Inside ranks_sent or ranks_arrived, of the wire's message `it`: when the NIC had it, when
+     * its first packet left, and how long it takes from there when alone, until it is
+     * sent or until it has arrived. */
+    void (*trip)(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret);
+};
+
+/* ---- who keeps files ---- */
+
+struct rank_access {
+    uint32_t node, rank; /* rank: over all jobs */
+    uint16_t app;
+    uint8_t kind;   /* enum load_kind: LOAD_OPEN, ..., LOAD_FLUSH */
+    uint8_t mode;   /* enum load_mode, of LOAD_OPEN */
+    uint16_t flags; /* LOAD_F_COLL: the ranks of a group do it together */
+    int64_t file;
+    uint64_t offset, bytes;
+};
+
+struct rank_files {
+    void *ctx;
+    /* Begin the access; later, not from in here, call ranks_accessed with `user`. NULL: any
+     * access takes rank_setup.io_ps. */
+    void (*begin)(void *ctx, const struct rank_access *a, uint64_t user);
 };
 
 /* What a message is, for latencies and for the wire's `cls`. */
@@ -71,6 +95,7 @@ struct rank_setup {
     struct sim *sim;
     uint32_t first_kind; /* RANK_EV_KINDS event kinds from here on are the ranks' */
     struct rank_wire wire;
+    struct rank_files files;
     const struct rank_mpi *mpi;
     const struct coll_choice *coll;
     uint64_t io_ps; /* what any access to a file takes */
@@ -90,9 +115,11 @@ void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct
                 uint32_t njobs);
 void ranks_close(struct ranks *rs);
 
-/* From the wire, inside handlers. */
-void ranks_sent(struct ranks *rs, uint64_t user);
-void ranks_arrived(struct ranks *rs, uint64_t user);
+/* From the wire, inside handlers; `it` is the wire's own name of the message. */
+void ranks_sent(struct ranks *rs, uint64_t user, uint32_t it);
+void ranks_arrived(struct ranks *rs, uint64_t user, uint32_t it);
+/* From the files; part[CAUSES] divides the time since the access began. */
+void ranks_accessed(struct ranks *rs, uint64_t user, const uint64_t *part);
 
 enum ranks_state {
     RANKS_RUNNING,
@@ -116,6 +143,8 @@ struct rank_stat {
     uint64_t coll_ps[LOAD_COLLS];
     uint32_t colls[LOAD_COLLS];
     uint64_t overhead_ps; /* of communication: the processor was busy, not waiting */
+    /* Why communication and I/O took so long; each adds up to its accounts. */
+    uint64_t comm_why_ps[CAUSES], io_why_ps[CAUSES];
     uint64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
     uint64_t accesses, bytes_read, bytes_written;
 };

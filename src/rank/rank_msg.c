@@ -127,8 +127,13 @@ static void leave_bucket(struct ranks *rs, uint32_t h)
 
 static void drop(struct ranks *rs, uint32_t h)
 {
-    if (!--rank_msg(rs, h)->holds)
-        wr_pool_give(&rs->msgs, h);
+    struct rank_msg *m = rank_msg(rs, h);
+
+    if (--m->holds)
+        return;
+    if (m->shake != WR_NIL)
+        wr_pool_give(&rs->shakes, m->shake);
+    wr_pool_give(&rs->msgs, h);
 }
 
 /* ---- sending ---- */
@@ -160,6 +165,23 @@ static uint64_t delay_ps(const struct ranks *rs, const struct rank_msg *m)
     return rank_ps(rs->mpi.send_delay_ps + rs->mpi.send_delay_byte_ps * (double)wire_bytes(rs, m));
 }
 
+static uint64_t overhead_ps(const struct ranks *rs, const struct rank_msg *m)
+{
+    bool copied = m->kind == MSG_EAGER && !(m->flags & MSG_MEMORY);
+
+    return rank_ps(rs->mpi.send_overhead_ps + (copied ? rs->mpi.copy_ps * (double)m->bytes : 0));
+}
+
+uint64_t rank_software_ps(const struct ranks *rs, const struct rank_msg *m)
+{
+    return delay_ps(rs, m) + (m->kind == MSG_EAGER ? overhead_ps(rs, m) : 0);
+}
+
+uint64_t rank_memory_ps(const struct ranks *rs, const struct rank_msg *m)
+{
+    return rank_ps(rs->mpi.memory_ps + rs->mpi.memory_byte_ps * (double)m->bytes);
+}
+
 /* When the processor has done its part. A graph's operations use its own cpus. */
 static uint64_t work(struct ranks *rs, struct rank *r, uint32_t cpu, bool async, uint64_t ps)
 {
@@ -177,9 +199,6 @@ void rank_send(struct ranks *rs, struct rank *r, uint32_t req)
     struct rank_req *q = rank_req(rs, req);
     uint32_t me = rank_index(rs, r), to = q->peer + rs->job[r->job].first;
     bool near = rs->rank[to].node == r->node, eager = near || q->bytes <= rs->mpi.eager_b;
-    double copy = eager && !near ? rs->mpi.copy_ps * (double)q->bytes : 0;
-    uint64_t done =
-        work(rs, r, q->cpu, q->flags & REQ_ASYNC, rank_ps(rs->mpi.send_overhead_ps + copy));
     uint32_t h = wr_pool_take(&rs->msgs);
     struct rank_msg *m = rank_msg(rs, h);
 
@@ -193,7 +212,12 @@ void rank_send(struct ranks *rs, struct rank *r, uint32_t req)
                            .flags = near ? MSG_MEMORY : 0,
                            .holds = 1,
                            .bytes = q->bytes,
-                           .tag = q->tag};
+                           .tag = q->tag,
+                           .shake = WR_NIL};
+    uint64_t ps = overhead_ps(rs, m), done = work(rs, r, q->cpu, q->flags & REQ_ASYNC, ps);
+
+    if (!eager)
+        rank_shake_begin(rs, m, done - ps);
     r->msgs_sent++;
     r->bytes_sent += q->bytes;
     follow(rs, h);
@@ -215,9 +239,7 @@ void rank_post(struct ranks *rs, uint32_t h)
 
     m->t_ps = rs->sim->now;
     if (m->flags & MSG_MEMORY) {
-        double ps = rs->mpi.memory_ps + rs->mpi.memory_byte_ps * (double)m->bytes;
-
-        rank_event(rs, from, rs->sim->now + rank_ps(ps), RANK_EV_MEMORY, h);
+        rank_event(rs, from, rs->sim->now + rank_memory_ps(rs, m), RANK_EV_MEMORY, h);
         return;
     }
     rs->live += 2; /* until it is sent, and until it has arrived */
@@ -226,16 +248,20 @@ void rank_post(struct ranks *rs, uint32_t h)
                   rs->job[from->job].app, (uint8_t)class_of(m), h);
 }
 
-void ranks_sent(struct ranks *rs, uint64_t user)
+void ranks_sent(struct ranks *rs, uint64_t user, uint32_t it)
 {
     struct rank_msg *m = rank_msg(rs, (uint32_t)user);
 
     rs->live--;
+    rs->trip = it;
+    rs->trip_arrived = false;
     if (m->sreq != WR_NIL && (m->kind == MSG_EAGER || m->kind == MSG_DATA)) {
+        rank_blame_message(rs, rank_req(rs, m->sreq), m);
         rank_complete(rs, m->sreq);
         m->sreq = WR_NIL;
     }
     drop(rs, (uint32_t)user);
+    rs->trip = WR_NIL;
 }
 
 /* ---- receiving ---- */
@@ -249,6 +275,7 @@ static void received(struct ranks *rs, struct rank *r, uint32_t req, const struc
     uint64_t ps = rank_ps(rs->mpi.recv_overhead_ps + copy), now = rs->sim->now;
     uint64_t *free_ps = q->flags & REQ_ASYNC ? rank_cpu(rs, r, q->cpu) : NULL;
 
+    rank_blame_message(rs, q, m);
     if (free_ps) {
         *free_ps = (*free_ps > now ? *free_ps : now) + ps;
         r->overhead_ps += ps;
@@ -277,6 +304,7 @@ static void answer(struct ranks *rs, uint32_t h, enum rank_msg_kind kind)
     struct rank_msg *m = rank_msg(rs, h);
     uint32_t to = m->src;
 
+    rank_shake_held(rs, m);
     m->src = m->dst;
     m->dst = to;
     m->kind = (uint8_t)kind;
@@ -313,20 +341,20 @@ static void matched(struct ranks *rs, struct rank *r, uint32_t req, uint32_t h)
         shake(rs, r, h);
         return;
     }
-    struct rank_msg was = *m;
-
+    received(rs, r, req, m);
     drop(rs, h);
-    received(rs, r, req, &was);
 }
 
 void rank_recv(struct ranks *rs, struct rank *r, uint32_t req)
 {
     uint32_t h = take_unexpected(rs, r, rank_req(rs, req));
 
-    if (h == WR_NIL)
+    if (h == WR_NIL) {
         put_req(rs, &r->posted, req);
-    else
-        matched(rs, r, req, h);
+        return;
+    }
+    rank_shake_wanted(rs, rank_msg(rs, h));
+    matched(rs, r, req, h);
 }
 
 /* Its turn among the messages of its pair has come. */
@@ -354,17 +382,17 @@ void rank_arrive(struct ranks *rs, uint32_t h)
     struct rank *r = &rs->rank[m->dst];
 
     wr_hist_add(&rs->job[r->job].latency[class_of(m)], rs->sim->now - m->t_ps);
+    if (m->kind == MSG_ASK || m->kind == MSG_CLEAR)
+        rank_shake_arrived(rs, m);
     if (m->kind == MSG_CLEAR) {
         shake(rs, r, h);
         return;
     }
     if (m->kind == MSG_DATA) {
-        struct rank_msg was = *m;
-
         r->msgs_recvd++;
         r->bytes_recvd += m->bytes;
+        received(rs, r, m->rreq, m);
         drop(rs, h);
-        received(rs, r, was.rreq, &was);
         return;
     }
     m->flags |= MSG_HERE;
@@ -380,8 +408,11 @@ void rank_arrive(struct ranks *rs, uint32_t h)
     }
 }
 
-void ranks_arrived(struct ranks *rs, uint64_t user)
+void ranks_arrived(struct ranks *rs, uint64_t user, uint32_t it)
 {
     rs->live--;
+    rs->trip = it;
+    rs->trip_arrived = true;
     rank_arrive(rs, (uint32_t)user);
+    rs->trip = WR_NIL;
 }

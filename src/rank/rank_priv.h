@@ -34,7 +34,7 @@ struct rank_req {
     uint64_t bytes;
     int64_t tag;
     uint64_t id;
-    uint64_t ps; /* computes: how long */
+    uint64_t ps; /* computes: how long; accesses: since when */
 };
 
 /* Communicators: messages of collectives never meet others. Within CTX_COLL the tag
@@ -61,7 +61,19 @@ struct rank_msg {
     uint8_t holds;  /* who still needs it: its receiver, and the wire until it is sent */
     uint64_t bytes; /* payload; a control message's own size is a setting */
     int64_t tag;
-    uint64_t t_ps;
+    uint64_t t_ps;  /* the NIC has it, or the memory */
+    uint32_t shake; /* of a rendezvous, or WR_NIL */
+};
+
+/* What a rendezvous took so far, as its sender sees it and as its receiver does, for whom only
+ * counts what was after it wanted to receive. */
+struct rank_side {
+    uint64_t begin_ps, ps[CAUSES];
+};
+
+struct rank_shake {
+    uint64_t since_ps; /* what was before is in the sides' ps */
+    struct rank_side sender, receiver;
 };
 
 /* A queue by its last element, whose `next` is the first. */
@@ -106,6 +118,13 @@ struct rank_rare {
     uint64_t last_mark; /* time + 1 */
 };
 
+/* The causes of communication that are kept; software is the rest. */
+enum { BLAME_FIRST = CAUSE_TRANSFER, BLAMES = CAUSE_PARTNER - CAUSE_TRANSFER + 1 };
+
+struct rank_blame {
+    uint64_t ps[BLAMES];
+};
+
 struct rank_jobs {
     struct load load;
     char *state;   /* load.rank_size bytes for each rank */
@@ -123,6 +142,7 @@ struct ranks {
     struct rank_wire wire;
     struct rank_mpi mpi;
     struct coll_choice choice;
+    struct rank_files files;
     uint64_t io_ps;
     uint32_t n, njobs, left; /* left: have not ended */
     uint32_t failed;         /* a rank, or WR_NIL */
@@ -134,7 +154,11 @@ struct ranks {
     uint64_t *coll_ps[LOAD_COLLS];
     uint32_t *colls[LOAD_COLLS];
     struct rank_rare *rare;
-    struct wr_pool reqs, msgs, meetings, marks;
+    struct rank_blame *blame;
+    uint64_t (*io_blame)[CAUSES]; /* NULL: all of an access is the device's */
+    uint32_t trip;                /* the wire's message that is being handled, or WR_NIL */
+    bool trip_arrived;
+    struct wr_pool reqs, msgs, meetings, marks, shakes;
     uint32_t *bucket;
     uint32_t nbuckets; /* a power of two */
 };
@@ -169,7 +193,24 @@ void rank_complete(struct ranks *rs, uint32_t req);
 uint32_t rank_new_req(struct ranks *rs, struct rank *r, enum rank_req_kind kind, uint8_t flags);
 uint64_t *rank_cpu(const struct ranks *rs, const struct rank *r, uint32_t cpu);
 
+/* rank_why.c */
+/* The time until now goes to the account that the rank is in. */
+void rank_settle(struct ranks *rs, struct rank *r);
+/* A request is about to complete. If its rank waited for it, say why it took so long: because
+ * of its message, which is being handled; or because of an access, divided by `part`. */
+void rank_blame_message(struct ranks *rs, const struct rank_req *q, const struct rank_msg *m);
+void rank_blame_access(struct ranks *rs, const struct rank_req *q, const uint64_t *part);
+/* A rendezvous begins with the message; one of its first two messages has arrived; it was held up
+ * by a rank until now; its receiver wants it only from now on. */
+void rank_shake_begin(struct ranks *rs, struct rank_msg *m, uint64_t begin_ps);
+void rank_shake_arrived(struct ranks *rs, const struct rank_msg *m);
+void rank_shake_held(struct ranks *rs, const struct rank_msg *m);
+void rank_shake_wanted(struct ranks *rs, const struct rank_msg *m);
+
 /* rank_msg.c */
+uint64_t rank_memory_ps(const struct ranks *rs, const struct rank_msg *m);
+/* What the sender's processor and its way to the NIC take. */
+uint64_t rank_software_ps(const struct ranks *rs, const struct rank_msg *m);
 void rank_send(struct ranks *rs, struct rank *r, uint32_t req);
 void rank_recv(struct ranks *rs, struct rank *r, uint32_t req);
 void rank_post(struct ranks *rs, uint32_t msg);

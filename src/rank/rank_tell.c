@@ -14,6 +14,26 @@ uint32_t ranks_count(const struct ranks *rs)
     return rs->n;
 }
 
+/* Software is what no other cause took. */
+static void tell_why(const struct ranks *rs, uint32_t i, struct rank_stat *s)
+{
+    uint64_t comm = s->account_ps[RANK_SEND] + s->account_ps[RANK_RECV] + s->account_ps[RANK_WAIT];
+    uint64_t io = s->account_ps[RANK_IO];
+
+    for (int c = 0; c < LOAD_COLLS; c++)
+        comm += s->coll_ps[c];
+    for (int k = 0; k < BLAMES; k++) {
+        s->comm_why_ps[BLAME_FIRST + k] = rs->blame[i].ps[k];
+        comm -= rs->blame[i].ps[k];
+    }
+    for (int k = 0; rs->io_blame && k < CAUSES; k++) {
+        s->io_why_ps[k] = rs->io_blame[i][k];
+        io -= rs->io_blame[i][k];
+    }
+    s->comm_why_ps[CAUSE_SOFTWARE] = comm;
+    s->io_why_ps[rs->io_blame ? CAUSE_SOFTWARE : CAUSE_DEVICE] += io;
+}
+
 void ranks_stat(const struct ranks *rs, uint32_t i, struct rank_stat *ret)
 {
     const struct rank *r = &rs->rank[i];
@@ -47,6 +67,7 @@ void ranks_stat(const struct ranks *rs, uint32_t i, struct rank_stat *ret)
         ret->coll_ps[c] = rs->coll_ps[c][i] + (r->account == RANK_ACCOUNTS + c ? rest : 0);
         ret->colls[c] = rs->colls[c][i];
     }
+    tell_why(rs, i, ret);
 }
 
 uint64_t ranks_job_end_ps(const struct ranks *rs, uint32_t job)

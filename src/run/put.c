@@ -256,6 +256,25 @@ bool run_put_coll(struct run *run, uint32_t app, uint64_t rank, const char *coll
     return run_step(run, RUN_S_COLL, err);
 }
 
+bool run_put_cause(struct run *run, uint32_t app, uint64_t rank, const char *during,
+                   const char *cause, uint64_t ps, struct wr_err *err)
+{
+    uint32_t when, why;
+
+    if (!intern(run, during, &when, err) || !intern(run, cause, &why, err))
+        return false;
+    sqlite3_stmt *s = run_begin(run, RUN_S_CAUSE, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, app);
+    bind_count(s, 2, rank);
+    sqlite3_bind_int64(s, 3, when);
+    sqlite3_bind_int64(s, 4, why);
+    bind_count(s, 5, ps);
+    return run_step(run, RUN_S_CAUSE, err);
+}
+
 bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, uint64_t t_ps,
                   struct wr_err *err)
 {

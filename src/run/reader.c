@@ -38,6 +38,7 @@ const struct run_view run_views[] = {
     {"rank_stat", "app,rank,node,msgs_sent,bytes_sent,msgs_recvd,bytes_recvd,elapsed_ns",
      "one line per rank"},
     {"coll_stat", "app,rank,coll,n,time_ns", "one line per rank and kind of collective"},
+    {"cause_stat", "app,rank,during,cause,time_ns", "why ranks' time passed"},
     {"mark", "app,rank,mark,t_ns", "when ranks came to the marks of their program"},
     {"log", "app,rank,tab,col,title,aggregate,row,value", "what programs logged"},
     {"output", "app,rank,t_ns,text", "what programs printed"},

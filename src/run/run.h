@@ -133,6 +133,10 @@ bool run_put_rank(struct run *run, const struct run_rank *rank, struct wr_err *e
 /* How often a rank was in a collective, and for how long in all. */
 bool run_put_coll(struct run *run, uint32_t app, uint64_t rank, const char *coll, uint64_t n,
                   uint64_t ps, struct wr_err *err);
+/* Why a rank's communication or I/O (`during`: "comm" or "io") took so long: `cause` as
+ * base/cause.h names it. A rank's causes add up to what it took; those of 0 need not be put. */
+bool run_put_cause(struct run *run, uint32_t app, uint64_t rank, const char *during,
+                   const char *cause, uint64_t ps, struct wr_err *err);
 /* A rank came to a mark of its program (`mark`: which). Times since its job's start. */
 bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, uint64_t t_ps,
                   struct wr_err *err);

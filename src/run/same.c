@@ -15,51 +15,53 @@
 
 static const struct facts {
     const char *what;
-    int keys; /* the first columns, which name a line */
+    uint32_t since; /* the minor version of the format that brought it */
+    int keys;       /* the first columns, which name a line */
     const char *sql;
 } kinds[] = {
-    {"meta", 1, "SELECT key, value FROM meta WHERE key IN ('kind', 'seed', 'status') ORDER BY key"},
-    {"meta", 1, "SELECT key, value FROM meta WHERE key = 'config'"},
-    {"summary", 1, "SELECT key, value, unit FROM summary WHERE NOT volatile ORDER BY key"},
-    {"app_stat", 1, "SELECT * FROM fact_app ORDER BY app"},
-    {"sweep", 3,
+    {"meta", 0, 1,
+     "SELECT key, value FROM meta WHERE key IN ('kind', 'seed', 'status') ORDER BY key"},
+    {"meta", 0, 1, "SELECT key, value FROM meta WHERE key = 'config'"},
+    {"summary", 0, 1, "SELECT key, value, unit FROM summary WHERE NOT volatile ORDER BY key"},
+    {"app_stat", 0, 1, "SELECT * FROM fact_app ORDER BY app"},
+    {"sweep", 0, 3,
      "SELECT series, load, seed, offered, accepted, lat_mean_ns, lat_min_ns, lat_p50_ns,"
      " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, packets, events,"
      " sim_end_ns FROM sweep ORDER BY series, load, seed"},
-    {"latency", 2,
+    {"latency", 0, 2,
      "SELECT app, class, n, sum_ps, min_ps, max_ps FROM fact_hist ORDER BY app, class"},
-    {"latency_hist", 3,
+    {"latency_hist", 0, 3,
      "SELECT h.app AS app, h.class AS class, c.low_ps AS low_ps, c.high_ps AS high_ps, c.n AS n"
      " FROM fact_hist h JOIN fact_hist_cell c ON c.hist = h.id"
      " ORDER BY h.app, h.class, c.low_ps"},
-    {"rank_stat", 2, "SELECT * FROM fact_rank ORDER BY app, rank"},
+    {"rank_stat", 0, 2, "SELECT * FROM fact_rank ORDER BY app, rank"},
     /* Ordered by the table's own key: sorting millions of links by their
      * kinds' names would cost more than everything else. */
-    {"link_stat", 3,
+    {"link_stat", 0, 3,
      "SELECT sk.text AS src_kind, (l.id >> 16) & 4294967295 AS src, l.id & 65535 AS port,"
      " dk.text AS dst_kind, l.dst AS dst, c.text AS class, l.bytes AS bytes,"
      " l.packets AS packets, l.busy_ps AS busy_ps, l.saturated_ps AS saturated_ps,"
      " l.bytes_per_s AS bytes_per_s"
      " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.id >> 48"
      " LEFT JOIN dict dk ON dk.id = l.dst_kind LEFT JOIN dict c ON c.id = l.class ORDER BY l.id"},
-    {"slice", 3,
+    {"slice", 0, 3,
      "SELECT f.t_ps AS t_ps, e.text AS entity, m.text AS metric,"
      " coalesce(f.dt_ps, s.dt_ps) AS dt_ps, f.value AS value, u.text AS unit"
      " FROM fact_slice f LEFT JOIN fact_series s ON s.id = f.series"
      " LEFT JOIN dict e ON e.id = s.entity LEFT JOIN dict m ON m.id = s.metric"
      " LEFT JOIN dict u ON u.id = s.unit ORDER BY f.t_ps, e.text, m.text"},
-};
-
-/* Since version 1.1 of the format. */
-static const struct facts newer[] = {
-    {"coll_stat", 3,
+    {"coll_stat", 1, 3,
      "SELECT c.app, c.rank, d.text AS coll, c.n, c.ps FROM fact_coll c"
      " LEFT JOIN dict d ON d.id = c.coll ORDER BY c.app, c.rank, d.text"},
-    {"mark", 2, "SELECT app, rank, mark, t_ps FROM fact_mark ORDER BY app, rank, t_ps, mark"},
-    {"log", 5,
+    {"mark", 1, 2, "SELECT app, rank, mark, t_ps FROM fact_mark ORDER BY app, rank, t_ps, mark"},
+    {"log", 1, 5,
      "SELECT app, rank, tab, col, row, title, aggregate, value FROM log"
      " ORDER BY app, rank, tab, col, row, aggregate"},
-    {"output", 2, "SELECT app, rank, t_ps, text FROM fact_output ORDER BY id"},
+    {"output", 1, 2, "SELECT app, rank, t_ps, text FROM fact_output ORDER BY id"},
+    {"cause_stat", 2, 4,
+     "SELECT c.app, c.rank, d.text AS during, w.text AS cause, c.ps FROM fact_cause c"
+     " LEFT JOIN dict d ON d.id = c.during LEFT JOIN dict w ON w.id = c.cause"
+     " ORDER BY c.app, c.rank, d.text, w.text"},
 };
 
 struct side {
@@ -200,11 +202,9 @@ bool run_same(const char *a, const char *b, struct wr_err *err)
     bool ok = run_open(&side[0].run, a, err) && run_open(&side[1].run, b, err);
 
     for (size_t i = 0; ok && i < sizeof kinds / sizeof kinds[0]; i++)
-        ok = same_facts(&kinds[i], side, err);
-    bool both = ok && run_info(side[0].run)->format_minor && run_info(side[1].run)->format_minor;
-
-    for (size_t i = 0; ok && both && i < sizeof newer / sizeof newer[0]; i++)
-        ok = same_facts(&newer[i], side, err);
+        if (run_info(side[0].run)->format_minor >= kinds[i].since &&
+            run_info(side[1].run)->format_minor >= kinds[i].since)
+            ok = same_facts(&kinds[i], side, err);
     run_close(side[0].run);
     run_close(side[1].run);
     return ok;

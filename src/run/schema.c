@@ -68,12 +68,21 @@
     " FROM fact_app a LEFT JOIN fact_rank r ON r.app = a.app\n" \
     " GROUP BY a.app, a.name, a.ranks, a.start_ps, a.workload, a.placement;\n"
 
-/* What ranks did in collectives, when they came to a mark, and what their program left behind. */
+/* What ranks did in collectives, why it took so long, when they came to a mark, and what their program left behind. */
 #define PROGRAMS \
     "CREATE TABLE fact_coll(app INTEGER, rank INTEGER, coll INTEGER, n INTEGER, ps INTEGER," \
     " PRIMARY KEY(app, rank, coll)) WITHOUT ROWID;\n" \
     "CREATE VIEW coll_stat AS SELECT c.app AS app, c.rank AS rank, d.text AS coll, c.n AS n,\n" \
     " c.ps / 1000.0 AS time_ns FROM fact_coll c LEFT JOIN dict d ON d.id = c.coll;\n" \
+    "CREATE TABLE fact_cause(app INTEGER, rank INTEGER, during INTEGER, cause INTEGER," \
+    " ps INTEGER, PRIMARY KEY(app, rank, during, cause)) WITHOUT ROWID;\n" \
+    "CREATE VIEW cause_stat AS SELECT c.app AS app, c.rank AS rank, d.text AS during,\n" \
+    " w.text AS cause, c.ps / 1000.0 AS time_ns FROM fact_cause c\n" \
+    " LEFT JOIN dict d ON d.id = c.during LEFT JOIN dict w ON w.id = c.cause\n" \
+    " UNION ALL SELECT app, rank, 'compute', 'compute', compute_ps / 1000.0 FROM fact_rank\n" \
+    " WHERE compute_ps > 0\n" \
+    " UNION ALL SELECT app, rank, 'idle', 'idle', idle_ps / 1000.0 FROM fact_rank\n" \
+    " WHERE idle_ps > 0;\n" \
     "CREATE TABLE fact_mark(id INTEGER PRIMARY KEY, app INTEGER, rank INTEGER, mark INTEGER," \
     " t_ps INTEGER);\n" \
     "CREATE VIEW mark AS SELECT app, rank, mark, t_ps / 1000.0 AS t_ns FROM fact_mark;\n" \

@@ -37,6 +37,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
                    " ?15, ?16, ?17, ?18, ?19)",
     [RUN_S_COLL] = "INSERT INTO fact_coll VALUES(?1, ?2, ?3, ?4, ?5)",
+    [RUN_S_CAUSE] = "INSERT INTO fact_cause VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_MARK] = "INSERT INTO fact_mark(app, rank, mark, t_ps) VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_LOG] = "INSERT INTO fact_log(app, rank, tab, col, title, aggregate, row, value)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

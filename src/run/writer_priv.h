@@ -14,6 +14,7 @@ enum run_stmt {
     RUN_S_APP,
     RUN_S_RANK,
     RUN_S_COLL,
+    RUN_S_CAUSE,
     RUN_S_MARK,
     RUN_S_LOG,
     RUN_S_OUTPUT,

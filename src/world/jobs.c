@@ -77,6 +77,19 @@ static uint32_t wire_lp(void *ctx, uint32_t node)
     return net_node_lp(w->net, node);
 }
 
+static void wire_trip(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret)
+{
+    const struct world *w = ctx;
+    const struct net_msg *m = net_msg_at(w->net, it);
+
+    *ret = (struct cause_trip){
+        .post_ps = m->t_post_ps,
+        .first_ps = m->t_first_ps,
+        .idle_ps = arrived ? net_idle_ps(w->net, m->src, m->dst, m->bytes)
+                           : net_inject_ps(w->net, m->bytes),
+    };
+}
+
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)
 {
     const struct world_job *c = w->c->jobs.items;
@@ -90,13 +103,13 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
         w->job[i].c = &c[i];
         ok = open_program(w, i, conf, err);
     }
-    if (!ok || !place_all(w, conf, err))
+    if (!ok || !place_all(w, conf, err) || !net_open_idle(w->net, err))
         return false;
     struct rank_job *jobs = wr_zalloc(w->njobs, sizeof *jobs);
     struct rank_setup setup = {
         .sim = &w->sim,
         .first_kind = WORLD_EV_RANK,
-        .wire = {.ctx = w, .send = wire_send, .lp = wire_lp},
+        .wire = {.ctx = w, .send = wire_send, .lp = wire_lp, .trip = wire_trip},
         .mpi = w->c->mpi.params,
         .coll = &w->c->collectives,
         .io_ps = (uint64_t)w->c->io.time_ps,
@@ -148,6 +161,13 @@ static bool put_rank(struct run *run, const struct rank_stat *s, struct wr_err *
         if (s->colls[c])
             ok = run_put_coll(run, s->job, s->rank, load_coll_names[c], s->colls[c], s->coll_ps[c],
                               err);
+    }
+    for (int c = 0; ok && c < CAUSES; c++) {
+        if (s->comm_why_ps[c])
+            ok =
+                run_put_cause(run, s->job, s->rank, "comm", cause_names[c], s->comm_why_ps[c], err);
+        if (ok && s->io_why_ps[c])
+            ok = run_put_cause(run, s->job, s->rank, "io", cause_names[c], s->io_why_ps[c], err);
     }
     uint64_t comm = a[RANK_SEND] + a[RANK_RECV] + a[RANK_WAIT] + coll, both = comm + a[RANK_IO];
 

@@ -60,7 +60,7 @@ static void on_arrived(void *ctx, uint32_t msg)
 
     meter_arrived(&w->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps, w->sim.now);
     if (m->app != world_traffic_app(w))
-        ranks_arrived(w->rank, m->user);
+        ranks_arrived(w->rank, m->user, msg);
 }
 
 static void on_sent(void *ctx, uint32_t msg)
@@ -69,7 +69,7 @@ static void on_sent(void *ctx, uint32_t msg)
     const struct net_msg *m = net_msg_at(w->net, msg);
 
     if (m->app != world_traffic_app(w))
-        ranks_sent(w->rank, m->user);
+        ranks_sent(w->rank, m->user, msg);
 }
 
 /* The group of each node's first rail, for patterns that speak of groups. */

@@ -122,6 +122,54 @@ static void packets_of_a_message_follow_at_the_pace_of_the_slowest_link(void **s
     lab_close(&l);
 }
 
+/* What contention is measured against is what an empty machine does. */
+static void an_idle_message_takes_what_net_idle_ps_says(void **state)
+{
+    static const char *const line[] = {LINE("store-and-forward"), LINE("cut-through")};
+    static const uint64_t bytes[] = {0, 1, 999, 1000, 1001, 3001, 12000};
+    char *reference = lab_file("examples/machines/reference-1056.yaml");
+    struct wr_err err;
+    struct lab l;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        lab_open(&l, line[k]);
+        assert_true(net_open_idle(l.net, &err));
+        for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+            for (uint32_t to = 0; to < 4; to++)
+                assert_in_range(net_idle_ps(l.net, 0, to, bytes[i]) + 1,
+                                lab_once(&l, 0, to, bytes[i]), lab_once(&l, 0, to, bytes[i]) + 2);
+        lab_close(&l);
+    }
+    lab_open(&l, reference);
+    assert_true(net_open_idle(l.net, &err));
+    for (uint32_t to = 1; to < 1056; to += 101) {
+        uint64_t took = lab_once(&l, 3, to, 1000000);
+
+        /* a NIC starts each of the 245 packets on a whole picosecond */
+        assert_in_range(net_idle_ps(l.net, 3, to, 1000000), took - 245, took);
+    }
+    lab_close(&l);
+    free(reference);
+}
+
+/* Failures leave no closed form: then the ways come from tables. */
+static void with_a_dead_cable_the_idle_way_goes_round_it(void **state)
+{
+    struct wr_err err;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, "topology: {kind: torus, sizes: [4], nodes: 1}\n"
+                 "links: {default: {bandwidth: 1 GB/s, latency: 20 ns}}\n"
+                 "failures: [{router: 0, to: 1}]\n");
+    assert_true(net_open_idle(l.net, &err));
+    assert_true(net_idle_ps(l.net, 0, 1, 100) > net_idle_ps(l.net, 0, 2, 100));
+    assert_in_range(net_idle_ps(l.net, 0, 1, 100) + 1, lab_once(&l, 0, 1, 100),
+                    lab_once(&l, 0, 1, 100) + 2);
+    lab_close(&l);
+}
+
 static void messages_of_one_nic_start_a_gap_apart(void **state)
 {
     char yaml[1024];
@@ -164,6 +212,8 @@ int main(void)
         cmocka_unit_test(cut_through_takes_the_heads_delays_and_one_serialisation),
         cmocka_unit_test(a_fast_link_behind_a_slow_one_is_occupied_until_the_tail_has_passed),
         cmocka_unit_test(packets_of_a_message_follow_at_the_pace_of_the_slowest_link),
+        cmocka_unit_test(an_idle_message_takes_what_net_idle_ps_says),
+        cmocka_unit_test(with_a_dead_cable_the_idle_way_goes_round_it),
         cmocka_unit_test(messages_of_one_nic_start_a_gap_apart),
         cmocka_unit_test(a_node_reaches_itself_through_its_own_router),
     };

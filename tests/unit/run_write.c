@@ -71,12 +71,14 @@ static void what_programs_leave_is_kept(void **state)
                           .value = 2.5};
 
     must(run_put_coll(run, 1, 7, "allreduce", 20, 1500, &err), err);
+    must(run_put_cause(run, 1, 7, "io", "device", 4500, &err), err);
     must(run_put_mark(run, 1, 7, 4, 2500, &err), err);
     must(run_put_log(run, &log, &err), err);
     must(run_put_output(run, 1, 7, 3500, "hello", &err), err);
     complete(run);
     struct run_reader *r = reopen(path);
     assert_line(r, "SELECT app, rank, coll, n, time_ns FROM coll_stat", "1|7|allreduce|20|1.5");
+    assert_line(r, "SELECT app, rank, during, cause, time_ns FROM cause_stat", "1|7|io|device|4.5");
     assert_line(r, "SELECT app, rank, mark, t_ns FROM mark", "1|7|4|2.5");
     assert_line(r, "SELECT tab, col, title, aggregate, row, value FROM log",
                 "2|5|Bytes|(mean)|3|2.5");
