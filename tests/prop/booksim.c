@@ -81,17 +81,7 @@ static void latencies_and_saturation_agree(void **state)
 
 static int open_curves(void **state)
 {
-    static struct runs_csv curves;
-
-    runs_csv_open(&curves, "tests/data/booksim_curves.csv");
-    *state = &curves;
-    return 0;
-}
-
-static int close_curves(void **state)
-{
-    runs_csv_close(*state);
-    return 0;
+    return runs_open_curves(state, "tests/data/booksim_curves.csv");
 }
 
 int main(void)
@@ -100,5 +90,5 @@ int main(void)
         cmocka_unit_test(latencies_and_saturation_agree),
     };
 
-    return cmocka_run_group_tests(tests, open_curves, close_curves);
+    return cmocka_run_group_tests(tests, open_curves, runs_close_curves);
 }

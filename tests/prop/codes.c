@@ -51,17 +51,7 @@ static void at_saturation_both_agree_within_5_percent(void **state)
 
 static int open_curves(void **state)
 {
-    static struct runs_csv curves;
-
-    runs_csv_open(&curves, "tests/data/codes_curves.csv");
-    *state = &curves;
-    return 0;
-}
-
-static int close_curves(void **state)
-{
-    runs_csv_close(*state);
-    return 0;
+    return runs_open_curves(state, "tests/data/codes_curves.csv");
 }
 
 int main(void)
@@ -71,5 +61,5 @@ int main(void)
         cmocka_unit_test(at_saturation_both_agree_within_5_percent),
     };
 
-    return cmocka_run_group_tests(tests, open_curves, close_curves);
+    return cmocka_run_group_tests(tests, open_curves, runs_close_curves);
 }

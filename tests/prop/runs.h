@@ -45,6 +45,23 @@ static inline void runs_csv_close(struct runs_csv *c)
     free(c->text);
 }
 
+/* A table as the state of all tests of a program. */
+static inline int runs_open_curves(void **state, const char *path)
+{
+    struct runs_csv *c = calloc(1, sizeof *c);
+
+    runs_csv_open(c, path);
+    *state = c;
+    return 0;
+}
+
+static inline int runs_close_curves(void **state)
+{
+    runs_csv_close(*state);
+    free(*state);
+    return 0;
+}
+
 enum { RUNS_CELL = 64 };
 
 /* Cell `column` of the line at `line`. */

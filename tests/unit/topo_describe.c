@@ -1,12 +1,7 @@
 /* Descriptions against what can be worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "topo_lab.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include "net/topo/describe.h"
 #include "net/topo/fail.h"
@@ -14,20 +9,10 @@
 #include "net/topo/topo_file.h"
 #include "net/topo/topo_grid.h"
 
-static struct topo open_topo(const struct topo_ops *ops, const void *params)
-{
-    struct wr_err err = {0};
-    struct topo t;
-
-    if (!topo_open(&t, ops, params, &err))
-        fail_msg("%s", err.text);
-    return t;
-}
-
 static void the_reference_machine_is_counted_exactly(void **state)
 {
     static const struct topo_dragonfly_params params = {33, 8, 4, 4, 4};
-    struct topo t = open_topo(&topo_dragonfly, &params);
+    struct topo t = topo_lab_open(&topo_dragonfly, &params);
     struct topo_description d;
 
     (void)state;
@@ -53,7 +38,7 @@ static void the_reference_machine_is_counted_exactly(void **state)
 static void a_large_machine_is_sampled_and_comes_close(void **state)
 {
     static const struct topo_dragonfly_params params = {51, 50, 1, 1, 0};
-    struct topo t = open_topo(&topo_dragonfly, &params);
+    struct topo t = topo_lab_open(&topo_dragonfly, &params);
     struct topo_description d;
 
     (void)state;
@@ -69,7 +54,7 @@ static void a_torus_is_searched_exactly(void **state)
 {
     uint32_t sizes[] = {64, 64};
     struct topo_grid_params torus = {.nodes = 1, .sizes = {sizes, 2}};
-    struct topo t = open_topo(&topo_torus, &torus);
+    struct topo t = topo_lab_open(&topo_torus, &torus);
     struct topo_description d;
 
     (void)state;
@@ -85,7 +70,7 @@ static void a_torus_is_searched_exactly(void **state)
 static void failures_show(void **state)
 {
     static const struct topo_dragonfly_params params = {2, 2, 1, 1, 0};
-    struct topo t = open_topo(&topo_dragonfly, &params);
+    struct topo t = topo_lab_open(&topo_dragonfly, &params);
     struct topo_failure dead[] = {{.a = 0, .b = 1}, {.a = 3, .b = TOPO_NONE}};
     struct topo_description d;
     struct wr_err err = {0};
@@ -108,7 +93,7 @@ static void a_listed_machine_is_searched(void **state)
 {
     static const struct topo_file_params params = {WEIR_SOURCE_DIR
                                                    "/examples/topologies/star.topo"};
-    struct topo t = open_topo(&topo_file, &params);
+    struct topo t = topo_lab_open(&topo_file, &params);
     struct topo_description d;
 
     (void)state;

@@ -1,32 +1,17 @@
 /* The dragonfly's arrangements against published wirings, and its refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "topo_lab.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "net/topo/gateway.h"
 #include "net/topo/topo_dragonfly.h"
 
 enum { ABSOLUTE, RELATIVE, PALMTREE, CIRCULANT, REFERENCE };
 
-static struct topo open_dragonfly(const struct topo_dragonfly_params *params)
-{
-    struct wr_err err = {0};
-    struct topo t;
-
-    if (!topo_open(&t, &topo_dragonfly, params, &err))
-        fail_msg("%s", err.text);
-    return t;
-}
-
 static void the_reference_arrangement_is_the_published_one(void **state)
 {
     static const struct topo_dragonfly_params params = {33, 8, 4, 4, REFERENCE};
-    struct topo t = open_dragonfly(&params);
+    struct topo t = topo_lab_open(&topo_dragonfly, &params);
     FILE *f = fopen(WEIR_SOURCE_DIR "/tests/data/dragonfly_reference_links.csv", "r");
     char line[128];
     uint32_t links = 0, src, port, dst, src_group, dst_group;
@@ -53,7 +38,7 @@ static void the_reference_arrangement_is_the_published_one(void **state)
 static void absolute_leaves_from_router_k_over_h(void **state)
 {
     static const struct topo_dragonfly_params params = {33, 8, 4, 4, ABSOLUTE};
-    struct topo t = open_dragonfly(&params);
+    struct topo t = topo_lab_open(&topo_dragonfly, &params);
 
     (void)state;
     for (uint32_t g = 0; g < 33; g++)
@@ -84,7 +69,7 @@ static void arrangements_match_their_definitions(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct topo_dragonfly_params params = {9, 4, 1, 2, rows[i].how};
-        struct topo t = open_dragonfly(&params);
+        struct topo t = topo_lab_open(&topo_dragonfly, &params);
 
         for (uint32_t k = 0; k < 8; k++) {
             const struct topo_port *p =
@@ -105,7 +90,7 @@ static void arrangements_match_their_definitions(void **state)
 static void terminals_sit_in_order(void **state)
 {
     static const struct topo_dragonfly_params params = {33, 8, 4, 4, REFERENCE};
-    struct topo t = open_dragonfly(&params);
+    struct topo t = topo_lab_open(&topo_dragonfly, &params);
 
     (void)state;
     for (uint32_t i = 0; i < t.nterms; i++) {
@@ -136,14 +121,7 @@ static void numbers_that_do_not_fit_are_refused_with_what_would(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct wr_err err = {0};
-        struct topo t = {.nports = 77};
-
-        assert_false(topo_open(&t, &topo_dragonfly, &rows[i].params, &err));
-        if (!strstr(err.text, rows[i].says))
-            fail_msg("\"%s\" does not say \"%s\"", err.text, rows[i].says);
-        assert_int_equal(err.code, WR_INPUT);
-        assert_int_equal(t.nports, 77);
+        topo_lab_refused(&topo_dragonfly, &rows[i].params, rows[i].says);
     }
 }
 

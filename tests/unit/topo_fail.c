@@ -1,11 +1,5 @@
 /* Declared failures: what dies, what is cut off, and who is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "topo_lab.h"
 
 #include "net/topo/fail.h"
 #include "net/topo/gateway.h"
@@ -15,27 +9,17 @@
 
 static const struct topo_dragonfly_params dragonfly = {9, 4, 2, 2, 0};
 
-static struct topo open_topo(const struct topo_ops *ops, const void *params)
-{
-    struct wr_err err = {0};
-    struct topo t;
-
-    if (!topo_open(&t, ops, params, &err))
-        fail_msg("%s", err.text);
-    return t;
-}
-
 static struct topo open_ring(uint32_t *size)
 {
     static struct topo_grid_params ring = {.nodes = 1};
 
     ring.sizes = (struct conf_list){size, 1};
-    return open_topo(&topo_torus, &ring);
+    return topo_lab_open(&topo_torus, &ring);
 }
 
 static void a_dead_cable_is_dead_at_both_ends_and_gone_from_the_gateways(void **state)
 {
-    struct topo t = open_topo(&topo_dragonfly, &dragonfly);
+    struct topo t = topo_lab_open(&topo_dragonfly, &dragonfly);
     struct wr_err err = {0};
     uint32_t n;
     struct topo_gateway only = *topo_gateways(&t, 2, 5, &n);
@@ -68,7 +52,7 @@ static void a_dead_cable_is_dead_at_both_ends_and_gone_from_the_gateways(void **
 
 static void a_dead_router_takes_its_terminals_along(void **state)
 {
-    struct topo t = open_topo(&topo_dragonfly, &dragonfly);
+    struct topo t = topo_lab_open(&topo_dragonfly, &dragonfly);
     struct topo_failure f = {.a = 6, .b = TOPO_NONE};
     struct wr_err err = {0};
     uint32_t part[36];
@@ -121,7 +105,7 @@ static void some_of_several_cables_can_fail(void **state)
 {
     const struct topo_grid_params pair = {
         .sizes = {(uint32_t[]){2}, 1}, .width = {(uint32_t[]){3}, 1}, .nodes = 1};
-    struct topo t = open_topo(&topo_torus, &pair);
+    struct topo t = topo_lab_open(&topo_torus, &pair);
     struct topo_failure f = {.a = 1, .b = 0, .cables = 2};
     struct wr_err err = {0};
 
@@ -137,7 +121,7 @@ static void some_of_several_cables_can_fail(void **state)
 
 static void failures_of_nothing_are_refused_and_change_nothing(void **state)
 {
-    struct topo t = open_topo(&topo_dragonfly, &dragonfly);
+    struct topo t = topo_lab_open(&topo_dragonfly, &dragonfly);
     struct wr_err err = {0};
     struct topo_failure no_router[] = {{.a = 0, .b = TOPO_NONE}, {.a = 36, .b = TOPO_NONE}};
     struct topo_failure no_cable[] = {{.a = 0, .b = 1}, {.a = 0, .b = 9}};
@@ -155,7 +139,7 @@ static void failures_of_nothing_are_refused_and_change_nothing(void **state)
 
 static void a_router_is_named_or_numbered(void **state)
 {
-    struct topo t = open_topo(&topo_dragonfly, &dragonfly);
+    struct topo t = topo_lab_open(&topo_dragonfly, &dragonfly);
     struct wr_err err = {0};
     uint32_t r = 0;
 

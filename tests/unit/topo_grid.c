@@ -1,33 +1,12 @@
 /* Torus, mesh and hyperx: where ports lead, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "topo_lab.h"
 
 #include "net/topo/topo_grid.h"
-
-#define U32S(...)                                                                       \
-    {                                                                                   \
-        (uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t) \
-    }
-
-static struct topo open_grid(const struct topo_ops *ops, const struct topo_grid_params *params)
-{
-    struct wr_err err = {0};
-    struct topo t;
-
-    if (!topo_open(&t, ops, params, &err))
-        fail_msg("%s", err.text);
-    return t;
-}
 
 static void a_torus_goes_up_then_down_in_each_dimension(void **state)
 {
     const struct topo_grid_params params = {.sizes = U32S(4, 3), .nodes = 2};
-    struct topo t = open_grid(&topo_torus, &params);
+    struct topo t = topo_lab_open(&topo_torus, &params);
     const struct topo_grid *g = topo_grid(&t);
     char name[TOPO_NAME_MAX];
 
@@ -48,7 +27,7 @@ static void a_torus_goes_up_then_down_in_each_dimension(void **state)
 static void two_routers_in_a_dimension_share_one_cable(void **state)
 {
     const struct topo_grid_params params = {.sizes = U32S(2, 4), .nodes = 1};
-    struct topo t = open_grid(&topo_torus, &params);
+    struct topo t = topo_lab_open(&topo_torus, &params);
 
     (void)state;
     assert_int_equal(t.nports, 1 + 1 + 2);
@@ -60,7 +39,7 @@ static void two_routers_in_a_dimension_share_one_cable(void **state)
 static void hyperx_ports_are_the_other_coordinates_in_order(void **state)
 {
     const struct topo_grid_params params = {.sizes = U32S(4, 3), .width = U32S(2, 1), .nodes = 1};
-    struct topo t = open_grid(&topo_hyperx, &params);
+    struct topo t = topo_lab_open(&topo_hyperx, &params);
     static const uint32_t peers[] = {4, 4, 5, 5, 7, 7, 2, 10}; /* of router 6 = (2, 1) */
 
     (void)state;
@@ -100,14 +79,7 @@ static void grids_that_do_not_fit_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct wr_err err = {0};
-        struct topo t = {.nports = 77};
-
-        assert_false(topo_open(&t, rows[i].ops, &rows[i].params, &err));
-        if (!strstr(err.text, rows[i].says))
-            fail_msg("\"%s\" does not say \"%s\"", err.text, rows[i].says);
-        assert_int_equal(err.code, WR_INPUT);
-        assert_int_equal(t.nports, 77);
+        topo_lab_refused(rows[i].ops, &rows[i].params, rows[i].says);
     }
 }
 

@@ -322,44 +322,37 @@ double nc_real(struct nc_ev *e, const struct nc_node *x)
 
 /* ---- conditions ---- */
 
+/* a compared with b: -1, 0 or 1; 2 when a NaN is among them, which is equal to nothing. */
+static bool holds(int op, int order)
+{
+    switch (op) {
+    case NX_EQ:
+        return order == 0;
+    case NX_NE:
+        return order != 0;
+    case NX_LT:
+        return order == -1;
+    case NX_GT:
+        return order == 1;
+    case NX_LE:
+        return order == -1 || order == 0;
+    default:
+        return order == 1 || order == 0;
+    }
+}
+
 static bool compare_real(struct nc_ev *e, const struct nc_node *x)
 {
     double a = nc_real(e, x->kid[0]), b = nc_real(e, x->kid[1]);
 
-    switch (x->op) {
-    case NX_EQ:
-        return a == b;
-    case NX_NE:
-        return a != b;
-    case NX_LT:
-        return a < b;
-    case NX_GT:
-        return a > b;
-    case NX_LE:
-        return a <= b;
-    default:
-        return a >= b;
-    }
+    return holds(x->op, a < b ? -1 : a > b ? 1 : a == b ? 0 : 2);
 }
 
 static bool compare(struct nc_ev *e, const struct nc_node *x)
 {
     int64_t a = nc_int(e, x->kid[0]), b = nc_int(e, x->kid[1]);
 
-    switch (x->op) {
-    case NX_EQ:
-        return a == b;
-    case NX_NE:
-        return a != b;
-    case NX_LT:
-        return a < b;
-    case NX_GT:
-        return a > b;
-    case NX_LE:
-        return a <= b;
-    default:
-        return a >= b;
-    }
+    return holds(x->op, a < b ? -1 : a > b);
 }
 
 /* An operand as a whole number, whatever the context. */

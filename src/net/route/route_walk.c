@@ -180,6 +180,22 @@ void walk_adopt(struct route *rt, const struct route_walk *w)
     rt->max_hops = w->max_hops;
 }
 
+const struct conf_row walk_plain_rows[] = {
+    ROUTE_ROW_CHOICE(offsetof(struct route_plain_params, choice), "random"),
+    CONF_END,
+};
+
+bool walk_open_plain(struct route *rt, walk_init *init, struct wr_err *err)
+{
+    const struct route_plain_params *params = rt->params;
+    struct route_walk w;
+
+    if (!init(&w, rt->topo, params->choice, WALK_STRAIGHT, err))
+        return false;
+    walk_adopt(rt, &w);
+    return true;
+}
+
 void walk_release(struct route *rt)
 {
     walk_fini(rt->priv);

@@ -55,6 +55,10 @@ bool walk_init_paths(struct route_walk *w, const struct topo *t, uint32_t choice
 void walk_fini(struct route_walk *w);
 
 /* For a routing that is one walk: keep it as rt->priv, free it, ask it. */
+typedef bool walk_init(struct route_walk *w, const struct topo *t, uint32_t choice,
+                       enum walk_turns turns, struct wr_err *err);
+extern const struct conf_row walk_plain_rows[]; /* of struct route_plain_params */
+bool walk_open_plain(struct route *rt, walk_init *init, struct wr_err *err);
 void walk_adopt(struct route *rt, const struct route_walk *w);
 void walk_release(struct route *rt);
 struct route_hop walk_decide(const struct route *rt, struct route_pkt *p, uint32_t here,

@@ -36,8 +36,8 @@ static bool pick_wrap(const struct conf_list *list, uint32_t dim)
     return !list->n ? true : list->n == 1 ? v[0] : v[dim];
 }
 
-bool topo_grid_read(struct topo_grid *ret, const struct topo_grid_params *params, bool may_wrap,
-                    struct wr_err *err)
+static bool read_lists(struct topo_grid *ret, const struct topo_grid_params *params, bool may_wrap,
+                       struct wr_err *err)
 {
     struct topo_grid g = {.ndims = (uint32_t)params->sizes.n, .nodes = params->nodes};
     const uint32_t *size = params->sizes.items;
@@ -66,8 +66,8 @@ bool topo_grid_read(struct topo_grid *ret, const struct topo_grid_params *params
     return true;
 }
 
-bool topo_grid_alloc(struct topo *t, const struct topo_grid *g,
-                     uint64_t (*ports_of)(const struct topo_dim *d), struct wr_err *err)
+static bool alloc_grid(struct topo *t, const struct topo_grid *g,
+                       uint64_t (*ports_of)(const struct topo_dim *d), struct wr_err *err)
 {
     struct topo_grid grid = *g;
     const struct topo_dim *last = &grid.dim[grid.ndims - 1];
@@ -98,7 +98,7 @@ static bool cheaper(const struct topo_dim *a, const struct topo_dim *b,
     return a->size > 1 && (b->size == 1 || cut(a) * b->size < cut(b) * a->size);
 }
 
-void topo_grid_choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo_dim *d))
+static void choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo_dim *d))
 {
     for (uint32_t i = 0; i < g->ndims; i++) {
         const struct topo_dim *best = &g->dim[g->cut], *d = &g->dim[i];
@@ -107,6 +107,21 @@ void topo_grid_choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo
         if (d->size % 2 != best->size % 2 ? d->size % 2 == 0 : cheaper(d, best, cut))
             g->cut = i;
     }
+}
+
+bool topo_grid_build(struct topo *t, const struct topo_grid_family *f, struct wr_err *err)
+{
+    struct topo_grid g;
+
+    if (!read_lists(&g, t->params, f->may_wrap, err))
+        return false;
+    choose_cut(&g, f->cut);
+    if (!alloc_grid(t, &g, f->ports_of, err))
+        return false;
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t i = 0; i < g.ndims; i++)
+            f->plug(t, &topo_grid(t)->dim[i], r, (uint8_t)(TOPO_OWN + i));
+    return true;
 }
 
 uint64_t topo_grid_bisection(const struct topo *t, uint64_t (*cut)(const struct topo_dim *d))

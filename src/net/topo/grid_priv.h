@@ -32,18 +32,18 @@
         .help = "Terminals per router."                                             \
     }
 
-/* Reads the lists into a grid: sizes, strides, widths; nothing about ports. */
-bool topo_grid_read(struct topo_grid *ret, const struct topo_grid_params *params, bool may_wrap,
-                    struct wr_err *err);
+/* What a family of grids decides: how many ports a dimension has, how many cables cutting a line of
+ * it in two equal halves would cut, and the cables that begin at a router. */
+struct topo_grid_family {
+    bool may_wrap;
+    uint64_t (*ports_of)(const struct topo_dim *d);
+    uint64_t (*cut)(const struct topo_dim *d);
+    void (*plug)(struct topo *t, const struct topo_dim *d, uint32_t r, uint8_t cls);
+};
 
-/* Numbers the ports (ports_of: of one dimension), allocates, attaches the
- * terminals, names a class per dimension. Takes a copy of the grid as t->priv. */
-bool topo_grid_alloc(struct topo *t, const struct topo_grid *g,
-                     uint64_t (*ports_of)(const struct topo_dim *d), struct wr_err *err);
-
-/* The cables that cutting dimension d in two equal halves would cut, of one
- * line of routers; the cheapest even dimension becomes g->cut. */
-void topo_grid_choose_cut(struct topo_grid *g, uint64_t (*cut)(const struct topo_dim *d));
+/* Reads the lists into a grid, numbers the ports, attaches the terminals, names a class per
+ * dimension and plugs all cables; the cheapest even dimension to cut becomes the grid's cut. */
+bool topo_grid_build(struct topo *t, const struct topo_grid_family *f, struct wr_err *err);
 /* Closed form of the bisection: 0 when the cut is not into equal halves. */
 uint64_t topo_grid_bisection(const struct topo *t, uint64_t (*cut)(const struct topo_dim *d));
 

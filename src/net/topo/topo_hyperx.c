@@ -32,19 +32,11 @@ static void plug_line(struct topo *t, const struct topo_dim *d, uint32_t r, uint
                        cls);
 }
 
+static const struct topo_grid_family family = {.ports_of = ports_of, .cut = cut, .plug = plug_line};
+
 static bool build(struct topo *t, struct wr_err *err)
 {
-    struct topo_grid g;
-
-    if (!topo_grid_read(&g, t->params, false, err))
-        return false;
-    topo_grid_choose_cut(&g, cut);
-    if (!topo_grid_alloc(t, &g, ports_of, err))
-        return false;
-    for (uint32_t r = 0; r < t->nrouters; r++)
-        for (uint32_t i = 0; i < g.ndims; i++)
-            plug_line(t, &topo_grid(t)->dim[i], r, (uint8_t)(TOPO_OWN + i));
-    return true;
+    return topo_grid_build(t, &family, err);
 }
 
 static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)

@@ -42,29 +42,18 @@ static void plug_up(struct topo *t, const struct topo_dim *d, uint32_t r, uint8_
                    (struct topo_end){up, (uint16_t)(topo_torus_port(d, false) + k)}, cls);
 }
 
-static bool build_grid(struct topo *t, bool may_wrap, struct wr_err *err)
-{
-    struct topo_grid g;
-
-    if (!topo_grid_read(&g, t->params, may_wrap, err))
-        return false;
-    topo_grid_choose_cut(&g, cut);
-    if (!topo_grid_alloc(t, &g, ports_of, err))
-        return false;
-    for (uint32_t r = 0; r < t->nrouters; r++)
-        for (uint32_t i = 0; i < g.ndims; i++)
-            plug_up(t, &topo_grid(t)->dim[i], r, (uint8_t)(TOPO_OWN + i));
-    return true;
-}
+static const struct topo_grid_family torus = {
+    .may_wrap = true, .ports_of = ports_of, .cut = cut, .plug = plug_up};
+static const struct topo_grid_family mesh = {.ports_of = ports_of, .cut = cut, .plug = plug_up};
 
 static bool build_torus(struct topo *t, struct wr_err *err)
 {
-    return build_grid(t, true, err);
+    return topo_grid_build(t, &torus, err);
 }
 
 static bool build_mesh(struct topo *t, struct wr_err *err)
 {
-    return build_grid(t, false, err);
+    return topo_grid_build(t, &mesh, err);
 }
 
 static void add_width(struct topo_ports *ret, const struct topo_dim *d, bool up)
