@@ -42,6 +42,7 @@
     X(show) \
     X(query) \
     X(same) \
+    X(compare) \
     X(config) \
     X(topo) \
     X(place) \

@@ -1,7 +1,8 @@
 /* cmd_study.c -- `weir study`: many runs from one file. */
 #include "cli/study.h"
 
-static const struct cli_verb *const subs[] = {&cli_study_run, &cli_study_list, NULL};
+static const struct cli_verb *const subs[] = {&cli_study_run, &cli_study_list, &cli_study_show,
+                                              NULL};
 
 const struct cli_verb cli_cmd_study = {
     .name = "study",

@@ -4,6 +4,6 @@
 
 #include "cli/cli.h"
 
-extern const struct cli_verb cli_study_run, cli_study_list;
+extern const struct cli_verb cli_study_run, cli_study_list, cli_study_show;
 
 #endif

@@ -1,0 +1,353 @@
+/* cmd_compare.c -- `weir compare BASE WITH...`: what sharing the machine cost, and why. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "report/compare.h"
+
+struct compare_opts {
+    struct cli_list base, with;
+    uint64_t seed;
+    bool csv, json;
+};
+
+static const struct cli_opt compare_rows[] = {
+    {.name = "base",
+     .type = CLI_LIST,
+     .offset = offsetof(struct compare_opts, base),
+     .value = "RUN",
+     .help = "a run to compare with; may be given several times, for several seeds or jobs"},
+    {.name = "with",
+     .type = CLI_LIST,
+     .offset = offsetof(struct compare_opts, with),
+     .value = "RUN",
+     .help = "a run with other jobs; may be given several times, for several seeds"},
+    {.name = "seed",
+     .type = CLI_U64,
+     .offset = offsetof(struct compare_opts, seed),
+     .value = "N",
+     .def = "1",
+     .help = "draw the resamples of the intervals from this seed"},
+    CLI_CSV(struct compare_opts, csv),
+    CLI_JSON(struct compare_opts, json),
+    CLI_OPT_END,
+};
+
+/* One comparison, and what its runs have in common. */
+struct compared {
+    const char *group;
+    struct report_compare c;
+};
+
+typedef WR_VEC(struct compared) compared_list;
+
+/* ---- which runs ---- */
+
+static void add_words(const char **v, size_t *n, const char *const *more, size_t nmore)
+{
+    for (size_t i = 0; i < nmore; i++)
+        v[(*n)++] = more[i];
+}
+
+/* The choices but for the seed: "both, random, par". */
+static const char *group_name(const struct report_member *m, struct wr_arena *arena)
+{
+    struct wr_str name = {0};
+
+    for (size_t i = 0; i < m->nchoices; i++)
+        if (strcmp(m->choice[i].axis, "seed") != 0)
+            wr_str_addf(&name, "%s%s", name.n ? ", " : "", m->choice[i].label);
+    const char *kept = wr_arena_strdup(arena, wr_str_get(&name));
+
+    wr_str_fini(&name);
+    return kept;
+}
+
+static bool add(compared_list *list, const char *group, const struct report_runs *base,
+                const struct report_runs *with, uint64_t seed, struct wr_err *err)
+{
+    struct compared one = {.group = group};
+
+    if (!report_compare_open(&one.c, base, with, seed, err))
+        return false;
+    wr_vec_push(list, one);
+    return true;
+}
+
+static bool is_first_alike(const struct report_runs *runs, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (report_alike(&runs->member.v[k], &runs->member.v[i], NULL))
+            return false;
+    return true;
+}
+
+/* The runs of a directory in which several jobs run, each with the baselines of its jobs.
+ * `asked` are those that the user chose. */
+static bool from_study(compared_list *list, const struct report_runs *all,
+                       const struct report_runs *asked, const struct cli_call *call,
+                       struct wr_err *err)
+{
+    const struct compare_opts *o = call->opts;
+    bool loads[REPORT_MOST_AXES], ok = true;
+
+    report_workload_axes(all, loads);
+    for (size_t i = 0; ok && i < asked->member.n; i++) {
+        const struct report_member *m = &asked->member.v[i];
+        struct report_runs base = {0}, with = {0};
+
+        if (m->njobs < 2 || !m->nchoices || !is_first_alike(asked, i))
+            continue;
+        for (size_t k = 0; k < asked->member.n; k++)
+            if (report_alike(m, &asked->member.v[k], NULL))
+                wr_vec_push(&with.member, asked->member.v[k]);
+        for (size_t k = 0; k < all->member.n; k++)
+            if (all->member.v[k].njobs == 1 && report_alike(m, &all->member.v[k], loads))
+                wr_vec_push(&base.member, all->member.v[k]);
+        ok = add(list, group_name(m, call->arena), &base, &with, o->seed, err) ||
+             wr_wrap(err, "%s", m->path);
+        wr_vec_fini(&base.member);
+        wr_vec_fini(&with.member);
+    }
+    if (ok && !list->n)
+        return wr_fail(err, WR_INPUT,
+                       "%s: no run with several jobs among those chosen; give the runs to compare "
+                       "as BASE WITH...",
+                       call->args[0]);
+    return ok;
+}
+
+static bool compare_study(compared_list *list, const struct cli_call *call, struct wr_err *err)
+{
+    const char *dir = wr_arena_strdup(call->arena, call->args[0]), *colon = strrchr(dir, ':');
+    struct report_runs all, asked;
+
+    if (!report_runs_open(&asked, (const char *const *)call->args, 1, err))
+        return false;
+    if (colon)
+        dir = wr_arena_strndup(call->arena, dir, (size_t)(colon - dir));
+    bool ok = report_runs_open(&all, &dir, 1, err);
+
+    if (ok) {
+        ok = from_study(list, &all, &asked, call, err);
+        report_runs_close(&all);
+    }
+    report_runs_close(&asked);
+    return ok;
+}
+
+static bool compare_groups(compared_list *list, const struct cli_call *call, struct wr_err *err)
+{
+    const struct compare_opts *o = call->opts;
+    const char *const *args = (const char *const *)call->args;
+    size_t nargs = (size_t)call->nargs, nbase = 0, nwith = 0, room = nargs + o->base.n + o->with.n;
+    const char **base = wr_arena_alloc(call->arena, (room + 1) * sizeof *base);
+    const char **with = wr_arena_alloc(call->arena, (room + 1) * sizeof *with);
+    struct report_runs b, w;
+
+    add_words(base, &nbase, o->base.v, o->base.n);
+    if (!nbase && nargs) {
+        add_words(base, &nbase, args, 1);
+        add_words(with, &nwith, args + 1, nargs - 1);
+    } else {
+        add_words(with, &nwith, args, nargs);
+    }
+    add_words(with, &nwith, o->with.v, o->with.n);
+    if (!nbase || !nwith)
+        return wr_fail(err, WR_INPUT,
+                       "two groups of runs are compared; give them as BASE WITH..., or with --base "
+                       "and --with");
+    if (!report_runs_open(&b, base, nbase, err))
+        return false;
+    if (!report_runs_open(&w, with, nwith, err)) {
+        report_runs_close(&b);
+        return false;
+    }
+    bool ok = add(list, "", &b, &w, o->seed, err);
+
+    report_runs_close(&b);
+    report_runs_close(&w);
+    return ok;
+}
+
+/* ---- what is printed ---- */
+
+static const enum report_measure shown[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO, REPORT_MESSAGE};
+
+/* CSV and JSON: one table of everything. */
+static void print_flat(const compared_list *list, enum cli_format format, FILE *out)
+{
+    static const struct cli_column columns[] = {
+        {"group", NULL}, {"job", NULL},     {"what", NULL},    {"during", NULL},
+        {"cause", NULL}, {"base_ns", NULL}, {"with_ns", NULL}, {"change_ns", NULL},
+        {"times", NULL}, {"low", NULL},     {"high", NULL},    {"over", NULL},
+        {"seeds", NULL},
+    };
+    struct cli_table *t = cli_table_open(out, format, columns, 13);
+
+    for (size_t g = 0; g < list->n; g++)
+        for (size_t j = 0; j < list->v[g].c.job.n; j++) {
+            const struct report_compared *c = &list->v[g].c.job.v[j];
+
+            for (size_t i = 0; i < sizeof shown / sizeof *shown + c->cause.n; i++) {
+                bool is_cause = i >= sizeof shown / sizeof *shown;
+                const struct report_cause *k =
+                    is_cause ? &c->cause.v[i - sizeof shown / sizeof *shown] : NULL;
+                const struct report_change *m = is_cause ? NULL : &c->change[shown[i]];
+                double base = k ? k->base_ns : m->base_ns, with = k ? k->with_ns : m->with_ns;
+
+                cli_table_text(t, list->v[g].group);
+                cli_table_text(t, c->job);
+                cli_table_text(t, k ? "cause" : report_measure_names[shown[i]]);
+                cli_table_text(t, k ? k->during : "");
+                cli_table_text(t, k ? k->cause : "");
+                cli_table_real(t, base);
+                cli_table_real(t, with);
+                cli_table_real(t, with - base);
+                cli_table_real(t, k ? NAN : m->ratio.mid);
+                cli_table_real(t, k ? NAN : m->ratio.low);
+                cli_table_real(t, k ? NAN : m->ratio.high);
+                cli_table_text(t, k ? "" : report_over_names[m->over]);
+                cli_table_int(t, (int64_t)c->pairs);
+            }
+        }
+    cli_table_close(t);
+}
+
+static void print_changes(const struct report_compare *c, FILE *out)
+{
+    static const struct cli_column columns[] = {
+        {"job", NULL},          {"seeds", NULL},        {"what", NULL},
+        {"base_ms", "base ms"}, {"with_ms", "with ms"}, {"times", NULL},
+        {"low", "95 % from"},   {"high", "to"},         {"over", NULL},
+    };
+    struct cli_table *t = cli_table_open(out, CLI_AS_TEXT, columns, 9);
+
+    for (size_t j = 0; j < c->job.n; j++)
+        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+            const struct report_compared *k = &c->job.v[j];
+            const struct report_change *m = &k->change[shown[i]];
+
+            if (isnan(m->base_ns) || (!(m->base_ns > 0) && !(m->with_ns > 0)))
+                continue;
+            cli_table_text(t, k->job);
+            cli_table_int(t, (int64_t)k->pairs);
+            cli_table_text(t, report_measure_names[shown[i]]);
+            cli_table_real(t, m->base_ns / 1e6);
+            cli_table_real(t, m->with_ns / 1e6);
+            cli_table_real(t, m->ratio.mid);
+            cli_table_real(t, m->ratio.low);
+            cli_table_real(t, m->ratio.high);
+            cli_table_text(t, report_over_names[m->over]);
+        }
+    cli_table_close(t);
+}
+
+/* Every cause that changed; the changes add up to that of elapsed. */
+static void print_causes(const struct report_compare *c, FILE *out)
+{
+    static const struct cli_column columns[] = {
+        {"job", NULL},          {"during", NULL},       {"cause", NULL},
+        {"base_ms", "base ms"}, {"with_ms", "with ms"}, {"change_ms", "change ms"},
+        {"part", "part %"},
+    };
+    struct cli_table *t = cli_table_open(out, CLI_AS_TEXT, columns, 7);
+
+    for (size_t j = 0; j < c->job.n; j++) {
+        const struct report_compared *k = &c->job.v[j];
+        double whole = k->change[REPORT_ELAPSED].with_ns - k->change[REPORT_ELAPSED].base_ns;
+
+        for (size_t i = 0; i < k->cause.n; i++) {
+            double change = k->cause.v[i].with_ns - k->cause.v[i].base_ns;
+
+            cli_table_text(t, k->job);
+            cli_table_text(t, k->cause.v[i].during);
+            cli_table_text(t, k->cause.v[i].cause);
+            cli_table_real(t, k->cause.v[i].base_ns / 1e6);
+            cli_table_real(t, k->cause.v[i].with_ns / 1e6);
+            cli_table_real(t, change / 1e6);
+            cli_table_real(t, fabs(whole) > 1e-6 * k->change[REPORT_ELAPSED].base_ns
+                                  ? 100 * change / whole
+                                  : NAN);
+        }
+    }
+    cli_table_close(t);
+}
+
+static void print_text(const struct compared *one, FILE *out)
+{
+    const struct report_compare *c = &one->c;
+    struct wr_str text = {0};
+    size_t causes = 0, pairs = 0;
+
+    if (*one->group)
+        fprintf(out, "%s\n\n", one->group);
+    print_changes(c, out);
+    for (size_t j = 0; j < c->job.n; j++) {
+        causes += c->job.v[j].cause.n;
+        pairs = c->job.v[j].pairs > pairs ? c->job.v[j].pairs : pairs;
+        report_compare_words(&c->job.v[j], &text);
+    }
+    if (causes) {
+        fputs("\nwhy, means over the ranks; the changes add up to that of elapsed\n", out);
+        print_causes(c, out);
+    }
+    fprintf(out, "\n%s", wr_str_get(&text));
+    if (!causes)
+        fputs("the runs do not say why; make them again with this weir to know\n", out);
+    if (pairs < 2)
+        fputs("one seed: intervals are over ranks, and say nothing about other seeds\n", out);
+    if (c->unpaired)
+        fprintf(out, "%zu runs were left out: the other group has none of their seed\n",
+                c->unpaired);
+    wr_str_fini(&text);
+}
+
+static int compare_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct compare_opts *o = call->opts;
+    bool study = call->nargs == 1 && !o->base.n && !o->with.n;
+    compared_list list = {0};
+    enum cli_format format;
+    bool ok = cli_format_of(o->json, o->csv, &format, err) &&
+              (study ? compare_study(&list, call, err) : compare_groups(&list, call, err));
+
+    if (ok && format != CLI_AS_TEXT)
+        print_flat(&list, format, call->out);
+    for (size_t i = 0; i < list.n; i++) {
+        if (ok && format == CLI_AS_TEXT) {
+            fputs(i ? "\n\n" : "", call->out);
+            print_text(&list.v[i], call->out);
+        }
+        report_compare_close(&list.v[i].c);
+    }
+    wr_vec_fini(&list);
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_cmd_compare = {
+    .name = "compare",
+    .summary = "tell what sharing the machine cost each job, how certain that is, and why",
+    .args = "[BASE] RUN...",
+    .max_args = -1,
+    .about =
+        "Compares runs in which jobs share the machine with runs in which they do not (BASE, or "
+        "--base). For each job that both have: how many times as long its elapsed time, its "
+        "communication, its I/O and its messages take, with a bootstrap interval of 95 % over "
+        "pairs of runs with the same seed. With one pair the interval is over ranks. Then the "
+        "mean rank's time by cause in both, whose changes add up to the change of the elapsed "
+        "time; and the same in words.\n\n"
+        "A run is a run file or, of a study, DIR:axis=choice,... which stands for all its runs "
+        "with these choices. With one argument, which must be a study's directory, every run "
+        "with several jobs is compared with the runs in which its jobs are alone.",
+    .examples = "weir compare alone.weir together.weir\n"
+                "weir compare --base a1.weir --base a2.weir --with b1.weir --with b2.weir\n"
+                "weir compare placements:placement=random,routing=par\n"
+                "weir compare placements:workload=fft,routing=par,placement=random "
+                "placements:workload=both,routing=par,placement=random\n",
+    .opts = compare_rows,
+    .opts_size = sizeof(struct compare_opts),
+    .main = compare_main,
+};

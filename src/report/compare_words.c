@@ -1,0 +1,91 @@
+/* compare_words.c -- a comparison as a person would tell it. */
+#include <math.h>
+#include <string.h>
+
+#include "report/compare.h"
+
+/* Changes below these are not worth a sentence. */
+static const double least_change = 0.01, least_part = 0.05;
+
+static const struct {
+    const char *cause, *words;
+} words[] = {
+    {"software", "software that handles messages and requests"},
+    {"transfer", "longer ways through the network"},
+    {"network", "contention in the network"},
+    {"nic", "queueing in the NIC"},
+    {"partner", "waiting for ranks that were late themselves"},
+    {"device", "the storage device's own service"},
+    {"device_queue", "queueing at the device behind the job's own requests"},
+    {"device_others", "device sharing with other jobs"},
+    {"reserve", "waiting for room in a buffer"},
+    {"compute", "computing"},
+    {"idle", "having nothing to do"},
+    {"unknown", "not known"},
+};
+
+static const char *in_words(const char *cause)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].cause, cause))
+            return words[i].words;
+    return cause;
+}
+
+/* What is said of a measure, and the account that explains it. */
+static const struct {
+    enum report_measure what;
+    const char *name, *during;
+} told[] = {{REPORT_IO, "I/O", "io"}, {REPORT_COMM, "communication", "comm"}};
+
+static double change_during(const struct report_compared *c, const char *during)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < c->cause.n; i++)
+        if (!strcmp(c->cause.v[i].during, during))
+            sum += c->cause.v[i].with_ns - c->cause.v[i].base_ns;
+    return sum;
+}
+
+/* The largest parts first, as the causes are sorted. */
+static void add_parts(const struct report_compared *c, const char *during, struct wr_str *out)
+{
+    double whole = change_during(c, during);
+    bool any = false;
+
+    for (size_t i = 0; i < c->cause.n && whole != 0; i++) {
+        const struct report_cause *k = &c->cause.v[i];
+        double part = (k->with_ns - k->base_ns) / whole;
+
+        if (strcmp(k->during, during) != 0 || fabs(part) < least_part)
+            continue;
+        wr_str_addf(out, any ? ", %.0f %% %s" : "; %.0f %% of the %s is %s", 100 * part,
+                    any         ? in_words(k->cause)
+                    : whole > 0 ? "increase"
+                                : "decrease",
+                    in_words(k->cause));
+        any = true;
+    }
+}
+
+void report_compare_words(const struct report_compared *c, struct wr_str *out)
+{
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        const struct report_change *m = &c->change[told[i].what];
+
+        if (isnan(m->ratio.mid))
+            continue;
+        wr_str_addf(out, "%s: %s ", c->job, told[i].name);
+        if (fabs(m->ratio.mid - 1) < least_change) {
+            wr_str_addf(out, "takes as long as before (%.4g times)\n", m->ratio.mid);
+            continue;
+        }
+        wr_str_addf(out, "takes %.3g times as long", m->ratio.mid);
+        if (m->over)
+            wr_str_addf(out, " (95 %% over %s: %.3g to %.3g)", report_over_names[m->over],
+                        m->ratio.low, m->ratio.high);
+        add_parts(c, told[i].during, out);
+        wr_str_add(out, "\n");
+    }
+}

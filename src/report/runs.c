@@ -1,0 +1,415 @@
+#include "report/runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "base/units.h"
+
+const char *const report_measure_names[] = {
+    [REPORT_ELAPSED] = "elapsed", [REPORT_COMPUTE] = "compute", [REPORT_COMM] = "comm",
+    [REPORT_IO] = "io",           [REPORT_IDLE] = "idle",       [REPORT_MESSAGE] = "latency",
+};
+
+/* What `cls` a job's own messages have; those inside a node cross no network. */
+#define OWN_MESSAGES "class IN ('message_point', 'message_collective')"
+
+typedef bool each_row(void *ctx, const struct run_rows *q);
+
+static bool each(struct run_reader *r, const char *sql, const char *arg, each_row *fn, void *ctx,
+                 struct wr_err *err)
+{
+    struct run_rows *q;
+    bool more, ok;
+
+    if (!run_query(&q, r, sql, &arg, arg ? 1 : 0, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more)
+        if (!fn(ctx, q))
+            break;
+    run_rows_close(q);
+    return ok;
+}
+
+/* ---- one run file ---- */
+
+struct reading {
+    struct report_runs *runs;
+    struct report_member *m;
+    WR_VEC(struct report_job) jobs;
+};
+
+static double real(const struct run_rows *q, int col)
+{
+    return run_rows_type(q, col) == RUN_T_NULL ? NAN : run_rows_real(q, col);
+}
+
+static bool read_job(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    struct report_job j = {.app = run_rows_int(q, 0),
+                           .name = wr_arena_strdup(&in->runs->arena, run_rows_text(q, 1, NULL)),
+                           .ranks = (uint64_t)run_rows_int(q, 2),
+                           .elapsed_max_ns = real(q, 3),
+                           .message_p99_ns = NAN};
+
+    for (int i = 0; i < REPORT_MESSAGE; i++)
+        j.ns[i] = real(q, 4 + i);
+    j.ns[REPORT_MESSAGE] = NAN;
+    wr_vec_push(&in->jobs, j);
+    return in->jobs.n < UINT16_MAX;
+}
+
+static bool read_choice(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    struct report_member *m = in->m;
+
+    if (m->nchoices == REPORT_MOST_AXES)
+        return false;
+    m->choice[m->nchoices++] = (struct report_choice){
+        wr_arena_strdup(&in->runs->arena, run_rows_text(q, 0, NULL)),
+        wr_arena_strdup(&in->runs->arena, run_rows_text(q, 1, NULL)),
+    };
+    return true;
+}
+
+static bool read_place(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+
+    in->m->study = wr_arena_strdup(&in->runs->arena, run_rows_text(q, 0, NULL));
+    if (run_rows_type(q, 1) != RUN_T_NULL)
+        in->m->place = run_rows_int(q, 1);
+    in->m->of = run_rows_int(q, 2);
+    return false;
+}
+
+struct cells {
+    double sum_ns, n;
+    double below, at_n, q; /* the quantile is in the cell where at_n of n is passed */
+    double p99_ns;
+};
+
+static bool read_mean(void *ctx, const struct run_rows *q)
+{
+    struct cells *c = ctx;
+
+    c->n = run_rows_real(q, 0);
+    c->sum_ns = run_rows_real(q, 1);
+    return false;
+}
+
+static bool read_cell(void *ctx, const struct run_rows *q)
+{
+    struct cells *c = ctx;
+    double low = run_rows_real(q, 0), high = run_rows_real(q, 1), n = run_rows_real(q, 2);
+
+    if (c->below + n > c->at_n) {
+        c->p99_ns = low + (high - low) * (c->at_n - c->below + 0.5) / (n + 0.5);
+        return false;
+    }
+    c->below += n;
+    return true;
+}
+
+static bool read_latency(struct run_reader *r, struct report_job *j, struct wr_err *err)
+{
+    struct cells c = {.p99_ns = NAN};
+    char app[24];
+
+    snprintf(app, sizeof app, "%lld", (long long)j->app);
+    if (!each(r,
+              "SELECT sum(n), sum(n * mean_ns) FROM latency WHERE app = CAST(?1 AS INTEGER) "
+              "AND " OWN_MESSAGES,
+              app, read_mean, &c, err))
+        return false;
+    if (!(c.n > 0))
+        return true;
+    j->ns[REPORT_MESSAGE] = c.sum_ns / c.n;
+    c.at_n = 0.99 * (c.n - 1);
+    if (!each(r,
+              "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE app = CAST(?1 AS INTEGER) "
+              "AND " OWN_MESSAGES " GROUP BY low_ns, high_ns ORDER BY low_ns",
+              app, read_cell, &c, err))
+        return false;
+    j->message_p99_ns = c.p99_ns;
+    return true;
+}
+
+static bool read_member(struct report_runs *runs, struct run_reader *r, struct report_member *m,
+                        struct wr_err *err)
+{
+    struct reading in = {.runs = runs, .m = m};
+    bool ok =
+        each(r,
+             "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
+             "ORDER BY key",
+             NULL, read_choice, &in, err) &&
+        each(r,
+             "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_place'), "
+             "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_runs') FROM meta WHERE "
+             "key = 'study'",
+             NULL, read_place, &in, err) &&
+        each(r,
+             "SELECT app, name, ranks, elapsed_ns, elapsed_mean_ns, compute_mean_ns, "
+             "comm_mean_ns, io_mean_ns, idle_mean_ns FROM app_stat ORDER BY app",
+             NULL, read_job, &in, err);
+
+    for (size_t i = 0; ok && i < in.jobs.n; i++)
+        ok = read_latency(r, &in.jobs.v[i], err);
+    m->njobs = in.jobs.n;
+    m->job = wr_arena_alloc(&runs->arena, (in.jobs.n + 1) * sizeof *m->job);
+    if (in.jobs.n)
+        memcpy(m->job, in.jobs.v, in.jobs.n * sizeof *m->job);
+    wr_vec_fini(&in.jobs);
+    return ok;
+}
+
+/* Does the member have all the choices asked for? "axis=choice,axis=choice" */
+static bool is_chosen(const struct report_member *m, char *want)
+{
+    bool ok = true;
+
+    for (char *next; ok && want && *want; want = next) {
+        char *equals = strchr(want, '=');
+
+        next = strchr(want, ',');
+        if (next)
+            *next = '\0';
+        if (equals && (!next || equals < next)) {
+            *equals = '\0';
+            const char *label = report_label(m, want);
+
+            ok = label && !strcmp(label, equals + 1);
+            *equals = '=';
+        } else {
+            ok = false;
+        }
+        if (next)
+            *next++ = ',';
+    }
+    return ok;
+}
+
+/* `named`: by itself, not found in a directory. */
+static bool add_file(struct report_runs *runs, const char *path, bool named, char *want,
+                     struct wr_err *err)
+{
+    struct report_member m = {
+        .path = wr_arena_strdup(&runs->arena, path), .study = "", .place = -1};
+    struct run_reader *r;
+    struct wr_err inner;
+
+    if (!run_open(&r, path, named ? err : &inner)) {
+        runs->left_out += !named;
+        return !named;
+    }
+    if (run_info(r)->status != RUN_COMPLETE) {
+        const char *status = run_status_name(run_info(r)->status);
+
+        run_close(r);
+        if (named)
+            return wr_fail(err, WR_INPUT, "%s is %s; give runs that are complete", path, status);
+        runs->left_out++;
+        return true;
+    }
+    m.seed = run_info(r)->seed;
+    bool ok = read_member(runs, r, &m, err);
+
+    run_close(r);
+    if (ok && is_chosen(&m, want))
+        wr_vec_push(&runs->member, m);
+    return ok;
+}
+
+/* ---- directories ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct report_member *x = a, *y = b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static bool is_run_file(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 5 && !strcmp(name + n - 5, ".weir");
+}
+
+static bool add_dir(struct report_runs *runs, const char *dir, char *want, struct wr_err *err)
+{
+    size_t before = runs->member.n;
+    DIR *d = opendir(dir);
+    bool ok = true;
+
+    if (!d)
+        return wr_fail_errno(err, "cannot read the directory %s; check its name", dir);
+    for (const struct dirent *e; ok && (e = readdir(d));)
+        if (is_run_file(e->d_name)) {
+            struct wr_str path = {0};
+
+            wr_str_addf(&path, "%s/%s", dir, e->d_name);
+            ok = add_file(runs, path.s, false, want, err);
+            wr_str_fini(&path);
+        }
+    closedir(d);
+    if (ok && runs->member.n > before)
+        qsort(runs->member.v + before, runs->member.n - before, sizeof *runs->member.v, by_place);
+    if (ok && runs->member.n == before && want)
+        return wr_fail(err, WR_INPUT,
+                       "no complete run of %s has %s; `weir study show %s` lists what is there",
+                       dir, want, dir);
+    if (ok && runs->member.n == before)
+        return wr_fail(err, WR_INPUT, "%s holds no complete run file; run a study into it", dir);
+    return ok;
+}
+
+static bool is_dir(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static bool add_operand(struct report_runs *runs, const char *operand, struct wr_err *err)
+{
+    char *copy = wr_arena_strdup(&runs->arena, operand);
+
+    if (is_dir(operand))
+        return add_dir(runs, operand, NULL, err);
+    for (char *colon = copy; (colon = strchr(colon, ':')); colon++) {
+        *colon = '\0';
+        if (is_dir(copy) && strchr(colon + 1, '='))
+            return add_dir(runs, copy, colon + 1, err);
+        *colon = ':';
+    }
+    return add_file(runs, operand, true, NULL, err);
+}
+
+bool report_runs_open(struct report_runs *ret, const char *const *operands, size_t n,
+                      struct wr_err *err)
+{
+    struct report_runs runs = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (!add_operand(&runs, operands[i], err)) {
+            report_runs_close(&runs);
+            return false;
+        }
+    *ret = runs;
+    return true;
+}
+
+void report_runs_close(struct report_runs *r)
+{
+    wr_vec_fini(&r->member);
+    wr_arena_fini(&r->arena);
+}
+
+/* ---- questions ---- */
+
+const struct report_job *report_job_named(const struct report_member *m, const char *name)
+{
+    for (size_t i = 0; i < m->njobs; i++)
+        if (!strcmp(m->job[i].name, name))
+            return &m->job[i];
+    return NULL;
+}
+
+const char *report_label(const struct report_member *m, const char *axis)
+{
+    for (size_t i = 0; i < m->nchoices; i++)
+        if (!strcmp(m->choice[i].axis, axis))
+            return m->choice[i].label;
+    return NULL;
+}
+
+bool report_alike(const struct report_member *a, const struct report_member *b, const bool *loads)
+{
+    if (a->nchoices != b->nchoices)
+        return false;
+    for (size_t i = 0; i < a->nchoices; i++) {
+        const char *label = report_label(b, a->choice[i].axis);
+
+        if ((loads && loads[i]) || !strcmp(a->choice[i].axis, "seed"))
+            continue;
+        if (!label || strcmp(label, a->choice[i].label) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool same_jobs(const struct report_member *a, const struct report_member *b)
+{
+    if (a->njobs != b->njobs)
+        return false;
+    for (size_t i = 0; i < a->njobs; i++)
+        if (!report_job_named(b, a->job[i].name))
+            return false;
+    return true;
+}
+
+void report_workload_axes(const struct report_runs *r, bool *loads)
+{
+    memset(loads, 0, REPORT_MOST_AXES * sizeof *loads);
+    if (!r->member.n)
+        return;
+    const struct report_member *first = &r->member.v[0];
+
+    for (size_t axis = 0; axis < first->nchoices; axis++) {
+        bool only[REPORT_MOST_AXES] = {0};
+
+        only[axis] = true;
+        for (size_t i = 0; i < r->member.n && !loads[axis]; i++)
+            for (size_t k = 0; k < i && !loads[axis]; k++)
+                loads[axis] = !same_jobs(&r->member.v[i], &r->member.v[k]) &&
+                              report_alike(&r->member.v[i], &r->member.v[k], only);
+    }
+}
+
+struct column {
+    double *at;
+    size_t n;
+};
+
+static bool read_rank(void *ctx, const struct run_rows *q)
+{
+    struct column *c = ctx;
+    int64_t rank = run_rows_int(q, 0);
+
+    if (rank >= 0 && (uint64_t)rank < c->n)
+        c->at[rank] = real(q, 1);
+    return true;
+}
+
+bool report_rank_times(const struct report_member *m, const struct report_job *job,
+                       enum report_measure what, double *ret, size_t n, struct wr_err *err)
+{
+    struct column c = {ret, n};
+    struct run_reader *r;
+    char sql[128], app[24];
+
+    for (size_t i = 0; i < n; i++)
+        ret[i] = NAN;
+    if (what == REPORT_MESSAGE)
+        return true;
+    snprintf(app, sizeof app, "%lld", (long long)job->app);
+    snprintf(sql, sizeof sql, "SELECT rank, %s_ns FROM rank_stat WHERE app = CAST(?1 AS INTEGER)",
+             report_measure_names[what]);
+    if (!run_open(&r, m->path, err))
+        return false;
+    bool ok = each(r, sql, app, read_rank, &c, err);
+
+    run_close(r);
+    return ok;
+}
