@@ -345,8 +345,7 @@ const struct cli_verb cli_cmd_compare = {
     .examples = "weir compare alone.weir together.weir\n"
                 "weir compare --base a1.weir --base a2.weir --with b1.weir --with b2.weir\n"
                 "weir compare placements:placement=random,routing=par\n"
-                "weir compare placements:workload=fft,routing=par,placement=random "
-                "placements:workload=both,routing=par,placement=random\n",
+                "weir compare dir:workload=fft,routing=par dir:workload=both,routing=par\n",
     .opts = compare_rows,
     .opts_size = sizeof(struct compare_opts),
     .main = compare_main,
