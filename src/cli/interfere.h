@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+extern const struct cli_verb cli_interfere_import;
 extern const struct cli_verb cli_interfere_predict;
 extern const struct cli_verb cli_interfere_tables;
 

@@ -42,7 +42,7 @@ static void check_row(const struct cli_verb *v, const char *who)
 {
     HOLDS(is_a_line(v->summary), who);
     HOLDS(islower((unsigned char)v->summary[0]), who);
-    HOLDS(!v->subs != !v->main, who);
+    HOLDS(v->subs || v->main, who);
     HOLDS(!v->opts == !v->opts_size, who);
     HOLDS(v->max_args < 0 || v->min_args <= v->max_args, who);
     HOLDS(!v->max_args || v->args, who);

@@ -1,0 +1,340 @@
+#include "inter/import.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "report/csv.h"
+#include "stat/sample.h"
+
+enum { MOST_BYTES = 512 << 20, MOST_RANK = 1 << 20 };
+
+enum {
+    C_APP,
+    C_BYTES,
+    C_RUN,
+    C_RANK,
+    C_NODE,
+    C_EPOCH,
+    C_T,
+    C_CALLS,
+    C_WRITE_S,
+    C_READ_BYTES,
+    C_READ_CALLS,
+    C_READ_S,
+    C_FSYNC_S,
+    C_COUNT
+};
+static const char *const columns[C_COUNT] = {
+    "app",     "bytes",      "run",        "rank",   "node",   "slice_start_epoch", "t_s", "calls",
+    "write_s", "read_bytes", "read_calls", "read_s", "fsync_s"};
+
+static const struct {
+    int column;
+    enum inter_import_metric metric;
+} metric_columns[] = {
+    {C_BYTES, INTER_M_WRITE_BYTES},     {C_CALLS, INTER_M_WRITE_CALLS},
+    {C_WRITE_S, INTER_M_WRITE_TIME},    {C_READ_BYTES, INTER_M_READ_BYTES},
+    {C_READ_CALLS, INTER_M_READ_CALLS}, {C_READ_S, INTER_M_READ_TIME},
+    {C_FSYNC_S, INTER_M_SYNC_TIME},
+};
+
+struct reading {
+    struct inter_import *im;
+    size_t epochs, times;
+    const char *run, *app; /* the last ones: neighbours share their names' memory */
+};
+
+static const char *shared(struct wr_arena *arena, const char **last, const char *text)
+{
+    if (!*last || strcmp(*last, text) != 0)
+        *last = wr_arena_strdup(arena, text);
+    return *last;
+}
+
+static void add_row(void *ctx, const char *const *text, const double *col)
+{
+    struct reading *r = ctx;
+    struct inter_import_row row = {.run = shared(&r->im->arena, &r->run, text[C_RUN]),
+                                   .app = shared(&r->im->arena, &r->app, text[C_APP]),
+                                   .rank = isnan(col[C_RANK]) ? 0 : col[C_RANK],
+                                   .node = col[C_NODE]};
+
+    r->epochs += !isnan(col[C_EPOCH]);
+    r->times += !isnan(col[C_T]);
+    row.t_s = isnan(col[C_EPOCH]) ? col[C_T] : col[C_EPOCH];
+    for (size_t i = 0; i < sizeof metric_columns / sizeof metric_columns[0]; i++)
+        row.metric[metric_columns[i].metric] = col[metric_columns[i].column];
+    r->im->has_runs |= *row.run != 0;
+    wr_vec_push(&r->im->rows, row);
+}
+
+static bool is_index(double v, double most)
+{
+    return v >= 0 && v <= most && v == floor(v);
+}
+
+static bool check_row(const struct inter_import_row *row, size_t number, bool has_runs,
+                      struct wr_err *err)
+{
+    if (!*row->app)
+        return wr_fail(err, WR_INPUT, "row %zu names no app; name it", number);
+    if (has_runs && (!*row->run || strchr(row->run, '/') || *row->run == '.'))
+        return wr_fail(err, WR_INPUT,
+                       "row %zu: a run is called \"%s\", which is no name for a file; rename it",
+                       number, wr_text_clip(row->run).s);
+    if (!is_index(row->rank, MOST_RANK - 1) || !(isnan(row->node) || is_index(row->node, 1e9)))
+        return wr_fail(err, WR_INPUT, "row %zu: ranks and nodes are numbers from 0; correct it",
+                       number);
+    if (!(row->t_s >= 0 && row->t_s < 9e9))
+        return wr_fail(err, WR_INPUT, "row %zu has no time from 0 to 9e9 s; correct it", number);
+    for (int m = 0; m < INTER_METRICS; m++)
+        if (row->metric[m] < 0 || row->metric[m] > 1e18)
+            return wr_fail(err, WR_INPUT, "row %zu has a value below 0 or above 1e18; correct it",
+                           number);
+    return true;
+}
+
+/* The shortest distance between two slices of one run; all others must be multiples. */
+static bool find_slice(struct inter_import *im, struct wr_err *err)
+{
+    double *t = wr_alloc((im->rows.n + 1) * sizeof *t), least = INFINITY;
+
+    for (size_t i = 0; i < im->rows.n; i++)
+        t[i] = im->rows.v[i].t_s;
+    stat_sort(t, im->rows.n);
+    for (size_t i = 1; i < im->rows.n; i++)
+        if (t[i] - t[i - 1] > 1e-4)
+            least = fmin(least, t[i] - t[i - 1]);
+    /* Times of the clock in a double are good to a quarter of a microsecond. */
+    least = round(least * 1e5) / 1e5;
+    bool ok = isfinite(least);
+
+    for (size_t i = 1; ok && i < im->rows.n; i++) {
+        double k = (t[i] - t[0]) / least;
+
+        ok = fabs(k - round(k)) < 0.01;
+    }
+    free(t);
+    if (!ok)
+        return wr_fail(err, WR_INPUT,
+                       "the length of the slices cannot be seen from their times; give --slice");
+    im->slice_s = least;
+    return true;
+}
+
+static bool check(struct inter_import *im, const struct reading *r, struct wr_err *err)
+{
+    if (!im->rows.n)
+        return wr_fail(err, WR_INPUT, "there are no rows; add some");
+    if (r->epochs && r->times)
+        return wr_fail(err, WR_INPUT,
+                       "there are times in slice_start_epoch and in t_s; leave one column out");
+    if (r->epochs + r->times < im->rows.n)
+        return wr_fail(err, WR_INPUT,
+                       "some rows have no time; fill in slice_start_epoch (seconds since 1970) or "
+                       "t_s");
+    im->clocked = r->epochs;
+    for (size_t i = 0; i < im->rows.n; i++)
+        if (!check_row(&im->rows.v[i], i + 1, im->has_runs, err))
+            return false;
+    if (im->slice_s > 0 && im->slice_s < 0.001)
+        return wr_fail(err, WR_INPUT, "a slice is shorter than 1 ms; give a longer --slice");
+    return im->slice_s > 0 || find_slice(im, err);
+}
+
+/* ---- zstd ---- */
+
+static bool is_zstd(const char *text, size_t len)
+{
+    static const unsigned char magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+
+    return len > 4 && !memcmp(text, magic, 4);
+}
+
+static bool inflate_text(char **ret, size_t *ret_len, const char *text, size_t len,
+                         struct wr_err *err)
+{
+    ZSTD_DStream *z = ZSTD_createDStream();
+    ZSTD_inBuffer in = {text, len, 0};
+    struct wr_str out = {0};
+    char piece[65536];
+    size_t more = 1;
+
+    while (z && more && !ZSTD_isError(more) && out.n < MOST_BYTES) {
+        ZSTD_outBuffer o = {piece, sizeof piece, 0};
+        size_t before = in.pos;
+
+        more = ZSTD_decompressStream(z, &o, &in);
+        wr_str_addn(&out, piece, o.pos);
+        if (!ZSTD_isError(more) && !o.pos && in.pos == before && in.pos == in.size)
+            break; /* cut off */
+    }
+    ZSTD_freeDStream(z);
+    if (more) {
+        wr_str_fini(&out);
+        return wr_fail(err, WR_INPUT,
+                       "its compression is damaged, cut off, or hides more than %d MiB; give the "
+                       "table as text",
+                       MOST_BYTES >> 20);
+    }
+    *ret = out.s ? out.s : wr_strdup("");
+    *ret_len = out.n;
+    return true;
+}
+
+/* ---- the tables ---- */
+
+static bool parse_table(const struct report_csv_shape *shape, const char *name, const char *text,
+                        size_t len, void *ctx, struct wr_err *err)
+{
+    char *plain;
+    size_t n;
+
+    if (!is_zstd(text, len))
+        return report_csv_parse(shape, name, text, len, ctx, err);
+    if (!inflate_text(&plain, &n, text, len, err))
+        return wr_wrap(err, "%s", name);
+    bool ok = report_csv_parse(shape, name, plain, n, ctx, err);
+
+    free(plain);
+    return ok;
+}
+
+static int by_run(const void *a, const void *b)
+{
+    const struct inter_import_row *x = a, *y = b;
+    int order = strcmp(x->run, y->run);
+
+    if (!order)
+        order = x->t_s < y->t_s ? -1 : x->t_s > y->t_s;
+    if (!order)
+        order = strcmp(x->app, y->app);
+    if (!order)
+        order = x->rank < y->rank ? -1 : x->rank > y->rank;
+    return order ? order : x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Equal rows are neighbours once they are in order. */
+static bool check_once(const struct inter_import *im, struct wr_err *err)
+{
+    for (size_t i = 1; i < im->rows.n; i++) {
+        const struct inter_import_row *a = &im->rows.v[i - 1], *b = &im->rows.v[i];
+
+        if (!strcmp(a->run, b->run) && !strcmp(a->app, b->app) && a->rank == b->rank &&
+            !(a->node < b->node || a->node > b->node) && b->t_s - a->t_s < im->slice_s / 2)
+            return wr_fail(err, WR_INPUT,
+                           "two rows tell of process %.0f of app %s at %.6f s; leave one out, or "
+                           "tell processes apart by node",
+                           a->rank, wr_text_clip(a->app).s, a->t_s);
+    }
+    return true;
+}
+
+bool inter_import_parse(struct inter_import *ret, const char *name, const char *text, size_t len,
+                        double slice_s, struct wr_err *err)
+{
+    struct inter_import im = {.slice_s = slice_s};
+    struct reading r = {.im = &im};
+    struct report_csv_shape shape = {.names = columns,
+                                     .n = C_COUNT,
+                                     .needed = C_RUN,
+                                     .row = add_row,
+                                     .texts = 1u << C_APP | 1u << C_RUN};
+    bool ok = parse_table(&shape, name, text, len, &r, err);
+
+    if (ok && !check(&im, &r, err))
+        ok = wr_wrap(err, "%s", name);
+    if (ok) {
+        qsort(im.rows.v, im.rows.n, sizeof *im.rows.v, by_run);
+        if (!check_once(&im, err))
+            ok = wr_wrap(err, "%s", name);
+    }
+    if (!ok) {
+        inter_import_fini(&im);
+        return false;
+    }
+    *ret = im;
+    return true;
+}
+
+bool inter_import_read(struct inter_import *ret, const char *path, double slice_s,
+                       struct wr_err *err)
+{
+    char *text;
+    size_t len;
+
+    if (!wr_file_read(&text, &len, path, MOST_BYTES, err))
+        return false;
+    bool ok = inter_import_parse(ret, path, text, len, slice_s, err);
+
+    free(text);
+    return ok;
+}
+
+enum { J_RUN, J_APP, J_MODE, J_START, J_RUNTIME, J_COUNT = 13 };
+/* The others are known, so that a study's table can be given as it is. */
+static const char *const job_columns[J_COUNT] = {"run",
+                                                 "app",
+                                                 "mode",
+                                                 "start_s",
+                                                 "runtime_s",
+                                                 "rep",
+                                                 "load1",
+                                                 "np",
+                                                 "nodes",
+                                                 "mib",
+                                                 "throughput_mib_s",
+                                                 "allactive_s",
+                                                 "wire_allactive_mib_s"};
+
+static void add_job(void *ctx, const char *const *text, const double *col)
+{
+    struct inter_import *im = ctx;
+    struct inter_import_job job = {.run = wr_arena_strdup(&im->arena, text[J_RUN]),
+                                   .app = wr_arena_strdup(&im->arena, text[J_APP]),
+                                   .mode = wr_arena_strdup(&im->arena, text[J_MODE]),
+                                   .start_s = col[J_START],
+                                   .runtime_s = col[J_RUNTIME]};
+
+    wr_vec_push(&im->jobs, job);
+}
+
+bool inter_import_jobs(struct inter_import *im, const char *path, struct wr_err *err)
+{
+    struct report_csv_shape shape = {.names = job_columns,
+                                     .n = J_COUNT,
+                                     .needed = J_MODE,
+                                     .row = add_job,
+                                     .texts = 1u << J_RUN | 1u << J_APP | 1u << J_MODE};
+    char *text;
+    size_t len;
+
+    if (!wr_file_read(&text, &len, path, MOST_BYTES, err))
+        return false;
+    bool ok = parse_table(&shape, path, text, len, im, err);
+
+    free(text);
+    for (size_t i = 0; ok && i < im->jobs.n; i++) {
+        const struct inter_import_job *j = &im->jobs.v[i];
+
+        if (j->start_s < 0 || j->start_s > 9e6 || j->runtime_s <= 0 || j->runtime_s > 9e6)
+            ok = wr_fail(err, WR_INPUT,
+                         "%s: row %zu has a start below 0 or a run time that is not above 0; "
+                         "correct it",
+                         path, i + 1);
+    }
+    return ok;
+}
+
+void inter_import_fini(struct inter_import *im)
+{
+    wr_vec_fini(&im->rows);
+    wr_vec_fini(&im->jobs);
+    wr_arena_fini(&im->arena);
+}

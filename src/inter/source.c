@@ -1,0 +1,267 @@
+#include "source_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+const char *const inter_op_names[] = {"write", "read", "both", NULL};
+const char *const inter_align_names[] = {"clock", "start", NULL};
+
+/* The metrics that count, as SQL. */
+static const char *const metric_in[] = {"('write_bytes')", "('read_bytes')",
+                                        "('write_bytes', 'read_bytes')"};
+/* And those that tell that a process is busy although none of its bytes move. */
+static const char busy_in[] = "('sync_time', 'inflight')";
+
+/* Calls `row` for each row of a query. */
+static bool each_row(struct run_reader *r, const char *sql, const char *const *args, size_t nargs,
+                     bool (*row)(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                                 struct wr_err *err),
+                     struct source *s, struct wr_arena *arena, struct wr_err *err)
+{
+    struct run_rows *q;
+    bool more, ok;
+
+    if (!run_query(&q, r, sql, args, nargs, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more)
+        if (!row(s, q, arena, err)) {
+            ok = false;
+            break;
+        }
+    run_rows_close(q);
+    return ok;
+}
+
+static bool summary_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                        struct wr_err *err)
+{
+    const char *key = run_rows_text(q, 0, NULL);
+
+    (void)err;
+    if (!strcmp(key, "epoch_ns") && run_rows_type(q, 1) == RUN_T_INT) {
+        s->has_epoch = true;
+        s->epoch_ns = run_rows_int(q, 1);
+    } else if (!strcmp(key, "clock_error_ns")) {
+        s->clock_error_s = run_rows_real(q, 1) / 1e9;
+    } else if (!strcmp(key, "clock_step_ns")) {
+        s->clock_step_s = run_rows_real(q, 1) / 1e9;
+    } else if (!strcmp(key, "file_mode")) {
+        s->mode = wr_arena_strdup(arena, run_rows_text(q, 1, NULL));
+    }
+    return true;
+}
+
+static double real_or_nan(struct run_rows *q, int col)
+{
+    return run_rows_type(q, col) == RUN_T_NULL ? NAN : run_rows_real(q, col);
+}
+
+static bool check_ranks(const struct source *s, double ranks, struct wr_err *err)
+{
+    if (ranks >= 0 && ranks <= INTER_MOST_RANKS)
+        return true;
+    return wr_fail(err, WR_INPUT,
+                   "%s: a job has %.6g ranks, and %d is the most that is analysed; is the file "
+                   "damaged? Look at it with `weir show %s`",
+                   s->path, ranks, INTER_MOST_RANKS, s->path);
+}
+
+static bool app_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                    struct wr_err *err)
+{
+    double ranks = run_rows_real(q, 2), number = run_rows_real(q, 0);
+    struct source_app app = {.number = (uint32_t)number,
+                             .name = wr_arena_strdup(arena, run_rows_text(q, 1, NULL)),
+                             .nranks = (size_t)ranks,
+                             .nnodes = (size_t)run_rows_int(q, 5),
+                             .start_s = real_or_nan(q, 3) / 1e9,
+                             .elapsed_s = real_or_nan(q, 4) / 1e9};
+
+    if (!check_ranks(s, ranks, err))
+        return false;
+    if (!(number >= 0 && number < UINT32_MAX))
+        return wr_fail(err, WR_INPUT, "%s: a job has the number %.6g; is the file damaged?",
+                       s->path, number);
+    if (!*app.name)
+        app.name = wr_arena_printf(arena, "job%u", app.number);
+    wr_vec_push(&s->apps, app);
+    return true;
+}
+
+static struct source_app *find_app(struct source *s, uint32_t number)
+{
+    for (size_t i = 0; i < s->apps.n; i++)
+        if (s->apps.v[i].number == number)
+            return &s->apps.v[i];
+    return NULL;
+}
+
+static bool rank_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                     struct wr_err *err)
+{
+    double app_no = run_rows_real(q, 0), rank = run_rows_real(q, 1);
+    struct source_app *app =
+        app_no >= 0 && app_no < UINT32_MAX ? find_app(s, (uint32_t)app_no) : NULL;
+
+    (void)arena;
+    if (!app)
+        return true;
+    if (!check_ranks(s, rank, err))
+        return false;
+    while (app->node.n <= (size_t)rank)
+        wr_vec_push(&app->node, -1);
+    app->node.v[(size_t)rank] = run_rows_int(q, 2);
+    return true;
+}
+
+/* "app:3" or "rank:3.17"; false for what belongs to no job. */
+static bool parse_entity(const char *text, bool *ret_rank, uint32_t *ret_app, uint32_t *ret_no)
+{
+    bool rank = !strncmp(text, "rank:", 5);
+    char *end;
+
+    if (!rank && strncmp(text, "app:", 4) != 0)
+        return false;
+    text += rank ? 5 : 4;
+    if (*text < '0' || *text > '9')
+        return false;
+    unsigned long app = strtoul(text, &end, 10), no = 0;
+
+    if (rank) {
+        if (*end != '.' || end[1] < '0' || end[1] > '9')
+            return false;
+        no = strtoul(end + 1, &end, 10);
+    }
+    if (*end || app >= UINT32_MAX || no >= INTER_MOST_RANKS)
+        return false;
+    *ret_rank = rank;
+    *ret_app = (uint32_t)app;
+    *ret_no = (uint32_t)no;
+    return true;
+}
+
+/* A file whose maker wrote no row for a job still tells it by its series. */
+static bool series_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                       struct wr_err *err)
+{
+    uint32_t number, no;
+    double dt = run_rows_real(q, 1) / 1e9;
+    bool rank;
+
+    (void)err;
+    if (!parse_entity(run_rows_text(q, 0, NULL), &rank, &number, &no))
+        return true;
+    struct source_app *app = find_app(s, number);
+
+    if (!app) {
+        wr_vec_push(&s->apps, (struct source_app){.number = number,
+                                                  .name = wr_arena_printf(arena, "job%u", number),
+                                                  .start_s = NAN,
+                                                  .elapsed_s = NAN});
+        app = &s->apps.v[s->apps.n - 1];
+    }
+    app->by_rank |= rank;
+    if (rank && no >= app->nranks)
+        app->nranks = no + 1;
+    if (dt > s->slice_s)
+        s->slice_s = dt;
+    return true;
+}
+
+static bool slice_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                      struct wr_err *err)
+{
+    uint32_t number, no;
+    bool rank;
+
+    (void)arena;
+    if (!parse_entity(run_rows_text(q, 0, NULL), &rank, &number, &no))
+        return true;
+    const struct source_app *app = find_app(s, number);
+    struct source_slice v = {.rank = no,
+                             .t_s = run_rows_real(q, 1) / 1e9,
+                             .dt_s = run_rows_real(q, 2) / 1e9,
+                             .bytes = run_rows_real(q, 3),
+                             .flush = run_rows_int(q, 4)};
+
+    if (!app || app->by_rank != rank || v.bytes == 0)
+        return true;
+    v.app = (uint32_t)(app - s->apps.v);
+    if (!(v.bytes > 0 && v.bytes < 1e30) || !(v.t_s >= 0 && v.t_s < 1e10) ||
+        !(v.dt_s > 0 && v.dt_s < 1e7))
+        return wr_fail(err, WR_INPUT,
+                       "%s: a slice at %.6g s of length %.6g s holds %.6g B; is the file damaged? "
+                       "Look at it with `weir show %s`",
+                       s->path, v.t_s, v.dt_s, v.bytes, s->path);
+    if (v.dt_s > s->slice_s && !v.flush)
+        s->slice_s = v.dt_s;
+    s->moves |= !v.flush;
+    wr_vec_push(&s->slices, v);
+    return true;
+}
+
+static bool read_all(struct source *s, struct run_reader *r, enum inter_op op,
+                     struct wr_arena *arena, struct wr_err *err)
+{
+    struct wr_str series = {0}, slices = {0};
+
+    wr_str_addf(&series, "SELECT entity, dt_ns FROM series WHERE metric IN %s", metric_in[op]);
+    wr_str_addf(&slices,
+                "SELECT entity, t_ns, dt_ns, value, metric IN %s FROM slice WHERE metric IN %s"
+                " OR metric IN %s",
+                busy_in, metric_in[op], busy_in);
+    bool ok = each_row(r, "SELECT key, value FROM summary", NULL, 0, summary_row, s, arena, err) &&
+              each_row(r,
+                       "SELECT a.app, a.name, a.ranks, a.start_ns, a.elapsed_ns,"
+                       " (SELECT count(DISTINCT node) FROM rank_stat k WHERE k.app = a.app)"
+                       " FROM app_stat a ORDER BY a.app",
+                       NULL, 0, app_row, s, arena, err) &&
+              each_row(r, "SELECT app, rank, node FROM rank_stat WHERE node >= 0", NULL, 0,
+                       rank_row, s, arena, err) &&
+              each_row(r, wr_str_get(&series), NULL, 0, series_row, s, arena, err) &&
+              each_row(r, wr_str_get(&slices), NULL, 0, slice_row, s, arena, err);
+
+    wr_str_fini(&series);
+    wr_str_fini(&slices);
+    return ok;
+}
+
+bool source_read(struct source *ret, const char *path, enum inter_op op, struct wr_arena *arena,
+                 struct wr_err *err)
+{
+    struct source s = {
+        .path = wr_arena_strdup(arena, path), .clock_error_s = NAN, .clock_step_s = NAN};
+    struct run_reader *r;
+
+    if (!run_open(&r, path, err))
+        return false;
+    const struct run_info *info = run_info(r);
+
+    s.host = wr_arena_strdup(arena, info->host);
+    s.incomplete = info->status != RUN_COMPLETE;
+    bool ok = read_all(&s, r, op, arena, err);
+
+    run_close(r);
+    if (ok && !s.moves)
+        ok = wr_fail(err, WR_INPUT,
+                     "%s has no slices in which a job moves bytes by %s; record the job with `weir "
+                     "profile`, or choose with --op",
+                     path, inter_op_names[op]);
+    if (!ok) {
+        source_fini(&s);
+        return false;
+    }
+    *ret = s;
+    return true;
+}
+
+void source_fini(struct source *s)
+{
+    for (size_t i = 0; i < s->apps.n; i++)
+        wr_vec_fini(&s->apps.v[i].node);
+    wr_vec_fini(&s->apps);
+    wr_vec_fini(&s->slices);
+}

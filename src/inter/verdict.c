@@ -1,0 +1,183 @@
+/* verdict.c -- what an analysis means, in words, and its picture. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "inter/analyse.h"
+#include "report/chart.h"
+
+static const double mib = 1 << 20;
+
+static double percent(double part)
+{
+    return 100 * part;
+}
+
+static void say_overlap(const struct inter_set *s, const struct inter_analysis *a,
+                        struct wr_str *out)
+{
+    static const char *const who[] = {"All processes of", "Some process of each of",
+                                      "All client nodes of"};
+
+    if (!a->overlaps) {
+        wr_str_add(out, "There is no slice in which every process moves something.");
+        return;
+    }
+    if (s->njobs < 2) {
+        wr_str_addf(out, "%s %s are active at once for %.4g s.", who[a->active], s->job[0].name,
+                    a->overlap_s);
+        return;
+    }
+    wr_str_addf(out, "%s the %zu jobs are active at once for %.4g s", who[a->active], s->njobs,
+                a->overlap_s);
+    for (size_t i = 0; i < s->njobs; i++)
+        wr_str_addf(out, "%s %.0f %% of %s's run", i ? "," : ":", percent(a->job[i].overlap_part),
+                    s->job[i].name);
+    wr_str_add(out, ".");
+}
+
+/* Jobs that never meet: most likely they ran one after the other, or a clock is wrong. */
+static void say_gap(const struct inter_set *s, struct wr_str *out)
+{
+    for (size_t i = 0; i < s->njobs; i++)
+        for (size_t k = 0; k < s->njobs; k++) {
+            const struct inter_job *x = &s->job[i], *y = &s->job[k];
+
+            if (x->after > y->first)
+                continue;
+            wr_str_addf(out, " %s has ended before %s begins, %.4g s later", x->name, y->name,
+                        (double)(y->first - x->after) * s->slice_s);
+            wr_str_add(out, s->clocked ? "; if they did run together, their clocks disagree: "
+                                         "give --align start."
+                                       : ".");
+            return;
+        }
+    wr_str_add(out, " With --active any it is enough that some process of each job is active.");
+}
+
+static void say_shares(const struct inter_set *s, const struct inter_analysis *a,
+                       struct wr_str *out)
+{
+    static const char *const by[] = {"by node", "by process", "by job"};
+
+    wr_str_addf(out, " Together they move %.4g MiB/s", a->total_bps / mib);
+    for (size_t i = 0; i < s->njobs; i++)
+        wr_str_addf(out, "%s %s %.0f %%", i ? "," : ":", s->job[i].name, percent(a->job[i].share));
+    wr_str_addf(out, ". That is nearest to shares %s", by[a->nearest]);
+    for (int r = 0; r < INTER_RULES; r++)
+        if (r != (int)a->nearest && a->tie && a->off[r] < a->off[a->nearest] + 0.01)
+            wr_str_addf(out, " or %s", by[r]);
+    wr_str_addf(out, ", off by %.0f points.", percent(a->off[a->nearest]));
+}
+
+static void say_saturation(const struct inter_set *s, const struct inter_analysis *a,
+                           struct wr_str *out)
+{
+    size_t n = 0;
+
+    if (!a->known) {
+        wr_str_add(out, " Whether they hinder each other cannot be said: give --alone NAME=RUN for "
+                        "each job.");
+        return;
+    }
+    if (!a->saturated) {
+        wr_str_add(out, " Each gets about what it takes alone: the server is not saturated.");
+        return;
+    }
+    for (size_t i = 0; i < s->njobs; i++)
+        n += a->job[i].saturates;
+    wr_str_add(out, " The server is saturated");
+    for (size_t i = 0, k = 0; i < s->njobs; i++)
+        if (a->job[i].saturates) {
+            wr_str_addf(out, "%s%s",
+                        k == 0       ? "; alone it is filled by "
+                        : k + 1 == n ? " and by "
+                                     : ", by ",
+                        s->job[i].name);
+            k++;
+        }
+    wr_str_add(out, n ? "." : ", though no job fills it alone.");
+}
+
+static void say_slowdowns(const struct inter_set *s, const struct inter_analysis *a,
+                          struct wr_str *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->njobs; i++) {
+        if (isnan(a->job[i].slowdown))
+            continue;
+        wr_str_addf(out, "%s %s takes %.3g times as long as alone", n ? "," : "", s->job[i].name,
+                    a->job[i].slowdown);
+        n++;
+    }
+    if (n)
+        wr_str_add(out, ".");
+}
+
+void inter_verdict(const struct inter_set *s, const struct inter_analysis *a, struct wr_str *out)
+{
+    say_overlap(s, a, out);
+    if (s->njobs > 1 && a->overlaps) {
+        say_shares(s, a, out);
+        say_saturation(s, a, out);
+    } else if (s->njobs > 1) {
+        say_gap(s, out);
+    }
+    say_slowdowns(s, a, out);
+    wr_str_add(out, "\n");
+}
+
+/* ---- the picture ---- */
+
+static void curve(struct report_series *ret, const struct inter_set *s, const struct inter_job *j,
+                  struct wr_arena *arena)
+{
+    size_t n = 0;
+    struct report_point *p = wr_arena_alloc(arena, (s->nslices + 3) * sizeof *p);
+
+    for (size_t k = j->first; k <= j->after; k++)
+        p[n++] = (struct report_point){
+            .x = (double)k * s->slice_s,
+            .y = k < j->after ? inter_job_bytes(s, j, k) / s->slice_s / mib : 0};
+    *ret = (struct report_series){
+        .name = j->name, .point = p, .n = n, .line_only = true, .steps = true};
+}
+
+static void mark(struct report_series *ret, const struct inter_set *s,
+                 const struct inter_analysis *a, double top, struct wr_arena *arena)
+{
+    struct report_point *p = wr_arena_alloc(arena, 4 * sizeof *p);
+    double x[] = {(double)a->from * s->slice_s, (double)a->to * s->slice_s};
+
+    p[0] = (struct report_point){.x = x[0], .y = 0};
+    p[1] = (struct report_point){.x = x[0], .y = top};
+    p[2] = (struct report_point){.x = x[1], .y = top};
+    p[3] = (struct report_point){.x = x[1], .y = 0};
+    *ret = (struct report_series){
+        .name = "all active", .point = p, .n = 4, .line_only = true, .guide = true};
+}
+
+void inter_picture(struct report_chart *ret, const struct inter_set *s,
+                   const struct inter_analysis *a, struct wr_arena *arena)
+{
+    struct report_series *series = wr_arena_alloc(arena, (s->njobs + 1) * sizeof *series);
+    struct wr_str desc = {0};
+    size_t n = 0;
+    double top = 0;
+
+    for (; n < s->njobs; n++) {
+        curve(&series[n], s, &s->job[n], arena);
+        for (size_t k = 0; k < series[n].n; k++)
+            top = fmax(top, series[n].point[k].y);
+    }
+    if (a->overlaps)
+        mark(&series[n++], s, a, 1.05 * top, arena);
+    inter_verdict(s, a, &desc);
+    *ret = (struct report_chart){.title = "What each job moves over time",
+                                 .desc = wr_arena_strdup(arena, wr_str_get(&desc)),
+                                 .x = {.label = "time, s"},
+                                 .y = {.label = "MiB/s", .zero = true},
+                                 .series = series,
+                                 .nseries = n};
+    wr_str_fini(&desc);
+}
