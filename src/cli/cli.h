@@ -52,6 +52,7 @@
     X(report) \
     X(state) \
     X(interfere) \
+    X(roofline) \
     X(io_load) \
     X(io_limit) \
     X(version) \

@@ -1,0 +1,14 @@
+/* cmd_roofline.c -- `weir roofline`: what rate a data service can reach. */
+#include "cli/cli.h"
+#include "cli/roofline.h"
+
+static const struct cli_verb *const subs[] = {&cli_roofline_model, NULL};
+
+const struct cli_verb cli_cmd_roofline = {
+    .name = "roofline",
+    .summary = "tell what rates servers and clients of a data service can reach",
+    .about = "A service of user-level servers is bound by its clients or by its servers. From what "
+             "one client and one server reach alone follows what any number of both reach "
+             "together, how many servers a job needs, and how far a measured rate is from that.",
+    .subs = subs,
+};

@@ -1,0 +1,144 @@
+/* roofline_chart.c -- the picture of a roofline. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/roofline_tables.h"
+
+enum { STEPS = 72, MOST_SYSTEMS = 8 };
+
+struct drawing {
+    struct wr_arena arena;
+    WR_VEC(struct report_series) series;
+    double from, to; /* x */
+};
+
+typedef double (*curve)(const struct stat_roof *r, double x);
+
+static double roof_low(const struct stat_roof *r, double x)
+{
+    return stat_roof_at(r, x, 1).client.lo;
+}
+
+static double roof_high(const struct stat_roof *r, double x)
+{
+    return stat_roof_at(r, x, 1).client.hi;
+}
+
+static double round_knee(const struct stat_roof *r, double x)
+{
+    return stat_roof_mva(r, 0.5, x, 1, STAT_SERVICE_EXP);
+}
+
+static void add_curve(struct drawing *d, const char *name, const struct stat_roof *r, curve y,
+                      bool guide)
+{
+    struct report_point *at = wr_arena_alloc(&d->arena, (STEPS + 1) * sizeof *at);
+
+    for (int i = 0; i <= STEPS; i++) {
+        at[i].x = d->from * pow(d->to / d->from, (double)i / STEPS);
+        at[i].y = at[i].low = at[i].high = y(r, at[i].x);
+    }
+    wr_vec_push(&d->series,
+                (struct report_series){
+                    .name = name, .point = at, .n = STEPS + 1, .line_only = true, .guide = guide});
+}
+
+static void add_seen(struct drawing *d, const struct roofline_params *p,
+                     const struct roofline_system *s, enum roofline_metric m)
+{
+    struct report_point *at = wr_arena_alloc(&d->arena, (p->seen.n + 1) * sizeof *at);
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->seen.n; i++) {
+        const struct roofline_seen *seen = &p->seen.v[i];
+        double y = seen->measured / seen->clients;
+
+        if (seen->system == s->name && seen->metric == m)
+            at[n++] = (struct report_point){seen->servers / seen->clients, y, y, y, false};
+    }
+    if (n)
+        wr_vec_push(&d->series, (struct report_series){
+                                    .name = wr_arena_printf(&d->arena, "%s measured", s->name),
+                                    .point = at,
+                                    .n = n,
+                                    .marks_only = true});
+}
+
+/* From well below the first knee to above the last, and all points. */
+static void choose_range(struct drawing *d, const struct roofline_params *p, enum roofline_metric m)
+{
+    d->from = INFINITY;
+    for (size_t i = 0; i < p->system.n; i++)
+        if (p->system.v[i].has[m]) {
+            struct stat_range knee = stat_roof_knee(&p->system.v[i].roof[m]);
+
+            d->from = fmin(d->from, knee.lo / 8);
+            d->to = fmax(d->to, knee.hi * 8);
+        }
+    for (size_t i = 0; i < p->seen.n; i++)
+        if (p->seen.v[i].metric == m) {
+            d->from = fmin(d->from, p->seen.v[i].servers / p->seen.v[i].clients);
+            d->to = fmax(d->to, p->seen.v[i].servers / p->seen.v[i].clients);
+        }
+    /* Thousands of clients at one server take long to add up and say nothing new. */
+    d->from = fmax(d->from, 1e-4);
+}
+
+static void draw(struct drawing *d, const struct roofline_params *p, enum roofline_metric m)
+{
+    size_t systems = 0;
+
+    choose_range(d, p, m);
+    for (size_t i = 0; i < p->system.n; i++)
+        systems += p->system.v[i].has[m];
+    for (size_t i = 0; i < p->system.n && i < MOST_SYSTEMS; i++) {
+        const struct roofline_system *s = &p->system.v[i];
+
+        if (!s->has[m])
+            continue;
+        if (systems == 1) {
+            add_curve(d, "roof, low", &s->roof[m], roof_low, true);
+            add_curve(d, "roof, high", &s->roof[m], roof_high, true);
+        }
+        add_curve(d, systems == 1 ? "with queueing (MVA)" : s->name, &s->roof[m], round_knee,
+                  false);
+        add_seen(d, p, s, m);
+    }
+}
+
+static void with_chart(const struct roofline_params *p, enum roofline_metric m,
+                       const struct report_text_style *style, struct wr_str *out)
+{
+    struct drawing d = {0};
+    char title[96], y[64];
+
+    draw(&d, p, m);
+    snprintf(title, sizeof title, "%s of a client", roofline_metrics[m].title);
+    snprintf(y, sizeof y, "per client, %s", roofline_metrics[m].unit);
+    struct report_chart c = {
+        .title = title,
+        .desc = "Left of the knee more servers help, right of it the clients are the limit.",
+        .x = {.label = "servers per client", .log = true, .min = d.from, .max = d.to},
+        .y = {.label = y, .log = true},
+        .series = d.series.v,
+        .nseries = d.series.n};
+
+    if (style)
+        report_chart_text(&c, style, out);
+    else
+        report_chart_svg(&c, out);
+    wr_vec_fini(&d.series);
+    wr_arena_fini(&d.arena);
+}
+
+void roofline_chart_text(const struct roofline_params *p, enum roofline_metric m,
+                         const struct report_text_style *style, struct wr_str *out)
+{
+    with_chart(p, m, style, out);
+}
+
+void roofline_chart_svg(const struct roofline_params *p, enum roofline_metric m, struct wr_str *out)
+{
+    with_chart(p, m, NULL, out);
+}
