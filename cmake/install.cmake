@@ -14,8 +14,10 @@ configure_file(${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.pc.in ${CMAKE_BINARY
   @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/weir-state.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+install(TARGETS weir-prof LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 # What `make` builds: all that is installed, none of the tests.
-add_custom_target(product DEPENDS weir weir-state)
+add_custom_target(product DEPENDS weir weir-state weir-prof)
 
 # The program writes its verbs' pages itself. Only the build that is installed needs them.
 find_program(SCDOC scdoc)

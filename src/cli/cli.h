@@ -51,6 +51,7 @@
     X(list) \
     X(report) \
     X(state) \
+    X(profile) \
     X(interfere) \
     X(roofline) \
     X(io_load) \

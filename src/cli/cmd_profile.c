@@ -1,0 +1,269 @@
+/* cmd_profile.c -- `weir profile -- CMD`: a command's I/O in slices of the wall clock. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cli/profile.h"
+#include "prof/launch.h"
+#include "prof/store.h"
+#include "run/reader.h"
+
+static const char *const clocks[] = {"sampled", "coarse", "precise", NULL};
+
+struct profile_opts {
+    const char *out, *dir, *slice, *name;
+    uint32_t clock, files;
+    bool force, quiet;
+};
+
+static const struct cli_opt profile_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct profile_opts, out),
+     .value = "RUN",
+     .help = "the run file to write; by default the command's name with the ending .weir"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct profile_opts, force),
+     .help = "replace an existing run file"},
+    {.name = "slice",
+     .letter = 's',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct profile_opts, slice),
+     .value = "TIME",
+     .def = "4s",
+     .help = "length of the slices, 10 ms or more; they begin at multiples of it since 1970"},
+    {.name = "clock",
+     .type = CLI_CHOICE,
+     .offset = offsetof(struct profile_opts, clock),
+     .value = "CLOCK",
+     .def = "sampled",
+     .names = clocks,
+     .help =
+         "where times come from: looked at from outside, the kernel's tick, or every call timed"},
+    {.name = "files",
+     .type = CLI_U32,
+     .offset = offsetof(struct profile_opts, files),
+     .value = "N",
+     .def = "0",
+     .help = "tell up to N files of each process apart"},
+    {.name = "name",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct profile_opts, name),
+     .value = "NAME",
+     .help = "what the job is called; by default as the command"},
+    {.name = "dir",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct profile_opts, dir),
+     .value = "DIR",
+     .help = "keep the processes' profiles in this directory, which other machines may share"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct profile_opts, quiet),
+     .help = "say nothing at the end"},
+    CLI_OPT_END,
+};
+
+/* What is in force, complete: a sentence for whoever opens the file. */
+bool profile_to_run(const char *dir, const char *path, const struct profile_made *made,
+                    struct wr_err *err)
+{
+    struct run_meta meta = {.kind = "prof", .command = made->command, .force = made->force};
+    struct prof_job job = {0};
+    struct run *run;
+
+    if (!prof_job_read(&job, dir, err))
+        return false;
+    if (job.warnings.n) {
+        for (char *line = job.warnings.s, *end; (end = strchr(line, '\n')); line = end + 1)
+            fprintf(stderr, "weir: %.*s\n", (int)(end - line), line);
+    }
+    bool ok = run_create(&run, path, &meta, err);
+
+    if (ok) {
+        struct wr_err later = {0};
+
+        ok = prof_store(run, &job, err);
+        bool ended = run_finish(run, !ok || made->failed ? RUN_FAILED : RUN_COMPLETE,
+                                !ok            ? err->text
+                                : made->failed ? made->reason
+                                               : NULL,
+                                &later);
+        if (ok && !ended) {
+            *err = later;
+            ok = false;
+        }
+    }
+    prof_job_fini(&job);
+    return ok;
+}
+
+static const char *leaf(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool slice_of(uint64_t *ret_ns, const char *text, struct wr_err *err)
+{
+    double ps;
+
+    if (!wr_parse_time(&ps, text, err))
+        return wr_wrap(err, "--slice");
+    if (ps < 10e9 || ps > 3600e12)
+        return wr_fail(err, WR_INPUT, "--slice %s: give a time from 10 ms to 1 h",
+                       wr_text_clip(text).s);
+    *ret_ns = (uint64_t)(ps / 1000 + 0.5);
+    return true;
+}
+
+/* In memory where there is such a place: looking at the job must not be I/O of its own. */
+static bool make_dir(struct wr_str *ret, const struct profile_opts *o, struct wr_err *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    const char *const places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp", "/tmp"};
+
+    if (o->dir) {
+        if (mkdir(o->dir, 0700) && errno != EEXIST)
+            return wr_fail_errno(err, "cannot make the directory %s; name another with --dir",
+                                 o->dir);
+        if (access(o->dir, W_OK))
+            return wr_fail_errno(err, "cannot write into %s; name another with --dir", o->dir);
+        char *full = realpath(o->dir, NULL);
+
+        wr_str_add(ret, full ? full : o->dir);
+        free(full);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct wr_str path = {0};
+
+        wr_str_addf(&path, "%s/weir-prof-XXXXXX", places[i]);
+        if (mkdtemp(path.s)) {
+            *ret = path;
+            return true;
+        }
+        wr_str_fini(&path);
+    }
+    return wr_fail_errno(err, "cannot make a directory for profiles; name one with --dir");
+}
+
+/* Only what weir made itself. */
+static void remove_dir(const char *dir)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *e;
+
+    while (d && (e = readdir(d)))
+        if (strstr(e->d_name, PROF_ENDING))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(dir);
+}
+
+static bool may_write(const char *path, bool force, struct wr_err *err)
+{
+    if (!force && !access(path, F_OK))
+        return wr_fail(err, WR_INPUT, "%s exists; replace it by --force, or name another with -o",
+                       path);
+    return true;
+}
+
+/* The command runs whatever happens to the profile. */
+static int run_plainly(const struct cli_call *call, const struct wr_err *why, struct wr_err *err)
+{
+    fprintf(stderr, "weir: this job is not profiled: %s\n", why->text);
+    fflush(NULL);
+    execvp(call->args[0], call->args);
+    wr_fail_errno(err, "cannot run %s; look at its name", call->args[0]);
+    return cli_error(err);
+}
+
+static void tell(const char *path)
+{
+    struct run_reader *r;
+    struct wr_err ignored = {0};
+    double read = 0, written = 0;
+    bool found;
+
+    if (!run_open(&r, path, &ignored))
+        return;
+    run_number(r, "SELECT value FROM summary WHERE key = 'read_bytes'", &read, &found, &ignored);
+    run_number(r, "SELECT value FROM summary WHERE key = 'write_bytes'", &written, &found,
+               &ignored);
+    run_close(r);
+    fprintf(stderr, "weir: %.6g MB read, %.6g MB written; see `weir profile show %s`\n", read / 1e6,
+            written / 1e6, path);
+}
+
+static int profile_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct profile_opts *o = call->opts;
+    const char *job = o->name ? o->name : leaf(call->args[0]);
+    const char *out =
+        o->out ? o->out : wr_arena_printf(call->arena, "%s.weir", leaf(call->args[0]));
+    struct prof_launch l = {
+        .argv = call->args, .job = job, .clock = clocks[o->clock], .files = o->files};
+    struct wr_str dir = {0}, command = {0};
+    struct wr_err why = {0};
+    int status = 0;
+
+    if (!slice_of(&l.slice_ns, o->slice, err) || !may_write(out, o->force, err))
+        return cli_error(err);
+    if (!make_dir(&dir, o, &why))
+        return run_plainly(call, &why, err);
+    l.dir = dir.s;
+    bool ran = prof_launch(&l, &status, err);
+
+    wr_str_addf(&command, "%s ", call->who);
+    run_command_line(&command, call->argc - 1, call->argv + 1);
+    struct profile_made made = {.command = wr_str_get(&command), .force = o->force};
+    bool ok = ran && profile_to_run(dir.s, out, &made, err);
+
+    if (ok && !o->quiet)
+        tell(out);
+    if (!o->dir && (ok || !ran))
+        remove_dir(dir.s);
+    else if (ran && !ok)
+        wr_wrap(err, "the profiles are kept in %s", dir.s);
+    wr_str_fini(&command);
+    wr_str_fini(&dir);
+    if (!ran || !ok)
+        return cli_error(err);
+    return status;
+}
+
+static const struct cli_verb *const subs[] = {&cli_profile_show, NULL};
+
+const struct cli_verb cli_cmd_profile = {
+    .name = "profile",
+    .summary = "record the I/O of a command in slices of the wall clock",
+    .args = "-- COMMAND...",
+    .min_args = 1,
+    .max_args = -1,
+    .about =
+        "Runs COMMAND with libweir-prof.so preloaded into it and all that it starts, and leaves a "
+        "run file: bytes, calls and times of reads, writes, syncs, opens and metadata, of every "
+        "process, per mount and, if asked for, per file. Slices begin at multiples of their length "
+        "since 1970, on every machine, so that those of different jobs lie side by side.\n\nThe "
+        "exit status is the command's. Processes that cannot be preloaded (static programs) are "
+        "told by the kernel's own counters, and the run file says how many. With --dir the "
+        "profiles stay; a job on several machines needs a directory that they share, and an MPI "
+        "launcher that passes LD_PRELOAD and WEIR_PROF_* on.",
+    .examples = "weir profile -- tar xf big.tar\n"
+                "weir profile --slice 250ms -o job.weir -- mpirun -n 4 ./app\n"
+                "weir profile show job.weir\n",
+    .opts = profile_rows,
+    .opts_size = sizeof(struct profile_opts),
+    .subs = subs,
+    .main = profile_main,
+};

@@ -1,0 +1,287 @@
+/* cmd_profile_show.c -- `weir profile show`: what a job did, as a time line and in totals. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/profile.h"
+#include "cli/rows.h"
+#include "cli/style.h"
+#include "cli/table.h"
+#include "report/chart.h"
+#include "run/reader.h"
+
+struct show_opts {
+    const char *out;
+    bool json, force, ascii;
+    uint32_t ranks;
+};
+
+static const struct cli_opt show_rows[] = {
+    CLI_JSON(struct show_opts, json),
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct show_opts, out),
+     .value = "RUN",
+     .help = "of a directory of profiles: also keep the run file"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct show_opts, force),
+     .help = "replace an existing run file"},
+    {.name = "ranks",
+     .type = CLI_U32,
+     .offset = offsetof(struct show_opts, ranks),
+     .value = "N",
+     .def = "12",
+     .help = "list at most N processes, those that moved most"},
+    {.name = "ascii",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct show_opts, ascii),
+     .help = "draw with ASCII characters only"},
+    CLI_OPT_END,
+};
+
+/* Sums over a job, a mount, ...: one row per entity of a kind. */
+#define SUMS(kind)                                                                       \
+    "SELECT substr(entity, length('" kind ":') + 1) AS " kind ","                        \
+    " CAST(sum(CASE metric WHEN 'read_bytes' THEN value END) AS INTEGER) AS read_b,"     \
+    " CAST(sum(CASE metric WHEN 'write_bytes' THEN value END) AS INTEGER) AS written_b," \
+    " CAST(sum(CASE metric WHEN 'read_calls' THEN value END) AS INTEGER) AS reads,"      \
+    " CAST(sum(CASE metric WHEN 'write_calls' THEN value END) AS INTEGER) AS writes,"    \
+    " CAST(sum(CASE metric WHEN 'sync_calls' THEN value END) AS INTEGER) AS syncs,"      \
+    " CAST(sum(CASE metric WHEN 'open_calls' THEN value END) AS INTEGER) AS opens,"      \
+    " CAST(sum(CASE metric WHEN 'meta_calls' THEN value END) AS INTEGER) AS metas,"      \
+    " sum(CASE WHEN metric IN ('read_time', 'write_time', 'sync_time', 'open_time',"     \
+    " 'meta_time') THEN value END) / 1e9 AS io_s,"                                       \
+    " CAST(sum(CASE WHEN metric IN ('read_estimate', 'write_estimate') THEN value END)"  \
+    " AS INTEGER) AS mapped_b"                                                           \
+    " FROM slice WHERE entity LIKE '" kind ":%' GROUP BY entity"
+
+static const struct section {
+    const char *name, *title, *sql;
+    bool ranks; /* takes the number of ranks */
+} sections[] = {
+    {"apps", "jobs",
+     "SELECT app, name, ranks AS processes, elapsed_ns / 1e9 AS seconds,"
+     " bytes_read AS read_b, bytes_written AS written_b FROM app_stat",
+     false},
+    {"mounts", "mounts", SUMS("mount") " ORDER BY read_b + written_b DESC", false},
+    {"files", "files",
+     SUMS("file") " ORDER BY max(ifnull(read_b, 0), ifnull(written_b, 0)) DESC"
+                  " LIMIT 20",
+     false},
+    {"ranks", "processes",
+     "SELECT app || '.' || rank AS process, node, elapsed_ns / 1e9 AS seconds, bytes_read AS "
+     "read_b,"
+     " bytes_written AS written_b, io_ns / 1e9 AS io_s FROM rank_stat"
+     " ORDER BY bytes_read + bytes_written DESC, app, rank LIMIT ?1",
+     true},
+};
+
+enum { NSECTIONS = sizeof sections / sizeof sections[0], COLUMNS = 400 };
+
+/* One curve: what all jobs together moved in each slice, in MB/s. Long runs are drawn with
+ * several slices in one point. */
+struct curve {
+    struct report_point *point;
+    size_t n;
+};
+
+static bool number(struct run_reader *r, const char *sql, double *ret, struct wr_err *err)
+{
+    bool found = false;
+
+    *ret = 0;
+    return run_number(r, sql, ret, &found, err);
+}
+
+static bool read_curve(struct curve *ret, struct run_reader *r, const char *metric, double slice_ns,
+                       double end_ns, struct wr_err *err)
+{
+    const char *args[] = {metric};
+    size_t slices = (size_t)(end_ns / slice_ns + 0.5);
+    size_t each = slices / COLUMNS + 1, n = slices / each + 1;
+    struct curve c = {.point = wr_zalloc(n + 1, sizeof *c.point), .n = n + 1};
+    struct run_rows *q;
+    bool ok, more = false;
+
+    for (size_t i = 0; i <= n; i++)
+        c.point[i].x = (double)i * (double)each * slice_ns / 1e9;
+    ok = run_query(&q, r,
+                   "SELECT t_ns, sum(value) FROM slice WHERE entity LIKE 'app:%' AND metric = ?1"
+                   " GROUP BY t_ns",
+                   args, 1, err);
+    while (ok && (ok = run_rows_next(q, &more, err)) && more) {
+        double at = run_rows_real(q, 0) / slice_ns / (double)each;
+
+        if (at >= 0 && at < (double)n)
+            c.point[(size_t)at].y += run_rows_real(q, 1) / 1e6 / ((double)each * slice_ns / 1e9);
+    }
+    if (ok)
+        run_rows_close(q);
+    for (size_t i = 0; i <= n; i++)
+        c.point[i].low = c.point[i].high = c.point[i].y;
+    if (ok)
+        *ret = c;
+    else
+        free(c.point);
+    return ok;
+}
+
+static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, struct wr_err *err)
+{
+    struct curve w = {0}, d = {0};
+    double slice_ns, end_ns, epoch_ns;
+
+    if (!number(r, "SELECT value FROM summary WHERE key = 'slice_ns'", &slice_ns, err) ||
+        !number(r, "SELECT value FROM summary WHERE key = 'epoch_ns'", &epoch_ns, err) ||
+        !number(r, "SELECT max(t_ns + dt_ns) FROM slice", &end_ns, err))
+        return false;
+    if (slice_ns <= 0 || end_ns <= 0 || end_ns / slice_ns > 1e8) {
+        fputs("no storage was touched\n", out);
+        return true;
+    }
+    bool ok = read_curve(&w, r, "write_bytes", slice_ns, end_ns, err) &&
+              read_curve(&d, r, "read_bytes", slice_ns, end_ns, err);
+
+    if (ok) {
+        struct report_series series[] = {
+            {.name = "written", .point = w.point, .n = w.n, .line_only = true, .steps = true},
+            {.name = "read", .point = d.point, .n = d.n, .line_only = true, .steps = true}};
+        struct report_chart chart = {.x = {.label = "s"},
+                                     .y = {.label = "MB/s", .zero = true},
+                                     .series = series,
+                                     .nseries = 2};
+        struct report_text_style style = cli_style(out, o->ascii);
+        struct wr_str text = {0};
+        char utc[WR_CLOCK_TEXT];
+
+        wr_clock_utc_of(utc, (int64_t)(epoch_ns / 1e9));
+        style.height = style.height ? style.height : 14;
+        report_chart_text(&chart, &style, &text);
+        fprintf(out, "slices of %.6g s from %s on\n\n%s", slice_ns / 1e9, utc, wr_str_get(&text));
+        wr_str_fini(&text);
+    }
+    free(w.point);
+    free(d.point);
+    return ok;
+}
+
+static bool print_sections(FILE *out, struct run_reader *r, const struct show_opts *o,
+                           struct wr_err *err)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && i < NSECTIONS; i++) {
+        char title[64], sql[2048];
+        const char *at = strstr(sections[i].sql, "?1");
+        struct cli_rows_opts rows = {.format = o->json ? CLI_AS_JSON : CLI_AS_TEXT,
+                                     .unless_empty = !o->json,
+                                     .title = title};
+
+        snprintf(sql, sizeof sql, "%.*s", (int)(at ? at - sections[i].sql : 2000), sections[i].sql);
+        if (sections[i].ranks)
+            snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "%u", o->ranks);
+        snprintf(title, sizeof title, "\n%s", sections[i].title);
+        if (o->json)
+            fprintf(out, "%s\"%s\": ", i ? ",\n" : "{", sections[i].name);
+        ok = cli_rows_query(out, r, sql, &rows, err);
+    }
+    return ok;
+}
+
+/* What a reader must know before believing the numbers. */
+static bool print_notes(FILE *out, struct run_reader *r, struct wr_err *err)
+{
+    static const struct {
+        const char *key, *text;
+    } notes[] = {
+        {"processes_by_kernel",
+         "processes were not preloaded (static or setuid): their bytes are the kernel's "
+         "counters, pipes and sockets included\n"},
+        {"read_estimate", "bytes more were read through mappings, as an estimate\n"},
+        {"write_estimate", "bytes more were written through mappings, as an estimate\n"},
+        {"other_write_bytes", "bytes went to pipes, sockets and terminals, not in the table\n"},
+        {"dropped_calls", "calls were not counted, see docs/formats/profile.md\n"},
+        {"dropped_records", "records did not fit: late slices are missing\n"},
+    };
+    bool ok = true;
+
+    fputc('\n', out);
+    for (size_t i = 0; ok && i < sizeof notes / sizeof notes[0]; i++) {
+        char sql[128];
+        double value;
+
+        snprintf(sql, sizeof sql, "SELECT value FROM summary WHERE key = '%s'", notes[i].key);
+        ok = number(r, sql, &value, err);
+        if (ok && value > 0)
+            fprintf(out, "%.0f %s", value, notes[i].text);
+    }
+    return ok;
+}
+
+static bool show_run(const struct cli_call *call, const char *path, struct wr_err *err)
+{
+    const struct show_opts *o = call->opts;
+    struct run_reader *r;
+
+    if (!run_open(&r, path, err))
+        return false;
+    bool ok = strcmp(run_info(r)->kind, "prof") == 0 ||
+              wr_fail(err, WR_INPUT, "%s was made by \"%s\", not by a profile; try `weir show %s`",
+                      path, run_info(r)->kind, path);
+
+    ok = ok && (o->json || draw(call->out, r, o, err)) && print_sections(call->out, r, o, err) &&
+         (o->json || print_notes(call->out, r, err));
+    if (ok && o->json)
+        fputs("}\n", call->out);
+    run_close(r);
+    return ok;
+}
+
+static int show_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct show_opts *o = call->opts;
+    const char *path = call->args[0];
+    struct stat st;
+    char kept[] = "/tmp/weir-profile-XXXXXX";
+    struct profile_made made = {.force = true};
+
+    if (stat(path, &st) || !S_ISDIR(st.st_mode))
+        return show_run(call, path, err) ? 0 : cli_error(err);
+    made.force = !o->out || o->force;
+    if (!o->out && !mkdtemp(kept)) {
+        wr_fail_errno(err, "cannot make a file in /tmp; keep the run file with -o");
+        return cli_error(err);
+    }
+    const char *run = o->out ? o->out : wr_arena_printf(call->arena, "%s/run.weir", kept);
+    bool ok = profile_to_run(path, run, &made, err) && show_run(call, run, err);
+
+    if (!o->out) {
+        unlink(run);
+        rmdir(kept);
+    }
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_profile_show = {
+    .name = "show",
+    .summary = "show what a profiled job did",
+    .args = "RUN",
+    .min_args = 1,
+    .max_args = 1,
+    .about = "RUN is the run file that `weir profile` wrote, or a directory of profiles (of --dir, "
+             "or of "
+             "WEIR_PROF_DIR when the library was preloaded by hand), also while the job runs.",
+    .examples = "weir profile show job.weir\n"
+                "weir profile show /scratch/profiles -o job.weir\n",
+    .opts = show_rows,
+    .opts_size = sizeof(struct show_opts),
+    .main = show_main,
+};

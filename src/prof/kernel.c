@@ -1,0 +1,93 @@
+#include "kernel.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_text(char *to, size_t room, const char *path)
+{
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(to, 1, room - 1, f) : 0;
+
+    to[n] = 0;
+    if (f)
+        fclose(f);
+    return n > 0;
+}
+
+bool prof_kernel_io(pid_t pid, struct prof_io *ret)
+{
+    char path[64], text[512];
+    struct prof_io io;
+
+    snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    if (!read_text(text, sizeof text, path) ||
+        sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64,
+               &io.rchar, &io.wchar, &io.syscr, &io.syscw) != 4)
+        return false;
+    *ret = io;
+    return true;
+}
+
+bool prof_kernel_stat(pid_t pid, uint64_t *ret_start, pid_t *ret_parent)
+{
+    char path[64], text[1024];
+    uint64_t start;
+    int parent;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (!read_text(text, sizeof text, path))
+        return false;
+    const char *s = strrchr(text, ')');
+
+    if (!s || sscanf(s + 1,
+                     " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                     "%*s %" SCNu64,
+                     &parent, &start) != 2)
+        return false;
+    *ret_start = start;
+    *ret_parent = parent;
+    return true;
+}
+
+/* The children of all its threads. */
+static size_t add_children(pid_t pid, pid_t *ret, size_t n, size_t room)
+{
+    char path[320], text[16384];
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *d = opendir(path);
+    const struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        if (!isdigit((unsigned char)e->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, e->d_name);
+        if (!read_text(text, sizeof text, path))
+            continue;
+        for (char *s = text, *end; n < room; s = end) {
+            long child = strtol(s, &end, 10);
+
+            if (end == s)
+                break;
+            ret[n++] = (pid_t)child;
+        }
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+size_t prof_kernel_family(pid_t root, pid_t *ret, size_t room)
+{
+    size_t n = 0;
+
+    if (room)
+        ret[n++] = root;
+    for (size_t i = 0; i < n; i++)
+        n = add_children(ret[i], ret, n, room);
+    return n;
+}

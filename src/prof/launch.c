@@ -1,0 +1,184 @@
+#include "prof/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/signals.h"
+#include "prof/sampler.h"
+
+#ifndef WEIR_PROF_LIBDIR
+#define WEIR_PROF_LIBDIR "lib"
+#endif
+
+bool prof_find_library(struct wr_str *ret, struct wr_err *err)
+{
+    static const char up_libdir[] = "../" WEIR_PROF_LIBDIR;
+    static const char *const places[] = {"lib", up_libdir, "../lib", "../../lib"};
+    const char *given = getenv("WEIR_PROF_LIB");
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+    exe[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(exe, '/');
+
+    if (slash)
+        *slash = 0;
+    if (given) {
+        wr_str_add(ret, given);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct wr_str path = {0};
+
+        wr_str_addf(&path, "%s/%s/libweir-prof.so", exe, places[i]);
+        if (!access(path.s, R_OK)) {
+            wr_str_fini(ret);
+            *ret = path;
+            return true;
+        }
+        wr_str_fini(&path);
+    }
+    return wr_fail(err, WR_SYSTEM,
+                   "libweir-prof.so is neither beside %s nor in the lib folder next to it; install "
+                   "it or set WEIR_PROF_LIB",
+                   exe);
+}
+
+/* What the library reads; other preloaded libraries keep their place before ours. */
+static void set_environment(const struct prof_launch *l, const char *lib, pid_t sampler)
+{
+    const char *old = getenv("LD_PRELOAD");
+    struct wr_str preload = {0};
+    char text[320], host[64] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (old && *old)
+        wr_str_addf(&preload, "%s:", old);
+    wr_str_add(&preload, lib);
+    setenv("LD_PRELOAD", preload.s, 1);
+    wr_str_fini(&preload);
+    setenv("WEIR_PROF_DIR", l->dir, 1);
+    setenv("WEIR_PROF_JOB", l->job, 1);
+    setenv("WEIR_PROF_CLOCK", l->clock, 1);
+    snprintf(text, sizeof text, "%" PRIu64, l->slice_ns);
+    setenv("WEIR_PROF_SLICE", text, 1);
+    snprintf(text, sizeof text, "%s:%d", host, (int)sampler);
+    setenv("WEIR_PROF_SAMPLER", text, 1);
+    snprintf(text, sizeof text, "%u", l->files);
+    setenv("WEIR_PROF_FILES", text, 1);
+}
+
+static pid_t start(const struct prof_launch *l, const char *lib, struct wr_err *err)
+{
+    pid_t sampler = getpid();
+    int tell[2];
+
+    if (pipe2(tell, O_CLOEXEC)) {
+        wr_fail_errno(err, "cannot start a process; try again");
+        return -1;
+    }
+    pid_t pid = fork();
+
+    if (pid < 0)
+        wr_fail_errno(err, "cannot start a process; try again");
+    if (pid == 0) {
+        set_environment(l, lib, sampler);
+        execvp(l->argv[0], l->argv);
+        int why = errno;
+
+        if (write(tell[1], &why, sizeof why) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(tell[1]);
+    int why = 0;
+
+    if (pid > 0 && read(tell[0], &why, sizeof why) == sizeof why) {
+        waitpid(pid, NULL, 0);
+        errno = why;
+        wr_fail_errno(err, "cannot run %s; look at its name", l->argv[0]);
+        pid = -1;
+    }
+    close(tell[0]);
+    return pid;
+}
+
+/* Until the moment or the child's end, whichever comes first. True: it has ended; it can still be
+ * looked at. */
+static bool wait_until(pid_t child, int pidfd, int64_t when)
+{
+    siginfo_t info = {0};
+    int64_t left = when - prof_wall_ns();
+
+    if (left > 0) {
+        struct timespec t = {left / 1000000000, left % 1000000000};
+        struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+        ppoll(&p, pidfd >= 0, &t, NULL);
+    }
+    return !waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child;
+}
+
+static int finish(pid_t child)
+{
+    int status = 0;
+
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Ctrl-C reaches the command by itself (same terminal); SIGTERM to us alone is passed on once. */
+static void watch(struct prof_sampler *s, pid_t child)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+    bool told = false;
+
+    while (!wait_until(child, pidfd, prof_sampler_next(s))) {
+        if (wr_interrupted() && !told) {
+            told = true;
+            kill(child, SIGTERM);
+        }
+        if (prof_wall_ns() >= prof_sampler_next(s))
+            prof_sampler_look(s, prof_wall_ns(), child);
+    }
+    if (pidfd >= 0)
+        close(pidfd);
+}
+
+bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *err)
+{
+    struct prof_sampler *s;
+    struct wr_str lib = {0};
+
+    if (l->lib)
+        wr_str_add(&lib, l->lib);
+    else if (!prof_find_library(&lib, err))
+        return false;
+    if (!prof_sampler_open(&s, l->dir, l->job, l->slice_ns, err)) {
+        wr_str_fini(&lib);
+        return false;
+    }
+    pid_t child = start(l, lib.s, err);
+
+    wr_str_fini(&lib);
+    if (child > 0) {
+        wr_interrupt_catch();
+        watch(s, child);
+        wr_interrupt_release();
+    }
+    prof_sampler_close(s, prof_wall_ns());
+    if (child < 0)
+        return false;
+    *ret_status = finish(child);
+    return true;
+}

@@ -1,0 +1,28 @@
+/* launch.h -- a command with libweir-prof.so preloaded, sampled from here while it runs. */
+#ifndef PROF_LAUNCH_H
+#define PROF_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct prof_launch {
+    char **argv;       /* the command, ends with NULL */
+    const char *lib;   /* libweir-prof.so; NULL: where it was built or installed */
+    const char *dir;   /* of the profiles; exists */
+    const char *job;   /* its name */
+    const char *clock; /* "sampled", "coarse", "precise" */
+    uint64_t slice_ns;
+    uint32_t files; /* rows for files; 0: none */
+};
+
+/* Runs the command to its end; SIGINT and SIGTERM are passed on to it. `ret_status`: as a shell
+ * would give it. */
+bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *err);
+
+/* The library, as it is found from where the program lies. */
+bool prof_find_library(struct wr_str *ret, struct wr_err *err);
+
+#endif

@@ -1,0 +1,196 @@
+/* clock.c -- time read in the process: slices that a thread closes itself, calls that are timed.
+ *
+ *      from_ns        edge_ns
+ *   ------|--------------|-------> wall clock
+ *         calls are added to the rows; the first call that ends behind the edge
+ *         logs what changed as [from, edge), and itself, if it began before, as [t0, now)
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#include "lib_priv.h"
+
+enum { LOG_STEP = 448 }; /* records made touchable at a time, 64 KiB */
+
+static int64_t mono_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#if defined __x86_64__
+static uint64_t ticks(void)
+{
+    return __rdtsc();
+}
+
+/* The counter runs at one speed in all states of the processor, or is not used. */
+static bool ticks_steady(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
+}
+#else
+static uint64_t ticks(void)
+{
+    return 0;
+}
+
+static bool ticks_steady(void)
+{
+    return false;
+}
+#endif
+
+/* Measured from the beginning of the process on, so it gets better with every slice. */
+static void measure_ticks(void)
+{
+    uint64_t t = ticks() - lib.tsc_base;
+    int64_t ns = mono_ns() - lib.mono_base;
+
+    if (t && ns > 0)
+        __atomic_store_n(&lib.tsc_mul, (uint64_t)(((unsigned __int128)(uint64_t)ns << 32) / t),
+                         __ATOMIC_RELAXED);
+}
+
+void lib_clock_init(void)
+{
+    if (lib.clock != PROF_PRECISE || lib.tsc_mul || !ticks_steady())
+        return;
+    lib.mono_base = mono_ns();
+    lib.tsc_base = ticks();
+    while (mono_ns() - lib.mono_base < 200000)
+        ;
+    measure_ticks();
+}
+
+int64_t lib_now_precise(void)
+{
+    uint64_t mul = __atomic_load_n(&lib.tsc_mul, __ATOMIC_RELAXED);
+
+    if (lib_unlikely(!mul))
+        return mono_ns() + lib.offset_ns;
+    return (int64_t)(((unsigned __int128)(ticks() - lib.tsc_base) * mul) >> 32) + lib.mono_base +
+           lib.offset_ns;
+}
+
+/* Small reads and writes are timed by the precise clock only: a second look at the coarse one
+ * would cost as much as all the rest. */
+int64_t lib_clock_begin(uint64_t want, bool bulk)
+{
+    if (lib.clock == PROF_PRECISE)
+        return lib_now_precise();
+    return !bulk || want >= LIB_BIG ? lib_now_coarse() : 0;
+}
+
+static struct prof_rec *claim_record(void)
+{
+    uint64_t i = __atomic_fetch_add(&lib.head->log_n, 1, __ATOMIC_RELAXED);
+    uint64_t ready = __atomic_load_n(&lib.log_ready, __ATOMIC_RELAXED);
+
+    if (i < lib.head->log_max && i >= ready &&
+        lib_may_touch(&lib.log[ready], (i + LOG_STEP - ready) * sizeof *lib.log)) {
+        __atomic_store_n(&lib.log_ready, i + LOG_STEP, __ATOMIC_RELAXED);
+        ready = i + LOG_STEP;
+    }
+    if (i < lib.head->log_max && i < ready)
+        return &lib.log[i];
+    __atomic_fetch_add(&lib.head->dropped_recs, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void log_row(struct prof_slot *s, uint32_t row, int64_t from_ns, int64_t to_ns,
+                    uint64_t flights)
+{
+    struct prof_row *r = (struct prof_row *)((char *)s + lib.rows_off) + row;
+    uint64_t sum = prof_row_sum(r), *logged = &prof_logged(s)[row];
+    struct prof_rec *rec;
+
+    if (sum == *logged && !flights)
+        return;
+    *logged = sum;
+    if (!(rec = claim_record()))
+        return;
+    rec->slot = (uint16_t)((uint64_t)((char *)s - lib.slots) / lib.slot_b);
+    rec->row = (uint16_t)row;
+    rec->from_ns = from_ns;
+    rec->to_ns = to_ns;
+    rec->flights = flights;
+    for (int i = 0; i < PROF_WORDS_N; i++)
+        rec->word[i] = r->word[i];
+    __atomic_store_n(&rec->ready, 1, __ATOMIC_RELEASE);
+}
+
+/* Closes the slice that was being filled and opens the one of `now`. `t0` and `row`: the call that
+ * is about to be added; it was under way at the edge when it began before. */
+LIB_SLOW static void next_slice(struct prof_slot *s, uint32_t row, int64_t t0, int64_t now)
+{
+    int64_t slice = (int64_t)lib.slice_ns;
+    uint32_t n = lib.head->names_n;
+    int saved = errno;
+
+    if (s->edge_ns)
+        for (uint32_t i = 0; i < n; i++)
+            log_row(s, i, s->from_ns, s->edge_ns, i == row && t0 && t0 < s->edge_ns);
+    __atomic_store_n(&s->from_ns, now - now % slice, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->edge_ns, s->from_ns + slice, __ATOMIC_RELAXED);
+    if (lib.tsc_mul)
+        measure_ticks();
+    errno = saved;
+}
+
+static void finish(struct lib_call *c, enum prof_op op, uint64_t calls, int64_t bytes, bool timed)
+{
+    int64_t now = lib.clock == PROF_PRECISE ? lib_now_precise() : lib_now_coarse();
+    struct prof_slot *s = c->slot;
+    uint32_t row = (uint32_t)(((uint64_t)((char *)c->word - (char *)s) - lib.rows_off) /
+                              sizeof(struct prof_row));
+
+    if (lib_unlikely(now >= s->edge_ns))
+        next_slice(s, row, c->t0, now);
+    lib_add(&c->word[PROF_CALLS + op], calls);
+    if (op <= PROF_WRITE && bytes > 0)
+        lib_add(&c->word[PROF_BYTES + op], (uint64_t)bytes);
+    if (timed && c->t0 && now > c->t0)
+        lib_add(&c->word[PROF_TIME + op], (uint64_t)(now - c->t0));
+    if (lib_unlikely(c->t0 && c->t0 < s->from_ns)) {
+        int saved = errno;
+
+        log_row(s, row, c->t0, now, 0);
+        errno = saved;
+    }
+    __atomic_store_n(&s->flight, 0, __ATOMIC_RELAXED);
+}
+
+void lib_clock_end(struct lib_call *c, enum prof_op op, int64_t bytes)
+{
+    finish(c, op, 1, bytes, true);
+}
+
+void lib_end_source(struct lib_call *c, uint32_t row, int64_t bytes)
+{
+    if (!c->slot)
+        return;
+    c->slot->source = 0;
+    lib_move(c, row);
+    if (lib.clock)
+        finish(c, PROF_READ, 1, bytes, false);
+    else
+        lib_end(c, PROF_READ, bytes);
+}
+
+void lib_end_time(struct lib_call *c, enum prof_op op)
+{
+    if (c->slot && lib.clock)
+        finish(c, op, 0, 0, true);
+    else if (c->slot)
+        __atomic_store_n(&c->slot->flight, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,543 @@
+/* core.c -- one profile per process: made at the start and in every forked child, claimed by
+ * threads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib_priv.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { EARLY_SLOTS = 4, EARLY_SLOTS_OLD = 128, EARLY_LOG_OLD = 1 << 15, ROOM = 4096 };
+
+struct lib_state lib;
+
+/* Cleared by the kernel in a child: nobody has a slot, nobody is inside. */
+struct life {
+    uint32_t alive;  /* the profile of this very process is there, or cannot be */
+    uint32_t inside; /* a thread is in slow work */
+    struct prof_slot *slot[PROF_SLOTS];
+};
+
+static struct life *life;
+static struct prof_slot *nobody;
+LIB_TLS struct prof_slot **lib_mine = &nobody;
+static LIB_TLS bool inside, refused;
+
+/* What the environment asked for, kept because a program may change its environment. */
+static struct {
+    char dir[1024], job[64], argv[1024], host[64];
+    uint32_t argv_b;
+    uint32_t clock, files;
+    int32_t rank, nranks;
+    uint64_t slice_ns;
+    pid_t sampler;
+    bool on;
+} asked;
+
+size_t lib_put(char *to, size_t room, size_t at, const char *text)
+{
+    while (*text && at + 1 < room)
+        to[at++] = *text++;
+    to[at] = 0;
+    return at;
+}
+
+size_t lib_put_u64(char *to, size_t room, size_t at, uint64_t n)
+{
+    char digits[24];
+    int i = 23;
+
+    digits[i] = 0;
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while (n /= 10);
+    return lib_put(to, room, at, digits + i);
+}
+
+static void warn_once(const char *what, int error)
+{
+    char text[ROOM];
+    size_t n = lib_put(text, sizeof text, 0, "weir: this job is not profiled: ");
+
+    /* One process of a job speaks. */
+    if (asked.rank > 0 || (asked.rank < 0 && getpid() != getpgrp()))
+        return;
+    n = lib_put(text, sizeof text, n, what);
+    n = lib_put(text, sizeof text, n, " ");
+    n = lib_put(text, sizeof text, n, asked.dir);
+    n = lib_put(text, sizeof text, n, " (error ");
+    n = lib_put_u64(text, sizeof text, n, (uint64_t)error);
+    n = lib_put(text, sizeof text, n, "); set WEIR_PROF_DIR to a directory with room\n");
+    syscall(SYS_write, 2, text, n);
+}
+
+bool lib_enter_slow(void)
+{
+    uint32_t none = 0;
+
+    if (inside || !life)
+        return false;
+    inside = true;
+    /* Whoever is inside is done soon; whoever died there must not hold up the rest. */
+    for (int i = 0; i < 10000; i++) {
+        none = 0;
+        if (__atomic_compare_exchange_n(&life->inside, &none, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return true;
+        syscall(SYS_sched_yield);
+    }
+    inside = false;
+    return false;
+}
+
+void lib_leave_slow(void)
+{
+    __atomic_store_n(&life->inside, 0, __ATOMIC_RELEASE);
+    inside = false;
+}
+
+/* Makes pages real before they are stored to: a full disk must not become a SIGBUS. */
+bool lib_may_touch(void *at, size_t n)
+{
+    uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095;
+    int saved = errno;
+    bool ok =
+        lib.populate && !syscall(SYS_madvise, page, (uintptr_t)at + n - page, MADV_POPULATE_WRITE);
+
+    errno = saved;
+    return ok;
+}
+
+/* Blocks for the beginning of the file; a file system without fallocate gets zeros. */
+static bool reserve(int fd, uint64_t from, uint64_t to)
+{
+    static const char zeros[ROOM];
+
+    if (!syscall(SYS_fallocate, fd, 0, from, to - from))
+        return true;
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+        return false;
+    for (; from < to; from += ROOM)
+        if (syscall(SYS_pwrite64, fd, zeros, to - from < ROOM ? to - from : ROOM, from) < 0)
+            return false;
+    return true;
+}
+
+static uint64_t pid_start(void)
+{
+    char text[512];
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text - 1) : -1;
+    uint64_t start = 0;
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    const char *s = strrchr(text, ')');
+
+    for (int field = 2; s && field < 22; field++)
+        s = strchr(s + 1, ' ');
+    for (s = s ? s + 1 : ""; *s >= '0' && *s <= '9'; s++)
+        start = start * 10 + (uint64_t)(*s - '0');
+    return start;
+}
+
+static int64_t ns_of(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void lay_out(struct prof_head *h)
+{
+    memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
+    h->version = PROF_VERSION;
+    h->order = PROF_ORDER;
+    h->clock = asked.clock;
+    h->names_max = asked.files;
+    h->slots_max = PROF_SLOTS;
+    h->log_max = PROF_LOG;
+    h->names_at = PROF_HEAD_B;
+    h->slots_at = h->names_at + h->names_max * sizeof(struct prof_name);
+    h->slot_b = prof_slot_b(h->names_max);
+    h->log_at = (h->slots_at + h->slot_b * h->slots_max + 4095) & ~UINT64_C(4095);
+    h->slice_ns = asked.slice_ns;
+}
+
+static void describe(struct prof_head *h)
+{
+    /* The middle of two readings: what lies between is not the clock's. */
+    int64_t before = ns_of(CLOCK_MONOTONIC);
+
+    h->real_ns = ns_of(CLOCK_REALTIME);
+    h->mono_ns = before + (ns_of(CLOCK_MONOTONIC) - before) / 2;
+    h->start_ns = h->real_ns;
+    h->pid = (uint32_t)syscall(SYS_getpid);
+    h->ppid = (uint32_t)syscall(SYS_getppid);
+    h->uid = (uint32_t)syscall(SYS_getuid);
+    h->pid_start = pid_start();
+    h->rank = asked.rank;
+    h->nranks = asked.nranks;
+    memcpy(h->host, asked.host, sizeof h->host);
+    memcpy(h->job, asked.job, sizeof h->job);
+    memcpy(h->argv, asked.argv, sizeof h->argv);
+    h->argv_b = asked.argv_b;
+    long n = syscall(SYS_readlink, "/proc/self/exe", h->exe, sizeof h->exe - 1);
+
+    h->exe[n > 0 ? n : 0] = 0;
+    h->sampler = asked.clock == PROF_SAMPLED ? (uint32_t)asked.sampler : 0;
+    h->state = PROF_LIVE;
+}
+
+static void fixed_names(struct prof_name *n)
+{
+    static const struct {
+        enum prof_kind kind;
+        const char *path;
+    } fixed[PROF_ROW_FIRST] = {
+        [PROF_ROW_OTHER] = {PROF_K_OTHER, "(not storage)"},
+        [PROF_ROW_MPI] = {PROF_K_MPI, "(MPI)"},
+        [PROF_ROW_MPI_COLL] = {PROF_K_MPI_COLL, "(collective MPI-IO)"},
+        [PROF_ROW_REST] = {PROF_K_REST, "(other storage)"},
+    };
+
+    for (int i = 0; i < PROF_ROW_FIRST; i++) {
+        lib_put(n[i].path, sizeof n[i].path, 0, fixed[i].path);
+        n[i].kind = fixed[i].kind;
+    }
+}
+
+/* The file under a hidden name first: who looks into the directory sees whole heads only. */
+static int make_file(char *hidden, char *path, size_t room, int64_t now)
+{
+    char name[256];
+    size_t n = lib_put(name, sizeof name, 0, asked.host);
+
+    n = lib_put(name, sizeof name, n, "-");
+    n = lib_put_u64(name, sizeof name, n, (uint64_t)syscall(SYS_getpid));
+    n = lib_put(name, sizeof name, n, "-");
+    n = lib_put_u64(name, sizeof name, n, (uint64_t)now);
+    lib_put(name, sizeof name, n, PROF_ENDING);
+    n = lib_put(path, room, 0, asked.dir);
+    n = lib_put(path, room, n, "/");
+    memcpy(hidden, path, n + 1);
+    lib_put(path, room, n, name);
+    lib_put(hidden, room, lib_put(hidden, room, n, "."), name);
+    return (int)syscall(SYS_openat, AT_FDCWD, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+static char *map_file(int fd, const struct prof_head *h)
+{
+    uint64_t size = h->log_at + h->log_max * sizeof(struct prof_rec);
+
+    if (syscall(SYS_ftruncate, fd, size) || !reserve(fd, 0, h->slots_at + EARLY_SLOTS * h->slot_b))
+        return MAP_FAILED;
+    char *at = (char *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+
+    if (at == MAP_FAILED)
+        return at;
+    lib.slots_ready = EARLY_SLOTS;
+    lib.log_ready = 0;
+    lib.populate = !syscall(SYS_madvise, at, PROF_HEAD_B, MADV_POPULATE_WRITE);
+    /* A kernel that cannot make pages later: as many as seem useful now. */
+    if (!lib.populate && reserve(fd, 0, h->slots_at + EARLY_SLOTS_OLD * h->slot_b))
+        lib.slots_ready = EARLY_SLOTS_OLD;
+    if (!lib.populate &&
+        reserve(fd, h->log_at, h->log_at + EARLY_LOG_OLD * sizeof(struct prof_rec)))
+        lib.log_ready = EARLY_LOG_OLD;
+    return at;
+}
+
+static void begin_profile(void)
+{
+    char path[1536], hidden[1536];
+    struct prof_head h = {0};
+    struct prof_name *old = lib.names;
+    uint32_t old_n = lib.head ? lib.head->names_n : 0;
+
+    lib.head = NULL;
+    lay_out(&h);
+    describe(&h);
+    int fd = make_file(hidden, path, sizeof path, h.real_ns);
+    char *at = fd >= 0 ? map_file(fd, &h) : MAP_FAILED;
+    int error = errno;
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (at == MAP_FAILED) {
+        if (fd >= 0)
+            syscall(SYS_unlink, hidden);
+        warn_once("cannot write into", error);
+        return;
+    }
+    lib.names = (struct prof_name *)(at + h.names_at);
+    lib.slots = at + h.slots_at;
+    lib.log = (struct prof_rec *)(at + h.log_at);
+    lib.rows_off = h.slot_b - h.names_max * sizeof(struct prof_row);
+    lib.slot_b = h.slot_b;
+    lib.slice_ns = h.slice_ns;
+    lib.offset_ns = h.real_ns - h.mono_ns;
+    lib.clock = h.clock;
+    lib.files = h.names_max > PROF_NAMES;
+    lib.pid = h.pid;
+    fixed_names(lib.names);
+    /* A forked child knows its parent's mounts and files by the same rows. */
+    h.names_n = old_n > h.names_max ? h.names_max : old_n > PROF_ROW_FIRST ? old_n : PROF_ROW_FIRST;
+    if (old_n > PROF_ROW_FIRST)
+        memcpy(lib.names, old, h.names_n * sizeof *old);
+    lib_clock_init();
+    memcpy(at, &h, sizeof h);
+    lib.head = (struct prof_head *)at;
+    if (syscall(SYS_rename, hidden, path))
+        warn_once("cannot name a file in", errno);
+}
+
+static struct prof_slot *slot_at(uint32_t i)
+{
+    return (struct prof_slot *)(lib.slots + i * lib.slot_b);
+}
+
+static struct prof_slot *fresh_slot(uint32_t tid, uint32_t *ret_i)
+{
+    if (__atomic_load_n(&lib.head->slots_n, __ATOMIC_RELAXED) >= PROF_SLOTS)
+        return NULL;
+    uint32_t i = __atomic_fetch_add(&lib.head->slots_n, 1, __ATOMIC_RELAXED);
+
+    if (i >= PROF_SLOTS || (i >= lib.slots_ready && !lib_may_touch(slot_at(i), lib.slot_b)))
+        return NULL;
+    __atomic_store_n(&slot_at(i)->tid, tid, __ATOMIC_RELEASE);
+    *ret_i = i;
+    return slot_at(i);
+}
+
+/* The slot of a thread that has ended, when there is no fresh one. What it counted stays. */
+static struct prof_slot *inherit_slot(uint32_t tid, uint32_t *ret_i)
+{
+    for (uint32_t i = 0; i < PROF_SLOTS && i < lib.head->slots_n; i++) {
+        struct prof_slot *s = slot_at(i);
+        uint32_t old = i < lib.slots_ready || life->slot[i] ? s->tid : 0;
+
+        if (old && syscall(SYS_tgkill, lib.pid, old, 0) && errno == ESRCH &&
+            __atomic_compare_exchange_n(&s->tid, &old, tid, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            *ret_i = i;
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static struct prof_slot *claim_slot(void)
+{
+    uint32_t i = 0, tid = (uint32_t)syscall(SYS_gettid);
+    struct prof_slot *s = fresh_slot(tid, &i);
+
+    if (!s)
+        s = inherit_slot(tid, &i);
+    refused = !s;
+    if (!s)
+        return NULL;
+    s->flight = s->mpi_flight = 0;
+    life->slot[i] = s;
+    lib_mine = &life->slot[i];
+    return s;
+}
+
+/* A thread without a slot: what it does is known only as a number of calls. */
+static void drop(void)
+{
+    if (life && life->alive && lib.head)
+        __atomic_fetch_add(&lib.head->dropped_calls, 1, __ATOMIC_RELAXED);
+}
+
+LIB_SLOW struct prof_slot *lib_slot_slow(void)
+{
+    struct prof_slot *s = NULL;
+    int saved = errno;
+
+    if (!life)
+        return NULL;
+    if (!life->alive && lib_enter_slow()) {
+        refused = false;
+        if (!life->alive)
+            begin_profile();
+        life->alive = 1;
+        lib_leave_slow();
+    }
+    if (life->alive && lib.head && !refused && !inside) {
+        inside = true;
+        s = claim_slot();
+        inside = false;
+    }
+    if (!s)
+        drop();
+    errno = saved;
+    return s;
+}
+
+uint32_t lib_name_claim(void)
+{
+    uint32_t n = __atomic_load_n(&lib.head->names_n, __ATOMIC_RELAXED);
+
+    if (n >= lib.head->names_max)
+        return PROF_ROW_REST;
+    __atomic_store_n(&lib.head->names_n, n + 1, __ATOMIC_RELEASE);
+    return n;
+}
+
+LIB_SLOW void lib_count(enum prof_op op, uint32_t row, uint64_t calls, uint64_t bytes)
+{
+    struct lib_call c = lib_begin(op, row, bytes);
+
+    if (!c.slot || !calls) {
+        if (c.slot)
+            c.slot->flight = 0;
+        return;
+    }
+    lib_add(&c.word[PROF_CALLS + op], calls - 1);
+    lib_end(&c, op, (int64_t)bytes);
+}
+
+LIB_SLOW void lib_estimate(enum prof_op op, uint32_t row, uint64_t bytes)
+{
+    struct lib_call c = lib_begin(op, row, 0);
+
+    if (!c.slot)
+        return;
+    lib_add(&c.word[op == PROF_READ ? PROF_W_read_estimate : PROF_W_write_estimate], bytes);
+    c.slot->flight = 0;
+}
+
+static uint64_t number(const char *text, const char **ret_end)
+{
+    uint64_t n = 0;
+
+    for (; text && *text >= '0' && *text <= '9' && n < UINT64_MAX / 100; text++)
+        n = n * 10 + (uint64_t)(*text - '0');
+    if (ret_end)
+        *ret_end = text;
+    return n;
+}
+
+/* "4s", "250ms", "10000000" (ns). */
+static uint64_t slice_of(const char *text)
+{
+    const char *unit = "";
+    uint64_t n = number(text, &unit);
+
+    if (!text || !n)
+        return 4000000000;
+    n *= !strcmp(unit, "s") ? 1000000000 : !strcmp(unit, "ms") ? 1000000 : 1;
+    return n < 1000000 ? 1000000 : n > 3600000000000 ? 3600000000000 : n;
+}
+
+static int32_t rank_of(const char *const *names)
+{
+    for (; *names; names++)
+        if (getenv(*names))
+            return (int32_t)number(getenv(*names), NULL);
+    return -1;
+}
+
+/* Is the sampler that started us on this machine, and alive? */
+static pid_t sampler_of(const char *text)
+{
+    size_t n = strlen(asked.host);
+
+    if (!text || strncmp(text, asked.host, n) || text[n] != ':')
+        return 0;
+    pid_t pid = (pid_t)number(text + n + 1, NULL);
+
+    return pid > 0 && (!syscall(SYS_kill, pid, 0) || errno == EPERM) ? pid : 0;
+}
+
+static void read_environment(void)
+{
+    static const char *const rank[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
+                                       "SLURM_PROCID", NULL};
+    static const char *const size[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL};
+    const char *dir = getenv("WEIR_PROF_DIR"), *clock = getenv("WEIR_PROF_CLOCK");
+    const char *job = getenv("WEIR_PROF_JOB");
+    uint64_t files = number(getenv("WEIR_PROF_FILES"), NULL);
+
+    if (!dir || !*dir || getauxval(AT_SECURE))
+        return;
+    lib_put(asked.dir, sizeof asked.dir, 0, dir);
+    lib_put(asked.job, sizeof asked.job, 0, job ? job : "");
+    asked.rank = rank_of(rank);
+    asked.nranks = rank_of(size);
+    asked.slice_ns = slice_of(getenv("WEIR_PROF_SLICE"));
+    asked.sampler = sampler_of(getenv("WEIR_PROF_SAMPLER"));
+    asked.clock = asked.sampler ? PROF_SAMPLED : PROF_COARSE;
+    if (clock && !strcmp(clock, "coarse"))
+        asked.clock = PROF_COARSE;
+    if (clock && !strcmp(clock, "precise"))
+        asked.clock = PROF_PRECISE;
+    asked.files = files ? (uint32_t)(files < PROF_NAMES_MOST - PROF_NAMES ? files + PROF_NAMES
+                                                                          : PROF_NAMES_MOST)
+                        : PROF_NAMES;
+    asked.on = true;
+}
+
+static void keep_words(int argc, char **argv)
+{
+    for (int i = 0; i < argc && asked.argv_b + 2 < sizeof asked.argv; i++) {
+        size_t n = lib_put(asked.argv, sizeof asked.argv, asked.argv_b, argv[i]);
+
+        asked.argv_b = (uint32_t)n + 1;
+    }
+}
+
+__attribute__((constructor)) static void begin(int argc, char **argv)
+{
+    int saved = errno;
+
+    gethostname(asked.host, sizeof asked.host - 1);
+    read_environment();
+    if (!asked.on)
+        return;
+    keep_words(argc, argv);
+    void *at = (void *)syscall(SYS_mmap, NULL, sizeof *life, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
+
+    /* Without this a child would count for its parent: better not at all. */
+    if (at != MAP_FAILED && !syscall(SYS_madvise, at, sizeof *life, MADV_WIPEONFORK)) {
+        life = at;
+        lib_slot_slow();
+        lib_mounts_init();
+    }
+    errno = saved;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    int saved = errno;
+
+    lib_end_process();
+    errno = saved;
+}
+
+void lib_end_process(void)
+{
+    if (!life || !life->alive || !lib.head)
+        return;
+    lib_mmap_end();
+    lib.head->end_ns = ns_of(CLOCK_REALTIME);
+    lib.head->state = PROF_ENDED;
+}

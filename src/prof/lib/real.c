@@ -1,0 +1,51 @@
+/* real.c -- see real_priv.h. */
+#include "real_priv.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+
+static long nobody(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* A library that was opened with dlopen and RTLD_LOCAL is not among those that RTLD_NEXT walks;
+ * the MPI of a Python module is one. */
+struct search {
+    const char *name;
+    void *found;
+};
+
+static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *s = arg;
+
+    (void)size;
+    if (!info->dlpi_name || !strstr(info->dlpi_name, "/libmpi"))
+        return 0;
+    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+
+    if (handle) {
+        s->found = dlsym(handle, s->name);
+        dlclose(handle);
+    }
+    return s->found != NULL;
+}
+
+void *lib_find(void **slot, const char *name)
+{
+    int saved = errno;
+    struct search s = {.name = name, .found = dlsym(RTLD_NEXT, name)};
+
+    if (!s.found && !strncmp(name, "MPI_", 4))
+        dl_iterate_phdr(look_into, &s);
+    if (!s.found)
+        s.found = (void *)nobody;
+    __atomic_store_n(slot, s.found, __ATOMIC_RELAXED);
+    errno = saved;
+    return s.found;
+}

@@ -1,0 +1,163 @@
+/* rw.c -- reads and writes of descriptors, in all their forms. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "lib_priv.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/* What a vector asks for. */
+LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < n && n <= 1024; i++)
+        sum += v[i].iov_len;
+    return sum;
+}
+
+/* RW(pwrite, WRITE, fd, n, (int fd, ...), (fd, ...)) */
+#define RW(name, op, want, proto, args)                             \
+    LIB_API ssize_t name proto                                      \
+    {                                                               \
+        struct lib_call c = lib_begin(PROF_##op, lib_fd(fd), want); \
+        ssize_t r = LIB_REAL(name) args;                            \
+                                                                    \
+        lib_end(&c, PROF_##op, r);                                  \
+        return r;                                                   \
+    }
+
+RW(read, READ, n, (int fd, void *buf, size_t n), (fd, buf, n))
+RW(write, WRITE, n, (int fd, const void *buf, size_t n), (fd, buf, n))
+RW(pread, READ, n, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at))
+RW(pread64, READ, n, (int fd, void *buf, size_t n, off64_t at), (fd, buf, n, at))
+RW(pwrite, WRITE, n, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at))
+RW(pwrite64, WRITE, n, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at))
+#define V const struct iovec *v, int n
+#define WANT iov_bytes(v, n)
+RW(readv, READ, WANT, (int fd, V), (fd, v, n))
+RW(writev, WRITE, WANT, (int fd, V), (fd, v, n))
+RW(preadv, READ, WANT, (int fd, V, off_t at), (fd, v, n, at))
+RW(preadv64, READ, WANT, (int fd, V, off64_t at), (fd, v, n, at))
+RW(pwritev, WRITE, WANT, (int fd, V, off_t at), (fd, v, n, at))
+RW(pwritev64, WRITE, WANT, (int fd, V, off64_t at), (fd, v, n, at))
+RW(preadv2, READ, WANT, (int fd, V, off_t at, int how), (fd, v, n, at, how))
+RW(preadv64v2, READ, WANT, (int fd, V, off64_t at, int how), (fd, v, n, at, how))
+RW(pwritev2, WRITE, WANT, (int fd, V, off_t at, int how), (fd, v, n, at, how))
+RW(pwritev64v2, WRITE, WANT, (int fd, V, off64_t at, int how), (fd, v, n, at, how))
+
+/* What programs compiled with _FORTIFY_SOURCE call. */
+ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
+ssize_t __pread_chk(int fd, void *buf, size_t n, off_t at, size_t room);
+ssize_t __pread64_chk(int fd, void *buf, size_t n, off64_t at, size_t room);
+RW(__read_chk, READ, n, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room))
+RW(__pread_chk, READ, n, (int fd, void *buf, size_t n, off_t at, size_t room),
+   (fd, buf, n, at, room))
+RW(__pread64_chk, READ, n, (int fd, void *buf, size_t n, off64_t at, size_t room),
+   (fd, buf, n, at, room))
+
+/* Text to a descriptor. */
+int __vdprintf_chk(int fd, int flag, const char *fmt, va_list ap);
+int __dprintf_chk(int fd, int flag, const char *fmt, ...);
+
+LIB_API int vdprintf(int fd, const char *fmt, va_list ap)
+{
+    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
+    int r = LIB_REAL(vdprintf)(fd, fmt, ap);
+
+    lib_end(&c, PROF_WRITE, r);
+    return r;
+}
+
+LIB_API int __vdprintf_chk(int fd, int flag, const char *fmt, va_list ap)
+{
+    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
+    int r = LIB_REAL(__vdprintf_chk)(fd, flag, fmt, ap);
+
+    lib_end(&c, PROF_WRITE, r);
+    return r;
+}
+
+LIB_API int dprintf(int fd, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    int r = vdprintf(fd, fmt, ap);
+
+    va_end(ap);
+    return r;
+}
+
+LIB_API int __dprintf_chk(int fd, int flag, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    int r = __vdprintf_chk(fd, flag, fmt, ap);
+
+    va_end(ap);
+    return r;
+}
+
+/* From one descriptor to another: a read of the one and a write of the other. The time is the
+ * writer's. */
+#define MOVE(name, in, out, want, proto, args)                        \
+    LIB_API ssize_t name proto                                        \
+    {                                                                 \
+        uint32_t from = lib_fd(in);                                   \
+        struct lib_call c = lib_begin(PROF_WRITE, lib_fd(out), want); \
+                                                                      \
+        if (c.slot)                                                   \
+            c.slot->source = from + 1;                                \
+        ssize_t r = LIB_REAL(name) args;                              \
+                                                                      \
+        lib_end(&c, PROF_WRITE, r);                                   \
+        lib_end_source(&c, from, r);                                  \
+        return r;                                                     \
+    }
+
+MOVE(sendfile, in, out, n, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+MOVE(sendfile64, in, out, n, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
+MOVE(splice, in, out, n, (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned how),
+     (in, in_at, out, out_at, n, how))
+MOVE(copy_file_range, in, out, n,
+     (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned how),
+     (in, in_at, out, out_at, n, how))
+
+LIB_API ssize_t vmsplice(int fd, const struct iovec *v, size_t n, unsigned how)
+{
+    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
+    ssize_t r = LIB_REAL(vmsplice)(fd, v, n, how);
+
+    lib_end(&c, PROF_WRITE, r);
+    return r;
+}
+
+/* Until it is on the disk. */
+#define SYNC(name, row, proto, args)                      \
+    LIB_API int name proto                                \
+    {                                                     \
+        struct lib_call c = lib_begin(PROF_SYNC, row, 0); \
+        int r = LIB_REAL(name) args;                      \
+                                                          \
+        lib_end(&c, PROF_SYNC, r);                        \
+        return r;                                         \
+    }
+
+SYNC(fsync, lib_fd(fd), (int fd), (fd))
+SYNC(fdatasync, lib_fd(fd), (int fd), (fd))
+SYNC(syncfs, lib_fd(fd), (int fd), (fd))
+SYNC(sync_file_range, lib_fd(fd), (int fd, off64_t at, off64_t n, unsigned how), (fd, at, n, how))
+
+LIB_API void sync(void)
+{
+    struct lib_call c = lib_begin(PROF_SYNC, PROF_ROW_REST, 0);
+
+    LIB_REAL(sync)();
+    lib_end(&c, PROF_SYNC, 0);
+}

@@ -1,0 +1,220 @@
+#include "prof/read/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+const char *const prof_word_names[PROF_WORDS_N] = {
+#define X(name, unit) #name,
+    PROF_WORDS(X)
+#undef X
+};
+const char *const prof_word_units[PROF_WORDS_N] = {
+#define X(name, unit) unit,
+    PROF_WORDS(X)
+#undef X
+};
+
+const char *prof_clock_name(uint32_t clock)
+{
+    static const char *const names[] = {"sampled", "coarse", "precise", "kernel"};
+
+    return clock < sizeof names / sizeof names[0] ? names[clock] : "unknown";
+}
+
+/* Bytes from a file or from memory; what is behind the end reads as zero. */
+struct source {
+    int fd; /* < 0: memory */
+    const char *bytes;
+    uint64_t len;
+    bool cut;
+};
+
+static void take(struct source *s, void *to, uint64_t at, uint64_t n)
+{
+    uint64_t have = at >= s->len ? 0 : s->len - at < n ? s->len - at : n, done = 0;
+
+    memset(to, 0, n);
+    s->cut |= have < n;
+    if (s->fd < 0) {
+        memcpy(to, s->bytes + (have ? at : 0), have);
+        return;
+    }
+    while (done < have) {
+        ssize_t got = pread(s->fd, (char *)to + done, have - done, (off_t)(at + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            s->cut = true;
+            return;
+        }
+        done += (uint64_t)got;
+    }
+}
+
+#define END(text) ((text)[sizeof(text) - 1] = 0)
+
+static bool check_head(struct prof_head *h, const char *path, struct wr_err *err)
+{
+    if (memcmp(h->magic, PROF_MAGIC, sizeof h->magic))
+        return wr_fail(err, WR_INPUT, "%s is not a profile; name a file ending in %s", path,
+                       PROF_ENDING);
+    if (h->order != PROF_ORDER)
+        return wr_fail(err, WR_INPUT,
+                       "%s was written on a machine with another byte order; read it there", path);
+    if (h->version != PROF_VERSION)
+        return wr_fail(err, WR_INPUT,
+                       "%s is a profile of version %u, this weir reads version %d; use the weir "
+                       "whose libweir-prof.so made it",
+                       path, h->version, PROF_VERSION);
+    uint64_t slots_end = h->slots_at + h->slot_b * h->slots_max;
+
+    if (h->clock > PROF_KERNEL || h->names_max < PROF_ROW_FIRST || h->names_max > PROF_NAMES_MOST ||
+        h->slots_max > PROF_SLOTS || h->log_max > PROF_LOG ||
+        h->slot_b != prof_slot_b(h->names_max) || h->names_at != PROF_HEAD_B ||
+        h->slots_at != h->names_at + h->names_max * sizeof(struct prof_name) ||
+        h->log_at < slots_end || h->log_at > slots_end + 65536 || h->slice_ns < 1000000 ||
+        h->slice_ns > UINT64_C(3600000000000) || h->argv_b > sizeof h->argv || h->real_ns < 0 ||
+        h->start_ns < 0 || h->end_ns < 0)
+        return wr_fail(err, WR_INPUT, "%s is damaged: its head contradicts itself; leave it out",
+                       path);
+    END(h->host);
+    END(h->job);
+    END(h->exe);
+    END(h->argv);
+    END(h->fs_note);
+    return true;
+}
+
+static void read_names(struct prof_file *f, struct source *s)
+{
+    const struct prof_head *h = &f->head;
+
+    f->nnames = h->names_n < h->names_max ? h->names_n : h->names_max;
+    if (f->nnames < PROF_ROW_FIRST)
+        f->nnames = PROF_ROW_FIRST;
+    f->name = wr_zalloc(f->nnames, sizeof *f->name);
+    take(s, f->name, h->names_at, f->nnames * sizeof *f->name);
+    for (uint32_t i = 0; i < f->nnames; i++) {
+        struct prof_name *n = &f->name[i];
+
+        END(n->fs);
+        END(n->path);
+        if (n->kind >= PROF_KINDS || n->mount >= f->nnames)
+            *n = (struct prof_name){.kind = PROF_K_NONE};
+    }
+}
+
+static void read_slots(struct prof_file *f, struct source *s)
+{
+    const struct prof_head *h = &f->head;
+    uint64_t rows_off = h->slot_b - h->names_max * sizeof(struct prof_row);
+    struct prof_slot slot;
+
+    f->nseats = h->slots_n < h->slots_max ? h->slots_n : h->slots_max;
+    f->seat = wr_zalloc(f->nseats, sizeof *f->seat);
+    f->row = wr_zalloc((size_t)f->nseats * f->nnames, sizeof *f->row);
+    for (uint32_t i = 0; i < f->nseats; i++) {
+        uint64_t at = h->slots_at + i * h->slot_b;
+
+        take(s, &slot, at, sizeof slot);
+        f->seat[i] =
+            (struct prof_seat){slot.tid, slot.flight, slot.want, slot.from_ns, slot.edge_ns};
+        if (slot.tid)
+            take(s, &f->row[(size_t)i * f->nnames], at + rows_off, f->nnames * sizeof *f->row);
+    }
+}
+
+static void read_log(struct prof_file *f, struct source *s)
+{
+    const struct prof_head *h = &f->head;
+    uint64_t n = h->log_n < h->log_max ? h->log_n : h->log_max;
+    uint64_t room = s->len > h->log_at ? (s->len - h->log_at) / sizeof *f->rec : 0;
+
+    s->cut |= n > room;
+    n = n < room ? n : room;
+    f->rec = wr_zalloc(n, sizeof *f->rec);
+    take(s, f->rec, h->log_at, n * sizeof *f->rec);
+    for (uint64_t i = 0; i < n; i++) {
+        const struct prof_rec *r = &f->rec[i];
+
+        if (r->ready == 1 && r->slot < f->nseats && r->row < f->nnames && r->from_ns >= 0 &&
+            r->to_ns > r->from_ns)
+            f->rec[f->nrec++] = *r;
+        else
+            f->torn++;
+    }
+}
+
+static bool read_source(struct prof_file *ret, const char *path, struct source *s,
+                        struct wr_err *err)
+{
+    struct prof_file f = {0};
+
+    if (s->len < PROF_HEAD_B)
+        return wr_fail(err, WR_INPUT,
+                       "%s is too short for a profile (%" PRIu64 " bytes); leave it out", path,
+                       s->len);
+    take(s, &f.head, 0, sizeof f.head);
+    if (!check_head(&f.head, path, err))
+        return false;
+    f.path = wr_strdup(path);
+    read_names(&f, s);
+    read_slots(&f, s);
+    read_log(&f, s);
+    f.cut = s->cut;
+    *ret = f;
+    return true;
+}
+
+bool prof_file_parse(struct prof_file *ret, const char *name, const void *bytes, size_t len,
+                     struct wr_err *err)
+{
+    return read_source(ret, name, &(struct source){.fd = -1, .bytes = bytes, .len = len}, err);
+}
+
+bool prof_file_read(struct prof_file *ret, const char *path, struct wr_err *err)
+{
+    struct source s = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct stat st;
+
+    if (s.fd < 0 || fstat(s.fd, &st)) {
+        wr_fail_errno(err, "cannot read %s; look at its name and permissions", path);
+        if (s.fd >= 0)
+            close(s.fd);
+        return false;
+    }
+    s.len = (uint64_t)st.st_size;
+    bool ok = read_source(ret, path, &s, err);
+
+    close(s.fd);
+    return ok;
+}
+
+void prof_file_fini(struct prof_file *f)
+{
+    free(f->path);
+    free(f->name);
+    free(f->seat);
+    free(f->row);
+    free(f->rec);
+    *f = (struct prof_file){0};
+}
+
+bool prof_file_alive(const struct prof_head *h)
+{
+    char host[64] = "";
+
+    gethostname(host, sizeof host - 1);
+    return !strcmp(host, h->host) && h->state == PROF_LIVE && h->pid > 1 &&
+           (!kill((pid_t)h->pid, 0) || errno == EPERM);
+}

@@ -1,0 +1,550 @@
+#include "prof/read/job.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const prof_metric_names[PROF_METRICS] = {
+#define X(name, unit) #name,
+    PROF_WORDS(X)
+#undef X
+        [PROF_M_MPI_CALLS] = "mpi_calls",
+    [PROF_M_MPI_TIME] = "mpi_time",
+    [PROF_M_MPIIO_TIME] = "mpiio_time",
+    [PROF_M_MPIIO_READ] = "mpiio_read_bytes",
+    [PROF_M_MPIIO_WRITE] = "mpiio_write_bytes",
+    [PROF_M_INFLIGHT] = "inflight"};
+const char *const prof_metric_units[PROF_METRICS] = {
+#define X(name, unit) unit,
+    PROF_WORDS(X)
+#undef X
+        [PROF_M_MPI_CALLS] = "",
+    [PROF_M_MPI_TIME] = "ns",
+    [PROF_M_MPIIO_TIME] = "ns",
+    [PROF_M_MPIIO_READ] = "B",
+    [PROF_M_MPIIO_WRITE] = "B",
+    [PROF_M_INFLIGHT] = ""};
+
+/* Which entities a row of a file counts for. */
+struct place {
+    uint32_t mount, file; /* UINT32_MAX: none */
+};
+
+static void warn(struct prof_job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void warn(struct prof_job *j, const char *fmt, ...)
+{
+    char line[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    wr_str_addf(&j->warnings, "%s\n", line);
+}
+
+static uint32_t add_entity(struct prof_job *j, enum prof_entity_kind kind, char *name)
+{
+    for (size_t i = 0; kind >= PROF_E_MOUNT && i < j->entities.n; i++)
+        if (j->entities.v[i].kind == kind && !strcmp(j->entities.v[i].name, name)) {
+            free(name);
+            return (uint32_t)i;
+        }
+    wr_vec_push(&j->entities, (struct prof_entity){.name = name, .kind = kind});
+    return (uint32_t)j->entities.n - 1;
+}
+
+static char *named(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static char *named(const char *fmt, ...)
+{
+    struct wr_str s = {0};
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    wr_str_add(&s, text);
+    return s.s;
+}
+
+static uint32_t app_of(struct prof_job *j, const struct prof_head *h)
+{
+    for (size_t i = 0; i < j->apps.n; i++)
+        if (!strcmp(j->apps.v[i].name, h->job))
+            return (uint32_t)i;
+    wr_vec_push(&j->apps, (struct prof_app){.name = h->job, .start_ns = INT64_MAX});
+    uint32_t app = (uint32_t)j->apps.n - 1;
+
+    j->apps.v[app].entity = add_entity(j, PROF_E_APP, named("app:%u", app));
+    return app;
+}
+
+static bool same_process(const struct prof_head *a, const struct prof_head *b)
+{
+    return a->pid == b->pid && a->pid_start == b->pid_start && !strcmp(a->host, b->host);
+}
+
+/* Which process each file belongs to; exec keeps the process and begins a file. */
+static void find_processes(struct prof_job *j, size_t *proc_of)
+{
+    for (size_t i = 0; i < j->nfiles; i++) {
+        const struct prof_file *f = &j->file[i];
+        const struct prof_head *h = &f->head;
+        size_t p = j->procs.n;
+
+        /* Files are sorted by process, so an older image is just before. */
+        if (p && same_process(j->procs.v[p - 1].head, h))
+            p--;
+        else
+            wr_vec_push(&j->procs,
+                        (struct prof_proc){.app = app_of(j, h), .start_ns = h->start_ns});
+        struct prof_proc *proc = &j->procs.v[p];
+        bool mpi = proc->head && proc->head->mpi && !h->mpi;
+
+        proc->head = mpi ? proc->head : h;
+        proc->images++;
+        proc->threads = f->nseats > proc->threads ? f->nseats : proc->threads;
+        proc->kernel = h->clock == PROF_KERNEL;
+        proc->alive = prof_file_alive(h);
+        proc->end_ns = h->end_ns > proc->end_ns ? h->end_ns : proc->end_ns;
+        proc->end_ns = h->sampled_ns > proc->end_ns ? h->sampled_ns : proc->end_ns;
+        proc_of[i] = p;
+    }
+}
+
+/* MPI ranks come first and keep their number; the others follow in the order they began. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct prof_proc *x = a, *y = b;
+
+    if (x->app != y->app)
+        return x->app < y->app ? -1 : 1;
+    if (x->head->mpi != y->head->mpi)
+        return x->head->mpi ? -1 : 1;
+    if (x->head->mpi && x->head->rank != y->head->rank)
+        return x->head->rank < y->head->rank ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
+}
+
+static void number_ranks(struct prof_job *j, size_t *proc_of)
+{
+    size_t *new = wr_zalloc(j->procs.n, sizeof *new);
+
+    for (size_t i = 0; i < j->procs.n; i++)
+        j->procs.v[i].rank = (uint32_t)i; /* for a moment: where it stood */
+    qsort(j->procs.v, j->procs.n, sizeof *j->procs.v, by_rank);
+    for (size_t i = 0; i < j->procs.n; i++) {
+        struct prof_proc *p = &j->procs.v[i];
+        struct prof_app *app = &j->apps.v[p->app];
+
+        new[p->rank] = i;
+        p->rank = app->ranks++;
+        p->entity = add_entity(j, PROF_E_RANK, named("rank:%u.%u", p->app, p->rank));
+        app->start_ns = p->start_ns < app->start_ns ? p->start_ns : app->start_ns;
+        app->end_ns = p->end_ns > app->end_ns ? p->end_ns : app->end_ns;
+    }
+    for (size_t i = 0; i < j->nfiles; i++)
+        proc_of[i] = new[proc_of[i]];
+    free(new);
+}
+
+static void add_cell(struct prof_job *j, uint32_t slice, uint32_t entity, const double *value)
+{
+    struct prof_cell c = {.slice = slice, .entity = entity};
+
+    memcpy(c.value, value, sizeof c.value);
+    wr_vec_push(&j->cells, c);
+}
+
+/* What a row's growth means, by what the row stands for. */
+static bool metrics_of(double *m, const struct prof_name *name, const double *word)
+{
+    memset(m, 0, PROF_METRICS * sizeof *m);
+    if (name->kind == PROF_K_OTHER || name->kind == PROF_K_NONE)
+        return false;
+    if (name->kind != PROF_K_MPI && name->kind != PROF_K_MPI_COLL) {
+        memcpy(m, word, PROF_WORDS_N * sizeof *m);
+        return true;
+    }
+    for (int op = 0; op < PROF_OPS; op++)
+        m[PROF_M_MPI_CALLS] += word[PROF_CALLS + op];
+    for (int op = 0; op < PROF_META; op++)
+        m[PROF_M_MPIIO_TIME] += word[PROF_TIME + op];
+    m[PROF_M_MPI_TIME] = m[PROF_M_MPIIO_TIME] + word[PROF_TIME + PROF_META];
+    m[PROF_M_MPIIO_READ] = word[PROF_BYTES + PROF_READ];
+    m[PROF_M_MPIIO_WRITE] = word[PROF_BYTES + PROF_WRITE];
+    return true;
+}
+
+/* Which slice holds `ns`; what lies before the origin is in the first. */
+static uint32_t slice_at(const struct prof_job *j, int64_t ns)
+{
+    int64_t i = ns < j->origin_ns ? 0 : (ns - j->origin_ns) / (int64_t)j->slice_ns;
+
+    return i > UINT32_MAX ? UINT32_MAX : (uint32_t)i;
+}
+
+struct growth {
+    int64_t from_ns, to_ns;
+    double value[PROF_METRICS];
+    double flights;
+};
+
+/* Evenly over the slices from..to, for each entity that the row counts for. A count of calls is
+ * whole: it goes to the slice in which the calls ended. */
+static void spread(struct prof_job *j, const struct growth *g, const uint32_t *entities, size_t n)
+{
+    uint32_t first = slice_at(j, g->from_ns), last = slice_at(j, g->to_ns - 1);
+    double whole = (double)(g->to_ns - g->from_ns), part[PROF_METRICS], left[PROF_METRICS];
+
+    memcpy(left, g->value, sizeof left);
+    for (uint32_t s = first; s <= last; s++) {
+        int64_t begin = j->origin_ns + (int64_t)s * (int64_t)j->slice_ns;
+        int64_t end = begin + (int64_t)j->slice_ns;
+        int64_t a = begin > g->from_ns ? begin : g->from_ns, b = end < g->to_ns ? end : g->to_ns;
+
+        for (int m = 0; m < PROF_METRICS; m++) {
+            bool calls = m < PROF_OPS || m == PROF_M_MPI_CALLS;
+            double even = (double)(uint64_t)(g->value[m] * (double)(b - a) / whole);
+
+            part[m] = s == last ? left[m] : calls ? 0 : even;
+            left[m] -= part[m];
+        }
+        part[PROF_M_INFLIGHT] = s == last ? g->flights : 0;
+        for (size_t i = 0; i < n; i++)
+            if (entities[i] != UINT32_MAX)
+                add_cell(j, s, entities[i], part);
+    }
+}
+
+static struct place place_of(struct prof_job *j, const struct prof_file *f, uint32_t row)
+{
+    const struct prof_name *n = &f->name[row];
+    struct place p = {UINT32_MAX, UINT32_MAX};
+    const struct prof_name *mount = n->kind == PROF_K_FILE ? &f->name[n->mount] : n;
+
+    if (mount->kind == PROF_K_MOUNT || mount->kind == PROF_K_REST)
+        p.mount = add_entity(j, PROF_E_MOUNT, named("mount:%s", mount->path));
+    if (n->kind == PROF_K_FILE)
+        p.file = add_entity(j, PROF_E_FILE, named("file:%s", n->path));
+    return p;
+}
+
+/* Records of the same row of the same slot are in order; each is the growth since the one before.
+ */
+struct walk {
+    struct prof_job *j;
+    const struct prof_file *f;
+    const struct prof_proc *p;
+    uint64_t (*seen)[PROF_WORDS_N]; /* [seat * nnames + name] */
+    struct place *place;
+    bool *placed;
+};
+
+static void grow(struct walk *w, uint32_t seat, uint32_t row, const uint64_t *word, int64_t from_ns,
+                 int64_t to_ns, uint64_t flights)
+{
+    size_t at = (size_t)seat * w->f->nnames + row;
+    struct growth g = {.from_ns = from_ns, .to_ns = to_ns, .flights = (double)flights};
+    double grown[PROF_WORDS_N];
+    bool any = flights != 0;
+
+    for (int i = 0; i < PROF_WORDS_N; i++) {
+        uint64_t d = word[i] > w->seen[at][i] ? word[i] - w->seen[at][i] : 0;
+
+        grown[i] = (double)d;
+        any |= d != 0;
+        w->seen[at][i] = word[i];
+    }
+    if (!any || !metrics_of(g.value, &w->f->name[row], grown))
+        return;
+    if (!w->placed[row]) {
+        w->place[row] = place_of(w->j, w->f, row);
+        w->placed[row] = true;
+    }
+    uint32_t to[] = {w->j->apps.v[w->p->app].entity, w->p->entity, w->place[row].mount,
+                     w->place[row].file};
+
+    spread(w->j, &g, to, 4);
+}
+
+/* What was counted after the last record: the slice being filled, or the time since the last look.
+ */
+static void last_growth(struct walk *w)
+{
+    const struct prof_file *f = w->f;
+    const struct prof_head *h = &f->head;
+
+    for (uint32_t seat = 0; seat < f->nseats; seat++) {
+        int64_t from = f->seat[seat].from_ns, to = f->seat[seat].edge_ns;
+
+        if (from <= 0 || to <= from) {
+            from = h->sampled_ns > 0 ? h->sampled_ns : h->start_ns;
+            to = h->end_ns > from ? h->end_ns : from + 1;
+        }
+        for (uint32_t row = 0; row < f->nnames; row++)
+            grow(w, seat, row, f->row[(size_t)seat * f->nnames + row].word, from, to, 0);
+    }
+}
+
+static void walk_file(struct prof_job *j, const struct prof_file *f, struct prof_proc *p)
+{
+    size_t n = (size_t)f->nseats * f->nnames;
+    struct walk w = {.j = j,
+                     .f = f,
+                     .p = p,
+                     .seen = wr_zalloc(n, sizeof *w.seen),
+                     .place = wr_zalloc(f->nnames, sizeof *w.place),
+                     .placed = wr_zalloc(f->nnames, sizeof *w.placed)};
+
+    for (size_t i = 0; i < f->nrec; i++) {
+        const struct prof_rec *r = &f->rec[i];
+
+        grow(&w, r->slot, r->row, r->word, r->from_ns, r->to_ns, r->flights);
+    }
+    last_growth(&w);
+    for (uint32_t seat = 0; seat < f->nseats; seat++)
+        for (int op = PROF_READ; op <= PROF_WRITE; op++)
+            p->other[op] +=
+                (double)f->row[(size_t)seat * f->nnames + PROF_ROW_OTHER].word[PROF_BYTES + op];
+    free(w.seen);
+    free(w.place);
+    free(w.placed);
+}
+
+static int by_slice(const void *a, const void *b)
+{
+    const struct prof_cell *x = a, *y = b;
+
+    if (x->slice != y->slice)
+        return x->slice < y->slice ? -1 : 1;
+    return x->entity < y->entity ? -1 : x->entity > y->entity;
+}
+
+static void merge_cells(struct prof_job *j)
+{
+    size_t n = 0;
+
+    if (j->cells.n)
+        qsort(j->cells.v, j->cells.n, sizeof *j->cells.v, by_slice);
+    for (size_t i = 0; i < j->cells.n; i++) {
+        const struct prof_cell *c = &j->cells.v[i];
+        struct prof_cell *last = n ? &j->cells.v[n - 1] : NULL;
+
+        if (last && last->slice == c->slice && last->entity == c->entity)
+            for (int m = 0; m < PROF_METRICS; m++)
+                last->value[m] += c->value[m];
+        else
+            j->cells.v[n++] = *c;
+    }
+    j->cells.n = n;
+    for (size_t i = 0; i < n; i++)
+        for (int m = 0; m < PROF_M_INFLIGHT; m++)
+            j->entities.v[j->cells.v[i].entity].total[m] += j->cells.v[i].value[m];
+    if (n)
+        j->end_ns = j->origin_ns + ((int64_t)j->cells.v[n - 1].slice + 1) * (int64_t)j->slice_ns;
+}
+
+/* Clocks of one machine agree when wall minus monotonic is the same; those of several when their
+ * ranks left MPI_Init together. */
+static void check_clocks(struct prof_job *j)
+{
+    const struct prof_head *first = &j->file[0].head, *low = NULL, *high = NULL;
+
+    for (size_t i = 1; i < j->nfiles; i++) {
+        const struct prof_head *h = &j->file[i].head;
+        int64_t d = (h->real_ns - h->mono_ns) - (first->real_ns - first->mono_ns);
+
+        if (!strcmp(h->host, first->host) && (d > 1000000 || d < -1000000)) {
+            warn(j, "the clock of %s was set by %.3f s while the job ran; slices are not aligned",
+                 h->host, (double)d / 1e9);
+            break;
+        }
+    }
+    for (size_t i = 0; i < j->nfiles; i++) {
+        const struct prof_head *h = &j->file[i].head;
+
+        if (!h->mpi || h->mpi_init_ns <= 0)
+            continue;
+        low = !low || h->mpi_init_ns < low->mpi_init_ns ? h : low;
+        high = !high || h->mpi_init_ns > high->mpi_init_ns ? h : high;
+    }
+    int64_t limit = (int64_t)j->slice_ns > 2000000000 ? (int64_t)j->slice_ns : 2000000000;
+
+    if (low && strcmp(low->host, high->host) && high->mpi_init_ns - low->mpi_init_ns > limit)
+        warn(j,
+             "the clocks of %s and %s disagree by about %.1f s (ranks leave MPI_Init together); "
+             "set them before comparing slices",
+             low->host, high->host, (double)(high->mpi_init_ns - low->mpi_init_ns) / 1e9);
+}
+
+static bool check_files(struct prof_job *j, struct wr_err *err)
+{
+    uint64_t cut = 0, clocks[PROF_KERNEL + 1] = {0};
+
+    j->slice_ns = j->file[0].head.slice_ns;
+    for (size_t i = 0; i < j->nfiles; i++) {
+        const struct prof_file *f = &j->file[i];
+
+        if (f->head.slice_ns != j->slice_ns)
+            return wr_fail(err, WR_INPUT,
+                           "%s has slices of %" PRIu64 " ms, others of %" PRIu64
+                           " ms; keep each job in a directory of its own",
+                           f->path, f->head.slice_ns / 1000000, j->slice_ns / 1000000);
+        cut += f->cut;
+        clocks[f->head.clock]++;
+        j->torn += f->torn;
+        j->dropped_calls += f->head.dropped_calls;
+        j->dropped_recs += f->head.dropped_recs;
+        j->late_ns = f->head.late_ns > j->late_ns ? f->head.late_ns : j->late_ns;
+        if (f->head.start_ns < j->origin_ns || !j->origin_ns)
+            j->origin_ns = f->head.start_ns;
+    }
+    for (uint32_t c = 0; c <= PROF_KERNEL; c++)
+        j->clock = clocks[c] > clocks[j->clock] ? c : j->clock;
+    j->origin_ns -= j->origin_ns % (int64_t)j->slice_ns;
+    if (cut)
+        warn(j, "%" PRIu64 " profiles are cut short; what they lost is not in the totals", cut);
+    if (j->dropped_calls)
+        warn(j,
+             "%" PRIu64 " calls were not counted: more than %d threads at a time, or a full disk",
+             j->dropped_calls, PROF_SLOTS);
+    if (j->dropped_recs)
+        warn(j,
+             "%" PRIu64 " records did not fit: totals are right, late slices are not; take longer "
+             "slices",
+             j->dropped_recs);
+    check_clocks(j);
+    return true;
+}
+
+/* Nothing that the records say may ask for more slices than somebody could look at. */
+static bool check_span(struct prof_job *j, struct wr_err *err)
+{
+    const int64_t most = 4000000; /* slices: half a year of 4 s */
+    int64_t end = 0;
+
+    for (size_t i = 0; i < j->nfiles; i++) {
+        const struct prof_file *f = &j->file[i];
+        const struct prof_head *h = &f->head;
+
+        end = h->end_ns > end ? h->end_ns : end;
+        end = h->sampled_ns > end ? h->sampled_ns : end;
+        for (size_t r = 0; r < f->nrec; r++)
+            end = f->rec[r].to_ns > end ? f->rec[r].to_ns : end;
+        for (uint32_t s = 0; s < f->nseats; s++)
+            end = f->seat[s].edge_ns > end ? f->seat[s].edge_ns : end;
+        if ((end - j->origin_ns) / (int64_t)j->slice_ns > most)
+            return wr_fail(err, WR_INPUT,
+                           "%s tells of times that are years apart; it is damaged, leave it out",
+                           f->path);
+    }
+    return true;
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct prof_head *x = &((const struct prof_file *)a)->head;
+    const struct prof_head *y = &((const struct prof_file *)b)->head;
+    int host = strcmp(x->host, y->host);
+
+    if (host)
+        return host;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, struct wr_err *err)
+{
+    struct prof_job j = {.file = files, .nfiles = n, .warnings = ret->warnings};
+
+    qsort(files, n, sizeof *files, by_process);
+    if (!check_files(&j, err) || !check_span(&j, err)) {
+        ret->warnings = j.warnings;
+        return false;
+    }
+    size_t *proc_of = wr_zalloc(n, sizeof *proc_of);
+
+    find_processes(&j, proc_of);
+    number_ranks(&j, proc_of);
+    for (size_t i = 0; i < n; i++)
+        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]]);
+    free(proc_of);
+    merge_cells(&j);
+    *ret = j;
+    return true;
+}
+
+static bool is_profile(const char *name)
+{
+    size_t n = strlen(name), e = strlen(PROF_ENDING);
+
+    return *name != '.' && n > e && !strcmp(name + n - e, PROF_ENDING);
+}
+
+bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err)
+{
+    DIR *d = opendir(dir);
+    WR_VEC(struct prof_file) files = {0};
+    struct prof_job j = {0};
+    const struct dirent *e;
+
+    if (!d)
+        return wr_fail_errno(err, "cannot look into %s; name the directory of a job's profiles",
+                             dir);
+    while ((e = readdir(d))) {
+        struct wr_err one = {0};
+        struct prof_file f;
+        char *path;
+
+        if (!is_profile(e->d_name))
+            continue;
+        path = named("%s/%s", dir, e->d_name);
+        if (prof_file_read(&f, path, &one))
+            wr_vec_push(&files, f);
+        else
+            warn(&j, "%s", one.text);
+        free(path);
+    }
+    closedir(d);
+    bool ok = files.n > 0;
+
+    if (!ok && j.warnings.n)
+        wr_fail(err, WR_INPUT, "%.*s", (int)strcspn(j.warnings.s, "\n"), j.warnings.s);
+    else if (!ok)
+        wr_fail(err, WR_INPUT,
+                "no profiles in %s; could the job write there, and was libweir-prof.so preloaded?",
+                dir);
+    ok = ok && prof_job_make(&j, files.v, files.n, err);
+    if (ok) {
+        *ret = j;
+        return true;
+    }
+    for (size_t i = 0; i < files.n; i++)
+        prof_file_fini(&files.v[i]);
+    wr_vec_fini(&files);
+    wr_str_fini(&j.warnings);
+    return false;
+}
+
+void prof_job_fini(struct prof_job *j)
+{
+    for (size_t i = 0; i < j->nfiles; i++)
+        prof_file_fini(&j->file[i]);
+    free(j->file);
+    for (size_t i = 0; i < j->entities.n; i++)
+        free(j->entities.v[i].name);
+    wr_vec_fini(&j->apps);
+    wr_vec_fini(&j->procs);
+    wr_vec_fini(&j->entities);
+    wr_vec_fini(&j->cells);
+    wr_str_fini(&j->warnings);
+    *j = (struct prof_job){0};
+}

@@ -1,0 +1,601 @@
+#include "prof/sampler.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "kernel.h"
+#include "prof/form/form.h"
+
+enum {
+    LOOK_NS = 10000000,    /* between looks */
+    FAMILY_NS = 100000000, /* between searches for processes without the library */
+    FAMILY = 4096,
+    LOG_STEP = 448, /* records made room for at a time */
+};
+
+/* A call as it was last seen. */
+struct seen {
+    uint64_t flight, calls, want;
+    uint32_t source; /* row + 1 that its bytes come from */
+    int64_t first_ns, last_ns;
+    bool at_edge; /* it was under way when the last slice ended */
+};
+
+struct seat {
+    struct prof_row *last; /* the rows as they were logged */
+    struct seen call, mpi;
+};
+
+struct target {
+    char *map;
+    struct prof_head *head;
+    uint64_t size, log_room;
+    uint32_t pid, names_max, slots_max, log_max;
+    uint64_t slots_at, slot_b, log_at, pid_start;
+    int64_t edge_ns; /* what came before is in the log */
+    int fd;
+    struct seat *seat; /* [slots_max] */
+    bool kernel, gone;
+};
+
+struct prof_sampler {
+    char *dir, *job;
+    char host[64];
+    uint64_t slice_ns, look_ns;
+    int64_t last_ns, edge_ns, family_ns; /* last look, last edge passed, last search */
+    int notify;
+    WR_VEC(struct target) targets;
+    WR_VEC(pid_t) strangers; /* without a profile at the last search */
+};
+
+int64_t prof_wall_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct prof_slot *slot_of(const struct target *t, uint32_t i)
+{
+    return (struct prof_slot *)(t->map + t->slots_at + i * t->slot_b);
+}
+
+static bool same_layout(const struct prof_head *h, uint64_t size)
+{
+    return !memcmp(h->magic, PROF_MAGIC, sizeof h->magic) && h->version == PROF_VERSION &&
+           h->order == PROF_ORDER && h->names_max >= PROF_ROW_FIRST &&
+           h->names_max <= PROF_NAMES_MOST && h->slots_max <= PROF_SLOTS &&
+           h->slot_b == prof_slot_b(h->names_max) &&
+           h->log_at >= h->slots_at + h->slots_max * h->slot_b && h->log_max <= PROF_LOG &&
+           h->log_at + h->log_max * sizeof(struct prof_rec) <= size;
+}
+
+static void add_target(struct prof_sampler *s, const char *path)
+{
+    struct target t = {.fd = open(path, O_RDWR | O_CLOEXEC), .edge_ns = s->edge_ns};
+    struct stat st;
+
+    if (t.fd < 0)
+        return;
+    t.size = fstat(t.fd, &st) || st.st_size < PROF_HEAD_B ? 0 : (uint64_t)st.st_size;
+    void *map =
+        t.size ? mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0) : MAP_FAILED;
+
+    if (map == MAP_FAILED || !same_layout(map, t.size)) {
+        if (map != MAP_FAILED)
+            munmap(map, t.size);
+        close(t.fd);
+        return;
+    }
+    t.map = map;
+    t.head = map;
+    t.pid = t.head->pid;
+    t.pid_start = t.head->pid_start;
+    t.names_max = t.head->names_max;
+    t.slots_max = t.head->slots_max;
+    t.slots_at = t.head->slots_at;
+    t.slot_b = t.head->slot_b;
+    t.log_at = t.head->log_at;
+    t.log_max = t.head->log_max;
+    t.kernel = t.head->clock == PROF_KERNEL;
+    if (t.head->start_ns > t.edge_ns)
+        t.edge_ns = t.head->start_ns - t.head->start_ns % (int64_t)s->slice_ns;
+    t.seat = wr_zalloc(t.slots_max, sizeof *t.seat);
+    wr_vec_push(&s->targets, t);
+}
+
+static void drop_target(struct target *t)
+{
+    for (uint32_t i = 0; i < t->slots_max; i++)
+        free(t->seat[i].last);
+    free(t->seat);
+    munmap(t->map, t->size);
+    close(t->fd);
+    t->map = NULL;
+    t->gone = true;
+}
+
+static bool is_profile(const char *name)
+{
+    size_t n = strlen(name), e = strlen(PROF_ENDING);
+
+    return *name != '.' && n > e && !strcmp(name + n - e, PROF_ENDING);
+}
+
+/* Processes that began since the last look. */
+static void meet(struct prof_sampler *s)
+{
+    union {
+        char bytes[16384];
+        struct inotify_event align;
+    } b;
+    ssize_t n;
+
+    while ((n = read(s->notify, b.bytes, sizeof b.bytes)) > 0)
+        for (char *at = b.bytes; at < b.bytes + n;) {
+            const struct inotify_event *e = (const struct inotify_event *)at;
+            char path[4096];
+
+            at += sizeof *e + e->len;
+            if (!e->len || !is_profile(e->name))
+                continue;
+            snprintf(path, sizeof path, "%s/%s", s->dir, e->name);
+            add_target(s, path);
+        }
+}
+
+static struct prof_rec *claim(struct target *t)
+{
+    uint64_t i = __atomic_fetch_add(&t->head->log_n, 1, __ATOMIC_RELAXED);
+
+    if (i >= t->log_room && i < t->log_max) {
+        uint64_t to = i + LOG_STEP < t->log_max ? i + LOG_STEP : t->log_max;
+
+        if (!posix_fallocate(t->fd, (off_t)(t->log_at + t->log_room * sizeof(struct prof_rec)),
+                             (off_t)((to - t->log_room) * sizeof(struct prof_rec))))
+            t->log_room = to;
+    }
+    if (i >= t->log_room) {
+        __atomic_fetch_add(&t->head->dropped_recs, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    return (struct prof_rec *)(t->map + t->log_at) + i;
+}
+
+static void put(struct target *t, uint32_t slot, uint32_t row, int64_t from, int64_t to,
+                uint64_t flights, const uint64_t *word)
+{
+    struct prof_rec *r = claim(t);
+
+    if (!r)
+        return;
+    r->slot = (uint16_t)slot;
+    r->row = (uint16_t)row;
+    r->from_ns = from;
+    r->to_ns = to > from ? to : from + 1;
+    r->flights = flights;
+    memcpy(r->word, word, sizeof r->word);
+    __atomic_store_n(&r->ready, 1, __ATOMIC_RELEASE);
+}
+
+static void copy_words(uint64_t *to, const struct prof_row *from)
+{
+    for (int i = 0; i < PROF_WORDS_N; i++)
+        to[i] = __atomic_load_n(&from->word[i], __ATOMIC_RELAXED);
+}
+
+/* So much of what a row has moved since it was logged goes to the time from first to last. */
+static void put_spread(struct target *t, uint32_t slot, uint32_t row, enum prof_op op,
+                       const struct seen *c)
+{
+    uint64_t *last = t->seat[slot].last[row].word;
+    const struct prof_row *now = &prof_rows(slot_of(t, slot), t->names_max)[row];
+    uint64_t moved = __atomic_load_n(&now->word[PROF_BYTES + op], __ATOMIC_RELAXED);
+
+    moved -= last[PROF_BYTES + op];
+    if (now->word[PROF_CALLS + op] <= last[PROF_CALLS + op])
+        return;
+    last[PROF_BYTES + op] += moved < c->want ? moved : c->want;
+    last[PROF_CALLS + op]++;
+    put(t, slot, row, c->first_ns, c->last_ns, 0, last);
+}
+
+/* A call that was seen at an edge and is not seen any more: its bytes were moved during all the
+ * time that it was seen, not at its end. */
+static void end_long_call(struct target *t, uint32_t slot)
+{
+    struct seen *c = &t->seat[slot].call;
+    uint32_t row = (uint32_t)(c->flight >> 8), op = (uint32_t)(c->flight & 255) - 1;
+
+    c->at_edge = false;
+    if (op > PROF_WRITE)
+        return;
+    put_spread(t, slot, row, op, c);
+    if (c->source && c->source <= t->names_max)
+        put_spread(t, slot, c->source - 1, PROF_READ, c);
+}
+
+static void log_slot(struct target *t, uint32_t i, int64_t to)
+{
+    struct prof_slot *slot = slot_of(t, i);
+    struct seat *seat = &t->seat[i];
+    struct prof_row *rows = prof_rows(slot, t->names_max);
+    uint32_t n = t->head->names_n < t->names_max ? t->head->names_n : t->names_max;
+    uint64_t under_way = seat->call.flight && seat->call.last_ns >= to ? seat->call.flight : 0;
+
+    if (!seat->last)
+        seat->last = wr_zalloc(t->names_max, sizeof *seat->last);
+    if (seat->call.at_edge && !under_way)
+        end_long_call(t, i);
+    for (uint32_t row = 0; row < n; row++) {
+        uint64_t now[PROF_WORDS_N], *last = seat->last[row].word;
+        uint64_t flights = under_way && under_way >> 8 == row;
+
+        copy_words(now, &rows[row]);
+        if (!memcmp(now, last, sizeof now) && !flights)
+            continue;
+        put(t, i, row, t->edge_ns, to, flights, now);
+        memcpy(last, now, sizeof now);
+    }
+    seat->call.at_edge = under_way != 0;
+}
+
+static void log_target(struct target *t, int64_t to, int64_t now)
+{
+    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (__atomic_load_n(&slot_of(t, i)->tid, __ATOMIC_ACQUIRE))
+            log_slot(t, i, to);
+    t->edge_ns = to;
+    t->head->sampled_ns = to;
+    if (now > to && (uint64_t)(now - to) > t->head->late_ns)
+        t->head->late_ns = (uint64_t)(now - to);
+}
+
+/* Is the thread that seems to be in a call still there? One that was cancelled in it is not. */
+static bool thread_alive(const struct target *t, const struct prof_slot *slot)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%u/task/%u", t->pid, slot->tid);
+    return !access(path, F_OK);
+}
+
+/* One look at a call: time for its row, and since when it has been seen. */
+static void look_at(struct target *t, uint32_t i, struct seen *c, uint64_t flight, int64_t now,
+                    int64_t dt)
+{
+    uint32_t row = (uint32_t)(flight >> 8), op = (uint32_t)(flight & 255) - 1;
+    struct prof_slot *slot = slot_of(t, i);
+
+    if (!flight || row >= t->names_max || op >= PROF_OPS) {
+        if (c->at_edge)
+            end_long_call(t, i);
+        c->flight = 0;
+        return;
+    }
+    uint64_t *word = prof_rows(slot, t->names_max)[row].word;
+    uint64_t calls = __atomic_load_n(&word[PROF_CALLS + op], __ATOMIC_RELAXED);
+    bool same = flight == c->flight && calls == c->calls;
+
+    if (!same && c->at_edge)
+        end_long_call(t, i);
+    if (!same) {
+        *c = (struct seen){.flight = flight, .calls = calls, .first_ns = now};
+        c->want = __atomic_load_n(&slot->want, __ATOMIC_RELAXED);
+        c->source = __atomic_load_n(&slot->source, __ATOMIC_RELAXED);
+    }
+    if (same && now - c->first_ns > 1000000000 && !thread_alive(t, slot)) {
+        __atomic_store_n(&slot->flight, 0, __ATOMIC_RELAXED);
+        return;
+    }
+    c->last_ns = now;
+    if (dt > 0)
+        __atomic_store_n(&word[PROF_TIME + op], word[PROF_TIME + op] + (uint64_t)dt,
+                         __ATOMIC_RELAXED);
+}
+
+static void look_target(struct target *t, int64_t now, int64_t dt)
+{
+    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+
+    if (t->head->clock != PROF_SAMPLED)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        struct prof_slot *slot = slot_of(t, i);
+
+        look_at(t, i, &t->seat[i].call, __atomic_load_n(&slot->flight, __ATOMIC_RELAXED), now, dt);
+        look_at(t, i, &t->seat[i].mpi, __atomic_load_n(&slot->mpi_flight, __ATOMIC_RELAXED), now,
+                dt);
+    }
+}
+
+static void look_kernel(struct target *t)
+{
+    uint64_t *word = prof_rows(slot_of(t, 0), t->names_max)[PROF_ROW_FIRST].word;
+    struct prof_io io;
+
+    if (!prof_kernel_io((pid_t)t->pid, &io))
+        return;
+    word[PROF_CALLS + PROF_READ] = io.syscr;
+    word[PROF_CALLS + PROF_WRITE] = io.syscw;
+    word[PROF_BYTES + PROF_READ] = io.rchar;
+    word[PROF_BYTES + PROF_WRITE] = io.wchar;
+}
+
+static bool process_alive(const struct target *t)
+{
+    uint64_t start;
+    pid_t parent;
+
+    return prof_kernel_stat((pid_t)t->pid, &start, &parent) &&
+           (!t->pid_start || start == t->pid_start);
+}
+
+/* A process that is gone: what is left in its slots, and when it was. */
+static void bury(struct target *t, int64_t now)
+{
+    int64_t end = t->head->end_ns > t->edge_ns ? t->head->end_ns : now;
+
+    if (t->head->clock == PROF_SAMPLED || t->kernel)
+        log_target(t, end, 0);
+    if (!t->head->end_ns)
+        t->head->end_ns = now;
+    drop_target(t);
+}
+
+static void fill_stranger(struct prof_head *h, struct prof_name *name, const struct prof_sampler *s,
+                          pid_t pid)
+{
+    char path[64];
+    pid_t parent = 0;
+
+    *h = (struct prof_head){.version = PROF_VERSION,
+                            .order = PROF_ORDER,
+                            .clock = PROF_KERNEL,
+                            .names_max = PROF_NAMES,
+                            .slots_max = 1,
+                            .log_max = PROF_LOG,
+                            .names_at = PROF_HEAD_B,
+                            .slice_ns = s->slice_ns,
+                            .real_ns = prof_wall_ns(),
+                            .pid = (uint32_t)pid,
+                            .uid = getuid(),
+                            .rank = -1,
+                            .nranks = -1,
+                            .state = PROF_LIVE,
+                            .names_n = PROF_ROW_FIRST + 1,
+                            .slots_n = 1,
+                            .sampler = (uint32_t)getpid()};
+    memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
+    h->slots_at = h->names_at + h->names_max * sizeof(struct prof_name);
+    h->slot_b = prof_slot_b(h->names_max);
+    h->log_at = (h->slots_at + h->slot_b + 4095) & ~UINT64_C(4095);
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    h->mono_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    prof_kernel_stat(pid, &h->pid_start, &parent);
+    /* Its true beginning is known in ticks of 10 ms after boot. */
+    h->start_ns = h->real_ns - h->mono_ns +
+                  (int64_t)h->pid_start * (1000000000 / (int64_t)sysconf(_SC_CLK_TCK));
+    h->start_ns = h->start_ns < h->real_ns ? h->start_ns : h->real_ns;
+    h->ppid = (uint32_t)parent;
+    snprintf(h->host, sizeof h->host, "%s", s->host);
+    snprintf(h->job, sizeof h->job, "%.63s", s->job);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t n = readlink(path, h->exe, sizeof h->exe - 1);
+
+    h->exe[n > 0 ? n : 0] = 0;
+    name[PROF_ROW_FIRST].kind = PROF_K_KERNEL;
+    snprintf(name[PROF_ROW_FIRST].path, sizeof name->path, "(kernel counters)");
+}
+
+/* A profile for a process that has none. */
+static void adopt(struct prof_sampler *s, pid_t pid)
+{
+    struct prof_name names[PROF_NAMES] = {0};
+    struct prof_head h;
+    char path[4096];
+    uint32_t tid = (uint32_t)pid;
+
+    fill_stranger(&h, names, s, pid);
+    snprintf(path, sizeof path, "%s/.%s-%d-kernel%s", s->dir, s->host, (int)pid, PROF_ENDING);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    uint64_t size = h.log_at + h.log_max * sizeof(struct prof_rec);
+    bool ok = fd >= 0 && !posix_fallocate(fd, 0, (off_t)h.log_at) && !ftruncate(fd, (off_t)size) &&
+              pwrite(fd, &h, sizeof h, 0) == sizeof h &&
+              pwrite(fd, names, sizeof names, (off_t)h.names_at) == sizeof names &&
+              pwrite(fd, &tid, sizeof tid, (off_t)(h.slots_at + offsetof(struct prof_slot, tid))) ==
+                  sizeof tid;
+
+    if (fd >= 0)
+        close(fd);
+    if (ok)
+        add_target(s, path);
+    else if (fd >= 0)
+        unlink(path);
+}
+
+static bool has_profile(const struct prof_sampler *s, pid_t pid)
+{
+    for (size_t i = 0; i < s->targets.n; i++)
+        if (s->targets.v[i].pid == (uint32_t)pid && !s->targets.v[i].gone)
+            return true;
+    return false;
+}
+
+static bool was_stranger(const struct prof_sampler *s, pid_t pid)
+{
+    for (size_t i = 0; i < s->strangers.n; i++)
+        if (s->strangers.v[i] == pid)
+            return true;
+    return false;
+}
+
+/* Who has no profile at two searches has no library. */
+static void search_family(struct prof_sampler *s, pid_t root)
+{
+    pid_t *family = wr_zalloc(FAMILY, sizeof *family);
+    size_t n = prof_kernel_family(root, family, FAMILY), strangers = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (has_profile(s, family[i]))
+            continue;
+        if (was_stranger(s, family[i]))
+            adopt(s, family[i]);
+        else
+            family[strangers++] = family[i];
+    }
+    s->strangers.n = 0;
+    for (size_t i = 0; i < strangers; i++)
+        wr_vec_push(&s->strangers, family[i]);
+    free(family);
+}
+
+bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *job,
+                       uint64_t slice_ns, struct wr_err *err)
+{
+    struct prof_sampler *s = wr_zalloc(1, sizeof *s);
+    struct rlimit files;
+
+    s->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (s->notify < 0 || inotify_add_watch(s->notify, dir, IN_MOVED_TO) < 0) {
+        wr_fail_errno(err, "cannot watch %s; name a directory of this machine with --dir", dir);
+        if (s->notify >= 0)
+            close(s->notify);
+        free(s);
+        return false;
+    }
+    /* One descriptor per process. */
+    if (!getrlimit(RLIMIT_NOFILE, &files)) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    gethostname(s->host, sizeof s->host - 1);
+    s->dir = wr_strdup(dir);
+    s->job = wr_strdup(job);
+    s->slice_ns = slice_ns;
+    s->look_ns = slice_ns / 4 < LOOK_NS ? slice_ns / 4 : LOOK_NS;
+    s->last_ns = prof_wall_ns();
+    s->edge_ns = s->last_ns - s->last_ns % (int64_t)slice_ns;
+    *ret = s;
+    return true;
+}
+
+int64_t prof_sampler_next(const struct prof_sampler *s)
+{
+    int64_t look = s->last_ns + (int64_t)s->look_ns, edge = s->edge_ns + (int64_t)s->slice_ns;
+
+    return look < edge ? look : edge;
+}
+
+static void look_all(struct prof_sampler *s, int64_t now, bool edge)
+{
+    int64_t dt = now - s->last_ns;
+
+    for (size_t i = 0; i < s->targets.n; i++)
+        if (!s->targets.v[i].gone)
+            look_target(&s->targets.v[i], now, dt);
+    if (!edge)
+        return;
+    int64_t to = now - now % (int64_t)s->slice_ns;
+
+    for (size_t i = 0; i < s->targets.n; i++) {
+        struct target *t = &s->targets.v[i];
+
+        if (t->gone)
+            continue;
+        if (t->kernel)
+            look_kernel(t);
+        if (t->edge_ns < to && (t->head->clock == PROF_SAMPLED || t->kernel))
+            log_target(t, to, now);
+    }
+    s->edge_ns = to;
+}
+
+void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
+{
+    bool edge = now >= s->edge_ns + (int64_t)s->slice_ns;
+
+    look_all(s, now, edge);
+    meet(s);
+    s->last_ns = now;
+    if (now - s->family_ns < FAMILY_NS)
+        return;
+    s->family_ns = now;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->targets.n; i++) {
+        struct target *t = &s->targets.v[i];
+
+        if (t->kernel)
+            look_kernel(t);
+        if (!process_alive(t))
+            bury(t, now);
+        if (!t->gone)
+            s->targets.v[kept++] = *t;
+    }
+    s->targets.n = kept;
+    search_family(s, root);
+}
+
+/* Hidden profiles of processes without the library come into sight when they are whole. */
+static void show_strangers(const struct prof_sampler *s)
+{
+    DIR *d = opendir(s->dir);
+    const struct dirent *e;
+    char from[4096], to[4096];
+
+    while (d && (e = readdir(d)))
+        if (e->d_name[0] == '.' && strstr(e->d_name, "-kernel" PROF_ENDING)) {
+            snprintf(from, sizeof from, "%s/%s", s->dir, e->d_name);
+            snprintf(to, sizeof to, "%s/%s", s->dir, e->d_name + 1);
+            rename(from, to);
+        }
+    if (d)
+        closedir(d);
+}
+
+void prof_sampler_close(struct prof_sampler *s, int64_t now)
+{
+    look_all(s, now, now >= s->edge_ns + (int64_t)s->slice_ns);
+    meet(s);
+    for (size_t i = 0; i < s->targets.n; i++) {
+        struct target *t = &s->targets.v[i];
+
+        if (t->kernel)
+            look_kernel(t);
+        if (process_alive(t)) {
+            int64_t end = t->head->end_ns;
+
+            if (t->head->clock == PROF_SAMPLED || t->kernel)
+                log_target(t, now, 0);
+            t->head->end_ns = end;
+            drop_target(t);
+        } else {
+            bury(t, now);
+        }
+    }
+    show_strangers(s);
+    close(s->notify);
+    wr_vec_fini(&s->targets);
+    wr_vec_fini(&s->strangers);
+    free(s->dir);
+    free(s->job);
+    free(s);
+}

@@ -1,0 +1,91 @@
+/* prof_lab.h -- runs a command under the profiler and reads what is left. */
+#ifndef PROF_LAB_H
+#define PROF_LAB_H
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "prof/launch.h"
+#include "prof/read/job.h"
+
+/* Tests are run in the build directory. */
+#define LAB_WAYS "tests/prof-ways"
+#define LAB_LIB "lib/libweir-prof.so"
+
+struct lab {
+    char dir[64], profiles[96], data[96];
+    char lib[PATH_MAX], ways[PATH_MAX];
+};
+
+static void lab_clear(const char *dir)
+{
+    DIR *d = opendir(dir);
+
+    for (struct dirent *e; d && (e = readdir(d));)
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+static void lab_open(struct lab *l)
+{
+    snprintf(l->dir, sizeof l->dir, "weir-lab-XXXXXX");
+    assert_non_null(mkdtemp(l->dir));
+    snprintf(l->profiles, sizeof l->profiles, "%s/profiles", l->dir);
+    snprintf(l->data, sizeof l->data, "%s/data", l->dir);
+    assert_int_equal(mkdir(l->profiles, 0700), 0);
+    assert_int_equal(mkdir(l->data, 0700), 0);
+    assert_non_null(realpath(LAB_LIB, l->lib));
+    assert_non_null(realpath(LAB_WAYS, l->ways));
+}
+
+static void lab_close(struct lab *l)
+{
+    lab_clear(l->profiles);
+    lab_clear(l->data);
+    rmdir(l->profiles);
+    rmdir(l->data);
+    rmdir(l->dir);
+}
+
+/* The job's profile; the data it left is removed. Returns the exit status. */
+static int lab_run(struct lab *l, struct prof_job *ret, char **argv, const char *clock,
+                   uint64_t slice_ns, uint32_t files)
+{
+    struct prof_launch launch = {.argv = argv,
+                                 .lib = l->lib,
+                                 .dir = l->profiles,
+                                 .job = "lab",
+                                 .clock = clock,
+                                 .slice_ns = slice_ns,
+                                 .files = files};
+    struct wr_err err = {0};
+    int status = -1;
+
+    *ret = (struct prof_job){0};
+    if (!prof_launch(&launch, &status, &err) || !prof_job_read(ret, l->profiles, &err))
+        print_error("%s\n", err.text);
+    assert_int_equal(err.code, WR_NONE);
+    lab_clear(l->profiles);
+    lab_clear(l->data);
+    return status;
+}
+
+static int lab_way(struct lab *l, struct prof_job *ret, const char *way, const char *clock)
+{
+    char *argv[] = {l->ways, (char *)way, l->data, NULL};
+
+    return lab_run(l, ret, argv, clock, 50000000, 0);
+}
+
+static double lab_total(const struct prof_job *j, unsigned m)
+{
+    return j->entities.v[j->apps.v[0].entity].total[m];
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* Every way of doing I/O that the profiler covers: a known volume is done, and found exactly. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "prof_lab.h"
+
+enum { MIB = 1 << 20, CHUNKS = 256, LINES = MIB / 32, ANY = -1 };
+
+#define W(name_, read_, written_, reads_, writes_, opens_, ...)                                \
+    {                                                                                          \
+        .name = name_, .read = read_, .written = written_, .reads = reads_, .writes = writes_, \
+        .opens = opens_, ##__VA_ARGS__                                                         \
+    }
+
+/* What prof-ways does; calls ANY: not told. */
+static const struct way {
+    const char *name;
+    int64_t read, written, reads, writes, opens, syncs;
+    int status, processes;
+    int64_t estimate;
+} ways[] = {
+    W("write", 0, MIB, 0, CHUNKS, 1),
+    W("pwrite", 0, MIB, 0, CHUNKS, 1),
+    W("pwrite64", 0, MIB, 0, CHUNKS, 1),
+    W("writev", 0, MIB, 0, CHUNKS, 1),
+    W("pwritev", 0, MIB, 0, CHUNKS, 1),
+    W("pwritev64", 0, MIB, 0, CHUNKS, 1),
+    W("pwritev2", 0, MIB, 0, CHUNKS, 1),
+    W("read", MIB, 0, CHUNKS, 0, 1),
+    W("pread", MIB, 0, CHUNKS, 0, 1),
+    W("pread64", MIB, 0, CHUNKS, 0, 1),
+    W("readv", MIB, 0, CHUNKS, 0, 1),
+    W("preadv", MIB, 0, CHUNKS, 0, 1),
+    W("preadv2", MIB, 0, CHUNKS, 0, 1),
+    W("short_read", MIB / 2, 0, 2, 0, 1),
+    W("fwrite", 0, MIB, 0, CHUNKS, 1),
+    W("fwrite_unlocked", 0, MIB, 0, CHUNKS, 1),
+    W("fputs", 0, MIB, 0, LINES, 1),
+    W("fputs_unlocked", 0, MIB, 0, LINES, 1),
+    W("fputc", 0, 8192, 0, 8192, 1),
+    W("fputc_unlocked", 0, 8192, 0, 8192, 1),
+    W("fprintf", 0, MIB, 0, LINES, 1),
+    W("vfprintf", 0, MIB, 0, LINES, 1),
+    W("dprintf", 0, 4096 * 32, 0, 4096, 1),
+    W("fread", MIB, MIB, CHUNKS, LINES, 1),
+    W("fread_unlocked", MIB, MIB, CHUNKS, LINES, 1),
+    W("fgets", MIB, MIB, LINES + 1, LINES, 1),
+    W("fgetc", 8192, MIB, 8192, LINES, 1),
+    W("getline", MIB, MIB, LINES + 1, LINES, 1),
+    W("sendfile", MIB, MIB, 1, 1, 2),
+    W("copy_file_range", MIB, 2 * MIB, ANY, ANY, 2),
+    W("splice", MIB, 2 * MIB, CHUNKS, 2 * CHUNKS, 2),
+    W("fallocate", 0, 0, 0, 0, 1),
+    W("sync", 0, 0, 0, 0, 1, .syncs = 4),
+    W("open", 0, 0, 0, 0, 8),
+    W("mmap", 0, 0, 0, 0, 1, .syncs = 1, .estimate = MIB),
+    W("mmap_end", 0, 0, 0, 0, 1, .estimate = MIB),
+    W("dup", 0, 86 * 3 * 4096, 0, 86 * 3, 1),
+    W("unlinked", 0, MIB, 0, CHUNKS, 1),
+    W("tmpfile", 0, MIB, 0, CHUNKS, ANY),
+    W("fork", 0, 3 * MIB, 0, 3 * CHUNKS, 1, .processes = 3),
+    W("raw_fork", 0, 2 * MIB, 0, 2 * CHUNKS, 1, .processes = 2),
+    W("exec", 0, 2 * MIB, 0, 2 * CHUNKS, 2),
+    W("spawn", 0, MIB, 0, CHUNKS, 1, .processes = 2),
+    W("vfork", 0, 2 * MIB, 0, 2 * CHUNKS, ANY, .processes = 2),
+    W("system", 0, MIB, ANY, CHUNKS, ANY, .processes = ANY),
+    W("threads", 0, 8 * MIB, 0, 8 * CHUNKS, 1),
+    W("many_threads", 0, MIB, 0, 2048, 1),
+    W("inherited", 0, MIB, 0, CHUNKS, 1),
+    W("stdout", 0, MIB, 0, LINES, 1),
+    W("_exit", 0, MIB, 0, CHUNKS, 1),
+    W("abort", 0, MIB, 0, CHUNKS, 1, .status = 128 + SIGABRT),
+    W("kill", 0, MIB, 0, CHUNKS, 1, .status = 128 + SIGKILL),
+    W("term", 0, MIB, 0, CHUNKS, 1, .status = 128 + SIGTERM),
+    W("segv", 0, MIB, 0, CHUNKS, 1, .status = 128 + SIGSEGV),
+    W("cancel", 0, MIB, 0, CHUNKS, ANY),
+    W("pipe", 0, 0, 0, 0, 0),
+    W("reuse", 0, MIB, 0, CHUNKS, 1),
+    W("errno", 0, MIB, ANY, ANY, ANY, .syncs = 1),
+};
+
+enum { NWAYS = sizeof ways / sizeof ways[0] };
+
+static int check(const char *way, const char *clock, const char *what, double got, int64_t want)
+{
+    if (want == ANY || got == (double)want)
+        return 0;
+    print_error("%s, clock %s: %.0f %s, not %lld\n", way, clock, got, what, (long long)want);
+    return 1;
+}
+
+static int try(struct lab *l, const struct way *w, const char *clock)
+{
+    struct prof_job j;
+    int status = lab_way(l, &j, w->name, clock), bad = 0;
+
+    bad += check(w->name, clock, "exit status", status, w->status);
+    bad += check(w->name, clock, "bytes read", lab_total(&j, PROF_W_read_bytes), w->read);
+    bad += check(w->name, clock, "bytes written", lab_total(&j, PROF_W_write_bytes), w->written);
+    bad += check(w->name, clock, "reads", lab_total(&j, PROF_W_read_calls), w->reads);
+    bad += check(w->name, clock, "writes", lab_total(&j, PROF_W_write_calls), w->writes);
+    bad += check(w->name, clock, "opens", lab_total(&j, PROF_W_open_calls), w->opens);
+    bad += check(w->name, clock, "syncs", lab_total(&j, PROF_W_sync_calls), w->syncs);
+    bad += check(w->name, clock, "bytes in mappings", lab_total(&j, PROF_W_write_estimate),
+                 w->estimate);
+    bad += check(w->name, clock, "processes", (double)j.procs.n, w->processes ? w->processes : 1);
+    bad += check(w->name, clock, "dropped calls", (double)j.dropped_calls, 0);
+    prof_job_fini(&j);
+    return bad;
+}
+
+static void every_way_is_found_exactly(const char *clock)
+{
+    struct lab l;
+    int bad = 0;
+
+    lab_open(&l);
+    for (int i = 0; i < NWAYS; i++)
+        bad += try(&l, &ways[i], clock);
+    lab_close(&l);
+    assert_int_equal(bad, 0);
+}
+
+static void every_way_is_found_exactly_by_the_sampler(void **state)
+{
+    (void)state;
+    every_way_is_found_exactly("sampled");
+}
+
+static void every_way_is_found_exactly_with_the_coarse_clock(void **state)
+{
+    (void)state;
+    every_way_is_found_exactly("coarse");
+}
+
+static void every_way_is_found_exactly_with_the_precise_clock(void **state)
+{
+    (void)state;
+    every_way_is_found_exactly("precise");
+}
+
+static int without(struct lab *l, const char *way)
+{
+    struct wr_str command = {0};
+
+    wr_str_addf(&command, "'%s' %s '%s'", l->ways, way, l->data);
+    int status = system(command.s);
+
+    wr_str_fini(&command);
+    lab_clear(l->data);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Numbers and count of descriptors; umask, signal handlers and mask, locale, threads. */
+static void a_program_is_what_it_would_be_without_the_library(void **state)
+{
+    static const char *const about[] = {"descriptors", "self"};
+    static const char *const clocks[] = {"sampled", "coarse", "precise"};
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int i = 0; i < 2; i++) {
+        int plain = without(&l, about[i]);
+
+        for (int c = 0; c < 3; c++) {
+            assert_int_equal(lab_way(&l, &j, about[i], clocks[c]), plain);
+            prof_job_fini(&j);
+        }
+    }
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way_is_found_exactly_by_the_sampler),
+        cmocka_unit_test(every_way_is_found_exactly_with_the_coarse_clock),
+        cmocka_unit_test(every_way_is_found_exactly_with_the_precise_clock),
+        cmocka_unit_test(a_program_is_what_it_would_be_without_the_library),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
