@@ -13,9 +13,20 @@ else()
     ${CMAKE_SOURCE_DIR}/src/state/hmm/kernel_avx512.c PROPERTIES HEADER_FILE_ONLY ON)
 endif()
 
-# Roots and quotients of an update go two at a time: nobody asks for errno.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/lib/experts.c
-  PROPERTIES COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math")
+# libweir-state works on four numbers at a time, two and two where the processor cannot; roots and
+# quotients too: nobody asks for errno. One file is compiled for processors that can.
+set(quads -O3 -fno-math-errno -fno-trapping-math -Wno-psabi)
+file(GLOB lib_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/lib/*.c)
+set_source_files_properties(${lib_sources} PROPERTIES COMPILE_OPTIONS "${quads}")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/lib/learn_avx2.c
+    PROPERTIES COMPILE_OPTIONS "-mavx2;${quads}")
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/lib/online.c
+    PROPERTIES COMPILE_DEFINITIONS ONLINE_X86_KERNELS=1)
+else()
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/lib/learn_avx2.c
+    PROPERTIES HEADER_FILE_ONLY ON)
+endif()
 
 # libweir-state: the same sources for applications, without anything else of weir.
 file(GLOB state_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/hmm/*.c

@@ -27,8 +27,22 @@ static bool configure(struct weir_state_config *to, const struct weir_state_conf
     to->size = sizeof *to;
     to->states = to->states ? to->states : 3;
     to->window = to->window ? to->window : 720;
-    to->refit_every = to->refit_every ? to->refit_every : 60;
     return to->states >= 1 && to->states <= 6 && to->window >= 64 && to->window <= 100000;
+}
+
+static const struct online_kernel *best_kernel(void)
+{
+#ifdef ONLINE_X86_KERNELS
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2"))
+        return &online_kernel_avx2;
+#endif
+    return &online_kernel_plain;
+}
+
+void weir_state_plainly(struct weir_state *s)
+{
+    s->kernel = &online_kernel_plain;
 }
 
 API struct weir_state *weir_state_create(const struct weir_state_config *config)
@@ -41,6 +55,7 @@ API struct weir_state *weir_state_create(const struct weir_state_config *config)
     size_t w = (size_t)c.window;
 
     s->config = c;
+    s->kernel = best_kernel();
     s->t = calloc(w, sizeof *s->t);
     s->x = calloc(w, sizeof *s->x);
     s->fit_x = calloc(w, sizeof *s->fit_x);
@@ -79,13 +94,13 @@ void online_adopt(struct weir_state *s)
     for (int i = 0; i < ASKED; i++)
         s->asked[i].valid = false;
     if (!s->has_model)
-        memcpy(s->now.p, s->long_run, sizeof s->now.p);
+        memcpy(online_now(s)->p, s->long_run, sizeof s->long_run);
     s->has_model = true;
     if (!s->n)
         s->origin = s->model.emit[0][HMM_LOC];
     if (!s->nhistory || !s->n)
         online_begin_history(s);
-    online_refilter(s);
+    s->kernel->refilter(s);
 }
 
 /* The window in order of time, as the recursions want it. */
@@ -131,6 +146,20 @@ bool online_fit(struct weir_state *s)
     return true;
 }
 
+/* Young windows change quickly: unless told otherwise, a tenth of what is held is new. */
+static bool fit_is_due(const struct weir_state *s)
+{
+    size_t every = (size_t)s->config.refit_every, first = 10 * (size_t)s->config.states;
+
+    if (s->config.refit_every < 0)
+        return false;
+    if (!every) {
+        every = s->held / 10 < 10 ? 10 : s->held / 10;
+        every = every > 60 ? 60 : every;
+    }
+    return s->since_fit >= every || (!s->has_model && s->held == first);
+}
+
 API int weir_state_observe(struct weir_state *s, double t_s, double latency_s)
 {
     if (!(latency_s > 0) || !isfinite(latency_s) || !isfinite(t_s))
@@ -139,15 +168,12 @@ API int weir_state_observe(struct weir_state *s, double t_s, double latency_s)
     int result = WEIR_STATE_BAD;
 
     pthread_mutex_lock(&s->lock);
-    if (!s->n || t_s >= s->now.t) {
+    if (!s->n || t_s >= online_now(s)->t) {
         if (!s->n && !s->has_model)
             s->origin = x;
-        online_learn(s, t_s, x);
+        s->kernel->learn(s, t_s, x);
         s->since_fit++;
-        int every = s->config.refit_every;
-
-        if (every > 0 && (s->since_fit >= (size_t)every ||
-                          (!s->has_model && s->held == 10 * (size_t)s->config.states)))
+        if (fit_is_due(s))
             online_fit(s);
         result = WEIR_STATE_OK;
     }
@@ -215,7 +241,7 @@ API int weir_state_probabilities(struct weir_state *s, double horizon_s, double 
     pthread_mutex_lock(&s->lock);
     int k = s->has_model ? s->model.k : 0;
 
-    memcpy(p, s->now.p, sizeof p);
+    memcpy(p, online_now(s)->p, sizeof p);
     if (k && horizon_s > 0)
         online_step(p, s, horizon_s, online_asked(s, horizon_s));
     for (int i = 0; i < k && i < most; i++)
@@ -316,15 +342,16 @@ API double weir_state_log_density(struct weir_state *s, double horizon_s, double
     return ask(s, horizon_s, latency_s, ask_log_density);
 }
 
-static double time_to_idle(const struct weir_state *s)
+static double time_to_idle(struct weir_state *s)
 {
+    const double *p = online_now(s)->p;
     double sum = 0;
 
     if (!s->has_model)
         return NAN;
     for (int i = 0; i < s->model.k; i++)
-        if (s->now.p[i] > 0 && s->to_idle[i] > 0)
-            sum += s->now.p[i] * s->to_idle[i];
+        if (p[i] > 0 && s->to_idle[i] > 0)
+            sum += p[i] * s->to_idle[i];
     return sum;
 }
 
@@ -339,7 +366,8 @@ API double weir_state_time_to_idle(struct weir_state *s)
 
 static double health(const struct weir_state *s)
 {
-    return s->has_model ? s->weight[0][BY_FILTER] + s->weight[0][BY_LONG_RUN] : 0;
+    return s->has_model ? s->at_horizon[0].weight[BY_FILTER] + s->at_horizon[0].weight[BY_LONG_RUN]
+                        : 0;
 }
 
 API double weir_state_health(struct weir_state *s)

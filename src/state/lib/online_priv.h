@@ -6,10 +6,13 @@
  *
  * The forecast is a mixture of experts: the model from its filtered state, the model at its long
  * run, a mixture that remembers everything since the beginning, moving averages of different
- * length, the last sixty values, the whole window, and one that is wide enough for anything. Each
- * has the weight that its past forecasts at that horizon have earned (Bayes, with a little shared
- * out at every step: Herbster and Warmuth, "Tracking the best expert", 1998). So the loss against
- * the best of them is bounded, whatever the data do.
+ * length, two of them as far as they return to the mean, the last sixty values, the whole window,
+ * and one that is wide enough for anything. Each has the weight that its past forecasts at that
+ * horizon have earned (Bayes, with a little shared out at every step: Herbster and Warmuth,
+ * "Tracking the best expert", 1998). So the loss against the best of them is bounded, whatever the
+ * data do.
+ *
+ * Numbers that are worked on together lie in groups of four (normals_priv.h).
  */
 #ifndef STATE_LIB_ONLINE_PRIV_H
 #define STATE_LIB_ONLINE_PRIV_H
@@ -22,9 +25,11 @@
 #include "state/lib/weir-state.h"
 
 enum {
-    LEVELS = 5,   /* moving averages */
-    MOVING = 6,   /* they and the last sixty values: normals that each snapshot has anew */
-    EXPERTS = 11, /* enum expert */
+    LEVELS = 5,   /* moving averages; the last is the last value */
+    RETURNS = 2,  /* of them also as far as they return to the mean */
+    MOVING = 8,   /* all these and the last sixty values: normals that each snapshot has anew */
+    EXPERTS = 13, /* enum expert */
+    SEATS = 16,   /* the same in whole groups */
     CLASSES = 4,  /* horizons: 1, 5, 15, 60 steps */
     ASKED = 4,    /* horizons of questions whose matrices are kept */
     RING = 64,    /* snapshots: a power of two above the longest horizon */
@@ -33,10 +38,14 @@ enum {
     TAYLOR = 10,  /* terms of a step's series */
 };
 
+/* Of the logarithm of a latency, before there is anything to tell it from. */
+#define ONLINE_SD_UNKNOWN 0.3
+
 /* The first MOVING are the moving normals in their order. */
 enum expert {
     BY_LEVEL,
-    BY_LAST = LEVELS,
+    BY_RETURN = LEVELS,
+    BY_LAST = BY_RETURN + RETURNS,
     BY_WINDOW,
     BY_ANYTHING,
     BY_HISTORY,
@@ -50,12 +59,12 @@ enum expert {
 enum lasting { AT_WINDOW, AT_ANYTHING, AT_HISTORY, AT_STATE = AT_HISTORY + HISTORY };
 enum { LASTING = AT_STATE + HMM_STATES, PARTS = MOVING + LASTING };
 
-/* What a forecast was made from. */
+/* What a forecast was made from. A moving normal's mean at a horizon is offset + slope * from. */
 struct snapshot {
     double t;
     double p[HMM_STATES]; /* filtered */
-    double mu[MOVING];
-    double last_inv; /* 1 / sd of the last sixty */
+    double from[MOVING];
+    double inv[MOVING]; /* 1 / sd of the last sixty, 0 of those whose errors tell it */
 };
 
 /* exp(Q dt) near a centre, see hmm_priv.h. */
@@ -64,6 +73,17 @@ struct near_step {
     double coef[TAYLOR][HMM_STATES * HMM_STATES];
     double dt, at_dt[HMM_STATES * HMM_STATES]; /* the last one */
     bool valid;
+};
+
+/* What was learned of one horizon. */
+struct horizon {
+    double weight[SEATS];
+    double offset[MOVING], slope[MOVING];
+    double err2[MOVING];    /* mean squared error */
+    double err_inv[MOVING]; /* 1 / its root; 0 of the last sixty, whose is in the snapshot */
+    /* Moments of what was seen (y) and what it came from (x), by which a level returns. */
+    double mean_y, mean_x[RETURNS], var_x[RETURNS], cov[RETURNS];
+    size_t scored;
 };
 
 /* A forecast: normals with weights. */
@@ -75,6 +95,7 @@ struct outlook {
 struct weir_state {
     pthread_mutex_t lock;
     struct weir_state_config config;
+    const struct online_kernel *kernel;
     /* the window */
     double *t, *x;    /* a ring of config.window */
     size_t n;         /* observations so far */
@@ -90,15 +111,14 @@ struct weir_state {
     struct near_step step[CLASSES], asked[ASKED];
     unsigned next_asked;
     /* forecasters */
-    struct snapshot now, ring[RING];
+    struct snapshot ring[RING];       /* observation i is at i % RING; the last is online_now() */
     double mu[LASTING], inv[LASTING]; /* unused states have inv 0 */
     int nhistory;                     /* learned step by step: Cappe and Moulines, 2009 */
-    double hw[HISTORY];               /* weights of the history's normals */
-    double h1[HISTORY], h2[HISTORY];  /* its weighted sums of x - origin and its square */
-    double hfloor[HISTORY];           /* least weight of those in use, 0 of others */
-    double err2[CLASSES][MOVING];     /* mean squared error of the moving averages */
-    double err_inv[CLASSES][MOVING];  /* 1 / its root; the last sixty's is in the snapshot */
-    double weight[CLASSES][EXPERTS];
+    /* The history's normals begin at AT_HISTORY here too: */
+    double hw[AT_STATE];               /* their weights */
+    double h1[AT_STATE], h2[AT_STATE]; /* weighted sums of x - origin and its square */
+    double hfloor[AT_STATE];           /* least weight of those in use, 0 of others */
+    struct horizon at_horizon[CLASSES];
     size_t since_fit, looked_at;
     double tails[TAIL_ROWS][TAIL_TERMS];
     /* room for fitting */
@@ -108,17 +128,92 @@ struct weir_state {
     struct hmm_fit fit;
 };
 
+/* What is compiled for more than one processor: learn_priv.h. */
+struct online_kernel {
+    void (*learn)(struct weir_state *s, double t, double x); /* one observation */
+    void (*refilter)(struct weir_state *s); /* the snapshots' states under a new model */
+};
+
+extern const struct online_kernel online_kernel_plain, online_kernel_avx2;
+
 /* The parts below are called with the lock held. */
-void online_begin(struct weir_state *s);                     /* before the first observation */
-void online_learn(struct weir_state *s, double t, double x); /* one observation */
+void online_begin(struct weir_state *s); /* before the first observation */
 void online_begin_history(struct weir_state *s);
-void online_refilter(struct weir_state *s); /* the snapshots' states under a new model */
 void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s);
-void online_step(double *p, const struct weir_state *s, double dt, struct near_step *near);
+void online_centre(struct near_step *near, const struct weir_state *s, double dt);
 struct near_step *online_asked(struct weir_state *s, double dt); /* the matrices of a question */
 void online_adopt(struct weir_state *s); /* a new model: derived numbers, filter again */
 bool online_fit(struct weir_state *s);
 int online_class(const struct weir_state *s, double horizon_s);
 extern const int online_steps[CLASSES];
+
+/* What forecasts start from now; all zero before the first observation. */
+QUAD_INLINE struct snapshot *online_now(struct weir_state *s)
+{
+    return &s->ring[(s->n + RING - 1) % RING];
+}
+
+QUAD_INLINE bool online_reaches(const struct near_step *near, double dt)
+{
+    double d = dt - near->g;
+
+    return near->valid && d >= 0 && d <= near->reach;
+}
+
+/* p <- p m */
+QUAD_INLINE void online_apply(double *p, const double *m, int k)
+{
+    double next[HMM_STATES] = {0};
+
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++)
+            next[j] += p[i] * m[i * k + j];
+    for (int j = 0; j < k; j++)
+        p[j] = next[j];
+}
+
+/* The matrix of a step of dt: a few terms of a series near it, odd and even ones side by side. */
+QUAD_INLINE void online_aim(struct near_step *near, const struct weir_state *s, int k, double dt)
+{
+    if (!online_reaches(near, dt))
+        online_centre(near, s, dt);
+    double d = dt - near->g, d2 = d * d, sum = 0, *m = near->at_dt;
+
+    for (int i = 0; i < k * k; i += QUAD) {
+        quad even = quad_load(near->coef[TAYLOR - 2] + i);
+        quad odd = quad_load(near->coef[TAYLOR - 1] + i);
+
+        for (int t = TAYLOR - 4; t >= 0; t -= 2) {
+            even = even * d2 + quad_load(near->coef[t] + i);
+            odd = odd * d2 + quad_load(near->coef[t + 1] + i);
+        }
+        quad_store(m + i, even + odd * d);
+    }
+    /* The series is that of Q + cI: its rows sum to exp(c d), those of a step to 1. */
+    for (int j = 0; j < k; j++)
+        sum += m[j];
+    sum = 1 / sum;
+    for (int i = 0; i < k * k; i += QUAD)
+        quad_store(m + i, quad_load(m + i) * sum);
+    near->dt = dt;
+}
+
+QUAD_INLINE void online_step_with(double *p, const struct weir_state *s, int k, double dt,
+                                  struct near_step *near)
+{
+    if (!near->valid || dt != near->dt)
+        online_aim(near, s, k, dt);
+    online_apply(p, near->at_dt, k);
+}
+
+/* p <- p exp(Q dt): the matrix of the last step again, or one near it. */
+QUAD_INLINE void online_step(double *p, const struct weir_state *s, double dt,
+                             struct near_step *near)
+{
+    if (s->model.k == 3)
+        online_step_with(p, s, 3, dt, near);
+    else
+        online_step_with(p, s, s->model.k, dt, near);
+}
 
 #endif

@@ -37,7 +37,7 @@ API enum weir_state_advice weir_state_advise(struct weir_state *s,
 
     if (weir_state_observations(s)) {
         pthread_mutex_lock(&s->lock);
-        ahead = fmax(t_s - s->now.t, 0);
+        ahead = fmax(t_s - online_now(s)->t, 0);
         pthread_mutex_unlock(&s->lock);
     }
     int k = weir_state_probabilities(s, ahead, now, HMM_STATES);

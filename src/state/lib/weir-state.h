@@ -39,7 +39,8 @@ struct weir_state_config {
     size_t size;     /* sizeof(struct weir_state_config): later versions have more fields */
     int states;      /* 3 */
     int window;      /* observations remembered for learning, 720 */
-    int refit_every; /* observations between fits, 60; < 0: never by itself */
+    int refit_every; /* observations between fits; 0: a tenth of those held, 10 to 60; < 0: never
+                        by itself */
     uint64_t seed;   /* of the fit's random starts */
 };
 

@@ -1,0 +1,4 @@
+/* An observation, with vectors of four; this file alone is compiled for AVX2 (cmake/state.cmake).
+ */
+#define KERNEL online_kernel_avx2
+#include "learn_priv.h"
