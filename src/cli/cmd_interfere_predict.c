@@ -4,54 +4,70 @@
 
 #include "cli/interfere.h"
 #include "cli/interfere_cases.h"
+#include "cli/interfere_predict.h"
 #include "cli/table.h"
-
-struct predict_opts {
-    const char *cases, *capacity;
-    struct cli_list jobs;
-    uint32_t weights;
-    bool json, check, schedule;
-};
 
 static const struct cli_opt predict_rows[] = {
     {.name = "cases",
      .type = CLI_TEXT,
-     .offset = offsetof(struct predict_opts, cases),
+     .offset = offsetof(struct interfere_predict_opts, cases),
      .value = "FILE",
      .help = "read capacities and jobs from a JSON file of cases"},
     {.name = "capacity",
      .type = CLI_TEXT,
-     .offset = offsetof(struct predict_opts, capacity),
+     .offset = offsetof(struct interfere_predict_opts, capacity),
      .value = "RATE",
      .help = "what the server carries, as in \"110 MiB/s\"; several with commas: while one, two, "
              "... jobs are active, the last for more"},
     {.name = "job",
      .type = CLI_LIST,
-     .offset = offsetof(struct predict_opts, jobs),
+     .offset = offsetof(struct interfere_predict_opts, jobs),
      .value = "KEY=VALUE,...",
      .help = "one job: volume=16GB, and where it has them name=A, nodes=3, processes=36, "
              "weight=2.5, start=5s, cap=50MiB/s; may be given several times"},
     {.name = "weights",
      .type = CLI_CHOICE,
-     .offset = offsetof(struct predict_opts, weights),
+     .offset = offsetof(struct interfere_predict_opts, weights),
      .value = "BY",
      .def = "nodes",
      .help = "what a job weighs that has no weight: the number of its nodes, of its processes, or "
              "all equal",
      .names = interfere_weights_names},
+    {.name = "from",
+     .type = CLI_LIST,
+     .offset = offsetof(struct interfere_predict_opts, from),
+     .value = "RUN",
+     .help = "learn the capacity and what jobs reach alone from a run file, or from all in a "
+             "directory; may be given several times"},
+    {.name = "together",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct interfere_predict_opts, together),
+     .help = "learn also from runs of several jobs what the server carries with so many active"},
+    {.name = "mode",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct interfere_predict_opts, mode),
+     .value = "MODE",
+     .help = "with --from and --job: the jobs' mode of file, private or shared"},
+    {.name = "op",
+     .type = CLI_CHOICE,
+     .offset = offsetof(struct interfere_predict_opts, op),
+     .value = "OP",
+     .def = "write",
+     .help = "which bytes of run files count",
+     .names = inter_op_names},
     {.name = "schedule",
      .type = CLI_FLAG,
-     .offset = offsetof(struct predict_opts, schedule),
+     .offset = offsetof(struct interfere_predict_opts, schedule),
      .help = "print who gets how much from when to when"},
     {.name = "check",
      .type = CLI_FLAG,
-     .offset = offsetof(struct predict_opts, check),
+     .offset = offsetof(struct interfere_predict_opts, check),
      .help = "compare with what the cases expect; status 1 when one differs"},
-    CLI_JSON(struct predict_opts, json),
+    CLI_JSON(struct interfere_predict_opts, json),
     CLI_OPT_END,
 };
 
-static bool open_cases(struct interfere_cases *ret, const struct predict_opts *o,
+static bool open_cases(struct interfere_cases *ret, const struct interfere_predict_opts *o,
                        struct wr_err *err)
 {
     enum interfere_weights by = (enum interfere_weights)o->weights;
@@ -59,10 +75,14 @@ static bool open_cases(struct interfere_cases *ret, const struct predict_opts *o
     if (o->cases && (o->capacity || o->jobs.n))
         return wr_fail(err, WR_INPUT,
                        "--cases brings its own jobs; leave out --capacity and --job");
+    if (o->cases && o->from.n)
+        return wr_fail(err, WR_INPUT, "--cases brings its own capacity; leave out --from");
     if (o->cases)
         return interfere_cases_read(ret, o->cases, by, err);
     if (!o->jobs.n)
         return wr_fail(err, WR_INPUT, "there are no jobs; give --job volume=16GB, or --cases FILE");
+    if (o->from.n)
+        return interfere_predict_asked(ret, o, err);
     if (!o->capacity)
         return wr_fail(err, WR_INPUT,
                        "the capacity is missing; give it as in --capacity \"110 MiB/s\"");
@@ -144,7 +164,8 @@ static void print_overlap(FILE *out, const struct interfere_case *c)
     stat_share_fini(&s);
 }
 
-static void print_tables(FILE *out, const struct interfere_cases *cs, const struct predict_opts *o)
+static void print_tables(FILE *out, const struct interfere_cases *cs,
+                         const struct interfere_predict_opts *o)
 {
     const struct view *v = &views[o->schedule];
     bool one = cs->n == 1;
@@ -165,7 +186,7 @@ static void print_tables(FILE *out, const struct interfere_cases *cs, const stru
 static bool predict(const struct cli_call *call, const struct interfere_cases *cs,
                     struct wr_err *err)
 {
-    const struct predict_opts *o = call->opts;
+    const struct interfere_predict_opts *o = call->opts;
     size_t checked;
 
     if (o->check && !interfere_cases_check(cs, &checked, err))
@@ -186,8 +207,11 @@ static bool predict(const struct cli_call *call, const struct interfere_cases *c
 
 static int predict_main(const struct cli_call *call, struct wr_err *err)
 {
+    const struct interfere_predict_opts *o = call->opts;
     struct interfere_cases cs;
 
+    if (call->nargs || (o->from.n && !o->jobs.n && !o->cases))
+        return interfere_predict_seen(call, o, err) ? 0 : cli_error(err);
     if (!open_cases(&cs, call->opts, err))
         return cli_error(err);
     bool ok = predict(call, &cs, err);
@@ -199,6 +223,8 @@ static int predict_main(const struct cli_call *call, struct wr_err *err)
 const struct cli_verb cli_interfere_predict = {
     .name = "predict",
     .summary = "run times of jobs that share a server, from what each has to move",
+    .args = "[RUN...]",
+    .max_args = -1,
     .about =
         "The capacity is divided among the active jobs in proportion to their weights; nobody gets "
         "more than its cap, and what a capped job leaves goes to the others. Rates change only "
@@ -208,10 +234,21 @@ const struct cli_verb cli_interfere_predict = {
         "Servers share by client node rather than by process, so a job weighs as much as it has "
         "nodes, unless --weights or a weight of its own says otherwise; the table tells where each "
         "weight is from. With --json a file's cases come back with \"predicted\" in the place of "
-        "\"expected\".",
+        "\"expected\".\n"
+        "\n"
+        "With run files the capacity is learnt. Runs of one job alone tell what such a job "
+        "reaches, "
+        "the most of them what the server carries; the run times of jobs that went on together "
+        "are predicted from that and compared with what was seen. What is learnt comes from "
+        "--from, "
+        "or without it from the RUNs themselves. Runs that overlap on the clock went on together. "
+        "The range is what the slowest and the fastest runs alone would give.",
     .examples = "weir interfere predict --capacity 95MB/s --job volume=16GB --job volume=8GB\n"
-                "weir interfere predict --cases cases.json --json\n",
+                "weir interfere predict --cases cases.json --json\n"
+                "weir interfere predict runs/*.weir\n"
+                "weir interfere predict --from alone --job volume=1GiB,processes=4,nodes=1 "
+                "--job volume=1GiB,processes=8,nodes=2\n",
     .opts = predict_rows,
-    .opts_size = sizeof(struct predict_opts),
+    .opts_size = sizeof(struct interfere_predict_opts),
     .main = predict_main,
 };

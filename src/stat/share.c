@@ -236,3 +236,32 @@ struct stat_share_pair stat_share_pair_alone(struct stat_share_pair together,
 
     return (struct stat_share_pair){.large = large, .small = together.small - large};
 }
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+void stat_share_alone(double *ret, const struct stat_share_seen *jobs, size_t n)
+{
+    double *edge = wr_alloc(2 * n * sizeof *edge);
+
+    for (size_t i = 0; i < n; i++) {
+        edge[2 * i] = jobs[i].start;
+        edge[2 * i + 1] = jobs[i].end;
+        ret[i] = 0;
+    }
+    qsort(edge, 2 * n, sizeof *edge, ascending);
+    for (size_t k = 1; k < 2 * n; k++) {
+        double from = edge[k - 1], to = edge[k], weight = 0;
+
+        for (size_t i = 0; i < n && to > from; i++)
+            weight += jobs[i].start <= from && jobs[i].end >= to ? jobs[i].weight : 0;
+        for (size_t i = 0; i < n && to > from; i++)
+            if (jobs[i].start <= from && jobs[i].end >= to)
+                ret[i] += (to - from) * jobs[i].weight / weight;
+    }
+    free(edge);
+}

@@ -81,4 +81,14 @@ struct stat_share_pair stat_share_pair_together(struct stat_share_pair alone,
 struct stat_share_pair stat_share_pair_alone(struct stat_share_pair together,
                                              struct stat_share_pair weight);
 
+/* The inverse for any number of jobs: what each would have taken alone. While jobs are active
+ * each has the part of the server that its weight is of all active weights; the time alone is the
+ * sum of these parts. For two jobs that begin together these are the equations above, and for
+ * jobs that could fill a server of one capacity it is exact. `end` is after `start`. */
+struct stat_share_seen {
+    double start, end, weight;
+};
+
+void stat_share_alone(double *ret, const struct stat_share_seen *jobs, size_t n);
+
 #endif

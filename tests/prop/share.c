@@ -251,6 +251,33 @@ static void a_simulation_in_small_steps_agrees(void **state)
     for_any(60, false, is_what_small_steps_give);
 }
 
+/* Jobs that could each fill the server: from their times together follow those alone. */
+static void is_undone(const struct problem *p)
+{
+    struct problem free_jobs = *p;
+    struct stat_share_seen seen[MOST];
+    double alone[MOST];
+
+    for (size_t i = 0; i < p->n; i++)
+        free_jobs.job[i].cap = INFINITY;
+    struct stat_share s = solve(&free_jobs);
+
+    for (size_t i = 0; i < p->n; i++)
+        seen[i] = (struct stat_share_seen){p->job[i].start, s.finish[i], p->job[i].weight};
+    stat_share_alone(alone, seen, p->n);
+    for (size_t i = 0; i < p->n; i++)
+        if (fabs(alone[i] - p->job[i].volume / p->capacity[0]) > 1e-6)
+            fail_msg("job %zu alone takes %.9g, not %.9g", i, p->job[i].volume / p->capacity[0],
+                     alone[i]);
+    stat_share_fini(&s);
+}
+
+static void times_alone_follow_from_times_together(void **state)
+{
+    (void)state;
+    for_any(500, true, is_undone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +285,7 @@ int main(void)
         cmocka_unit_test(more_capacity_makes_nobody_slower),
         cmocka_unit_test(the_order_of_jobs_does_not_matter),
         cmocka_unit_test(a_simulation_in_small_steps_agrees),
+        cmocka_unit_test(times_alone_follow_from_times_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,19 @@ static void what_cannot_be_asked_is_told(void **state)
     assert_memory_equal(err.text, "the capacity is 0; ", 19);
 }
 
+static void the_general_inverse_is_the_published_one_for_two_jobs(void **state)
+{
+    struct stat_share_seen seen[] = {{0, 210, 5}, {0, 330, 2}};
+    struct stat_share_pair p =
+        stat_share_pair_alone((struct stat_share_pair){210, 330}, (struct stat_share_pair){5, 2});
+    double alone[2];
+
+    (void)state;
+    stat_share_alone(alone, seen, 2);
+    assert_near(alone[0], p.large);
+    assert_near(alone[1], p.small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_start_far_from_zero_costs_no_digits),
         cmocka_unit_test(the_published_equations_are_the_model_of_two_equal_volumes),
         cmocka_unit_test(what_cannot_be_asked_is_told),
+        cmocka_unit_test(the_general_inverse_is_the_published_one_for_two_jobs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

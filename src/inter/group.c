@@ -1,0 +1,158 @@
+/* group.c -- which runs went on together. */
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "inter/learn.h"
+
+/* When a file's jobs were at work, on the clock. */
+struct span {
+    const char *path;
+    double from_s, to_s; /* since `base` */
+    bool clocked;
+    size_t group; /* the first file of its group */
+};
+
+struct spans {
+    WR_VEC(struct span) v;
+    int64_t base_ns;
+};
+
+struct names {
+    char **v;
+    size_t n, cap;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_run(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 5 && !strcmp(name + n - 5, ".weir");
+}
+
+static bool list_directory(struct names *list, struct wr_arena *arena, const char *dir,
+                           struct wr_err *err)
+{
+    DIR *d = opendir(dir);
+    size_t had = list->n;
+
+    if (!d)
+        return wr_fail_errno(err, "cannot open %s; check the path and its permissions", dir);
+    for (struct dirent *e; (e = readdir(d));)
+        if (is_run(e->d_name))
+            wr_vec_push(list, wr_arena_printf(arena, "%s/%s", dir, e->d_name));
+    closedir(d);
+    if (list->n == had)
+        return wr_fail(err, WR_INPUT, "%s holds no run file NAME.weir; give another directory",
+                       dir);
+    qsort(list->v + had, list->n - had, sizeof *list->v, by_text);
+    return true;
+}
+
+static bool list_files(struct names *list, struct wr_arena *arena, const char *const *paths,
+                       size_t n, struct wr_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+
+        if (!stat(paths[i], &st) && S_ISDIR(st.st_mode)) {
+            if (!list_directory(list, arena, paths[i], err))
+                return false;
+        } else {
+            wr_vec_push(list, wr_arena_strdup(arena, paths[i]));
+        }
+    }
+    return true;
+}
+
+static bool read_span(struct spans *s, const char *path, enum inter_op op, struct wr_err *err)
+{
+    struct inter_load how = {.op = op};
+    struct inter_set set;
+    struct span v = {.path = path, .group = s->v.n, .from_s = INFINITY};
+
+    if (!inter_load(&set, &path, 1, &how, err))
+        return false;
+    if (!s->v.n)
+        s->base_ns = set.epoch_ns;
+    v.clocked = set.clocked;
+    double at = (double)(set.epoch_ns - s->base_ns) / 1e9;
+
+    for (size_t i = 0; i < set.njobs; i++) {
+        v.from_s = fmin(v.from_s, at + set.job[i].start_s);
+        v.to_s = fmax(i ? v.to_s : -INFINITY, at + set.job[i].start_s + set.job[i].runtime_s);
+    }
+    inter_fini(&set);
+    wr_vec_push(&s->v, v);
+    return true;
+}
+
+/* Runs on the clock that share time belong together; a chain of them, too. */
+static void join(struct spans *s)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < s->v.n; i++)
+            for (size_t k = 0; k < i; k++) {
+                struct span *a = &s->v.v[i], *b = &s->v.v[k];
+
+                if (a->clocked && b->clocked && a->group != b->group && a->from_s < b->to_s &&
+                    b->from_s < a->to_s) {
+                    size_t low = a->group < b->group ? a->group : b->group;
+
+                    a->group = b->group = low;
+                    changed = true;
+                }
+            }
+    }
+}
+
+static bool load_group(struct inter_lesson *l, const struct spans *s, size_t first,
+                       enum inter_part part, enum inter_op op, struct wr_err *err)
+{
+    const char **paths = wr_zalloc(s->v.n + 1, sizeof *paths);
+    struct inter_load how = {.op = op};
+    struct inter_group g = {.part = part};
+    size_t n = 0;
+
+    for (size_t i = first; i < s->v.n; i++)
+        if (s->v.v[i].group == first)
+            paths[n++] = s->v.v[i].path;
+    bool ok = inter_load(&g.set, paths, n, &how, err);
+
+    if (ok) {
+        const char *slash = strrchr(paths[0], '/');
+
+        g.name = wr_arena_strdup(&l->arena, slash ? slash + 1 : paths[0]);
+        wr_vec_push(&l->groups, g);
+    }
+    free(paths);
+    return ok;
+}
+
+bool inter_lesson_add(struct inter_lesson *l, const char *const *paths, size_t n,
+                      enum inter_part part, enum inter_op op, struct wr_err *err)
+{
+    struct spans s = {0};
+    struct names list = {0};
+    bool ok = list_files(&list, &l->arena, paths, n, err);
+
+    for (size_t i = 0; ok && i < list.n; i++)
+        ok = read_span(&s, list.v[i], op, err);
+    join(&s);
+    for (size_t i = 0; ok && i < s.v.n; i++)
+        if (s.v.v[i].group == i)
+            ok = load_group(l, &s, i, part, op, err);
+    wr_vec_fini(&s.v);
+    wr_vec_fini(&list);
+    return ok;
+}

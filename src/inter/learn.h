@@ -1,0 +1,92 @@
+/* learn.h -- what runs teach about a server, and what follows for jobs put together.
+ *
+ *   runs of one job   ─> what such a job reaches alone: its cap; the most of them: the capacity
+ *   runs of several   ─> what the server carries with so many active; which rule of sharing fits
+ *        │
+ *        └─> predicted from the others, and compared with what was seen
+ *
+ * Jobs are alike when they have the same numbers of processes and nodes and the same mode of
+ * file. Of several runs alike the middle one counts: a disturbed run does not move it.
+ */
+#ifndef INTER_LEARN_H
+#define INTER_LEARN_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "inter/analyse.h"
+#include "stat/share.h"
+
+enum { INTER_MOST_ACTIVE = 16 };
+
+/* Jobs alike, alone. Rates are B/s. */
+struct inter_alike {
+    const char *mode; /* "" when not known */
+    size_t processes, nodes;
+    WR_VEC(double) rates; /* of each run, ascending once learnt */
+    double low_bps, mid_bps, high_bps;
+};
+
+/* What the server carries in one mode. */
+struct inter_carried {
+    const char *mode;
+    double by_active[INTER_MOST_ACTIVE]; /* [k - 1]: k jobs are active */
+    size_t runs[INTER_MOST_ACTIVE];      /* each is from so many; 0: as with fewer */
+    double low, high;                    /* part of by_active that slow and fast runs had */
+    size_t n;
+};
+
+/* What a group of runs is for. */
+enum inter_part { INTER_TEACHES = 1, INTER_IS_ASKED = 2, INTER_DOES_BOTH = 3 };
+
+/* One set of runs that went on together, or one that was alone. */
+struct inter_group {
+    struct inter_set set;
+    const char *name; /* of its first file */
+    enum inter_part part;
+};
+
+struct inter_lesson {
+    WR_VEC(struct inter_group) groups;
+    WR_VEC(struct inter_alike) alike;
+    WR_VEC(struct inter_carried) carried;
+    /* How shares in overlaps follow the numbers of processes and of nodes: the exponent of the
+     * ratio, 1 where sharing is by them and 0 where they do not matter; NaN: too few pairs. */
+    double slope[2], slope_sd[2];
+    size_t pairs[2];
+    double rule_off[INTER_RULES]; /* mean difference of shares; NaN: no overlap */
+    struct wr_arena arena;
+};
+
+enum { INTER_SLOPE_PROCESSES, INTER_SLOPE_NODES };
+
+/* Files or directories of *.weir. Runs that overlap on the clock become one group. */
+bool inter_lesson_add(struct inter_lesson *l, const char *const *paths, size_t n,
+                      enum inter_part part, enum inter_op op, struct wr_err *err);
+/* After all runs were added. With `together` also runs of several jobs teach the capacity. */
+bool inter_lesson_learn(struct inter_lesson *l, bool together, struct wr_err *err);
+void inter_lesson_fini(struct inter_lesson *l);
+
+/* NULL: nothing like it was alone. */
+const struct inter_alike *inter_find_alike(const struct inter_lesson *l, const char *mode,
+                                           size_t processes, size_t nodes);
+const struct inter_carried *inter_find_carried(const struct inter_lesson *l, const char *mode);
+
+/* A job to predict. */
+struct inter_ask {
+    const char *mode;
+    size_t processes, nodes;
+    double volume_b, start_s;
+};
+
+struct inter_told {
+    double alone_s, runtime_s;
+    double low_s, high_s; /* with the fastest and the slowest runs that were alone */
+    double weight;
+    bool guessed; /* nothing like it was alone: its cap is the server's */
+};
+
+/* False: its mode was never seen. */
+bool inter_predict(struct inter_told *ret, const struct inter_lesson *l,
+                   const struct inter_ask *ask, size_t n, enum inter_rule rule, struct wr_err *err);
+
+#endif

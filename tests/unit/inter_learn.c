@@ -1,0 +1,231 @@
+/* What runs teach, and how well jobs put together are predicted from jobs alone. */
+#include "inter_help.h"
+
+#include "inter/import.h"
+#include "inter/learn.h"
+
+static const int64_t epoch = 1794767908000000000;
+
+struct files {
+    char path[6][160];
+};
+
+static struct files name_files(const struct place *p)
+{
+    struct files f;
+
+    for (int i = 0; i < 6; i++)
+        snprintf(f.path[i], sizeof f.path[i], "%s/%d.weir", p->dir, i);
+    return f;
+}
+
+static void make_mode(const char *path, int64_t at_s, const char *mode, struct made_job job)
+{
+    make_run(path, &(struct made_run){.epoch_ns = epoch + at_s * 1000000000,
+                                      .slice_s = 0.25,
+                                      .job = &job,
+                                      .njobs = 1,
+                                      .mode = mode});
+}
+
+static void add(struct inter_lesson *l, const struct files *f, size_t from, size_t n,
+                enum inter_part part)
+{
+    const char *list[6];
+    struct wr_err err = {0};
+
+    for (size_t i = 0; i < n; i++)
+        list[i] = f->path[from + i];
+    must(inter_lesson_add(l, list, n, part, INTER_WRITE, &err), err);
+}
+
+static void assert_near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-6 * fabs(want)))
+        fail_msg("%.12g where %.12g is right", got, want);
+}
+
+/* Alone: 4 MB/s with one process, 10 with four; shared files: 3 with one. */
+static void capacity_and_caps_are_learnt_by_kind_and_mode(void **state)
+{
+    struct files f = name_files(*state);
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+
+    make_mode(f.path[0], 0, "private", (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 4e6});
+    make_mode(f.path[1], 20, "private", (struct made_job){"A", 4, 4, 0, 10, .rate_bps = 2.5e6});
+    make_mode(f.path[2], 40, "private", (struct made_job){"A", 4, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[3], 60, "private", (struct made_job){"A", 4, 4, 0, 10, .rate_bps = 3e6});
+    make_mode(f.path[4], 80, "shared", (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 3e6});
+    add(&l, &f, 0, 5, INTER_TEACHES);
+    must(inter_lesson_learn(&l, false, &err), err);
+    assert_int_equal(l.groups.n, 5);
+    assert_int_equal(l.alike.n, 3);
+    const struct inter_alike *four = inter_find_alike(&l, "private", 4, 1);
+
+    assert_non_null(four);
+    assert_int_equal(four->rates.n, 3);
+    assert_near(four->mid_bps, 10e6);
+    assert_near(four->low_bps, 8e6);
+    assert_near(four->high_bps, 12e6);
+    assert_near(inter_find_carried(&l, "private")->by_active[0], 10e6);
+    assert_near(inter_find_carried(&l, "shared")->by_active[0], 3e6);
+    assert_null(inter_find_alike(&l, "shared", 4, 1));
+
+    /* 30 MB each: the small job is capped at 4 and leaves 6 to the other. */
+    struct inter_ask ask[] = {{"private", 1, 1, 30e6, 0}, {"private", 4, 1, 30e6, 0}};
+    struct inter_told told[2];
+
+    must(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err), err);
+    assert_near(told[0].alone_s, 7.5);
+    assert_near(told[0].runtime_s, 7.5);
+    assert_near(told[1].runtime_s, 5);
+    assert_true(told[1].low_s < 5 && told[1].high_s > 5);
+    assert_false(told[0].guessed);
+    must(inter_predict(told, &l, ask, 2, INTER_RULE_PROCESSES, &err), err);
+    assert_near(told[1].runtime_s, 30 / 8.); /* 4 : 1 */
+    ask[0].processes = 7;
+    must(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err), err);
+    assert_true(told[0].guessed);
+    ask[0].mode = "";
+    assert_false(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err));
+    assert_non_null(strstr(err.text, "mode"));
+    inter_lesson_fini(&l);
+}
+
+static void runs_that_share_time_went_on_together(void **state)
+{
+    struct files f = name_files(*state);
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+
+    make_mode(f.path[0], 0, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 4e6});
+    make_mode(f.path[1], 100, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[2], 105, NULL, (struct made_job){"B", 1, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[3], 112, NULL, (struct made_job){"C", 1, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[4], 200, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 5e6});
+    add(&l, &f, 0, 5, INTER_DOES_BOTH);
+    assert_int_equal(l.groups.n, 3);
+    assert_int_equal(l.groups.v[0].set.njobs, 1);
+    assert_int_equal(l.groups.v[1].set.njobs, 3); /* a chain: A with B, B with C */
+    must(inter_lesson_learn(&l, false, &err), err);
+    assert_near(inter_find_carried(&l, "")->by_active[0], 4.5e6);
+    inter_lesson_fini(&l);
+}
+
+static void runs_together_teach_what_is_carried_with_so_many(void **state)
+{
+    struct files f = name_files(*state);
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+
+    make_mode(f.path[0], 0, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 10e6});
+    make_mode(f.path[1], 100, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[2], 100, NULL, (struct made_job){"B", 3, 4, 0, 10, .rate_bps = 2e6});
+    add(&l, &f, 0, 3, INTER_DOES_BOTH);
+    must(inter_lesson_learn(&l, true, &err), err);
+    const struct inter_carried *c = inter_find_carried(&l, "");
+
+    assert_int_equal(c->n, 2);
+    assert_near(c->by_active[0], 10e6);
+    assert_near(c->by_active[1], 8e6);
+    /* The three processes got three times as much as the one. */
+    assert_near(l.slope[INTER_SLOPE_PROCESSES], 1);
+    assert_int_equal(l.pairs[INTER_SLOPE_NODES], 0);
+    assert_true(l.rule_off[INTER_RULE_PROCESSES] < 1e-9);
+    assert_near(l.rule_off[INTER_RULE_JOBS], 0.25);
+    inter_lesson_fini(&l);
+}
+
+static void without_a_run_alone_nothing_is_predicted(void **state)
+{
+    struct files f = name_files(*state);
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+
+    make_mode(f.path[0], 0, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[1], 0, NULL, (struct made_job){"B", 1, 4, 0, 10, .rate_bps = 2e6});
+    add(&l, &f, 0, 2, INTER_DOES_BOTH);
+    assert_false(inter_lesson_learn(&l, false, &err));
+    assert_non_null(strstr(err.text, "--from"));
+    inter_lesson_fini(&l);
+}
+
+/* The measured runs on NFS, from those of one job alone. */
+struct off {
+    double mean, most;
+    size_t n;
+};
+
+static struct off predict_all(const struct inter_lesson *l, enum inter_rule rule)
+{
+    struct off o = {0};
+
+    for (size_t g = 0; g < l->groups.n; g++) {
+        const struct inter_set *s = &l->groups.v[g].set;
+        struct inter_ask ask[2];
+        struct inter_told told[2];
+        struct wr_err err = {0};
+
+        if (s->njobs != 2)
+            continue;
+        for (int i = 0; i < 2; i++)
+            ask[i] = (struct inter_ask){s->job[i].mode, s->job[i].nranks, s->job[i].nnodes,
+                                        s->job[i].volume_b, s->job[i].start_s};
+        must(inter_predict(told, l, ask, 2, rule, &err), err);
+        for (int i = 0; i < 2; i++) {
+            double e = fabs(told[i].runtime_s / s->job[i].runtime_s - 1);
+
+            o.mean += e;
+            o.most = fmax(o.most, e);
+            o.n++;
+        }
+    }
+    o.mean /= (double)o.n;
+    return o;
+}
+
+static void the_measured_pairs_are_predicted_within_a_tenth_on_average(void **state)
+{
+    struct place *p = *state;
+    struct inter_import im;
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+    const char *dir = p->path;
+    size_t n = 0;
+
+    must(inter_import_read(&im, WEIR_SOURCE_DIR "/tests/data/interfere/nfs_slices_250ms.csv.zst", 0,
+                           &err),
+         err);
+    must(inter_import_jobs(&im, WEIR_SOURCE_DIR "/tests/data/interfere/nfs_summary.csv", &err),
+         err);
+    must(inter_import_write(&im, &(struct inter_import_to){.path = dir}, &n, &err), err);
+    inter_import_fini(&im);
+    must(inter_lesson_add(&l, &dir, 1, INTER_DOES_BOTH, INTER_WRITE, &err), err);
+    must(inter_lesson_learn(&l, false, &err), err);
+    assert_int_equal(l.groups.n, 48);
+    struct off nodes = predict_all(&l, INTER_RULE_NODES);
+    struct off processes = predict_all(&l, INTER_RULE_PROCESSES);
+
+    assert_int_equal(nodes.n, 54);
+    if (nodes.mean > 0.085)
+        fail_msg("by nodes off by %g on average", nodes.mean);
+    assert_true(processes.mean > nodes.mean + 0.04);
+    /* Sharing does not follow the number of processes: one connection per node. */
+    assert_true(fabs(l.slope[INTER_SLOPE_PROCESSES]) < 0.15);
+    assert_true(l.rule_off[INTER_RULE_NODES] < 0.06);
+    assert_true(l.rule_off[INTER_RULE_PROCESSES] > 0.12);
+    inter_lesson_fini(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(capacity_and_caps_are_learnt_by_kind_and_mode),
+        IN_PLACE(runs_that_share_time_went_on_together),
+        IN_PLACE(runs_together_teach_what_is_carried_with_so_many),
+        IN_PLACE(without_a_run_alone_nothing_is_predicted),
+        IN_PLACE(the_measured_pairs_are_predicted_within_a_tenth_on_average),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
