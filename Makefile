@@ -11,10 +11,10 @@ all:
 	@tools/build release product
 
 deps:
-	@tools/deps build core test clang docs
+	@tools/deps build core opt test clang docs
 
 demo:
-	@tools/deps build core docs
+	@tools/deps build core opt docs
 	@tools/build release product
 	@tools/demo
 
@@ -22,12 +22,12 @@ test: deps
 	@tools/test
 
 bench:
-	@tools/deps build core bench
+	@tools/deps build core opt bench
 	@tools/build release
 	@tools/bench
 
 lint:
-	@tools/deps build core test clang lint
+	@tools/deps build core opt test clang lint
 	@tools/lint
 
 soak: deps

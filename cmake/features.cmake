@@ -39,6 +39,9 @@ weir_library(sqlite sqlite3 "run files" REQUIRED)
 weir_library(zstd libzstd "compression" REQUIRED)
 weir_library(jansson jansson "JSON" REQUIRED)
 
+# What measures data services.
+weir_library(hwloc hwloc "which NIC is near to which processor")
+
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
 weir_feature(random123 "random numbers" "" true)
 if(WEIR_CHECK)

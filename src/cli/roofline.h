@@ -5,5 +5,6 @@
 #include "cli/cli.h"
 
 extern const struct cli_verb cli_roofline_model;
+extern const struct cli_verb cli_roofline_nics;
 
 #endif

@@ -1,0 +1,163 @@
+/* table.c -- what the processes of a job took, in a file they share.
+ *
+ *   | head: magic, turns of the buckets | owner | owner | ...
+ *
+ * The file is locked while it is read, changed and written back; a lock dies with its holder.
+ * An owner is a process and when it started, so that another process with its number is not taken
+ * for it. When no owner is left the turns begin anew.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rpc/nic/nic.h"
+
+enum { MOST_OWNERS = 8192 };
+
+struct owner {
+    int64_t pid;
+    uint64_t started; /* clock ticks after boot */
+    uint32_t nic, spare;
+};
+
+struct table {
+    char magic[8];
+    uint32_t turn[NIC_MOST];
+    uint32_t n, spare;
+    struct owner owner[MOST_OWNERS];
+};
+
+static const char magic[8] = "weirnic1";
+
+/* 0: there is no such process. */
+static uint64_t started_of(int64_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long ticks = 0;
+
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    FILE *f = fopen(path, "r");
+
+    if (!f)
+        return 0;
+    size_t n = fread(text, 1, sizeof text - 1, f);
+
+    fclose(f);
+    text[n] = '\0';
+    /* Its name may hold anything, but ends with the last bracket; the time is field 22. */
+    char *at = strrchr(text, ')');
+
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        ticks = strtoull(at, NULL, 10);
+    return ticks ? ticks : 1;
+}
+
+static void reap(struct table *t)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        if (started_of(t->owner[i].pid) == t->owner[i].started)
+            t->owner[kept++] = t->owner[i];
+    t->n = kept;
+    if (!kept)
+        memset(t->turn, 0, sizeof t->turn);
+}
+
+/* What is not one of ours, or was cut off, begins anew. */
+static void load_table(struct table *t, int fd)
+{
+    ssize_t got = pread(fd, t, sizeof *t, 0);
+    size_t head = offsetof(struct table, owner);
+
+    if (got < (ssize_t)head || memcmp(t->magic, magic, sizeof magic) != 0 || t->n > MOST_OWNERS ||
+        (size_t)got < head + t->n * sizeof t->owner[0])
+        memset(t, 0, sizeof *t);
+    memcpy(t->magic, magic, sizeof magic);
+    reap(t);
+}
+
+static bool store_table(const struct table *t, int fd, const char *path, struct wr_err *err)
+{
+    size_t len = offsetof(struct table, owner) + t->n * sizeof t->owner[0];
+
+    if (pwrite(fd, t, len, 0) != (ssize_t)len || ftruncate(fd, (off_t)len))
+        return wr_fail_errno(err, "cannot write %s; make room there", path);
+    return true;
+}
+
+static bool take(struct table *t, struct nic_choice *ret, const struct nic_machine *m,
+                 const struct nic_ask *ask, struct wr_rng *rng, struct wr_err *err)
+{
+    struct nic_load load = {{0}, {0}};
+
+    if (t->n == MOST_OWNERS)
+        return wr_fail(err, WR_INPUT, "%d processes of this job took NICs; start fewer",
+                       MOST_OWNERS);
+    memcpy(load.turn, t->turn, sizeof load.turn);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->owner[i].nic < NIC_MOST)
+            load.owners[t->owner[i].nic]++;
+    if (!nic_pick(ret, m, ask, &load, rng, err))
+        return false;
+    memcpy(t->turn, load.turn, sizeof t->turn);
+    t->owner[t->n++] =
+        (struct owner){.pid = getpid(), .started = started_of(getpid()), .nic = ret->nic};
+    return true;
+}
+
+bool nic_table_take(struct nic_choice *ret, const char *path, const struct nic_machine *m,
+                    const struct nic_ask *ask, struct wr_rng *rng, struct wr_err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct nic_choice choice;
+    struct stat st;
+
+    if (fd < 0)
+        return wr_fail_errno(err, "cannot open %s, where a job's processes share NICs; remove it",
+                             path);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+        close(fd);
+        return wr_fail(err, WR_SYSTEM, "%s is somebody else's; remove it", path);
+    }
+    while (flock(fd, LOCK_EX) && errno == EINTR)
+        ;
+    struct table *t = calloc(1, sizeof *t);
+    bool ok = t != NULL || wr_fail(err, WR_SYSTEM, "no memory for the table; free some");
+
+    if (ok) {
+        load_table(t, fd);
+        ok = take(t, &choice, m, ask, rng, err) && store_table(t, fd, path, err);
+    }
+    free(t);
+    close(fd);
+    if (ok)
+        *ret = choice;
+    return ok;
+}
+
+void nic_table_path(char *into, size_t size)
+{
+    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+    const char *job = NULL;
+    char key[64];
+
+    for (size_t i = 0; !job && i < sizeof jobs / sizeof *jobs; i++)
+        job = getenv(jobs[i]);
+    if (job && *job)
+        snprintf(key, sizeof key, "job-%.40s", job);
+    else
+        snprintf(key, sizeof key, "session-%ld", (long)getsid(0));
+    for (char *c = key; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    snprintf(into, size, "/dev/shm/weir-nics-%u-%s", (unsigned)geteuid(), key);
+}

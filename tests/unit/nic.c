@@ -1,0 +1,344 @@
+/* Which NIC a process takes: on recorded machines, and among processes that share a table. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "report/csv.h"
+#include "rpc/nic/nic.h"
+
+#define DATA WEIR_SOURCE_DIR "/tests/data/roofline/"
+
+static bool skip_without_hwloc(void)
+{
+    if (!nic_have_hwloc())
+        print_message("built without hwloc: skipped\n");
+    return !nic_have_hwloc();
+}
+
+/* ---- against a simulation made elsewhere ---- */
+
+static const struct {
+    const char *scenario, *args[4];
+} scenarios[] = {
+    {"1core/proc", {"--cores", "1", NULL}},
+    {"2core/proc", {"--cores", "2", NULL}},
+    {"unbound", {"--cores", "0", NULL}},
+    {"1core/proc packed", {"--cores", "1", "--place", "packed"}},
+};
+enum { NSCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static json_t *compare_all(size_t k)
+{
+    char *argv[16] = {(char[]){"weir"},
+                      (char[]){"roofline"},
+                      (char[]){"nics"},
+                      (char[]){"--hwloc-xml"},
+                      NULL,
+                      (char[]){"--compare"},
+                      (char[]){"--json"},
+                      (char[]){"-n"},
+                      (char[]){"16"}};
+    char xml[] = DATA "aurora_like.xml", *text;
+    char words[4][16];
+    size_t len;
+    int argc = 9;
+
+    argv[4] = xml;
+    for (int i = 0; i < 4 && scenarios[k].args[i]; i++)
+        argv[argc++] = strcpy(words[i], scenarios[k].args[i]);
+    FILE *out = open_memstream(&text, &len);
+
+    assert_int_equal(cli_main(argc, argv, out, stderr), 0);
+    fclose(out);
+    json_t *rows = json_loads(text, 0, NULL);
+
+    free(text);
+    assert_non_null(rows);
+    return rows;
+}
+
+struct judge {
+    json_t *got[NSCENARIOS];
+    int compared;
+};
+
+static const json_t *find(const struct judge *j, const char *scenario, const char *policy)
+{
+    for (size_t k = 0; k < NSCENARIOS; k++)
+        for (size_t i = 0; !strcmp(scenario, scenarios[k].scenario); i++) {
+            const json_t *row = json_array_get(j->got[k], i);
+
+            if (!row)
+                break;
+            if (!strcmp(json_string_value(json_object_get(row, "policy")), policy))
+                return row;
+        }
+    fail_msg("%s, %s is not given", scenario, policy);
+    return NULL;
+}
+
+/* What chance has no part in is exact; the rest was tried often, there and here. */
+static void judge_row(void *ctx, const char *const *text, const double *col)
+{
+    struct judge *j = ctx;
+    const char *policy = strcmp(text[1], "mercury-default") ? text[1] : "passthrough";
+    const json_t *row = find(j, text[0], policy);
+    double used = json_number_value(json_object_get(row, "mean_nics_used"));
+    double least = json_number_value(json_object_get(row, "min_nics_used"));
+    double most = json_number_value(json_object_get(row, "mean_max_load"));
+    double share = json_number_value(json_object_get(row, "relative_bandwidth"));
+    bool sure = col[2] == floor(col[2]) && col[4] == floor(col[4]);
+
+    if (fabs(used - col[2]) > (sure ? 1e-9 : 0.15) || fabs(least - col[3]) > (sure ? 1e-9 : 1) ||
+        fabs(most - col[4]) > (sure ? 1e-9 : 0.2) || fabs(share - col[5]) > (sure ? 1e-3 : 0.02))
+        fail_msg("%s, %s: %g NICs, least %g, busiest %g; expected %g, %g, %g", text[0], text[1],
+                 used, least, most, col[2], col[3], col[4]);
+    j->compared++;
+}
+
+static void policies_spread_processes_as_simulated_elsewhere(void **state)
+{
+    static const char *const names[] = {"scenario",      "policy",        "mean_nics_used",
+                                        "min_nics_used", "mean_max_load", "relative_bandwidth"};
+    static const struct report_csv_shape shape = {names, 6, 6, judge_row, 3};
+    struct judge j = {.compared = 0};
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    for (size_t k = 0; k < NSCENARIOS; k++)
+        j.got[k] = compare_all(k);
+    assert_true(report_csv_read(&shape, DATA "nic_policy_sim.csv", &j, &err));
+    assert_int_equal(j.compared, 36);
+    for (size_t k = 0; k < NSCENARIOS; k++)
+        json_decref(j.got[k]);
+}
+
+/* ---- other machines ---- */
+
+static struct nic_choice pick(const struct nic_machine *m, enum nic_bucket b, enum nic_policy p,
+                              const char *bound, uint32_t cpu, struct nic_load *load)
+{
+    struct nic_ask ask = {.bucket = b, .policy = p, .cpu = cpu};
+    struct nic_choice c = {0};
+    struct wr_rng rng;
+    struct wr_err err;
+
+    wr_rng_init(&rng, 1, 0, 0);
+    assert_true(nic_cpus_parse(&ask.bound, bound, &err));
+    assert_true(nic_pick(&c, m, &ask, load, &rng, &err));
+    return c;
+}
+
+static void a_numa_node_has_its_own_nic(void **state)
+{
+    struct nic_machine *m;
+    struct nic_load load = {{0}, {0}};
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    assert_true(nic_machine_open(&m, DATA "four_numa.xml", &err));
+    assert_int_equal(m->nnics, 4);
+    assert_string_equal(m->nic[2].name, "hsn2");
+    assert_string_equal(m->nic[2].fabric, "mlx5_2");
+    for (uint32_t cpu = 0; cpu < 32; cpu++) {
+        assert_int_equal(pick(m, NIC_NUMA, NIC_ROUNDROBIN, "0-31", cpu, &load).nic, cpu / 8);
+        assert_int_equal(pick(m, NIC_PACKAGE, NIC_BYCORE, "0-31", cpu, &load).nic, cpu % 4);
+    }
+    assert_int_equal(pick(m, NIC_PASSTHROUGH, NIC_RANDOM, "8-23", 20, &load).nic, 1 + 8 % 2);
+    free(m);
+}
+
+static void a_bucket_without_a_nic_takes_all_and_says_so(void **state)
+{
+    struct nic_machine *m;
+    struct nic_load load = {{0}, {0}};
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    assert_true(nic_machine_open(&m, DATA "one_sided.xml", &err));
+    for (int b = NIC_PACKAGE; b <= NIC_PASSTHROUGH; b++) {
+        struct nic_choice near = pick(m, b, NIC_LEASTLOADED, "1", 1, &load);
+        struct nic_choice far = pick(m, b, NIC_LEASTLOADED, "5", 5, &load);
+
+        assert_false(near.fell_back);
+        assert_true(far.fell_back && far.candidates == 2);
+    }
+    free(m);
+}
+
+static void a_machine_without_nics_is_an_error(void **state)
+{
+    struct nic_machine *m = NULL;
+    struct nic_load load = {{0}, {0}};
+    struct nic_ask ask = {.bucket = NIC_ALL};
+    struct nic_choice c = {.nic = 77};
+    struct wr_rng rng;
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    assert_true(nic_machine_open(&m, DATA "no_nic.xml", &err));
+    wr_rng_init(&rng, 1, 0, 0);
+    assert_false(nic_pick(&c, m, &ask, &load, &rng, &err));
+    assert_int_equal(c.nic, 77);
+    free(m);
+    m = NULL;
+    assert_false(nic_machine_open(&m, DATA "paper_table2.csv", &err));
+    assert_null(m);
+    assert_int_equal(err.code, WR_INPUT);
+}
+
+static void lists_of_cpus_are_read_and_written(void **state)
+{
+    static const char *const good[] = {"0", "0-3,8", "4095", "1,3,5-6"};
+    static const char *const bad[] = {"", "a", "3-1", "4096", "1,", "1-", "-1", "1 2", "1,,2"};
+    struct nic_cpus c;
+    struct wr_err err;
+    char text[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(nic_cpus_parse(&c, good[i], &err));
+        nic_cpus_text(&c, text, sizeof text);
+        assert_string_equal(text, good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(nic_cpus_parse(&c, bad[i], &err));
+}
+
+/* ---- the shared table ---- */
+
+static struct nic_machine *plain_machine(uint32_t nics)
+{
+    struct nic_machine *m = calloc(1, sizeof *m);
+
+    assert_non_null(m);
+    m->nnics = nics;
+    nic_cpus_add(&m->cpus, 0);
+    return m;
+}
+
+/* A process that takes a NIC, tells which, and stays until the pipe closes. */
+static pid_t taker(const char *path, const struct nic_machine *m, enum nic_policy policy,
+                   uint32_t *ret, int *ret_hold)
+{
+    int told[2], hold[2];
+    uint32_t got = UINT32_MAX;
+
+    assert_true(!pipe(told) && !pipe(hold));
+    pid_t pid = fork();
+
+    if (!pid) {
+        struct nic_ask ask = {.bucket = NIC_ALL, .policy = policy};
+        struct nic_choice c = {.nic = UINT32_MAX};
+        struct wr_rng rng;
+        struct wr_err err;
+        char byte;
+
+        close(hold[1]);
+        nic_cpus_add(&ask.bound, 0);
+        wr_rng_init(&rng, 1, 0, 0);
+        if (!nic_table_take(&c, path, m, &ask, &rng, &err))
+            c.nic = UINT32_MAX;
+        if (write(told[1], &c.nic, sizeof c.nic) < 0 || read(hold[0], &byte, 1) < 0)
+            _exit(1);
+        _exit(0);
+    }
+    assert_true(read(told[0], &got, sizeof got) == sizeof got);
+    close(told[0]);
+    close(told[1]);
+    close(hold[0]);
+    *ret = got;
+    *ret_hold = hold[1];
+    return pid;
+}
+
+static void the_dead_leave_their_nics_to_others(void **state)
+{
+    char path[] = "/tmp/weir-test-nics-XXXXXX";
+    struct nic_machine *m = plain_machine(3);
+    uint32_t got[7];
+    pid_t pid[7];
+    int hold[7];
+
+    (void)state;
+    close(mkstemp(path));
+    for (int i = 0; i < 6; i++)
+        pid[i] = taker(path, m, NIC_LEASTLOADED, &got[i], &hold[i]);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(got[i], i % 3);
+    kill(pid[4], SIGKILL); /* both of NIC 1 */
+    kill(pid[1], SIGKILL);
+    waitpid(pid[4], NULL, 0);
+    waitpid(pid[1], NULL, 0);
+    pid[6] = taker(path, m, NIC_LEASTLOADED, &got[6], &hold[6]);
+    assert_int_equal(got[6], 1);
+    for (int i = 0; i < 7; i++)
+        close(hold[i]);
+    for (int i = 0; i < 7; i++)
+        if (i != 4 && i != 1)
+            waitpid(pid[i], NULL, 0);
+    /* Nobody is left: turns begin anew. */
+    pid[0] = taker(path, m, NIC_ROUNDROBIN, &got[0], &hold[0]);
+    assert_int_equal(got[0], 0);
+    close(hold[0]);
+    waitpid(pid[0], NULL, 0);
+    unlink(path);
+    free(m);
+}
+
+static void a_damaged_table_begins_anew(void **state)
+{
+    char path[] = "/tmp/weir-test-nics-XXXXXX";
+    struct nic_machine *m = plain_machine(2);
+    char rubbish[400];
+    uint32_t got;
+    int hold, fd = mkstemp(path);
+
+    (void)state;
+    memset(rubbish, 0xff, sizeof rubbish);
+    memcpy(rubbish, "weirnic1", 8);
+    assert_true(write(fd, rubbish, sizeof rubbish) == sizeof rubbish);
+    close(fd);
+    pid_t pid = taker(path, m, NIC_ROUNDROBIN, &got, &hold);
+
+    assert_int_equal(got, 0);
+    close(hold);
+    waitpid(pid, NULL, 0);
+    unlink(path);
+    free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(policies_spread_processes_as_simulated_elsewhere),
+        cmocka_unit_test(a_numa_node_has_its_own_nic),
+        cmocka_unit_test(a_bucket_without_a_nic_takes_all_and_says_so),
+        cmocka_unit_test(a_machine_without_nics_is_an_error),
+        cmocka_unit_test(lists_of_cpus_are_read_and_written),
+        cmocka_unit_test(the_dead_leave_their_nics_to_others),
+        cmocka_unit_test(a_damaged_table_begins_anew),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
