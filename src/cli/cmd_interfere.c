@@ -179,7 +179,7 @@ static void print_jobs(FILE *out, const struct inter_set *s, const struct inter_
         const struct inter_result *r = &a->job[i];
 
         cli_table_text(t, j->name);
-        cli_table_int(t, (int64_t)j->nranks);
+        cli_table_int(t, (int64_t)inter_processes(j));
         cli_table_int(t, (int64_t)j->nnodes);
         cli_table_real(t, digits(j->start_s, 1e3));
         cli_table_real(t, digits(j->runtime_s, 1e3));
@@ -212,7 +212,7 @@ static struct ratios ratios_of(const struct inter_set *s, const struct inter_ana
     return (struct ratios){
         a->job[i].overall_bps / a->job[k].overall_bps,
         a->job[i].overlap_bps.mid / a->job[k].overlap_bps.mid,
-        (double)s->job[i].nranks / (double)s->job[k].nranks,
+        (double)inter_processes(&s->job[i]) / (double)inter_processes(&s->job[k]),
         (double)s->job[i].nnodes / (double)s->job[k].nnodes,
     };
 }
@@ -250,10 +250,14 @@ static void print_text(const struct cli_call *call, const struct inter_set *s,
         print_pairs(call->out, s, a);
     }
     inter_verdict(s, a, &words);
-    for (size_t i = 0; i < s->notes.n; i++)
-        wr_str_addf(&words, "\nnote: %s\n", s->notes.v[i]);
     wr_str_add(&shown, "\n");
     report_wrap(&shown, wr_str_get(&words), 100);
+    for (size_t i = 0; i < s->notes.n; i++) {
+        words.n = 0;
+        wr_str_addf(&words, "note: %s\n", s->notes.v[i]);
+        wr_str_add(&shown, "\n");
+        report_wrap(&shown, wr_str_get(&words), 100);
+    }
     if (o->plot) {
         struct report_text_style style = cli_style(call->out, o->ascii);
         struct report_chart chart;
@@ -280,9 +284,9 @@ static json_t *json_of_job(const struct inter_job *j, const struct inter_result 
     return json_pack(
         "{s:s, s:s, s:s?, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:[o, o], s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:b}",
-        "name", j->name, "run", j->path, "mode", j->mode, "processes", (json_int_t)j->nranks,
-        "nodes", (json_int_t)j->nnodes, "start_s", real(j->start_s), "runtime_s",
-        real(j->runtime_s), "volume_mib", real(j->volume_b / mib), "overall_mib_s",
+        "name", j->name, "run", j->path, "mode", j->mode, "processes",
+        (json_int_t)inter_processes(j), "nodes", (json_int_t)j->nnodes, "start_s", real(j->start_s),
+        "runtime_s", real(j->runtime_s), "volume_mib", real(j->volume_b / mib), "overall_mib_s",
         real(r->overall_bps / mib), "overlap_mib_s", real(r->overlap_bps.mid / mib),
         "overlap_mib_s_95", real(r->overlap_bps.low / mib), real(r->overlap_bps.high / mib),
         "share", real(r->share), "process_spread", real(r->spread), "overlap_part",

@@ -185,7 +185,7 @@ static bool add_group(struct all_seen *all, const struct inter_lesson *l,
     for (size_t i = 0; i < g->set.njobs; i++) {
         const struct inter_job *j = &g->set.job[i];
         const struct inter_alike *a =
-            inter_find_alike(l, j->mode ? j->mode : "", j->nranks, j->nnodes);
+            inter_find_alike(l, j->mode ? j->mode : "", inter_processes(j), j->nnodes);
 
         wr_vec_push(&all->v, (struct seen){.run = g->name,
                                            .name = j->name,
@@ -193,7 +193,7 @@ static bool add_group(struct all_seen *all, const struct inter_lesson *l,
                                            .start_s = j->start_s,
                                            .weight = NAN,
                                            .nodes = (double)j->nnodes,
-                                           .processes = (double)j->nranks,
+                                           .processes = (double)inter_processes(j),
                                            .by_bytes_s = time_by_bytes(&g->set, j),
                                            .alone_s = a ? j->volume_b / a->mid_bps : NAN});
     }
@@ -319,9 +319,8 @@ const struct cli_verb cli_interfere_alone = {
         "that begin together these are the published equations, and for jobs that could each fill "
         "the server it is exact. Of run files the parts are also taken from the bytes that were "
         "moved, and jobs that were also seen alone are compared.",
-    .examples =
-        "weir interfere alone --job name=L,time=202s,nodes=5 --job name=S,time=337s,nodes=1\n"
-        "weir interfere alone a.weir b.weir\n",
+    .examples = "weir interfere alone --job time=202s,nodes=5 --job time=337s,nodes=1\n"
+                "weir interfere alone a.weir b.weir\n",
     .opts = alone_rows,
     .opts_size = sizeof(struct alone_opts),
     .main = alone_main,

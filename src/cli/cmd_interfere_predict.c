@@ -246,8 +246,7 @@ const struct cli_verb cli_interfere_predict = {
     .examples = "weir interfere predict --capacity 95MB/s --job volume=16GB --job volume=8GB\n"
                 "weir interfere predict --cases cases.json --json\n"
                 "weir interfere predict runs/*.weir\n"
-                "weir interfere predict --from alone --job volume=1GiB,processes=4,nodes=1 "
-                "--job volume=1GiB,processes=8,nodes=2\n",
+                "weir interfere predict --from runs --job volume=1GiB,processes=4,nodes=1\n",
     .opts = predict_rows,
     .opts_size = sizeof(struct interfere_predict_opts),
     .main = predict_main,

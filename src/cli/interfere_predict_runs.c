@@ -121,7 +121,7 @@ static bool predict_group(struct all_seen *all, const struct inter_lesson *l,
         const struct inter_job *j = &g->set.job[i];
 
         ask[i] = (struct inter_ask){.mode = j->mode ? j->mode : "",
-                                    .processes = j->nranks,
+                                    .processes = inter_processes(j),
                                     .nodes = j->nnodes,
                                     .volume_b = j->volume_b,
                                     .start_s = j->start_s};
@@ -173,7 +173,7 @@ static void print_seen(FILE *out, enum cli_format format, const struct all_seen 
         cli_table_text(t, s->group);
         cli_table_text(t, s->job->name);
         cli_table_text(t, shown_mode(s->job->mode ? s->job->mode : ""));
-        cli_table_int(t, (int64_t)s->job->nranks);
+        cli_table_int(t, (int64_t)inter_processes(s->job));
         cli_table_int(t, (int64_t)s->job->nnodes);
         cli_table_real(t, s->told.weight);
         cli_table_real(t, digits(s->job->start_s, scale));

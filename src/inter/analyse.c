@@ -17,14 +17,6 @@ enum { BATCHES = 20, FEW = 3 };
 
 /* ---- the overlap ---- */
 
-static bool rank_moves(const struct inter_set *s, const struct inter_job *j, size_t r)
-{
-    for (size_t k = j->first; k < j->after; k++)
-        if (inter_bytes(s, j, r, k) > 0)
-            return true;
-    return false;
-}
-
 /* Counts, for each slice, the series that are silent in it; those silent throughout do not
  * count. */
 static void count_silent(const struct inter_set *s, const struct inter_job *j,
@@ -36,7 +28,7 @@ static void count_silent(const struct inter_set *s, const struct inter_job *j,
         return;
     }
     for (size_t r = 0; r < inter_rows(j); r++) {
-        if (!rank_moves(s, j, r))
+        if (!j->counts[r])
             continue;
         for (size_t k = 0; k < s->nslices; k++)
             silent[k] += !(inter_bytes(s, j, r, k) > 0);
@@ -55,7 +47,7 @@ static bool begins_or_ends(const struct inter_set *s, enum inter_active active, 
             continue;
         }
         for (size_t r = 0; r < j->nranks; r++) {
-            bool other = false;
+            bool other = !j->counts[r];
 
             for (size_t m = k; !other && (step < 0 ? m > j->first : m + 1 < j->after);)
                 other = inter_bytes(s, j, r, m += (size_t)step) > 0;
@@ -97,7 +89,7 @@ static void node_span(const struct inter_set *s, const struct inter_job *j, size
     for (size_t q = 0; q < inter_rows(j); q++) {
         size_t first = j->first;
 
-        if (j->node[q] != j->node[r] || !rank_moves(s, j, q))
+        if (j->node[q] != j->node[r] || !j->counts[q])
             continue;
         while (!(inter_bytes(s, j, q, first) > 0))
             first++;
@@ -181,7 +173,7 @@ static double spread_in(const struct inter_set *s, const struct inter_job *j,
     for (size_t r = 0; r < j->nranks; r++) {
         double bytes = 0;
 
-        if (!rank_moves(s, j, r))
+        if (!j->counts[r])
             continue;
         for (size_t k = a->from; k < a->to; k++)
             bytes += inter_bytes(s, j, r, k);
@@ -264,7 +256,7 @@ static void judge_server(struct inter_analysis *a, const struct inter_set *s)
 static double counted(const struct inter_job *j, enum inter_rule rule)
 {
     return rule == INTER_RULE_NODES       ? (double)j->nnodes
-           : rule == INTER_RULE_PROCESSES ? (double)j->nranks
+           : rule == INTER_RULE_PROCESSES ? (double)inter_processes(j)
                                           : 1;
 }
 

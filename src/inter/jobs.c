@@ -12,6 +12,8 @@
 
 /* Slices on edges that differ by less than this part of one are on the same edge. */
 static const double same_edge = 1e-6;
+/* A process that moves less than this part of what the busiest of its job moves takes no part. */
+static const double next_to_nothing = 1e-3;
 enum { MOST_CELLS = 200000000 };
 
 void inter_note(struct inter_set *s, const char *fmt, ...)
@@ -191,23 +193,28 @@ static void lay(const struct inter_set *set, double *row, double t_s, double dt_
 static void measure(const struct inter_set *set, struct inter_job *j, const struct source_app *app,
                     double at)
 {
+    double *moved = wr_zalloc(inter_rows(j), sizeof *moved), most = 0;
+
     j->first = set->nslices;
     j->after = 0;
     for (size_t r = 0; r < inter_rows(j); r++) {
-        bool any = false;
-
         for (size_t k = 0; k < set->nslices; k++) {
             double b = inter_bytes(set, j, r, k);
 
             if (!(b > 0))
                 continue;
-            any = true;
-            j->volume_b += b;
+            moved[r] += b;
             j->first = k < j->first ? k : j->first;
             j->after = k + 1 > j->after ? k + 1 : j->after;
         }
-        j->nactive += any;
+        j->volume_b += moved[r];
+        most = fmax(most, moved[r]);
     }
+    for (size_t r = 0; r < inter_rows(j); r++) {
+        j->counts[r] = moved[r] > next_to_nothing * most;
+        j->nactive += j->counts[r];
+    }
+    free(moved);
     double seen_from = (double)j->first * set->slice_s, seen_to = (double)j->after * set->slice_s;
 
     j->start_s = isnan(app->start_s) ? seen_from : at + app->start_s;
@@ -238,6 +245,7 @@ static void add_job(struct inter_set *set, const struct source *src, size_t a, d
                             .whole_only = !app->by_rank};
     j->bytes = wr_zalloc(inter_rows(j) * set->nslices, sizeof *j->bytes);
     j->busy_to = wr_zalloc(inter_rows(j), sizeof *j->busy_to);
+    j->counts = wr_zalloc(inter_rows(j), sizeof *j->counts);
     j->node = wr_alloc(inter_rows(j) * sizeof *j->node);
     for (size_t r = 0; r < inter_rows(j); r++)
         j->node[r] = r < app->node.n ? app->node.v[r] : -1;
@@ -258,6 +266,7 @@ static void add_job(struct inter_set *set, const struct source *src, size_t a, d
         free(j->bytes);
         free(j->busy_to);
         free(j->node);
+        free(j->counts);
         return;
     }
     measure(set, j, app, at);
@@ -309,7 +318,7 @@ static void note_files(struct inter_set *set, const struct source *src, const do
         if (j->whole_only)
             inter_note(set, "Job %s has no slices per process: it counts as a whole.", j->name);
         else if (j->nactive < j->nranks)
-            inter_note(set, "%zu of %zu processes of job %s move nothing and are left out.",
+            inter_note(set, "%zu of %zu processes of job %s move next to nothing and are left out.",
                        j->nranks - j->nactive, j->nranks, j->name);
     }
 }
@@ -402,6 +411,7 @@ void inter_fini(struct inter_set *s)
         free(s->job[i].bytes);
         free(s->job[i].busy_to);
         free(s->job[i].node);
+        free(s->job[i].counts);
     }
     wr_vec_fini(&s->notes);
     wr_arena_fini(&s->arena);

@@ -33,7 +33,8 @@ struct inter_job {
     const char *path, *host;
     const char *mode; /* "private", "shared", or NULL: not known */
     size_t nranks, nnodes;
-    size_t nactive;            /* ranks that move anything at all */
+    size_t nactive;            /* ranks that count: the others move nothing, or next to nothing */
+    bool *counts;              /* by rank */
     bool whole_only;           /* no series per process: the job stands for all of them */
     double start_s, runtime_s; /* since the grid's origin */
     double volume_b;
@@ -64,6 +65,12 @@ void inter_fini(struct inter_set *s);
 static inline size_t inter_rows(const struct inter_job *j)
 {
     return j->whole_only ? 1 : j->nranks;
+}
+
+/* Processes that take part: a launcher or a shell is none. */
+static inline size_t inter_processes(const struct inter_job *j)
+{
+    return j->whole_only ? j->nranks : j->nactive;
 }
 
 static inline double inter_bytes(const struct inter_set *s, const struct inter_job *j, size_t rank,

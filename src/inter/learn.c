@@ -28,11 +28,12 @@ const struct inter_alike *inter_find_alike(const struct inter_lesson *l, const c
 
 static void add_alone(struct inter_lesson *l, const struct inter_job *j)
 {
-    const struct inter_alike *found = inter_find_alike(l, mode_of(j), j->nranks, j->nnodes);
+    const struct inter_alike *found =
+        inter_find_alike(l, mode_of(j), inter_processes(j), j->nnodes);
 
     if (!found) {
         wr_vec_push(&l->alike, (struct inter_alike){.mode = wr_arena_strdup(&l->arena, mode_of(j)),
-                                                    .processes = j->nranks,
+                                                    .processes = inter_processes(j),
                                                     .nodes = j->nnodes});
         found = &l->alike.v[l->alike.n - 1];
     }
@@ -205,8 +206,9 @@ static void judge_group(const struct inter_set *s, struct slope *slope, double *
         for (size_t k = i + 1; k < s->njobs; k++) {
             double y = log(a.job[i].share / a.job[k].share);
 
-            slope_add(&slope[INTER_SLOPE_PROCESSES],
-                      log((double)s->job[i].nranks / (double)s->job[k].nranks), y);
+            slope_add(
+                &slope[INTER_SLOPE_PROCESSES],
+                log((double)inter_processes(&s->job[i]) / (double)inter_processes(&s->job[k])), y);
             slope_add(&slope[INTER_SLOPE_NODES],
                       log((double)s->job[i].nnodes / (double)s->job[k].nnodes), y);
         }
