@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/dev_load.h"
 #include "cli/table.h"
 #include "store/dev/drive.h"
 
@@ -33,61 +34,6 @@ static const struct cli_opt dev_rows[] = {
     CLI_JSON(struct dev_opts, json),
     CLI_OPT_END,
 };
-
-static const struct dev_shipped *find_shipped(const char *name)
-{
-    const struct dev_shipped *s = dev_shipped;
-
-    while (s->name && strcmp(s->name, name) != 0)
-        s++;
-    return s->name ? s : NULL;
-}
-
-static bool is_model(const char *name)
-{
-    size_t i = 0;
-
-    while (dev_kinds[i] && strcmp(dev_kinds[i]->name, name) != 0)
-        i++;
-    return dev_kinds[i];
-}
-
-static bool fail_name(const char *name, struct wr_err *err)
-{
-    struct wr_nearest near = {.want = name};
-
-    for (size_t i = 0; dev_shipped[i].name; i++)
-        wr_nearest_try(&near, dev_shipped[i].name);
-    for (size_t i = 0; dev_kinds[i]; i++)
-        wr_nearest_try(&near, dev_kinds[i]->name);
-    if (near.best)
-        return wr_fail(err, WR_UNKNOWN, "no device or file \"%s\"; did you mean %s?", name,
-                       near.best);
-    return wr_fail(err, WR_UNKNOWN,
-                   "no device or file \"%s\"; `weir dev --help` names the devices that weir knows",
-                   name);
-}
-
-/* A name with a slash or a dot is a file's; others are looked up first. */
-static bool load(struct conf **ret, struct dev_set *into, const char *name,
-                 const struct dev_opts *o, struct wr_err *err)
-{
-    const struct dev_shipped *s = find_shipped(name);
-    char text[64];
-
-    if (s)
-        return conf_load_text(ret, into, dev_set_rows, name, s->text, strlen(s->text), o->sets.v,
-                              o->sets.n, err);
-    if (is_model(name)) {
-        int n = snprintf(text, sizeof text, "device: %s\n", name);
-
-        return conf_load_text(ret, into, dev_set_rows, name, text, (size_t)n, o->sets.v, o->sets.n,
-                              err);
-    }
-    if (!strpbrk(name, "./") && access(name, F_OK))
-        return fail_name(name, err);
-    return conf_load(ret, into, dev_set_rows, name, o->sets.v, o->sets.n, err);
-}
 
 static void print(struct cli_table *t, const struct dev_load *w, const struct dev_result *r)
 {
@@ -145,10 +91,11 @@ static bool run(const struct cli_call *call, const struct conf *conf, const stru
 
 static int dev_main(const struct cli_call *call, struct wr_err *err)
 {
+    const struct dev_opts *o = call->opts;
     struct dev_set set = {0};
     struct conf *conf;
 
-    if (!load(&conf, &set, call->args[0], call->opts, err))
+    if (!dev_load_set(&conf, &set, call->args[0], o->sets.v, o->sets.n, err))
         return cli_error(err);
     bool ok = run(call, conf, &set, err);
 
@@ -159,14 +106,17 @@ static int dev_main(const struct cli_call *call, struct wr_err *err)
 static void dev_complete(char **args, int at, FILE *out)
 {
     (void)args;
-    for (size_t i = 0; !at && dev_shipped[i].name; i++)
-        fprintf(out, "%s\n", dev_shipped[i].name);
-    for (size_t i = 0; !at && dev_kinds[i]; i++)
-        fprintf(out, "%s\n", dev_kinds[i]->name);
+    if (!at)
+        dev_load_names(out);
 }
+
+extern const struct cli_verb cli_dev_fit;
+
+static const struct cli_verb *const subs[] = {&cli_dev_fit, NULL};
 
 const struct cli_verb cli_cmd_dev = {
     .name = "dev",
+    .subs = subs,
     .summary = "run a storage device's model alone: IOPS, MB/s, latencies",
     .args = "NAME|FILE",
     .min_args = 1,

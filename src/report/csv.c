@@ -124,15 +124,22 @@ static bool read_row(struct cursor *c, const struct report_csv_shape *shape, con
 
     for (size_t k = 0; k < REPORT_CSV_MAX_COLS; k++)
         col[k] = NAN;
+    if (shape->place) {
+        shape->place->line = c->line;
+        for (size_t k = 0; k < REPORT_CSV_MAX_COLS; k++)
+            shape->place->column[k] = 1;
+    }
     for (size_t i = 0; ok && i < n; i++) {
         if (stop == STOP_LINE)
             ok = fail_at(c, err, "%zu fields where the first line has %zu; fill up with commas", i,
                          n);
         else if (!next_field(c, field, &stop, err))
             ok = false;
-        else if (is_text >> which[i] & 1)
+        if (ok && shape->place)
+            shape->place->column[which[i]] = (uint32_t)(c->field_at - c->line_start) + 1;
+        if (ok && is_text >> which[i] & 1)
             wr_str_add(&texts[which[i]], field->s);
-        else
+        else if (ok)
             ok = read_number(c, field->s, &col[which[i]], err);
     }
     if (ok && stop == STOP_FIELD)

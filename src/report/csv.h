@@ -25,6 +25,13 @@ struct report_csv_shape {
      * call. */
     void (*row)(void *ctx, const char *const *text, const double *col);
     uint32_t texts; /* bit k: name k is text; 0: only the first is */
+    /* Where the row is, for who must complain about it; may be NULL. A name that is no column of
+     * the file is at column 1. */
+    struct report_csv_place *place;
+};
+
+struct report_csv_place {
+    uint32_t line, column[REPORT_CSV_MAX_COLS];
 };
 
 /* `name` stands for the file in messages, which begin with name:line:column. */

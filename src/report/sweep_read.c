@@ -141,7 +141,8 @@ static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_er
     /* As report_sweep_csv writes them; `seeds` is known and not needed. */
     const char *names[SWEEP_COLS + 2];
     struct csv_reader reader = {s, i, 0};
-    struct report_csv_shape shape = {names, SWEEP_COLS + 2, 2, add_row, 0};
+    struct report_csv_shape shape = {
+        .names = names, .n = SWEEP_COLS + 2, .needed = 2, .row = add_row};
 
     memcpy(names, sweep_names, sizeof sweep_names);
     names[SWEEP_COLS + 1] = "seeds";

@@ -21,7 +21,8 @@ static void row(void *ctx, const char *const *text, const double *col)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     for (uint32_t texts = 0; texts <= 5; texts += 5) { /* the first only; or the third too */
-        struct report_csv_shape shape = {names, 4, 2, row, texts};
+        struct report_csv_place place;
+        struct report_csv_shape shape = {names, 4, 2, row, texts, &place};
         struct wr_err err = {0};
 
         if (!report_csv_parse(&shape, "fuzz", (const char *)data, len, NULL, &err) &&

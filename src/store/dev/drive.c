@@ -107,14 +107,21 @@ static uint32_t earliest(const uint64_t *done, uint32_t n)
 void dev_drive(struct dev *d, const struct dev_file *f, const struct dev_load *load, uint32_t depth,
                struct dev_result *ret)
 {
+    dev_drive_some(d, f, load, depth, UINT64_MAX, ret);
+}
+
+void dev_drive_some(struct dev *d, const struct dev_file *f, const struct dev_load *load,
+                    uint32_t depth, uint64_t most, struct dev_result *ret)
+{
     uint64_t done[DEV_MOST_DEPTH] = {0}, last = 0;
     uint64_t records = extent_b(f) / load->record_b * f->extents;
+    uint64_t requests = records < most ? records : most;
     struct wr_rng rng;
 
     assert(depth && depth <= DEV_MOST_DEPTH && records && records <= UINT32_MAX);
     memset(ret, 0, sizeof *ret);
     wr_rng_init(&rng, d->seed, d->entity, DRIVE_PURPOSE);
-    for (uint64_t i = 0; i < records; i++) {
+    for (uint64_t i = 0; i < requests; i++) {
         uint64_t nth = load->random ? wr_rng_below(&rng, (uint32_t)records) : i;
         uint64_t *slot = &done[earliest(done, depth)];
         struct dev_req r = {.t_ps = *slot,
@@ -126,7 +133,7 @@ void dev_drive(struct dev *d, const struct dev_file *f, const struct dev_load *l
         last = *slot > last ? *slot : last;
         wr_hist_add(&ret->latency_ps, *slot - r.t_ps);
     }
-    ret->requests = records;
-    ret->bytes = records * load->record_b;
+    ret->requests = requests;
+    ret->bytes = requests * load->record_b;
     ret->elapsed_ps = load->write ? dev_flush(d, last) : last;
 }

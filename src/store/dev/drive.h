@@ -52,5 +52,8 @@ bool dev_file_check(const struct dev_file *f, struct wr_err *err);
  * was just opened. Random records are drawn with replacement, keyed by the device's seed. */
 void dev_drive(struct dev *d, const struct dev_file *f, const struct dev_load *load, uint32_t depth,
                struct dev_result *ret);
+/* At most `most` of them. */
+void dev_drive_some(struct dev *d, const struct dev_file *f, const struct dev_load *load,
+                    uint32_t depth, uint64_t most, struct dev_result *ret);
 
 #endif
