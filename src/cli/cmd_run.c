@@ -53,12 +53,11 @@ static const char *default_out(const struct cli_call *call)
 static void print_jobs(const struct world *w, const struct world_config *c, FILE *out)
 {
     const struct ranks *rs = world_ranks(w);
-    const struct world_job *jobs = c->jobs.items;
     struct rank_stat s;
     uint64_t accesses = 0;
     uint32_t at = 0;
 
-    for (uint32_t j = 0; j < c->jobs.n; j++) {
+    for (uint32_t j = 0; j < world_jobs(w); j++) {
         double ms[5] = {0};
         uint32_t n = 0;
 
@@ -76,13 +75,10 @@ static void print_jobs(const struct world *w, const struct world_config *c, FILE
             ms[4] += (double)s.account_ps[RANK_IDLE] / 1e9;
             accesses += s.accesses;
         }
-        const char *name =
-            jobs[j].name && *jobs[j].name ? jobs[j].name : jobs[j].program.kind->name;
-
         fprintf(out,
                 "job %s: %u ranks, %.6g ms on average: compute %.6g, communication %.6g, I/O %.6g, "
                 "idle %.6g\n",
-                name, n, ms[0] / n, ms[1] / n, ms[2] / n, ms[3] / n, ms[4] / n);
+                world_job_name(w, j), n, ms[0] / n, ms[1] / n, ms[2] / n, ms[3] / n, ms[4] / n);
     }
     if (accesses)
         fprintf(out, "%llu accesses to files took %s each (io.time): no storage was modelled\n",

@@ -5,7 +5,7 @@
  * where the file says nothing. The value is YAML, so lists and mappings work.
  *
  * In a list of sections a step is a place (`jobs.0`), the `name:` of an item (`jobs.milc`), or
- * `*`, every item. `jobs.only=[milc]` keeps the items of these names and drops the rest.
+ * `*`, every item.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -188,37 +188,6 @@ static bool find_named(const struct set *s, const struct conf_node *list,
     return fail(s, err);
 }
 
-/* Drops the items that the value does not name. */
-static bool keep_only(struct conf *c, const struct set *s, struct conf_node *list,
-                      const struct conf_row *row, struct wr_err *err)
-{
-    bool *keep = wr_arena_alloc(&c->arena, list->n + 1);
-    uint64_t at;
-    uint32_t n = 0;
-
-    if (list->type != CONF_NODE_SEQ)
-        return fail_shape(list, s, "only", "a list", err);
-    if (s->value->type != CONF_NODE_SEQ) {
-        wr_fail(err, WR_INPUT, "\"only\" takes a list of names; write --set %s=[first, second]",
-                s->src->path);
-        return fail(s, err);
-    }
-    for (uint32_t i = 0; i < s->value->n; i++) {
-        const struct conf_node *name = s->value->items[i];
-
-        if (name->type != CONF_NODE_SCALAR)
-            return fail_shape(name, s, "only", "a name", err);
-        if (!find_named(s, list, row, name->text, &at, err))
-            return false;
-        keep[at] = true;
-    }
-    for (uint32_t i = 0; i < list->n; i++)
-        if (keep[i])
-            list->items[n++] = list->items[i];
-    list->n = n;
-    return true;
-}
-
 static bool step_list(struct conf *c, const struct set *s, struct spot *spot, const char *step,
                       struct wr_err *err)
 {
@@ -348,11 +317,10 @@ static void drop_old_params(struct conf *c, const struct set *s, const struct co
     }
 }
 
-/* Steps that speak of many items of a list at once. */
+/* A step that speaks of all items of a list at once. */
 static bool is_wide(const struct spot *spot, const char *step)
 {
-    return spot->row && spot->row->type == CONF_LIST && spot->row->rows &&
-           (!strcmp(step, "*") || !strcmp(step, "only"));
+    return spot->row && spot->row->type == CONF_LIST && spot->row->rows && !strcmp(step, "*");
 }
 
 static bool apply_from(struct conf *c, struct spot spot, const struct set *s, unsigned from,
@@ -367,13 +335,6 @@ static bool apply_wide(struct conf *c, struct spot spot, const struct set *s, un
         return false;
     struct conf_node *list = *spot.slot;
 
-    if (!strcmp(s->step[at], "only")) {
-        if (at + 1 == s->nsteps)
-            return keep_only(c, s, list, row, err);
-        wr_fail(err, WR_INPUT, "nothing follows \"only\"; write --set %s.only=[first, second]",
-                row->key);
-        return fail(s, err);
-    }
     if (list->type != CONF_NODE_SEQ)
         return fail_shape(list, s, "*", "a list", err);
     for (uint32_t i = 0; i < list->n; i++)

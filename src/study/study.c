@@ -26,7 +26,7 @@ static const struct conf_row option_rows[] = {
      .item = CONF_STRING,
      .offset = IN(study_option, jobs),
      .def = "",
-     .help = "names of the base's jobs that run; by default all"},
+     .help = "names of the base's jobs that run, as in its `active`; by default all"},
     CONF_END,
 };
 
@@ -353,12 +353,12 @@ bool study_find(const struct study *s, const char *which, size_t *ret, struct wr
 /* ---- one run's configuration ---- */
 
 /* The choice's names as a list in YAML. */
-static const char *only_jobs(struct wr_arena *arena, const struct conf_list *jobs)
+static const char *active_jobs(struct wr_arena *arena, const struct conf_list *jobs)
 {
     const char *const *name = jobs->items;
     struct wr_str text = {0};
 
-    wr_str_add(&text, "run.jobs.only=[");
+    wr_str_add(&text, "run.active=[");
     for (size_t i = 0; i < jobs->n; i++) {
         wr_str_add(&text, i ? ", \"" : "\"");
         for (const char *c = name[i]; *c; c++) {
@@ -399,7 +399,7 @@ static void list_overrides(const struct study *s, const struct study_run *r, ove
         const struct study_choice *c = &s->dim[d].choice[r->choice[d]];
 
         if (c->option && c->option->jobs.n)
-            wr_vec_push(list, (struct conf_override){only_jobs(arena, &c->option->jobs), s->conf,
+            wr_vec_push(list, (struct conf_override){active_jobs(arena, &c->option->jobs), s->conf,
                                                      &c->option->jobs});
     }
 }

@@ -319,6 +319,13 @@ const struct conf_row world_rows[] = {
      .rows = job_rows,
      .size = sizeof(struct world_job),
      .help = "programs that run instead of synthetic traffic; the run ends when all have ended"},
+    {.key = "active",
+     .type = CONF_LIST,
+     .item = CONF_STRING,
+     .offset = IN(world_config, active),
+     .def = "",
+     .help = "names of the jobs that run, by default all; the others get their nodes and leave "
+             "them idle, so that a job alone is where it is among them"},
     {.key = "exclude",
      .type = CONF_STRING,
      .offset = IN(world_config, exclude),

@@ -68,8 +68,9 @@ struct world_config {
     uint64_t seed;
     struct world_machine machine;
     struct world_traffic traffic;
-    struct conf_list jobs; /* struct world_job */
-    const char *exclude;   /* nodes that no job gets */
+    struct conf_list jobs;   /* struct world_job */
+    struct conf_list active; /* names of the jobs that run; none: all */
+    const char *exclude;     /* nodes that no job gets */
     struct conf_plugin mpi;
     struct coll_choice collectives;
     struct world_io io;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "rank/place/place.h"
 #include "world_priv.h"
 
@@ -59,6 +60,52 @@ static bool place_all(struct world *w, const struct conf *conf, struct wr_err *e
     return ok;
 }
 
+static bool find_job(const struct world *w, const char *const *name, const struct conf *conf,
+                     uint32_t *ret, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = *name};
+
+    for (uint32_t i = 0; i < w->njobs; i++) {
+        if (!strcmp(job_name(w->job[i].c), *name)) {
+            *ret = i;
+            return true;
+        }
+        wr_nearest_try(&near, job_name(w->job[i].c));
+    }
+    return conf_fail(conf, name, err, "no job has the name \"%s\"; %s%s%sname some of `jobs`",
+                     wr_text_clip(*name).s, near.best ? "did you mean \"" : "",
+                     near.best ? near.best : "", near.best ? "\"? Else " : "");
+}
+
+static void close_job(struct world_running *j)
+{
+    load_close(&j->load);
+    free(j->node);
+}
+
+/* Jobs that do not run have done their part: their nodes are taken. */
+static bool keep_active(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const char *const *name = w->c->active.items;
+    bool *active = wr_zalloc(w->njobs, sizeof *active), ok = true;
+    uint32_t n = 0, at = 0;
+
+    for (size_t i = 0; ok && i < w->c->active.n; i++) {
+        ok = find_job(w, &name[i], conf, &at, err);
+        active[at] = true;
+    }
+    for (uint32_t i = 0; ok && w->c->active.n && i < w->njobs; i++) {
+        if (active[i])
+            w->job[n++] = w->job[i];
+        else
+            close_job(&w->job[i]);
+    }
+    free(active);
+    if (ok && w->c->active.n)
+        w->njobs = n;
+    return ok;
+}
+
 /* ---- the wire ---- */
 
 static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
@@ -103,7 +150,8 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
         w->job[i].c = &c[i];
         ok = open_program(w, i, conf, err);
     }
-    if (!ok || !place_all(w, conf, err) || !net_open_idle(w->net, err))
+    if (!ok || !place_all(w, conf, err) || !keep_active(w, conf, err) ||
+        !net_open_idle(w->net, err))
         return false;
     struct rank_job *jobs = wr_zalloc(w->njobs, sizeof *jobs);
     struct rank_setup setup = {
@@ -118,7 +166,7 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
     for (uint32_t i = 0; i < w->njobs; i++)
         jobs[i] = (struct rank_job){.load = &w->job[i].load,
                                     .node = w->job[i].node,
-                                    .start_ps = (uint64_t)c[i].start_ps,
+                                    .start_ps = (uint64_t)w->job[i].c->start_ps,
                                     .app = (uint16_t)i};
     ranks_open(&w->rank, &setup, jobs, w->njobs);
     free(jobs);
@@ -128,10 +176,8 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
 void world_jobs_close(struct world *w)
 {
     ranks_close(w->rank);
-    for (uint32_t i = 0; w->job && i < w->njobs; i++) {
-        load_close(&w->job[i].load);
-        free(w->job[i].node);
-    }
+    for (uint32_t i = 0; w->job && i < w->njobs; i++)
+        close_job(&w->job[i]);
     free(w->job);
 }
 
@@ -145,6 +191,16 @@ bool world_jobs_check(const struct world *w, struct wr_err *err)
     default:
         return true;
     }
+}
+
+uint32_t world_jobs(const struct world *w)
+{
+    return w->njobs;
+}
+
+const char *world_job_name(const struct world *w, uint32_t job)
+{
+    return job_name(w->job[job].c);
 }
 
 /* ---- what they leave ---- */

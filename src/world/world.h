@@ -58,6 +58,8 @@ void world_print_logs(const struct world *w, struct wr_str *out);
 /* For benchmarks and tests. */
 struct ranks;
 const struct ranks *world_ranks(const struct world *w); /* NULL: no jobs */
+uint32_t world_jobs(const struct world *w);             /* that run */
+const char *world_job_name(const struct world *w, uint32_t job);
 const struct net *world_net(const struct world *w);
 
 #endif

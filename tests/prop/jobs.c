@@ -194,6 +194,38 @@ static void a_job_alone_does_not_feel_when_it_begins(void **state)
 /* ---- the language on ranks ---- */
 
 /* Runs the text on `ranks` and leaves it open. */
+/* What is measured of a job alone is then comparable with the job among others. */
+static void a_job_that_does_not_run_keeps_its_nodes(void **state)
+{
+    static const char jobs[] =
+        "jobs:\n"
+        "- {name: a, program: {kind: ncptl, file: examples/apps/checkpoint.ncptl, options: "
+        "--compute 1}, ranks: 5, placement: random-nodes}\n"
+        "- {name: b, program: {kind: ncptl, file: examples/apps/checkpoint.ncptl, options: "
+        "--compute 1}, ranks: 7, placement: random-nodes}\n";
+    const char *alone[] = {"active=[b]"}, *wrong[] = {"active=[c]"};
+    struct play both, b, none;
+    struct rank_stat x, y;
+
+    (void)state;
+    must(&both, play_open(&both, jobs, NULL, 0));
+    must(&b, play_open(&b, jobs, alone, 1));
+    must(&b, play_run(&b));
+    assert_int_equal(world_jobs(b.w), 1);
+    assert_string_equal(world_job_name(b.w, 0), "b");
+    assert_int_equal(ranks_count(world_ranks(b.w)), 7);
+    for (uint32_t i = 0; i < 7; i++) {
+        ranks_stat(world_ranks(both.w), 5 + i, &x);
+        ranks_stat(world_ranks(b.w), i, &y);
+        assert_int_equal(x.node, y.node);
+    }
+    play_close(&both);
+    play_close(&b);
+    assert_false(play_open(&none, jobs, wrong, 1));
+    assert_non_null(strstr(none.err.text, "no job has the name \"c\""));
+    play_close(&none);
+}
+
 static void play_text(struct play *p, const char *text, uint32_t ranks, const char *more)
 {
     char path[128], job[512];
@@ -301,6 +333,7 @@ int main(void)
         cmocka_unit_test(so_it_does_with_the_other_settings_of_mpi),
         cmocka_unit_test(the_same_seed_gives_the_same_run),
         cmocka_unit_test(a_job_alone_does_not_feel_when_it_begins),
+        cmocka_unit_test(a_job_that_does_not_run_keeps_its_nodes),
         cmocka_unit_test(a_timed_loop_ends_for_all_at_once),
         cmocka_unit_test(a_timed_loop_that_takes_no_time_ends_too),
         cmocka_unit_test(collectives_on_subsets_concern_only_their_members),

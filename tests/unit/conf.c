@@ -222,18 +222,6 @@ static void a_star_reaches_every_item_and_a_name_one(void **state)
     conf_close(c);
 }
 
-static void only_keeps_the_items_named(void **state)
-{
-    struct toy t;
-    struct conf *c = load(&t, three_jobs, SETS("jobs.only=[c, a]"));
-
-    (void)state;
-    assert_int_equal(t.jobs.n, 2);
-    assert_string_equal(job_at(&t, 0)->name, "a");
-    assert_string_equal(job_at(&t, 1)->name, "c");
-    conf_close(c);
-}
-
 /* As a study does: what one configuration says about another. */
 static void an_override_that_stands_in_a_file_has_its_place(void **state)
 {
@@ -615,7 +603,6 @@ int main(void)
         cmocka_unit_test(an_override_reaches_everywhere),
         cmocka_unit_test(overrides_alone_make_a_configuration),
         cmocka_unit_test(a_star_reaches_every_item_and_a_name_one),
-        cmocka_unit_test(only_keeps_the_items_named),
         cmocka_unit_test(an_override_that_stands_in_a_file_has_its_place),
         cmocka_unit_test(a_part_is_dumped_as_a_configuration_of_its_own),
         cmocka_unit_test(another_kind_leaves_the_old_parameters_behind),

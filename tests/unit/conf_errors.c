@@ -258,13 +258,6 @@ static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
     refused("", SETS("jobs.onli.name=1"),
             "--set jobs.onli.name=1: no item of \"jobs\" has the name \"onli\"; did you mean only? "
             "Or use a name, or 0 to 1");
-    refused("", SETS("jobs.only=a"),
-            "--set jobs.only=a: \"only\" takes a list of names; write --set jobs.only=[first, "
-            "second]");
-    refused("", SETS("jobs.only=[b]"),
-            "--set jobs.only=[b]: no item of \"jobs\" has the name \"b\"; use a name, or 0 to 1");
-    refused("", SETS("jobs.only.0=b"),
-            "--set jobs.only.0=b: nothing follows \"only\"; write --set jobs.only=[first, second]");
     refused("", SETS("sizes.x=1"),
             "--set sizes.x=1: \"x\" is no place in the list \"sizes\"; use 0 to 0");
     refused("", SETS("jobs.2.name=a"),
