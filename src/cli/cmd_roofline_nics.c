@@ -369,7 +369,7 @@ const struct cli_verb cli_roofline_nics = {
         "Where a bucket has no NIC, all are candidates, and the table says so.",
     .examples = "weir roofline nics --list\n"
                 "weir roofline nics --hwloc-xml node.xml -n 16 --cores 2\n"
-                "weir roofline nics --hwloc-xml node.xml --bind 0-51 --bind 52-103 --policy byset\n"
+                "weir roofline nics --hwloc-xml node.xml --bind 0-51 --bind 52-103\n"
                 "weir roofline nics --hwloc-xml node.xml --compare --cores 0\n",
     .opts = nics_rows,
     .opts_size = sizeof(struct nics_opts),
