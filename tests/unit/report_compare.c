@@ -154,7 +154,7 @@ static void seeds_are_paired_and_the_rest_is_counted(void **state)
     size_t n = 0;
 
     for (int i = 0; i < 4; i++) {
-        char name[8];
+        char name[16];
 
         snprintf(name, sizeof name, "b%d", i);
         b[i] = strcpy(paths[n++], make(p, &(struct made){.name = name,
@@ -162,7 +162,7 @@ static void seeds_are_paired_and_the_rest_is_counted(void **state)
                                                          .io_ms = i < 3 ? alone[i] : 1000}));
     }
     for (int i = 2; i >= 0; i--) {
-        char name[8];
+        char name[16];
 
         snprintf(name, sizeof name, "w%d", i);
         w[i] = strcpy(paths[n++], make(p, &(struct made){.name = name,
