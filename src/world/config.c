@@ -64,6 +64,13 @@ static const struct conf_row router_rows[] = {
      .names = net_queueing_names,
      .help = "output: packets wait in a line of their output; input: in the line of the channel "
              "they came through, the first blocking the rest"},
+    {.key = "ejection",
+     .type = CONF_CHOICE,
+     .offset = IN(world_router, ejection),
+     .def = "one",
+     .names = net_ejection_names,
+     .help = "channels of the links to nodes: one, or as many as the routing has, where it says "
+             "which (minimal and par on machines of groups, channels: study)"},
     {.key = "arbitration",
      .type = CONF_CHOICE,
      .offset = IN(world_router, arbitration),

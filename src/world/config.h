@@ -20,7 +20,7 @@ struct world_link {
 
 struct world_router {
     double delay_ps, credit_delay_ps, switch_time_ps;
-    uint32_t arbitration, accounting, switching, queueing;
+    uint32_t arbitration, accounting, switching, queueing, ejection;
     bool credit_on_link;
 };
 
