@@ -7,6 +7,7 @@
 #include "net/net.h"
 #include "rank/place/place.h"
 #include "rank/rank.h"
+#include "store/store.h"
 
 #define IN(type, field) offsetof(struct type, field)
 
@@ -291,7 +292,7 @@ static const struct conf_row io_rows[] = {
      .offset = IN(world_io, time_ps),
      .def = "1 ms",
      .max = 1e18,
-     .help = "what any access to a file takes, whatever its size: no storage is modelled"},
+     .help = "what any access to a file takes, whatever its size, where `storage` is not given"},
     CONF_END,
 };
 
@@ -355,7 +356,13 @@ const struct conf_row world_rows[] = {
      .offset = IN(world_config, io),
      .def = "",
      .rows = io_rows,
-     .help = "files of jobs"},
+     .help = "files of jobs without storage"},
+    {.key = "storage",
+     .type = CONF_PLUGIN,
+     .offset = IN(world_config, storage),
+     .def = "",
+     .kinds = store_kinds,
+     .help = "where files of jobs are; `weir list storages`"},
     {.key = "slice",
      .type = CONF_TIME,
      .offset = IN(world_config, slice_ps),
