@@ -187,8 +187,8 @@ static void add_label(struct wr_str *out, const struct study_dim *d, const char 
     while (n && !isalnum((unsigned char)label[n - 1]))
         n--;
     wr_str_add(out, out->n ? "-" : "");
-    if (!n || isdigit((unsigned char)*label))
-        wr_str_add(out, d->name);
+    for (const char *c = d->name; *c && (!n || isdigit((unsigned char)*label)); c++)
+        wr_str_addn(out, is_plain(*c) ? c : "_", 1);
     for (size_t i = 0; i < n; i++)
         wr_str_addn(out, is_plain(label[i]) ? label + i : "_", 1);
 }

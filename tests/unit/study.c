@@ -115,13 +115,14 @@ static void runs_are_found_by_name_and_number(void **state)
 static void labels_become_names_that_a_shell_takes(void **state)
 {
     struct study *s = open_study("cross:\n"
+                                 "  ../b: {key: exclude, values: [1]}\n"
                                  "  a: {key: title, values: [--x 1, a/b c, 0.5, 20 %]}\n");
 
     (void)state;
-    assert_string_equal(study_run(s, 0)->name, "x_1");
-    assert_string_equal(study_run(s, 1)->name, "a_b_c");
-    assert_string_equal(study_run(s, 2)->name, "a0.5");
-    assert_string_equal(study_run(s, 3)->name, "a20");
+    assert_string_equal(study_run(s, 0)->name, ".._b1-x_1");
+    assert_string_equal(study_run(s, 1)->name, ".._b1-a_b_c");
+    assert_string_equal(study_run(s, 2)->name, ".._b1-a0.5");
+    assert_string_equal(study_run(s, 3)->name, ".._b1-a20");
     study_close(s);
 }
 
