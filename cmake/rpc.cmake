@@ -11,4 +11,3 @@ function(weir_either room name with without)
 endfunction()
 
 weir_either(rpc/nic hwloc hwloc.c none.c)
-weir_either(rpc liburing store_uring.c store_none.c)

@@ -419,7 +419,8 @@ static int runs_main(const struct cli_call *call, struct wr_err *err)
 }
 
 static const struct cli_verb *const subs[] = {&cli_interfere_import, &cli_interfere_predict,
-                                              &cli_interfere_alone, &cli_interfere_tables, NULL};
+                                              &cli_interfere_alone,  &cli_interfere_experiment,
+                                              &cli_interfere_tables, NULL};
 
 const struct cli_verb cli_cmd_interfere = {
     .name = "interfere",

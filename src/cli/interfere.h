@@ -7,6 +7,7 @@
 extern const struct cli_verb cli_interfere_import;
 extern const struct cli_verb cli_interfere_predict;
 extern const struct cli_verb cli_interfere_alone;
+extern const struct cli_verb cli_interfere_experiment;
 extern const struct cli_verb cli_interfere_tables;
 
 #endif

@@ -20,8 +20,12 @@ static struct hmm_fit_opts with_defaults(const struct hmm_fit_opts *o)
 {
     struct hmm_fit_opts d = *o;
 
+    if (d.starts > HMM_STARTS / 2)
+        d.starts = HMM_STARTS / 2;
     if (!d.base || d.base->k + 1 != d.k)
         d.grown = 0;
+    if (d.grown > HMM_STARTS / 2 - 1)
+        d.grown = HMM_STARTS / 2 - 1;
     d.nblocks = d.nblocks ? d.nblocks : 1;
     d.em_steps = d.em_steps ? d.em_steps : 12;
     d.finalists = d.finalists ? d.finalists : 4;
@@ -32,13 +36,10 @@ static struct hmm_fit_opts with_defaults(const struct hmm_fit_opts *o)
     return d;
 }
 
-/* Sorted in; the last falls out where there are too many. */
 static void store(struct race *r, const struct hmm_model *m, double loglik)
 {
-    if (r->n == HMM_STARTS && !(loglik > r->at[r->n - 1].loglik))
-        return;
-    int at = r->n < HMM_STARTS ? r->n++ : r->n - 1;
-    double *theta = r->at[at].theta;
+    double *theta = r->at[r->n].theta;
+    int at = r->n++;
 
     hmm_params_get(theta, m);
     memcpy(theta + r->np, m->initial, sizeof *theta * (size_t)m->k);
@@ -62,10 +63,6 @@ static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
                       const struct hmm_fit_opts *o, struct hmm_fit *out)
 {
     int last = o->starts + o->grown - 1;
-    struct hmm_gaps gaps = {.n = 0};
-
-    if (o->grown)
-        hmm_find_gaps(&gaps, w, o->base);
 
     for (int i = o->from ? -1 : 0; i <= last && !(r->n && stopped(o)); i++) {
         double f = -INFINITY;
@@ -75,7 +72,7 @@ static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
         else if (i < o->starts)
             hmm_start(m, w, o, i);
         else
-            hmm_grow(m, w, o->base, &gaps, o->seed, i - o->starts);
+            hmm_grow(m, w, o->base, o->seed, i - o->starts);
         for (int step = 0; step < o->em_steps; step++) {
             f = hmm_em_step(w, m, o->initial, o->sd_least, o->sd_most);
             out->evaluations++;
@@ -128,13 +125,7 @@ static void mark_bounds(struct hmm_fit *fit, const struct hmm_bounds *b)
     }
 }
 
-/* Two that are as good would end alike. */
-static bool alike(const struct race *r, int i)
-{
-    return i && r->at[i - 1].loglik - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik);
-}
-
-/* Follows the best starts to the end. */
+/* Follows the best starts to the end. Two that are as good and alike would end alike. */
 static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
                        const struct hmm_fit_opts *o, struct hmm_fit *out, double *scratch)
 {
@@ -143,7 +134,7 @@ static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
 
     hmm_bounds_of(&bounds, w, m, o->sd_least, o->sd_most);
     for (int i = 0; i < r->n && out->finals < o->finalists && !(out->finals && stopped(o)); i++) {
-        if (alike(r, i))
+        if (i && r->at[i - 1].loglik - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik))
             continue;
         load(m, r, i);
         struct hmm_polish p = hmm_polish(m, w, &bounds, NULL, o->newton_most, o->grad_tol, scratch);

@@ -1,0 +1,300 @@
+/* trial.c -- one run of an experiment: its jobs started together, watched, and cleaned up. */
+#include "trial_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ioload/ioload.h"
+#include "run/reader.h"
+
+/* Jobs that are told when to begin are told a moment that far ahead. */
+static const double head_start_s = 0.3;
+enum { NAP_NS = 10000000, GRACE_S = 3 };
+
+struct bench {
+    const struct lab *l;
+    const struct lab_trial *t;
+    const char *scratch, *socket, *log;
+    const char *run[LAB_JOBS];
+    pid_t pid[LAB_JOBS], server; /* 0: none, or gone */
+    struct wr_arena arena;
+};
+
+/* ---- places ---- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    if (path)
+        nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static bool make_scratch(struct bench *b, struct wr_err *err)
+{
+    char *dir = wr_arena_printf(&b->arena, "%s/.weir-experiment-XXXXXX", b->l->spec.directory);
+
+    if (!mkdtemp(dir))
+        return wr_fail_errno(err, "%s: cannot make a directory there; give another `directory`",
+                             b->l->spec.directory);
+    b->scratch = dir;
+    for (size_t i = 0; i < b->t->n; i++) {
+        const char *own = wr_arena_printf(&b->arena, "%s/%c", dir, lab_job_letter(i));
+
+        if (mkdir(own, 0777))
+            return wr_fail_errno(err, "%s: cannot make a directory; make room", own);
+    }
+    return true;
+}
+
+/* ---- processes ---- */
+
+static bool forked(pid_t *ret, struct wr_err *err)
+{
+    fflush(NULL);
+    *ret = fork();
+    if (*ret < 0) {
+        *ret = 0;
+        return wr_fail_errno(err, "cannot start a process; close others");
+    }
+    if (!*ret) {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+    } else {
+        setpgid(*ret, *ret);
+    }
+    return true;
+}
+
+/* A socket's path is short, so it has a place of its own. */
+static bool start_path(struct bench *b, struct wr_err *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = wr_arena_printf(&b->arena, "%s/weir-path-XXXXXX",
+                                tmp && *tmp && strlen(tmp) < 60 ? tmp : "/tmp");
+
+    if (!mkdtemp(dir))
+        return wr_fail_errno(err, "cannot make a directory for the path's socket; set TMPDIR");
+    b->socket = wr_arena_printf(&b->arena, "%s/path", dir);
+    if (!forked(&b->server, err))
+        return false;
+    if (!b->server) {
+        struct ioload_limit limit = {.path = b->socket, .rate_bps = b->l->spec.path.rate_bps};
+        struct ioload_carried ignored;
+        struct wr_err why;
+
+        _exit(!ioload_limit_serve(&ignored, &limit, &why));
+    }
+    for (int i = 0; i < 500 && access(b->socket, F_OK); i++)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    return !access(b->socket, F_OK) ||
+           wr_fail(err, WR_SYSTEM, "the limited path did not begin; try again");
+}
+
+static void end_path(struct bench *b)
+{
+    if (b->server) {
+        kill(b->server, SIGKILL);
+        waitpid(b->server, NULL, 0);
+    }
+    if (b->socket) {
+        unlink(b->socket);
+        char *slash = strrchr(b->socket, '/');
+
+        *slash = 0;
+        rmdir(b->socket);
+    }
+}
+
+/* This very program is the `weir` that commands find. */
+static void exec_job(const struct bench *b, size_t i, const char *command)
+{
+    char exe[4096], slice[64], name[2] = {lab_job_letter(i)};
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    int log = open(b->log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+
+    exe[n > 0 ? n : 0] = 0;
+    if (log >= 0) {
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+    }
+    char *slash = strrchr(exe, '/');
+    struct wr_str path = {0};
+
+    wr_str_addf(&path, "%.*s:%s", slash ? (int)(slash - exe) : 0, exe,
+                getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+    setenv("PATH", path.s, 1);
+    snprintf(slice, sizeof slice, "%.0fns", b->l->spec.slice_ps / 1e3);
+    if (lab_writes_run(b->l))
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    else
+        execl(exe, "weir", "profile", "--quiet", "--slice", slice, "--name", name, "--output",
+              b->run[i], "--", "/bin/sh", "-c", command, (char *)NULL);
+    fprintf(stderr, "cannot run a shell: %s\n", strerror(errno));
+    _exit(127);
+}
+
+static bool start_jobs(struct bench *b, struct wr_err *err)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    double begin = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + head_start_s;
+
+    for (size_t i = 0; i < b->t->n; i++) {
+        struct wr_str command = {0};
+        struct lab_values v = {
+            .scratch = wr_arena_printf(&b->arena, "%s/%c", b->scratch, lab_job_letter(i)),
+            .socket = b->socket ? b->socket : "",
+            .run = b->run[i],
+            .begin_s = begin};
+
+        lab_command(b->l, b->t, i, &v, &command);
+        bool ok = forked(&b->pid[i], err);
+
+        if (ok && !b->pid[i])
+            exec_job(b, i, wr_str_get(&command));
+        wr_str_fini(&command);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Everybody ends; those who do not are made to. */
+static void end_jobs(struct bench *b)
+{
+    for (int hard = 0; hard < 2; hard++) {
+        uint64_t until = wr_clock_ns() + (uint64_t)GRACE_S * 1000000000;
+        size_t left = 0;
+
+        for (size_t i = 0; i < b->t->n; i++)
+            if (b->pid[i])
+                kill(-b->pid[i], hard ? SIGKILL : SIGTERM);
+        do {
+            left = 0;
+            for (size_t i = 0; i < b->t->n; i++) {
+                if (b->pid[i] && waitpid(b->pid[i], NULL, hard ? 0 : WNOHANG) == b->pid[i])
+                    b->pid[i] = 0;
+                left += b->pid[i] != 0;
+            }
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        } while (left && wr_clock_ns() < until);
+        if (!left)
+            return;
+    }
+}
+
+static bool ended_well(const struct bench *b, size_t i, int status, struct wr_err *err)
+{
+    if (WIFEXITED(status) && !WEXITSTATUS(status))
+        return true;
+    return wr_fail(err, WR_INPUT, "%s: job %c %s %d; see %s", b->t->id, lab_job_letter(i),
+                   WIFEXITED(status) ? "ended with status" : "was ended by signal",
+                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), b->log);
+}
+
+static bool watch(struct bench *b, bool (*stop)(void), bool *ret_interrupted, struct wr_err *err)
+{
+    uint64_t until = wr_clock_ns() + (uint64_t)fmin(b->l->spec.timeout_ps / 1e3, 9e18);
+    size_t left = b->t->n;
+
+    while (left) {
+        if (stop && stop()) {
+            *ret_interrupted = true;
+            return true;
+        }
+        if (wr_clock_ns() > until)
+            return wr_fail(err, WR_INPUT, "%s took longer than the timeout; give a longer one",
+                           b->t->id);
+        for (size_t i = 0; i < b->t->n; i++) {
+            int status;
+
+            if (!b->pid[i] || waitpid(b->pid[i], &status, WNOHANG) != b->pid[i])
+                continue;
+            b->pid[i] = 0;
+            left--;
+            if (!ended_well(b, i, status, err))
+                return false;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+    return true;
+}
+
+/* ---- a trial ---- */
+
+bool lab_done(const struct lab *l, const struct lab_trial *t)
+{
+    struct wr_arena arena = {0};
+    bool done = true;
+
+    for (size_t i = 0; done && i < t->n; i++) {
+        struct wr_err ignored = {0};
+        struct run_reader *r;
+
+        done = run_open(&r, lab_run_path(l, t, i, &arena), &ignored);
+        if (done) {
+            done = run_info(r)->status == RUN_COMPLETE;
+            run_close(r);
+        }
+    }
+    wr_arena_fini(&arena);
+    return done;
+}
+
+static void remove_runs(const struct bench *b)
+{
+    for (size_t i = 0; i < b->t->n; i++)
+        unlink(b->run[i]);
+}
+
+static bool set_up(struct bench *b, struct wr_err *err)
+{
+    for (size_t i = 0; i < b->t->n; i++)
+        b->run[i] = lab_run_path(b->l, b->t, i, &b->arena);
+    b->log = wr_arena_printf(&b->arena, "%s/%s.log", b->l->out, b->t->id);
+    remove_runs(b);
+    unlink(b->log);
+    return make_scratch(b, err) && (!(b->l->spec.path.rate_bps > 0) || start_path(b, err)) &&
+           start_jobs(b, err);
+}
+
+bool lab_trial_run(const struct lab *l, const struct lab_trial *t, bool (*stop)(void),
+                   bool *ret_interrupted, struct wr_err *err)
+{
+    struct bench b = {.l = l, .t = t};
+    bool ok = set_up(&b, err) && watch(&b, stop, ret_interrupted, err);
+
+    end_jobs(&b);
+    end_path(&b);
+    remove_tree(b.scratch);
+    if (ok && !*ret_interrupted && !lab_done(l, t))
+        ok = wr_fail(err, WR_INPUT, "%s: a job left no complete run file; see %s", t->id, b.log);
+    if (!ok || *ret_interrupted)
+        remove_runs(&b);
+    if (ok)
+        unlink(b.log);
+    wr_arena_fini(&b.arena);
+    return ok;
+}
