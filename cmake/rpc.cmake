@@ -11,3 +11,4 @@ function(weir_either room name with without)
 endfunction()
 
 weir_either(rpc/nic hwloc hwloc.c none.c)
+weir_either(rpc liburing store_uring.c store_none.c)

@@ -14,6 +14,7 @@
 #include "rank/place/place.h"
 #include "rank/rank.h"
 #include "store/dev/dev.h"
+#include "store/store.h"
 
 struct list_opts {
     bool json;
@@ -40,6 +41,7 @@ static const struct list_table tables[] = {
     {"programs", "program", "what the ranks of a job do", load_kinds},
     {"mpis", "mpi", "what MPI costs them", rank_mpi_kinds},
     {"collectives", "collective", "how collectives are done", coll_kinds},
+    {"storages", "storage", "where files of jobs are", store_kinds},
     {"devices", "device", "how long a disk or flash drive takes", dev_kinds},
 };
 

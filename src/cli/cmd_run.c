@@ -80,7 +80,12 @@ static void print_jobs(const struct world *w, const struct world_config *c, FILE
                 "idle %.6g\n",
                 world_job_name(w, j), n, ms[0] / n, ms[1] / n, ms[2] / n, ms[3] / n, ms[4] / n);
     }
-    if (accesses)
+    if (accesses && c->storage.kind)
+        fprintf(
+            out,
+            "%llu accesses to files of %s storage; `weir show RUN server_stat` has its devices\n",
+            (unsigned long long)accesses, c->storage.kind->name);
+    else if (accesses)
         fprintf(out, "%llu accesses to files took %s each (io.time): no storage was modelled\n",
                 (unsigned long long)accesses, wr_text_time(c->io.time_ps).s);
 }

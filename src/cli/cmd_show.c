@@ -62,6 +62,11 @@ static const struct section {
      "SELECT class, count(*) AS links, sum(bytes) AS bytes, avg(utilization) AS mean_utilization,"
      " max(utilization) AS max_utilization, sum(saturated_ns > 0) AS links_saturated,"
      " max(saturated_ns) AS max_saturated_ns FROM link_stat GROUP BY class"},
+    {"servers", 3, "storage, by sort of device",
+     "SELECT role, device, model, count(*) AS devices, sum(reads) AS reads, sum(writes) AS writes,"
+     " sum(bytes_read) AS bytes_read, sum(bytes_written) AS bytes_written, sum(seeks) AS seeks,"
+     " avg(busy_ns) AS mean_busy_ns, max(busy_ns) AS max_busy_ns, max(queue_max) AS queue_max"
+     " FROM server_stat GROUP BY role, device, model"},
     {"busiest_links", 0, "busiest links",
      "SELECT entity, class, dst_kind || ':' || dst AS \"to\", bytes, busy_ns, saturated_ns,"
      " utilization FROM link_stat WHERE busy_ns > 0"

@@ -77,7 +77,7 @@ NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k)
 
     if (k->route.dst_router == router) {
         k->out = first + k->route.dst_port;
-        k->out_vc = 0;
+        k->out_vc = n->eject ? n->eject[k->route.state] : 0;
         return;
     }
     struct route_hop hop =

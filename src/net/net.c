@@ -14,6 +14,7 @@ const char *const net_accounting_names[] = {"slots", "bytes", NULL};
 const char *const net_switching_names[] = {"store-and-forward", "cut-through", NULL};
 const char *const net_queueing_names[] = {"output", "input", NULL};
 const char *const net_rail_names[] = {"round-robin", "hash", "least-loaded", NULL};
+const char *const net_ejection_names[] = {"one", "routed", NULL};
 
 enum {
     POOL_CAP = 1 << 28,
@@ -73,10 +74,12 @@ static void set_port(struct net *n, uint32_t index, uint32_t self_door, uint32_t
     };
 }
 
-/* A link to another router has the routing's channels, to a terminal one. */
-static uint32_t port_vcs(const struct topo_port *p, const struct route *rt)
+/* A link to another router has the routing's channels, to a terminal one or as many. */
+static uint32_t port_vcs(const struct net *n, const struct topo_port *p)
 {
-    return p->kind == TOPO_ROUTER ? rt->nvcs : p->kind == TOPO_TERMINAL ? 1 : 0;
+    if (p->kind == TOPO_TERMINAL)
+        return n->eject ? n->nvcs : 1;
+    return p->kind == TOPO_ROUTER ? n->route->nvcs : 0;
 }
 
 static uint64_t count_vcs(const struct topo *t, const struct route *rt)
@@ -95,7 +98,7 @@ static void wire(struct net *n)
             const struct topo_port *tp = topo_port(t, r, p);
             uint32_t lp = tp->kind == TOPO_TERMINAL ? t->nrouters + tp->peer : tp->peer;
 
-            set_port(n, r * t->nports + p, p, lp, tp->peer_port, tp->cls, port_vcs(tp, n->route));
+            set_port(n, r * t->nports + p, p, lp, tp->peer_port, tp->cls, port_vcs(n, tp));
             if (tp->kind == TOPO_TERMINAL)
                 n->port[r * t->nports + p].cls = TOPO_EJECT;
         }
@@ -170,6 +173,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->nvcs = route->nvcs ? route->nvcs : 1;
     n->total_ports = t->nrouters * t->nports + t->nterms;
     n->total_vcs = (uint32_t)vcs;
+    n->eject = params->ejection == NET_EJECT_ROUTED ? route->eject : NULL;
     n->slot_b = (uint32_t)params->packet_b;
     n->mode = mode_of(params) | (route->early ? NET_MODE_EARLY : 0u);
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);

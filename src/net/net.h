@@ -32,11 +32,12 @@ enum net_arbitration { NET_ARB_ROUND_ROBIN, NET_ARB_LOWEST_VC, NET_ARB_AGE };
 enum net_accounting { NET_ACCOUNT_SLOTS, NET_ACCOUNT_BYTES };
 enum net_switching { NET_STORE_AND_FORWARD, NET_CUT_THROUGH };
 enum net_queueing { NET_QUEUE_OUTPUT, NET_QUEUE_INPUT };
+enum net_ejection { NET_EJECT_ONE, NET_EJECT_ROUTED };
 enum net_rail_choice { NET_RAIL_ROUND_ROBIN, NET_RAIL_HASH, NET_RAIL_LEAST_LOADED };
 
 extern const char *const net_arbitration_names[], *const net_accounting_names[];
 extern const char *const net_switching_names[], *const net_queueing_names[];
-extern const char *const net_rail_names[];
+extern const char *const net_rail_names[], *const net_ejection_names[];
 
 struct net_link_params {
     double bandwidth;  /* bytes per second */
@@ -51,7 +52,7 @@ struct net_params {
     double credit_delay_ps; /* from admission downstream to the credit upstream ... */
     bool credit_on_link;    /* ... plus the link's own latency */
     double switch_time_ps;  /* input queueing: one packet per channel and this time */
-    uint32_t arbitration, accounting, switching, queueing;
+    uint32_t arbitration, accounting, switching, queueing, ejection;
     uint64_t packet_b;     /* largest packet */
     double message_gap_ps; /* between the starts of two messages of one NIC */
     uint32_t rails, rail_choice;

@@ -349,6 +349,51 @@ bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *e
     return run_step(run, RUN_S_LINK, err);
 }
 
+bool run_put_server(struct run *run, const struct run_server *x, struct wr_err *err)
+{
+    const uint64_t rest[] = {x->reads,   x->writes, x->bytes_read, x->bytes_written,
+                             x->busy_ps, x->seeks,  x->queue_ps,   x->queue_max};
+    uint32_t role, device, model;
+
+    if (!intern(run, x->role, &role, err) || !intern(run, x->device, &device, err) ||
+        !intern(run, x->model, &model, err))
+        return false;
+    sqlite3_stmt *s = run_begin(run, RUN_S_SERVER, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, x->server);
+    sqlite3_bind_int64(s, 2, device);
+    sqlite3_bind_int64(s, 3, x->idx);
+    sqlite3_bind_int64(s, 4, x->node);
+    sqlite3_bind_int64(s, 5, role);
+    sqlite3_bind_int64(s, 6, model);
+    for (int i = 0; i < (int)(sizeof rest / sizeof rest[0]); i++)
+        bind_count(s, 7 + i, rest[i]);
+    return run_step(run, RUN_S_SERVER, err);
+}
+
+bool run_put_buffer(struct run *run, const struct run_buffer *x, struct wr_err *err)
+{
+    const uint64_t rest[] = {x->requests, x->used_b, x->used_max_b, x->dirty_b,
+                             x->in_b,     x->out_b,  x->absorbed_b, x->evicted_b,
+                             x->hit_b,    x->miss_b, x->waits,      x->wait_ps};
+    uint32_t role;
+
+    if (!intern(run, x->role, &role, err))
+        return false;
+    sqlite3_stmt *s = run_begin(run, RUN_S_BUFFER, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, x->server);
+    sqlite3_bind_int64(s, 2, x->node);
+    sqlite3_bind_int64(s, 3, role);
+    for (int i = 0; i < (int)(sizeof rest / sizeof rest[0]); i++)
+        bind_count(s, 4 + i, rest[i]);
+    return run_step(run, RUN_S_BUFFER, err);
+}
+
 static bool put_cell(struct run *run, int64_t hist, uint32_t cell, uint64_t n, struct wr_err *err)
 {
     sqlite3_stmt *s = run_begin(run, RUN_S_HIST_CELL, err);

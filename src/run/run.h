@@ -170,6 +170,32 @@ struct run_link {
 
 bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *err);
 
+/* A storage device: (server, device, idx) once. */
+struct run_server {
+    uint32_t server, node, idx; /* idx: among the devices of its sort there */
+    const char *role;           /* "server", "io_node", "client" */
+    const char *device, *model; /* "fast" or "slow"; the kind of device */
+    uint64_t reads, writes, bytes_read, bytes_written;
+    uint64_t busy_ps, seeks;
+    uint64_t queue_ps; /* requests in it, summed over time */
+    uint64_t queue_max;
+};
+
+bool run_put_server(struct run *run, const struct run_server *server, struct wr_err *err);
+
+/* The buffer of a server, and what else it counts beside its devices. */
+struct run_buffer {
+    uint32_t server, node;
+    const char *role;
+    uint64_t requests;
+    uint64_t used_b, used_max_b, dirty_b;
+    uint64_t in_b, out_b, absorbed_b; /* in = out + dirty + absorbed */
+    uint64_t evicted_b, hit_b, miss_b;
+    uint64_t waits, wait_ps; /* for room */
+};
+
+bool run_put_buffer(struct run *run, const struct run_buffer *buffer, struct wr_err *err);
+
 /* A latency distribution, in picoseconds, kept whole. `app` is RUN_ALL_APPS or
  * an application; `cls` is what was timed: "packet", "packet_remote", "message". */
 enum { RUN_ALL_APPS = -1 };

@@ -62,6 +62,12 @@ static const struct facts {
      "SELECT c.app, c.rank, d.text AS during, w.text AS cause, c.ps FROM fact_cause c"
      " LEFT JOIN dict d ON d.id = c.during LEFT JOIN dict w ON w.id = c.cause"
      " ORDER BY c.app, c.rank, d.text, w.text"},
+    {"server_stat", 3, 3,
+     "SELECT s.server, d.text AS device, s.idx, s.node, r.text AS role, m.text AS model, s.reads,"
+     " s.writes, s.bytes_read, s.bytes_written, s.busy_ps, s.seeks, s.queue_ps, s.queue_max"
+     " FROM fact_server s LEFT JOIN dict r ON r.id = s.role LEFT JOIN dict d ON d.id = s.device"
+     " LEFT JOIN dict m ON m.id = s.model ORDER BY s.server, d.text, s.idx"},
+    {"buffer_stat", 3, 1, "SELECT * FROM buffer_stat ORDER BY server"},
 };
 
 struct side {

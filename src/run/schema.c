@@ -112,6 +112,30 @@
     " FROM fact_link l LEFT JOIN dict sk ON sk.id = l.id >> 48\n" \
     " LEFT JOIN dict dk ON dk.id = l.dst_kind LEFT JOIN dict c ON c.id = l.class;\n"
 
+/* Storage: devices, and the buffers of the nodes that have one. */
+#define SERVERS \
+    "CREATE TABLE fact_server(server INTEGER, device INTEGER, idx INTEGER, node INTEGER," \
+    " role INTEGER, model INTEGER, reads INTEGER, writes INTEGER, bytes_read INTEGER," \
+    " bytes_written INTEGER, busy_ps INTEGER, seeks INTEGER, queue_ps INTEGER, queue_max INTEGER," \
+    " PRIMARY KEY(server, device, idx)) WITHOUT ROWID;\n" \
+    "CREATE VIEW server_stat AS SELECT s.server AS server, s.node AS node, r.text AS role,\n" \
+    " d.text AS device, s.idx AS idx, m.text AS model, s.reads AS reads, s.writes AS writes,\n" \
+    " s.bytes_read AS bytes_read, s.bytes_written AS bytes_written,\n" \
+    " s.busy_ps / 1000.0 AS busy_ns, s.seeks AS seeks,\n" \
+    " s.queue_ps / 1000.0 / (SELECT number FROM fact_summary WHERE key = 'sim_end_ns')\n" \
+    " AS queue_mean, s.queue_max AS queue_max FROM fact_server s\n" \
+    " LEFT JOIN dict r ON r.id = s.role LEFT JOIN dict d ON d.id = s.device\n" \
+    " LEFT JOIN dict m ON m.id = s.model;\n" \
+    "CREATE TABLE fact_buffer(server INTEGER PRIMARY KEY, node INTEGER, role INTEGER," \
+    " requests INTEGER, used_b INTEGER, used_max_b INTEGER, dirty_b INTEGER, in_b INTEGER," \
+    " out_b INTEGER, absorbed_b INTEGER, evicted_b INTEGER, hit_b INTEGER, miss_b INTEGER," \
+    " waits INTEGER, wait_ps INTEGER);\n" \
+    "CREATE VIEW buffer_stat AS SELECT b.server AS server, b.node AS node, r.text AS role,\n" \
+    " b.requests AS requests, b.used_b AS used_b, b.used_max_b AS used_max_b,\n" \
+    " b.dirty_b AS dirty_b, b.in_b AS in_b, b.out_b AS out_b, b.absorbed_b AS absorbed_b,\n" \
+    " b.evicted_b AS evicted_b, b.hit_b AS hit_b, b.miss_b AS miss_b, b.waits AS waits,\n" \
+    " b.wait_ps / 1000.0 AS wait_ns FROM fact_buffer b LEFT JOIN dict r ON r.id = b.role;\n"
+
 #define LATENCIES \
     "CREATE TABLE fact_hist(id INTEGER PRIMARY KEY, app INTEGER NOT NULL, class TEXT NOT NULL," \
     " n INTEGER NOT NULL, sum_ps REAL NOT NULL, min_ps INTEGER, max_ps INTEGER," \
@@ -161,4 +185,4 @@
     " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, lat_min_ns, seed, packets,\n" \
     " events, sim_end_ns, wall_s FROM fact_sweep;\n"
 
-const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS LATENCIES SLICES SWEEPS;
+const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS SERVERS LATENCIES SLICES SWEEPS;

@@ -52,10 +52,22 @@ static bool check_size(const struct state_data *d, const struct state_estimate_o
     return true;
 }
 
-static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k,
+/* Many states make many summits: a short series, whose starts cost little, gets more of them. */
+static int grown_starts(int starts, int k, size_t n)
+{
+    const size_t worth = 2000000; /* observations looked at by all of them */
+    size_t more = n ? worth / n * (size_t)starts / 24 : 0;
+
+    if (k <= 3 || more < 2 * (size_t)starts)
+        return 2 * starts;
+    return (int)(more > 20 * (size_t)starts ? 20 * (size_t)starts : more);
+}
+
+static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k, size_t n,
                                     const struct hmm_model *base)
 {
     int starts = o->starts > 0 ? o->starts : 24;
+    int finalists = k > 3 ? starts : starts / 2;
 
     return (struct hmm_fit_opts){.k = k,
                                  .nblocks = o->nblocks,
@@ -64,8 +76,8 @@ static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k,
                                  .day_offset_s = o->day_offset_s,
                                  .starts = k == 1 ? 1 : starts,
                                  .base = base,
-                                 .grown = 2 * starts,
-                                 .finalists = starts / 2 > 2 ? starts / 2 : 2,
+                                 .grown = grown_starts(starts, k, n),
+                                 .finalists = finalists > 2 ? finalists : 2,
                                  .seed = o->seed,
                                  .stop = o->stop,
                                  .stop_arg = o->stop_arg};
@@ -114,7 +126,7 @@ bool state_estimate(struct state_estimate *ret, const struct state_series *s, si
 
     for (int k = 1; ok && k <= opts->k; k++) {
         struct state_estimate *e = &ret[k - 1];
-        struct hmm_fit_opts o = fit_opts(opts, k, k > 1 ? &ret[k - 2].fit.model : NULL);
+        struct hmm_fit_opts o = fit_opts(opts, k, d.data.n, k > 1 ? &ret[k - 2].fit.model : NULL);
 
         memset(e, 0, sizeof *e);
         ok = hmm_fit(&e->fit, &w, &o, scratch);

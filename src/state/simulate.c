@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static int pick(const double *w, int k, struct wr_rng *g)
+int state_pick(const double *w, int k, struct wr_rng *g)
 {
     double total = 0, u;
 
@@ -42,7 +42,7 @@ static int part_at(const struct hmm_model *m, double t, double *ret_end)
 
 /* Jumps are rare beside observations or common; beyond so many between two of them the state has
  * forgotten where it came from, and one draw from exp(Q dt) says the same. */
-static int advance(const struct hmm_model *m, int s, double from, double to, struct wr_rng *g)
+int state_advance(const struct hmm_model *m, int s, double from, double to, struct wr_rng *g)
 {
     int k = m->k;
 
@@ -57,7 +57,7 @@ static int advance(const struct hmm_model *m, int s, double from, double to, str
             double p[HMM_STATES * HMM_STATES];
 
             hmm_expm(p, q, k, until - from);
-            s = pick(p + s * k, k, g);
+            s = state_pick(p + s * k, k, g);
             from = until;
             continue;
         }
@@ -71,7 +71,7 @@ static int advance(const struct hmm_model *m, int s, double from, double to, str
 
         for (int j = 0; j < k; j++)
             w[j] = j == s ? 0 : q[s * k + j];
-        s = pick(w, k, g);
+        s = state_pick(w, k, g);
         from += stay;
     }
     return s;
@@ -80,11 +80,11 @@ static int advance(const struct hmm_model *m, int s, double from, double to, str
 void state_simulate(double *x, uint8_t *state, const double *t, size_t n, const struct hmm_model *m,
                     const double *initial, struct wr_rng *g)
 {
-    int s = n ? pick(initial, m->k, g) : 0;
+    int s = n ? state_pick(initial, m->k, g) : 0;
 
     for (size_t i = 0; i < n; i++) {
         if (i)
-            s = advance(m, s, t[i - 1], t[i], g);
+            s = state_advance(m, s, t[i - 1], t[i], g);
         if (state)
             state[i] = (uint8_t)s;
         x[i] = state_draw(m, s, g);

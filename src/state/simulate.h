@@ -13,4 +13,10 @@ void state_simulate(double *x, uint8_t *state, const double *t, size_t n, const 
 /* One ln latency of a state. */
 double state_draw(const struct hmm_model *m, int s, struct wr_rng *g);
 
+/* The state at `to`, in seconds, of a path that is in state s at `from`. */
+int state_advance(const struct hmm_model *m, int s, double from, double to, struct wr_rng *g);
+
+/* One of 0..k-1 by weights. */
+int state_pick(const double *w, int k, struct wr_rng *g);
+
 #endif

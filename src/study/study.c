@@ -170,19 +170,27 @@ static bool open_axis(struct study *s, const struct study_axis *a, struct wr_err
 
 /* ---- runs ---- */
 
+static bool is_plain(char c)
+{
+    return isalnum((unsigned char)c) || strchr("._+=", c);
+}
+
 /* What a shell and a file system take without a second thought. */
 static void add_label(struct wr_str *out, const struct study_dim *d, const char *label)
 {
-    wr_str_add(out, out->n ? "-" : "");
-    if (label[strspn(label, "0123456789.")] == '\0')
-        wr_str_add(out, d->name);
-    while (*label && !isalnum((unsigned char)*label))
-        label++;
-    for (; *label; label++) {
-        bool plain = isalnum((unsigned char)*label) || strchr("._+=", *label);
+    size_t n = strlen(label);
 
-        wr_str_addn(out, plain ? label : "_", 1);
+    while (n && !isalnum((unsigned char)*label)) {
+        label++;
+        n--;
     }
+    while (n && !isalnum((unsigned char)label[n - 1]))
+        n--;
+    wr_str_add(out, out->n ? "-" : "");
+    for (const char *c = d->name; *c && (!n || isdigit((unsigned char)*label)); c++)
+        wr_str_addn(out, is_plain(*c) ? c : "_", 1);
+    for (size_t i = 0; i < n; i++)
+        wr_str_addn(out, is_plain(label[i]) ? label + i : "_", 1);
 }
 
 static int by_name(const void *a, const void *b)

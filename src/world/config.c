@@ -7,6 +7,7 @@
 #include "net/net.h"
 #include "rank/place/place.h"
 #include "rank/rank.h"
+#include "store/store.h"
 
 #define IN(type, field) offsetof(struct type, field)
 
@@ -64,6 +65,13 @@ static const struct conf_row router_rows[] = {
      .names = net_queueing_names,
      .help = "output: packets wait in a line of their output; input: in the line of the channel "
              "they came through, the first blocking the rest"},
+    {.key = "ejection",
+     .type = CONF_CHOICE,
+     .offset = IN(world_router, ejection),
+     .def = "one",
+     .names = net_ejection_names,
+     .help = "channels of the links to nodes: one, or as many as the routing has, where it says "
+             "which (minimal and par on machines of groups, channels: study)"},
     {.key = "arbitration",
      .type = CONF_CHOICE,
      .offset = IN(world_router, arbitration),
@@ -284,7 +292,7 @@ static const struct conf_row io_rows[] = {
      .offset = IN(world_io, time_ps),
      .def = "1 ms",
      .max = 1e18,
-     .help = "what any access to a file takes, whatever its size: no storage is modelled"},
+     .help = "what any access to a file takes, whatever its size, where `storage` is not given"},
     CONF_END,
 };
 
@@ -348,7 +356,13 @@ const struct conf_row world_rows[] = {
      .offset = IN(world_config, io),
      .def = "",
      .rows = io_rows,
-     .help = "files of jobs"},
+     .help = "files of jobs without storage"},
+    {.key = "storage",
+     .type = CONF_PLUGIN,
+     .offset = IN(world_config, storage),
+     .def = "",
+     .kinds = store_kinds,
+     .help = "where files of jobs are; `weir list storages`"},
     {.key = "slice",
      .type = CONF_TIME,
      .offset = IN(world_config, slice_ps),

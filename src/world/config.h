@@ -20,7 +20,7 @@ struct world_link {
 
 struct world_router {
     double delay_ps, credit_delay_ps, switch_time_ps;
-    uint32_t arbitration, accounting, switching, queueing;
+    uint32_t arbitration, accounting, switching, queueing, ejection;
     bool credit_on_link;
 };
 
@@ -60,7 +60,7 @@ struct world_job {
 };
 
 struct world_io {
-    double time_ps; /* of any access to a file: no storage is modelled */
+    double time_ps; /* of any access to a file, where no storage is modelled */
 };
 
 struct world_config {
@@ -74,7 +74,8 @@ struct world_config {
     struct conf_plugin mpi;
     struct coll_choice collectives;
     struct world_io io;
-    double slice_ps; /* 0: no time series */
+    struct conf_plugin storage; /* kind NULL: none is modelled */
+    double slice_ps;            /* 0: no time series */
 };
 
 extern const struct conf_row world_rows[];         /* a run: struct world_config */

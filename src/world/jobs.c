@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "rank/place/place.h"
 #include "world_priv.h"
 
 /* ---- opening ---- */
@@ -54,6 +53,8 @@ static bool place_all(struct world *w, const struct conf *conf, struct wr_err *e
         return false;
     if (w->c->exclude && *w->c->exclude && !place_exclude(&place, w->c->exclude, &inner))
         ok = conf_fail(conf, &w->c->exclude, err, "%s", inner.text);
+    if (ok && w->c->storage.kind)
+        ok = world_files_plan(w, conf, &place, err);
     for (uint32_t i = 0; ok && i < w->njobs; i++)
         ok = place_program(w, i, &place, conf, err);
     place_close(&place);
@@ -117,7 +118,7 @@ static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uin
     net_send(w->net, src, dst, bytes, app, cls, user);
 }
 
-static uint32_t wire_lp(void *ctx, uint32_t node)
+uint32_t world_lp(void *ctx, uint32_t node)
 {
     const struct world *w = ctx;
 
@@ -153,11 +154,14 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
     if (!ok || !place_all(w, conf, err) || !keep_active(w, conf, err) ||
         !net_open_idle(w->net, err))
         return false;
+    if (w->c->storage.kind && !world_files_open(w, conf, err))
+        return false;
     struct rank_job *jobs = wr_zalloc(w->njobs, sizeof *jobs);
     struct rank_setup setup = {
         .sim = &w->sim,
         .first_kind = WORLD_EV_RANK,
-        .wire = {.ctx = w, .send = wire_send, .lp = wire_lp, .trip = wire_trip},
+        .wire = {.ctx = w, .send = wire_send, .lp = world_lp, .trip = wire_trip},
+        .files = {.ctx = w, .begin = w->store ? world_files_begin : NULL},
         .mpi = w->c->mpi.params,
         .coll = &w->c->collectives,
         .io_ps = (uint64_t)w->c->io.time_ps,
@@ -176,6 +180,7 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
 void world_jobs_close(struct world *w)
 {
     ranks_close(w->rank);
+    world_files_close(w);
     for (uint32_t i = 0; w->job && i < w->njobs; i++)
         close_job(&w->job[i]);
     free(w->job);
@@ -294,6 +299,12 @@ static bool put_job(const struct world *w, struct run *run, uint32_t i, struct w
         if (h->n)
             ok = run_put_latency(run, i, rank_class_names[c], h, err);
     }
+    for (int c = 0; ok && w->store && c < STORE_CLASSES; c++) {
+        const struct wr_hist *h = store_latency(w->store, i, (enum store_class)c);
+
+        if (h->n)
+            ok = run_put_latency(run, i, store_class_names[c], h, err);
+    }
     if (ok && iterations->n)
         ok = run_put_latency(run, i, "iteration", iterations, err);
     if (ok && j->load.ops->finish)
@@ -334,7 +345,8 @@ bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err
          run_put_count(run, "ranks_unfinished", left, "", err) &&
          run_put_text(run, "mpi", w->c->mpi.kind->name, err);
     if (ok && accesses)
-        ok = run_put_count(run, "io_accesses", accesses, "", err) &&
-             run_put_real(run, "io_constant_ns", w->c->io.time_ps / 1e3, "ns", err);
+        ok = run_put_count(run, "io_accesses", accesses, "", err);
+    if (ok && accesses && !w->store)
+        ok = run_put_real(run, "io_constant_ns", w->c->io.time_ps / 1e3, "ns", err);
     return ok;
 }

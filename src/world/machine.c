@@ -147,6 +147,7 @@ static void set_rest(const struct world_machine *m, struct net_params *p)
     p->accounting = r->accounting;
     p->switching = r->switching;
     p->queueing = r->queueing;
+    p->ejection = r->ejection;
     p->packet_b = nic->packet_b;
     p->message_gap_ps = nic->message_gap_ps;
     p->rails = nic->rails;

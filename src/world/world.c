@@ -59,7 +59,11 @@ static void on_arrived(void *ctx, uint32_t msg)
     const struct net_msg *m = net_msg_at(w->net, msg);
 
     meter_arrived(&w->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps, w->sim.now);
-    if (m->app != world_traffic_app(w))
+    if (m->app == world_traffic_app(w))
+        return;
+    if (m->cls >= RANK_CLASSES)
+        world_files_arrived(w, m);
+    else
         ranks_arrived(w->rank, m->user, msg);
 }
 
@@ -68,7 +72,7 @@ static void on_sent(void *ctx, uint32_t msg)
     struct world *w = ctx;
     const struct net_msg *m = net_msg_at(w->net, msg);
 
-    if (m->app != world_traffic_app(w))
+    if (m->app != world_traffic_app(w) && m->cls < RANK_CLASSES)
         ranks_sent(w->rank, m->user, msg);
 }
 
@@ -309,6 +313,8 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
             look = limit - look < step ? limit : look + step;
         }
     }
+    if (w->store && !more && !world_files_check(w, err))
+        return false;
     *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
     w->end_ps = more ? at : w->sim.now;
     for (uint32_t i = 0; i < w->njobs; i++) {

@@ -4,7 +4,9 @@
 
 #include "load/load.h"
 #include "load/synth/synth.h"
+#include "rank/place/place.h"
 #include "rank/rank.h"
+#include "store/store.h"
 #include "world/world.h"
 
 struct world_source {
@@ -35,8 +37,10 @@ struct world {
     struct meter meter;
     struct world_running *job; /* [njobs] */
     uint32_t njobs;
-    bool traffic_on;    /* nodes post synthetic traffic */
-    struct ranks *rank; /* NULL: no jobs */
+    bool traffic_on;     /* nodes post synthetic traffic */
+    struct ranks *rank;  /* NULL: no jobs */
+    struct store *store; /* NULL: none is modelled */
+    struct world_files *files;
     uint64_t end_ps;
     /* time series: what was counted at the last slice's end */
     uint32_t series[TOPO_MAX_CLASSES + 4];
@@ -44,8 +48,13 @@ struct world {
 };
 
 /* jobs.c */
-enum { WORLD_EV_SOURCE = NET_EV_KINDS, WORLD_EV_RANK };
+enum {
+    WORLD_EV_SOURCE = NET_EV_KINDS,
+    WORLD_EV_RANK,
+    WORLD_EV_STORE = WORLD_EV_RANK + RANK_EV_KINDS,
+};
 
+uint32_t world_lp(void *ctx, uint32_t node); /* for wires */
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err);
 void world_jobs_close(struct world *w);
 /* Whose messages are synthetic: the application after the jobs. */
@@ -56,6 +65,20 @@ static inline uint16_t world_traffic_app(const struct world *w)
 /* The run goes on; false with the end in words when it must not. */
 bool world_jobs_check(const struct world *w, struct wr_err *err);
 bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err);
+
+/* files.c: storage */
+/* Takes the servers' nodes before jobs are placed. */
+bool world_files_plan(struct world *w, const struct conf *conf, struct place *place,
+                      struct wr_err *err);
+bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *err);
+void world_files_close(struct world *w);
+void world_files_begin(void *ctx, const struct rank_access *io, uint64_t user);
+void world_files_arrived(struct world *w, const struct net_msg *m);
+/* After the last event: does it add up, and did everything end? */
+bool world_files_check(const struct world *w, struct wr_err *err);
+bool world_files_write(const struct world *w, struct run *run, struct wr_err *err);
+bool world_files_slices_open(struct world *w, struct run *run, struct wr_err *err);
+bool world_files_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);
 
 bool world_slices_open(struct world *w, struct run *run, struct wr_err *err);
 bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);

@@ -47,7 +47,7 @@ bool world_slices_open(struct world *w, struct run *run, struct wr_err *err)
                              &w->series[SLICE_LINKS + c], err))
             return false;
     }
-    return true;
+    return !w->store || world_files_slices_open(w, run, err);
 }
 
 /* What flowed since the last slice, and what is there now. */
@@ -74,7 +74,7 @@ bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr
             return false;
         w->before[i] = now[i];
     }
-    return true;
+    return !w->store || world_files_slices_put(w, run, t_ps, err);
 }
 
 /* --- the end of a run --- */
@@ -266,5 +266,6 @@ static bool put_links(const struct world *w, struct run *run, struct wr_err *err
 bool world_write(const struct world *w, struct run *run, struct wr_err *err)
 {
     return put_summary(w, run, err) && (!w->rank || world_jobs_write(w, run, err)) &&
-           put_ranks(w, run, err) && put_latencies(w, run, err) && put_links(w, run, err);
+           (!w->store || world_files_write(w, run, err)) && put_ranks(w, run, err) &&
+           put_latencies(w, run, err) && put_links(w, run, err);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "state/estimate.h"
 #include "state_reference.h"
 
@@ -130,6 +131,53 @@ static void fits_reach_the_reference_s_maxima(void **state)
     }
 }
 
+/* Its fourth state is narrow and passed through quickly: few starts lead there. */
+static void four_states_reach_the_reference_s_best(void **state)
+{
+    struct state_estimate e[4];
+    struct state_estimate_opts o = {.k = 4, .seed = 1};
+    struct wr_err err = {0};
+    struct reference r;
+
+    (void)state;
+    reference_open(&r, 0);
+    if (!state_estimate(e, r.s, r.ns, &o, &err))
+        fail_msg("%s", err.text);
+    double want = reference_real(&r, "hmm.4.loglik");
+
+    if (!(e[3].fit.loglik >= want - 1e-3))
+        fail_msg("%s: %.4f, the reference %.4f", r.name, e[3].fit.loglik, want);
+    reference_close(&r);
+}
+
+/* A value that turns up too often, too few times for chance: growing starts there. */
+static void a_narrow_state_of_a_few_observations_is_found(void **state)
+{
+    enum { N = 800 };
+    struct state_series s = {.name = (char *)"spike", .n = N};
+    struct state_estimate e[2];
+    struct state_estimate_opts o = {.k = 2, .starts = 2, .seed = 1};
+    struct wr_err err = {0};
+    struct wr_rng g;
+    double t[N], latency[N];
+
+    (void)state;
+    wr_rng_init(&g, 5, 1, 1);
+    for (int i = 0; i < N; i++) {
+        t[i] = 60 * i;
+        latency[i] =
+            exp(-5 + (i % 80 == 7 ? 0.35 + 0.002 * wr_rng_unit(&g) : 0.3 * wr_rng_normal(&g)));
+    }
+    s.t = t;
+    s.latency = latency;
+    if (!state_estimate(e, &s, 1, &o, &err))
+        fail_msg("%s", err.text);
+    const double *narrow = e[1].fit.model.emit[1];
+
+    if (!(fabs(narrow[HMM_LOC] + 4.65) < 0.01 && narrow[HMM_SPREAD] < 0.01))
+        fail_msg("found %g wide at %g", narrow[HMM_SPREAD], narrow[HMM_LOC]);
+}
+
 static void pooling_a_series_with_itself_changes_no_parameter(void **state)
 {
     (void)state;
@@ -223,6 +271,8 @@ int main(void)
         cmocka_unit_test(the_likelihood_at_given_parameters_is_the_reference_s),
         cmocka_unit_test(expectations_and_paths_are_the_reference_s),
         cmocka_unit_test(fits_reach_the_reference_s_maxima),
+        cmocka_unit_test(four_states_reach_the_reference_s_best),
+        cmocka_unit_test(a_narrow_state_of_a_few_observations_is_found),
         cmocka_unit_test(pooling_a_series_with_itself_changes_no_parameter),
         cmocka_unit_test(rounding_does_not_collapse_a_state),
         cmocka_unit_test(a_profile_interval_falls_by_what_it_should),

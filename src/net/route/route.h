@@ -52,9 +52,11 @@ struct route {
     const struct route_ops *ops;
     const void *params;
     const struct topo *topo;
-    uint32_t nvcs;     /* channels that decide() may answer */
-    uint32_t max_hops; /* bound on router-to-router hops */
-    bool early;        /* decide() looks at the packet alone: not at loads, draws nothing */
+    uint32_t nvcs;        /* channels that decide() may answer */
+    uint32_t max_hops;    /* bound on router-to-router hops */
+    const uint8_t *eject; /* [256] channel of the link to a terminal, by the packet's state; NULL:
+                             the routing does not mind */
+    bool early;           /* decide() looks at the packet alone: not at loads, draws nothing */
     void *priv;
 };
 

@@ -31,6 +31,8 @@ static bool init(struct route *rt, struct wr_err *err)
     rt->early =
         params->choice == ROUTE_FIXED || (rt->topo->gateways && g->one_way && !g->local_first);
     walk_adopt(rt, &w);
+    if (rt->topo->gateways && g->vcs.ejects)
+        rt->eject = ((const struct route_walk *)rt->priv)->groups.vcs.eject;
     return true;
 }
 

@@ -40,6 +40,7 @@ static bool init(struct route *rt, struct wr_err *err)
     }
     rt->priv = g;
     rt->nvcs = g->vcs.nvcs;
+    rt->eject = g->vcs.ejects ? g->vcs.eject : NULL;
     rt->max_hops = groups_max_hops(g, 2 * g->global_hops);
     return true;
 }

@@ -28,6 +28,11 @@
  *
  *     L0 < L1 < G0 < G1 < L2 < G2 < L3
  *
+ * The link to a terminal may have channels, too; a terminal takes what comes, so they depend on
+ * nothing. That traffic from the same router is on channel 0 and from the same group on 1 follows
+ * from the study's timings of Checkpoint; for traffic from other groups, 1 when it comes straight
+ * over a global link and 0 after a local hop fits its MILC best (docs/models/mfnetsim.md).
+ *
  * A packet that turns away from the minimal path does so at a router with a
  * global link of its own or at its first router, so there are at most as many
  * local hops in the source group as the group is wide.
@@ -75,6 +80,7 @@ bool route_vc_segments(struct route_group_vcs *ret, uint32_t segments, uint32_t 
     if (!route_vc_fits(segments * each, "table", err))
         return false;
     ret->nvcs = segments * each;
+    ret->ejects = false;
     for (uint32_t state = 0; state < 256; state++) {
         uint32_t segment = state & GROUPS_SEGMENT;
         uint32_t local = (state & ~GROUPS_LAST) / GROUPS_LOCAL;
@@ -88,11 +94,13 @@ bool route_vc_segments(struct route_group_vcs *ret, uint32_t segments, uint32_t 
 void route_vc_study(struct route_group_vcs *ret)
 {
     ret->nvcs = 4;
+    ret->ejects = true;
     for (uint32_t state = 0; state < 256; state++) {
         uint32_t segment = state & GROUPS_SEGMENT;
         bool moved = (state & ~GROUPS_LAST) >= GROUPS_LOCAL;
 
         ret->vc[0][state] = segment == 0 ? moved : 2;
         ret->vc[1][state] = segment == 0 ? moved : 3;
+        ret->eject[state] = segment == 0 ? moved : !moved;
     }
 }

@@ -17,6 +17,8 @@
 struct route_group_vcs {
     uint8_t vc[2][256];
     uint32_t nvcs;
+    bool ejects; /* and the channel of the link to a terminal, by state */
+    uint8_t eject[256];
 };
 
 /* `segments` groups visited in order, `each` channels for each of them. */

@@ -84,6 +84,20 @@ bool place_exclude(struct place *p, const char *set, struct wr_err *err)
            place_set_each(p, set, exclude_node, p, err);
 }
 
+static bool mark_node(void *ctx, uint32_t node, struct wr_err *err)
+{
+    bool *in = ctx;
+
+    (void)err;
+    in[node] = true;
+    return true;
+}
+
+bool place_nodes(const struct place *p, const char *set, bool *in, struct wr_err *err)
+{
+    return place_set_each(p, set, mark_node, in, err);
+}
+
 static uint32_t *free_nodes(const struct place *p)
 {
     uint32_t *v = wr_alloc((p->nfree + 1ull) * sizeof *v), n = 0;

@@ -60,6 +60,9 @@ void place_close(struct place *p);
  * with commas between. Excluding twice is harmless; a node that a job has is refused. */
 bool place_exclude(struct place *p, const char *set, struct wr_err *err);
 
+/* The same words: marks the nodes of the set in in[nnodes]. */
+bool place_nodes(const struct place *p, const char *set, bool *in, struct wr_err *err);
+
 struct place_job {
     struct conf_plugin how; /* one of place_kinds and its parameters */
     uint32_t ranks;         /* at least 1 */

@@ -20,12 +20,8 @@ static struct hmm_fit_opts with_defaults(const struct hmm_fit_opts *o)
 {
     struct hmm_fit_opts d = *o;
 
-    if (d.starts > HMM_STARTS / 2)
-        d.starts = HMM_STARTS / 2;
     if (!d.base || d.base->k + 1 != d.k)
         d.grown = 0;
-    if (d.grown > HMM_STARTS / 2 - 1)
-        d.grown = HMM_STARTS / 2 - 1;
     d.nblocks = d.nblocks ? d.nblocks : 1;
     d.em_steps = d.em_steps ? d.em_steps : 12;
     d.finalists = d.finalists ? d.finalists : 4;
@@ -36,10 +32,13 @@ static struct hmm_fit_opts with_defaults(const struct hmm_fit_opts *o)
     return d;
 }
 
+/* Sorted in; the last falls out where there are too many. */
 static void store(struct race *r, const struct hmm_model *m, double loglik)
 {
-    double *theta = r->at[r->n].theta;
-    int at = r->n++;
+    if (r->n == HMM_STARTS && !(loglik > r->at[r->n - 1].loglik))
+        return;
+    int at = r->n < HMM_STARTS ? r->n++ : r->n - 1;
+    double *theta = r->at[at].theta;
 
     hmm_params_get(theta, m);
     memcpy(theta + r->np, m->initial, sizeof *theta * (size_t)m->k);
@@ -63,6 +62,10 @@ static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
                       const struct hmm_fit_opts *o, struct hmm_fit *out)
 {
     int last = o->starts + o->grown - 1;
+    struct hmm_gaps gaps = {.n = 0};
+
+    if (o->grown)
+        hmm_find_gaps(&gaps, w, o->base);
 
     for (int i = o->from ? -1 : 0; i <= last && !(r->n && stopped(o)); i++) {
         double f = -INFINITY;
@@ -72,7 +75,7 @@ static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
         else if (i < o->starts)
             hmm_start(m, w, o, i);
         else
-            hmm_grow(m, w, o->base, o->seed, i - o->starts);
+            hmm_grow(m, w, o->base, &gaps, o->seed, i - o->starts);
         for (int step = 0; step < o->em_steps; step++) {
             f = hmm_em_step(w, m, o->initial, o->sd_least, o->sd_most);
             out->evaluations++;
@@ -125,7 +128,13 @@ static void mark_bounds(struct hmm_fit *fit, const struct hmm_bounds *b)
     }
 }
 
-/* Follows the best starts to the end. Two that are as good and alike would end alike. */
+/* Two that are as good would end alike. */
+static bool alike(const struct race *r, int i)
+{
+    return i && r->at[i - 1].loglik - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik);
+}
+
+/* Follows the best starts to the end. */
 static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
                        const struct hmm_fit_opts *o, struct hmm_fit *out, double *scratch)
 {
@@ -134,7 +143,7 @@ static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
 
     hmm_bounds_of(&bounds, w, m, o->sd_least, o->sd_most);
     for (int i = 0; i < r->n && out->finals < o->finalists && !(out->finals && stopped(o)); i++) {
-        if (i && r->at[i - 1].loglik - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik))
+        if (alike(r, i))
             continue;
         load(m, r, i);
         struct hmm_polish p = hmm_polish(m, w, &bounds, NULL, o->newton_most, o->grad_tol, scratch);

@@ -11,11 +11,35 @@ double hmm_gradient_info(double *g, double *info, struct hmm_work *w, const stru
 void hmm_start(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_fit_opts *opts,
                int index);
 
-/* `base` and one more state, narrow and short: what a good model with fewer states leaves
- * unexplained is often that. */
-void hmm_grow(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
-              uint64_t seed, int index);
+/* Pieces of starts. */
+enum { HMM_SAMPLE = 512 };
 
-enum { HMM_STARTS = 128 }; /* at most */
+struct hmm_sample {
+    double v[HMM_SAMPLE];
+    int n;
+};
+
+double hmm_unit(uint64_t *rng);                                 /* [0, 1) */
+void hmm_take(struct hmm_sample *to, const struct hmm_work *w); /* ascending values */
+double hmm_spread_of(const struct hmm_sample *s);
+void hmm_other_families(struct hmm_model *m); /* from log-normal emissions to the model's own */
+
+/* Where a good model with one state less leaves most unexplained, best first. */
+enum { HMM_GAPS = 24 };
+
+struct hmm_gaps {
+    struct hmm_gap {
+        double gain, loc, sd, share; /* share: of the observations */
+    } at[HMM_GAPS];
+    int n;
+};
+
+void hmm_find_gaps(struct hmm_gaps *ret, struct hmm_work *w, const struct hmm_model *base);
+
+/* `base` and one more state: one of its states in two, a state for a gap, or one at random. */
+void hmm_grow(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
+              const struct hmm_gaps *gaps, uint64_t seed, int index);
+
+enum { HMM_STARTS = 128 }; /* remembered of all that ran */
 
 #endif

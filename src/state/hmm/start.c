@@ -15,23 +15,16 @@ static uint64_t next_u64(uint64_t *s)
     return z ^ z >> 31;
 }
 
-static double unit(uint64_t *s)
+double hmm_unit(uint64_t *s)
 {
     return (double)(next_u64(s) >> 11) * 0x1p-53;
 }
 
-enum { SAMPLE = 512 };
-
-struct sample {
-    double v[SAMPLE];
-    int n;
-};
-
 /* A few hundred values spread over the series, ascending. */
-static void take(struct sample *to, const struct hmm_work *w)
+void hmm_take(struct hmm_sample *to, const struct hmm_work *w)
 {
     const struct hmm_data *d = w->data;
-    size_t stride = d->n / SAMPLE + 1;
+    size_t stride = d->n / HMM_SAMPLE + 1;
 
     to->n = 0;
     for (size_t i = 0; i < d->n; i += stride) {
@@ -48,7 +41,7 @@ static void take(struct sample *to, const struct hmm_work *w)
 }
 
 /* One group of ascending values becomes one state. */
-static void state_of(double *emit, const struct sample *s, int from, int to, double floor_sd)
+static void state_of(double *emit, const struct hmm_sample *s, int from, int to, double floor_sd)
 {
     double mean = 0, var = 0;
 
@@ -61,7 +54,7 @@ static void state_of(double *emit, const struct sample *s, int from, int to, dou
 }
 
 /* Cuts ascending values into k groups around centres: Lloyd's algorithm on a line. */
-static void cluster(int *cut, const struct sample *s, double *centre, int k, int rounds)
+static void cluster(int *cut, const struct hmm_sample *s, double *centre, int k, int rounds)
 {
     for (int r = 0; r <= rounds; r++) {
         int at = 0;
@@ -97,14 +90,14 @@ static void sort(double *v, int n)
         }
 }
 
-static double spread_of(const struct sample *s)
+double hmm_spread_of(const struct hmm_sample *s)
 {
     double iqr = s->v[s->n * 3 / 4 < s->n ? s->n * 3 / 4 : s->n - 1] - s->v[s->n / 4];
 
     return fmax(iqr / 1.35, (s->v[s->n - 1] - s->v[0]) / 20 + 1e-4);
 }
 
-static void by_quantiles(struct hmm_model *m, const struct sample *s, double floor_sd)
+static void by_quantiles(struct hmm_model *m, const struct hmm_sample *s, double floor_sd)
 {
     for (int j = 0; j < m->k; j++) {
         int from = s->n * j / m->k, to = s->n * (j + 1) / m->k;
@@ -113,14 +106,14 @@ static void by_quantiles(struct hmm_model *m, const struct sample *s, double flo
     }
 }
 
-static void by_clusters(struct hmm_model *m, const struct sample *s, uint64_t *rng, int rounds,
+static void by_clusters(struct hmm_model *m, const struct hmm_sample *s, uint64_t *rng, int rounds,
                         bool evenly, double floor_sd)
 {
-    double centre[HMM_STATES], broad = spread_of(s);
+    double centre[HMM_STATES], broad = hmm_spread_of(s);
     int cut[HMM_STATES + 1];
 
     for (int j = 0; j < m->k; j++) {
-        double u = evenly ? (j + 0.5) / m->k : unit(rng);
+        double u = evenly ? (j + 0.5) / m->k : hmm_unit(rng);
 
         centre[j] = evenly ? s->v[0] + u * (s->v[s->n - 1] - s->v[0])
                            : s->v[(int)(u * s->n) < s->n ? (int)(u * s->n) : s->n - 1];
@@ -134,25 +127,26 @@ static void by_clusters(struct hmm_model *m, const struct sample *s, uint64_t *r
             state_of(m->emit[j], s, cut[j], cut[j + 1], floor_sd);
         if (!evenly)
             m->emit[j][HMM_SPREAD] =
-                fmax(m->emit[j][HMM_SPREAD] * exp(1.4 * (unit(rng) - 0.5)), floor_sd);
+                fmax(m->emit[j][HMM_SPREAD] * exp(1.4 * (hmm_unit(rng) - 0.5)), floor_sd);
     }
 }
 
 /* All around the middle, from narrow to wide: one state for outliers. */
-static void by_width(struct hmm_model *m, const struct sample *s, uint64_t *rng)
+static void by_width(struct hmm_model *m, const struct hmm_sample *s, uint64_t *rng)
 {
-    double broad = spread_of(s), mid = s->v[s->n / 2];
+    double broad = hmm_spread_of(s), mid = s->v[s->n / 2];
 
     for (int j = 0; j < m->k; j++) {
-        m->emit[j][HMM_LOC] = mid + broad * (unit(rng) - 0.5);
+        m->emit[j][HMM_LOC] = mid + broad * (hmm_unit(rng) - 0.5);
         m->emit[j][HMM_SPREAD] = broad * pow(3, j - (m->k - 1) / 2.0);
     }
 }
 
 /* Quantiles, but one state sits on a few close neighbours. */
-static void with_spike(struct hmm_model *m, const struct sample *s, uint64_t *rng, double floor_sd)
+static void with_spike(struct hmm_model *m, const struct hmm_sample *s, uint64_t *rng,
+                       double floor_sd)
 {
-    int at = (int)(unit(rng) * s->n), which = (int)(unit(rng) * m->k);
+    int at = (int)(hmm_unit(rng) * s->n), which = (int)(hmm_unit(rng) * m->k);
     int to = at + 1 < s->n ? at + 1 : at;
 
     by_quantiles(m, s, floor_sd);
@@ -176,7 +170,7 @@ static void even_rates(struct hmm_model *m, double dwell_s)
 }
 
 /* A second, wider normal, or the Weibull whose logarithm has the same mean and spread. */
-static void other_families(struct hmm_model *m)
+void hmm_other_families(struct hmm_model *m)
 {
     for (int s = 0; s < m->k; s++) {
         double *p = m->emit[s];
@@ -195,7 +189,7 @@ static void other_families(struct hmm_model *m)
 void hmm_start(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_fit_opts *opts,
                int index)
 {
-    struct sample s;
+    struct hmm_sample s;
     uint64_t rng = opts->seed * 0x2545f4914f6cdd1du + (uint64_t)index;
     double floor_sd, dwell = 20;
 
@@ -206,8 +200,8 @@ void hmm_start(struct hmm_model *ret, const struct hmm_work *w, const struct hmm
     ret->day_offset_s = opts->day_offset_s;
     for (int j = 0; j < ret->k; j++)
         ret->initial[j] = 1.0 / ret->k;
-    take(&s, w);
-    floor_sd = fmax(2e-3, spread_of(&s) / 100);
+    hmm_take(&s, w);
+    floor_sd = fmax(2e-3, hmm_spread_of(&s) / 100);
     if (index == 0)
         by_quantiles(ret, &s, floor_sd);
     else if (index == 1)
@@ -219,56 +213,8 @@ void hmm_start(struct hmm_model *ret, const struct hmm_work *w, const struct hmm
     else
         by_clusters(ret, &s, &rng, index % 3, false, floor_sd);
     if (index > 1)
-        dwell = exp(0.7 + 4.5 * unit(&rng));
+        dwell = exp(0.7 + 4.5 * hmm_unit(&rng));
     even_rates(ret, dwell * w->median_dt_s);
     hmm_tidy(ret);
-    other_families(ret);
-}
-
-/* The new state takes the last place; hmm_tidy sorts. */
-static void add_state(struct hmm_model *m, const struct hmm_model *base, double loc, double sd,
-                      double in, double out)
-{
-    int k = base->k + 1;
-
-    *m = *base;
-    m->k = k;
-    for (int b = 0; b < m->nblocks; b++)
-        for (int i = 0; i < k; i++)
-            for (int j = 0; j < k; j++)
-                m->q[b][i * k + j] = j == k - 1   ? in
-                                     : i == k - 1 ? out / (k - 1)
-                                                  : base->q[b][i * (k - 1) + j];
-    m->emit[k - 1][HMM_LOC] = loc;
-    m->emit[k - 1][HMM_SPREAD] = sd;
-    for (int i = 0; i < k; i++)
-        m->initial[i] = 1.0 / k;
-    struct hmm_model only = *m;
-
-    other_families(&only);
-    memcpy(m->emit[k - 1] + HMM_LOC2, only.emit[k - 1] + HMM_LOC2,
-           sizeof(double) * (HMM_EMIT - HMM_LOC2));
-    hmm_tidy(m);
-}
-
-void hmm_grow(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
-              uint64_t seed, int index)
-{
-    struct sample s;
-    uint64_t rng = seed * 0x2545f4914f6cdd1du + 0x9e37u + (uint64_t)index;
-    double rate = 1 / w->median_dt_s;
-
-    take(&s, w);
-    /* The first observation may be anything: a state for it alone. */
-    if (index == 0 && !isnan(w->data->x[0])) {
-        add_state(ret, base, w->data->x[0], 2e-3, 1e-3 / fmax(w->span_s, 1e-9), rate);
-        return;
-    }
-    double loc = s.v[(int)(unit(&rng) * s.n) % s.n];
-
-    if (index % 4 == 3) /* broad and long: outliers, another regime */
-        add_state(ret, base, loc, spread_of(&s) * (0.3 + unit(&rng)), 0.01 * rate, 0.05 * rate);
-    else
-        add_state(ret, base, loc, 3e-3 * exp(2.5 * unit(&rng)), 0.01 * rate,
-                  rate * exp(-3 * unit(&rng)));
+    hmm_other_families(ret);
 }

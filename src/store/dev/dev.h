@@ -34,6 +34,7 @@ struct dev {
     uint64_t seed;
     uint32_t entity; /* which of many devices: its randomness is its own */
     uint64_t last_ps;
+    uint64_t seeks; /* so far */
     void *priv;
 };
 

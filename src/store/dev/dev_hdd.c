@@ -289,7 +289,10 @@ static uint64_t hdd_submit(struct dev *d, const struct dev_req *r)
     /* Handlers never fail: what is beyond the end is taken from the beginning. */
     in.offset_b %= p->capacity;
     write_until(s, in.t_ps);
-    return in.write ? hdd_write(s, p, &in) : hdd_read(s, p, &in);
+    uint64_t done = in.write ? hdd_write(s, p, &in) : hdd_read(s, p, &in);
+
+    d->seeks = s->mech.seeks;
+    return done;
 }
 
 static uint64_t hdd_flush(struct dev *d, uint64_t t_ps)

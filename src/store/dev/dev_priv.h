@@ -12,6 +12,7 @@
     X(ssd)         \
     X(nvme)        \
     X(table)       \
+    X(state)       \
     X(null)
 
 #define DEV_DECLARE(n) extern const struct dev_ops dev_model_##n;

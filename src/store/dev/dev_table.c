@@ -15,6 +15,7 @@ struct table_params {
 
 struct table {
     uint64_t free_ps, end_b;
+    double part_ps; /* it is free so much later: rounding does not add up */
 };
 
 static const struct conf_row table_rows[] = {
@@ -61,8 +62,12 @@ static uint64_t table_submit(struct dev *d, const struct dev_req *r)
     uint64_t gap = r->offset_b > s->end_b ? r->offset_b - s->end_b : s->end_b - r->offset_b;
     double ps = (double)r->bytes / p->bandwidth * 1e12 + p->overhead;
 
-    /* Rounded once, as a whole. */
-    s->free_ps = dev_later(s->free_ps, r->t_ps) + dev_ps(gap > p->slack ? ps + p->seek : ps);
+    bool seek = gap > p->slack, idle = r->t_ps > s->free_ps;
+    double more = (seek ? ps + p->seek : ps) + (idle ? 0 : s->part_ps);
+
+    s->free_ps = dev_later(s->free_ps, r->t_ps) + dev_ps(more);
+    s->part_ps = more - (double)dev_ps(more);
+    d->seeks += seek;
     s->end_b = r->offset_b + r->bytes;
     return s->free_ps;
 }

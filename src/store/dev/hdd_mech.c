@@ -125,6 +125,7 @@ uint64_t hdd_access(struct hdd_mech *m, uint64_t t_ps, uint64_t offset_b, uint64
 {
     uint64_t start = dev_later(t_ps, m->free_ps);
 
+    m->seeks += cylinder_of(m, offset_b) != m->cyl;
     start += hdd_position_ps(m, start, offset_b, write);
     m->free_ps = start + hdd_transfer_ps(m, offset_b, bytes);
     m->at_b = offset_b + bytes;

@@ -45,7 +45,7 @@ struct hdd_mech {
     double c, e;     /* c + e d beyond */
     double write_ps; /* a write's head must settle for longer */
     /* where the head is */
-    uint64_t free_ps, at_b;
+    uint64_t free_ps, at_b, seeks;
     double cyl;
 };
 

@@ -1,0 +1,243 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "rpc/rpc.h"
+
+struct call {
+    uint64_t cookie;
+    uint16_t turn; /* an answer to an earlier call in this place is not taken for ours */
+    bool taken;
+};
+
+struct rpc_client {
+    struct rpc_opts o;
+    struct rpc_ep *ep;
+    struct rpc_waiter waiter;
+    rpc_done *done;
+    void *ctx;
+    struct call *call;
+    uint32_t *free_call; /* a stack */
+    uint32_t under_way, answers;
+    uint64_t dropped[RPC_DROPS];
+};
+
+static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
+{
+    struct rpc_client *c = ctx;
+    struct rpc_head h = {.id = 0};
+    enum rpc_drop drop = rpc_wire_take(&h, bytes, len, c->o.token);
+
+    (void)peer;
+    uint32_t at = h.id & 0xffff;
+
+    if (drop == RPC_TAKEN && (h.kind != RPC_RESPONSE || at >= c->o.depth || !c->call[at].taken ||
+                              c->call[at].turn != h.id >> 16))
+        drop = RPC_DROP_STRANGER;
+    if (drop != RPC_TAKEN) {
+        c->dropped[drop]++;
+        return;
+    }
+    struct call *call = &c->call[at];
+
+    call->taken = false;
+    call->turn++;
+    c->free_call[c->o.depth - c->under_way--] = at;
+    c->answers++;
+    c->done(c->ctx, call->cookie, h.status, (const uint8_t *)bytes + sizeof h, h.len);
+}
+
+static void on_bulk(void *ctx, uint64_t cookie, bool ok)
+{
+    (void)ctx;
+    (void)cookie;
+    (void)ok;
+}
+
+/* Takes a place and sends; the caller has seen that there is one. */
+static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, uint64_t cookie,
+                      const void *payload, uint32_t len)
+{
+    uint32_t at = c->free_call[c->o.depth - 1 - c->under_way++];
+    struct call *call = &c->call[at];
+    struct rpc_head h = {.magic = RPC_MAGIC,
+                         .version = RPC_VERSION,
+                         .kind = (uint8_t)kind,
+                         .op = (uint8_t)op,
+                         .token = c->o.token,
+                         .id = (uint32_t)call->turn << 16 | at,
+                         .len = len};
+
+    call->taken = true;
+    call->cookie = cookie;
+    while (!c->ep->t->send(c->ep, 0, &h, payload))
+        c->ep->t->progress(c->ep);
+}
+
+bool rpc_client_start(struct rpc_client *c, const struct rpc_call *call)
+{
+    if (c->under_way == c->o.depth)
+        return false;
+    if (call->op == RPC_OP_NOOP) {
+        send_call(c, RPC_REQUEST, call->op, call->cookie, call->payload, call->len);
+        return true;
+    }
+    struct rpc_ref ref = c->ep->t->refer(c->ep, call->at, call->bulk_len);
+
+    ref.place = call->place;
+    send_call(c, RPC_REQUEST, call->op, call->cookie, &ref, sizeof ref);
+    return true;
+}
+
+void rpc_client_flush(struct rpc_client *c)
+{
+    c->ep->t->flush(c->ep);
+}
+
+uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns)
+{
+    c->answers = 0;
+    c->ep->t->progress(c->ep);
+    if (c->answers)
+        rpc_waiter_happened(&c->waiter);
+    else
+        rpc_waiter_idle(&c->waiter, c->ep, timeout_ns, false);
+    return c->answers;
+}
+
+struct greeting {
+    bool answered;
+    enum rpc_status status;
+};
+
+static void on_greeting(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
+                        uint32_t len)
+{
+    struct greeting *g = ctx;
+
+    (void)cookie;
+    (void)payload;
+    (void)len;
+    *g = (struct greeting){true, status};
+}
+
+static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
+{
+    uint8_t about[RPC_ADDRESS];
+    size_t n = c->ep->t->introduce(c->ep, about, sizeof about);
+    struct greeting g = {false, RPC_OK};
+    uint64_t begun = wr_clock_ns(), patience = c->o.hello_ms ? c->o.hello_ms : 10000;
+
+    c->done = on_greeting;
+    c->ctx = &g;
+    send_call(c, RPC_HELLO, 0, 0, about, (uint32_t)n);
+    c->ep->t->flush(c->ep);
+    while (!g.answered && wr_clock_ns() - begun < patience * 1000000)
+        rpc_client_step(c, 100000000);
+    if (!g.answered)
+        return wr_fail(err, WR_SYSTEM,
+                       "the server at %.60s does not answer; check that it runs and that its "
+                       "token is ours",
+                       address);
+    if (g.status != RPC_OK)
+        return wr_fail(err, WR_INPUT,
+                       "the server at %.60s speaks another version; use the same weir for servers "
+                       "and clients",
+                       address);
+    return true;
+}
+
+static bool check(const struct rpc_opts *o, struct wr_err *err)
+{
+    if (!o->depth || o->depth > 4096)
+        return wr_fail(err, WR_INPUT,
+                       "a client has from 1 to 4096 calls under way; give another "
+                       "depth");
+    return true;
+}
+
+bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const char *address,
+                     rpc_done *done, void *ctx, struct wr_err *err)
+{
+    struct rpc_ep_opts eo = {.provider = o->provider,
+                             .bind = o->bind,
+                             .depth = o->depth,
+                             .peers = 1,
+                             .bulk_b = o->bulk_b,
+                             .may_block = o->wait != RPC_POLL};
+
+    if (!check(o, err))
+        return false;
+    struct rpc_client *c = wr_zalloc(1, sizeof *c);
+
+    c->o = *o;
+    c->call = wr_zalloc(o->depth, sizeof *c->call);
+    c->free_call = wr_zalloc(o->depth, sizeof *c->free_call);
+    for (uint32_t i = 0; i < o->depth; i++)
+        c->free_call[i] = o->depth - 1 - i;
+    rpc_waiter_init(&c->waiter, o);
+    if (!o->transport->open(&c->ep, &eo, err)) {
+        rpc_client_close(c);
+        return false;
+    }
+    c->ep->ctx = c;
+    c->ep->on_msg = on_msg;
+    c->ep->on_bulk = on_bulk;
+    if (!o->transport->connect(c->ep, address, err) || !greet(c, address, err)) {
+        rpc_client_close(c);
+        return false;
+    }
+    if (c->o.wait != RPC_POLL && !rpc_blocks_really(c->ep)) {
+        c->o.wait = RPC_POLL;
+        c->o.crowded = true;
+        rpc_waiter_init(&c->waiter, &c->o);
+    }
+    c->done = done;
+    c->ctx = ctx;
+    if (c->ep->bulk)
+        memset(c->ep->bulk, 0x5a, o->bulk_b);
+    *ret = c;
+    return true;
+}
+
+void rpc_client_close(struct rpc_client *c)
+{
+    if (!c)
+        return;
+    if (c->ep)
+        c->ep->t->close(c->ep);
+    free(c->call);
+    free(c->free_call);
+    free(c);
+}
+
+uint8_t *rpc_client_bulk(struct rpc_client *c)
+{
+    return c->ep->bulk;
+}
+
+size_t rpc_client_inlined(const struct rpc_client *c)
+{
+    return c->ep->inlined;
+}
+
+uint32_t rpc_client_under_way(const struct rpc_client *c)
+{
+    return c->under_way;
+}
+
+bool rpc_client_server_alive(struct rpc_client *c)
+{
+    return c->ep->t->alive(c->ep, 0);
+}
+
+const uint64_t *rpc_client_dropped(const struct rpc_client *c)
+{
+    return c->dropped;
+}
+
+enum rpc_wait rpc_client_waits(const struct rpc_client *c)
+{
+    return c->o.wait;
+}

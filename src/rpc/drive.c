@@ -1,0 +1,426 @@
+#include "rpc/drive.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+enum { SAMPLES = 64, WHOLE = 2, GONE_NS = 200000000, DRAIN_NS = 2000000000 };
+#define POISON UINT64_C(0xdeadbeefdeadbeef)
+
+struct place {
+    uint64_t sent_ns, due_ns; /* due: when it may call again */
+    uint64_t at;              /* in the server's storage */
+    uint32_t calls;           /* so far, to look at the first ones as a whole */
+    bool busy;
+};
+
+struct rpc_driver {
+    struct rpc_client *client;
+    struct rpc_opts o;
+    struct place *place;
+    /* of the load that runs */
+    const struct rpc_load *load;
+    struct rpc_seen *seen;
+    struct wr_rng rng;
+    uint64_t now_ns; /* monotonic; 0: not known in this step */
+    uint64_t from_ns, to_ns, first_ns;
+    uint64_t next_arrival_ns;
+    bool issuing;
+    uint8_t payload[RPC_INLINE_MOST];
+};
+
+uint64_t rpc_realtime_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct rpc_usage rpc_usage_now(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (struct rpc_usage){
+        (uint64_t)u.ru_utime.tv_sec * 1000000000u + (uint64_t)u.ru_utime.tv_usec * 1000u,
+        (uint64_t)u.ru_stime.tv_sec * 1000000000u + (uint64_t)u.ru_stime.tv_usec * 1000u,
+        (uint64_t)u.ru_nvcsw, (uint64_t)u.ru_nivcsw};
+}
+
+/* ---- what the bytes should be ---- */
+
+static bool is_bulk(enum rpc_op op)
+{
+    return op != RPC_OP_NOOP;
+}
+
+static uint8_t *memory_of(const struct rpc_driver *d, uint32_t k)
+{
+    return rpc_client_bulk(d->client) + k * d->load->size_b;
+}
+
+static uint64_t expected(const struct rpc_driver *d, const struct place *p, uint64_t offset)
+{
+    return d->load->op == RPC_OP_GET ? rpc_pattern(offset) : rpc_storage_pattern(p->at + offset);
+}
+
+static uint64_t sample_at(const struct rpc_driver *d, uint32_t k)
+{
+    return (d->load->size_b - 8) / SAMPLES * k / 8 * 8;
+}
+
+static bool brings_data(enum rpc_op op)
+{
+    return op == RPC_OP_GET || op == RPC_OP_SREAD;
+}
+
+/* Spoil what will be looked at, or write what will be taken. */
+static void prepare(struct rpc_driver *d, uint32_t k)
+{
+    const struct rpc_load *l = d->load;
+    struct place *p = &d->place[k];
+    uint8_t *at = memory_of(d, k);
+    uint64_t poison = POISON;
+
+    if (brings_data(l->op) && l->size_b >= 8)
+        for (uint32_t i = 0; i < SAMPLES; i++)
+            memcpy(at + sample_at(d, i), &poison, 8);
+    if (l->op == RPC_OP_SWRITE && l->size_b < 1 << 20)
+        for (size_t i = 0; i + 8 <= l->size_b; i += 8) {
+            uint64_t v = rpc_storage_pattern(p->at + i);
+
+            memcpy(at + i, &v, 8);
+        }
+}
+
+static bool data_is_right(const struct rpc_driver *d, uint32_t k)
+{
+    const struct place *p = &d->place[k];
+    const uint8_t *at = memory_of(d, k);
+    uint64_t v;
+
+    if (d->load->size_b < 8)
+        return true;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        memcpy(&v, at + sample_at(d, i), 8);
+        if (v != expected(d, p, sample_at(d, i)))
+            return false;
+    }
+    for (size_t i = 0; p->calls <= WHOLE && i + 8 <= d->load->size_b; i += 8) {
+        memcpy(&v, at + i, 8);
+        if (v != expected(d, p, i))
+            return false;
+    }
+    return true;
+}
+
+/* ---- calls ---- */
+
+static uint64_t now(struct rpc_driver *d)
+{
+    if (!d->now_ns)
+        d->now_ns = wr_clock_ns();
+    return d->now_ns;
+}
+
+static void start_call(struct rpc_driver *d, uint32_t k, uint64_t since_ns)
+{
+    const struct rpc_load *l = d->load;
+    struct place *p = &d->place[k];
+    struct rpc_call call = {.op = l->op, .cookie = k};
+
+    if (!is_bulk(l->op)) {
+        call.payload = d->payload;
+        call.len = (uint32_t)l->size_b;
+    } else {
+        if (l->op == RPC_OP_SREAD || l->op == RPC_OP_SWRITE)
+            p->at = wr_rng_u64(&d->rng) % (l->storage_b / l->size_b) * l->size_b;
+        call.at = k * l->size_b;
+        call.bulk_len = l->size_b;
+        call.place = p->at;
+        prepare(d, k);
+    }
+    p->sent_ns = since_ns;
+    p->busy = true;
+    p->calls++;
+    rpc_client_start(d->client, &call);
+}
+
+static void count(struct rpc_driver *d, uint64_t at_ns, uint64_t latency_ns)
+{
+    const struct rpc_load *l = d->load;
+    struct rpc_seen *s = d->seen;
+
+    if (at_ns < d->from_ns || at_ns >= d->to_ns)
+        return;
+    s->calls++;
+    s->bytes += l->size_b;
+    wr_hist_add(&s->latency_ns, latency_ns);
+    if (l->slice_ns) {
+        uint64_t k = (at_ns - d->from_ns) / l->slice_ns;
+
+        if (k < RPC_SLICES)
+            s->slice_calls[k]++;
+    }
+}
+
+static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
+                    uint32_t len)
+{
+    struct rpc_driver *d = ctx;
+    uint32_t k = (uint32_t)cookie;
+    struct place *p = &d->place[k];
+    uint64_t t = now(d);
+
+    p->busy = false;
+    p->due_ns = t + d->load->think_ns;
+    if (status == RPC_BAD_DATA)
+        d->seen->bad_data++;
+    else if (status != RPC_OK)
+        d->seen->failed++;
+    else if (!is_bulk(d->load->op))
+        d->seen->bad_data += len != d->load->size_b || memcmp(payload, d->payload, len) != 0;
+    else if (brings_data(d->load->op))
+        d->seen->bad_data += !data_is_right(d, k);
+    if (status == RPC_OK)
+        count(d, t, t - p->sent_ns);
+    if (d->issuing && !(d->load->rate > 0) && !d->load->think_ns && !d->load->off_ns &&
+        t < d->to_ns)
+        start_call(d, k, t);
+}
+
+/* ---- when to call ---- */
+
+static bool in_burst(const struct rpc_driver *d, uint64_t t)
+{
+    const struct rpc_load *l = d->load;
+
+    return !l->off_ns || (t - d->first_ns) % (l->on_ns + l->off_ns) < l->on_ns;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+    nanosleep(&t, NULL);
+}
+
+/* Starts whatever is due; how long there is nothing to start (0: something was started). */
+static uint64_t start_due(struct rpc_driver *d, uint64_t t)
+{
+    const struct rpc_load *l = d->load;
+    uint64_t wait = UINT64_MAX;
+    bool started = false;
+
+    if (!in_burst(d, t))
+        return l->on_ns + l->off_ns - (t - d->first_ns) % (l->on_ns + l->off_ns);
+    for (uint32_t k = 0; k < l->depth; k++) {
+        struct place *p = &d->place[k];
+        uint64_t due = l->rate > 0 ? d->next_arrival_ns : p->due_ns;
+
+        if (p->busy)
+            continue;
+        if (due > t) {
+            wait = due - t < wait ? due - t : wait;
+            continue;
+        }
+        /* In an open loop a call that had to wait for a place has waited. */
+        start_call(d, k, l->rate > 0 ? due : t);
+        started = true;
+        if (l->rate > 0)
+            d->next_arrival_ns += (uint64_t)(wr_rng_exp(&d->rng) * 1e9 / l->rate);
+    }
+    return started ? 0 : wait;
+}
+
+static void wait_for(struct rpc_driver *d, uint64_t idle_ns, uint64_t end_ns)
+{
+    uint64_t left = end_ns > d->now_ns ? end_ns - d->now_ns : 0;
+
+    idle_ns = idle_ns < left ? idle_ns : left;
+    if (!rpc_client_under_way(d->client)) {
+        if (idle_ns > 100000)
+            sleep_ns(idle_ns - 50000);
+        else if (d->o.crowded)
+            sched_yield();
+        return;
+    }
+    rpc_client_step(d->client, idle_ns < 50000000 ? idle_ns + 1 : 50000000);
+}
+
+static bool server_is_gone(struct rpc_driver *d, uint64_t t, uint64_t *last_answer_ns,
+                           uint64_t *answers)
+{
+    uint64_t n = d->seen->latency_ns.n + d->seen->failed + rpc_client_under_way(d->client);
+
+    if (n != *answers || !rpc_client_under_way(d->client)) {
+        *answers = n;
+        *last_answer_ns = t;
+        return false;
+    }
+    if (t - *last_answer_ns < GONE_NS)
+        return false;
+    *last_answer_ns = t;
+    return !rpc_client_server_alive(d->client);
+}
+
+static void note_cpu(struct rpc_driver *d, uint64_t t, uint64_t *last_cpu, uint64_t *slice)
+{
+    const struct rpc_load *l = d->load;
+    uint64_t k = t < d->from_ns ? 0 : (t - d->from_ns) / l->slice_ns;
+
+    if (!l->slice_ns || t < d->from_ns || k == *slice)
+        return;
+    uint64_t cpu = wr_clock_cpu_ns();
+
+    if (*slice < RPC_SLICES)
+        d->seen->slice_cpu_ns[*slice] = cpu - *last_cpu;
+    *last_cpu = cpu;
+    *slice = k;
+}
+
+/* Until the window is over; closed loops without pauses restart inside on_done. */
+static void work(struct rpc_driver *d, bool (*stop)(void))
+{
+    uint64_t last_answer = wr_clock_ns(), answers = 0, last_cpu = 0, slice = UINT64_MAX;
+    uint32_t rounds = 0;
+
+    d->issuing = true;
+    for (;;) {
+        d->now_ns = 0;
+        uint64_t t = now(d);
+
+        if (t >= d->to_ns)
+            break;
+        if (d->load->slice_ns)
+            note_cpu(d, t, &last_cpu, &slice);
+        if (!(++rounds & 63) &&
+            ((stop && stop()) || server_is_gone(d, t, &last_answer, &answers))) {
+            d->seen->stopped = stop && stop();
+            d->seen->server_gone = !d->seen->stopped;
+            break;
+        }
+        uint64_t idle = start_due(d, t);
+
+        rpc_client_flush(d->client);
+        d->now_ns = 0;
+        if (idle)
+            now(d);
+        if (idle == UINT64_MAX) {
+            d->now_ns = 0;
+            rpc_client_step(d->client, 50000000);
+            rpc_client_flush(d->client);
+        } else if (idle)
+            wait_for(d, idle, d->to_ns);
+    }
+    d->issuing = false;
+}
+
+static void drain(struct rpc_driver *d)
+{
+    uint64_t begun = wr_clock_ns();
+
+    while (rpc_client_under_way(d->client) && wr_clock_ns() - begun < DRAIN_NS &&
+           !d->seen->server_gone) {
+        d->now_ns = 0;
+        if (!rpc_client_step(d->client, 10000000) && wr_clock_ns() - begun > GONE_NS &&
+            !rpc_client_server_alive(d->client))
+            d->seen->server_gone = true;
+    }
+    d->seen->unanswered = rpc_client_under_way(d->client);
+}
+
+/* All begin at the same moment, however late they were told. */
+static void wait_for_start(struct rpc_driver *d)
+{
+    const struct rpc_load *l = d->load;
+    uint64_t real = rpc_realtime_ns();
+
+    if (l->start_ns > real + 1000000)
+        sleep_ns(l->start_ns - real - 1000000);
+    while ((real = rpc_realtime_ns()) < l->start_ns)
+        sched_yield();
+    uint64_t late = l->start_ns ? real - l->start_ns : 0;
+
+    d->first_ns = wr_clock_ns() - late;
+    d->from_ns = d->first_ns + l->warm_ns;
+    d->to_ns = d->from_ns + l->measure_ns;
+    d->next_arrival_ns = d->first_ns;
+}
+
+void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_seen *ret,
+               bool (*stop)(void))
+{
+    d->load = load;
+    d->seen = ret;
+    memset(ret, 0, sizeof *ret);
+    memset(d->place, 0, d->o.depth * sizeof *d->place);
+    wr_rng_init(&d->rng, load->seed, 0, 7);
+    uint8_t *bulk = rpc_client_bulk(d->client);
+
+    if (is_bulk(load->op) && !brings_data(load->op))
+        for (uint32_t k = 0; k < load->depth; k++)
+            for (size_t i = 0; i + 8 <= load->size_b; i += 8) {
+                uint64_t v = load->op == RPC_OP_PUT ? rpc_pattern(i) : rpc_storage_pattern(i);
+
+                memcpy(bulk + k * load->size_b + i, &v, 8);
+            }
+    wait_for_start(d);
+    struct rpc_usage before = rpc_usage_now();
+
+    work(d, stop);
+    uint64_t end = wr_clock_ns();
+    struct rpc_usage after = rpc_usage_now();
+
+    ret->user_ns = after.user_ns - before.user_ns;
+    ret->sys_ns = after.sys_ns - before.sys_ns;
+    ret->cpu_ns = ret->user_ns + ret->sys_ns;
+    ret->switches = after.switches - before.switches;
+    ret->forced_switches = after.forced_switches - before.forced_switches;
+    ret->elapsed_ns = end < d->from_ns ? 0 : (end < d->to_ns ? end : d->to_ns) - d->from_ns;
+    if (load->slice_ns) {
+        uint64_t n = (ret->elapsed_ns + load->slice_ns - 1) / load->slice_ns;
+
+        ret->nslices = n < RPC_SLICES ? (uint32_t)n : RPC_SLICES;
+    }
+    drain(d);
+}
+
+bool rpc_driver_open(struct rpc_driver **ret, const struct rpc_opts *o, const char *address,
+                     struct wr_err *err)
+{
+    struct rpc_driver *d = wr_zalloc(1, sizeof *d);
+
+    d->o = *o;
+    d->place = wr_zalloc(o->depth, sizeof *d->place);
+    for (size_t i = 0; i < sizeof d->payload; i++)
+        d->payload[i] = (uint8_t)(i * 31 + 7);
+    if (!rpc_client_open(&d->client, o, address, on_done, d, err)) {
+        rpc_driver_close(d);
+        return false;
+    }
+    *ret = d;
+    return true;
+}
+
+void rpc_driver_close(struct rpc_driver *d)
+{
+    if (!d)
+        return;
+    rpc_client_close(d->client);
+    free(d->place);
+    free(d);
+}
+
+struct rpc_client *rpc_driver_client(struct rpc_driver *d)
+{
+    return d->client;
+}

@@ -1,0 +1,61 @@
+/* drive.h -- a client at work: a load, a window of time, and what was seen in it.
+ *
+ *   start        start + warm               start + warm + measure
+ *     |  warm-up   |        measured          |  what is under way ends
+ *
+ * Times are of the real-time clock, so that processes on several machines begin together. What
+ * was answered inside the window counts, and nothing else.
+ */
+#ifndef RPC_DRIVE_H
+#define RPC_DRIVE_H
+
+#include "base/hist.h"
+#include "rpc/rpc.h"
+
+struct rpc_load {
+    enum rpc_op op;
+    size_t size_b;          /* of a bulk transfer, or of a noop's payload */
+    uint32_t depth;         /* calls under way; at most the client's */
+    uint64_t think_ns;      /* between an answer and the next call */
+    double rate;            /* open loop: calls per second at random times; 0: closed */
+    uint64_t on_ns, off_ns; /* bursts; off 0: none */
+    uint64_t start_ns, warm_ns, measure_ns;
+    uint64_t storage_b; /* of the server */
+    uint64_t seed;
+    uint64_t slice_ns; /* counts per slice of the window; 0: none */
+};
+
+enum { RPC_SLICES = 4096 };
+
+struct rpc_seen {
+    struct wr_hist latency_ns;
+    uint64_t calls, bytes;     /* in the window */
+    uint64_t failed, bad_data; /* from the start on */
+    uint64_t unanswered;       /* at the end */
+    uint64_t elapsed_ns;       /* of the window: shorter if it was cut short */
+    uint64_t cpu_ns, user_ns, sys_ns;
+    uint64_t switches, forced_switches;
+    bool server_gone, stopped;
+    uint32_t nslices;
+    uint32_t slice_calls[RPC_SLICES];
+    uint64_t slice_cpu_ns[RPC_SLICES];
+};
+
+struct rpc_driver;
+/* One client, many loads. */
+bool rpc_driver_open(struct rpc_driver **ret, const struct rpc_opts *o, const char *address,
+                     struct wr_err *err);
+void rpc_driver_close(struct rpc_driver *d);
+void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_seen *ret,
+               bool (*stop)(void));
+struct rpc_client *rpc_driver_client(struct rpc_driver *d);
+
+uint64_t rpc_realtime_ns(void);
+
+/* Processor time and context switches of this process so far. */
+struct rpc_usage {
+    uint64_t user_ns, sys_ns, switches, forced_switches;
+};
+struct rpc_usage rpc_usage_now(void);
+
+#endif

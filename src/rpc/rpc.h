@@ -1,0 +1,123 @@
+/* rpc.h -- requests and responses between real processes, over any transport.
+ *
+ *   client                                   server
+ *   rpc_client_start(call) ──── request ──>  answers at once (noop), or moves bulk data by
+ *   rpc_client_step: on_done <── response ── RMA first, from or to its memory or storage
+ *
+ * Nothing is allocated per call and no thread is started: calls and operations live in pools
+ * that are sized when a client or server opens, and everything happens inside step().
+ */
+#ifndef RPC_RPC_H
+#define RPC_RPC_H
+
+#include "base/err.h"
+#include "rpc/transport.h"
+#include "rpc/wire.h"
+
+/* How one waits for something to happen.
+ *   block     sleep in the kernel until it does
+ *   poll      look again and again; where more processes than processors want to run, let others
+ *   adaptive  look for some microseconds after the last thing that happened, then let others
+ *             run between looks, then sleep */
+enum rpc_wait { RPC_BLOCK, RPC_POLL, RPC_ADAPTIVE };
+extern const char *const rpc_wait_names[]; /* ends with NULL */
+
+struct rpc_opts {
+    const struct rpc_transport *transport;
+    const char *provider, *bind; /* as in struct rpc_ep_opts */
+    uint64_t token;
+    enum rpc_wait wait;
+    uint32_t spin_us; /* adaptive: how long one looks before sleeping */
+    bool crowded;     /* more processes than processors */
+    uint32_t depth;   /* of a client: calls under way at most */
+    size_t
+        bulk_b; /* of a client: memory offered, for all its calls; of a server: of an operation */
+    uint32_t hello_ms;   /* of a client: how long it waits for a server's answer; 0: 10 s */
+    uint32_t peers;      /* of a server */
+    const char *storage; /* of a server: file or device, NULL: none */
+    uint64_t storage_b;  /* how much of it is used */
+    bool direct;         /* past the page cache */
+};
+
+/* ---- waiting ---- */
+
+struct rpc_waiter {
+    enum rpc_wait policy;
+    bool crowded;
+    uint64_t spin_ns, last_ns; /* last_ns: when something happened; 0: not yet asked */
+    uint32_t rounds;
+    uint64_t sleeps;
+};
+
+void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o);
+/* Nothing happened: wait a little, at most until the timeout. `busy`: something is under way that
+ * would not wake us, so do not sleep long. */
+void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy);
+static inline void rpc_waiter_happened(struct rpc_waiter *w)
+{
+    w->rounds = 0;
+    w->last_ns = 0;
+}
+
+/* Does waiting really sleep? Sleeps for a moment and looks at the processor time spent. */
+bool rpc_blocks_really(struct rpc_ep *ep);
+
+/* ---- server ---- */
+
+struct rpc_server_stats {
+    uint64_t calls[RPC_OPS], dropped[RPC_DROPS];
+    uint64_t refused; /* calls that were answered with an error */
+    uint64_t bytes;   /* of bulk data */
+    uint64_t peers;   /* that said hello, in all */
+};
+
+struct rpc_server;
+bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct wr_err *err);
+void rpc_server_close(struct rpc_server *s); /* NULL is fine */
+void rpc_server_address(struct rpc_server *s, char into[RPC_ADDRESS]);
+/* Serves what there is; waits at most so long if there is nothing. */
+void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns);
+const struct rpc_server_stats *rpc_server_stats(const struct rpc_server *s);
+enum rpc_wait rpc_server_waits(const struct rpc_server *s); /* after the self-test */
+struct rpc_ep *rpc_server_ep(struct rpc_server *s);
+
+/* The eight bytes at `place`, a multiple of eight, of what GET brings and PUT must bring, and of
+ * storage: so that whoever gets them can tell. */
+uint64_t rpc_pattern(uint64_t place);
+static inline uint64_t rpc_storage_pattern(uint64_t place)
+{
+    return rpc_pattern(place & ((UINT64_C(1) << 20) - 1));
+}
+
+/* ---- client ---- */
+
+struct rpc_call {
+    enum rpc_op op;
+    uint64_t cookie;
+    const void *payload; /* noop */
+    uint32_t len;
+    size_t at, bulk_len; /* get, put, sread, swrite: of the client's offered memory */
+    uint64_t place;      /* in the server's memory or storage */
+};
+
+typedef void rpc_done(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
+                      uint32_t len);
+
+struct rpc_client;
+/* Connects and says hello. */
+bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const char *address,
+                     rpc_done *done, void *ctx, struct wr_err *err);
+void rpc_client_close(struct rpc_client *c); /* NULL is fine */
+uint8_t *rpc_client_bulk(struct rpc_client *c);
+size_t rpc_client_inlined(const struct rpc_client *c);
+/* false: as many calls as may be are under way. */
+bool rpc_client_start(struct rpc_client *c, const struct rpc_call *call);
+void rpc_client_flush(struct rpc_client *c); /* after one or more starts */
+/* Takes answers; without any waits at most so long. How many there were. */
+uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns);
+uint32_t rpc_client_under_way(const struct rpc_client *c);
+bool rpc_client_server_alive(struct rpc_client *c);
+const uint64_t *rpc_client_dropped(const struct rpc_client *c); /* by enum rpc_drop */
+enum rpc_wait rpc_client_waits(const struct rpc_client *c);
+
+#endif

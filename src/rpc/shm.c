@@ -1,0 +1,493 @@
+/* shm.c -- processes of one node: a mapped segment with two rings for each client.
+ *
+ *   segment  | head: who, layout, the server's bell | pair 0 | pair 1 | ...
+ *   pair     | state | client's bell | up: 64 slots | down: 64 slots |
+ *   slot     | seq | len | message, at most 248 bytes |      4 cache lines, a short one is in 1
+ *
+ * Each ring has one writer and one reader. A slot is full when its seq is the number of
+ * the message it should hold, so a message costs the transfer of one cache line and no other
+ * word is shared. No ring can overflow: a client has fewer calls under way than a ring has slots;
+ * when a call is answered its request has been read, and those before it.
+ *
+ * Who sleeps says so in its bell, then looks once more; who has sent looks at the bell. The fence
+ * between the two on both sides makes that one of them sees the other.
+ *
+ * Segments are anonymous files that are found through /proc/PID/fd, so that nothing is left
+ * behind however a process ends; they are sealed, so that nobody can shorten them below us.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "rpc/transport.h"
+
+enum { SLOTS = 64, SLOT_B = 256, BODY_B = SLOT_B - 8, BATCH = 32, LAYOUT = 1 };
+enum { PAIR_FREE, PAIR_CLAIMED };
+
+static const char magic[8] = "weirrpc1";
+
+struct bell {
+    _Alignas(64) _Atomic uint32_t rung;
+    _Atomic uint32_t asleep;
+};
+
+struct slot {
+    _Alignas(64) _Atomic uint32_t seq;
+    uint32_t len;
+    uint8_t body[BODY_B];
+};
+_Static_assert(sizeof(struct slot) == SLOT_B, "a slot is four cache lines");
+
+struct pair {
+    _Alignas(64) _Atomic uint32_t state;
+    _Atomic int32_t pid;
+    struct bell bell; /* the client's */
+    struct slot up[SLOTS], down[SLOTS];
+};
+
+struct segment {
+    char magic[8];
+    uint32_t layout, npairs;
+    int32_t pid;
+    _Alignas(64) _Atomic uint32_t arrivals;
+    struct bell bell; /* the server's */
+    struct pair pair[];
+};
+
+/* What a client's hello carries. */
+struct introduction {
+    int32_t pid, fd;
+    uint64_t bulk_b;
+};
+
+/* Of a pair, what only we look at. */
+struct side {
+    uint32_t read, written; /* messages so far */
+    bool active, dirty;     /* dirty: written to since the last flush */
+    uint8_t *bulk;          /* the peer's memory */
+    size_t bulk_b;
+};
+
+struct shm {
+    struct rpc_ep ep;
+    struct segment *seg;
+    size_t seg_b;
+    int seg_fd, bulk_fd;
+    uint32_t mine;     /* a client's pair */
+    uint32_t arrivals; /* of which the server knows */
+    uint32_t npairs, high;
+    struct side *side;
+};
+
+static struct shm *of(struct rpc_ep *ep)
+{
+    return (struct shm *)(void *)ep;
+}
+
+/* ---- memory that others can map ---- */
+
+static bool make_memory(void **ret, int *ret_fd, size_t size, const char *name, struct wr_err *err)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    void *at = MAP_FAILED;
+
+    if (fd >= 0 && !ftruncate(fd, (off_t)size) &&
+        !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED) {
+        wr_fail_errno(err, "no shared memory of %zu bytes; ask for less", size);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    *ret = at;
+    *ret_fd = fd;
+    return true;
+}
+
+/* NULL: not there, not ours to map, not of that size, or somebody could shorten it. */
+static void *map_theirs(int32_t pid, int32_t fd, size_t size)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+    int own = open(path, O_RDWR | O_CLOEXEC);
+
+    if (own < 0)
+        return NULL;
+    int seals = fcntl(own, F_GET_SEALS);
+    void *at = MAP_FAILED;
+
+    if (!fstat(own, &st) && seals >= 0 && seals & F_SEAL_SHRINK && (uint64_t)st.st_size >= size)
+        at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, own, 0);
+    close(own);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* ---- bells ---- */
+
+static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+    syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+static void ring(struct bell *b)
+{
+    if (!atomic_load_explicit(&b->asleep, memory_order_relaxed))
+        return;
+    atomic_fetch_add(&b->rung, 1);
+    futex(&b->rung, FUTEX_WAKE, 1, NULL);
+}
+
+static bool something(struct shm *s);
+
+static void shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+{
+    struct shm *s = of(ep);
+    struct bell *b = ep->o.server ? &s->seg->bell : &s->seg->pair[s->mine].bell;
+    struct timespec t = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+    uint32_t seen = atomic_load(&b->rung);
+
+    atomic_store(&b->asleep, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!something(s))
+        futex(&b->rung, FUTEX_WAIT, seen, &t);
+    atomic_store(&b->asleep, 0);
+}
+
+/* ---- messages ---- */
+
+static struct slot *slot_to_read(const struct shm *s, uint32_t pair)
+{
+    struct pair *p = &s->seg->pair[pair];
+    uint32_t at = s->side[pair].read % SLOTS;
+
+    return s->ep.o.server ? &p->up[at] : &p->down[at];
+}
+
+static bool is_full(const struct shm *s, uint32_t pair)
+{
+    return atomic_load_explicit(&slot_to_read(s, pair)->seq, memory_order_acquire) ==
+           s->side[pair].read + 1;
+}
+
+static bool something(struct shm *s)
+{
+    if (!s->ep.o.server)
+        return is_full(s, s->mine);
+    if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
+        return true;
+    for (uint32_t i = 0; i < s->high; i++)
+        if (s->side[i].active && is_full(s, i))
+            return true;
+    return false;
+}
+
+static bool shm_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
+                     const void *payload)
+{
+    struct shm *s = of(ep);
+    uint32_t pair = ep->o.server ? peer : s->mine;
+    struct side *side = &s->side[pair];
+    struct pair *p = &s->seg->pair[pair];
+    struct slot *slot = (ep->o.server ? p->down : p->up) + side->written % SLOTS;
+
+    memcpy(slot->body, head, sizeof *head);
+    if (head->len)
+        memcpy(slot->body + sizeof *head, payload, head->len);
+    slot->len = (uint32_t)sizeof *head + head->len;
+    atomic_store_explicit(&slot->seq, ++side->written, memory_order_release);
+    side->dirty = true;
+    return true;
+}
+
+static void shm_flush(struct rpc_ep *ep)
+{
+    struct shm *s = of(ep);
+
+    if (!ep->o.server) {
+        if (!s->side[s->mine].dirty)
+            return;
+        s->side[s->mine].dirty = false;
+        atomic_thread_fence(memory_order_seq_cst);
+        ring(&s->seg->bell);
+        return;
+    }
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < s->high; i++)
+        if (s->side[i].dirty) {
+            s->side[i].dirty = false;
+            ring(&s->seg->pair[i].bell);
+        }
+}
+
+static uint32_t read_pair(struct shm *s, uint32_t pair)
+{
+    struct side *side = &s->side[pair];
+    uint32_t n = 0;
+
+    while (n < BATCH && is_full(s, pair)) {
+        struct slot *slot = slot_to_read(s, pair);
+        uint32_t len = slot->len < BODY_B ? slot->len : BODY_B;
+
+        side->read++;
+        n++;
+        __builtin_prefetch(slot_to_read(s, pair));
+        s->ep.on_msg(s->ep.ctx, s->ep.o.server ? pair : 0, slot->body, len);
+    }
+    return n;
+}
+
+static void look_for_arrivals(struct shm *s)
+{
+    s->arrivals = atomic_load_explicit(&s->seg->arrivals, memory_order_acquire);
+    for (uint32_t i = 0; i < s->npairs; i++) {
+        bool claimed =
+            atomic_load_explicit(&s->seg->pair[i].state, memory_order_acquire) == PAIR_CLAIMED;
+
+        if (claimed && !s->side[i].active) {
+            s->side[i] = (struct side){.active = true};
+            s->high = i >= s->high ? i + 1 : s->high;
+        }
+    }
+}
+
+static uint32_t shm_progress(struct rpc_ep *ep)
+{
+    struct shm *s = of(ep);
+    uint32_t n = 0;
+
+    if (!ep->o.server)
+        return read_pair(s, s->mine);
+    if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
+        look_for_arrivals(s);
+    for (uint32_t i = 0; i < s->high; i++)
+        if (s->side[i].active)
+            n += read_pair(s, i);
+    return n;
+}
+
+/* ---- memory of others ---- */
+
+static struct rpc_ref shm_refer(struct rpc_ep *ep, size_t at, size_t len)
+{
+    (void)ep;
+    return (struct rpc_ref){.at = at, .len = len};
+}
+
+static bool shm_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+{
+    struct shm *s = of(ep);
+    const struct side *side = &s->side[b->peer];
+
+    if (b->ref.at > side->bulk_b || b->ref.len > side->bulk_b - b->ref.at)
+        return false;
+    if (b->way == RPC_TO_PEER)
+        memcpy(side->bulk + b->ref.at, ep->bulk + b->at, b->ref.len);
+    else
+        memcpy(ep->bulk + b->at, side->bulk + b->ref.at, b->ref.len);
+    ep->on_bulk(ep->ctx, b->cookie, true);
+    return true;
+}
+
+static size_t shm_introduce(struct rpc_ep *ep, void *into, size_t size)
+{
+    struct introduction i = {getpid(), of(ep)->bulk_fd, ep->o.bulk_b};
+
+    if (size < sizeof i)
+        return 0;
+    memcpy(into, &i, sizeof i);
+    return sizeof i;
+}
+
+static bool shm_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
+{
+    struct side *side = &of(ep)->side[peer];
+    struct introduction i;
+
+    if (len != sizeof i || side->bulk)
+        return false;
+    memcpy(&i, bytes, sizeof i);
+    if (i.bulk_b > (UINT64_C(1) << 36) || i.pid <= 0)
+        return false;
+    if (i.bulk_b && !(side->bulk = map_theirs(i.pid, i.fd, i.bulk_b)))
+        return false;
+    side->bulk_b = i.bulk_b;
+    return true;
+}
+
+static bool shm_alive(struct rpc_ep *ep, uint32_t peer)
+{
+    struct shm *s = of(ep);
+    int32_t pid = ep->o.server ? atomic_load(&s->seg->pair[peer].pid) : s->seg->pid;
+
+    return !pid || !kill(pid, 0) || errno == EPERM;
+}
+
+/* The rings begin anew with the next client. */
+static void shm_forget(struct rpc_ep *ep, uint32_t peer)
+{
+    struct shm *s = of(ep);
+    struct pair *p = &s->seg->pair[peer];
+
+    if (s->side[peer].bulk)
+        munmap(s->side[peer].bulk, s->side[peer].bulk_b);
+    s->side[peer] = (struct side){.active = false};
+    for (size_t i = 0; i < SLOTS; i++) {
+        atomic_store_explicit(&p->up[i].seq, 0, memory_order_relaxed);
+        atomic_store_explicit(&p->down[i].seq, 0, memory_order_relaxed);
+    }
+    atomic_store(&p->pid, 0);
+    atomic_store_explicit(&p->state, PAIR_FREE, memory_order_release);
+}
+
+/* ---- open and connect ---- */
+
+static void shm_close(struct rpc_ep *ep)
+{
+    struct shm *s = of(ep);
+
+    for (uint32_t i = 0; s->side && i < s->npairs; i++)
+        if (s->side[i].bulk)
+            munmap(s->side[i].bulk, s->side[i].bulk_b);
+    if (s->seg)
+        munmap(s->seg, s->seg_b);
+    if (s->seg_fd >= 0)
+        close(s->seg_fd);
+    if (ep->bulk)
+        munmap(ep->bulk, ep->o.bulk_b);
+    if (s->bulk_fd >= 0)
+        close(s->bulk_fd);
+    free(s->side);
+    free(s);
+}
+
+static bool make_segment(struct shm *s, struct wr_err *err)
+{
+    void *at;
+
+    s->npairs = s->ep.o.peers;
+    s->seg_b = sizeof *s->seg + s->npairs * sizeof s->seg->pair[0];
+    if (!make_memory(&at, &s->seg_fd, s->seg_b, "weir-rpc", err))
+        return false;
+    s->seg = at;
+    memcpy(s->seg->magic, magic, sizeof magic);
+    s->seg->layout = LAYOUT;
+    s->seg->npairs = s->npairs;
+    s->seg->pid = getpid();
+    s->side = wr_zalloc(s->npairs, sizeof *s->side);
+    return true;
+}
+
+static bool shm_open_ep(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
+{
+    struct shm *s = wr_zalloc(1, sizeof *s);
+    void *bulk = NULL;
+
+    s->ep = (struct rpc_ep){.t = &rpc_shm, .o = *o, .inlined = BODY_B - sizeof(struct rpc_head)};
+    s->seg_fd = s->bulk_fd = -1;
+    bool ok = true;
+
+    if (o->depth >= SLOTS)
+        ok = wr_fail(err, WR_INPUT,
+                     "%u calls under way are too many for shared memory; give %d "
+                     "or fewer",
+                     o->depth, SLOTS - 1);
+    ok = ok && (!o->bulk_b || make_memory(&bulk, &s->bulk_fd, o->bulk_b, "weir-bulk", err));
+    s->ep.bulk = bulk;
+    ok = ok && (!o->server || make_segment(s, err));
+    if (!ok) {
+        shm_close(&s->ep);
+        return false;
+    }
+    *ret = &s->ep;
+    return true;
+}
+
+static void shm_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
+{
+    snprintf(into, RPC_ADDRESS, "shm:%d:%d", (int)getpid(), of(ep)->seg_fd);
+}
+
+static bool claim(struct shm *s, struct wr_err *err)
+{
+    for (uint32_t i = 0; i < s->npairs; i++) {
+        uint32_t is = PAIR_FREE;
+
+        if (!atomic_compare_exchange_strong(&s->seg->pair[i].state, &is, PAIR_CLAIMED))
+            continue;
+        s->mine = i;
+        atomic_store(&s->seg->pair[i].pid, getpid());
+        atomic_fetch_add(&s->seg->arrivals, 1);
+        return true;
+    }
+    return wr_fail(err, WR_INPUT, "the server has %u clients and no room for more; start fewer",
+                   s->npairs);
+}
+
+static bool shm_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
+{
+    struct shm *s = of(ep);
+    int pid, fd;
+
+    if (sscanf(address, "shm:%d:%d", &pid, &fd) != 2 || pid <= 0 || fd < 0)
+        return wr_fail(err, WR_INPUT, "\"%.60s\" is no address in shared memory; give shm:PID:FD",
+                       address);
+    struct segment *head = map_theirs(pid, fd, sizeof *head);
+
+    if (!head)
+        return wr_fail(err, WR_SYSTEM, "no server is at %.60s; start it first", address);
+    bool ours = !memcmp(head->magic, magic, sizeof magic);
+    uint32_t layout = head->layout, npairs = head->npairs;
+
+    munmap(head, sizeof *head);
+    if (!ours || layout != LAYOUT || !npairs || npairs > RPC_PEERS)
+        return wr_fail(err, WR_INPUT,
+                       "at %.60s is no server of this version; use the same weir "
+                       "for servers and clients",
+                       address);
+    s->npairs = npairs;
+    s->seg_b = sizeof *s->seg + npairs * sizeof s->seg->pair[0];
+    if (!(s->seg = map_theirs(pid, fd, s->seg_b)))
+        return wr_fail(err, WR_SYSTEM, "the server at %.60s went away; start it again", address);
+    s->side = wr_zalloc(npairs, sizeof *s->side);
+    return claim(s, err);
+}
+
+static bool shm_blocks(struct rpc_ep *ep)
+{
+    (void)ep;
+    return true;
+}
+
+const struct rpc_transport rpc_shm = {
+    .name = "shm",
+    .summary = "memory shared by the processes of a node",
+    .open = shm_open_ep,
+    .close = shm_close,
+    .address = shm_address,
+    .connect = shm_connect,
+    .introduce = shm_introduce,
+    .meet = shm_meet,
+    .forget = shm_forget,
+    .refer = shm_refer,
+    .send = shm_send,
+    .flush = shm_flush,
+    .progress = shm_progress,
+    .bulk = shm_bulk,
+    .blocks = shm_blocks,
+    .wait = shm_wait,
+    .alive = shm_alive,
+};

@@ -1,0 +1,79 @@
+/* transport.h -- how messages and memory get from one process to another.
+ *
+ * A transport owns one decision: the path of bytes. Who may talk, what is asked, and how one waits
+ * are decided above it, the same for all. Nothing here allocates after open and connect.
+ *
+ *   server: open ─> address ─> progress ... (on_msg, on_bulk)
+ *   client: open ─> connect ─> send, flush, progress ...
+ *
+ * A peer is a small number; of a client its server is peer 0.
+ */
+#ifndef RPC_TRANSPORT_H
+#define RPC_TRANSPORT_H
+
+#include "base/err.h"
+#include "rpc/wire.h"
+
+enum { RPC_ADDRESS = 1024, RPC_PEERS = 1024 };
+
+struct rpc_ep_opts {
+    bool server;
+    const char *provider; /* of libfabric; NULL: any */
+    const char *bind;     /* address of an interface; NULL: loopback */
+    uint32_t depth;       /* calls of a client under way at most */
+    uint32_t peers;       /* of a server */
+    size_t bulk_b;        /* bytes of memory that is offered to RMA */
+    bool may_block;       /* wait() will be called */
+};
+
+enum rpc_way { RPC_TO_PEER, RPC_FROM_PEER };
+
+struct rpc_bulk {
+    uint32_t peer;
+    enum rpc_way way;
+    size_t at;          /* in our own memory */
+    struct rpc_ref ref; /* the peer's */
+    uint64_t cookie;
+};
+
+struct rpc_ep {
+    const struct rpc_transport *t;
+    struct rpc_ep_opts o;
+    uint8_t *bulk;  /* o.bulk_b bytes, offered */
+    size_t inlined; /* bytes of payload that fit a message */
+    void *ctx;
+    void (*on_msg)(void *ctx, uint32_t peer, const void *bytes, size_t len);
+    void (*on_bulk)(void *ctx, uint64_t cookie, bool ok);
+};
+
+struct rpc_transport {
+    const char *name, *summary;
+    bool (*open)(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err);
+    void (*close)(struct rpc_ep *ep);
+    void (*address)(struct rpc_ep *ep, char into[RPC_ADDRESS]);
+    bool (*connect)(struct rpc_ep *ep, const char *address, struct wr_err *err);
+    /* What a hello carries so that the server can reach us, and what it does with it. */
+    size_t (*introduce)(struct rpc_ep *ep, void *into, size_t size);
+    bool (*meet)(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len);
+    void (*forget)(struct rpc_ep *ep, uint32_t peer);
+    /* How others name a byte of our offered memory. */
+    struct rpc_ref (*refer)(struct rpc_ep *ep, size_t at, size_t len);
+    /* false: there is no room now, make progress and try again */
+    bool (*send)(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
+                 const void *payload);
+    void (*flush)(struct rpc_ep *ep); /* ring the bells of those who sleep */
+    uint32_t (*progress)(struct rpc_ep *ep);
+    /* false: refused, as out of the peer's memory; true: on_bulk comes, perhaps at once */
+    bool (*bulk)(struct rpc_ep *ep, const struct rpc_bulk *b);
+    bool (*blocks)(struct rpc_ep *ep); /* can it sleep? */
+    void (*wait)(struct rpc_ep *ep, uint64_t timeout_ns);
+    bool (*alive)(struct rpc_ep *ep, uint32_t peer);
+};
+
+extern const struct rpc_transport rpc_shm, rpc_fabric;
+
+/* NULL, with an error that names those there are. */
+const struct rpc_transport *rpc_transport_find(const char *name, struct wr_err *err);
+extern const struct rpc_transport *const rpc_transports[]; /* ends with NULL */
+
+#endif

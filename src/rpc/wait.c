@@ -1,0 +1,86 @@
+#include <sched.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "rpc/rpc.h"
+
+const char *const rpc_wait_names[] = {"block", "poll", "adaptive", NULL};
+
+enum { LOOKS = 64, POLL_LOOKS = 1024, NAP_NS = 50000 };
+
+void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
+{
+    *w = (struct rpc_waiter){
+        .policy = o->wait, .crowded = o->crowded, .spin_ns = 1000ull * o->spin_us};
+}
+
+static void pause_a_little(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+{
+    w->sleeps++;
+    ep->t->wait(ep, busy && timeout_ns > NAP_NS ? NAP_NS : timeout_ns);
+}
+
+static void look_again(struct rpc_waiter *w)
+{
+    if (!w->crowded && w->rounds < LOOKS) {
+        pause_a_little();
+        return;
+    }
+    sched_yield();
+}
+
+void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+{
+    w->rounds++;
+    if (w->policy == RPC_BLOCK) {
+        sleep_now(w, ep, timeout_ns, busy);
+        return;
+    }
+    if (w->policy == RPC_POLL) {
+        /* Whom we wait for may need the processor we are on, whatever we were told. */
+        if (w->crowded || w->rounds % POLL_LOOKS == 0)
+            sched_yield();
+        else
+            pause_a_little();
+        return;
+    }
+    look_again(w);
+    if (w->rounds % 16) /* asking for the time costs more than a look */
+        return;
+    uint64_t now = wr_clock_ns();
+
+    if (!w->last_ns)
+        w->last_ns = now;
+    else if (now - w->last_ns > w->spin_ns)
+        sleep_now(w, ep, timeout_ns, busy);
+}
+
+bool rpc_blocks_really(struct rpc_ep *ep)
+{
+    enum { TRY_NS = 5000000 };
+
+    if (!ep->t->blocks(ep))
+        return false;
+    uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
+
+    while (wr_clock_ns() - wall < TRY_NS) {
+        uint64_t before = wr_clock_ns();
+
+        ep->t->wait(ep, TRY_NS);
+        if (wr_clock_cpu_ns() - cpu > TRY_NS / 2)
+            return false;
+        /* One that returns at once without anything is no sleep either. */
+        if (wr_clock_ns() - before < TRY_NS / 100 && wr_clock_cpu_ns() - cpu > TRY_NS / 10)
+            return false;
+    }
+    return wr_clock_cpu_ns() - cpu < TRY_NS / 4;
+}

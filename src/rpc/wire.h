@@ -1,0 +1,79 @@
+/* wire.h -- a message as it travels: 32 bytes, then at most a few hundred of payload.
+ *
+ *   | magic | version | kind | op | token ........ | id | len | status | spare | payload ... |
+ *
+ * All numbers are little-endian. The token is the run's secret: what comes without it is
+ * dropped. What comes is anybody's bytes, perhaps changing while they are read: the head is copied
+ * first, then judged.
+ */
+#ifndef RPC_WIRE_H
+#define RPC_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RPC_MAGIC = 0x31505257, RPC_VERSION = 1, RPC_INLINE_MOST = 4096 };
+#define RPC_BULK_MOST (UINT64_C(1) << 30) /* bytes of one bulk transfer */
+
+enum rpc_kind { RPC_HELLO = 1, RPC_REQUEST, RPC_RESPONSE, RPC_KINDS };
+
+/* What a server is asked for. */
+enum rpc_op {
+    RPC_OP_NOOP,   /* the payload comes back */
+    RPC_OP_GET,    /* the server writes to the client's memory */
+    RPC_OP_PUT,    /* the server reads from the client's memory */
+    RPC_OP_SREAD,  /* the same from storage ... */
+    RPC_OP_SWRITE, /* ... and to it */
+    RPC_OPS
+};
+extern const char *const rpc_op_names[]; /* ends with NULL */
+
+enum rpc_status {
+    RPC_OK,
+    RPC_BAD_RANGE,
+    RPC_BAD_OP,
+    RPC_BUSY,
+    RPC_IO_FAILED,
+    RPC_BAD_VERSION,
+    RPC_BAD_DATA
+};
+
+struct rpc_head {
+    uint32_t magic;
+    uint16_t version;
+    uint8_t kind, op;
+    uint64_t token;
+    uint32_t id; /* of the call, the caller's */
+    uint32_t len;
+    uint32_t status;
+    uint32_t spare;
+};
+_Static_assert(sizeof(struct rpc_head) == 32, "the head of a message is 32 bytes");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "messages travel as they are in memory");
+
+/* The payload of GET, PUT, SREAD and SWRITE: where the client's memory is. */
+struct rpc_ref {
+    uint64_t at;    /* an address or an offset, as the transport has it */
+    uint64_t key;   /* of the registered memory */
+    uint64_t len;   /* 1 .. RPC_BULK_MOST */
+    uint64_t place; /* in the server's memory or storage */
+};
+
+/* Why messages were dropped. */
+enum rpc_drop {
+    RPC_TAKEN,
+    RPC_DROP_SHORT,
+    RPC_DROP_MAGIC,
+    RPC_DROP_VERSION,
+    RPC_DROP_TOKEN,
+    RPC_DROP_KIND,
+    RPC_DROP_LENGTH,
+    RPC_DROP_STRANGER, /* a request before a hello, or an answer nobody waits for */
+    RPC_DROPS
+};
+extern const char *const rpc_drop_names[];
+
+enum rpc_drop rpc_wire_take(struct rpc_head *ret, const void *bytes, size_t len, uint64_t token);
+
+#endif

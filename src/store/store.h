@@ -1,0 +1,211 @@
+/* store.h -- STORAGE: a request of a rank -> its completion.
+ *
+ *   rank --store_begin--> client --request--> server --blocks--> device
+ *     ^                     |  <---pull---      |  \--drain--> I/O node --> external storage
+ *     +------done-----------+  ----data-->      +--ack-->
+ *
+ * Storage lives on nodes of the machine: burst-buffer servers, I/O nodes, and with local burst
+ * buffers every compute node. Whatever travels between nodes goes over the wire,
+ * packet by packet with everybody else's; devices are models (store/dev/), and so is the
+ * storage-area network behind I/O nodes: a formula. docs/models/storage.md says what is modelled.
+ *
+ * An operation's time is divided over the causes of base/cause.h; the parts add up
+ * to the picosecond.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cause.h"
+#include "base/err.h"
+#include "base/hist.h"
+#include "conf/conf.h"
+#include "sim/sim.h"
+
+/* ---- settings: storage: ---- */
+
+enum store_policy { STORE_NEAREST, STORE_HASHED, STORE_ROUND_ROBIN, STORE_EXPLICIT };
+enum store_drain {
+    STORE_DRAIN_NEVER,
+    STORE_DRAIN_WATERMARKS,
+    STORE_DRAIN_SCHEDULE,
+    STORE_DRAIN_AT_ONCE
+};
+enum store_reserve { STORE_RESERVE_REQUEST, STORE_RESERVE_BLOCK };
+
+struct store_assign {
+    const char *clients; /* a set of nodes */
+    uint32_t server;
+};
+
+struct store_stripe {
+    uint64_t size_b;
+    uint32_t count, layout;
+};
+
+struct store_buffer {
+    uint64_t capacity_b; /* 0: no limit */
+    double high, low;    /* of the capacity */
+    uint32_t drain, streams, reserve;
+    double period_ps;
+    bool write_through, flush_on_close, keep_reads;
+};
+
+struct store_san {
+    double latency_ps, bandwidth; /* 0: no limit */
+};
+
+/* One struct for all kinds; each kind has the rows that mean something to it. */
+struct store_params {
+    const char *servers, *io_nodes; /* sets of nodes */
+    uint32_t numbering, policy;
+    struct conf_list assign; /* struct store_assign */
+    struct store_stripe stripe;
+    uint64_t block_b, control_b;
+    uint32_t pulls;
+    struct conf_plugin device, external;
+    uint32_t devices, externals;
+    struct store_buffer buffer;
+    struct store_san san;
+    uint64_t threshold_b;
+    double client_ps, server_ps, jitter_ps;
+    bool metadata, one_object;
+};
+
+/* Where blocks go first: the decision that makes an architecture. */
+enum store_arch { STORE_LOCAL, STORE_COMPUTE, STORE_SIDE };
+
+struct store_kind {
+    struct conf_kind kind; /* first: storage: {kind: compute-bb, ...} */
+    enum store_arch arch;
+};
+
+extern const struct conf_kind *const store_kinds[]; /* ends with NULL */
+
+/* ---- who carries messages between nodes ---- */
+
+/* What a message is, for latencies and for the wire's `cls`. */
+enum store_class { STORE_REQUEST, STORE_DATA, STORE_CLASSES };
+extern const char *const store_class_names[]; /* "io_request", "io_data" */
+
+struct store_wire {
+    void *ctx;
+    /* Carry a message; then call store_arrived with `user`. */
+    void (*send)(void *ctx, uint32_t src_node, uint32_t dst_node, uint64_t bytes, uint16_t app,
+                 enum store_class cls, uint64_t user);
+    uint32_t (*lp)(void *ctx, uint32_t node);
+};
+
+/* ---- operations ---- */
+
+enum store_act { STORE_OPEN, STORE_CLOSE, STORE_READ, STORE_WRITE, STORE_FLUSH, STORE_ACTS };
+
+struct store_op {
+    uint32_t node;
+    uint16_t app;
+    enum store_act act;
+    int64_t file; /* the job's own number of it */
+    uint64_t offset, bytes;
+    uint64_t user;
+};
+
+/* An operation has ended, now and at its node. ps[CAUSES] adds up to its time. */
+typedef void store_done(void *ctx, uint64_t user, const uint64_t *ps);
+
+enum {
+    STORE_EV_BEGIN,
+    STORE_EV_ANSWER,
+    STORE_EV_SERVE,
+    STORE_EV_SAN,
+    STORE_EV_DISK,
+    STORE_EV_TICK,
+    STORE_EV_KINDS
+};
+
+struct store_setup {
+    struct sim *sim;
+    uint32_t first_kind; /* STORE_EV_KINDS event kinds from here on are the storage's */
+    struct store_wire wire;
+    store_done *done;
+    void *done_ctx;
+    const struct conf_plugin *plug; /* one of store_kinds */
+    uint64_t seed;
+    uint32_t napps;
+    uint32_t nodes;
+    const uint32_t *server; /* [nservers] their nodes, by number of the server */
+    uint32_t nservers;
+    const uint32_t *io; /* [nio] nodes of I/O nodes */
+    uint32_t nio;
+    const uint32_t *home; /* [nodes] the server of each node's data; not for STORE_HASHED */
+    const bool *compute;  /* [nodes] ranks may be here: with local burst buffers it has one */
+};
+
+struct store;
+
+bool store_open(struct store **ret, const struct store_setup *setup, struct wr_err *err);
+void store_close(struct store *s);
+
+/* Inside handlers. */
+void store_begin(struct store *s, const struct store_op *op);
+void store_arrived(struct store *s, uint64_t user, const struct cause_trip *trip);
+
+/* ---- what was counted; any time ---- */
+
+uint64_t store_pending(const struct store *s); /* operations under way */
+
+/* A device of a server, an I/O node or a compute node. */
+struct store_disk_stat {
+    uint32_t site; /* number of the server; I/O nodes and compute nodes follow */
+    uint32_t node;
+    const char *role;   /* "server", "io_node", "client" */
+    const char *device; /* "fast", "slow" */
+    const char *model;  /* the kind of device */
+    uint32_t index;     /* among the devices of its sort there */
+    uint64_t reads, writes, bytes_read, bytes_written;
+    uint64_t busy_ps, seeks;
+    uint64_t queue_ps; /* blocks in it, summed over time */
+    uint32_t queue, queue_most;
+};
+
+uint32_t store_disks(const struct store *s);
+void store_disk_stat(const struct store *s, uint32_t i, struct store_disk_stat *ret);
+
+/* A server, an I/O node or a compute node with a buffer. */
+struct store_site_stat {
+    uint32_t node;
+    const char *role;
+    uint64_t requests;            /* that came to it */
+    uint64_t used_b, used_most_b; /* of its buffer */
+    uint64_t dirty_b;             /* not yet drained */
+    uint64_t in_b, out_b;         /* written into the buffer, drained */
+    uint64_t absorbed_b;          /* written again before they were drained */
+    uint64_t evicted_b;
+    uint64_t hit_b, miss_b;  /* read */
+    uint64_t waits, wait_ps; /* for room in the buffer */
+    uint32_t waiting;
+};
+
+uint32_t store_sites(const struct store *s);
+void store_site_stat(const struct store *s, uint32_t i, struct store_site_stat *ret);
+
+struct store_app_stat {
+    uint64_t calls[STORE_ACTS];
+    uint64_t time_ps[STORE_ACTS]; /* in operations, those under way included */
+    uint64_t bytes_read, bytes_written;
+    uint32_t inflight;
+};
+
+void store_app_stat(const struct store *s, uint32_t app, struct store_app_stat *ret);
+const struct wr_hist *store_latency(const struct store *s, uint32_t app, enum store_class cls);
+uint64_t store_bytes_used(const struct store *s);
+
+/* Conservation, when nothing is under way: every request has ended, and what clients wrote is on
+ * devices or in buffers. False says what does not hold. */
+bool store_check(const struct store *s, struct wr_err *err);
+
+/* Operations are under way and nothing moves: who waits for what. Fills `err`, returns false. */
+bool store_tell_stuck(const struct store *s, struct wr_err *err);
+
+#endif

@@ -1,0 +1,405 @@
+/* store_buf.c -- a burst buffer: room, what is in it, and draining.
+ *
+ *             claim                 written               drained
+ *   free ----------------> reserved --------> dirty ----------------> clean --evicted--> free
+ *                                               ^---- written again ----/
+ *
+ * Room is given in the order in which it was asked for. Whoever waits for room, or for a flush,
+ * sets the drain to work whatever its watermarks say, and clean blocks make way; so as
+ * long as drains end, room comes.
+ */
+#include "store_priv.h"
+
+/* ---- lists of entries ---- */
+
+static void list_leave(struct store *s, struct store_buf *b, uint32_t h)
+{
+    struct store_entry *e = store_entry(s, h);
+    struct store_list *l = &b->list[e->list];
+
+    *(e->prev == WR_NIL ? &l->head : &store_entry(s, e->prev)->next) = e->next;
+    *(e->next == WR_NIL ? &l->tail : &store_entry(s, e->next)->prev) = e->prev;
+}
+
+static void list_join(struct store *s, struct store_buf *b, uint32_t h, enum store_keep list)
+{
+    struct store_entry *e = store_entry(s, h);
+    struct store_list *l = &b->list[list];
+
+    e->list = (uint8_t)list;
+    e->prev = l->tail;
+    e->next = WR_NIL;
+    *(l->tail == WR_NIL ? &l->head : &store_entry(s, l->tail)->next) = h;
+    l->tail = h;
+}
+
+/* To the list in which a block belongs now; used last is evicted last. */
+static void list_settle(struct store *s, uint32_t h)
+{
+    struct store_entry *e = store_entry(s, h);
+    struct store_buf *b = &s->site[e->site].buf;
+    enum store_keep list = e->busy || e->inflight ? ENTRY_IN_USE
+                           : e->dirty             ? ENTRY_DIRTY
+                                                  : ENTRY_CLEAN;
+
+    if (list == e->list && list != ENTRY_CLEAN)
+        return;
+    list_leave(s, b, h);
+    list_join(s, b, h, list);
+}
+
+/* ---- finding ---- */
+
+static uint32_t *bucket_of(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                           uint64_t block)
+{
+    uint64_t h = store_mix(store_hash(app, file) + store_mix(block + ((uint64_t)site << 40)));
+
+    return &s->bucket[h & (s->nbuckets - 1)];
+}
+
+static uint32_t find(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                     uint64_t block)
+{
+    uint32_t h = *bucket_of(s, site, app, file, block);
+
+    for (; h != WR_NIL; h = store_entry(s, h)->bucket) {
+        const struct store_entry *e = store_entry(s, h);
+
+        if (e->block == block && e->file == file && e->app == app && e->site == site)
+            break;
+    }
+    return h;
+}
+
+uint32_t store_buf_find(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                        uint64_t at, uint64_t bytes)
+{
+    uint32_t h = find(s, site, app, file, at / s->p.block_b);
+    uint64_t lo = at % s->p.block_b;
+
+    if (h == WR_NIL || store_entry(s, h)->lo > lo || store_entry(s, h)->hi < lo + bytes)
+        return WR_NIL;
+    return h;
+}
+
+static void drop(struct store *s, uint32_t h)
+{
+    struct store_entry *e = store_entry(s, h);
+    struct store_buf *b = &s->site[e->site].buf;
+    uint32_t *at = bucket_of(s, e->site, e->app, e->file, e->block);
+
+    while (*at != h)
+        at = &store_entry(s, *at)->bucket;
+    *at = e->bucket;
+    list_leave(s, b, h);
+    b->used_b -= e->have;
+    wr_pool_give(&s->entries, h);
+}
+
+/* ---- room ---- */
+
+static bool make_room(struct store *s, struct store_buf *b, uint64_t bytes)
+{
+    while (b->capacity_b - b->used_b < bytes && b->list[ENTRY_CLEAN].head != WR_NIL) {
+        uint32_t h = b->list[ENTRY_CLEAN].head;
+
+        b->evicted_b += store_entry(s, h)->have;
+        drop(s, h);
+    }
+    return b->capacity_b - b->used_b >= bytes;
+}
+
+static void reserve(struct store_buf *b, uint64_t bytes)
+{
+    if (!b->track)
+        return;
+    b->used_b += bytes;
+    if (b->used_b > b->used_most_b)
+        b->used_most_b = b->used_b;
+}
+
+bool store_buf_room(struct store *s, uint32_t site, uint64_t bytes)
+{
+    struct store_buf *b = &s->site[site].buf;
+
+    if (b->capacity_b && (b->line.head != WR_NIL || !make_room(s, b, bytes)))
+        return false;
+    reserve(b, bytes);
+    return true;
+}
+
+void store_buf_claim(struct store *s, uint32_t site, uint32_t slot, uint64_t bytes)
+{
+    struct store_buf *b = &s->site[site].buf;
+
+    if (store_buf_room(s, site, bytes)) {
+        store_slot_step(s, slot);
+        return;
+    }
+    store_slot(s, slot)->room_b = bytes;
+    store_slot(s, slot)->next = WR_NIL;
+    *(b->line.head == WR_NIL ? &b->line.head : &store_slot(s, b->line.tail)->next) = slot;
+    b->line.tail = slot;
+    b->waiting++;
+    b->waits++;
+    store_buf_drain(s, site);
+}
+
+/* Room to those that wait for it, in their order. */
+static void serve_line(struct store *s, uint32_t site)
+{
+    struct store_buf *b = &s->site[site].buf;
+
+    while (b->line.head != WR_NIL) {
+        uint32_t h = b->line.head;
+        struct store_slot *x = store_slot(s, h);
+
+        if (!make_room(s, b, x->room_b))
+            return;
+        reserve(b, x->room_b);
+        b->line.head = x->next;
+        b->waiting--;
+        b->wait_ps += s->sim->now - x->mark_ps;
+        x->ps[CAUSE_RESERVE] += s->sim->now - x->mark_ps;
+        x->mark_ps = s->sim->now;
+        store_slot_step(s, h);
+    }
+}
+
+/* ---- writing ---- */
+
+static uint32_t new_entry(struct store *s, uint32_t site, const struct store_req *q, uint64_t block,
+                          uint64_t lo)
+{
+    uint32_t h = wr_pool_take(&s->entries), *bucket = bucket_of(s, site, q->app, q->file, block);
+
+    *store_entry(s, h) = (struct store_entry){.bucket = *bucket,
+                                              .site = site,
+                                              .app = q->app,
+                                              .file = q->file,
+                                              .block = block,
+                                              .lo = lo,
+                                              .hi = lo};
+    *bucket = h;
+    list_join(s, &s->site[site].buf, h, ENTRY_IN_USE);
+    return h;
+}
+
+static void dirtied(struct store *s, uint32_t site, uint32_t h, uint64_t bytes)
+{
+    struct store_buf *b = &s->site[site].buf;
+    struct store_entry *e = store_entry(s, h);
+    uint64_t rest = e->have - e->dirty, more = rest < bytes ? rest : bytes;
+
+    if (!e->dirty) /* a flush that begins now waits for it, whatever is added later */
+        e->seq = ++b->seq;
+    b->in_b += bytes;
+    b->absorbed_b += bytes - more;
+    b->dirty_b += more;
+    e->dirty += more;
+}
+
+void store_buf_wrote(struct store *s, uint32_t site, const struct store_slot *x, bool dirty)
+{
+    struct store_buf *b = &s->site[site].buf;
+    const struct store_req *q = store_req(s, x->req);
+    uint64_t block = x->at / s->p.block_b, lo = x->at % s->p.block_b, hi = lo + x->bytes;
+
+    if (!b->track) {
+        b->in_b += x->bytes;
+        b->dirty_b += x->bytes;
+        return;
+    }
+    uint32_t h = find(s, site, q->app, q->file, block);
+
+    if (h == WR_NIL)
+        h = new_entry(s, site, q, block, lo);
+    struct store_entry *e = store_entry(s, h);
+    uint64_t had = e->have;
+
+    e->lo = lo < e->lo ? lo : e->lo;
+    e->hi = hi > e->hi ? hi : e->hi;
+    e->have = had + x->bytes < e->hi - e->lo ? had + x->bytes : e->hi - e->lo;
+    /* What was claimed beyond what the block has grown by is free again. */
+    b->used_b -= x->bytes - (e->have - had);
+    if (dirty)
+        dirtied(s, site, h, x->bytes);
+    list_settle(s, h);
+    serve_line(s, site);
+    store_buf_drain(s, site);
+}
+
+/* Its newest bytes are elsewhere now. */
+void store_buf_forget(struct store *s, uint32_t site, uint16_t app, int64_t file, uint64_t at)
+{
+    struct store_buf *b = &s->site[site].buf;
+    uint32_t h = find(s, site, app, file, at / s->p.block_b);
+
+    if (h == WR_NIL || store_entry(s, h)->busy || store_entry(s, h)->inflight)
+        return;
+    b->dirty_b -= store_entry(s, h)->dirty;
+    b->absorbed_b += store_entry(s, h)->dirty;
+    drop(s, h);
+}
+
+/* While somebody reads a block it stays. */
+void store_buf_hold(struct store *s, uint32_t h)
+{
+    store_entry(s, h)->busy++;
+    list_settle(s, h);
+}
+
+void store_buf_release(struct store *s, uint32_t h)
+{
+    uint32_t site = store_entry(s, h)->site;
+
+    store_entry(s, h)->busy--;
+    list_settle(s, h);
+    serve_line(s, site);
+    store_buf_drain(s, site);
+}
+
+/* ---- draining ---- */
+
+static bool wants_drain(const struct store *s, struct store_buf *b)
+{
+    const struct store_buffer *p = &s->p.buffer;
+
+    if (p->drain == STORE_DRAIN_AT_ONCE || b->line.head != WR_NIL || b->flush != WR_NIL)
+        return true;
+    if (p->drain == STORE_DRAIN_WATERMARKS && b->dirty_b > b->high_b)
+        b->hot = true;
+    if (b->dirty_b <= b->low_b)
+        b->hot = false;
+    return b->hot;
+}
+
+/* The next period's beginning sets a scheduled drain to work. */
+static void plan_tick(struct store *s, uint32_t site)
+{
+    struct store_buf *b = &s->site[site].buf;
+    uint64_t period = store_ps(s->p.buffer.period_ps);
+
+    if (s->p.buffer.drain != STORE_DRAIN_SCHEDULE || b->tick || b->hot || !b->dirty_b)
+        return;
+    b->tick = true;
+    store_event(s, s->site[site].node, (s->sim->now / period + 1) * period, STORE_EV_TICK, 0, site,
+                0);
+}
+
+void store_buf_tick(struct store *s, uint32_t site)
+{
+    s->site[site].buf.tick = false;
+    s->site[site].buf.hot = true;
+    store_buf_drain(s, site);
+}
+
+static void drain_entry(struct store *s, uint32_t h)
+{
+    struct store_entry *e = store_entry(s, h);
+    struct store_site *t = &s->site[e->site];
+    uint64_t at = e->block * s->p.block_b + e->lo;
+    struct store_req q = {.owner = h,
+                          .node = t->node,
+                          .site = e->site,
+                          .mode = MODE_WRITE,
+                          .from = FROM_DRAIN,
+                          .app = e->app,
+                          .file = e->file,
+                          .bytes = e->dirty,
+                          .mark_ps = s->sim->now};
+
+    e->inflight = e->dirty;
+    e->inflight_seq = e->seq;
+    t->buf.dirty_b -= e->dirty;
+    t->buf.inflight_b += e->dirty;
+    e->dirty = 0;
+    list_settle(s, h);
+    t->buf.streams++;
+    if (t->role == ROLE_CLIENT)
+        q.site = store_place(s, t->node, e->app, e->file, at, &at);
+    else if (t->role == ROLE_BUFFER)
+        q.site = s->nservers + (uint32_t)(store_hash(e->app, e->file + (int64_t)e->block) % s->nio);
+    else
+        q.mode = MODE_MOVE;
+    q.at = at;
+    q.end = at + e->inflight;
+    store_req_begin(s, store_req_new(s, &q));
+}
+
+void store_buf_drain(struct store *s, uint32_t site)
+{
+    struct store_buf *b = &s->site[site].buf;
+
+    if (!b->track || s->p.buffer.drain == STORE_DRAIN_NEVER)
+        return;
+    while (b->streams < s->p.buffer.streams && b->list[ENTRY_DIRTY].head != WR_NIL &&
+           wants_drain(s, b))
+        drain_entry(s, b->list[ENTRY_DIRTY].head);
+    if (b->list[ENTRY_DIRTY].head == WR_NIL && !b->dirty_b)
+        b->hot = false;
+    plan_tick(s, site);
+}
+
+/* ---- flushing ---- */
+
+static bool waits_for(const struct store_task *t, const struct store_entry *e, uint64_t seq)
+{
+    return e->app == t->app && e->file == t->file && seq <= t->seq;
+}
+
+bool store_buf_flush(struct store *s, uint32_t site, uint32_t task)
+{
+    struct store_buf *b = &s->site[site].buf;
+    struct store_task *t = store_task(s, task);
+
+    t->seq = b->seq;
+    t->left = 0;
+    for (int l = ENTRY_DIRTY; l <= ENTRY_IN_USE; l++)
+        for (uint32_t h = b->list[l].head; h != WR_NIL; h = store_entry(s, h)->next) {
+            const struct store_entry *e = store_entry(s, h);
+
+            t->left += e->dirty && waits_for(t, e, e->seq);
+            t->left += e->inflight && waits_for(t, e, e->inflight_seq);
+        }
+    if (!t->left)
+        return false;
+    t->next = b->flush;
+    b->flush = task;
+    store_buf_drain(s, site);
+    return true;
+}
+
+static void tell_flushes(struct store *s, uint32_t site, const struct store_entry *e,
+                         const uint64_t *ps)
+{
+    uint32_t *at = &s->site[site].buf.flush;
+
+    while (*at != WR_NIL) {
+        uint32_t h = *at;
+        struct store_task *t = store_task(s, h);
+
+        if (waits_for(t, e, e->inflight_seq) && !--t->left) {
+            *at = t->next;
+            store_op_flushed(s, h, ps);
+        } else {
+            at = &t->next;
+        }
+    }
+}
+
+void store_buf_drained(struct store *s, uint32_t h, const uint64_t *ps)
+{
+    struct store_entry *e = store_entry(s, h), was = *e;
+    struct store_buf *b = &s->site[e->site].buf;
+
+    b->streams--;
+    b->inflight_b -= e->inflight;
+    b->out_b += e->inflight;
+    e->inflight = 0;
+    list_settle(s, h);
+    tell_flushes(s, was.site, &was, ps);
+    serve_line(s, was.site);
+    store_buf_drain(s, was.site);
+}

@@ -1,0 +1,164 @@
+/* store_tell.c -- what the storage did, and whether it all adds up. */
+#include <inttypes.h>
+
+#include "base/str.h"
+#include "store_priv.h"
+
+static const char *role_name(const struct store_site *t)
+{
+    return t->role == ROLE_CLIENT ? "client" : t->io ? "io_node" : "server";
+}
+
+uint64_t store_pending(const struct store *s)
+{
+    return s->tasks.used;
+}
+
+uint32_t store_disks(const struct store *s)
+{
+    return s->ndisks;
+}
+
+void store_disk_stat(const struct store *s, uint32_t i, struct store_disk_stat *ret)
+{
+    const struct store_disk *d = &s->disk[i];
+    uint64_t now = s->sim->now;
+
+    *ret = (struct store_disk_stat){
+        .site = d->site,
+        .node = s->site[d->site].node,
+        .role = role_name(&s->site[d->site]),
+        .device = d->fast ? "fast" : "slow",
+        .model = d->dev.ops->kind.name,
+        .index = d->index,
+        .reads = d->reads,
+        .writes = d->writes,
+        .bytes_read = d->read_b,
+        .bytes_written = d->written_b,
+        .busy_ps = d->busy_ps - (d->until_ps > now ? d->until_ps - now : 0),
+        .seeks = d->dev.seeks,
+        .queue_ps = d->queue_ps + d->queue * (now - d->queue_since_ps),
+        .queue = d->queue,
+        .queue_most = d->queue_most,
+    };
+}
+
+uint32_t store_sites(const struct store *s)
+{
+    return s->nsites;
+}
+
+void store_site_stat(const struct store *s, uint32_t i, struct store_site_stat *ret)
+{
+    const struct store_site *t = &s->site[i];
+    const struct store_buf *b = &t->buf;
+
+    *ret = (struct store_site_stat){
+        .node = t->node,
+        .role = role_name(t),
+        .requests = t->requests,
+        .used_b = b->track ? b->used_b : b->in_b,
+        .used_most_b = b->track ? b->used_most_b : b->in_b,
+        .dirty_b = b->dirty_b + b->inflight_b,
+        .in_b = b->in_b,
+        .out_b = b->out_b,
+        .absorbed_b = b->absorbed_b,
+        .evicted_b = b->evicted_b,
+        .hit_b = b->hit_b,
+        .miss_b = b->miss_b,
+        .waits = b->waits,
+        .wait_ps = b->wait_ps,
+        .waiting = b->waiting,
+    };
+}
+
+void store_app_stat(const struct store *s, uint32_t app, struct store_app_stat *ret)
+{
+    const struct store_app *a = &s->app[app];
+
+    *ret = (struct store_app_stat){.bytes_read = a->read_b, .bytes_written = a->written_b};
+    for (int k = 0; k < STORE_ACTS; k++) {
+        ret->calls[k] = a->calls[k];
+        ret->time_ps[k] = a->ended_ps[k] + a->inflight[k] * s->sim->now - a->since_ps[k];
+        ret->inflight += a->inflight[k];
+    }
+}
+
+const struct wr_hist *store_latency(const struct store *s, uint32_t app, enum store_class cls)
+{
+    return &s->app[app].latency[cls];
+}
+
+uint64_t store_bytes_used(const struct store *s)
+{
+    const struct wr_pool *pool[] = {&s->tasks, &s->reqs, &s->slots, &s->spans, &s->entries};
+    uint64_t sum = s->nsites * sizeof *s->site + s->ndisks * sizeof *s->disk;
+
+    for (size_t i = 0; i < sizeof pool / sizeof *pool; i++)
+        sum += pool[i]->fresh * pool[i]->size;
+    return sum;
+}
+
+/* ---- conservation ---- */
+
+static bool check_site(const struct store *s, uint32_t i, struct wr_err *err)
+{
+    const struct store_buf *b = &s->site[i].buf;
+
+    if (b->in_b != b->out_b + b->dirty_b + b->inflight_b + b->absorbed_b)
+        return wr_fail(err, WR_BUG,
+                       "storage: node %u took %" PRIu64 " B into its buffer, but drained %" PRIu64
+                       " B, holds %" PRIu64 " B and absorbed %" PRIu64 " B; please report it",
+                       s->site[i].node, b->in_b, b->out_b, b->dirty_b + b->inflight_b,
+                       b->absorbed_b);
+    if (b->capacity_b && b->used_most_b > b->capacity_b)
+        return wr_fail(err, WR_BUG,
+                       "storage: node %u held %" PRIu64 " B in a buffer of %" PRIu64
+                       " B; please report it",
+                       s->site[i].node, b->used_most_b, b->capacity_b);
+    return true;
+}
+
+bool store_check(const struct store *s, struct wr_err *err)
+{
+    uint64_t clients = 0, counted = 0, devices = 0, out = 0;
+
+    if (s->tasks.used || s->reqs.used || s->slots.used)
+        return wr_fail(err, WR_BUG,
+                       "storage: %u operations, %u requests and %u blocks never ended; please "
+                       "report it",
+                       s->tasks.used, s->reqs.used, s->slots.used);
+    for (uint32_t i = 0; i < s->nsites; i++) {
+        if (!check_site(s, i, err))
+            return false;
+        out += s->site[i].buf.out_b;
+    }
+    for (uint32_t i = 0; i < s->ndisks; i++)
+        devices += s->disk[i].written_b;
+    for (uint32_t i = 0; i < s->napps; i++) {
+        clients += s->app[i].asked_b;
+        counted += s->app[i].written_b;
+    }
+    if (clients != counted || devices != clients + out + s->through_b + s->kept_b)
+        return wr_fail(err, WR_BUG,
+                       "storage: clients wrote %" PRIu64 " B, of which %" PRIu64
+                       " B came to storage; devices wrote %" PRIu64 " B, %" PRIu64
+                       " B of them drained, %" PRIu64 " B written through and %" PRIu64
+                       " B kept reads; please report it",
+                       clients, counted, devices, out, s->through_b, s->kept_b);
+    return true;
+}
+
+bool store_tell_stuck(const struct store *s, struct wr_err *err)
+{
+    uint32_t waiting = 0, full = 0;
+
+    for (uint32_t i = 0; i < s->nsites; i++) {
+        waiting += s->site[i].buf.waiting;
+        full += s->site[i].buf.waiting > 0;
+    }
+    return wr_fail(err, WR_BUG,
+                   "storage stands still after %.3f us: %u operations have not ended, %u blocks "
+                   "wait for room in %u buffers; please report it",
+                   (double)s->sim->now / 1e6, s->tasks.used, waiting, full);
+}

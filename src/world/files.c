@@ -1,0 +1,317 @@
+/* files.c -- storage of the configuration: which nodes it stands on, and its place in the machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "files_priv.h"
+
+static const struct store_params *params(const struct world *w)
+{
+    return w->c->storage.params;
+}
+
+static enum store_arch arch(const struct world *w)
+{
+    return ((const struct store_kind *)w->c->storage.kind)->arch;
+}
+
+static bool is_default(const struct conf *conf, const void *field)
+{
+    return !strcmp(conf_origin(conf, field), "default");
+}
+
+/* ---- settings that contradict one another ---- */
+
+static bool check_buffer(const struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct store_params *p = params(w);
+    const struct store_buffer *b = &p->buffer;
+    bool drains = arch(w) != STORE_COMPUTE || w->files->nio;
+
+    if (!drains && b->capacity_b && !is_default(conf, &b->capacity_b))
+        return conf_fail(conf, &b->capacity_b, err,
+                         "a buffer of %s fills up and has no I/O nodes to drain through; give "
+                         "storage.io_nodes, or `capacity: 0 B` for no limit",
+                         wr_text_bytes(b->capacity_b).s);
+    if (!drains)
+        return true;
+    if (b->capacity_b && b->capacity_b < p->block_b)
+        return conf_fail(conf, &b->capacity_b, err,
+                         "a buffer of %s does not hold a block of %s; raise the capacity or lower "
+                         "storage.block",
+                         wr_text_bytes(b->capacity_b).s, wr_text_bytes(p->block_b).s);
+    if (b->capacity_b && b->drain == STORE_DRAIN_NEVER && arch(w) != STORE_SIDE)
+        return conf_fail(conf, &b->drain, err,
+                         "a buffer that is never drained fills up; choose another way to drain, or "
+                         "`capacity: 0 B` for no limit");
+    if (!b->capacity_b && b->drain == STORE_DRAIN_WATERMARKS)
+        return conf_fail(conf, &b->drain, err,
+                         "watermarks are parts of a capacity; give storage.buffer.capacity, or "
+                         "drain by schedule or at-once");
+    if (b->low > b->high)
+        return conf_fail(conf, &b->low, err,
+                         "draining would end before it begins; choose `low` below `high`");
+    return true;
+}
+
+static bool check_stripe(const struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct store_params *p = params(w);
+
+    if (p->stripe.count == 1 || p->stripe.size_b % p->block_b == 0)
+        return true;
+    return conf_fail(conf, &p->stripe.size_b, err,
+                     "stripes of %s cut blocks of %s; choose a multiple of storage.block",
+                     wr_text_bytes(p->stripe.size_b).s, wr_text_bytes(p->block_b).s);
+}
+
+/* ---- nodes ---- */
+
+/* The nodes of a set that are up, group by group; free() it. */
+static bool list_nodes(const struct place *place, const char *set, bool descending, uint32_t **ret,
+                       uint32_t *ret_n, struct wr_err *err)
+{
+    bool *in = wr_zalloc(place->nnodes, sizeof *in);
+    uint32_t *list = wr_alloc(place->nnodes * sizeof *list), n = 0;
+
+    if (!place_nodes(place, set, in, err)) {
+        free(in);
+        free(list);
+        return false;
+    }
+    for (uint32_t g = 0; g < place->ngroups; g++)
+        for (uint32_t i = 0; i < place->nnodes; i++) {
+            uint32_t k = descending ? place->nnodes - 1 - i : i;
+
+            if (in[k] && place->group[k] == g && place->owner[k] != PLACE_DOWN)
+                list[n++] = k;
+        }
+    free(in);
+    *ret = list;
+    *ret_n = n;
+    return true;
+}
+
+static bool take_nodes(const struct conf *conf, const char *const *set, bool descending,
+                       struct place *place, uint32_t **ret, uint32_t *ret_n, struct wr_err *err)
+{
+    struct wr_err inner;
+
+    if (!*set || !**set)
+        return true;
+    if (!list_nodes(place, *set, descending, ret, ret_n, &inner) ||
+        !place_exclude(place, *set, &inner))
+        return conf_fail(conf, set, err, "%s", inner.text);
+    return true;
+}
+
+/* The servers first..first+n-1 are those of a group; none there: of the next one that has any. */
+static void servers_near(const struct world_files *f, const struct place *place, uint32_t group,
+                         uint32_t *first, uint32_t *n)
+{
+    for (uint32_t k = 0; k < place->ngroups; k++) {
+        uint32_t g = (group + k) % place->ngroups;
+
+        *first = 0;
+        while (*first < f->nservers && place->group[f->server[*first]] != g)
+            ++*first;
+        *n = 0;
+        while (*first + *n < f->nservers && place->group[f->server[*first + *n]] == g)
+            ++*n;
+        if (*n)
+            return;
+    }
+}
+
+/* A group's clients are shared out evenly, in the order of nodes. */
+static void homes_nearest(struct world_files *f, const struct place *place, const bool *keeps)
+{
+    for (uint32_t g = 0; g < place->ngroups; g++) {
+        uint32_t clients = 0, at = 0, first, n;
+
+        servers_near(f, place, g, &first, &n);
+        for (uint32_t i = 0; i < place->nnodes; i++)
+            clients += place->group[i] == g && !keeps[i];
+        for (uint32_t i = 0; i < place->nnodes; i++)
+            if (place->group[i] == g && !keeps[i])
+                f->home[i] = first + (uint32_t)((uint64_t)at++ * n / clients);
+    }
+}
+
+static bool homes_explicit(struct world *w, const struct conf *conf, const struct place *place,
+                           struct wr_err *err)
+{
+    const struct conf_list *list = &params(w)->assign;
+    const struct store_assign *a = list->items;
+    struct world_files *f = w->files;
+    bool ok = true;
+
+    for (size_t k = 0; ok && k < list->n; k++) {
+        bool *in = wr_zalloc(place->nnodes, sizeof *in);
+        struct wr_err inner;
+
+        if (a[k].server >= f->nservers)
+            ok = conf_fail(conf, &a[k].server, err,
+                           "there are %u servers, from 0; choose one of them", f->nservers);
+        else if (!place_nodes(place, a[k].clients, in, &inner))
+            ok = conf_fail(conf, &a[k].clients, err, "%s", inner.text);
+        for (uint32_t i = 0; ok && i < place->nnodes; i++)
+            if (in[i])
+                f->home[i] = a[k].server;
+        free(in);
+    }
+    return ok;
+}
+
+static bool find_homes(struct world *w, const struct conf *conf, const struct place *place,
+                       struct wr_err *err)
+{
+    struct world_files *f = w->files;
+    bool *keeps = wr_zalloc(place->nnodes, sizeof *keeps), ok = true;
+    uint32_t turn = 0;
+
+    for (uint32_t i = 0; i < f->nservers; i++)
+        keeps[f->server[i]] = true;
+    for (uint32_t i = 0; i < f->nio; i++)
+        keeps[f->io[i]] = true;
+    homes_nearest(f, place, keeps);
+    if (params(w)->policy == STORE_ROUND_ROBIN)
+        for (uint32_t i = 0; i < place->nnodes; i++)
+            if (!keeps[i])
+                f->home[i] = turn++ % f->nservers;
+    if (params(w)->policy == STORE_EXPLICIT)
+        ok = homes_explicit(w, conf, place, err);
+    free(keeps);
+    return ok;
+}
+
+static bool check_apart(const struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct world_files *f = w->files;
+
+    for (uint32_t i = 0; i < f->nservers; i++)
+        for (uint32_t k = 0; k < f->nio; k++)
+            if (f->server[i] == f->io[k])
+                return conf_fail(conf, &params(w)->io_nodes, err,
+                                 "node %u is a server already; choose other I/O nodes", f->io[k]);
+    return true;
+}
+
+bool world_files_plan(struct world *w, const struct conf *conf, struct place *place,
+                      struct wr_err *err)
+{
+    const struct store_params *p = params(w);
+    struct world_files *f = w->files = wr_zalloc(1, sizeof *f);
+
+    if (!take_nodes(conf, &p->servers, p->numbering, place, &f->server, &f->nservers, err) ||
+        !take_nodes(conf, &p->io_nodes, false, place, &f->io, &f->nio, err))
+        return false;
+    if (!f->nservers)
+        return conf_fail(conf, &p->servers, err,
+                         "storage has no server; name nodes that are up, such as \"last 1 of every "
+                         "group\"");
+    f->home = wr_zalloc(place->nnodes, sizeof *f->home);
+    return check_apart(w, conf, err) && check_buffer(w, conf, err) && check_stripe(w, conf, err) &&
+           find_homes(w, conf, place, err);
+}
+
+/* ---- the wire ---- */
+
+static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                      enum store_class cls, uint64_t user)
+{
+    struct world *w = ctx;
+
+    meter_sent(&w->meter, src, bytes, w->sim.now);
+    net_send(w->net, src, dst, bytes, app, (uint8_t)(RANK_CLASSES + cls), user);
+}
+
+void world_files_arrived(struct world *w, const struct net_msg *m)
+{
+    struct cause_trip trip = {.begin_ps = m->t_post_ps,
+                              .post_ps = m->t_post_ps,
+                              .first_ps = m->t_first_ps,
+                              .idle_ps = net_idle_ps(w->net, m->src, m->dst, m->bytes)};
+
+    store_arrived(w->store, m->user, &trip);
+}
+
+void world_files_begin(void *ctx, const struct rank_access *io, uint64_t user)
+{
+    static const enum store_act act[LOAD_KINDS] = {
+        [LOAD_OPEN] = STORE_OPEN,   [LOAD_CLOSE] = STORE_CLOSE, [LOAD_READ] = STORE_READ,
+        [LOAD_WRITE] = STORE_WRITE, [LOAD_FLUSH] = STORE_FLUSH,
+    };
+    struct world *w = ctx;
+    struct store_op op = {.node = io->node,
+                          .app = io->app,
+                          .act = act[io->kind],
+                          .file = io->file,
+                          .offset = io->offset,
+                          .bytes = io->bytes,
+                          .user = user};
+
+    store_begin(w->store, &op);
+}
+
+static void on_done(void *ctx, uint64_t user, const uint64_t *ps)
+{
+    struct world *w = ctx;
+
+    ranks_accessed(w->rank, user, ps);
+}
+
+bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    const struct world_files *f = w->files;
+    uint32_t nodes = net_nodes(w->net);
+    bool *compute = wr_zalloc(nodes, sizeof *compute);
+
+    for (uint32_t i = 0; i < w->njobs; i++)
+        for (uint32_t r = 0; r < w->job[i].load.ranks; r++)
+            compute[w->job[i].node[r]] = true;
+    struct store_setup setup = {
+        .sim = &w->sim,
+        .first_kind = WORLD_EV_STORE,
+        .wire = {.ctx = w, .send = wire_send, .lp = world_lp},
+        .done = on_done,
+        .done_ctx = w,
+        .plug = &w->c->storage,
+        .seed = w->c->seed,
+        .napps = w->njobs,
+        .nodes = nodes,
+        .server = f->server,
+        .nservers = f->nservers,
+        .io = f->io,
+        .nio = f->nio,
+        .home = f->home,
+        .compute = compute,
+    };
+    struct wr_err inner;
+    bool ok = store_open(&w->store, &setup, &inner);
+
+    free(compute);
+    return ok || conf_fail(conf, &w->c->storage, err, "%s", inner.text);
+}
+
+void world_files_close(struct world *w)
+{
+    store_close(w->store);
+    if (!w->files)
+        return;
+    free(w->files->server);
+    free(w->files->io);
+    free(w->files->home);
+    free(w->files->series);
+    free(w->files->before);
+    free(w->files);
+}
+
+bool world_files_check(const struct world *w, struct wr_err *err)
+{
+    if (ranks_state(w->rank) != RANKS_ENDED && store_pending(w->store))
+        return store_tell_stuck(w->store, err);
+    return store_check(w->store, err);
+}

@@ -1,0 +1,435 @@
+/* Every transport in the table, present and future, keeps what RPC promises. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rpc/drive.h"
+
+enum { SIZE = 1 << 20, TOKEN = 77, PATIENCE_MS = 5000 };
+
+static struct rpc_opts opts_of(const struct rpc_transport *t)
+{
+    return (struct rpc_opts){.transport = t,
+                             .token = TOKEN,
+                             .wait = RPC_ADAPTIVE,
+                             .spin_us = 20,
+                             .crowded = true,
+                             .depth = 4,
+                             .bulk_b = SIZE,
+                             .peers = 4,
+                             .hello_ms = PATIENCE_MS};
+}
+
+struct board {
+    char address[RPC_ADDRESS], why[256];
+    volatile int state; /* 1: ready, 2: failed */
+    volatile uint64_t dropped[RPC_DROPS], refused;
+};
+
+static struct board *board;
+
+static pid_t serve(const struct rpc_opts *o)
+{
+    memset(board, 0, sizeof *board);
+    pid_t pid = fork();
+
+    if (pid) {
+        while (!board->state)
+            usleep(1000);
+        return pid;
+    }
+    struct rpc_server *s;
+    struct wr_err err;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!rpc_server_open(&s, o, &err)) {
+        snprintf(board->why, sizeof board->why, "%.250s", err.text);
+        board->state = 2;
+        _exit(1);
+    }
+    rpc_server_address(s, board->address);
+    board->state = 1;
+    for (;;) {
+        rpc_server_step(s, 20000000);
+        for (int i = 0; i < RPC_DROPS; i++)
+            board->dropped[i] = rpc_server_stats(s)->dropped[i];
+        board->refused = rpc_server_stats(s)->refused;
+    }
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+struct answer {
+    int n;
+    enum rpc_status status;
+    uint32_t len;
+    uint8_t payload[RPC_INLINE_MOST];
+};
+
+static void take(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
+                 uint32_t len)
+{
+    struct answer *a = ctx;
+
+    assert_int_equal(cookie, 42);
+    a->n++;
+    a->status = status;
+    a->len = len;
+    memcpy(a->payload, payload, len);
+}
+
+static enum rpc_status ask(struct rpc_client *c, struct answer *a, struct rpc_call call)
+{
+    int before = a->n;
+
+    call.cookie = 42;
+    assert_true(rpc_client_start(c, &call));
+    rpc_client_flush(c);
+    for (time_t begun = time(NULL); a->n == before && time(NULL) - begun < 10;)
+        rpc_client_step(c, 10000000);
+    assert_int_equal(a->n, before + 1);
+    return a->status;
+}
+
+static void each(void (*check)(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid))
+{
+    for (size_t i = 0; rpc_transports[i]; i++) {
+        struct rpc_opts o = opts_of(rpc_transports[i]);
+        pid_t pid = serve(&o);
+
+        if (board->state == 2) {
+            print_message("%s: skipped: %s\n", rpc_transports[i]->name, board->why);
+            waitpid(pid, NULL, 0);
+            continue;
+        }
+        check(rpc_transports[i], &o, pid);
+        end(pid);
+    }
+}
+
+static void open_client(struct rpc_client **ret, const struct rpc_opts *o, struct answer *a)
+{
+    struct wr_err err = {0};
+
+    *a = (struct answer){0};
+    if (!rpc_client_open(ret, o, board->address, take, a, &err))
+        fail_msg("%s: %s", o->transport->name, err.text);
+}
+
+static void check_echo(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    struct rpc_client *c;
+    struct answer a;
+    uint8_t payload[RPC_INLINE_MOST];
+
+    (void)t;
+    (void)pid;
+    open_client(&c, o, &a);
+    for (uint32_t len = 0; len <= rpc_client_inlined(c); len = len * 2 + 1) {
+        for (uint32_t i = 0; i < len; i++)
+            payload[i] = (uint8_t)(i + len);
+        for (int again = 0; again < 100; again++) {
+            struct rpc_call call = {.op = RPC_OP_NOOP, .payload = payload, .len = len};
+
+            assert_int_equal(ask(c, &a, call), RPC_OK);
+            assert_int_equal(a.len, len);
+            assert_memory_equal(a.payload, payload, len);
+        }
+    }
+    rpc_client_close(c);
+}
+
+static void small_payloads_come_back_as_they_went(void **state)
+{
+    (void)state;
+    each(check_echo);
+}
+
+static void check_bulk(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    struct rpc_client *c;
+    struct answer a;
+
+    (void)t;
+    (void)pid;
+    open_client(&c, o, &a);
+    uint8_t *mine = rpc_client_bulk(c);
+
+    memset(mine, 0xee, SIZE);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_GET, .at = 64, .bulk_len = 4000}),
+                     RPC_OK);
+    for (size_t i = 0; i < 4000; i += 8) {
+        uint64_t v;
+
+        memcpy(&v, mine + 64 + i, 8);
+        assert_true(v == rpc_pattern(i));
+    }
+    assert_int_equal(mine[63], 0xee);
+    assert_int_equal(mine[64 + 4000], 0xee);
+    /* What goes up is looked at there. */
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_PUT, .at = 64, .bulk_len = 4000}),
+                     RPC_OK);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_PUT, .at = 72, .bulk_len = 4000}),
+                     RPC_BAD_DATA);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_GET, .bulk_len = SIZE}), RPC_OK);
+    rpc_client_close(c);
+}
+
+static void bulk_data_arrives_both_ways_and_nowhere_else(void **state)
+{
+    (void)state;
+    each(check_bulk);
+}
+
+static void check_bounds(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    struct rpc_client *c;
+    struct answer a;
+
+    (void)t;
+    (void)pid;
+    open_client(&c, o, &a);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_GET, .bulk_len = SIZE + 1}),
+                     RPC_BAD_RANGE);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_GET, .bulk_len = 0}), RPC_BAD_RANGE);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_SREAD, .bulk_len = 4096}),
+                     RPC_BAD_OP);
+    assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_NOOP}), RPC_OK);
+    rpc_client_close(c);
+}
+
+static void what_is_out_of_bounds_is_refused_and_the_server_goes_on(void **state)
+{
+    (void)state;
+    each(check_bounds);
+}
+
+static void check_token(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    struct rpc_opts other = *o;
+    struct rpc_client *c = NULL;
+    struct answer a = {0};
+    struct wr_err err;
+
+    (void)t;
+    (void)pid;
+    other.token = TOKEN + 1;
+    other.hello_ms = 200;
+    assert_false(rpc_client_open(&c, &other, board->address, take, &a, &err));
+    assert_null(c);
+    assert_true(board->dropped[RPC_DROP_TOKEN] > 0);
+}
+
+static void without_the_token_nobody_is_served(void **state)
+{
+    (void)state;
+    each(check_token);
+}
+
+static void check_gone(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    static struct rpc_seen seen;
+    struct rpc_load l = {.op = RPC_OP_NOOP, .depth = 2, .measure_ns = 20000000000};
+    struct rpc_driver *d;
+    struct wr_err err;
+
+    (void)t;
+    assert_true(rpc_driver_open(&d, o, board->address, &err));
+    pid_t killer = fork();
+
+    if (!killer) {
+        usleep(100000);
+        kill(pid, SIGKILL);
+        _exit(0);
+    }
+    /* The server is our child: until somebody waits for it, it is not quite gone. */
+    signal(SIGCHLD, SIG_IGN);
+    rpc_drive(d, &l, &seen, NULL);
+    signal(SIGCHLD, SIG_DFL);
+    assert_true(seen.server_gone);
+    assert_true(seen.calls > 0 && seen.elapsed_ns < 15000000000);
+    rpc_driver_close(d);
+}
+
+static void a_server_that_dies_is_missed_and_what_was_measured_kept(void **state)
+{
+    (void)state;
+    each(check_gone);
+}
+
+static void check_load(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    static const struct rpc_load loads[] = {
+        {.op = RPC_OP_NOOP, .size_b = 8, .depth = 4, .warm_ns = 10000000, .measure_ns = 50000000},
+        {.op = RPC_OP_NOOP, .depth = 1, .think_ns = 200000, .measure_ns = 50000000},
+        {.op = RPC_OP_NOOP, .depth = 4, .rate = 2000, .measure_ns = 100000000},
+        {.op = RPC_OP_NOOP,
+         .depth = 1,
+         .on_ns = 5000000,
+         .off_ns = 20000000,
+         .measure_ns = 100000000,
+         .slice_ns = 10000000},
+        {.op = RPC_OP_GET, .size_b = 65536, .depth = 4, .measure_ns = 50000000},
+        {.op = RPC_OP_PUT, .size_b = SIZE / 4, .depth = 4, .measure_ns = 50000000},
+    };
+    static struct rpc_seen seen;
+    struct rpc_driver *d;
+    struct wr_err err;
+
+    (void)t;
+    (void)pid;
+    assert_true(rpc_driver_open(&d, o, board->address, &err));
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        rpc_drive(d, &loads[i], &seen, NULL);
+        assert_true(seen.calls > 0);
+        assert_true(!seen.failed && !seen.bad_data && !seen.unanswered && !seen.server_gone);
+        assert_true(seen.elapsed_ns == loads[i].measure_ns);
+        assert_true(seen.latency_ns.n == seen.calls);
+        if (loads[i].think_ns) /* pauses bound the rate from above */
+            assert_true(seen.calls <= seen.elapsed_ns / loads[i].think_ns + 1);
+        if (loads[i].rate > 0)
+            assert_true(seen.calls < 2 * 200);
+        uint64_t in_slices = 0;
+
+        for (uint32_t k = 0; k < seen.nslices; k++)
+            in_slices += seen.slice_calls[k];
+        assert_true(!loads[i].slice_ns || in_slices == seen.calls);
+    }
+    rpc_driver_close(d);
+}
+
+static void loads_are_driven_as_told(void **state)
+{
+    (void)state;
+    each(check_load);
+}
+
+static void check_policies(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    (void)pid;
+    for (int w = RPC_BLOCK; w <= RPC_ADAPTIVE; w++) {
+        struct rpc_opts own = *o;
+        struct rpc_client *c;
+        struct answer a;
+
+        own.wait = w;
+        open_client(&c, &own, &a);
+        /* Whoever cannot sleep says so instead of pretending. */
+        assert_true(rpc_client_waits(c) == (enum rpc_wait)w || rpc_client_waits(c) == RPC_POLL);
+        if (t == &rpc_shm)
+            assert_int_equal(rpc_client_waits(c), w);
+        for (int i = 0; i < 200; i++)
+            assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_NOOP}), RPC_OK);
+        rpc_client_close(c);
+    }
+}
+
+static void every_way_to_wait_gets_its_answers(void **state)
+{
+    (void)state;
+    each(check_policies);
+}
+
+static void clients_that_died_make_room_for_others(void **state)
+{
+    struct rpc_opts o = opts_of(&rpc_shm);
+
+    (void)state;
+    o.peers = 1;
+    o.wait = RPC_BLOCK;
+    pid_t pid = serve(&o);
+
+    for (int i = 0; i < 3; i++) {
+        pid_t one = fork();
+
+        if (!one) {
+            struct rpc_client *c;
+            struct answer a = {0};
+            struct wr_err err;
+
+            if (!rpc_client_open(&c, &o, board->address, take, &a, &err))
+                _exit(1);
+            raise(SIGKILL);
+        }
+        int status, tries = 0;
+
+        waitpid(one, &status, 0);
+        /* It takes a moment until the server has noticed the one before. */
+        while (!WIFSIGNALED(status) && tries++ < 50) {
+            usleep(50000);
+            if (!(one = fork())) {
+                struct rpc_client *c;
+                struct answer a = {0};
+                struct wr_err err;
+
+                if (!rpc_client_open(&c, &o, board->address, take, &a, &err))
+                    _exit(1);
+                raise(SIGKILL);
+            }
+            waitpid(one, &status, 0);
+        }
+        assert_true(WIFSIGNALED(status));
+    }
+    end(pid);
+}
+
+static void messages_that_are_not_ours_are_told_apart(void **state)
+{
+    struct rpc_head good = {
+        .magic = RPC_MAGIC, .version = RPC_VERSION, .kind = RPC_REQUEST, .token = TOKEN, .len = 8};
+    struct rpc_head h = good, got;
+    uint8_t bytes[40] = {0};
+
+    (void)state;
+#define TRY(field, value, want)                                                  \
+    do {                                                                         \
+        h = good;                                                                \
+        h.field = value;                                                         \
+        memcpy(bytes, &h, sizeof h);                                             \
+        assert_int_equal(rpc_wire_take(&got, bytes, sizeof bytes, TOKEN), want); \
+    } while (0)
+    TRY(op, RPC_OP_GET, RPC_TAKEN);
+    TRY(magic, 1, RPC_DROP_MAGIC);
+    TRY(version, RPC_VERSION + 1, RPC_DROP_VERSION);
+    TRY(token, TOKEN + 1, RPC_DROP_TOKEN);
+    TRY(kind, 0, RPC_DROP_KIND);
+    TRY(kind, RPC_KINDS, RPC_DROP_KIND);
+    TRY(len, 9, RPC_DROP_LENGTH);
+    TRY(len, UINT32_MAX, RPC_DROP_LENGTH);
+    assert_int_equal(rpc_wire_take(&got, bytes, 31, TOKEN), RPC_DROP_SHORT);
+#undef TRY
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_that_are_not_ours_are_told_apart),
+        cmocka_unit_test(small_payloads_come_back_as_they_went),
+        cmocka_unit_test(bulk_data_arrives_both_ways_and_nowhere_else),
+        cmocka_unit_test(what_is_out_of_bounds_is_refused_and_the_server_goes_on),
+        cmocka_unit_test(without_the_token_nobody_is_served),
+        cmocka_unit_test(a_server_that_dies_is_missed_and_what_was_measured_kept),
+        cmocka_unit_test(loads_are_driven_as_told),
+        cmocka_unit_test(every_way_to_wait_gets_its_answers),
+        cmocka_unit_test(clients_that_died_make_room_for_others),
+    };
+
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* bench_rpc.c -- rates of the RPC layer: one server, some clients, this machine.
+ *
+ *   bench.rpc [TRANSPORT [PROVIDER]]
+ *
+ * Best of several windows; one line per case.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rpc/drive.h"
+
+enum { WINDOWS = 5 };
+
+static const struct {
+    const char *name;
+    uint32_t clients, depth;
+    enum rpc_op op;
+    size_t size;
+    enum rpc_wait wait;
+} cases[] = {
+    {"sync, 1 client, poll", 1, 1, RPC_OP_NOOP, 0, RPC_POLL},
+    {"sync, 1 client, adaptive", 1, 1, RPC_OP_NOOP, 0, RPC_ADAPTIVE},
+    {"sync, 1 client, block", 1, 1, RPC_OP_NOOP, 0, RPC_BLOCK},
+    {"sync, 8 clients, adaptive", 8, 1, RPC_OP_NOOP, 0, RPC_ADAPTIVE},
+    {"depth 16, 1 client, poll", 1, 16, RPC_OP_NOOP, 0, RPC_POLL},
+    {"depth 16, 8 clients, adaptive", 8, 16, RPC_OP_NOOP, 0, RPC_ADAPTIVE},
+    {"get 4 MiB, 1 client", 1, 1, RPC_OP_GET, 4 << 20, RPC_ADAPTIVE},
+    {"put 4 MiB, 1 client", 1, 1, RPC_OP_PUT, 4 << 20, RPC_ADAPTIVE},
+};
+
+struct board {
+    char address[RPC_ADDRESS];
+    volatile int ready;
+    struct {
+        uint64_t calls, bytes, elapsed_ns, bad;
+    } seen[64];
+};
+
+static void serve(const struct rpc_opts *o, struct board *b)
+{
+    struct rpc_server *s;
+    struct wr_err err;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!rpc_server_open(&s, o, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        _exit(1);
+    }
+    rpc_server_address(s, b->address);
+    __sync_synchronize();
+    b->ready = 1;
+    for (;;)
+        rpc_server_step(s, 100000000);
+}
+
+static void call(const struct rpc_opts *o, struct board *b, uint32_t k, const struct rpc_load *l)
+{
+    static struct rpc_seen seen;
+    struct rpc_driver *d;
+    struct wr_err err;
+
+    if (!rpc_driver_open(&d, o, b->address, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        _exit(1);
+    }
+    rpc_drive(d, l, &seen, NULL);
+    b->seen[k].calls = seen.calls;
+    b->seen[k].bytes = seen.bytes;
+    b->seen[k].elapsed_ns = seen.elapsed_ns;
+    b->seen[k].bad = seen.bad_data + seen.failed + seen.unanswered;
+    rpc_driver_close(d);
+    _exit(0);
+}
+
+static double window(const struct rpc_opts *base, size_t c, struct board *b, uint64_t *bad)
+{
+    struct rpc_opts o = *base;
+    pid_t pid[64];
+    double rate = 0;
+
+    o.wait = cases[c].wait;
+    o.crowded = cases[c].clients + 1 > 2;
+    o.depth = cases[c].depth;
+    o.bulk_b = cases[c].size;
+    o.peers = cases[c].clients;
+    memset(b, 0, sizeof *b);
+    pid_t server = fork();
+
+    if (!server)
+        serve(&o, b);
+    while (!b->ready && !waitpid(server, NULL, WNOHANG))
+        usleep(1000);
+    o.bulk_b = cases[c].size * cases[c].depth;
+    struct rpc_load l = {.op = cases[c].op,
+                         .size_b = cases[c].size,
+                         .depth = cases[c].depth,
+                         .start_ns = rpc_realtime_ns() + 300000000,
+                         .warm_ns = 100000000,
+                         .measure_ns = 400000000};
+
+    for (uint32_t k = 0; k < cases[c].clients; k++)
+        if (!(pid[k] = fork()))
+            call(&o, b, k, &l);
+    for (uint32_t k = 0; k < cases[c].clients; k++) {
+        waitpid(pid[k], NULL, 0);
+        if (b->seen[k].elapsed_ns)
+            rate += (double)(cases[c].size ? b->seen[k].bytes : b->seen[k].calls) * 1e9 /
+                    (double)b->seen[k].elapsed_ns;
+        *bad += b->seen[k].bad;
+    }
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    return rate;
+}
+
+int main(int argc, char **argv)
+{
+    struct wr_err err;
+    struct rpc_opts o = {.transport = rpc_transport_find(argc > 1 ? argv[1] : "shm", &err),
+                         .provider = argc > 2 ? argv[2] : NULL,
+                         .token = 0x1234567890abcdef,
+                         .spin_us = 50};
+    struct board *b =
+        mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (!o.transport || b == MAP_FAILED) {
+        fprintf(stderr, "%s\n", err.text);
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double best = 0, sum = 0;
+        uint64_t bad = 0;
+
+        for (int i = 0; i < WINDOWS; i++) {
+            double rate = window(&o, c, b, &bad);
+
+            best = rate > best ? rate : best;
+            sum += rate;
+        }
+        double unit = cases[c].size ? 1 << 30 : 1e3;
+
+        printf("%-32s best %9.1f, mean %9.1f %s%s\n", cases[c].name, best / unit,
+               sum / WINDOWS / unit, cases[c].size ? "GiB/s" : "kops/s", bad ? "  FAULTS" : "");
+    }
+    return 0;
+}
