@@ -1,0 +1,454 @@
+/* store.c -- storage on a wire of constant speed: whatever is asked of it, whatever its
+ * settings, every operation ends, its causes add up to its time, nothing is lost, no buffer
+ * overflows, and the same seed gives the same times.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sim/sim.h"
+#include "store/store.h"
+
+enum {
+    NODES = 12,
+    SERVERS = 2,
+    IO = 2,
+    CLIENTS = NODES - SERVERS - IO,
+    APPS = 2,
+    OPS = 40,
+    EV_WIRE = 0,
+    EV_NEXT = 1,
+    EV_STORE = 2,
+    WIRE_PS = 1000000,
+    BYTE_PS = 100,
+    FILES = 4,
+    LONGEST = 6 << 20,
+};
+
+struct letter {
+    uint64_t user, post_ps;
+};
+
+struct client {
+    struct wr_rng rng;
+    uint32_t left;
+    uint64_t begun_ps;
+};
+
+struct bench {
+    struct sim sim;
+    struct store *store;
+    struct conf *conf;
+    struct {
+        struct conf_plugin storage;
+    } c;
+    struct client client[NODES];
+    struct letter *letter;
+    uint32_t letters, room;
+    uint64_t done, sum_ps, cause_ps[CAUSES];
+    uint64_t asked_b; /* written by clients */
+    int only;         /* an act, or -1: any */
+    bool full_speed;
+};
+
+static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                      enum store_class cls, uint64_t user)
+{
+    struct bench *b = ctx;
+
+    (void)app;
+    (void)cls;
+    assert_int_not_equal(src, dst);
+    if (b->letters == b->room) {
+        b->room = b->room ? 2 * b->room : 1024;
+        b->letter = realloc(b->letter, b->room * sizeof *b->letter);
+    }
+    b->letter[b->letters] = (struct letter){user, b->sim.now};
+    sim_at(&b->sim, b->sim.now + WIRE_PS + bytes * BYTE_PS, dst, sim_lane(EV_WIRE, src), b->letters,
+           b->letters, 0);
+    b->letters++;
+}
+
+static uint32_t wire_lp(void *ctx, uint32_t node)
+{
+    (void)ctx;
+    return node;
+}
+
+static void on_wire(void *ctx, const struct sim_event *e)
+{
+    struct bench *b = ctx;
+    struct letter l = b->letter[e->arg];
+    struct cause_trip trip = {l.post_ps, l.post_ps, l.post_ps, WIRE_PS};
+
+    store_arrived(b->store, l.user, &trip);
+}
+
+static void on_next(void *ctx, const struct sim_event *e)
+{
+    struct bench *b = ctx;
+    struct client *c = &b->client[e->arg];
+    struct store_op op = {
+        .node = e->arg,
+        .app = (uint16_t)(e->arg % APPS),
+        .act = b->only >= 0 ? (enum store_act)b->only
+                            : (enum store_act)wr_rng_below(&c->rng, STORE_ACTS),
+        .file = wr_rng_below(&c->rng, FILES),
+        .offset = (uint64_t)wr_rng_below(&c->rng, 1 << 24),
+        .bytes = wr_rng_below(&c->rng, wr_rng_below(&c->rng, 2) ? LONGEST : 100000),
+        .user = e->arg,
+    };
+
+    c->begun_ps = b->sim.now;
+    if (op.act == STORE_WRITE)
+        b->asked_b += op.bytes;
+    store_begin(b->store, &op);
+}
+
+static void next(struct bench *b, uint32_t node)
+{
+    struct client *c = &b->client[node];
+    uint64_t pause = b->full_speed ? 0 : wr_rng_below(&c->rng, 50000000);
+
+    if (c->left--)
+        sim_at(&b->sim, b->sim.now + pause, node, sim_lane(EV_NEXT, 0), c->left, node, 0);
+}
+
+static void on_done(void *ctx, uint64_t user, const uint64_t *ps)
+{
+    struct bench *b = ctx;
+    uint64_t sum = 0;
+
+    for (int c = 0; c < CAUSES; c++) {
+        sum += ps[c];
+        b->cause_ps[c] += ps[c];
+    }
+    assert_int_equal(sum, b->sim.now - b->client[user].begun_ps);
+    b->done++;
+    b->sum_ps += sum * (user + 1);
+    next(b, (uint32_t)user);
+}
+
+/* Clients 0..CLIENTS-1, then servers, then I/O nodes. */
+static void bench_open(struct bench *b, const char *text, uint64_t seed)
+{
+    static const struct conf_row rows[] = {
+        {.key = "storage", .type = CONF_PLUGIN, .kinds = store_kinds, .help = "of the test"},
+        CONF_END,
+    };
+    uint32_t server[SERVERS], io[IO], home[NODES];
+    bool compute[NODES];
+    struct wr_err err = {0};
+
+    *b = (struct bench){.only = -1};
+    sim_init(&b->sim);
+    sim_handle(&b->sim, EV_WIRE, on_wire, b);
+    sim_handle(&b->sim, EV_NEXT, on_next, b);
+    if (!conf_load_text(&b->conf, &b->c, rows, "test", text, strlen(text), NULL, 0, &err))
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < NODES; i++) {
+        home[i] = i % SERVERS;
+        compute[i] = i < CLIENTS;
+        wr_rng_init(&b->client[i].rng, seed, i, 1);
+        b->client[i].left = OPS;
+    }
+    for (uint32_t i = 0; i < SERVERS; i++)
+        server[i] = CLIENTS + i;
+    for (uint32_t i = 0; i < IO; i++)
+        io[i] = CLIENTS + SERVERS + i;
+    struct store_setup setup = {
+        .sim = &b->sim,
+        .first_kind = EV_STORE,
+        .wire = {.ctx = b, .send = wire_send, .lp = wire_lp},
+        .done = on_done,
+        .done_ctx = b,
+        .plug = &b->c.storage,
+        .seed = seed,
+        .napps = APPS,
+        .nodes = NODES,
+        .server = server,
+        .nservers = SERVERS,
+        .io = io,
+        .nio = strstr(text, "io_nodes") ? IO : 0,
+        .home = home,
+        .compute = compute,
+    };
+
+    if (!store_open(&b->store, &setup, &err))
+        fail_msg("%s", err.text);
+}
+
+static void bench_run(struct bench *b)
+{
+    struct wr_err err = {0};
+
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        next(b, i);
+    sim_run(&b->sim, UINT64_MAX, UINT64_MAX);
+    if (store_pending(b->store) && !store_tell_stuck(b->store, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(b->done, CLIENTS * OPS);
+    if (!store_check(b->store, &err))
+        fail_msg("%s", err.text);
+}
+
+static void bench_close(struct bench *b)
+{
+    store_close(b->store);
+    conf_close(b->conf);
+    sim_fini(&b->sim);
+    free(b->letter);
+}
+
+static uint64_t total(const struct bench *b, size_t field)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < store_sites(b->store); i++) {
+        struct store_site_stat s;
+
+        store_site_stat(b->store, i, &s);
+        sum += *(const uint64_t *)((const char *)&s + field);
+    }
+    return sum;
+}
+
+#define TOTAL(b, field) total(b, offsetof(struct store_site_stat, field))
+
+/* ---- whatever the settings ---- */
+
+static const char *const settings[] = {
+    "storage: reference",
+    "storage: {kind: compute-bb, device: table, buffer: {drain: never}}",
+    "storage: {kind: compute-bb, io_nodes: x, external: table, buffer: {capacity: 8 MiB}}",
+    "storage: {kind: compute-bb, io_nodes: x, device: ssd, policy: hashed,"
+    " buffer: {capacity: 3 MiB, reserve: block, streams: 1}}",
+    "storage: {kind: compute-bb, io_nodes: x, stripe: {count: 0, size: 1 MiB},"
+    " buffer: {capacity: 5 MiB, drain: schedule, period: 20 ms}}",
+    "storage: {kind: compute-bb, io_nodes: x, external: 'null', device: 'null', jitter: 1 us,"
+    " buffer: {capacity: 0 B, drain: at-once}}",
+    "storage: {kind: local-bb, external: table, buffer: {capacity: 4 MiB}}",
+    "storage: {kind: local-bb, buffer: {capacity: 2 MiB, write_through: true}}",
+    "storage: {kind: local-bb, external: nvme, metadata: false, stripe: {count: 2},"
+    " buffer: {capacity: 1 MiB, flush_on_close: true, keep_reads: false}}",
+    "storage: {kind: local-bb, device: ssd, pulls: 1,"
+    " buffer: {capacity: 64 MiB, drain: schedule, period: 10 ms}}",
+    "storage: {kind: storage-bb, threshold: 1 MiB, buffer: {capacity: 2 MiB}}",
+    "storage: {kind: storage-bb, devices: 2, buffer: {capacity: 0 B, drain: at-once}}",
+    "storage: {kind: storage-bb, threshold: 0 B, externals: 1, san: {latency: 0, bandwidth: 0 "
+    "B/s}}",
+};
+
+enum { NSETTINGS = sizeof settings / sizeof *settings };
+
+static void everything_ends_adds_up_and_is_the_same_again(void **state)
+{
+    const char *seed = getenv("WEIR_TEST_SEED");
+    uint64_t first = seed ? strtoull(seed, NULL, 10) : 1;
+
+    (void)state;
+    for (size_t i = 0; i < NSETTINGS; i++)
+        for (uint64_t k = first; k < first + 2; k++) {
+            uint64_t sum = 0;
+
+            for (int again = 0; again < 2; again++) {
+                struct bench b;
+
+                bench_open(&b, settings[i], k);
+                b.full_speed = k % 2;
+                bench_run(&b);
+                assert_true(!again || sum == b.sum_ps);
+                sum = b.sum_ps;
+                bench_close(&b);
+            }
+        }
+}
+
+/* ---- one thing each ---- */
+
+static void full_buffers_make_writers_wait_and_lose_nothing(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_open(&b,
+               "storage: {kind: compute-bb, io_nodes: x, external: {kind: table, bandwidth: "
+               "100 MB/s}, externals: 1, buffer: {capacity: 7 MiB}}",
+               7);
+    b.only = STORE_WRITE;
+    b.full_speed = true;
+    bench_run(&b);
+    assert_true(TOTAL(&b, waits) > 100);
+    assert_true(b.cause_ps[CAUSE_RESERVE] > b.cause_ps[CAUSE_DEVICE]);
+    assert_true(TOTAL(&b, used_most_b) > SERVERS * (6u << 20));
+    assert_int_equal(TOTAL(&b, in_b), b.asked_b);
+    assert_true(TOTAL(&b, out_b) + SERVERS * (7u << 20) >= b.asked_b - TOTAL(&b, absorbed_b));
+    bench_close(&b);
+}
+
+static void a_scheduled_drain_leaves_nothing_behind(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_open(&b, settings[4], 3);
+    bench_run(&b);
+    assert_true(TOTAL(&b, in_b) > 0);
+    assert_int_equal(TOTAL(&b, dirty_b), 0);
+    bench_close(&b);
+}
+
+static void watermarks_stop_the_drain_between_low_and_high(void **state)
+{
+    struct bench b;
+    struct store_site_stat s;
+
+    (void)state;
+    bench_open(&b,
+               "storage: {kind: compute-bb, io_nodes: x, stripe: {count: 0, size: 1 MiB}, buffer: "
+               "{capacity: 20 MiB, high: 60 %, low: 20 %, reserve: block}}",
+               5);
+    b.only = STORE_WRITE;
+    bench_run(&b);
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        store_site_stat(b.store, i, &s);
+        assert_true(s.out_b > 0);
+        assert_in_range(s.dirty_b, 0, 12u << 20);
+    }
+    bench_close(&b);
+}
+
+static void written_through_is_at_the_servers(void **state)
+{
+    struct bench b;
+    struct store_disk_stat d;
+    uint64_t slow = 0;
+
+    (void)state;
+    bench_open(&b, settings[7], 9);
+    bench_run(&b);
+    for (uint32_t i = 0; i < store_disks(b.store); i++) {
+        store_disk_stat(b.store, i, &d);
+        slow += !strcmp(d.device, "slow") ? d.bytes_written : 0;
+    }
+    assert_int_equal(slow, b.asked_b);
+    assert_int_equal(TOTAL(&b, dirty_b), 0);
+    bench_close(&b);
+}
+
+static void only_small_requests_go_to_the_fast_device_of_a_server(void **state)
+{
+    struct bench b;
+    uint64_t fast = 0, slow = 0;
+
+    (void)state;
+    bench_open(&b, "storage: {kind: storage-bb, threshold: 64 KiB}", 2);
+    b.only = STORE_WRITE;
+    bench_run(&b);
+    for (uint32_t i = 0; i < store_disks(b.store); i++) {
+        struct store_disk_stat d;
+
+        store_disk_stat(b.store, i, &d);
+        *(strcmp(d.device, "fast") ? &slow : &fast) += d.bytes_written;
+    }
+    assert_true(fast > 0 && fast < CLIENTS * OPS * 65536ull);
+    assert_int_equal(fast + slow, b.asked_b);
+    bench_close(&b);
+}
+
+static void a_local_read_of_what_was_written_stays_at_home(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_open(&b, "storage: {kind: local-bb, metadata: false, buffer: {drain: watermarks}}", 4);
+    b.only = STORE_WRITE;
+    bench_run(&b);
+    assert_int_equal(b.letters, 0); /* nothing was drained, nobody was asked */
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        wr_rng_init(&b.client[i].rng, 4, i, 1); /* the same places again */
+        b.client[i].left = OPS;
+    }
+    b.done = 0;
+    b.only = STORE_READ;
+    bench_run(&b);
+    assert_true(TOTAL(&b, hit_b) > 0);
+    assert_true(TOTAL(&b, miss_b) == 0 || TOTAL(&b, hit_b) > TOTAL(&b, miss_b));
+    bench_close(&b);
+}
+
+/* One client, one device, no software: the times are a sum on paper. */
+static void a_lonely_write_takes_what_its_steps_take(void **state)
+{
+    struct bench b;
+    const uint64_t control = WIRE_PS + 128 * BYTE_PS, block = 1000000;
+    uint64_t data = WIRE_PS + block * BYTE_PS;
+    struct store_op op = {.node = 0, .act = STORE_WRITE, .bytes = block};
+
+    (void)state;
+    bench_open(&b,
+               "storage: {kind: reference, jitter: 0, device: {kind: table, bandwidth: 1 GB/s, "
+               "overhead: 20 us}}",
+               1);
+    b.client[0].left = 0;
+    store_begin(b.store, &op);
+    sim_run(&b.sim, UINT64_MAX, UINT64_MAX);
+    assert_int_equal(b.done, 1);
+    assert_int_equal(b.sim.now, 3 * control + data + block * 1000 + 20000000);
+    assert_int_equal(b.cause_ps[CAUSE_DEVICE], block * 1000 + 20000000);
+    assert_int_equal(b.cause_ps[CAUSE_TRANSFER], 4 * (uint64_t)WIRE_PS);
+    bench_close(&b);
+}
+
+/* Two jobs, one device: who came second waited for the other job. */
+static void waiting_behind_another_job_is_told_from_waiting_behind_ones_own(void **state)
+{
+    struct bench b;
+    struct store_op op = {.node = 0, .app = 0, .act = STORE_WRITE, .bytes = 1000000};
+
+    (void)state;
+    bench_open(
+        &b,
+        "storage: {kind: reference, jitter: 0, device: {kind: table, bandwidth: 1 GB/s, seek: 0}}",
+        1);
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        b.client[i].left = 0;
+    store_begin(b.store, &op);
+    op.node = 2; /* the same server */
+    op.user = 2;
+    op.app = 1;
+    store_begin(b.store, &op);
+    op.node = 4;
+    op.user = 4;
+    op.app = 0;
+    store_begin(b.store, &op);
+    sim_run(&b.sim, UINT64_MAX, UINT64_MAX);
+    assert_int_equal(b.done, 3);
+    /* the second waits for one block of the first's job, the third for one of each */
+    assert_int_equal(b.cause_ps[CAUSE_DEVICE_OTHERS], 2 * b.cause_ps[CAUSE_DEVICE] / 3);
+    assert_int_equal(b.cause_ps[CAUSE_DEVICE_QUEUE], b.cause_ps[CAUSE_DEVICE] / 3);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_ends_adds_up_and_is_the_same_again),
+        cmocka_unit_test(full_buffers_make_writers_wait_and_lose_nothing),
+        cmocka_unit_test(a_scheduled_drain_leaves_nothing_behind),
+        cmocka_unit_test(watermarks_stop_the_drain_between_low_and_high),
+        cmocka_unit_test(written_through_is_at_the_servers),
+        cmocka_unit_test(only_small_requests_go_to_the_fast_device_of_a_server),
+        cmocka_unit_test(a_local_read_of_what_was_written_stays_at_home),
+        cmocka_unit_test(a_lonely_write_takes_what_its_steps_take),
+        cmocka_unit_test(waiting_behind_another_job_is_told_from_waiting_behind_ones_own),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
