@@ -76,7 +76,8 @@ static int lab_run(struct lab *l, struct prof_job *ret, char **argv, const char 
     return status;
 }
 
-static int lab_way(struct lab *l, struct prof_job *ret, const char *way, const char *clock)
+__attribute__((unused)) static int lab_way(struct lab *l, struct prof_job *ret, const char *way,
+                                           const char *clock)
 {
     char *argv[] = {l->ways, (char *)way, l->data, NULL};
 

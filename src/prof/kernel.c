@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool read_text(char *to, size_t room, const char *path)
 {
@@ -51,6 +52,31 @@ bool prof_kernel_stat(pid_t pid, uint64_t *ret_start, pid_t *ret_parent)
     *ret_start = start;
     *ret_parent = parent;
     return true;
+}
+
+bool prof_kernel_has_library(pid_t pid)
+{
+    char path[64], line[4096];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *f = fopen(path, "re");
+
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strstr(line, "/libweir-prof.so") != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+void prof_kernel_exe(pid_t pid, char *ret, size_t room)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t n = readlink(path, ret, room - 1);
+
+    ret[n > 0 ? n : 0] = 0;
 }
 
 /* The children of all its threads. */

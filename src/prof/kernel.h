@@ -14,6 +14,10 @@ struct prof_io {
 bool prof_kernel_io(pid_t pid, struct prof_io *ret);
 /* When it started, in ticks after boot, and its parent; false: it is gone. */
 bool prof_kernel_stat(pid_t pid, uint64_t *ret_start, pid_t *ret_parent);
+/* Is the library loaded there? A forked child that has done nothing yet has it, and no profile. */
+bool prof_kernel_has_library(pid_t pid);
+/* What it executes. */
+void prof_kernel_exe(pid_t pid, char *ret, size_t room);
 /* The descendants of root, root first; at most `room`. */
 size_t prof_kernel_family(pid_t root, pid_t *ret, size_t room);
 

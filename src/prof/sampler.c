@@ -46,8 +46,15 @@ struct target {
     uint64_t slots_at, slot_b, log_at, pid_start;
     int64_t edge_ns; /* what came before is in the log */
     int fd;
-    struct seat *seat; /* [slots_max] */
+    struct seat *seat;   /* [slots_max] */
+    struct prof_io base; /* of a kernel's one: what was told before by somebody else */
+    int strange;         /* searches that found another program there than the profile tells of */
     bool kernel, gone;
+};
+
+struct stranger {
+    pid_t pid;
+    int again; /* searches until it is asked again whether it has the library */
 };
 
 struct prof_sampler {
@@ -57,7 +64,7 @@ struct prof_sampler {
     int64_t last_ns, edge_ns, family_ns; /* last look, last edge passed, last search */
     int notify;
     WR_VEC(struct target) targets;
-    WR_VEC(pid_t) strangers; /* without a profile at the last search */
+    WR_VEC(struct stranger) strangers; /* without a profile at the last search */
 };
 
 int64_t prof_wall_ns(void)
@@ -81,6 +88,38 @@ static bool same_layout(const struct prof_head *h, uint64_t size)
            h->slot_b == prof_slot_b(h->names_max) &&
            h->log_at >= h->slots_at + h->slots_max * h->slot_b && h->log_max <= PROF_LOG &&
            h->log_at + h->log_max * sizeof(struct prof_rec) <= size;
+}
+
+static void drop_target(struct target *t)
+{
+    for (uint32_t i = 0; i < t->slots_max; i++)
+        free(t->seat[i].last);
+    free(t->seat);
+    munmap(t->map, t->size);
+    close(t->fd);
+    t->map = NULL;
+    t->gone = true;
+}
+
+static void stranger_path(const struct prof_sampler *s, uint32_t pid, char path[4096])
+{
+    snprintf(path, 4096, "%s/.%s-%u-kernel%s", s->dir, s->host, pid, PROF_ENDING);
+}
+
+/* It has a profile of its own after all, and that tells of all its life. */
+static void forget_stranger(struct prof_sampler *s, uint32_t pid)
+{
+    char path[4096];
+
+    for (size_t i = 0; i < s->targets.n; i++) {
+        struct target *t = &s->targets.v[i];
+
+        if (t->gone || !t->kernel || t->pid != pid || t->base.rchar || t->base.wchar)
+            continue;
+        drop_target(t);
+        stranger_path(s, pid, path);
+        unlink(path);
+    }
 }
 
 static void add_target(struct prof_sampler *s, const char *path)
@@ -111,21 +150,14 @@ static void add_target(struct prof_sampler *s, const char *path)
     t.log_at = t.head->log_at;
     t.log_max = t.head->log_max;
     t.kernel = t.head->clock == PROF_KERNEL;
-    if (t.head->start_ns > t.edge_ns)
+    if (!t.kernel)
+        forget_stranger(s, t.pid);
+    if (t.kernel)
+        t.edge_ns = t.head->start_ns; /* what it did before it was found is spread over its life */
+    else if (t.head->start_ns > t.edge_ns)
         t.edge_ns = t.head->start_ns - t.head->start_ns % (int64_t)s->slice_ns;
     t.seat = wr_zalloc(t.slots_max, sizeof *t.seat);
     wr_vec_push(&s->targets, t);
-}
-
-static void drop_target(struct target *t)
-{
-    for (uint32_t i = 0; i < t->slots_max; i++)
-        free(t->seat[i].last);
-    free(t->seat);
-    munmap(t->map, t->size);
-    close(t->fd);
-    t->map = NULL;
-    t->gone = true;
 }
 
 static bool is_profile(const char *name)
@@ -324,6 +356,11 @@ static void look_target(struct target *t, int64_t now, int64_t dt)
     }
 }
 
+static uint64_t behind(uint64_t all, uint64_t before)
+{
+    return all > before ? all - before : 0;
+}
+
 static void look_kernel(struct target *t)
 {
     uint64_t *word = prof_rows(slot_of(t, 0), t->names_max)[PROF_ROW_FIRST].word;
@@ -331,10 +368,10 @@ static void look_kernel(struct target *t)
 
     if (!prof_kernel_io((pid_t)t->pid, &io))
         return;
-    word[PROF_CALLS + PROF_READ] = io.syscr;
-    word[PROF_CALLS + PROF_WRITE] = io.syscw;
-    word[PROF_BYTES + PROF_READ] = io.rchar;
-    word[PROF_BYTES + PROF_WRITE] = io.wchar;
+    word[PROF_CALLS + PROF_READ] = behind(io.syscr, t->base.syscr);
+    word[PROF_CALLS + PROF_WRITE] = behind(io.syscw, t->base.syscw);
+    word[PROF_BYTES + PROF_READ] = behind(io.rchar, t->base.rchar);
+    word[PROF_BYTES + PROF_WRITE] = behind(io.wchar, t->base.wchar);
 }
 
 static bool process_alive(const struct target *t)
@@ -361,7 +398,6 @@ static void bury(struct target *t, int64_t now)
 static void fill_stranger(struct prof_head *h, struct prof_name *name, const struct prof_sampler *s,
                           pid_t pid)
 {
-    char path[64];
     pid_t parent = 0;
 
     *h = (struct prof_head){.version = PROF_VERSION,
@@ -397,16 +433,13 @@ static void fill_stranger(struct prof_head *h, struct prof_name *name, const str
     h->ppid = (uint32_t)parent;
     snprintf(h->host, sizeof h->host, "%s", s->host);
     snprintf(h->job, sizeof h->job, "%.63s", s->job);
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-    ssize_t n = readlink(path, h->exe, sizeof h->exe - 1);
-
-    h->exe[n > 0 ? n : 0] = 0;
+    prof_kernel_exe(pid, h->exe, sizeof h->exe);
     name[PROF_ROW_FIRST].kind = PROF_K_KERNEL;
     snprintf(name[PROF_ROW_FIRST].path, sizeof name->path, "(kernel counters)");
 }
 
 /* A profile for a process that has none. */
-static void adopt(struct prof_sampler *s, pid_t pid)
+static void adopt(struct prof_sampler *s, pid_t pid, const struct prof_io *base)
 {
     struct prof_name names[PROF_NAMES] = {0};
     struct prof_head h;
@@ -414,7 +447,7 @@ static void adopt(struct prof_sampler *s, pid_t pid)
     uint32_t tid = (uint32_t)pid;
 
     fill_stranger(&h, names, s, pid);
-    snprintf(path, sizeof path, "%s/.%s-%d-kernel%s", s->dir, s->host, (int)pid, PROF_ENDING);
+    stranger_path(s, (uint32_t)pid, path);
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     uint64_t size = h.log_at + h.log_max * sizeof(struct prof_rec);
     bool ok = fd >= 0 && !posix_fallocate(fd, 0, (off_t)h.log_at) && !ftruncate(fd, (off_t)size) &&
@@ -425,45 +458,99 @@ static void adopt(struct prof_sampler *s, pid_t pid)
 
     if (fd >= 0)
         close(fd);
+    size_t n = s->targets.n;
+
     if (ok)
         add_target(s, path);
     else if (fd >= 0)
         unlink(path);
+    if (s->targets.n > n)
+        s->targets.v[n].base = *base;
 }
 
-static bool has_profile(const struct prof_sampler *s, pid_t pid)
+static struct target *profile_of(const struct prof_sampler *s, pid_t pid)
 {
-    for (size_t i = 0; i < s->targets.n; i++)
+    for (size_t i = s->targets.n; i-- > 0;)
         if (s->targets.v[i].pid == (uint32_t)pid && !s->targets.v[i].gone)
-            return true;
-    return false;
+            return &s->targets.v[i];
+    return NULL;
 }
 
-static bool was_stranger(const struct prof_sampler *s, pid_t pid)
+/* All that a profile has counted, storage or not: the kernel has counted it too. */
+static struct prof_io counted(const struct target *t)
+{
+    struct prof_io io = {0};
+    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t row = 0; row < t->names_max; row++) {
+            const uint64_t *word = prof_rows(slot_of(t, i), t->names_max)[row].word;
+
+            if (row == PROF_ROW_MPI || row == PROF_ROW_MPI_COLL)
+                continue;
+            io.syscr += word[PROF_CALLS + PROF_READ];
+            io.syscw += word[PROF_CALLS + PROF_WRITE];
+            io.rchar += word[PROF_BYTES + PROF_READ];
+            io.wchar += word[PROF_BYTES + PROF_WRITE];
+        }
+    return io;
+}
+
+/* A process that executed something which has no library: its profile has ended, the process has
+ * not. */
+static void check_image(struct prof_sampler *s, struct target *t, int64_t now)
+{
+    char exe[sizeof t->head->exe];
+    pid_t pid = (pid_t)t->pid;
+
+    if (t->kernel)
+        return;
+    prof_kernel_exe(pid, exe, sizeof exe);
+    if (!*exe || !strcmp(exe, t->head->exe) || prof_kernel_has_library(pid)) {
+        t->strange = 0;
+        return;
+    }
+    if (++t->strange < 2)
+        return;
+    struct prof_io base = counted(t);
+
+    bury(t, now);
+    adopt(s, pid, &base);
+}
+
+static struct stranger stranger_of(const struct prof_sampler *s, pid_t pid)
 {
     for (size_t i = 0; i < s->strangers.n; i++)
-        if (s->strangers.v[i] == pid)
-            return true;
-    return false;
+        if (s->strangers.v[i].pid == pid)
+            return s->strangers.v[i];
+    return (struct stranger){.pid = pid};
 }
 
-/* Who has no profile at two searches has no library. */
-static void search_family(struct prof_sampler *s, pid_t root)
+/* Who has no profile at two searches, and no library loaded, never will. */
+static void search_family(struct prof_sampler *s, pid_t root, int64_t now)
 {
+    enum { ASK_AGAIN = 20, NEW = 0, SECOND = 1 };
     pid_t *family = wr_zalloc(FAMILY, sizeof *family);
-    size_t n = prof_kernel_family(root, family, FAMILY), strangers = 0;
+    size_t n = prof_kernel_family(root, family, FAMILY);
+    WR_VEC(struct stranger) left = {0};
 
     for (size_t i = 0; i < n; i++) {
-        if (has_profile(s, family[i]))
+        struct target *t = profile_of(s, family[i]);
+        struct stranger who = stranger_of(s, family[i]);
+
+        if (t) {
+            check_image(s, t, now);
             continue;
-        if (was_stranger(s, family[i]))
-            adopt(s, family[i]);
-        else
-            family[strangers++] = family[i];
+        }
+        if (who.again == SECOND && !prof_kernel_has_library(who.pid)) {
+            adopt(s, who.pid, &(struct prof_io){0});
+            continue;
+        }
+        who.again = who.again == NEW ? SECOND : who.again == SECOND ? ASK_AGAIN : who.again - 1;
+        wr_vec_push(&left, who);
     }
-    s->strangers.n = 0;
-    for (size_t i = 0; i < strangers; i++)
-        wr_vec_push(&s->strangers, family[i]);
+    free(s->strangers.v);
+    memcpy(&s->strangers, &left, sizeof s->strangers);
     free(family);
 }
 
@@ -551,7 +638,7 @@ void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
             s->targets.v[kept++] = *t;
     }
     s->targets.n = kept;
-    search_family(s, root);
+    search_family(s, root, now);
 }
 
 /* Hidden profiles of processes without the library come into sight when they are whole. */

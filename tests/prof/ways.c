@@ -20,7 +20,14 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+#ifdef WAYS_LIBAIO
+#include <libaio.h>
+#endif
+#ifdef WAYS_LIBURING
+#include <liburing.h>
+#endif
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wunused-result"
@@ -478,6 +485,64 @@ static void way_lio_listio(void)
     aio(1, 1);
 }
 
+/* libaio and liburing, where they are installed. */
+enum { NOT_BUILT = 77 };
+
+static void way_libaio(void)
+{
+#ifdef WAYS_LIBAIO
+    int fd = file(0);
+    io_context_t ctx = 0;
+    struct iocb cb[16], *all[16];
+    struct io_event e[16];
+
+    for (int i = 0; i < 16; i++) {
+        io_prep_pwrite(&cb[i], fd, buf, MIB / 16, i * (MIB / 16));
+        all[i] = &cb[i];
+    }
+    must(io_setup(16, &ctx) == 0 && io_submit(ctx, 16, all) == 16);
+    must(io_getevents(ctx, 16, 16, e, NULL) == 16);
+    for (int i = 0; i < 16; i++)
+        io_prep_pread(&cb[i], fd, buf, MIB / 16, i * (MIB / 16));
+    must(io_submit(ctx, 16, all) == 16 && io_getevents(ctx, 16, 16, e, NULL) == 16);
+    io_destroy(ctx);
+#else
+    exit(NOT_BUILT);
+#endif
+}
+
+static void way_io_uring(void)
+{
+#ifdef WAYS_LIBURING
+    struct io_uring ring;
+    struct io_uring_cqe *cqe;
+    int fd = file(0), r = io_uring_queue_init(32, &ring, 0);
+
+    if (r == -ENOSYS || r == -EPERM) /* not every machine allows it */
+        exit(NOT_BUILT);
+    must(!r);
+    for (int i = 0; i < 16; i++) {
+        struct iovec v = {buf, MIB / 16};
+        struct io_uring_sqe *e = io_uring_get_sqe(&ring);
+
+        if (i % 2)
+            io_uring_prep_write(e, fd, buf, MIB / 16, (uint64_t)i * (MIB / 16));
+        else
+            io_uring_prep_writev(e, fd, &v, 1, (uint64_t)i * (MIB / 16));
+        must(io_uring_submit(&ring) == 1);
+        must(!io_uring_wait_cqe(&ring, &cqe) && cqe->res == MIB / 16);
+        io_uring_cqe_seen(&ring, cqe);
+    }
+    for (int i = 0; i < 16; i++)
+        io_uring_prep_read(io_uring_get_sqe(&ring), fd, buf, MIB / 16, (uint64_t)i * (MIB / 16));
+    io_uring_prep_fsync(io_uring_get_sqe(&ring), fd, 0);
+    must(io_uring_submit_and_wait(&ring, 17) == 17);
+    io_uring_queue_exit(&ring);
+#else
+    exit(NOT_BUILT);
+#endif
+}
+
 static void way_mmap(void)
 {
     int fd = hole();
@@ -790,19 +855,133 @@ static void way_self(void)
     exit((int)(sum % 251));
 }
 
+/* So many bytes by four processes with eight threads each, in different ways: 1 GiB in all, to a
+ * file in memory that is one mebibyte long. */
+static void *mix(void *arg)
+{
+    int fd = *(int *)arg, part = MIB / 32;
+    struct iovec v[] = {{buf, (size_t)part / 2}, {buf, (size_t)part / 2}};
+
+    for (int i = 0; i < 1024; i++)
+        switch (i % 4) {
+        case 0:
+            must(pwrite(fd, buf, (size_t)part, 0) == part);
+            break;
+        case 1:
+            must(pwritev(fd, v, 2, 0) == part);
+            break;
+        case 2:
+            must(pread(fd, buf, (size_t)part, 0) == part);
+            break;
+        default:
+            must(pwrite64(fd, buf, (size_t)part, part) == part);
+        }
+    return NULL;
+}
+
+static void way_mix(void)
+{
+    int fd = file(0);
+
+    must(!ftruncate(fd, MIB));
+    for (int p = 0; p < 3 && fork(); p++)
+        ;
+    pthread_t t[8];
+
+    for (int k = 0; k < 8; k++)
+        must(!pthread_create(&t[k], NULL, mix, &fd));
+    for (int k = 0; k < 8; k++)
+        pthread_join(t[k], NULL);
+    while (wait(NULL) > 0)
+        ;
+}
+
+/* Waits until the wall clock stands at a multiple of 100 ms plus `ms`. */
+static void wait_for(int ms)
+{
+    struct timespec t;
+
+    for (;;) {
+        clock_gettime(CLOCK_REALTIME, &t);
+        if (t.tv_nsec / 1000000 % 100 == ms)
+            return;
+        usleep(200);
+    }
+}
+
+/* Two processes write a mebibyte each, one just after an edge of 100 ms and one just before the
+ * next. */
+static void way_two(void)
+{
+    int fd = file(O_APPEND);
+    pid_t pid;
+
+    wait_for(50);
+    pid = fork();
+    wait_for(pid ? 5 : 90);
+    for (int i = 0; i < 256; i++)
+        must(write(fd, buf, CHUNK) == CHUNK);
+    if (!pid)
+        _exit(0);
+    end_child(pid);
+    usleep(150000);
+}
+
+/* One call that lasts: a pipe is full for 400 ms, and splice waits to put a file into it. */
+static void way_long_call(void)
+{
+    int fd = hole(), p[2];
+
+    must(!pipe(p));
+    pid_t pid = fork();
+
+    if (!pid) {
+        usleep(400000);
+        for (ssize_t got = 0, n; got < MIB; got += n)
+            if ((n = read(p[0], buf, MIB)) <= 0)
+                break;
+        _exit(0);
+    }
+    for (int left = MIB; left;) {
+        ssize_t n = sendfile(p[1], fd, NULL, (size_t)left);
+
+        must(n > 0);
+        left -= (int)n;
+    }
+    end_child(pid);
+}
+
+static void way_files(void)
+{
+    for (int i = 1; i <= 3; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "file%d", i);
+        int fd = open(in(name), O_RDWR | O_CREAT, 0600);
+
+        for (int k = 0; k < i; k++)
+            must(write(fd, buf, CHUNK) == CHUNK);
+        close(fd);
+    }
+}
+
 #define WAYS(X)                                                                                    \
     X(write)                                                                                       \
     X(pwrite)                                                                                      \
-    X(pwrite64) X(writev) X(pwritev) X(pwritev64) X(pwritev2) X(read) X(pread) X(pread64) X(readv) \
-        X(preadv) X(preadv2) X(short_read) X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) \
-            X(fputc) X(fputc_unlocked) X(fprintf) X(vfprintf) X(dprintf) X(fread)                  \
-                X(fread_unlocked) X(fgets) X(fgetc) X(getline) X(sendfile) X(copy_file_range)      \
-                    X(splice) X(fallocate) X(sync) X(open) X(aio_write) X(aio_read) X(lio_listio)  \
+    X(pwrite64)                                                                                    \
+    X(writev)                                                                                      \
+    X(pwritev)                                                                                     \
+    X(pwritev64) X(pwritev2) X(read) X(pread) X(pread64) X(readv) X(preadv) X(preadv2)             \
+        X(short_read) X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(fputc)             \
+            X(fputc_unlocked) X(fprintf) X(vfprintf) X(dprintf) X(fread) X(fread_unlocked)         \
+                X(fgets) X(fgetc) X(getline) X(sendfile) X(copy_file_range) X(splice) X(fallocate) \
+                    X(sync) X(open) X(aio_write) X(aio_read) X(lio_listio) X(libaio) X(io_uring)   \
                         X(mmap) X(mmap_end) X(dup) X(unlinked) X(tmpfile) X(fork) X(raw_fork)      \
                             X(exec) X(spawn) X(vfork) X(system) X(threads) X(many_threads)         \
                                 X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit)     \
                                     X(abort) X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse)    \
-                                        X(errno) X(descriptors) X(self)
+                                        X(errno) X(mix) X(two) X(long_call) X(files)               \
+                                            X(descriptors) X(self)
 
 static const struct {
     const char *name;

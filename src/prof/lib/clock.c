@@ -5,6 +5,7 @@
  *         calls are added to the rows; the first call that ends behind the edge
  *         logs what changed as [from, edge), and itself, if it began before, as [t0, now)
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,6 +64,12 @@ static void measure_ticks(void)
 
 void lib_clock_init(void)
 {
+    void *vdso = lib.gettime ? NULL : dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+    if (vdso)
+        *(void **)&lib.gettime = dlsym(vdso, "__vdso_clock_gettime");
+    if (!lib.gettime)
+        lib.gettime = clock_gettime;
     if (lib.clock != PROF_PRECISE || lib.tsc_mul || !ticks_steady())
         return;
     lib.mono_base = mono_ns();
@@ -145,6 +152,11 @@ LIB_SLOW static void next_slice(struct prof_slot *s, uint32_t row, int64_t t0, i
     if (lib.tsc_mul)
         measure_ticks();
     errno = saved;
+}
+
+void lib_next_slice(struct prof_slot *s)
+{
+    next_slice(s, UINT32_MAX, 0, lib_now_coarse());
 }
 
 static void finish(struct lib_call *c, enum prof_op op, uint64_t calls, int64_t bytes, bool timed)

@@ -49,7 +49,8 @@ struct lib_state {
     int64_t offset_ns;          /* wall clock minus CLOCK_MONOTONIC */
     uint64_t tsc_base, tsc_mul; /* ns = (tsc - base) * mul >> 32, after mono_base */
     int64_t mono_base;
-    uint64_t log_ready, slots_ready; /* how many may be touched */
+    int (*gettime)(clockid_t, struct timespec *); /* the kernel's own, without the C library */
+    uint64_t log_ready, slots_ready;              /* how many may be touched */
     uint32_t clock, pid, files;
     bool populate; /* the kernel knows MADV_POPULATE_WRITE */
 };
@@ -90,10 +91,23 @@ LIB_HOT int64_t lib_now_coarse(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    lib.gettime(CLOCK_MONOTONIC_COARSE, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + lib.offset_ns;
 }
 
+/* The words of a row. */
+LIB_HOT uint64_t *lib_words(struct prof_slot *s, uint32_t row)
+{
+    return (uint64_t *)((char *)s + lib.rows_off + (uint64_t)row * sizeof(struct prof_row));
+}
+
+/* Is it still the slice that this thread fills? */
+LIB_HOT bool lib_in_slice(const struct prof_slot *s)
+{
+    return lib_now_coarse() < s->edge_ns;
+}
+
+void lib_next_slice(struct prof_slot *s);
 int64_t lib_clock_begin(uint64_t want, bool bulk);
 void lib_clock_end(struct lib_call *c, enum prof_op op, int64_t bytes);
 
@@ -103,7 +117,7 @@ LIB_HOT struct lib_call lib_begin(enum prof_op op, uint32_t row, uint64_t want)
 
     if (lib_unlikely(!c.slot))
         return c;
-    c.word = (uint64_t *)((char *)c.slot + lib.rows_off + (uint64_t)row * sizeof(struct prof_row));
+    c.word = lib_words(c.slot, row);
     __atomic_store_n(&c.slot->want, want, __ATOMIC_RELAXED);
     __atomic_store_n(&c.slot->flight, prof_flight(op, row), __ATOMIC_RELAXED);
     if (lib_unlikely(lib.clock))
@@ -135,7 +149,7 @@ LIB_HOT void lib_end(struct lib_call *c, enum prof_op op, int64_t bytes)
 LIB_HOT void lib_move(struct lib_call *c, uint32_t row)
 {
     if (c->slot)
-        c->word = (uint64_t *)((char *)c->slot + lib.rows_off + row * sizeof(struct prof_row));
+        c->word = lib_words(c->slot, row);
 }
 
 /* The time of the call only: what it moved was counted before (a flush of buffers). */

@@ -36,16 +36,23 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
     return s->found != NULL;
 }
 
+void *lib_look(const char *name)
+{
+    struct search s = {.name = name, .found = dlsym(RTLD_NEXT, name)};
+
+    if (!s.found && (strstr(name, "MPI_") || strstr(name, "mpi_")))
+        dl_iterate_phdr(look_into, &s);
+    return s.found;
+}
+
 void *lib_find(void **slot, const char *name)
 {
     int saved = errno;
-    struct search s = {.name = name, .found = dlsym(RTLD_NEXT, name)};
+    void *found = lib_look(name);
 
-    if (!s.found && !strncmp(name, "MPI_", 4))
-        dl_iterate_phdr(look_into, &s);
-    if (!s.found)
-        s.found = (void *)nobody;
-    __atomic_store_n(slot, s.found, __ATOMIC_RELAXED);
+    if (!found)
+        found = (void *)nobody;
+    __atomic_store_n(slot, found, __ATOMIC_RELAXED);
     errno = saved;
-    return s.found;
+    return found;
 }

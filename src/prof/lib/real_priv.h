@@ -8,6 +8,7 @@
 #define PROF_REAL_PRIV_H
 
 void *lib_find(void **slot, const char *name);
+void *lib_look(const char *name); /* NULL: nobody has it */
 
 /* LIB_REAL(write)(fd, buf, n): the prototype in scope gives the type. */
 #define LIB_REAL(name)                                        \

@@ -20,15 +20,44 @@ LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
     return sum;
 }
 
-/* RW(pwrite, WRITE, fd, n, (int fd, ...), (fd, ...)) */
-#define RW(name, op, want, proto, args)                             \
-    LIB_API ssize_t name proto                                      \
-    {                                                               \
-        struct lib_call c = lib_begin(PROF_##op, lib_fd(fd), want); \
-        ssize_t r = LIB_REAL(name) args;                            \
-                                                                    \
-        lib_end(&c, PROF_##op, r);                                  \
-        return r;                                                   \
+/* RW(pwrite, WRITE, n, (int fd, ...), (fd, ...)): the usual case keeps two words over the call and
+ * calls nothing else; everything else is the second function. */
+#define RW(name, op, ask, proto, args)                                               \
+    static __typeof__(&name) name##_real;                                            \
+    LIB_SLOW static ssize_t name##_slow proto                                        \
+    {                                                                                \
+        struct lib_call c = lib_begin(PROF_##op, lib_fd(fd), ask);                   \
+        __typeof__(&name) real = name##_real;                                        \
+                                                                                     \
+        if (!real)                                                                   \
+            real = (__typeof__(&name))lib_find((void **)&name##_real, #name);        \
+        ssize_t r = real args;                                                       \
+                                                                                     \
+        lib_end(&c, PROF_##op, r);                                                   \
+        return r;                                                                    \
+    }                                                                                \
+    LIB_API ssize_t name proto                                                       \
+    {                                                                                \
+        struct prof_slot *s = *lib_mine;                                             \
+        uint32_t row = (unsigned)fd < LIB_FDS ? lib_fd_row[fd] : 0;                  \
+        __typeof__(&name) real = name##_real;                                        \
+        uint64_t n_ = ask;                                                           \
+                                                                                     \
+        if (lib_unlikely(!s || !row || !real || lib.clock > PROF_COARSE ||           \
+                         (lib.clock && n_ >= LIB_BIG)))                              \
+            return name##_slow args;                                                 \
+        uint64_t *word = lib_words(s, --row);                                        \
+                                                                                     \
+        __atomic_store_n(&s->want, n_, __ATOMIC_RELAXED);                            \
+        __atomic_store_n(&s->flight, prof_flight(PROF_##op, row), __ATOMIC_RELAXED); \
+        ssize_t r = real args;                                                       \
+                                                                                     \
+        if (lib_unlikely(lib.clock) && !lib_in_slice(s))                             \
+            lib_next_slice(s);                                                       \
+        lib_add(&word[PROF_CALLS + PROF_##op], 1);                                   \
+        lib_add(&word[PROF_BYTES + PROF_##op], r > 0 ? (uint64_t)r : 0);             \
+        __atomic_store_n(&s->flight, 0, __ATOMIC_RELAXED);                           \
+        return r;                                                                    \
     }
 
 RW(read, READ, n, (int fd, void *buf, size_t n), (fd, buf, n))

@@ -1,0 +1,272 @@
+/* Where in time the profiler puts what it counts, and who did it: volumes, edges, long calls,
+ * files, programs that cannot be preloaded. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "prof_lab.h"
+
+enum { MIB = 1 << 20 };
+
+static const char *const clocks[] = {"sampled", "coarse", "precise"};
+
+static const struct prof_entity *entity(const struct prof_job *j, const char *name)
+{
+    for (size_t i = 0; i < j->entities.n; i++)
+        if (strstr(j->entities.v[i].name, name))
+            return &j->entities.v[i];
+    return NULL;
+}
+
+static void a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++) {
+        assert_int_equal(lab_way(&l, &j, "mix", clocks[c]), 0);
+        assert_int_equal(j.procs.n, 4);
+        assert_true(lab_total(&j, PROF_W_write_bytes) == 768.0 * MIB);
+        assert_true(lab_total(&j, PROF_W_read_bytes) == 256.0 * MIB);
+        assert_true(lab_total(&j, PROF_W_write_calls) == 32 * 768);
+        assert_true(lab_total(&j, PROF_W_read_calls) == 32 * 256);
+        for (size_t i = 0; i < j.procs.n; i++)
+            assert_true(j.entities.v[j.procs.v[i].entity].total[PROF_W_write_bytes] == 192.0 * MIB);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+/* The slices of an entity hold together what its total says. */
+static void slices_add_up_to_totals_for_every_entity(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++) {
+        lab_way(&l, &j, "mix", clocks[c]);
+        for (size_t e = 0; e < j.entities.n; e++) {
+            double sum = 0;
+
+            for (size_t i = 0; i < j.cells.n; i++)
+                sum += j.cells.v[i].entity == e ? j.cells.v[i].value[PROF_W_write_bytes] : 0;
+            assert_true(sum == j.entities.v[e].total[PROF_W_write_bytes]);
+        }
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+/* In which slices a process wrote: from the first to the last. */
+static void written_in(const struct prof_job *j, uint32_t entity, uint32_t *first, uint32_t *last)
+{
+    *first = UINT32_MAX;
+    *last = 0;
+    for (size_t i = 0; i < j->cells.n; i++)
+        if (j->cells.v[i].entity == entity && j->cells.v[i].value[PROF_W_write_bytes] > 0) {
+            *first = j->cells.v[i].slice < *first ? j->cells.v[i].slice : *first;
+            *last = j->cells.v[i].slice;
+        }
+}
+
+/* Two processes write 5 ms after and 10 ms before edges that are 100 ms apart: with edges of the
+ * wall clock both are in the same slice, and in one. A busy machine may be late; it may not be late
+ * every time. */
+static bool two_in_one_slice(struct lab *l, const char *clock)
+{
+    char *argv[] = {l->ways, (char *)"two", l->data, NULL};
+    uint32_t first[2], last[2];
+    struct prof_job j;
+
+    assert_int_equal(lab_run(l, &j, argv, clock, 100000000, 0), 0);
+    assert_int_equal(j.procs.n, 2);
+    assert_true(j.origin_ns % 100000000 == 0);
+    for (int i = 0; i < 2; i++)
+        written_in(&j, j.procs.v[i].entity, &first[i], &last[i]);
+    bool ok = first[0] == last[0] && first[0] == first[1] && last[0] == last[1];
+
+    prof_job_fini(&j);
+    return ok;
+}
+
+static void slices_of_two_processes_have_the_edges_of_the_wall_clock(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++) {
+        bool ok = false;
+
+        for (int i = 0; i < 10 && !ok; i++)
+            ok = two_in_one_slice(&l, clocks[c]);
+        assert_true(ok);
+    }
+    lab_close(&l);
+}
+
+/* A call that blocks for 400 ms moves its bytes in at least four slices of 100 ms, not in the last.
+ */
+static void a_long_call_is_spread_over_its_slices(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++) {
+        char *argv[] = {l.ways, (char *)"long_call", l.data, NULL};
+        struct prof_job j;
+        int slices = 0, seen = 0;
+
+        assert_int_equal(lab_run(&l, &j, argv, clocks[c], 50000000, 0), 0);
+        assert_true(lab_total(&j, PROF_W_read_bytes) == MIB);
+        for (size_t i = 0; i < j.cells.n; i++) {
+            if (j.cells.v[i].entity != j.apps.v[0].entity)
+                continue;
+            slices += j.cells.v[i].value[PROF_W_read_bytes] > 0;
+            seen += j.cells.v[i].value[PROF_W_read_calls] > 0;
+        }
+        /* Bytes while it lasted, the calls themselves when they ended. */
+        assert_in_range(slices, 5, 200);
+        assert_in_range(seen, 1, 3);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+static void files_are_told_apart_when_asked_for(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    char *argv[] = {l.ways, (char *)"files", l.data, NULL};
+
+    lab_run(&l, &j, argv, "sampled", 50000000, 100);
+    for (int i = 1; i <= 3; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "/file%d", i);
+        assert_non_null(entity(&j, name));
+        assert_true(entity(&j, name)->total[PROF_W_write_bytes] == 4096.0 * i);
+    }
+    assert_true(lab_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
+    assert_true(entity(&j, "mount:/")->total[PROF_W_write_bytes] == 6 * 4096.0);
+    prof_job_fini(&j);
+    /* More files than rows: what is left over counts for the mount. */
+    lab_run(&l, &j, argv, "sampled", 50000000, 1);
+    assert_true(lab_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
+    prof_job_fini(&j);
+    lab_close(&l);
+}
+
+static void a_static_program_is_told_by_the_kernel(void **state)
+{
+    char program[PATH_MAX], file[128];
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    snprintf(file, sizeof file, "%s/data", l.data);
+    assert_non_null(realpath("tests/prof-static", program));
+    char *argv[] = {program, file, (char *)"3", (char *)"400", NULL};
+
+    assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, 0), 0);
+    assert_int_equal(j.procs.n, 1);
+    assert_true(j.procs.v[0].kernel);
+    assert_true(lab_total(&j, PROF_W_write_bytes) == 3.0 * MIB);
+    prof_job_fini(&j);
+    lab_close(&l);
+}
+
+/* A shell that executes a static program: the shell is told by the library, the program by the
+ * kernel. */
+static void a_program_that_becomes_a_static_one_is_told_by_both(void **state)
+{
+    char program[PATH_MAX], command[PATH_MAX + 512];
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    assert_non_null(realpath("tests/prof-static", program));
+    snprintf(command, sizeof command, "printf %%1000d 1 > %s/a; exec %s %s/b 2 600", l.data,
+             program, l.data);
+    char *argv[] = {(char *)"/bin/bash", (char *)"-c", command, NULL};
+
+    assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, 0), 0);
+    assert_int_equal(j.procs.n, 1);
+    assert_int_equal(j.procs.v[0].images, 2);
+    assert_true(fabs(lab_total(&j, PROF_W_write_bytes) - (2.0 * MIB + 1000)) < 200);
+    prof_job_fini(&j);
+    lab_close(&l);
+}
+
+/* A forked child that has done nothing yet is no stranger. */
+static void an_idle_child_is_not_told_by_the_kernel(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(lab_way(&l, &j, "long_call", "sampled"), 0);
+        assert_int_equal(j.procs.n, 2);
+        assert_false(j.procs.v[0].kernel || j.procs.v[1].kernel);
+        assert_true(lab_total(&j, PROF_W_read_bytes) == MIB);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+/* Times: what a program spent in a call that blocks, within what each clock can know. */
+static void time_in_a_blocking_call_is_found(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++) {
+        char *argv[] = {l.ways, (char *)"long_call", l.data, NULL};
+        struct prof_job j;
+        double seconds = 0;
+
+        lab_run(&l, &j, argv, clocks[c], 100000000, 0);
+        /* The pipe is not storage, so its time is in no total: look at the rows themselves. */
+        for (size_t f = 0; f < j.nfiles; f++)
+            for (uint32_t s = 0; s < j.file[f].nseats; s++)
+                seconds += 1e-9 * (double)j.file[f]
+                                      .row[(size_t)s * j.file[f].nnames + PROF_ROW_OTHER]
+                                      .word[PROF_TIME + PROF_WRITE];
+        assert_true(seconds > 0.2 && seconds < 20);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly),
+        cmocka_unit_test(slices_add_up_to_totals_for_every_entity),
+        cmocka_unit_test(slices_of_two_processes_have_the_edges_of_the_wall_clock),
+        cmocka_unit_test(a_long_call_is_spread_over_its_slices),
+        cmocka_unit_test(files_are_told_apart_when_asked_for),
+        cmocka_unit_test(a_static_program_is_told_by_the_kernel),
+        cmocka_unit_test(a_program_that_becomes_a_static_one_is_told_by_both),
+        cmocka_unit_test(an_idle_child_is_not_told_by_the_kernel),
+        cmocka_unit_test(time_in_a_blocking_call_is_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
