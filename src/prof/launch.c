@@ -176,7 +176,7 @@ bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *er
         watch(s, child);
         wr_interrupt_release();
     }
-    prof_sampler_close(s, prof_wall_ns());
+    prof_sampler_close(s, prof_wall_ns(), child);
     if (child < 0)
         return false;
     *ret_status = finish(child);

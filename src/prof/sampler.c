@@ -52,6 +52,11 @@ struct target {
     bool kernel, gone;
 };
 
+struct known {
+    uint32_t pid;
+    uint64_t start;
+};
+
 struct stranger {
     pid_t pid;
     int again; /* searches until it is asked again whether it has the library */
@@ -64,6 +69,7 @@ struct prof_sampler {
     int64_t last_ns, edge_ns, family_ns; /* last look, last edge passed, last search */
     int notify;
     WR_VEC(struct target) targets;
+    WR_VEC(struct known) known; /* who has or had a profile: also a dead one is no stranger */
     WR_VEC(struct stranger) strangers; /* without a profile at the last search */
 };
 
@@ -124,7 +130,7 @@ static void forget_stranger(struct prof_sampler *s, uint32_t pid)
 
 static void add_target(struct prof_sampler *s, const char *path)
 {
-    struct target t = {.fd = open(path, O_RDWR | O_CLOEXEC), .edge_ns = s->edge_ns};
+    struct target t = {.fd = open(path, O_RDWR | O_CLOEXEC)};
     struct stat st;
 
     if (t.fd < 0)
@@ -154,9 +160,10 @@ static void add_target(struct prof_sampler *s, const char *path)
         forget_stranger(s, t.pid);
     if (t.kernel)
         t.edge_ns = t.head->start_ns; /* what it did before it was found is spread over its life */
-    else if (t.head->start_ns > t.edge_ns)
+    else
         t.edge_ns = t.head->start_ns - t.head->start_ns % (int64_t)s->slice_ns;
     t.seat = wr_zalloc(t.slots_max, sizeof *t.seat);
+    wr_vec_push(&s->known, (struct known){t.pid, t.pid_start});
     wr_vec_push(&s->targets, t);
 }
 
@@ -518,6 +525,18 @@ static void check_image(struct prof_sampler *s, struct target *t, int64_t now)
     adopt(s, pid, &base);
 }
 
+static bool is_known(const struct prof_sampler *s, pid_t pid)
+{
+    uint64_t start = 0;
+    pid_t parent;
+
+    prof_kernel_stat(pid, &start, &parent);
+    for (size_t i = s->known.n; i-- > 0;)
+        if (s->known.v[i].pid == (uint32_t)pid && s->known.v[i].start == start)
+            return true;
+    return false;
+}
+
 static struct stranger stranger_of(const struct prof_sampler *s, pid_t pid)
 {
     for (size_t i = 0; i < s->strangers.n; i++)
@@ -538,10 +557,10 @@ static void search_family(struct prof_sampler *s, pid_t root, int64_t now)
         struct target *t = profile_of(s, family[i]);
         struct stranger who = stranger_of(s, family[i]);
 
-        if (t) {
+        if (t)
             check_image(s, t, now);
+        if (t || is_known(s, family[i]))
             continue;
-        }
         if (who.again == SECOND && !prof_kernel_has_library(who.pid)) {
             adopt(s, who.pid, &(struct prof_io){0});
             continue;
@@ -619,8 +638,8 @@ void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
 {
     bool edge = now >= s->edge_ns + (int64_t)s->slice_ns;
 
+    meet(s); /* first, so that who began just before the edge is told before it */
     look_all(s, now, edge);
-    meet(s);
     s->last_ns = now;
     if (now - s->family_ns < FAMILY_NS)
         return;
@@ -658,10 +677,13 @@ static void show_strangers(const struct prof_sampler *s)
         closedir(d);
 }
 
-void prof_sampler_close(struct prof_sampler *s, int64_t now)
+void prof_sampler_close(struct prof_sampler *s, int64_t now, pid_t root)
 {
-    look_all(s, now, now >= s->edge_ns + (int64_t)s->slice_ns);
     meet(s);
+    /* A static program may have been too quick for the searches. */
+    if (root > 0 && !is_known(s, root))
+        adopt(s, root, &(struct prof_io){0});
+    look_all(s, now, now >= s->edge_ns + (int64_t)s->slice_ns);
     for (size_t i = 0; i < s->targets.n; i++) {
         struct target *t = &s->targets.v[i];
 
@@ -681,6 +703,7 @@ void prof_sampler_close(struct prof_sampler *s, int64_t now)
     show_strangers(s);
     close(s->notify);
     wr_vec_fini(&s->targets);
+    wr_vec_fini(&s->known);
     wr_vec_fini(&s->strangers);
     free(s->dir);
     free(s->job);

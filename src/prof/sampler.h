@@ -23,8 +23,9 @@ bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *j
 /* When to look next, and the look; wall clock, ns. `root`: the job's first process. */
 int64_t prof_sampler_next(const struct prof_sampler *s);
 void prof_sampler_look(struct prof_sampler *s, int64_t now_ns, pid_t root);
-/* The last look: everything that is known goes into the logs. */
-void prof_sampler_close(struct prof_sampler *s, int64_t now_ns);
+/* The last look: everything that is known goes into the logs. `root` has ended but was not waited
+ * for; or -1. */
+void prof_sampler_close(struct prof_sampler *s, int64_t now_ns, pid_t root);
 
 int64_t prof_wall_ns(void);
 

@@ -896,35 +896,51 @@ static void way_mix(void)
         ;
 }
 
-/* Waits until the wall clock stands at a multiple of 100 ms plus `ms`. */
-static void wait_for(int ms)
+static int64_t wall_us(void)
 {
     struct timespec t;
 
-    for (;;) {
-        clock_gettime(CLOCK_REALTIME, &t);
-        if (t.tv_nsec / 1000000 % 100 == ms)
-            return;
-        usleep(200);
-    }
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Two processes write a mebibyte each, one just after an edge of 100 ms and one just before the
- * next. */
+/* Writes 64 KiB at that moment; 3: it was not done before the other. */
+static void write_at(int fd, int64_t us, int64_t before_us)
+{
+    while (wall_us() < us)
+        usleep(100);
+    for (int i = 0; i < 16; i++)
+        must(write(fd, buf, CHUNK) == CHUNK);
+    if (wall_us() > before_us)
+        _exit(3);
+}
+
+/* Two processes, one just after an edge of 100 ms and one just before the next. */
+static void two(int first_ms, int second_ms)
+{
+    int fd = file(O_APPEND), status;
+    int64_t edge = (wall_us() / 100000 + 2) * 100000;
+    pid_t pid = fork();
+
+    if (!pid) {
+        must(!access("/", F_OK)); /* its profile is there before it is needed */
+        write_at(fd, edge + second_ms * 1000, edge + 99000);
+        _exit(0);
+    }
+    write_at(fd, edge + first_ms * 1000, edge + 99000);
+    waitpid(pid, &status, 0);
+    usleep(150000);
+    exit(WEXITSTATUS(status));
+}
+
 static void way_two(void)
 {
-    int fd = file(O_APPEND);
-    pid_t pid;
+    two(6, 90);
+}
 
-    wait_for(50);
-    pid = fork();
-    wait_for(pid ? 5 : 90);
-    for (int i = 0; i < 256; i++)
-        must(write(fd, buf, CHUNK) == CHUNK);
-    if (!pid)
-        _exit(0);
-    end_child(pid);
-    usleep(150000);
+static void way_two_close(void)
+{
+    two(1, 95);
 }
 
 /* One call that lasts: a pipe is full for 400 ms, and splice waits to put a file into it. */
@@ -971,17 +987,19 @@ static void way_files(void)
     X(pwrite64)                                                                                    \
     X(writev)                                                                                      \
     X(pwritev)                                                                                     \
-    X(pwritev64) X(pwritev2) X(read) X(pread) X(pread64) X(readv) X(preadv) X(preadv2)             \
-        X(short_read) X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(fputc)             \
-            X(fputc_unlocked) X(fprintf) X(vfprintf) X(dprintf) X(fread) X(fread_unlocked)         \
-                X(fgets) X(fgetc) X(getline) X(sendfile) X(copy_file_range) X(splice) X(fallocate) \
-                    X(sync) X(open) X(aio_write) X(aio_read) X(lio_listio) X(libaio) X(io_uring)   \
-                        X(mmap) X(mmap_end) X(dup) X(unlinked) X(tmpfile) X(fork) X(raw_fork)      \
-                            X(exec) X(spawn) X(vfork) X(system) X(threads) X(many_threads)         \
-                                X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit)     \
-                                    X(abort) X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse)    \
-                                        X(errno) X(mix) X(two) X(long_call) X(files)               \
-                                            X(descriptors) X(self)
+    X(pwritev64)                                                                                   \
+    X(pwritev2)                                                                                    \
+    X(read)                                                                                        \
+    X(pread) X(pread64) X(readv) X(preadv) X(preadv2) X(short_read) X(fwrite) X(fwrite_unlocked)   \
+        X(fputs) X(fputs_unlocked) X(fputc) X(fputc_unlocked) X(fprintf) X(vfprintf) X(dprintf)    \
+            X(fread) X(fread_unlocked) X(fgets) X(fgetc) X(getline) X(sendfile) X(copy_file_range) \
+                X(splice) X(fallocate) X(sync) X(open) X(aio_write) X(aio_read) X(lio_listio)      \
+                    X(libaio) X(io_uring) X(mmap) X(mmap_end) X(dup) X(unlinked) X(tmpfile)        \
+                        X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads)         \
+                            X(many_threads) X(inherited) X(inherited_end) X(stdout) X(stdout_end)  \
+                                X(_exit) X(abort) X(kill) X(term) X(segv) X(cancel) X(pipe)        \
+                                    X(reuse) X(errno) X(mix) X(two) X(two_close) X(long_call)      \
+                                        X(files) X(descriptors) X(self)
 
 static const struct {
     const char *name;

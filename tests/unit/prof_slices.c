@@ -76,38 +76,49 @@ static void written_in(const struct prof_job *j, uint32_t entity, uint32_t *firs
         }
 }
 
-/* Two processes write 5 ms after and 10 ms before edges that are 100 ms apart: with edges of the
- * wall clock both are in the same slice, and in one. A busy machine may be late; it may not be late
- * every time. */
-static bool two_in_one_slice(struct lab *l, const char *clock)
+/* Two processes write 1 ms after and 1 ms before edges that are 100 ms apart (with the coarse clock
+ * 6 ms and 8 ms, because its tick lasts 4): both are in the same slice, and in one. Says nothing
+ * when the machine was too busy to write then, or to look. */
+enum verdict { RIGHT, WRONG, BUSY };
+
+static enum verdict two_in_one_slice(struct lab *l, const char *clock)
 {
-    char *argv[] = {l->ways, (char *)"two", l->data, NULL};
+    char *argv[] = {l->ways, (char *)(!strcmp(clock, "coarse") ? "two" : "two_close"), l->data,
+                    NULL};
     uint32_t first[2], last[2];
     struct prof_job j;
+    int status = lab_run(l, &j, argv, clock, 100000000, 0);
 
-    assert_int_equal(lab_run(l, &j, argv, clock, 100000000, 0), 0);
+    assert_true(status == 0 || status == 3);
+    if (status) {
+        prof_job_fini(&j);
+        return BUSY;
+    }
     assert_int_equal(j.procs.n, 2);
     assert_true(j.origin_ns % 100000000 == 0);
     for (int i = 0; i < 2; i++)
         written_in(&j, j.procs.v[i].entity, &first[i], &last[i]);
     bool ok = first[0] == last[0] && first[0] == first[1] && last[0] == last[1];
+    bool late = j.late_ns > 900000;
 
     prof_job_fini(&j);
-    return ok;
+    return late && !ok ? BUSY : ok ? RIGHT : WRONG;
 }
 
-static void slices_of_two_processes_have_the_edges_of_the_wall_clock(void **state)
+static void slices_of_two_processes_are_aligned_within_a_millisecond(void **state)
 {
     struct lab l;
 
     (void)state;
     lab_open(&l);
     for (int c = 0; c < 3; c++) {
-        bool ok = false;
+        enum verdict v = BUSY;
 
-        for (int i = 0; i < 10 && !ok; i++)
-            ok = two_in_one_slice(&l, clocks[c]);
-        assert_true(ok);
+        for (int i = 0; i < 15 && v == BUSY; i++)
+            v = two_in_one_slice(&l, clocks[c]);
+        if (v == BUSY)
+            print_message("the machine is too busy to tell with the %s clock\n", clocks[c]);
+        assert_true(v != WRONG);
     }
     lab_close(&l);
 }
@@ -152,7 +163,7 @@ static void files_are_told_apart_when_asked_for(void **state)
 
     lab_run(&l, &j, argv, "sampled", 50000000, 100);
     for (int i = 1; i <= 3; i++) {
-        char name[16];
+        char name[32];
 
         snprintf(name, sizeof name, "/file%d", i);
         assert_non_null(entity(&j, name));
@@ -178,13 +189,17 @@ static void a_static_program_is_told_by_the_kernel(void **state)
     lab_open(&l);
     snprintf(file, sizeof file, "%s/data", l.data);
     assert_non_null(realpath("tests/prof-static", program));
-    char *argv[] = {program, file, (char *)"3", (char *)"400", NULL};
+    /* One that lives for a while, and one that is quicker than any search. */
+    char *argv[][5] = {{program, file, (char *)"3", (char *)"400", NULL},
+                       {program, file, (char *)"3", (char *)"0", NULL}};
 
-    assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, 0), 0);
-    assert_int_equal(j.procs.n, 1);
-    assert_true(j.procs.v[0].kernel);
-    assert_true(lab_total(&j, PROF_W_write_bytes) == 3.0 * MIB);
-    prof_job_fini(&j);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lab_run(&l, &j, argv[i], "sampled", 50000000, 0), 0);
+        assert_int_equal(j.procs.n, 1);
+        assert_true(j.procs.v[0].kernel);
+        assert_true(lab_total(&j, PROF_W_write_bytes) == 3.0 * MIB);
+        prof_job_fini(&j);
+    }
     lab_close(&l);
 }
 
@@ -192,21 +207,22 @@ static void a_static_program_is_told_by_the_kernel(void **state)
  * kernel. */
 static void a_program_that_becomes_a_static_one_is_told_by_both(void **state)
 {
-    char program[PATH_MAX], command[PATH_MAX + 512];
+    char program[PATH_MAX];
+    struct wr_str command = {0};
     struct prof_job j;
     struct lab l;
 
     (void)state;
     lab_open(&l);
     assert_non_null(realpath("tests/prof-static", program));
-    snprintf(command, sizeof command, "printf %%1000d 1 > %s/a; exec %s %s/b 2 600", l.data,
-             program, l.data);
-    char *argv[] = {(char *)"/bin/bash", (char *)"-c", command, NULL};
+    wr_str_addf(&command, "printf %%1000d 1 > %s/a; exec %s %s/b 2 600", l.data, program, l.data);
+    char *argv[] = {(char *)"/bin/bash", (char *)"-c", command.s, NULL};
 
     assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, 0), 0);
     assert_int_equal(j.procs.n, 1);
     assert_int_equal(j.procs.v[0].images, 2);
     assert_true(fabs(lab_total(&j, PROF_W_write_bytes) - (2.0 * MIB + 1000)) < 200);
+    wr_str_fini(&command);
     prof_job_fini(&j);
     lab_close(&l);
 }
@@ -259,7 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly),
         cmocka_unit_test(slices_add_up_to_totals_for_every_entity),
-        cmocka_unit_test(slices_of_two_processes_have_the_edges_of_the_wall_clock),
+        cmocka_unit_test(slices_of_two_processes_are_aligned_within_a_millisecond),
         cmocka_unit_test(a_long_call_is_spread_over_its_slices),
         cmocka_unit_test(files_are_told_apart_when_asked_for),
         cmocka_unit_test(a_static_program_is_told_by_the_kernel),
