@@ -115,7 +115,7 @@ struct path {
     double last_t;
     uint64_t done, failed;
     bool direct, told_direct;
-    uint32_t series[2]; /* in the run file */
+    uint32_t series[4]; /* in the run file: write, read, what failed, what hung */
 };
 
 struct session {
@@ -225,7 +225,9 @@ static bool open_csv(struct session *s, struct wr_err *err)
 
 static bool open_run(struct session *s, const struct cli_call *call, struct wr_err *err)
 {
-    static const char *const metric[] = {"write_latency", "read_latency"};
+    static const struct {
+        const char *metric, *unit;
+    } row[] = {{"write_latency", "s"}, {"read_latency", "s"}, {"failed", ""}, {"hung", "s"}};
     struct wr_str command = {0};
 
     wr_str_addf(&command, "%s ", call->who);
@@ -236,13 +238,13 @@ static bool open_run(struct session *s, const struct cli_call *call, struct wr_e
 
     wr_str_fini(&command);
     for (size_t i = 0; ok && i < s->n; i++)
-        for (int op = 0; ok && op < 2; op++) {
+        for (int j = 0; ok && j < 4; j++) {
             struct wr_str name = {0};
 
             wr_str_addf(&name, "target:%s", s->path[i].name);
-            struct run_series series = {name.s, metric[op], "s", 0};
+            struct run_series series = {name.s, row[j].metric, row[j].unit, 0};
 
-            ok = run_open_series(s->run, &series, &s->path[i].series[op], err);
+            ok = run_open_series(s->run, &series, &s->path[i].series[j], err);
             wr_str_fini(&name);
         }
     return ok;
@@ -262,17 +264,31 @@ static void show(struct session *s, const struct path *p)
     fflush(s->out);
 }
 
-/* Problems are said once each time they begin; a row without a latency keeps their place. */
-static void tell_failure(struct session *s, const struct state_probe_result *r)
+/* Problems are said as they come; a row without a latency keeps their place in the table, and the
+ * run file counts them. */
+static bool record_failure(struct session *s, const struct state_probe_result *r, double t,
+                           struct wr_err *err)
 {
     struct path *p = &s->path[r->target];
+    bool hangs = r->kind == STATE_PROBE_HANGS;
 
+    pthread_mutex_lock(&s->lock);
     p->failed++;
-    if (r->kind == STATE_PROBE_HANGS)
+    pthread_mutex_unlock(&s->lock);
+    if (hangs)
         fprintf(stderr, "weir: %s has not answered for %.0f s; the others go on\n", p->name,
                 r->latency_s);
     else
         fprintf(stderr, "weir: %s: %s\n", p->name, r->words);
+    s->fresh = false;
+    if (s->csv) {
+        fprintf(s->csv, "%.6f,%s,%" PRIu64 ",,%s\n", t, r->read ? "read" : "write", s->bytes,
+                p->name);
+        if (fflush(s->csv))
+            return wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+    }
+    return !s->run || run_put_slice(s->run, p->series[hangs ? 3 : 2], (int64_t)(t * 1e12), 0,
+                                    hangs ? r->latency_s : 1, err);
 }
 
 static bool record(struct session *s, const struct state_probe_result *r, double t,
@@ -301,10 +317,8 @@ static bool take(void *arg, const struct state_probe_result *r, struct wr_err *e
     double t = (double)(r->unix_ns - s->began_ns) / 1e9;
 
     s->cost_s += r->cost_s;
-    if (r->kind == STATE_PROBE_FAILED || r->kind == STATE_PROBE_HANGS) {
-        tell_failure(s, r);
-        return true;
-    }
+    if (r->kind == STATE_PROBE_FAILED || r->kind == STATE_PROBE_HANGS)
+        return record_failure(s, r, t, err);
     if (!r->direct && !p->told_direct) {
         fprintf(stderr, "weir: %s takes no O_DIRECT; reads may come from memory\n", p->name);
         p->told_direct = true;
@@ -324,32 +338,69 @@ static bool take(void *arg, const struct state_probe_result *r, struct wr_err *e
     return record(s, r, t, err);
 }
 
-static void fill_metrics(void *arg, struct wr_str *out)
+static void fill_latency(struct wr_str *out, const char *name, const struct path *p)
 {
     static const char *const op[] = {"write", "read"};
+
+    for (int j = 0; j < 2 && p->done; j++)
+        wr_str_addf(out, "%s{target=\"%s\",op=\"%s\"} %.9g\n", name, p->name, op[j], p->last[j]);
+}
+
+static void fill_done(struct wr_str *out, const char *name, const struct path *p)
+{
+    wr_str_addf(out, "%s{target=\"%s\"} %" PRIu64 "\n", name, p->name, p->done);
+}
+
+static void fill_failed(struct wr_str *out, const char *name, const struct path *p)
+{
+    wr_str_addf(out, "%s{target=\"%s\"} %" PRIu64 "\n", name, p->name, p->failed);
+}
+
+static void fill_states(struct wr_str *out, const char *name, const struct path *p)
+{
+    double now[6];
+    int k = weir_state_probabilities(p->state, 0, now, 6);
+
+    for (int j = 0; j < k; j++)
+        wr_str_addf(out, "%s{target=\"%s\",state=\"%d\"} %.6g\n", name, p->name, j, now[j]);
+}
+
+static void fill_health(struct wr_str *out, const char *name, const struct path *p)
+{
+    wr_str_addf(out, "%s{target=\"%s\"} %.6g\n", name, p->name, weir_state_health(p->state));
+}
+
+static void fill_forecast(struct wr_str *out, const char *name, const struct path *p)
+{
+    if (p->done)
+        wr_str_addf(out, "%s{target=\"%s\",quantile=\"0.9\"} %.9g\n", name, p->name,
+                    weir_state_quantile(p->state, 60, 0.9));
+}
+
+/* All lines of one metric stand together, after what it is: the text format wants it so. */
+static void fill_metrics(void *arg, struct wr_str *out)
+{
+    static const struct {
+        const char *name, *type, *help;
+        void (*fill)(struct wr_str *out, const char *name, const struct path *p);
+    } table[] = {
+        {"weir_probe_latency_seconds", "gauge", "Latency of the last probe.", fill_latency},
+        {"weir_probes_total", "counter", "Probes written and read back.", fill_done},
+        {"weir_probes_failed_total", "counter", "Probes that failed or hung.", fill_failed},
+        {"weir_state_probability", "gauge", "Of the path's hidden states, fastest first.",
+         fill_states},
+        {"weir_state_health", "gauge", "How far the model is trusted, 0 to 1.", fill_health},
+        {"weir_forecast_latency_seconds", "gauge", "A write in a minute stays below this.",
+         fill_forecast},
+    };
     struct session *s = arg;
 
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->n; i++) {
-        struct path *p = &s->path[i];
-        double now[6];
-        int k = weir_state_probabilities(p->state, 0, now, 6);
-
-        for (int j = 0; j < 2 && p->done; j++)
-            wr_str_addf(out, "weir_probe_latency_seconds{target=\"%s\",op=\"%s\"} %.9g\n", p->name,
-                        op[j], p->last[j]);
-        wr_str_addf(out, "weir_probes_total{target=\"%s\"} %" PRIu64 "\n", p->name, p->done);
-        wr_str_addf(out, "weir_probes_failed_total{target=\"%s\"} %" PRIu64 "\n", p->name,
-                    p->failed);
-        for (int j = 0; j < k; j++)
-            wr_str_addf(out, "weir_state_probability{target=\"%s\",state=\"%d\"} %.6g\n", p->name,
-                        j, now[j]);
-        if (k)
-            wr_str_addf(out, "weir_state_health{target=\"%s\"} %.6g\n", p->name,
-                        weir_state_health(p->state));
-        if (p->done)
-            wr_str_addf(out, "weir_forecast_latency_seconds{target=\"%s\",quantile=\"0.9\"} %.9g\n",
-                        p->name, weir_state_quantile(p->state, 60, 0.9));
+    for (size_t m = 0; m < sizeof table / sizeof table[0]; m++) {
+        wr_str_addf(out, "# HELP %s %s\n# TYPE %s %s\n", table[m].name, table[m].help,
+                    table[m].name, table[m].type);
+        for (size_t i = 0; i < s->n; i++)
+            table[m].fill(out, table[m].name, &s->path[i]);
     }
     pthread_mutex_unlock(&s->lock);
 }

@@ -24,8 +24,9 @@ struct worker {
     struct crew *crew;
     size_t index;
     struct target target;
-    uint64_t busy_since_ns; /* 0: idle; under the lock */
-    bool told, done;
+    uint64_t busy_since_ns; /* 0: idle; under the lock, as what follows */
+    int64_t busy_unix_ns;
+    bool reading, told, done;
 };
 
 /* Shared by all threads; the last to leave frees it, because a hung one may leave much later. */
@@ -89,10 +90,13 @@ static double thread_cpu_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void set_busy(struct worker *w, bool busy)
+/* NULL: it is over. */
+static void set_busy(struct worker *w, const struct state_probe_result *r)
 {
     pthread_mutex_lock(&w->crew->lock);
-    w->busy_since_ns = busy ? wr_clock_ns() : 0;
+    w->busy_since_ns = r ? wr_clock_ns() : 0;
+    w->busy_unix_ns = r ? r->unix_ns : 0;
+    w->reading = r && r->read;
     w->told = false;
     pthread_mutex_unlock(&w->crew->lock);
 }
@@ -105,12 +109,13 @@ static void one_probe(struct worker *w, uint64_t number)
     for (int read = 0; read < 2; read++) {
         double cpu = thread_cpu_s();
 
+        r.read = read;
         r.unix_ns = unix_ns();
-        set_busy(w, true);
+        set_busy(w, &r);
         bool ok = read ? target_read(&w->target, &r.latency_s, &err)
                        : target_write(&w->target, number, &r.latency_s, &err);
 
-        set_busy(w, false);
+        set_busy(w, NULL);
         r.kind = !ok ? STATE_PROBE_FAILED : read ? STATE_PROBE_READ : STATE_PROBE_WRITE;
         r.cost_s = thread_cpu_s() - cpu;
         put(w->crew, &r, ok ? NULL : err.text);
@@ -242,7 +247,10 @@ static bool next_result(struct crew *c, struct entry *ret)
 
         if (!w->busy_since_ns || w->told || (double)(now - w->busy_since_ns) < c->o.hang_s * 1e9)
             continue;
-        *ret = (struct entry){.r = {.target = i, .kind = STATE_PROBE_HANGS}};
+        *ret = (struct entry){.r = {.target = i,
+                                    .kind = STATE_PROBE_HANGS,
+                                    .read = w->reading,
+                                    .unix_ns = w->busy_unix_ns}};
         ret->r.latency_s = (double)(now - w->busy_since_ns) / 1e9;
         w->told = found = true;
     }

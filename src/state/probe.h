@@ -42,6 +42,7 @@ enum state_probe_kind {
 struct state_probe_result {
     size_t target;
     enum state_probe_kind kind;
+    bool read;       /* what failed or hangs is the read, not the write */
     int64_t unix_ns; /* when it began */
     double latency_s;
     double cost_s;     /* processor time of this thread */

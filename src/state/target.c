@@ -185,7 +185,14 @@ bool target_write(struct target *t, uint64_t stamp, double *ret_s, struct wr_err
     }
     uint64_t from = wr_clock_ns();
 
-    if (pwrite(t->fd, t->buffer, t->len, 0) != (ssize_t)t->len || fdatasync(t->fd))
+    ssize_t n = pwrite(t->fd, t->buffer, t->len, 0);
+
+    if (n >= 0 && n < (ssize_t)t->len)
+        return wr_fail(err, WR_SYSTEM,
+                       "only %zd of %zu bytes were written; check the target's room, your quota "
+                       "and `ulimit -f`",
+                       n, t->len);
+    if (n < 0 || fdatasync(t->fd))
         return wr_fail_errno(err, "a write failed; check the target");
     *ret_s = (double)(wr_clock_ns() - from) / 1e9;
     return true;
