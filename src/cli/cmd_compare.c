@@ -276,23 +276,57 @@ static void print_causes(const struct report_compare *c, FILE *out)
     cli_table_close(t);
 }
 
+/* How a job's I/O depends on who else uses its servers. */
+static void print_crowds(const struct report_compare *c, FILE *out)
+{
+    static const struct cli_column columns[] = {
+        {"job", NULL},
+        {"others", "clients of others"},
+        {"ranks", NULL},
+        {"base_ms", "base I/O ms"},
+        {"with_ms", "with I/O ms"},
+        {"times", NULL},
+        {"waited_ms", "behind others ms"},
+    };
+    struct cli_table *t = cli_table_open(out, CLI_AS_TEXT, columns, 7);
+
+    for (size_t j = 0; j < c->job.n; j++)
+        for (size_t i = 0; i < c->job.v[j].crowd.n; i++) {
+            const struct report_crowd *k = &c->job.v[j].crowd.v[i];
+
+            cli_table_text(t, c->job.v[j].job);
+            cli_table_int(t, k->others);
+            cli_table_int(t, (int64_t)k->ranks);
+            cli_table_real(t, k->base_ns / 1e6);
+            cli_table_real(t, k->with_ns / 1e6);
+            cli_table_real(t, k->base_ns > 0 ? k->with_ns / k->base_ns : NAN);
+            cli_table_real(t, k->waited_ns / 1e6);
+        }
+    cli_table_close(t);
+}
+
 static void print_text(const struct compared *one, FILE *out)
 {
     const struct report_compare *c = &one->c;
     struct wr_str text = {0};
-    size_t causes = 0, pairs = 0;
+    size_t causes = 0, pairs = 0, crowds = 0;
 
     if (*one->group)
         fprintf(out, "%s\n\n", one->group);
     print_changes(c, out);
     for (size_t j = 0; j < c->job.n; j++) {
         causes += c->job.v[j].cause.n;
+        crowds += c->job.v[j].crowd.n;
         pairs = c->job.v[j].pairs > pairs ? c->job.v[j].pairs : pairs;
         report_compare_words(&c->job.v[j], &text);
     }
     if (causes) {
         fputs("\nwhy, means over the ranks; the changes add up to that of elapsed\n", out);
         print_causes(c, out);
+    }
+    if (crowds) {
+        fputs("\nby how many clients of other jobs a rank's server has\n", out);
+        print_crowds(c, out);
     }
     fprintf(out, "\n%s", wr_str_get(&text));
     if (!causes)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare_priv.h"
 #include "stat/moments.h"
 
 const char *const report_over_names[] = {
@@ -15,11 +16,6 @@ enum { ROUNDS = 2000 };
 static const double level = 0.95; /* of the intervals */
 
 /* ---- pairs ---- */
-
-struct pair {
-    const struct report_member *base, *with;
-    const struct report_job *alone, *shared;
-};
 
 typedef WR_VEC(struct pair) pair_list;
 
@@ -298,6 +294,12 @@ static bool explain(struct report_compare *all, struct report_compared *c, const
 
 /* ---- all jobs ---- */
 
+static void report_compared_fini(struct report_compared *c)
+{
+    wr_vec_fini(&c->cause);
+    wr_vec_fini(&c->crowd);
+}
+
 static bool compare_job(struct report_compare *all, const struct report_runs *base,
                         const struct report_runs *with, const char *job, uint64_t seed,
                         struct wr_err *err)
@@ -314,11 +316,12 @@ static bool compare_job(struct report_compare *all, const struct report_runs *ba
             ok = over_ranks(&pairs.v[0], (enum report_measure)i, seed, &c.change[i], err);
     }
     ok = ok && explain(all, &c, &pairs, err);
+    ok = ok && compare_crowd(&c, pairs.v, pairs.n, err);
     wr_vec_fini(&pairs);
     if (ok)
         wr_vec_push(&all->job, c);
     else
-        wr_vec_fini(&c.cause);
+        report_compared_fini(&c);
     return ok;
 }
 
@@ -357,7 +360,7 @@ bool report_compare_open(struct report_compare *ret, const struct report_runs *b
 void report_compare_close(struct report_compare *c)
 {
     for (size_t i = 0; i < c->job.n; i++)
-        wr_vec_fini(&c->job.v[i].cause);
+        report_compared_fini(&c->job.v[i]);
     wr_vec_fini(&c->job);
     wr_arena_fini(&c->arena);
 }

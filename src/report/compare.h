@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "report/runs.h"
+#include "stat/regress.h"
 #include "stat/sample.h"
 
 enum report_over { REPORT_OVER_NOTHING, REPORT_OVER_SEEDS, REPORT_OVER_RANKS };
@@ -31,12 +32,22 @@ struct report_cause {
     double base_ns, with_ns;
 };
 
+/* Ranks of a job on whose server the same number of other jobs' ranks have their data. */
+struct report_crowd {
+    uint32_t others;
+    size_t ranks;
+    double base_ns, with_ns; /* their I/O, means */
+    double waited_ns;        /* of it behind others' requests at the device */
+};
+
 struct report_compared {
     const char *job;
     uint64_t ranks;
     size_t pairs; /* of seeds */
     struct report_change change[REPORT_MEASURES];
     WR_VEC(struct report_cause) cause; /* empty: the runs do not say why */
+    WR_VEC(struct report_crowd) crowd; /* ascending; empty: not known, or all ranks are alike */
+    struct stat_line per_other;        /* I/O gained, in ns, against `others`, rank by rank */
 };
 
 struct report_compare {

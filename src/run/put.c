@@ -394,6 +394,17 @@ bool run_put_buffer(struct run *run, const struct run_buffer *x, struct wr_err *
     return run_step(run, RUN_S_BUFFER, err);
 }
 
+bool run_put_client(struct run *run, uint32_t node, uint32_t server, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_CLIENT, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, node);
+    sqlite3_bind_int64(s, 2, server);
+    return run_step(run, RUN_S_CLIENT, err);
+}
+
 static bool put_cell(struct run *run, int64_t hist, uint32_t cell, uint64_t n, struct wr_err *err)
 {
     sqlite3_stmt *s = run_begin(run, RUN_S_HIST_CELL, err);

@@ -196,6 +196,9 @@ struct run_buffer {
 
 bool run_put_buffer(struct run *run, const struct run_buffer *buffer, struct wr_err *err);
 
+/* The server that has the data of a node's ranks; a node once. */
+bool run_put_client(struct run *run, uint32_t node, uint32_t server, struct wr_err *err);
+
 /* A latency distribution, in picoseconds, kept whole. `app` is RUN_ALL_APPS or
  * an application; `cls` is what was timed: "packet", "packet_remote", "message". */
 enum { RUN_ALL_APPS = -1 };

@@ -68,6 +68,7 @@ static const struct facts {
      " FROM fact_server s LEFT JOIN dict r ON r.id = s.role LEFT JOIN dict d ON d.id = s.device"
      " LEFT JOIN dict m ON m.id = s.model ORDER BY s.server, d.text, s.idx"},
     {"buffer_stat", 3, 1, "SELECT * FROM buffer_stat ORDER BY server"},
+    {"client_stat", 4, 1, "SELECT node, server FROM client_stat ORDER BY node"},
 };
 
 struct side {

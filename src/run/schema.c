@@ -134,7 +134,9 @@
     " b.requests AS requests, b.used_b AS used_b, b.used_max_b AS used_max_b,\n" \
     " b.dirty_b AS dirty_b, b.in_b AS in_b, b.out_b AS out_b, b.absorbed_b AS absorbed_b,\n" \
     " b.evicted_b AS evicted_b, b.hit_b AS hit_b, b.miss_b AS miss_b, b.waits AS waits,\n" \
-    " b.wait_ps / 1000.0 AS wait_ns FROM fact_buffer b LEFT JOIN dict r ON r.id = b.role;\n"
+    " b.wait_ps / 1000.0 AS wait_ns FROM fact_buffer b LEFT JOIN dict r ON r.id = b.role;\n" \
+    "CREATE TABLE fact_client(node INTEGER PRIMARY KEY, server INTEGER);\n" \
+    "CREATE VIEW client_stat AS SELECT node, server FROM fact_client;\n"
 
 #define LATENCIES \
     "CREATE TABLE fact_hist(id INTEGER PRIMARY KEY, app INTEGER NOT NULL, class TEXT NOT NULL," \

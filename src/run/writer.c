@@ -47,6 +47,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
                      " ?11, ?12, ?13, ?14)",
     [RUN_S_BUFFER] = "INSERT INTO fact_buffer VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
                      " ?11, ?12, ?13, ?14, ?15)",
+    [RUN_S_CLIENT] = "INSERT INTO fact_client VALUES(?1, ?2)",
     [RUN_S_HIST] = "INSERT INTO fact_hist(app, class, n, sum_ps, min_ps, max_ps)"
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",

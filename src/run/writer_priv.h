@@ -21,6 +21,7 @@ enum run_stmt {
     RUN_S_LINK,
     RUN_S_SERVER,
     RUN_S_BUFFER,
+    RUN_S_CLIENT,
     RUN_S_HIST,
     RUN_S_HIST_CELL,
     RUN_S_SERIES,

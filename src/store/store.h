@@ -154,6 +154,8 @@ void store_arrived(struct store *s, uint64_t user, const struct cause_trip *trip
 /* ---- what was counted; any time ---- */
 
 uint64_t store_pending(const struct store *s); /* operations under way */
+/* The one server that has all of a node's data; false: it is not one. */
+bool store_home(const struct store *s, uint32_t node, uint32_t *ret);
 
 /* A device of a server, an I/O node or a compute node. */
 struct store_disk_stat {

@@ -31,6 +31,14 @@ static uint32_t server_of(const struct store *s, uint32_t node, uint16_t app, in
     return (uint32_t)((first + (uint64_t)j * step) % s->nservers);
 }
 
+bool store_home(const struct store *s, uint32_t node, uint32_t *ret)
+{
+    if (s->p.policy == STORE_HASHED || stripes(s) != 1)
+        return false;
+    *ret = s->home[node];
+    return true;
+}
+
 uint32_t store_place(const struct store *s, uint32_t node, uint16_t app, int64_t file,
                      uint64_t offset, uint64_t *ret_at)
 {

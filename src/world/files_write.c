@@ -49,6 +49,22 @@ static bool put_site(struct run *run, uint32_t i, const struct store_site_stat *
     return run_put_buffer(run, &x, err);
 }
 
+/* Nodes with ranks and the server that has their data, where it is one. */
+static bool put_clients(const struct world *w, struct run *run, struct wr_err *err)
+{
+    bool *seen = wr_zalloc(net_nodes(w->net), sizeof *seen), ok = true;
+    uint32_t server;
+
+    for (uint32_t i = 0; i < w->njobs; i++)
+        for (uint32_t r = 0; w->job[i].node && r < w->job[i].load.ranks; r++)
+            seen[w->job[i].node[r]] = true;
+    for (uint32_t n = 0; ok && n < net_nodes(w->net); n++)
+        if (seen[n] && store_home(w->store, n, &server))
+            ok = run_put_client(run, n, server, err);
+    free(seen);
+    return ok;
+}
+
 bool world_files_write(const struct world *w, struct run *run, struct wr_err *err)
 {
     bool ok = run_put_text(run, "storage", w->c->storage.kind->name, err) &&
@@ -66,7 +82,7 @@ bool world_files_write(const struct world *w, struct run *run, struct wr_err *er
         store_site_stat(w->store, i, &s);
         ok = put_site(run, i, &s, err);
     }
-    return ok;
+    return ok && put_clients(w, run, err);
 }
 
 /* ---- time series ---- */

@@ -211,6 +211,67 @@ static void what_no_cause_explains_is_unknown_and_the_parts_still_add_up(void **
     report_runs_close(&with);
 }
 
+/* Two servers; the ranks of `app` on the second share it with all four of `other`. */
+static const char *make_crowd(const struct place *p, const char *name, bool shared)
+{
+    static char path[2][256];
+    char *at = path[shared];
+    struct run *run;
+    struct wr_err err = {0};
+
+    snprintf(at, sizeof path[0], "%s/%s.weir", p->dir, name);
+    must(run_create(&run, at, &(struct run_meta){.kind = "sim", .seed = 1}, &err), err);
+    for (uint32_t app = 0; app <= shared; app++) {
+        must(run_put_app(run,
+                         &(struct run_app){.app = app, .name = app ? "other" : "app", .ranks = 4},
+                         &err),
+             err);
+        for (uint64_t r = 0; r < 4; r++) {
+            struct run_rank rank = run_rank_unknown(app, r);
+
+            rank.node = (int64_t)(app * 4 + r);
+            rank.io_ps = rank.elapsed_ps = (shared && !app && r >= 2 ? 30 + (int64_t)r : 10) * ms;
+            must(run_put_rank(run, &rank, &err), err);
+            if (shared && !app && r >= 2)
+                must(run_put_cause(run, app, r, "io", "device_others", 20 * (uint64_t)ms, &err),
+                     err);
+            must(run_put_client(run, (uint32_t)rank.node, app || r >= 2 ? 1 : 0, &err), err);
+        }
+    }
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    return at;
+}
+
+static void what_others_on_the_server_cost_is_told_by_their_number(void **state)
+{
+    const struct place *p = *state;
+    struct report_runs base, with;
+    const char *a = make_crowd(p, "a", false), *b = make_crowd(p, "b", true);
+    struct wr_str words = {0};
+
+    open_runs(&base, &a, 1);
+    open_runs(&with, &b, 1);
+    struct report_compare c = compare(&base, &with);
+    const struct report_compared *app = &c.job.v[0];
+
+    assert_int_equal(app->crowd.n, 2);
+    assert_true(app->crowd.v[0].others == 0 && app->crowd.v[0].ranks == 2);
+    assert_true(app->crowd.v[1].others == 4 && app->crowd.v[1].ranks == 2);
+    assert_true(fabs(app->crowd.v[0].with_ns - 10e6) < 1 &&
+                fabs(app->crowd.v[1].with_ns - 32.5e6) < 1 &&
+                fabs(app->crowd.v[1].waited_ns - 20e6) < 1);
+    /* (32.5 - 10) ms for four others; ranks 2 and 3 differ by a ms besides. */
+    assert_true(fabs(app->per_other.slope - 22.5e6 / 4) < 1);
+    assert_true(app->per_other.r2 > 0.99 && app->per_other.r2 < 1);
+    report_compare_words(app, &words);
+    assert_non_null(strstr(words.s, "each further client of other jobs on a rank's server adds "
+                                    "5.62 ms to its I/O, from 0 to 4 of them"));
+    wr_str_fini(&words);
+    report_compare_close(&c);
+    report_runs_close(&base);
+    report_runs_close(&with);
+}
+
 static void runs_that_say_no_causes_are_compared_without(void **state)
 {
     const struct place *p = *state;
@@ -303,6 +364,7 @@ int main(void)
         IN_PLACE(one_pair_is_judged_over_its_ranks),
         IN_PLACE(seeds_are_paired_and_the_rest_is_counted),
         IN_PLACE(what_no_cause_explains_is_unknown_and_the_parts_still_add_up),
+        IN_PLACE(what_others_on_the_server_cost_is_told_by_their_number),
         IN_PLACE(runs_that_say_no_causes_are_compared_without),
         IN_PLACE(a_study_is_picked_by_its_choices),
         IN_PLACE(a_run_that_is_not_complete_is_refused_by_name_and_left_out_of_directories),
