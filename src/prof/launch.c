@@ -66,7 +66,11 @@ static void set_environment(const struct prof_launch *l, const char *lib, pid_t 
     wr_str_add(&preload, lib);
     setenv("LD_PRELOAD", preload.s, 1);
     wr_str_fini(&preload);
-    setenv("WEIR_PROF_DIR", l->dir, 1);
+    /* The job may change its directory. */
+    char *dir = realpath(l->dir, NULL);
+
+    setenv("WEIR_PROF_DIR", dir ? dir : l->dir, 1);
+    free(dir);
     setenv("WEIR_PROF_JOB", l->job, 1);
     setenv("WEIR_PROF_CLOCK", l->clock, 1);
     snprintf(text, sizeof text, "%" PRIu64, l->slice_ns);

@@ -981,25 +981,19 @@ static void way_files(void)
     }
 }
 
-#define WAYS(X)                                                                                    \
-    X(write)                                                                                       \
-    X(pwrite)                                                                                      \
-    X(pwrite64)                                                                                    \
-    X(writev)                                                                                      \
-    X(pwritev)                                                                                     \
-    X(pwritev64)                                                                                   \
-    X(pwritev2)                                                                                    \
-    X(read)                                                                                        \
-    X(pread) X(pread64) X(readv) X(preadv) X(preadv2) X(short_read) X(fwrite) X(fwrite_unlocked)   \
-        X(fputs) X(fputs_unlocked) X(fputc) X(fputc_unlocked) X(fprintf) X(vfprintf) X(dprintf)    \
-            X(fread) X(fread_unlocked) X(fgets) X(fgetc) X(getline) X(sendfile) X(copy_file_range) \
-                X(splice) X(fallocate) X(sync) X(open) X(aio_write) X(aio_read) X(lio_listio)      \
-                    X(libaio) X(io_uring) X(mmap) X(mmap_end) X(dup) X(unlinked) X(tmpfile)        \
-                        X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads)         \
-                            X(many_threads) X(inherited) X(inherited_end) X(stdout) X(stdout_end)  \
-                                X(_exit) X(abort) X(kill) X(term) X(segv) X(cancel) X(pipe)        \
-                                    X(reuse) X(errno) X(mix) X(two) X(two_close) X(long_call)      \
-                                        X(files) X(descriptors) X(self)
+/* clang-format off */
+#define WAYS(X) \
+    X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev) X(pwritev64) X(pwritev2) X(read) \
+    X(pread) X(pread64) X(readv) X(preadv) X(preadv2) X(short_read) X(fwrite) \
+    X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(fputc) X(fputc_unlocked) X(fprintf) \
+    X(vfprintf) X(dprintf) X(fread) X(fread_unlocked) X(fgets) X(fgetc) X(getline) \
+    X(sendfile) X(copy_file_range) X(splice) X(fallocate) X(sync) X(open) X(aio_write) \
+    X(aio_read) X(lio_listio) X(libaio) X(io_uring) X(mmap) X(mmap_end) X(dup) X(unlinked) \
+    X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
+    X(many_threads) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
+    X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(two) X(two_close) \
+    X(long_call) X(files) X(descriptors) X(self)
+/* clang-format on */
 
 static const struct {
     const char *name;

@@ -73,8 +73,9 @@ LIB_HOT struct prof_slot *lib_slot(void)
 LIB_HOT uint32_t lib_fd(int fd)
 {
     uint16_t r;
+    unsigned at = (unsigned)fd;
 
-    if (lib_likely((unsigned)fd < LIB_FDS && (r = lib_fd_row[fd])))
+    if (lib_likely(at < LIB_FDS && (r = lib_fd_row[at])))
         return r - 1u;
     return lib_fd_slow(fd);
 }

@@ -95,11 +95,21 @@ static bool check_head(struct prof_head *h, const char *path, struct wr_err *err
     return true;
 }
 
+/* No more of anything than the file has room for, so that a few bytes cannot ask for gigabytes. */
+static uint32_t fits(struct source *s, uint32_t n, uint64_t at, uint64_t each)
+{
+    uint64_t room = s->len > at ? (s->len - at + each - 1) / each : 0;
+
+    s->cut |= n > room;
+    return n < room ? n : (uint32_t)room;
+}
+
 static void read_names(struct prof_file *f, struct source *s)
 {
     const struct prof_head *h = &f->head;
 
     f->nnames = h->names_n < h->names_max ? h->names_n : h->names_max;
+    f->nnames = fits(s, f->nnames, h->names_at, sizeof *f->name);
     if (f->nnames < PROF_ROW_FIRST)
         f->nnames = PROF_ROW_FIRST;
     f->name = wr_zalloc(f->nnames, sizeof *f->name);
@@ -121,6 +131,7 @@ static void read_slots(struct prof_file *f, struct source *s)
     struct prof_slot slot;
 
     f->nseats = h->slots_n < h->slots_max ? h->slots_n : h->slots_max;
+    f->nseats = fits(s, f->nseats, h->slots_at, h->slot_b);
     f->seat = wr_zalloc(f->nseats, sizeof *f->seat);
     f->row = wr_zalloc((size_t)f->nseats * f->nnames, sizeof *f->row);
     for (uint32_t i = 0; i < f->nseats; i++) {

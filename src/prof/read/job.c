@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ const char *const prof_metric_units[PROF_METRICS] = {
     [PROF_M_MPIIO_READ] = "B",
     [PROF_M_MPIIO_WRITE] = "B",
     [PROF_M_INFLIGHT] = ""};
+
+enum { SPREAD_MOST = 4096 };
 
 /* Which entities a row of a file counts for. */
 struct place {
@@ -203,20 +206,25 @@ static void spread(struct prof_job *j, const struct growth *g, const uint32_t *e
     uint32_t first = slice_at(j, g->from_ns), last = slice_at(j, g->to_ns - 1);
     double whole = (double)(g->to_ns - g->from_ns), part[PROF_METRICS], left[PROF_METRICS];
 
+    /* What lasts for thousands of slices is put into some of them. */
+    uint32_t step = (last - first) / SPREAD_MOST + 1, s, next;
+
     memcpy(left, g->value, sizeof left);
-    for (uint32_t s = first; s <= last; s++) {
+    for (s = first; s <= last; s = next) {
         int64_t begin = j->origin_ns + (int64_t)s * (int64_t)j->slice_ns;
-        int64_t end = begin + (int64_t)j->slice_ns;
+        int64_t end = begin + (int64_t)j->slice_ns * step;
+
+        next = last - s < step ? last + 1 : s + step;
         int64_t a = begin > g->from_ns ? begin : g->from_ns, b = end < g->to_ns ? end : g->to_ns;
 
         for (int m = 0; m < PROF_METRICS; m++) {
             bool calls = m < PROF_OPS || m == PROF_M_MPI_CALLS;
-            double even = (double)(uint64_t)(g->value[m] * (double)(b - a) / whole);
+            double even = b > a ? floor(g->value[m] * (double)(b - a) / whole) : 0;
 
-            part[m] = s == last ? left[m] : calls ? 0 : even;
+            part[m] = next > last ? left[m] : calls ? 0 : even;
             left[m] -= part[m];
         }
-        part[PROF_M_INFLIGHT] = s == last ? g->flights : 0;
+        part[PROF_M_INFLIGHT] = next > last ? g->flights : 0;
         for (size_t i = 0; i < n; i++)
             if (entities[i] != UINT32_MAX)
                 add_cell(j, s, entities[i], part);

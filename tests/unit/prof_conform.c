@@ -1,0 +1,284 @@
+/* Real programs do the same with and without the library: output, exit status, files left behind.
+ * And a profile that cannot be written costs the job nothing but a warning. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "prof_lab.h"
+
+/* Each runs in an empty directory; what it prints and the files it leaves are compared. `bytes`:
+ * how much storage it writes at least, so that a library that sees nothing is found out. */
+static const struct program {
+    const char *needs, *script;
+    uint64_t bytes;
+} programs[] = {
+    {"dd",
+     "dd if=/dev/zero bs=4096 count=300 2>/dev/null | tr '\\0' x > a; cp a b; split -b 100k b part;"
+     " cat part* | md5sum; sort --parallel=2 a -o c; tac c | wc; truncate -s 7 c; stat -c %s a c;"
+     " ln a d; mv d e; rm part*; ls; cmp a nothing; echo $?",
+     3 * 1228800},
+    {"sqlite3",
+     "sqlite3 x.db 'PRAGMA journal_mode=WAL; CREATE TABLE t(a,b); WITH RECURSIVE c(n) AS (SELECT 1 "
+     "UNION ALL"
+     " SELECT n+1 FROM c WHERE n<3000) INSERT INTO t SELECT n, hex(n*n) FROM c;"
+     " SELECT count(*), sum(a), max(b) FROM t; PRAGMA integrity_check;'",
+     50000},
+    {"git",
+     "export GIT_AUTHOR_DATE=2001-01-01T00:00:00Z GIT_COMMITTER_DATE=2001-01-01T00:00:00Z "
+     "GIT_CONFIG_GLOBAL=/dev/null"
+     " GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b;"
+     " git init -q -b main .; seq 20000 > f; git add f; git commit -qm one; seq 3 >> f; git commit "
+     "-qam two;"
+     " git log --format=%H; git fsck 2>&1; git gc -q; git status --short; git clone -q . copy; rm "
+     "-rf .git;"
+     " rm -rf copy/.git; ls copy",
+     100000},
+    {"python3",
+     "python3 - <<'E'\n"
+     "import os, subprocess, threading, multiprocessing, hashlib, mmap, tempfile\n"
+     "open('a','wb').write(bytes(range(256))*1000)\n"
+     "print(hashlib.md5(open('a','rb').read()).hexdigest())\n"
+     "print(subprocess.run(['wc','-c','a'],capture_output=True,text=True).stdout)\n"
+     "print(subprocess.check_output('cat a | md5sum',shell=True))\n"
+     "def w(i): open('t%d'%i,'w').write(str(i)*1000)\n"
+     "ts=[threading.Thread(target=w,args=(i,)) for i in range(8)]\n"
+     "[t.start() for t in ts]; [t.join() for t in ts]\n"
+     "with multiprocessing.get_context('fork').Pool(3) as p: print(p.map(abs,range(-5,0)))\n"
+     "f=open('a','r+b'); m=mmap.mmap(f.fileno(),0); m[0:4]=b'abcd'; m.flush(); m.close()\n"
+     "with tempfile.TemporaryFile() as t: t.write(b'x'*9); t.seek(0); print(t.read())\n"
+     "r,wr=os.pipe(); os.write(wr,b'hello'); print(os.read(r,9)); print(os.stat('a').st_size)\n"
+     "try: os.read(99,1)\n"
+     "except OSError as e: print(e)\n"
+     "E",
+     256000},
+    {"tar",
+     "mkdir d; seq 5000 > d/x; cp d/x d/y; tar cf t.tar --mtime=@0 --owner=0 --group=0 --sort=name "
+     "d; gzip -n < t.tar > t.gz;"
+     " rm -r d; tar xf t.tar; md5sum d/x t.gz; seq 20 | xargs -P4 -I{} sh -c 'echo {} > o{}'; cat "
+     "o* | sort -n | md5sum",
+     50000},
+    {"fio",
+     "for e in psync pvsync2 mmap posixaio libaio io_uring; do"
+     " fio --name=t --filename=f --size=256k --bs=16k --rw=randrw --verify=crc32c --ioengine=$e "
+     "--randrepeat=1"
+     " --output=/dev/null --fallocate=none --thread=0 2>/dev/null; echo $e $?; done; rm -f f "
+     "*.state",
+     200000},
+};
+
+enum { NPROGRAMS = sizeof programs / sizeof programs[0] };
+
+static int run_shell(struct lab *l, const char *script, const char *clock, const char *out)
+{
+    struct wr_str command = {0};
+    int status;
+
+    wr_str_addf(&command, "cd '%s' || exit 99; exec > '%s' 2>&1\n%s", l->data, out, script);
+    char *argv[] = {(char *)"/bin/bash", (char *)"-c", command.s, NULL};
+
+    if (clock) {
+        struct prof_launch launch = {.argv = argv,
+                                     .lib = l->lib,
+                                     .dir = l->profiles,
+                                     .job = "lab",
+                                     .clock = clock,
+                                     .slice_ns = 100000000,
+                                     .files = 20};
+        struct wr_err err = {0};
+
+        assert_true(prof_launch(&launch, &status, &err));
+    } else {
+        pid_t pid = fork();
+
+        if (!pid) {
+            execv(argv[0], argv);
+            _exit(99);
+        }
+        waitpid(pid, &status, 0);
+        status = WEXITSTATUS(status);
+    }
+    wr_str_fini(&command);
+    return status;
+}
+
+/* Names and contents of what is in the directory, then it is emptied. */
+static void take_files(struct lab *l, struct wr_str *to)
+{
+    struct wr_str command = {0};
+    char line[512];
+
+    /* The journal of a database and the times of a repository differ by nature. */
+    wr_str_addf(
+        &command,
+        "cd '%s' && find . -type f ! -name '*.db*' ! -name '*.tar' | sort | xargs -r md5sum; "
+        "rm -rf ./* ./.git",
+        l->data);
+    FILE *p = popen(command.s, "r");
+
+    while (p && fgets(line, sizeof line, p))
+        wr_str_add(to, line);
+    pclose(p);
+    wr_str_fini(&command);
+}
+
+static void take_output(const char *out, struct wr_str *to)
+{
+    struct wr_err err = {0};
+    char *text;
+    size_t n;
+
+    assert_true(wr_file_read(&text, &n, out, 1 << 20, &err));
+    wr_str_addn(to, text, n);
+    free(text);
+    unlink(out);
+}
+
+static bool is_there(const char *name)
+{
+    struct wr_str command = {0};
+
+    wr_str_addf(&command, "command -v %s >/dev/null 2>&1", name);
+    bool there = !system(command.s);
+
+    wr_str_fini(&command);
+    return there;
+}
+
+static void check_program(struct lab *l, const struct program *p, const char *clock)
+{
+    struct wr_str with = {0}, without = {0};
+    struct wr_err err = {0};
+    struct prof_job j = {0};
+    char out[PATH_MAX];
+
+    assert_non_null(realpath(l->dir, out));
+    strncat(out, "/out", sizeof out - strlen(out) - 1);
+    int plain = run_shell(l, p->script, NULL, out);
+
+    take_output(out, &without);
+    take_files(l, &without);
+    int status = run_shell(l, p->script, clock, out);
+
+    take_output(out, &with);
+    take_files(l, &with);
+    assert_int_equal(plain, status);
+    assert_string_equal(wr_str_get(&without), wr_str_get(&with));
+    assert_true(prof_job_read(&j, l->profiles, &err));
+    assert_true(lab_total(&j, PROF_W_write_bytes) + lab_total(&j, PROF_W_write_estimate) >=
+                (double)p->bytes);
+    prof_job_fini(&j);
+    lab_clear(l->profiles);
+    wr_str_fini(&with);
+    wr_str_fini(&without);
+}
+
+static void programs_do_the_same_with_and_without_the_library(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int i = 0; i < NPROGRAMS; i++) {
+        if (!is_there(programs[i].needs)) {
+            print_message("%s is not installed: left out\n", programs[i].needs);
+            continue;
+        }
+        print_message("%s\n", programs[i].needs);
+        check_program(&l, &programs[i], i % 2 ? "precise" : "sampled");
+    }
+    lab_close(&l);
+}
+
+/* Preloaded by hand, as a user would; what it printed. */
+static int by_hand(const struct lab *l, const char *dir, const char *way, struct wr_str *said)
+{
+    struct wr_str command = {0};
+    char line[512];
+
+    /* A process group of its own, as in a shell: its leader is who warns. */
+    wr_str_addf(&command, "WEIR_PROF_DIR='%s' LD_PRELOAD='%s' setsid -w '%s' %s '%s' 2>&1", dir,
+                l->lib, l->ways, way, l->data);
+    FILE *p = popen(command.s, "r");
+
+    while (p && fgets(line, sizeof line, p))
+        wr_str_add(said, line);
+    int status = pclose(p);
+
+    wr_str_fini(&command);
+    return WEXITSTATUS(status);
+}
+
+static void a_directory_that_is_not_there_costs_one_warning(void **state)
+{
+    struct wr_str said = {0};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    assert_int_equal(by_hand(&l, "/nowhere/at/all", "fork", &said), 0);
+    assert_non_null(strstr(wr_str_get(&said), "weir: this job is not profiled"));
+    assert_null(strstr(strstr(said.s, "weir:") + 5, "weir:"));
+    wr_str_fini(&said);
+    lab_close(&l);
+}
+
+static void preloaded_by_hand_a_job_is_profiled_too(void **state)
+{
+    struct wr_str said = {0};
+    struct wr_err err = {0};
+    struct prof_job j = {0};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    assert_int_equal(by_hand(&l, l.profiles, "fork", &said), 0);
+    assert_string_equal(wr_str_get(&said), "");
+    assert_true(prof_job_read(&j, l.profiles, &err));
+    assert_int_equal(j.clock, PROF_COARSE);
+    assert_true(lab_total(&j, PROF_W_write_bytes) == 3.0 * (1 << 20));
+    prof_job_fini(&j);
+    wr_str_fini(&said);
+    lab_close(&l);
+}
+
+/* A disk of 64 kB: room for one profile but not for three, and not for the log. */
+static void a_full_disk_costs_records_but_not_the_job(void **state)
+{
+    struct wr_str said = {0};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    if (mount("none", l.profiles, "tmpfs", 0, "size=64k")) {
+        print_message("a small disk cannot be mounted here: left out\n");
+        lab_close(&l);
+        skip();
+    }
+    int status = by_hand(&l, l.profiles, "fork", &said);
+    int many = by_hand(&l, l.profiles, "threads", &said);
+
+    lab_clear(l.profiles);
+    umount(l.profiles);
+    wr_str_fini(&said);
+    lab_clear(l.data);
+    lab_close(&l);
+    assert_int_equal(status, 0);
+    assert_int_equal(many, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_do_the_same_with_and_without_the_library),
+        cmocka_unit_test(a_directory_that_is_not_there_costs_one_warning),
+        cmocka_unit_test(preloaded_by_hand_a_job_is_profiled_too),
+        cmocka_unit_test(a_full_disk_costs_records_but_not_the_job),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* Profiles as they may be found: whole, torn, cut, damaged, of other versions, of clocks that
+ * disagree. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "prof/read/job.h"
+#include "prof_make.h"
+
+static bool parse(struct prof_file *f, const struct make *m, struct wr_err *err)
+{
+    return prof_file_parse(f, "a.wprof", m->bytes, m->len, err);
+}
+
+/* A job of these profiles; the bytes are freed. */
+static bool job_of(struct prof_job *ret, struct make *m, size_t n, struct wr_err *err)
+{
+    struct prof_file *f = calloc(n, sizeof *f);
+    bool ok = true;
+
+    *ret = (struct prof_job){0};
+    for (size_t i = 0; i < n; i++) {
+        ok = ok && parse(&f[i], &m[i], err);
+        free(m[i].bytes);
+    }
+    ok = ok && prof_job_make(ret, f, n, err);
+    if (!ok) {
+        for (size_t i = 0; i < n; i++)
+            prof_file_fini(&f[i]);
+        free(f);
+        wr_str_fini(&ret->warnings);
+    }
+    return ok;
+}
+
+static double at(const struct prof_job *j, const char *entity, uint32_t slice, unsigned metric)
+{
+    for (size_t i = 0; i < j->cells.n; i++)
+        if (j->cells.v[i].slice == slice &&
+            !strcmp(j->entities.v[j->cells.v[i].entity].name, entity))
+            return j->cells.v[i].value[metric];
+    return 0;
+}
+
+static void a_record_is_spread_over_the_slices_it_spans(void **state)
+{
+    struct make m = make_profile(7);
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m, 100000, 101000, 10);   /* the first slice alone */
+    make_record(&m, 101500, 104000, 1000); /* half a slice, and two */
+    assert_true(job_of(&j, &m, 1, &err));
+    assert_int_equal(j.origin_ns, 100000000000);
+    assert_true(at(&j, "app:0", 0, PROF_W_write_bytes) == 10);
+    assert_true(at(&j, "app:0", 1, PROF_W_write_bytes) == 200);
+    assert_true(at(&j, "app:0", 2, PROF_W_write_bytes) == 400);
+    assert_true(at(&j, "app:0", 3, PROF_W_write_bytes) == 400);
+    assert_true(at(&j, "mount:/data", 3, PROF_W_write_bytes) == 400);
+    assert_true(at(&j, "rank:0.0", 1, PROF_W_write_bytes) == 200);
+    /* A call counts where it ended. */
+    assert_true(at(&j, "app:0", 1, PROF_W_write_calls) == 0);
+    assert_true(at(&j, "app:0", 3, PROF_W_write_calls) == 1);
+    prof_job_fini(&j);
+}
+
+static void what_no_record_tells_is_in_the_slice_being_filled(void **state)
+{
+    struct make m = make_profile(7);
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m, 100000, 101000, 10);
+    make_slot(&m, 0)->from_ns = 102000000000;
+    make_slot(&m, 0)->edge_ns = 103000000000;
+    prof_rows(make_slot(&m, 0), MAKE_NAMES)[MAKE_MOUNT].word[PROF_BYTES + PROF_WRITE] += 5;
+    assert_true(job_of(&j, &m, 1, &err));
+    assert_true(at(&j, "app:0", 2, PROF_W_write_bytes) == 5);
+    prof_job_fini(&j);
+}
+
+static void torn_records_are_left_out_and_their_counts_are_not(void **state)
+{
+    struct make m = make_profile(7);
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m, 100000, 101000, 10);
+    make_record(&m, 101000, 102000, 20);
+    m.log[1].ready = 0;
+    assert_true(job_of(&j, &m, 1, &err));
+    assert_int_equal(j.torn, 1);
+    assert_true(j.entities.v[j.apps.v[0].entity].total[PROF_W_write_bytes] == 30);
+    prof_job_fini(&j);
+}
+
+static void a_profile_cut_anywhere_is_read_or_refused(void **state)
+{
+    struct make m = make_profile(7);
+    int read = 0;
+
+    (void)state;
+    make_record(&m, 100000, 101000, 10);
+    for (size_t len = 0; len < m.len; len += 61) {
+        struct wr_err err = {0};
+        struct prof_file f;
+        char *exact = malloc(len + 1); /* so that the sanitizer sees what is read behind the end */
+
+        memcpy(exact, m.bytes, len);
+        if (prof_file_parse(&f, "cut", exact, len, &err)) {
+            read++;
+            assert_true(f.cut || f.nrec == 1);
+            prof_file_fini(&f);
+        } else {
+            assert_true(len < PROF_HEAD_B && strstr(err.text, "too short"));
+        }
+        free(exact);
+    }
+    assert_in_range(read, 50, 1000);
+    free(m.bytes);
+}
+
+static void refused(void (*damage)(struct make *), const char *words)
+{
+    struct make m = make_profile(7);
+    struct wr_err err = {0};
+    struct prof_file f;
+
+    damage(&m);
+    assert_false(parse(&f, &m, &err));
+    assert_int_equal(err.code, WR_INPUT);
+    if (!strstr(err.text, words))
+        fail_msg("\"%s\" does not say \"%s\"", err.text, words);
+    free(m.bytes);
+}
+
+static void other_magic(struct make *m)
+{
+    m->head->magic[0] = 'x';
+}
+
+static void other_version(struct make *m)
+{
+    m->head->version = 9;
+}
+
+static void other_order(struct make *m)
+{
+    m->head->order = 0x04030201;
+}
+
+static void many_names(struct make *m)
+{
+    m->head->names_max = 1u << 30;
+}
+
+static void far_log(struct make *m)
+{
+    m->head->log_at = UINT64_MAX - 100;
+}
+
+static void no_slice(struct make *m)
+{
+    m->head->slice_ns = 0;
+}
+
+static void other_profiles_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    refused(other_magic, "not a profile");
+    refused(other_version, "version 9");
+    refused(other_order, "byte order");
+    refused(many_names, "damaged");
+    refused(far_log, "damaged");
+    refused(no_slice, "damaged");
+}
+
+static void times_that_are_years_apart_are_refused(void **state)
+{
+    struct make m = make_profile(7);
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m, 100000, INT64_C(40000000000), 10);
+    assert_false(job_of(&j, &m, 1, &err));
+    assert_non_null(strstr(err.text, "years"));
+}
+
+static void slices_of_different_length_are_refused(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    m[1].head->slice_ns = 2000000000;
+    assert_false(job_of(&j, m, 2, &err));
+    assert_non_null(strstr(err.text, "directory of its own"));
+}
+
+static void a_clock_that_was_set_is_told(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    m[1].head->real_ns += 3000000000;
+    assert_true(job_of(&j, m, 2, &err));
+    assert_non_null(strstr(wr_str_get(&j.warnings), "was set by 3.000 s"));
+    prof_job_fini(&j);
+}
+
+static void clocks_of_two_machines_that_disagree_are_told(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        m[i].head->mpi = 1;
+        m[i].head->rank = i;
+        m[i].head->mpi_init_ns = 101000000000 + i * INT64_C(7000000000);
+    }
+    memcpy(m[1].head->host, "there", 6);
+    assert_true(job_of(&j, m, 2, &err));
+    assert_non_null(strstr(wr_str_get(&j.warnings), "disagree by about 7.0 s"));
+    prof_job_fini(&j);
+}
+
+static void ranks_of_mpi_come_first_under_their_numbers(void **state)
+{
+    struct make m[] = {make_profile(5), make_profile(6), make_profile(7)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    /* 5 is the launcher; 6 is rank 1, 7 is rank 0. */
+    for (int i = 1; i < 3; i++) {
+        m[i].head->mpi = 1;
+        m[i].head->rank = 2 - i;
+        m[i].head->nranks = 2;
+    }
+    assert_true(job_of(&j, m, 3, &err));
+    assert_int_equal(j.procs.n, 3);
+    assert_int_equal(j.procs.v[0].head->pid, 7);
+    assert_int_equal(j.procs.v[1].head->pid, 6);
+    assert_int_equal(j.procs.v[2].head->pid, 5);
+    prof_job_fini(&j);
+}
+
+static void images_of_one_process_are_one_process(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(7), make_profile(7)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        make_record(&m[i], 100000, 101000, 10);
+    m[1].head->start_ns++;
+    m[2].head->start_ns += 2;
+    m[2].head->pid_start = 99; /* the number was used again */
+    assert_true(job_of(&j, m, 3, &err));
+    assert_int_equal(j.procs.n, 2);
+    assert_int_equal(j.procs.v[0].images + j.procs.v[1].images, 3);
+    assert_true(j.entities.v[j.apps.v[0].entity].total[PROF_W_write_bytes] == 30);
+    prof_job_fini(&j);
+}
+
+static void jobs_of_different_names_are_different_apps(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    memcpy(m[1].head->job, "other", 6);
+    make_record(&m[0], 100000, 101000, 10);
+    make_record(&m[1], 100000, 101000, 20);
+    assert_true(job_of(&j, m, 2, &err));
+    assert_int_equal(j.apps.n, 2);
+    assert_true(at(&j, "app:0", 0, PROF_W_write_bytes) == 10);
+    assert_true(at(&j, "app:1", 0, PROF_W_write_bytes) == 20);
+    assert_true(at(&j, "mount:/data", 0, PROF_W_write_bytes) == 30);
+    prof_job_fini(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_is_spread_over_the_slices_it_spans),
+        cmocka_unit_test(what_no_record_tells_is_in_the_slice_being_filled),
+        cmocka_unit_test(torn_records_are_left_out_and_their_counts_are_not),
+        cmocka_unit_test(a_profile_cut_anywhere_is_read_or_refused),
+        cmocka_unit_test(other_profiles_are_refused_with_a_reason),
+        cmocka_unit_test(times_that_are_years_apart_are_refused),
+        cmocka_unit_test(slices_of_different_length_are_refused),
+        cmocka_unit_test(a_clock_that_was_set_is_told),
+        cmocka_unit_test(clocks_of_two_machines_that_disagree_are_told),
+        cmocka_unit_test(ranks_of_mpi_come_first_under_their_numbers),
+        cmocka_unit_test(images_of_one_process_are_one_process),
+        cmocka_unit_test(jobs_of_different_names_are_different_apps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
