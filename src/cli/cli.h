@@ -54,6 +54,7 @@
     X(profile) \
     X(interfere) \
     X(roofline) \
+    X(top) \
     X(io_load) \
     X(io_limit) \
     X(version) \

@@ -10,6 +10,7 @@
 #include "cli/interfere.h"
 #include "cli/style.h"
 #include "cli/table.h"
+#include "cli/top.h"
 #include "inter/analyse.h"
 #include "report/report.h"
 
@@ -19,7 +20,8 @@ struct runs_opts {
     struct cli_list alone;
     const char *slice, *svg;
     uint32_t op, align, active;
-    bool plot, ascii, json;
+    const char *interval;
+    bool plot, ascii, follow, json;
 };
 
 static const struct cli_opt runs_rows[] = {
@@ -70,6 +72,17 @@ static const struct cli_opt runs_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct runs_opts, ascii),
      .help = "with nothing beyond ASCII"},
+    {.name = "follow",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct runs_opts, follow),
+     .help = "show jobs that are running now, as `weir top` does; RUN are then directories of "
+             "profiles, or none for all of this machine"},
+    {.name = "interval",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct runs_opts, interval),
+     .value = "TIME",
+     .def = "2s",
+     .help = "with --follow: how long between two looks"},
     CLI_JSON(struct runs_opts, json),
     CLI_OPT_END,
 };
@@ -403,6 +416,17 @@ static int runs_main(const struct cli_call *call, struct wr_err *err)
     struct inter_set s;
     double ps = 0;
 
+    if (o->follow) {
+        struct cli_follow f = {.json = o->json};
+
+        return cli_follow_interval(&f.interval_s, o->interval, err) && cli_follow(call, &f, err)
+                   ? 0
+                   : cli_error(err);
+    }
+    if (!call->nargs) {
+        wr_fail(err, WR_INPUT, "%s needs RUN...; see `%s --help`", call->who, call->who);
+        return cli_error(err);
+    }
     if (!check_words(call, err))
         return cli_error(err);
     if (o->slice && !wr_parse_time(&ps, o->slice, err)) {
@@ -426,7 +450,6 @@ const struct cli_verb cli_cmd_interfere = {
     .name = "interfere",
     .summary = "tell and predict how jobs that share a server slow each other",
     .args = "RUN...",
-    .min_args = 1,
     .max_args = -1,
     .about = "Lays the slices of jobs side by side, measured or simulated, and tells when they "
              "really overlapped and what each got: overall and in the active overlap, the longest "

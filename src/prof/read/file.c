@@ -36,6 +36,7 @@ struct source {
     const char *bytes;
     uint64_t len;
     bool cut;
+    bool no_log; /* the log is not wanted */
 };
 
 static void take(struct source *s, void *to, uint64_t at, uint64_t n)
@@ -181,7 +182,8 @@ static bool read_source(struct prof_file *ret, const char *path, struct source *
     f.path = wr_strdup(path);
     read_names(&f, s);
     read_slots(&f, s);
-    read_log(&f, s);
+    if (!s->no_log)
+        read_log(&f, s);
     f.cut = s->cut;
     *ret = f;
     return true;
@@ -193,9 +195,9 @@ bool prof_file_parse(struct prof_file *ret, const char *name, const void *bytes,
     return read_source(ret, name, &(struct source){.fd = -1, .bytes = bytes, .len = len}, err);
 }
 
-bool prof_file_read(struct prof_file *ret, const char *path, struct wr_err *err)
+static bool read_path(struct prof_file *ret, const char *path, bool no_log, struct wr_err *err)
 {
-    struct source s = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct source s = {.fd = open(path, O_RDONLY | O_CLOEXEC), .no_log = no_log};
     struct stat st;
 
     if (s.fd < 0 || fstat(s.fd, &st)) {
@@ -209,6 +211,16 @@ bool prof_file_read(struct prof_file *ret, const char *path, struct wr_err *err)
 
     close(s.fd);
     return ok;
+}
+
+bool prof_file_read(struct prof_file *ret, const char *path, struct wr_err *err)
+{
+    return read_path(ret, path, false, err);
+}
+
+bool prof_file_glance(struct prof_file *ret, const char *path, struct wr_err *err)
+{
+    return read_path(ret, path, true, err);
 }
 
 void prof_file_fini(struct prof_file *f)

@@ -33,6 +33,8 @@ struct prof_file {
 };
 
 bool prof_file_read(struct prof_file *ret, const char *path, struct wr_err *err);
+/* The same without the log: what was counted so far, for who looks often. */
+bool prof_file_glance(struct prof_file *ret, const char *path, struct wr_err *err);
 bool prof_file_parse(struct prof_file *ret, const char *name, const void *bytes, size_t len,
                      struct wr_err *err);
 void prof_file_fini(struct prof_file *f);
