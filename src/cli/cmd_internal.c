@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/man.h"
+#include "rpc/worker.h"
 #include "world/config.h"
 
 static int verbs_main(const struct cli_call *call, struct wr_err *err)
@@ -52,6 +53,19 @@ static int keys_main(const struct cli_call *call, struct wr_err *err)
     wr_str_fini(&text);
     return 0;
 }
+
+static int worker_main(const struct cli_call *call, struct wr_err *err)
+{
+    (void)call;
+    (void)err;
+    return rpc_worker_main(0, 1);
+}
+
+static const struct cli_verb internal_rpc_worker = {
+    .name = "rpc-worker",
+    .summary = "a server or client of `weir roofline collect`, told what to do on its input",
+    .main = worker_main,
+};
 
 static const struct cli_verb internal_keys = {
     .name = "keys",
@@ -143,8 +157,8 @@ static const struct cli_verb internal_complete = {
     .main = complete_main,
 };
 
-static const struct cli_verb *const internals[] = {&internal_verbs, &internal_man, &internal_keys,
-                                                   &internal_complete, NULL};
+static const struct cli_verb *const internals[] = {
+    &internal_verbs, &internal_man, &internal_keys, &internal_rpc_worker, &internal_complete, NULL};
 
 const struct cli_verb cli_cmd_internal = {
     .name = "internal",

@@ -2,7 +2,8 @@
 #include "cli/cli.h"
 #include "cli/roofline.h"
 
-static const struct cli_verb *const subs[] = {&cli_roofline_model, &cli_roofline_nics, NULL};
+static const struct cli_verb *const subs[] = {&cli_roofline_collect, &cli_roofline_model,
+                                              &cli_roofline_nics, NULL};
 
 const struct cli_verb cli_cmd_roofline = {
     .name = "roofline",

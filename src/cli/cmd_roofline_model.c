@@ -137,8 +137,6 @@ static bool check_opts(const struct model_opts *o, struct wr_err *err)
                        "--server-nodes and --client-nodes are from 1 to 10000; give other numbers");
     if (o->processes == 1)
         return wr_fail(err, WR_INPUT, "one process cannot be divided; give --processes 2 or more");
-    if (o->view == 1 + ROOFLINE_VIEW_POINTS && !o->points)
-        return wr_fail(err, WR_INPUT, "there are no points to show; give --points FILE");
     if (o->view == 1 + ROOFLINE_VIEW_MIX && !o->mix)
         return wr_fail(err, WR_INPUT, "there is no mixed workload to show; give --mix");
     return true;
@@ -185,7 +183,7 @@ static void print_all(const struct cli_call *call, const struct roofline_ask *as
         enum roofline_view view;
         const char *name;
     } parts[] = {{true, ROOFLINE_VIEW_MODEL, "model"},
-                 {o->points, ROOFLINE_VIEW_POINTS, "points"},
+                 {ask->params->seen.n, ROOFLINE_VIEW_POINTS, "points"},
                  {o->mix, ROOFLINE_VIEW_MIX, "mix"}};
     bool json = format == CLI_AS_JSON;
     struct wr_str picture = {0};
@@ -224,6 +222,8 @@ static bool print_model(const struct cli_call *call, struct roofline_params *p, 
         (o->mix && !parse_mix(ask.amount, o->mix, call->arena, err)) ||
         (o->system && !keep_one_system(p, o->system, err)) || !pick_metric(&m, p, o->metric, err))
         return false;
+    if (o->view == 1 + ROOFLINE_VIEW_POINTS && !p->seen.n)
+        return wr_fail(err, WR_INPUT, "there are no points to show; give --points FILE");
     if (o->out) {
         struct wr_str svg = {0};
 

@@ -6,5 +6,6 @@
 
 extern const struct cli_verb cli_roofline_model;
 extern const struct cli_verb cli_roofline_nics;
+extern const struct cli_verb cli_roofline_collect;
 
 #endif

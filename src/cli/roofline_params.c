@@ -172,6 +172,16 @@ bool roofline_params_parse(struct roofline_params *ret, const char *name, const 
 
 /* ---- a run file ---- */
 
+static bool find_metric(enum roofline_metric *ret, const char *name)
+{
+    for (int m = 0; m < ROOFLINE_METRICS; m++)
+        if (!strcmp(roofline_metrics[m].name, name)) {
+            *ret = (enum roofline_metric)m;
+            return true;
+        }
+    return false;
+}
+
 static bool column_of_key(const char *key, size_t n, int *ret_col, double *ret_scale)
 {
     static const char *const ends[] = {"client_min", "client_max", "server_min", "server_max"};
@@ -196,7 +206,24 @@ static bool column_of_key(const char *key, size_t n, int *ret_col, double *ret_s
     return false;
 }
 
-static bool read_params(struct run_reader *run, double *col, struct wr_err *err)
+/* roofline.point.METRIC.SERVERS.CLIENTS */
+static void take_run_point(struct roofline_params *p, const char *key, double rate)
+{
+    char metric[8];
+    unsigned servers, clients;
+    struct roofline_seen seen = {.system = NULL};
+
+    if (sscanf(key, "roofline.point.%7[a-z].%u.%u", metric, &servers, &clients) != 3 || !servers ||
+        !clients || !(rate > 0) || !find_metric(&seen.metric, metric))
+        return;
+    seen.servers = servers;
+    seen.clients = clients;
+    seen.measured = rate / roofline_metrics[seen.metric].scale;
+    wr_vec_push(&p->seen, seen);
+}
+
+static bool read_params(struct run_reader *run, struct roofline_params *p, double *col,
+                        struct wr_err *err)
 {
     struct run_rows *q;
     bool more, ok;
@@ -212,6 +239,8 @@ static bool read_params(struct run_reader *run, double *col, struct wr_err *err)
 
         if (column_of_key(key, n, &at, &scale))
             col[at] = run_rows_real(q, 1) / scale;
+        else
+            take_run_point(p, key, run_rows_real(q, 1));
     }
     run_rows_close(q);
     return ok;
@@ -229,7 +258,7 @@ static bool from_run(struct roofline_params *ret, const char *path, double per_n
         col[i] = NAN;
     if (!run_open(&run, path, err))
         return false;
-    bool ok = read_params(run, col, err);
+    bool ok = read_params(run, &p, col, err);
 
     if (ok) {
         const char *host = run_info(run)->host;
@@ -248,6 +277,14 @@ static bool from_run(struct roofline_params *ret, const char *path, double per_n
         return false;
     }
     wr_vec_push(&p.system, s);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < p.seen.n; i++)
+        if (s.has[p.seen.v[i].metric]) {
+            p.seen.v[kept] = p.seen.v[i];
+            p.seen.v[kept++].system = s.name;
+        }
+    p.seen.n = kept;
     *ret = p;
     return true;
 }
@@ -273,16 +310,6 @@ bool roofline_params_read(struct roofline_params *ret, const char *path, double 
 enum { P_SYSTEM, P_METRIC, P_SERVERS, P_CLIENTS, P_MEASURED, P_COLUMNS };
 static const char *const point_names[P_COLUMNS] = {"system", "metric", "servers", "clients",
                                                    "measured"};
-
-static bool find_metric(enum roofline_metric *ret, const char *name)
-{
-    for (int m = 0; m < ROOFLINE_METRICS; m++)
-        if (!strcmp(roofline_metrics[m].name, name)) {
-            *ret = (enum roofline_metric)m;
-            return true;
-        }
-    return false;
-}
 
 static void take_point(void *ctx, const char *const *text, const double *col)
 {

@@ -163,7 +163,7 @@ static void count(struct rpc_driver *d, uint64_t at_ns, uint64_t latency_ns)
         return;
     s->calls++;
     s->bytes += l->size_b;
-    wr_hist_add(&s->latency_ns, latency_ns);
+    wr_hist_add(&s->latency_ps, 1000 * latency_ns);
     if (l->slice_ns) {
         uint64_t k = (at_ns - d->from_ns) / l->slice_ns;
 
@@ -259,7 +259,7 @@ static void wait_for(struct rpc_driver *d, uint64_t idle_ns, uint64_t end_ns)
 static bool server_is_gone(struct rpc_driver *d, uint64_t t, uint64_t *last_answer_ns,
                            uint64_t *answers)
 {
-    uint64_t n = d->seen->latency_ns.n + d->seen->failed + rpc_client_under_way(d->client);
+    uint64_t n = d->seen->latency_ps.n + d->seen->failed + rpc_client_under_way(d->client);
 
     if (n != *answers || !rpc_client_under_way(d->client)) {
         *answers = n;

@@ -28,7 +28,7 @@ struct rpc_load {
 enum { RPC_SLICES = 4096 };
 
 struct rpc_seen {
-    struct wr_hist latency_ns;
+    struct wr_hist latency_ps;
     uint64_t calls, bytes;     /* in the window */
     uint64_t failed, bad_data; /* from the start on */
     uint64_t unanswered;       /* at the end */

@@ -80,6 +80,7 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns);
 const struct rpc_server_stats *rpc_server_stats(const struct rpc_server *s);
 enum rpc_wait rpc_server_waits(const struct rpc_server *s); /* after the self-test */
 struct rpc_ep *rpc_server_ep(struct rpc_server *s);
+uint64_t rpc_server_sleeps(const struct rpc_server *s); /* how often it slept so far */
 
 /* The eight bytes at `place`, a multiple of eight, of what GET brings and PUT must bring, and of
  * storage: so that whoever gets them can tell. */

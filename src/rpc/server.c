@@ -382,3 +382,8 @@ struct rpc_ep *rpc_server_ep(struct rpc_server *s)
 {
     return s->ep;
 }
+
+uint64_t rpc_server_sleeps(const struct rpc_server *s)
+{
+    return s->waiter.sleeps;
+}

@@ -300,7 +300,7 @@ static void check_load(const struct rpc_transport *t, const struct rpc_opts *o, 
         assert_true(seen.calls > 0);
         assert_true(!seen.failed && !seen.bad_data && !seen.unanswered && !seen.server_gone);
         assert_true(seen.elapsed_ns == loads[i].measure_ns);
-        assert_true(seen.latency_ns.n == seen.calls);
+        assert_true(seen.latency_ps.n == seen.calls);
         if (loads[i].think_ns) /* pauses bound the rate from above */
             assert_true(seen.calls <= seen.elapsed_ns / loads[i].think_ns + 1);
         if (loads[i].rate > 0)
@@ -389,6 +389,48 @@ static void clients_that_died_make_room_for_others(void **state)
     end(pid);
 }
 
+static void storage_is_read_and_written_through_the_server(void **state)
+{
+    static const struct rpc_load loads[] = {
+        {.op = RPC_OP_SREAD, .size_b = 4096, .depth = 4},
+        {.op = RPC_OP_SWRITE, .size_b = 4096, .depth = 4},
+        {.op = RPC_OP_SREAD, .size_b = 65536, .depth = 2}, /* also what was written */
+        {.op = RPC_OP_SWRITE, .size_b = 1 << 20, .depth = 1},
+        {.op = RPC_OP_SREAD, .size_b = 4096, .depth = 4},
+    };
+    static struct rpc_seen seen;
+    struct rpc_opts o = opts_of(&rpc_shm);
+    struct rpc_driver *d;
+    struct wr_err err;
+    char dir[] = "/tmp/weir-test-store-XXXXXX";
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    o.storage = dir;
+    o.storage_b = 4 << 20;
+    pid_t pid = serve(&o);
+
+    if (board->state == 2) {
+        print_message("skipped: %s\n", board->why);
+        waitpid(pid, NULL, 0);
+        rmdir(dir);
+        return;
+    }
+    assert_true(rpc_driver_open(&d, &o, board->address, &err));
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        struct rpc_load l = loads[i];
+
+        l.storage_b = o.storage_b;
+        l.measure_ns = 50000000;
+        l.seed = i;
+        rpc_drive(d, &l, &seen, NULL);
+        assert_true(seen.calls > 0 && !seen.failed && !seen.bad_data && !seen.unanswered);
+    }
+    rpc_driver_close(d);
+    end(pid);
+    assert_int_equal(rmdir(dir), 0); /* its file had no name */
+}
+
 static void messages_that_are_not_ours_are_told_apart(void **state)
 {
     struct rpc_head good = {
@@ -428,6 +470,7 @@ int main(void)
         cmocka_unit_test(loads_are_driven_as_told),
         cmocka_unit_test(every_way_to_wait_gets_its_answers),
         cmocka_unit_test(clients_that_died_make_room_for_others),
+        cmocka_unit_test(storage_is_read_and_written_through_the_server),
     };
 
     board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

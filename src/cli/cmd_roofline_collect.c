@@ -1,0 +1,274 @@
+/* cmd_roofline_collect.c -- `weir roofline collect`: measure with real RPCs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/signals.h"
+#include "cli/roofline.h"
+#include "cli/table.h"
+#include "rpc/collect.h"
+
+struct collect_opts {
+    const char *out;
+    struct cli_list sets;
+    bool force, json, quiet;
+};
+
+static const struct cli_opt collect_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct collect_opts, out),
+     .value = "FILE",
+     .def = "roofline.weir",
+     .help = "write the run file there"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct collect_opts, force),
+     .help = "replace a run file that is there already"},
+    {.name = "set",
+     .type = CLI_LIST,
+     .offset = offsetof(struct collect_opts, sets),
+     .value = "KEY=VALUE",
+     .help = "override one value of the specification, as in --set clients=8; may be given several "
+             "times"},
+    CLI_QUIET(struct collect_opts, quiet),
+    CLI_JSON(struct collect_opts, json),
+    CLI_OPT_END,
+};
+
+static const struct cli_column columns[] = {
+    {"case", NULL},
+    {"clients", NULL},
+    {"depth", NULL},
+    {"rate", "calls/s"},
+    {"bandwidth_mib_s", "MiB/s"},
+    {"p50_us", "p50, us"},
+    {"p99_us", "p99, us"},
+    {"p9999_us", "p99.99, us"},
+    {"of_limit_percent", "of limit, %"},
+    {"client_cpu", "CPU, clients"},
+    {"server_cpu", "servers"},
+    {"foreign_cpu", "others"},
+    {"faults", NULL},
+};
+
+/* The digits that a measurement on a shared machine can have. */
+static double rounded(double v, int digits)
+{
+    if (!(fabs(v) > 0) || !isfinite(v))
+        return v;
+    double unit = pow(10, floor(log10(fabs(v))) + 1 - digits);
+
+    return round(v / unit) * unit;
+}
+
+static void put_row(struct cli_table *t, const struct rpc_collected *c, const struct rpc_spec *s,
+                    uint32_t which)
+{
+    const struct rpc_case *k = (const struct rpc_case *)s->cases.items + which;
+    const struct wr_hist *h = &c->latency_ps[which];
+    double n = 0, sum[6] = {0}, faults = 0;
+    uint32_t clients = 0;
+
+    for (size_t i = 0; i < c->window.n; i++) {
+        const struct rpc_window *w = &c->window.v[i];
+
+        if (w->of != which)
+            continue;
+        const double v[] = {w->rate,       w->bps,        rpc_of_limit(c, s, k, w),
+                            w->client_cpu, w->server_cpu, w->foreign};
+
+        for (int j = 0; j < 6; j++)
+            sum[j] += v[j];
+        faults += (double)(w->failed + w->bad_data + w->unanswered);
+        clients = w->clients;
+        n++;
+    }
+    if (n == 0)
+        return;
+    cli_table_text(t, k->name);
+    cli_table_int(t, clients);
+    cli_table_int(t, k->depth);
+    cli_table_real(t, rounded(sum[0] / n, 4));
+    cli_table_real(t, k->op == RPC_OP_NOOP ? NAN : rounded(sum[1] / n / (1 << 20), 4));
+    cli_table_real(t, rounded(wr_hist_quantile(h, 0.5) / 1e6, 3));
+    cli_table_real(t, rounded(wr_hist_quantile(h, 0.99) / 1e6, 3));
+    cli_table_real(t, rounded(wr_hist_quantile(h, 0.9999) / 1e6, 3));
+    cli_table_real(t, rounded(sum[2] / n, 3));
+    cli_table_real(t, rounded(sum[3] / n, 2));
+    cli_table_real(t, rounded(sum[4] / n, 2));
+    cli_table_real(t, rounded(sum[5] / n, 2));
+    cli_table_int(t, (int64_t)faults);
+}
+
+static void print(const struct cli_call *call, const struct rpc_collected *c,
+                  const struct rpc_spec *s)
+{
+    const struct collect_opts *o = call->opts;
+    struct cli_table *t = cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, columns,
+                                         sizeof columns / sizeof *columns);
+    size_t disturbed = 0;
+
+    for (uint32_t i = 0; i < s->cases.n; i++)
+        put_row(t, c, s, i);
+    cli_table_close(t);
+    for (size_t i = 0; i < c->window.n; i++)
+        disturbed += c->window.v[i].foreign > RPC_DISTURBED;
+    if (o->json)
+        return;
+    if (disturbed)
+        fprintf(call->out,
+                "\n%zu of %zu windows were disturbed by others; measure on an idle machine\n",
+                disturbed, c->window.n);
+    if (strcmp(c->waits, rpc_wait_names[s->wait]) != 0)
+        fprintf(call->out, "\nthe transport cannot sleep: servers wait by \"%s\"\n", c->waits);
+    for (size_t i = 0; i < c->trouble.n; i++)
+        fprintf(call->out, "%s\n", c->trouble.v[i]);
+    fprintf(call->out, "\nrun file: %s; go on with `weir roofline model %s`\n", o->out, o->out);
+}
+
+static void tell(void *ctx, const char *what)
+{
+    (void)ctx;
+    fprintf(stderr, "%s\n", what);
+}
+
+static bool write_run(struct run *run, const struct rpc_collected *c, const struct rpc_spec *s,
+                      struct wr_err *err)
+{
+    enum run_status status = RUN_COMPLETE;
+    const char *reason = NULL;
+
+    if (c->interrupted) {
+        status = RUN_INCOMPLETE;
+        reason = "interrupted";
+    } else if (c->trouble.n) {
+        status = RUN_INCOMPLETE;
+        reason = c->trouble.v[0];
+    }
+    bool ok = rpc_collected_put(run, c, s, err);
+    struct wr_err ending = {0};
+
+    if (!run_finish(run, ok ? status : RUN_FAILED, ok ? reason : "could not be written",
+                    ok ? err : &ending))
+        return false;
+    return ok;
+}
+
+static bool own_path(char *into, size_t size, struct wr_err *err)
+{
+    ssize_t n = readlink("/proc/self/exe", into, size - 1);
+
+    if (n < 0)
+        return wr_fail_errno(err, "cannot find this program; mount /proc");
+    into[n] = '\0';
+    return true;
+}
+
+static bool create_run(struct run **ret, const struct cli_call *call, const struct rpc_spec *s,
+                       const struct conf *conf, struct wr_err *err)
+{
+    const struct collect_opts *o = call->opts;
+    const struct conf_input *input;
+    struct wr_str command = {0}, dump = {0};
+
+    run_command_line(&command, call->argc, call->argv);
+    conf_dump(conf, &dump, false);
+    struct run_meta meta = {.kind = "rpc",
+                            .command = wr_str_get(&command),
+                            .config = wr_str_get(&dump),
+                            .seed = s->seed,
+                            .force = o->force};
+    struct run *run;
+    bool ok = run_create(&run, o->out, &meta, err);
+
+    wr_str_fini(&command);
+    wr_str_fini(&dump);
+    if (!ok)
+        return false;
+    for (size_t i = 0, n = conf_inputs(conf, &input); ok && i < n; i++)
+        ok = run_put_input(run, input[i].path, input[i].text, input[i].len, err);
+    if (!ok) {
+        struct wr_err ending = {0};
+
+        run_finish(run, RUN_FAILED, "could not be written", &ending);
+        return false;
+    }
+    *ret = run;
+    return true;
+}
+
+static bool measure(const struct cli_call *call, struct rpc_spec *s, const struct conf *conf,
+                    struct wr_err *err)
+{
+    const struct collect_opts *o = call->opts;
+    char program[4096];
+    struct rpc_collect_opts how = {
+        .program = program, .stop = wr_interrupted, .tell = o->quiet ? NULL : tell};
+    struct rpc_collected c;
+    struct run *run;
+
+    if (!own_path(program, sizeof program, err) || !create_run(&run, call, s, conf, err))
+        return false;
+    wr_interrupt_catch();
+    if (!rpc_collect(&c, s, &how, err)) {
+        struct wr_err ending = {0};
+
+        /* A run that never began leaves no file. */
+        run_finish(run, RUN_FAILED, err->text, &ending);
+        unlink(o->out);
+        return false;
+    }
+    bool ok = write_run(run, &c, s, err);
+
+    if (ok)
+        print(call, &c, s);
+    if (ok && c.interrupted)
+        ok = wr_fail(err, WR_INTERRUPTED, "interrupted; what was measured is in %s", o->out);
+    else if (ok && c.trouble.n)
+        ok = wr_fail(err, WR_SYSTEM, "%s; the rest is in %s", c.trouble.v[0], o->out);
+    rpc_collected_fini(&c, s);
+    return ok;
+}
+
+static int collect_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct collect_opts *o = call->opts;
+    struct rpc_spec s = {0};
+    struct conf *conf;
+
+    if (!conf_load(&conf, &s, rpc_spec_rows, call->nargs ? call->args[0] : NULL, o->sets.v,
+                   o->sets.n, err))
+        return cli_error(err);
+    bool ok = rpc_spec_check(&s, conf, call->arena, err) && measure(call, &s, conf, err);
+
+    conf_close(conf);
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_roofline_collect = {
+    .name = "collect",
+    .summary = "measure what servers and clients reach, with real RPCs",
+    .args = "[SPEC.yaml]",
+    .max_args = 1,
+    .about =
+        "Starts servers and clients, lets them work through all cases, and writes a run file with "
+        "the parameters of the model. Without a specification one server and four clients on this "
+        "machine run the standard cases over shared memory. Processes say when they are ready, "
+        "begin together, and are measured in one common window after a warm-up. One that dies or "
+        "hangs is reported, and the rest is kept; none is left behind.\n"
+        "\n"
+        "Every result is also told in percent of what the machine can do at most: round trips of a "
+        "cache line or of a byte over TCP, and memcpy, probed before and after. Windows in which "
+        "others used more than a tenth of a processor are marked. docs/models/roofline.md "
+        "describes cases and keys.",
+    .examples = "weir roofline collect -o here.weir\n"
+                "weir roofline collect spec.yaml --set clients=8\n"
+                "weir roofline model here.weir\n",
+    .opts = collect_rows,
+    .opts_size = sizeof(struct collect_opts),
+    .main = collect_main,
+};

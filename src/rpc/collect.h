@@ -1,0 +1,67 @@
+/* collect.h -- `weir roofline collect`: all cases of a specification, in one launch.
+ *
+ *   limits ─> start servers, clients ─> case 1, case 2, ... ─> end ─> limits ─> run file
+ *             each says when it is ready     one common start and window each
+ */
+#ifndef RPC_COLLECT_H
+#define RPC_COLLECT_H
+
+#include "base/hist.h"
+#include "rpc/limits.h"
+#include "rpc/spec.h"
+#include "run/run.h"
+
+enum { RPC_METRICS = 4 };
+extern const char *const rpc_metric_names[]; /* rpc, bw, iops, sbw; ends with NULL */
+
+/* One window of one case. */
+struct rpc_window {
+    uint32_t of;     /* case */
+    uint32_t sample; /* from 0 */
+    uint32_t clients, servers;
+    int64_t client;                /* the one that worked alone; -1: `clients` together */
+    double rate, bps;              /* calls and bytes per second */
+    double client_cpu, server_cpu; /* processors used */
+    double foreign;                /* processors used by others */
+    uint64_t switches, failed, bad_data, unanswered;
+};
+
+struct rpc_span {
+    double lo, hi;
+    uint32_t n;
+};
+
+struct rpc_collected {
+    WR_VEC(struct rpc_window) window;
+    struct wr_hist *latency_ps; /* by case */
+    struct rpc_limits before, after;
+    struct rpc_span client[RPC_METRICS], server[RPC_METRICS]; /* C and S */
+    WR_VEC(char *) trouble;                                   /* what went wrong, in words */
+    char waits[16];   /* how servers wait after their self-test */
+    uint64_t dropped; /* messages that servers dropped */
+    bool interrupted;
+};
+
+struct rpc_collect_opts {
+    const char *program; /* weir, as it is called on all hosts */
+    bool (*stop)(void);
+    void (*tell)(void *ctx, const char *what); /* progress; may be NULL */
+    void *ctx;
+};
+
+/* Fails only if nothing could be measured. */
+bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
+                 const struct rpc_collect_opts *o, struct wr_err *err);
+void rpc_collected_fini(struct rpc_collected *c, const struct rpc_spec *s);
+
+bool rpc_collected_put(struct run *run, const struct rpc_collected *c, const struct rpc_spec *s,
+                       struct wr_err *err);
+
+/* What a case is a part of, in percent of the machine's limit; NaN: unknown. */
+double rpc_of_limit(const struct rpc_collected *c, const struct rpc_spec *s,
+                    const struct rpc_case *k, const struct rpc_window *w);
+
+/* A window with more foreign load than this is marked as disturbed. */
+#define RPC_DISTURBED 0.1
+
+#endif

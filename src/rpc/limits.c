@@ -1,0 +1,179 @@
+#include "rpc/limits.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* ---- a cache line, to and fro ---- */
+
+struct court {
+    _Alignas(64) _Atomic uint64_t ball;
+    _Alignas(64) _Atomic bool over;
+};
+
+/* Who waits in vain for long lets others run: the other may be one of them. */
+static bool await_ball(struct court *c, uint64_t want)
+{
+    for (uint32_t looks = 1; atomic_load_explicit(&c->ball, memory_order_acquire) != want;
+         looks++) {
+        if (atomic_load_explicit(&c->over, memory_order_relaxed))
+            return false;
+        if (looks % 256 == 0)
+            sched_yield();
+    }
+    return true;
+}
+
+static void *return_balls(void *arg)
+{
+    struct court *c = arg;
+
+    for (uint64_t n = 1; await_ball(c, n); n += 2)
+        atomic_store_explicit(&c->ball, n + 1, memory_order_release);
+    return NULL;
+}
+
+static double line_rate(uint64_t ns)
+{
+    struct court c = {.ball = 0};
+    uint64_t begun = wr_clock_ns(), now = begun, n = 0;
+    pthread_t other;
+
+    if (pthread_create(&other, NULL, return_balls, &c))
+        return 0;
+    while ((now = wr_clock_ns()) - begun < ns)
+        for (int i = 0; i < 64; i++, n += 2) {
+            atomic_store_explicit(&c.ball, n + 1, memory_order_release);
+            await_ball(&c, n + 2);
+        }
+    atomic_store(&c.over, true);
+    pthread_join(other, NULL);
+    return (double)(n / 2) * 1e9 / (double)(now - begun);
+}
+
+/* ---- a byte over TCP ---- */
+
+static bool tcp_pair(int ends[2])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof at;
+    int on = 1, door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ends[0] = ends[1] = -1;
+    if (door >= 0 && !bind(door, (struct sockaddr *)&at, sizeof at) && !listen(door, 1) &&
+        !getsockname(door, (struct sockaddr *)&at, &len)) {
+        ends[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (ends[0] >= 0 && !connect(ends[0], (struct sockaddr *)&at, sizeof at))
+            ends[1] = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+    }
+    if (door >= 0)
+        close(door);
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return ends[0] >= 0 && ends[1] >= 0;
+}
+
+static bool spin_read(int fd)
+{
+    char byte;
+
+    for (uint32_t looks = 1;; looks++) {
+        ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+        if (n >= 0)
+            return n > 0;
+        if (looks % 16 == 0)
+            sched_yield();
+    }
+}
+
+static void *echo(void *arg)
+{
+    int fd = *(int *)arg;
+
+    while (spin_read(fd))
+        if (send(fd, "x", 1, MSG_NOSIGNAL) != 1)
+            break;
+    return NULL;
+}
+
+static double socket_rate(uint64_t ns)
+{
+    int ends[2];
+    uint64_t begun = wr_clock_ns(), now = begun, n = 0;
+    pthread_t other;
+
+    if (tcp_pair(ends) && !pthread_create(&other, NULL, echo, &ends[1])) {
+        for (; (now = wr_clock_ns()) - begun < ns; n++)
+            if (send(ends[0], "x", 1, MSG_NOSIGNAL) != 1 || !spin_read(ends[0]))
+                break;
+        shutdown(ends[0], SHUT_RDWR);
+        pthread_join(other, NULL);
+    }
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return now > begun ? (double)n * 1e9 / (double)(now - begun) : 0;
+}
+
+static double copy_bps(uint64_t ns)
+{
+    enum { PART = 4 << 20, PARTS = 4 };
+    uint8_t *from = malloc((size_t)PART * PARTS), *to = malloc((size_t)PART * PARTS);
+    uint64_t begun, now, n = 0;
+    double rate = 0;
+
+    if (from && to) {
+        memset(from, 1, (size_t)PART * PARTS);
+        memset(to, 2, (size_t)PART * PARTS);
+        begun = wr_clock_ns();
+        for (; (now = wr_clock_ns()) - begun < ns; n++) {
+            size_t at = n % PARTS * PART;
+
+            memcpy(to + at, from + at, PART);
+            __asm__ volatile("" ::"r"(to) : "memory");
+        }
+        rate = (double)n * PART * 1e9 / (double)(now - begun);
+    }
+    free(from);
+    free(to);
+    return rate;
+}
+
+struct rpc_limits rpc_limits_probe(double seconds_each)
+{
+    uint64_t ns = (uint64_t)(seconds_each * 1e9);
+
+    return (struct rpc_limits){line_rate(ns), socket_rate(ns), copy_bps(ns)};
+}
+
+struct rpc_machine_time rpc_machine_time(void)
+{
+    struct rpc_machine_time t = {0, 0};
+    double v[8] = {0}, tick = (double)sysconf(_SC_CLK_TCK);
+    FILE *f = fopen("/proc/stat", "r");
+
+    if (!f)
+        return t;
+    /* user nice system idle iowait irq softirq steal */
+    if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", v, v + 1, v + 2, v + 3, v + 4, v + 5,
+               v + 6, v + 7) == 8) {
+        t.busy_s = (v[0] + v[1] + v[2] + v[5] + v[6] + v[7]) / tick;
+        t.idle_s = (v[3] + v[4]) / tick;
+    }
+    fclose(f);
+    return t;
+}

@@ -1,0 +1,319 @@
+#include "rpc/spec.h"
+
+#include <string.h>
+
+#define IN(type, field) offsetof(struct type, field)
+
+static const char *const measures_names[] = {"rate", "client", "server", "point", NULL};
+
+static const struct conf_row case_rows[] = {
+    {.key = "name",
+     .type = CONF_STRING,
+     .offset = IN(rpc_case, name),
+     .help = "what it is called in the run file"},
+    {.key = "op",
+     .type = CONF_CHOICE,
+     .offset = IN(rpc_case, op),
+     .def = "noop",
+     .names = rpc_op_names,
+     .help = "noop: an empty call; get, put: the server writes to or reads from the client's "
+             "memory; sread, swrite: the same from and to storage"},
+    {.key = "size",
+     .type = CONF_BYTES,
+     .offset = IN(rpc_case, size_b),
+     .def = "0 B",
+     .min = 0,
+     .max = 1 << 30,
+     .help = "of a transfer, or of a noop's payload"},
+    {.key = "depth",
+     .type = CONF_U32,
+     .offset = IN(rpc_case, depth),
+     .def = "1",
+     .min = 1,
+     .max = 4096,
+     .help = "calls of a client that are under way together"},
+    {.key = "clients",
+     .type = CONF_U32,
+     .offset = IN(rpc_case, clients),
+     .def = "0",
+     .min = 0,
+     .max = 100000,
+     .help = "how many of the clients take part; 0: all"},
+    {.key = "think",
+     .type = CONF_TIME,
+     .offset = IN(rpc_case, think_ps),
+     .def = "0",
+     .min = 0,
+     .max = 1e15,
+     .help = "pause of a client between an answer and its next call"},
+    {.key = "rate",
+     .type = CONF_REAL,
+     .offset = IN(rpc_case, rate),
+     .def = "0",
+     .min = 0,
+     .max = 1e9,
+     .help = "open loop: calls per second of a client at random times, however long answers "
+             "take; 0: the next call follows the answer"},
+    {.key = "burst",
+     .type = CONF_TIME,
+     .offset = IN(rpc_case, on_ps),
+     .def = "0",
+     .min = 0,
+     .max = 1e15,
+     .help = "length of bursts, between which there is a gap"},
+    {.key = "gap",
+     .type = CONF_TIME,
+     .offset = IN(rpc_case, off_ps),
+     .def = "0",
+     .min = 0,
+     .max = 1e15,
+     .help = "length of the gap between bursts; 0: there are no bursts"},
+    {.key = "measures",
+     .type = CONF_CHOICE,
+     .offset = IN(rpc_case, measures),
+     .def = "rate",
+     .names = measures_names,
+     .help = "rate: only itself; client: C of the model, each client in turn, alone; server: S of "
+             "the model; point: a rate to compare with the model"},
+    CONF_END,
+};
+
+static const struct conf_row storage_rows[] = {
+    {.key = "path",
+     .type = CONF_PATH,
+     .offset = IN(rpc_storage, path),
+     .help = "a directory for a file that is removed again, or a block device, which is only read"},
+    {.key = "size",
+     .type = CONF_BYTES,
+     .offset = IN(rpc_storage, size_b),
+     .def = "64 MiB",
+     .min = 1 << 20,
+     .max = 1e15,
+     .help = "how much of it each server uses"},
+    {.key = "direct",
+     .type = CONF_BOOL,
+     .offset = IN(rpc_storage, direct),
+     .def = "true",
+     .help = "past the page cache (O_DIRECT)"},
+    CONF_END,
+};
+
+const struct conf_row rpc_spec_rows[] = {
+    {.key = "transport",
+     .type = CONF_STRING,
+     .offset = IN(rpc_spec, transport),
+     .def = "shm",
+     .help = "shm: memory shared by processes of a node; fabric: libfabric"},
+    {.key = "provider",
+     .type = CONF_STRING,
+     .offset = IN(rpc_spec, provider),
+     .def = "",
+     .help = "of libfabric, as `fi_info -l` names them"},
+    {.key = "bind",
+     .type = CONF_STRING,
+     .offset = IN(rpc_spec, bind),
+     .def = "",
+     .help = "address of the interface servers listen on; without, only this machine reaches them"},
+    {.key = "servers",
+     .type = CONF_U32,
+     .offset = IN(rpc_spec, servers),
+     .def = "1",
+     .min = 1,
+     .max = 10000,
+     .help = "server processes"},
+    {.key = "clients",
+     .type = CONF_U32,
+     .offset = IN(rpc_spec, clients),
+     .def = "4",
+     .min = 1,
+     .max = 10000,
+     .help = "client processes; client K calls server K modulo their number"},
+    {.key = "per_node",
+     .type = CONF_U32,
+     .offset = IN(rpc_spec, per_node),
+     .def = "1",
+     .min = 1,
+     .max = 1e6,
+     .help = "processes that a node will hold, for the model"},
+    {.key = "wait",
+     .type = CONF_CHOICE,
+     .offset = IN(rpc_spec, wait),
+     .def = "adaptive",
+     .names = rpc_wait_names,
+     .help = "how servers and clients wait"},
+    {.key = "spindown",
+     .type = CONF_TIME,
+     .offset = IN(rpc_spec, spindown_ps),
+     .def = "50 us",
+     .min = 0,
+     .max = 1e12,
+     .help = "adaptive: how long one looks before one sleeps"},
+    {.key = "launch",
+     .type = CONF_STRING,
+     .offset = IN(rpc_spec, launch),
+     .def = "",
+     .help = "command that starts a process elsewhere, as in \"ssh {host} {cmd}\" or \"srun -N1 "
+             "-n1 -w {host} {cmd}\"; {rank} and {role} may stand in it too; without, processes "
+             "are started here"},
+    {.key = "hosts",
+     .type = CONF_LIST,
+     .item = CONF_STRING,
+     .offset = IN(rpc_spec, hosts),
+     .def = "",
+     .help = "what stands for {host}: servers first, then clients, in turn"},
+    {.key = "warmup",
+     .type = CONF_TIME,
+     .offset = IN(rpc_spec, warmup_ps),
+     .def = "200 ms",
+     .min = 0,
+     .max = 1e15,
+     .help = "time before the window, which does not count"},
+    {.key = "window",
+     .type = CONF_TIME,
+     .offset = IN(rpc_spec, window_ps),
+     .def = "1 s",
+     .min = 1e9,
+     .max = 3.6e15,
+     .help = "what is measured, the same for all processes"},
+    {.key = "samples",
+     .type = CONF_U32,
+     .offset = IN(rpc_spec, samples),
+     .def = "3",
+     .min = 1,
+     .max = 1000,
+     .help = "how often each case is repeated"},
+    {.key = "seed",
+     .type = CONF_U64,
+     .offset = IN(rpc_spec, seed),
+     .def = "1",
+     .help = "of random times and places"},
+    {.key = "storage",
+     .type = CONF_SECTION,
+     .offset = IN(rpc_spec, storage),
+     .def = "",
+     .rows = storage_rows,
+     .help = "what servers read from and write to"},
+    {.key = "cases",
+     .type = CONF_LIST,
+     .offset = IN(rpc_spec, cases),
+     .def = "",
+     .rows = case_rows,
+     .size = sizeof(struct rpc_case),
+     .help = "what is measured; without, the standard cases"},
+    CONF_END,
+};
+
+static const struct rpc_case standard[] = {
+    {.name = "rpc-client", .op = RPC_OP_NOOP, .depth = 1, .measures = RPC_MEASURES_CLIENT},
+    {.name = "rpc-server", .op = RPC_OP_NOOP, .depth = 16, .measures = RPC_MEASURES_SERVER},
+    {.name = "rpc-all", .op = RPC_OP_NOOP, .depth = 1, .measures = RPC_MEASURES_POINT},
+    {.name = "bw-client",
+     .op = RPC_OP_GET,
+     .depth = 1,
+     .size_b = 4 << 20,
+     .measures = RPC_MEASURES_CLIENT},
+    {.name = "bw-server",
+     .op = RPC_OP_GET,
+     .depth = 2,
+     .size_b = 4 << 20,
+     .measures = RPC_MEASURES_SERVER},
+    {.name = "bw-all",
+     .op = RPC_OP_GET,
+     .depth = 1,
+     .size_b = 4 << 20,
+     .measures = RPC_MEASURES_POINT},
+    {.name = "put-4MiB", .op = RPC_OP_PUT, .depth = 1, .size_b = 4 << 20},
+    {.name = "get-4KiB", .op = RPC_OP_GET, .depth = 1, .size_b = 4 << 10},
+    {.name = "get-64KiB", .op = RPC_OP_GET, .depth = 1, .size_b = 64 << 10},
+    {.name = "get-1MiB", .op = RPC_OP_GET, .depth = 1, .size_b = 1 << 20},
+    /* with storage */
+    {.name = "iops-client",
+     .op = RPC_OP_SREAD,
+     .depth = 1,
+     .size_b = 4 << 10,
+     .measures = RPC_MEASURES_CLIENT},
+    {.name = "iops-server",
+     .op = RPC_OP_SREAD,
+     .depth = 8,
+     .size_b = 4 << 10,
+     .measures = RPC_MEASURES_SERVER},
+    {.name = "sbw-client",
+     .op = RPC_OP_SREAD,
+     .depth = 1,
+     .size_b = 1 << 20,
+     .measures = RPC_MEASURES_CLIENT},
+    {.name = "sbw-server",
+     .op = RPC_OP_SREAD,
+     .depth = 4,
+     .size_b = 1 << 20,
+     .measures = RPC_MEASURES_SERVER},
+    {.name = "swrite-4KiB", .op = RPC_OP_SWRITE, .depth = 4, .size_b = 4 << 10},
+};
+enum { STANDARD = sizeof standard / sizeof *standard, WITHOUT_STORAGE = 10 };
+
+static bool on_storage(const struct rpc_case *c)
+{
+    return c->op == RPC_OP_SREAD || c->op == RPC_OP_SWRITE;
+}
+
+const char *rpc_case_metric(const struct rpc_case *c)
+{
+    if (c->op == RPC_OP_NOOP)
+        return "rpc";
+    if (!on_storage(c))
+        return "bw";
+    return c->size_b <= 64 << 10 ? "iops" : "sbw";
+}
+
+static bool check_case(const struct rpc_spec *s, const struct rpc_case *c, const struct conf *conf,
+                       struct wr_err *err)
+{
+    if (c->clients > s->clients)
+        return conf_fail(conf, &c->clients, err, "case %s wants %u clients of %u; give fewer",
+                         c->name, c->clients, s->clients);
+    if (c->op == RPC_OP_NOOP && c->size_b > 192)
+        return conf_fail(conf, &c->size_b, err,
+                         "a noop carries at most 192 B; use get or put for more");
+    if (c->op != RPC_OP_NOOP && c->size_b < 8)
+        return conf_fail(conf, &c->size_b, err, "case %s moves nothing; give it a size from 8 B on",
+                         c->name);
+    if (on_storage(c) && !s->storage.path)
+        return conf_fail(conf, &c->op, err, "case %s needs storage; add `storage: {path: ...}`",
+                         c->name);
+    if (on_storage(c) && (c->size_b % 4096 || c->size_b > s->storage.size_b))
+        return conf_fail(conf, &c->size_b, err,
+                         "case %s: storage is used in multiples of 4 KiB, up to its size; give "
+                         "another size",
+                         c->name);
+    if (c->off_ps > 0 && !(c->on_ps > 0))
+        return conf_fail(conf, &c->off_ps, err,
+                         "case %s has gaps and no bursts between them; give burst", c->name);
+    return true;
+}
+
+bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *arena,
+                    struct wr_err *err)
+{
+    if (!rpc_transport_find(s->transport, err))
+        return conf_fail(c, &s->transport, err, "no transport \"%s\"; take shm or fabric",
+                         s->transport);
+    if (s->launch && *s->launch && !strstr(s->launch, "{cmd}"))
+        return conf_fail(c, &s->launch, err,
+                         "a launcher must say where the command stands; write {cmd} in it");
+    if (s->launch && strstr(s->launch, "{host}") && !s->hosts.n)
+        return conf_fail(c, &s->launch, err, "the launcher wants a {host}; add `hosts: [...]`");
+    if (!s->cases.n) {
+        size_t n = s->storage.path ? STANDARD : WITHOUT_STORAGE;
+
+        s->cases.items = wr_arena_alloc(arena, sizeof standard);
+        memcpy(s->cases.items, standard, n * sizeof standard[0]);
+        s->cases.n = n;
+        if (s->storage.path && s->storage.size_b < 1 << 20)
+            return conf_fail(c, &s->storage.size_b, err, "the standard cases need 1 MiB; give it");
+        return true;
+    }
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (!check_case(s, (const struct rpc_case *)s->cases.items + i, c, err))
+            return false;
+    return true;
+}

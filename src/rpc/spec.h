@@ -1,0 +1,54 @@
+/* spec.h -- what `weir roofline collect` measures, from a YAML file. */
+#ifndef RPC_SPEC_H
+#define RPC_SPEC_H
+
+#include "conf/conf.h"
+#include "rpc/rpc.h"
+
+/* What a case is for: a parameter of the model, a point to compare with it, or only itself. */
+enum rpc_measures {
+    RPC_MEASURES_RATE,
+    RPC_MEASURES_CLIENT,
+    RPC_MEASURES_SERVER,
+    RPC_MEASURES_POINT
+};
+
+struct rpc_case {
+    const char *name;
+    uint32_t op, depth, clients, measures; /* clients 0: all */
+    uint64_t size_b;
+    double think_ps, rate, on_ps, off_ps;
+};
+
+struct rpc_storage {
+    const char *path; /* NULL: none */
+    uint64_t size_b;
+    bool direct;
+};
+
+struct rpc_spec {
+    const char *transport, *provider, *bind, *launch;
+    struct conf_list hosts; /* of const char * */
+    uint32_t servers, clients, per_node, wait, samples;
+    double spindown_ps, warmup_ps, window_ps;
+    uint64_t seed;
+    struct rpc_storage storage;
+    struct conf_list cases; /* of struct rpc_case; none: the standard ones */
+};
+
+extern const struct conf_row rpc_spec_rows[];
+
+/* Fills in the standard cases and looks whether all fit together. */
+bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *arena,
+                    struct wr_err *err);
+
+/* The model's name of what a case measures: rpc, bw, iops, sbw. */
+const char *rpc_case_metric(const struct rpc_case *c);
+static inline bool rpc_case_counts_bytes(const struct rpc_case *c)
+{
+    const char *m = rpc_case_metric(c);
+
+    return m[0] == 'b' || m[0] == 's';
+}
+
+#endif

@@ -1,0 +1,240 @@
+#include "rpc/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "base/version.h"
+
+enum { LOOK_NS = 2000000, WAIT_NS = 20000000 };
+
+struct worker {
+    int in, out;
+    struct wr_str text; /* read and not yet handled */
+    bool ended;
+    struct rpc_server *server;
+    struct rpc_driver *driver;
+    struct rpc_usage usage;
+};
+
+static void say(struct worker *w, json_t *what)
+{
+    char *text = json_dumps(what, JSON_COMPACT);
+    size_t n = strlen(text), at = 0;
+
+    text[n++] = '\n'; /* in the place of the zero */
+    while (at < n) {
+        ssize_t put = write(w->out, text + at, n - at);
+
+        if (put < 0 && errno != EINTR) {
+            w->ended = true;
+            break;
+        }
+        at += put > 0 ? (size_t)put : 0;
+    }
+    free(text);
+    json_decref(what);
+}
+
+static const char *text_of(const json_t *j, const char *key)
+{
+    const char *s = json_string_value(json_object_get(j, key));
+
+    return s && *s ? s : NULL;
+}
+
+static uint64_t count_of(const json_t *j, const char *key)
+{
+    json_int_t v = json_integer_value(json_object_get(j, key));
+
+    return v > 0 ? (uint64_t)v : 0;
+}
+
+static bool read_opts(struct rpc_opts *o, const json_t *j, struct wr_err *err)
+{
+    const char *token = text_of(j, "token");
+
+    *o = (struct rpc_opts){
+        .provider = text_of(j, "provider"),
+        .bind = text_of(j, "bind"),
+        .token = token ? strtoull(token, NULL, 16) : 0,
+        .wait = (enum rpc_wait)(count_of(j, "wait") % 3),
+        .spin_us = (uint32_t)count_of(j, "spin_us"),
+        .crowded = json_is_true(json_object_get(j, "crowded")),
+        .depth = (uint32_t)count_of(j, "depth"),
+        .bulk_b = count_of(j, "bulk_b"),
+        .peers = (uint32_t)count_of(j, "peers"),
+        .storage = text_of(j, "storage"),
+        .storage_b = count_of(j, "storage_b"),
+        .direct = json_is_true(json_object_get(j, "direct")),
+    };
+    o->transport = rpc_transport_find(text_of(j, "transport") ? text_of(j, "transport") : "", err);
+    return o->transport;
+}
+
+static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
+{
+    char address[RPC_ADDRESS] = "";
+    struct rpc_opts o;
+    bool server = !strcmp(text_of(j, "role") ? text_of(j, "role") : "", "server");
+
+    if (w->server || w->driver)
+        return wr_fail(err, WR_BUG, "opened twice; report this");
+    if (!read_opts(&o, j, err))
+        return false;
+    if (server) {
+        if (!rpc_server_open(&w->server, &o, err))
+            return false;
+        rpc_server_address(w->server, address);
+    } else if (!rpc_driver_open(&w->driver, &o, text_of(j, "address") ? text_of(j, "address") : "",
+                                err))
+        return false;
+    enum rpc_wait waits =
+        server ? rpc_server_waits(w->server) : rpc_client_waits(rpc_driver_client(w->driver));
+
+    say(w, json_pack("{ss, ss, ss, sI}", "ready", address, "version", wr_version_number(), "waits",
+                     rpc_wait_names[waits], "pid", (json_int_t)getpid()));
+    return true;
+}
+
+static bool do_load(struct worker *w, const json_t *j, struct wr_err *err)
+{
+    struct rpc_load l = {
+        .op = (enum rpc_op)(count_of(j, "op") % RPC_OPS),
+        .size_b = count_of(j, "size_b"),
+        .depth = (uint32_t)count_of(j, "depth"),
+        .think_ns = count_of(j, "think_ns"),
+        .rate = json_number_value(json_object_get(j, "rate")),
+        .on_ns = count_of(j, "on_ns"),
+        .off_ns = count_of(j, "off_ns"),
+        .start_ns = count_of(j, "start_ns"),
+        .warm_ns = count_of(j, "warm_ns"),
+        .measure_ns = count_of(j, "measure_ns"),
+        .storage_b = count_of(j, "storage_b"),
+        .seed = count_of(j, "seed"),
+        .slice_ns = count_of(j, "slice_ns"),
+    };
+
+    if (!w->driver)
+        return wr_fail(err, WR_BUG, "a load without a client; report this");
+    struct rpc_seen *seen = wr_alloc(sizeof *seen);
+
+    rpc_drive(w->driver, &l, seen, NULL);
+    say(w, json_pack("{so}", "seen", rpc_seen_json(seen)));
+    free(seen);
+    return true;
+}
+
+/* Since it was last asked. */
+static bool do_usage(struct worker *w, const json_t *j, struct wr_err *err)
+{
+    struct rpc_usage now = rpc_usage_now();
+    uint64_t dropped = 0;
+
+    (void)j;
+    if (!w->server)
+        return wr_fail(err, WR_BUG, "usage of no server; report this");
+    for (int i = 1; i < RPC_DROPS; i++)
+        dropped += rpc_server_stats(w->server)->dropped[i];
+    say(w, json_pack("{s{sI, sI, sI, sI, sI, sI}}", "usage", "user_ns",
+                     (json_int_t)(now.user_ns - w->usage.user_ns), "sys_ns",
+                     (json_int_t)(now.sys_ns - w->usage.sys_ns), "switches",
+                     (json_int_t)(now.switches - w->usage.switches), "forced_switches",
+                     (json_int_t)(now.forced_switches - w->usage.forced_switches), "dropped",
+                     (json_int_t)dropped, "refused",
+                     (json_int_t)rpc_server_stats(w->server)->refused));
+    w->usage = now;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*run)(struct worker *w, const json_t *j, struct wr_err *err);
+} verbs[] = {{"open", do_open}, {"load", do_load}, {"usage", do_usage}};
+
+static void obey(struct worker *w, const char *line, size_t n)
+{
+    json_t *j = json_loadb(line, n, 0, NULL);
+    const char *what = j ? text_of(j, "do") : NULL;
+    struct wr_err err = {.text = "not understood; use the same weir on both sides"};
+    bool ok = false;
+
+    for (size_t i = 0; what && i < sizeof verbs / sizeof *verbs; i++)
+        if (!strcmp(verbs[i].name, what))
+            ok = verbs[i].run(w, j, &err);
+    if (!ok)
+        say(w, json_pack("{ss, si}", "failed", err.text, "code", (int)err.code));
+    json_decref(j);
+}
+
+static void obey_all(struct worker *w)
+{
+    char *end;
+
+    while (w->text.s && (end = memchr(w->text.s, '\n', w->text.n))) {
+        size_t n = (size_t)(end - w->text.s) + 1;
+
+        obey(w, w->text.s, n - 1);
+        memmove(w->text.s, w->text.s + n, w->text.n - n + 1);
+        w->text.n -= n;
+    }
+}
+
+/* Reads what there is; waits for it if nothing else is to be done. */
+static void listen_to(struct worker *w, int timeout_ms)
+{
+    struct pollfd p = {.fd = w->in, .events = POLLIN};
+    char part[4096];
+
+    if (poll(&p, 1, timeout_ms) <= 0)
+        return;
+    ssize_t n = read(w->in, part, sizeof part);
+
+    if (n > 0)
+        wr_str_addn(&w->text, part, (size_t)n);
+    else if (n == 0 || errno != EINTR)
+        w->ended = true;
+    if (w->text.n > 1 << 20)
+        w->ended = true;
+    obey_all(w);
+}
+
+int rpc_worker_main(int in, int out)
+{
+    struct worker w = {.in = in, .out = out};
+    uint64_t looked = 0, sleeps = 0;
+    uint32_t steps = 0;
+
+    /* Whoever started us decides when it is over. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    while (!w.ended) {
+        if (!w.server) {
+            listen_to(&w, -1);
+            continue;
+        }
+        rpc_server_step(w.server, WAIT_NS);
+        if (++steps % 64 && rpc_server_sleeps(w.server) == sleeps)
+            continue;
+        sleeps = rpc_server_sleeps(w.server);
+        uint64_t now = wr_clock_ns();
+
+        if (now - looked > LOOK_NS) {
+            looked = now;
+            listen_to(&w, 0);
+        }
+    }
+    rpc_driver_close(w.driver);
+    rpc_server_close(w.server);
+    wr_str_fini(&w.text);
+    return 0;
+}

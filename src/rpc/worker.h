@@ -1,0 +1,24 @@
+/* worker.h -- a server or a client that is told what to do through a pipe.
+ *
+ *   {"do": "open", "role": "server", "transport": "shm", "token": ..., ...}
+ *                                       <- {"ready": ADDRESS, "version": ..., "waits": ...}
+ *   {"do": "load", "op": "get", ...}    <- {"seen": {...}}            (clients)
+ *   {"do": "usage"}                     <- {"usage": {...}}           (servers)
+ *
+ * One line of JSON each. {"failed": WORDS} instead of an answer: what went wrong. When the
+ * pipe closes the worker ends, so none outlives whoever started it, near or far.
+ */
+#ifndef RPC_WORKER_H
+#define RPC_WORKER_H
+
+#include <jansson.h>
+
+#include "rpc/drive.h"
+
+/* Never returns before its input ends. */
+int rpc_worker_main(int in, int out);
+
+json_t *rpc_seen_json(const struct rpc_seen *s);
+bool rpc_seen_parse(struct rpc_seen *ret, const json_t *j);
+
+#endif
