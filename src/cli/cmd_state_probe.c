@@ -20,10 +20,9 @@
 #include "state/probe.h"
 
 struct probe_opts {
-    const char *interval, *length, *bytes, *out, *run;
+    const char *interval, *length, *bytes, *out, *run, *prometheus;
     double jitter;
     uint64_t count, seed;
-    uint32_t prometheus;
     bool append, force, devices, quiet;
 };
 
@@ -99,11 +98,10 @@ static const struct cli_opt probe_rows[] = {
 static const struct cli_opt watch_rows[] = {
     PROBE_ROWS,
     {.name = "prometheus",
-     .type = CLI_U32,
+     .type = CLI_TEXT,
      .offset = offsetof(struct probe_opts, prometheus),
      .value = "PORT",
-     .def = "0",
-     .help = "offer the numbers on 127.0.0.1:PORT/metrics; 0: do not"},
+     .help = "offer the numbers on 127.0.0.1:PORT/metrics; 0: on a free port, which is printed"},
     CLI_OPT_END,
 };
 
@@ -491,6 +489,26 @@ static int probe_main(const struct cli_call *call, struct wr_err *err)
     return ok ? 0 : cli_error(err);
 }
 
+/* Says where the numbers are, so that a script that asked for any port finds them. */
+static bool open_metrics(struct state_metrics **ret, struct session *s, struct wr_err *err)
+{
+    const char *text = s->o->prometheus;
+    uint64_t port;
+
+    if (!text)
+        return true;
+    if (!wr_parse_u64(&port, text, err))
+        return wr_wrap(err, "--prometheus");
+    if (port > 65535)
+        return wr_fail(err, WR_INPUT, "--prometheus %s: give a port below 65536, or 0 for any",
+                       text);
+    if (!state_metrics_open(ret, (unsigned)port, fill_metrics, s, err))
+        return false;
+    fprintf(s->out, "metrics on http://127.0.0.1:%u/metrics\n", state_metrics_port(*ret));
+    fflush(s->out);
+    return true;
+}
+
 static int watch_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct probe_opts *o = call->opts;
@@ -500,14 +518,8 @@ static int watch_main(const struct cli_call *call, struct wr_err *err)
 
     if (!read_probe_opts(&p, o, err))
         return cli_error(err);
-    if (o->prometheus > 65535) {
-        wr_fail(err, WR_INPUT, "--prometheus %u: give a port below 65536", o->prometheus);
-        return cli_error(err);
-    }
-    bool ok =
-        session_init(&s, call, p.bytes, true, err) &&
-        (!o->prometheus || state_metrics_open(&metrics, o->prometheus, fill_metrics, &s, err)) &&
-        run_probes(&s, call, &p, err);
+    bool ok = session_init(&s, call, p.bytes, true, err) && open_metrics(&metrics, &s, err) &&
+              run_probes(&s, call, &p, err);
 
     state_metrics_close(metrics);
     ok = session_end(&s, ok, err);
