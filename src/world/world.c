@@ -206,6 +206,11 @@ const struct net *world_net(const struct world *w)
     return w->net;
 }
 
+const struct store *world_store(const struct world *w)
+{
+    return w->store;
+}
+
 const struct ranks *world_ranks(const struct world *w)
 {
     return w->rank;

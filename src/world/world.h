@@ -61,5 +61,7 @@ const struct ranks *world_ranks(const struct world *w); /* NULL: no jobs */
 uint32_t world_jobs(const struct world *w);             /* that run */
 const char *world_job_name(const struct world *w, uint32_t job);
 const struct net *world_net(const struct world *w);
+struct store;
+const struct store *world_store(const struct world *w); /* NULL: no storage */
 
 #endif

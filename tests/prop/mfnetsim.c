@@ -7,6 +7,7 @@
 
 #include "prop/runs.h"
 #include "rank/rank.h"
+#include "store/store.h"
 
 enum { ITERATIONS = 100 };
 
@@ -237,6 +238,88 @@ static void cosmoflow_sends_what_the_study_sent(void **state)
     study_close(&s);
 }
 
+/* ---- storage ---- */
+
+#define CHECKPOINT                                            \
+    "storage=reference", "jobs.0.name=checkpoint",            \
+        "jobs.0.program.file=examples/apps/checkpoint.ncptl", \
+        "jobs.0.placement.where=[placement=cont, slot=1, group=10]", "jobs.0.ranks=30"
+
+static double longest_io_ms(const struct study *s)
+{
+    struct rank_stat r;
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < ranks_count(world_ranks(s->w)); i++) {
+        ranks_stat(world_ranks(s->w), i, &r);
+        most = r.account_ps[RANK_IO] > most ? r.account_ps[RANK_IO] : most;
+    }
+    return (double)most / 1e9;
+}
+
+/* A tenth of Checkpoint is one group with its two servers, whole: what the other groups do is
+ * the same. */
+static void checkpoint_of_one_group_takes_the_studys_time(void **state)
+{
+    const char *sets[] = {CHECKPOINT, "jobs.0.program.options=--bytes 5000000000"};
+    struct store_disk_stat d;
+    struct net_counts n;
+    struct wr_err err = {0};
+    struct study s;
+
+    (void)state;
+    study_run(&s, sets, sizeof sets / sizeof *sets);
+    net_counts(world_net(s.w), &n);
+    assert_int_equal(n.messages, 100800 / 10);
+    assert_int_equal(n.packets, 12300600 / 10);
+    assert_int_equal(n.near[NET_NEAR_ROUTER], 820040 / 10);
+    store_disk_stat(world_store(s.w), 20, &d);
+    assert_int_equal(d.node, 351);
+    assert_int_equal(d.seeks, 2297);
+    assert_int_equal(d.writes, 2505);
+    assert_int_equal((d.busy_ps + 500000) / 1000000, 6210878); /* us */
+    runs_assert_near("longest I/O, ms", longest_io_ms(&s), 6211.6197, 1e-5);
+    /* The neighbour's order of blocks has a tie; the study took both ways. */
+    store_disk_stat(world_store(s.w), 21, &d);
+    assert_true(d.seeks == 2295 || d.seeks == 2213);
+    if (!store_check(world_store(s.w), &err))
+        fail_msg("%s", err.text);
+    study_close(&s);
+}
+
+/* Contiguous jobs with minimal routing share neither links nor servers. */
+static void contiguous_jobs_do_not_feel_each_other(void **state)
+{
+    const char *milc[] = {"storage=reference"};
+    const char *checkpoint[] = {CHECKPOINT,
+                                "jobs.0.program.options=--bytes 100000000 --compute 10"};
+    const char *both[] = {
+        "storage=reference",
+        "jobs=[{name: milc, program: {kind: ncptl, file: examples/apps/milc.ncptl, options: "
+        "--iterations 1}, ranks: 300, placement: {kind: list, file: "
+        "examples/placements/reference-1056.csv, where: [placement=cont, slot=0]}}, {name: "
+        "checkpoint, program: {kind: ncptl, file: examples/apps/checkpoint.ncptl, options: --bytes "
+        "100000000 --compute 10}, ranks: 30, placement: {kind: list, file: "
+        "examples/placements/reference-1056.csv, where: [placement=cont, slot=1, group=10]}}]"};
+    struct study one, two, all;
+    struct rank_stat a, b;
+
+    (void)state;
+    study_run(&one, milc, 1);
+    study_run(&two, checkpoint, sizeof checkpoint / sizeof *checkpoint);
+    study_run(&all, both, 2);
+    for (uint32_t i = 0; i < 330; i++) {
+        ranks_stat(world_ranks(i < 300 ? one.w : two.w), i < 300 ? i : i - 300, &a);
+        ranks_stat(world_ranks(all.w), i, &b);
+        assert_int_equal(a.elapsed_ps, b.elapsed_ps);
+        for (int k = 0; k < RANK_ACCOUNTS; k++)
+            assert_int_equal(a.account_ps[k], b.account_ps[k]);
+    }
+    study_close(&one);
+    study_close(&two);
+    study_close(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +327,8 @@ int main(void)
         cmocka_unit_test(milc_random_minimal),
         cmocka_unit_test(milc_contiguous_adaptive),
         cmocka_unit_test(cosmoflow_sends_what_the_study_sent),
+        cmocka_unit_test(checkpoint_of_one_group_takes_the_studys_time),
+        cmocka_unit_test(contiguous_jobs_do_not_feel_each_other),
     };
 
     /* --set names files as a user does, from where weir is called. */
