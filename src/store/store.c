@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "store_priv.h"
 
-enum { POOL_CAP = 1 << 28, RNG_JITTER = 0x73746f72 /* "stor" */, BUCKETS = 1 << 16 };
+enum { POOL_CAP = 1 << 28, RNG_JITTER = 3, BUCKETS = 1 << 16 };
 
 const char *const store_class_names[] = {"io_request", "io_data", NULL};
 
