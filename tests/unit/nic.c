@@ -112,7 +112,8 @@ static void policies_spread_processes_as_simulated_elsewhere(void **state)
 {
     static const char *const names[] = {"scenario",      "policy",        "mean_nics_used",
                                         "min_nics_used", "mean_max_load", "relative_bandwidth"};
-    static const struct report_csv_shape shape = {names, 6, 6, judge_row, 3};
+    static const struct report_csv_shape shape = {
+        .names = names, .n = 6, .needed = 6, .row = judge_row, .texts = 3};
     struct judge j = {.compared = 0};
     struct wr_err err;
 
