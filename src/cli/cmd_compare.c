@@ -6,8 +6,10 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "report/compare.h"
+#include "report/report.h"
 
 struct compare_opts {
+    const char *out;
     struct cli_list base, with;
     uint64_t seed;
     bool csv, json;
@@ -24,6 +26,12 @@ static const struct cli_opt compare_rows[] = {
      .offset = offsetof(struct compare_opts, with),
      .value = "RUN",
      .help = "a run with other jobs; may be given several times, for several seeds"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct compare_opts, out),
+     .value = "PAGE",
+     .help = "write a page (HTML, nothing else needed to see it) instead of text"},
     {.name = "seed",
      .type = CLI_U64,
      .offset = offsetof(struct compare_opts, seed),
@@ -339,6 +347,26 @@ static void print_text(const struct compared *one, FILE *out)
     wr_str_fini(&text);
 }
 
+static bool write_page(const compared_list *list, const struct cli_call *call, struct wr_err *err)
+{
+    const struct compare_opts *o = call->opts;
+    const struct report_compare **all = wr_arena_alloc(call->arena, list->n * sizeof *all);
+    const char **groups = wr_arena_alloc(call->arena, list->n * sizeof *groups);
+    struct wr_str page = {0};
+
+    for (size_t i = 0; i < list->n; i++) {
+        all[i] = &list->v[i].c;
+        groups[i] = list->v[i].group;
+    }
+    report_compare_page("What sharing the machine cost each job", all, groups, list->n, &page);
+    bool ok = report_write(o->out, &page, err);
+
+    if (ok)
+        fprintf(call->out, "written to %s; open it in a browser\n", o->out);
+    wr_str_fini(&page);
+    return ok;
+}
+
 static int compare_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
@@ -348,10 +376,14 @@ static int compare_main(const struct cli_call *call, struct wr_err *err)
     bool ok = cli_format_of(o->json, o->csv, &format, err) &&
               (study ? compare_study(&list, call, err) : compare_groups(&list, call, err));
 
-    if (ok && format != CLI_AS_TEXT)
+    if (ok && o->out && format != CLI_AS_TEXT)
+        ok = wr_fail(err, WR_INPUT, "a page is no JSON or CSV; leave out --output, or the other");
+    else if (ok && o->out)
+        ok = write_page(&list, call, err);
+    else if (ok && format != CLI_AS_TEXT)
         print_flat(&list, format, call->out);
     for (size_t i = 0; i < list.n; i++) {
-        if (ok && format == CLI_AS_TEXT) {
+        if (ok && format == CLI_AS_TEXT && !o->out) {
             fputs(i ? "\n\n" : "", call->out);
             print_text(&list.v[i], call->out);
         }

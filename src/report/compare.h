@@ -65,4 +65,8 @@ void report_compare_close(struct report_compare *c);
 /* In words: "cosmoflow: I/O takes 2.40 times as long; 97 % of the increase is ..." */
 void report_compare_words(const struct report_compared *c, struct wr_str *out);
 
+/* One self-contained HTML page of several comparisons; `groups` names them, or "". */
+void report_compare_page(const char *title, const struct report_compare *const *list,
+                         const char *const *groups, size_t n, struct wr_str *out);
+
 #endif
