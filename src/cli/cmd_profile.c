@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -71,7 +72,17 @@ static const struct cli_opt profile_rows[] = {
     CLI_OPT_END,
 };
 
-/* What is in force, complete: a sentence for whoever opens the file. */
+/* How far this machine's clock may be off, as its system says. */
+static bool put_clock(struct run *run, struct wr_err *err)
+{
+    struct timex t = {0};
+    int state = adjtimex(&t);
+
+    return state < 0 ||
+           (run_put_volatile(run, "clock_error_ns", (double)t.esterror * 1000, "ns", err) &&
+            run_put_volatile(run, "clock_synchronised", state != TIME_ERROR, "", err));
+}
+
 bool profile_to_run(const char *dir, const char *path, const struct profile_made *made,
                     struct wr_err *err)
 {
@@ -90,7 +101,7 @@ bool profile_to_run(const char *dir, const char *path, const struct profile_made
     if (ok) {
         struct wr_err later = {0};
 
-        ok = prof_store(run, &job, err);
+        ok = prof_store(run, &job, err) && (!made->here || put_clock(run, err));
         bool ended = run_finish(run, !ok || made->failed ? RUN_FAILED : RUN_COMPLETE,
                                 !ok            ? err->text
                                 : made->failed ? made->reason
@@ -226,7 +237,7 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
 
     wr_str_addf(&command, "%s ", call->who);
     run_command_line(&command, call->argc - 1, call->argv + 1);
-    struct profile_made made = {.command = wr_str_get(&command), .force = o->force};
+    struct profile_made made = {.command = wr_str_get(&command), .force = o->force, .here = true};
     bool ok = ran && profile_to_run(dir.s, out, &made, err);
 
     if (ok && !o->quiet)

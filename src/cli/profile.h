@@ -10,6 +10,7 @@ struct profile_made {
     const char *command; /* the command line; NULL: not known */
     bool force, failed;  /* failed: the run ends as failed, with this reason */
     const char *reason;
+    bool here; /* the job ran on this machine, just now */
 };
 
 /* The profiles in a directory as a run file; warnings go to standard error. */

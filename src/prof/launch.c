@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/signals.h"
 #include "prof/sampler.h"
 
 #ifndef WEIR_PROF_LIBDIR
@@ -116,20 +116,36 @@ static pid_t start(const struct prof_launch *l, const char *lib, struct wr_err *
     return pid;
 }
 
+/* What the launcher waits for. */
+struct watch {
+    pid_t child;
+    int pidfd, signals;
+};
+
+/* A signal sent to us alone goes to the command; what a terminal sends, the command gets by itself.
+ */
+static void pass_on(const struct watch *w)
+{
+    struct signalfd_siginfo got;
+
+    while (read(w->signals, &got, sizeof got) == sizeof got)
+        if (got.ssi_code != SI_KERNEL)
+            kill(w->child, (int)got.ssi_signo);
+}
+
 /* Until the moment or the child's end, whichever comes first. True: it has ended; it can still be
  * looked at. */
-static bool wait_until(pid_t child, int pidfd, int64_t when)
+static bool wait_until(const struct watch *w, int64_t when)
 {
     siginfo_t info = {0};
     int64_t left = when - prof_wall_ns();
+    struct pollfd p[] = {{.fd = w->signals, .events = POLLIN}, {.fd = w->pidfd, .events = POLLIN}};
+    struct timespec t = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
 
-    if (left > 0) {
-        struct timespec t = {left / 1000000000, left % 1000000000};
-        struct pollfd p = {.fd = pidfd, .events = POLLIN};
-
-        ppoll(&p, pidfd >= 0, &t, NULL);
-    }
-    return !waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child;
+    if (ppoll(p, 2, &t, NULL) > 0 && p[0].revents)
+        pass_on(w);
+    return !waitid(P_PID, (id_t)w->child, &info, WEXITED | WNOHANG | WNOWAIT) &&
+           info.si_pid == w->child;
 }
 
 static int finish(pid_t child)
@@ -141,22 +157,24 @@ static int finish(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Ctrl-C reaches the command by itself (same terminal); SIGTERM to us alone is passed on once. */
 static void watch(struct prof_sampler *s, pid_t child)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
-    bool told = false;
+    struct watch w = {.child = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0)};
+    sigset_t ours, before;
 
-    while (!wait_until(child, pidfd, prof_sampler_next(s))) {
-        if (wr_interrupted() && !told) {
-            told = true;
-            kill(child, SIGTERM);
-        }
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    w.signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    while (!wait_until(&w, prof_sampler_next(s)))
         if (prof_wall_ns() >= prof_sampler_next(s))
             prof_sampler_look(s, prof_wall_ns(), child);
-    }
-    if (pidfd >= 0)
-        close(pidfd);
+    close(w.signals);
+    if (w.pidfd >= 0)
+        close(w.pidfd);
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *err)
@@ -175,11 +193,8 @@ bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *er
     pid_t child = start(l, lib.s, err);
 
     wr_str_fini(&lib);
-    if (child > 0) {
-        wr_interrupt_catch();
+    if (child > 0)
         watch(s, child);
-        wr_interrupt_release();
-    }
     prof_sampler_close(s, prof_wall_ns(), child);
     if (child < 0)
         return false;

@@ -18,8 +18,8 @@ struct prof_launch {
     uint32_t files; /* rows for files; 0: none */
 };
 
-/* Runs the command to its end; SIGINT and SIGTERM are passed on to it. `ret_status`: as a shell
- * would give it. */
+/* Runs the command to its end; SIGINT, SIGTERM and SIGHUP are passed on to it. `ret_status`: as a
+ * shell would give it. */
 bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *err);
 
 /* The library, as it is found from where the program lies. */

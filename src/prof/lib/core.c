@@ -513,6 +513,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
     if (!asked.on)
         return;
     keep_words(argc, argv);
+    lib_rw_init();
     void *at = (void *)syscall(SYS_mmap, NULL, sizeof *life, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
 

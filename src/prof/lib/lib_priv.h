@@ -177,6 +177,7 @@ void lib_fd_closed_range(unsigned first, unsigned last);
 uint32_t lib_path_row(int dirfd, const char *path);
 void lib_cwd_changed(void);
 void lib_mounts_init(void);
+void lib_rw_init(void);
 
 void lib_clock_init(void);
 

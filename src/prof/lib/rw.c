@@ -66,6 +66,13 @@ RW(pread, READ, n, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at))
 RW(pread64, READ, n, (int fd, void *buf, size_t n, off64_t at), (fd, buf, n, at))
 RW(pwrite, WRITE, n, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at))
 RW(pwrite64, WRITE, n, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at))
+/* A signal handler may be the first to call these: they are found before. */
+void lib_rw_init(void)
+{
+    lib_find((void **)&read_real, "read");
+    lib_find((void **)&write_real, "write");
+}
+
 #define V const struct iovec *v, int n
 #define WANT iov_bytes(v, n)
 RW(readv, READ, WANT, (int fd, V), (fd, v, n))
