@@ -187,7 +187,8 @@ static bool slice_row(struct source *s, struct run_rows *q, struct wr_arena *are
                              .bytes = run_rows_real(q, 3),
                              .flush = run_rows_int(q, 4)};
 
-    if (!app || app->by_rank != rank || v.bytes == 0)
+    /* A rank that only flushes, and of which nothing else tells, takes no part. */
+    if (!app || app->by_rank != rank || v.bytes == 0 || (rank && no >= app->nranks))
         return true;
     v.app = (uint32_t)(app - s->apps.v);
     if (!(v.bytes > 0 && v.bytes < 1e30) || !(v.t_s >= 0 && v.t_s < 1e10) ||

@@ -254,7 +254,8 @@ static void a_stopped_experiment_ends_its_jobs_and_cleans_up(void **state)
     lab_close(&l);
     /* The same when it takes too long. */
     text.n = 0;
-    wr_str_addf(&text, "command: sleep 300; echo {run}\nsizes: [1]\ndirectory: %s\ntimeout: 200 ms\n",
+    wr_str_addf(&text,
+                "command: sleep 300; echo {run}\nsizes: [1]\ndirectory: %s\ntimeout: 200 ms\n",
                 p->dir);
     must(open_text(&l, p, text.s, &err), err);
     assert_false(lab_run(&l, NULL, NULL, &interrupted, &err));
