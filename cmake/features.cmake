@@ -41,6 +41,7 @@ weir_library(jansson jansson "JSON" REQUIRED)
 
 # What measures data services.
 weir_library(hwloc hwloc "which NIC is near to which processor")
+weir_library(libfabric libfabric "RPC over networks")
 weir_library(liburing liburing "storage behind RPC servers")
 
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)

@@ -12,3 +12,4 @@ endfunction()
 
 weir_either(rpc/nic hwloc hwloc.c none.c)
 weir_either(rpc liburing store_uring.c store_none.c)
+weir_either(rpc libfabric fabric.c fabric_none.c)

@@ -1,0 +1,527 @@
+/* fabric.c -- any provider of libfabric with reliable datagrams and RMA.
+ *
+ * One endpoint, one completion queue. Receive buffers are posted before anybody sends and
+ * posted again when they were read; messages that fit are injected, others leave from a pool of
+ * buffers. Memory for RMA is registered once. A client introduces itself with its address and gets
+ * a number, which its messages carry from then on.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "rpc/transport.h"
+
+enum { BUFFER_B = RPC_INLINE_MOST + sizeof(struct rpc_head), RECEIVES = 256, SENDS = 256 };
+#define SILENCE_NS UINT64_C(3000000000)
+enum { BATCH = 32, NAME_B = 256, MOVES = 64, WAIT_MOST_MS = 100 };
+
+enum use { USE_RECEIVE, USE_SEND, USE_MOVE };
+
+/* What a completion points at. */
+struct work {
+    struct fi_context2 context; /* the provider's; first */
+    enum use use;
+    uint32_t next; /* of those that are free */
+    uint64_t cookie;
+    uint8_t *at;
+};
+
+struct fabric {
+    struct rpc_ep ep;
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *fid;
+    struct fid_mr *buffers_mr, *bulk_mr;
+    uint8_t *buffers;
+    size_t buffers_b;
+    struct work work[RECEIVES + SENDS + MOVES];
+    uint32_t free_send, free_move; /* places in work[]; UINT32_MAX: none */
+    fi_addr_t peer[RPC_PEERS];
+    uint32_t npeers;
+    uint32_t mine;     /* of a client: its number at the server, from 1; 0: not yet told */
+    uint64_t heard_ns; /* when something came last */
+    bool blocks;
+};
+
+/* What a hello carries, before the provider's own address. */
+struct introduction {
+    uint32_t len;
+    uint8_t name[NAME_B];
+};
+
+static struct fabric *of(struct rpc_ep *ep)
+{
+    return (struct fabric *)(void *)ep;
+}
+
+/* ---- open ---- */
+
+#define TRY(call, what)                                                          \
+    do {                                                                         \
+        int failed_ = (int)(call);                                               \
+        if (failed_)                                                             \
+            return wr_fail(err, WR_SYSTEM,                                       \
+                           "libfabric: %s: %s; try another provider, see "       \
+                           "`fi_info`",                                          \
+                           what, fi_strerror(failed_ < 0 ? -failed_ : failed_)); \
+    } while (0)
+
+static struct fi_info *wanted(const struct rpc_ep_opts *o)
+{
+    struct fi_info *h = fi_allocinfo();
+
+    h->caps =
+        FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV;
+    h->mode = FI_CONTEXT | FI_CONTEXT2;
+    h->ep_attr->type = FI_EP_RDM;
+    h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    h->domain_attr->threading = FI_THREAD_DOMAIN;
+    h->tx_attr->msg_order = FI_ORDER_NONE;
+    if (o->provider)
+        h->fabric_attr->prov_name = strdup(o->provider);
+    return h;
+}
+
+/* Loopback unless told otherwise; providers without addresses of that kind take their own. */
+static bool find_provider(struct fabric *f, struct wr_err *err)
+{
+    const struct rpc_ep_opts *o = &f->ep.o;
+    struct fi_info *hints = wanted(o);
+    const char *node = o->bind ? o->bind : "127.0.0.1";
+    int failed = fi_getinfo(FI_VERSION(1, 14), node, NULL, FI_SOURCE, hints, &f->info);
+
+    /* Names that are no addresses must be the provider's own, or all would have the same. */
+    if (!failed && !o->bind && f->info->addr_format == FI_ADDR_STR) {
+        fi_freeinfo(f->info);
+        f->info = NULL;
+        failed = -FI_ENODATA;
+    }
+    if (failed && !o->bind)
+        failed = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &f->info);
+    fi_freeinfo(hints);
+    if (failed)
+        return wr_fail(err, WR_INPUT,
+                       "libfabric has no provider \"%s\" with messages and RMA%s%s: "
+                       "%s; `fi_info` lists what there is",
+                       o->provider ? o->provider : "any", o->bind ? " at " : "",
+                       o->bind ? o->bind : "", fi_strerror(-failed));
+    return true;
+}
+
+/* Any other kind of waiting may turn out to be looking again and again, without end. */
+static bool open_queue(struct fabric *f, struct wr_err *err)
+{
+    struct fi_cq_attr attr = {.size = 4096,
+                              .format = FI_CQ_FORMAT_MSG,
+                              .wait_obj = f->ep.o.may_block ? FI_WAIT_FD : FI_WAIT_NONE};
+
+    f->blocks = f->ep.o.may_block && !fi_cq_open(f->domain, &attr, &f->cq, f);
+    if (f->blocks)
+        return true;
+    attr.wait_obj = FI_WAIT_NONE;
+    TRY(fi_cq_open(f->domain, &attr, &f->cq, f), "a completion queue");
+    return true;
+}
+
+static bool open_endpoint(struct fabric *f, struct wr_err *err)
+{
+    struct fi_av_attr av = {.type = FI_AV_UNSPEC, .count = f->ep.o.peers + 1};
+
+    TRY(fi_fabric(f->info->fabric_attr, &f->fabric, f), "opening the fabric");
+    TRY(fi_domain(f->fabric, f->info, &f->domain, f), "opening the domain");
+    TRY(fi_av_open(f->domain, &av, &f->av, f), "a table of addresses");
+    if (!open_queue(f, err))
+        return false;
+    TRY(fi_endpoint(f->domain, f->info, &f->fid, f), "an endpoint");
+    TRY(fi_ep_bind(f->fid, &f->av->fid, 0), "binding the addresses");
+    TRY(fi_ep_bind(f->fid, &f->cq->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
+    TRY(fi_enable(f->fid), "enabling the endpoint (is its port in use?)");
+    return true;
+}
+
+static bool map(uint8_t **ret, size_t size, struct wr_err *err)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at == MAP_FAILED)
+        return wr_fail_errno(err, "no memory of %zu bytes; ask for less", size);
+    *ret = at;
+    return true;
+}
+
+static bool open_memory(struct fabric *f, struct wr_err *err)
+{
+    f->buffers_b = (size_t)(RECEIVES + SENDS) * BUFFER_B;
+    if (!map(&f->buffers, f->buffers_b, err))
+        return false;
+    TRY(fi_mr_reg(f->domain, f->buffers, f->buffers_b, FI_SEND | FI_RECV, 0, 1, 0, &f->buffers_mr,
+                  NULL),
+        "registering buffers");
+    if (!f->ep.o.bulk_b)
+        return true;
+    if (!map(&f->ep.bulk, f->ep.o.bulk_b, err))
+        return false;
+    TRY(fi_mr_reg(f->domain, f->ep.bulk, f->ep.o.bulk_b,
+                  FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 2, 0, &f->bulk_mr,
+                  NULL),
+        "registering memory for RMA");
+    return true;
+}
+
+static bool post_receive(struct fabric *f, struct work *w)
+{
+    ssize_t failed;
+
+    while ((failed = fi_recv(f->fid, w->at, BUFFER_B, fi_mr_desc(f->buffers_mr), FI_ADDR_UNSPEC,
+                             &w->context)) == -FI_EAGAIN)
+        fi_cq_read(f->cq, NULL, 0);
+    return !failed;
+}
+
+static bool post_all(struct fabric *f, struct wr_err *err)
+{
+    f->free_send = f->free_move = UINT32_MAX;
+    for (uint32_t i = 0; i < RECEIVES + SENDS + MOVES; i++) {
+        struct work *w = &f->work[i];
+        uint32_t *list = i < RECEIVES + SENDS ? &f->free_send : &f->free_move;
+
+        w->use = i < RECEIVES ? USE_RECEIVE : i < RECEIVES + SENDS ? USE_SEND : USE_MOVE;
+        w->at = i < RECEIVES + SENDS ? f->buffers + (size_t)i * BUFFER_B : NULL;
+        if (w->use == USE_RECEIVE) {
+            if (!post_receive(f, w))
+                return wr_fail(err, WR_SYSTEM,
+                               "libfabric takes no receive buffers; try another "
+                               "provider");
+            continue;
+        }
+        w->next = *list;
+        *list = i;
+    }
+    return true;
+}
+
+static void fabric_close(struct rpc_ep *ep)
+{
+    struct fabric *f = of(ep);
+    struct fid *fids[] = {f->fid ? &f->fid->fid : NULL,
+                          f->bulk_mr ? &f->bulk_mr->fid : NULL,
+                          f->buffers_mr ? &f->buffers_mr->fid : NULL,
+                          f->cq ? &f->cq->fid : NULL,
+                          f->av ? &f->av->fid : NULL,
+                          f->domain ? &f->domain->fid : NULL,
+                          f->fabric ? &f->fabric->fid : NULL};
+
+    for (size_t i = 0; i < sizeof fids / sizeof *fids; i++)
+        if (fids[i])
+            fi_close(fids[i]);
+    if (f->info)
+        fi_freeinfo(f->info);
+    if (f->buffers)
+        munmap(f->buffers, f->buffers_b);
+    if (ep->bulk)
+        munmap(ep->bulk, ep->o.bulk_b);
+    free(f);
+}
+
+static bool fabric_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
+{
+    struct fabric *f = wr_zalloc(1, sizeof *f);
+
+    f->ep = (struct rpc_ep){.t = &rpc_fabric, .o = *o, .inlined = RPC_INLINE_MOST};
+    if (!find_provider(f, err) || !open_endpoint(f, err) || !open_memory(f, err) ||
+        !post_all(f, err)) {
+        fabric_close(&f->ep);
+        return false;
+    }
+    *ret = &f->ep;
+    return true;
+}
+
+/* ---- who is who ---- */
+
+static bool own_name(struct fabric *f, struct introduction *ret)
+{
+    size_t len = sizeof ret->name;
+
+    if (fi_getname(&f->fid->fid, ret->name, &len) || len > sizeof ret->name)
+        return false;
+    ret->len = (uint32_t)len;
+    return true;
+}
+
+static void fabric_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
+{
+    struct introduction i = {.len = 0};
+    size_t n = (size_t)snprintf(into, RPC_ADDRESS, "fabric:");
+
+    own_name(of(ep), &i);
+    for (uint32_t k = 0; k < i.len && n + 3 < RPC_ADDRESS; k++)
+        n += (size_t)snprintf(into + n, RPC_ADDRESS - n, "%02x", i.name[k]);
+}
+
+static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
+{
+    struct fabric *f = of(ep);
+    uint8_t name[NAME_B];
+    size_t n = 0;
+    unsigned byte;
+
+    if (!strncmp(address, "fabric:", 7))
+        for (const char *at = address + 7; n < NAME_B && sscanf(at, "%2x", &byte) == 1; at += 2)
+            name[n++] = (uint8_t)byte;
+    if (!n || fi_av_insert(f->av, name, 1, &f->peer[0], 0, NULL) != 1)
+        return wr_fail(err, WR_INPUT,
+                       "\"%.60s\" is no address of this provider; use the same "
+                       "transport and provider on both sides",
+                       address);
+    f->npeers = 1;
+    f->heard_ns = wr_clock_ns();
+    return true;
+}
+
+static size_t fabric_introduce(struct rpc_ep *ep, void *into, size_t size)
+{
+    struct introduction i = {.len = 0};
+
+    if (size < sizeof i || !own_name(of(ep), &i))
+        return 0;
+    memcpy(into, &i, sizeof i);
+    return sizeof i;
+}
+
+static bool fabric_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
+{
+    struct fabric *f = of(ep);
+    struct introduction i;
+
+    if (len != sizeof i || peer != f->npeers)
+        return false;
+    memcpy(&i, bytes, sizeof i);
+    if (i.len > NAME_B || fi_av_insert(f->av, i.name, 1, &f->peer[peer], 0, NULL) != 1)
+        return false;
+    f->npeers++;
+    return true;
+}
+
+/* Its place is not given to anybody else: messages of its may still be on their way. */
+static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
+{
+    (void)ep;
+    (void)peer;
+}
+
+/* Providers do not tell reliably that somebody is gone; a server that owes answers and says
+ * nothing for seconds is. */
+static bool fabric_alive(struct rpc_ep *ep, uint32_t peer)
+{
+    (void)peer;
+    return ep->o.server || wr_clock_ns() - of(ep)->heard_ns < SILENCE_NS;
+}
+
+/* ---- messages ---- */
+
+/* The number that a client has at the server travels in `spare` of each message's head, and is
+ * given out with the answer to its hello, which comes as the next number. UINT32_MAX: drop it. */
+static uint32_t peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
+{
+    struct rpc_head h;
+
+    if (len < sizeof h)
+        return 0;
+    memcpy(&h, bytes, sizeof h);
+    if (!f->ep.o.server) {
+        f->mine = h.spare;
+        return 0;
+    }
+    if (h.kind == RPC_HELLO)
+        return f->npeers < f->ep.o.peers ? f->npeers : UINT32_MAX;
+    return h.spare && h.spare <= f->npeers ? h.spare - 1 : UINT32_MAX;
+}
+
+static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
+                        const void *payload)
+{
+    struct fabric *f = of(ep);
+    uint32_t k = f->free_send;
+    size_t len = sizeof *head + head->len;
+    struct rpc_head own = *head;
+
+    if (k == UINT32_MAX || peer >= f->npeers)
+        return false;
+    struct work *w = &f->work[k];
+
+    own.spare = ep->o.server ? peer + 1 : f->mine;
+    memcpy(w->at, &own, sizeof own);
+    if (head->len)
+        memcpy(w->at + sizeof own, payload, head->len);
+    bool inject = len <= f->info->tx_attr->inject_size;
+    ssize_t failed =
+        inject ? fi_inject(f->fid, w->at, len, f->peer[peer])
+               : fi_send(f->fid, w->at, len, fi_mr_desc(f->buffers_mr), f->peer[peer], &w->context);
+
+    if (failed) {
+        fi_cq_read(f->cq, NULL, 0); /* lets the provider work, and takes nothing */
+        return false;
+    }
+    if (!inject)
+        f->free_send = w->next;
+    return true;
+}
+
+static void fabric_flush(struct rpc_ep *ep)
+{
+    (void)ep;
+}
+
+static void give_back(struct fabric *f, struct work *w)
+{
+    uint32_t *list = w->use == USE_SEND ? &f->free_send : &f->free_move;
+
+    w->next = *list;
+    *list = (uint32_t)(w - f->work);
+}
+
+static void complete(struct fabric *f, struct work *w, size_t len, bool ok)
+{
+    if (w->use == USE_MOVE) {
+        uint64_t cookie = w->cookie;
+
+        give_back(f, w);
+        f->ep.on_bulk(f->ep.ctx, cookie, ok);
+    } else if (w->use == USE_SEND)
+        give_back(f, w);
+    else {
+        uint32_t peer = ok ? peer_of(f, w->at, len) : UINT32_MAX;
+
+        f->heard_ns = wr_clock_ns();
+        if (peer != UINT32_MAX)
+            f->ep.on_msg(f->ep.ctx, peer, w->at, len);
+        post_receive(f, w);
+    }
+}
+
+static void complete_failed(struct fabric *f)
+{
+    struct fi_cq_err_entry e = {.flags = 0};
+
+    if (fi_cq_readerr(f->cq, &e, 0) == 1 && e.op_context && e.err != FI_ECANCELED) {
+        void *at = e.op_context;
+
+        complete(f, at, 0, false);
+    }
+}
+
+static uint32_t fabric_progress(struct rpc_ep *ep)
+{
+    struct fabric *f = of(ep);
+    struct fi_cq_msg_entry e[BATCH];
+    ssize_t n = fi_cq_read(f->cq, e, BATCH);
+
+    if (n == -FI_EAVAIL) {
+        complete_failed(f);
+        return 1;
+    }
+    for (ssize_t i = 0; i < n; i++)
+        if (e[i].op_context)
+            complete(f, e[i].op_context, e[i].len, true);
+    return n > 0 ? (uint32_t)n : 0;
+}
+
+static bool fabric_blocks(struct rpc_ep *ep)
+{
+    return of(ep)->blocks;
+}
+
+/* What it brings is handled at once: a queue that was read cannot be put back. */
+static void fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+{
+    struct fabric *f = of(ep);
+
+    if (!f->blocks) {
+        sched_yield();
+        return;
+    }
+    uint64_t ms = (timeout_ns + 999999) / 1000000;
+    struct fi_cq_msg_entry e[1];
+    ssize_t n = fi_cq_sread(f->cq, e, 1, NULL, (int)(ms < WAIT_MOST_MS ? ms : WAIT_MOST_MS));
+
+    if (n == 1 && e[0].op_context)
+        complete(f, e[0].op_context, e[0].len, true);
+    else if (n == -FI_EAVAIL)
+        complete_failed(f);
+}
+
+/* ---- memory of others ---- */
+
+static struct rpc_ref fabric_refer(struct rpc_ep *ep, size_t at, size_t len)
+{
+    struct fabric *f = of(ep);
+    bool virtual = f->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+
+    return (struct rpc_ref){.at = at + (virtual ? (uint64_t)(uintptr_t)ep->bulk : 0),
+                            .key = f->bulk_mr ? fi_mr_key(f->bulk_mr) : 0,
+                            .len = len};
+}
+
+/* The provider checks that the peer offered that memory. */
+static bool fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+{
+    struct fabric *f = of(ep);
+    uint32_t k = f->free_move;
+    ssize_t failed;
+
+    if (k == UINT32_MAX || b->peer >= f->npeers)
+        return false;
+    struct work *w = &f->work[k];
+
+    f->free_move = w->next;
+    w->cookie = b->cookie;
+    do {
+        failed = (b->way == RPC_TO_PEER)
+                     ? fi_write(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
+                                f->peer[b->peer], b->ref.at, b->ref.key, &w->context)
+                     : fi_read(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
+                               f->peer[b->peer], b->ref.at, b->ref.key, &w->context);
+        if (failed == -FI_EAGAIN)
+            fi_cq_read(f->cq, NULL, 0);
+    } while (failed == -FI_EAGAIN);
+    if (failed)
+        give_back(f, w);
+    return !failed;
+}
+
+const struct rpc_transport rpc_fabric = {
+    .name = "fabric",
+    .summary = "libfabric: any provider with reliable datagrams and RMA",
+    .open = fabric_open,
+    .close = fabric_close,
+    .address = fabric_address,
+    .connect = fabric_connect,
+    .introduce = fabric_introduce,
+    .meet = fabric_meet,
+    .forget = fabric_forget,
+    .refer = fabric_refer,
+    .send = fabric_send,
+    .flush = fabric_flush,
+    .progress = fabric_progress,
+    .bulk = fabric_bulk,
+    .blocks = fabric_blocks,
+    .wait = fabric_wait,
+    .alive = fabric_alive,
+};
