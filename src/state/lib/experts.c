@@ -90,6 +90,19 @@ void online_begin_history(struct weir_state *s)
     }
 }
 
+/* The moving normals' wide twins, after all others. */
+static void add_wide(struct outlook *o)
+{
+    for (int i = 0; i < MOVING; i++) {
+        o->mu[o->n + i] = o->mu[i];
+        o->inv[o->n + i] = o->inv[i] * ONLINE_WIDE_INV;
+        o->w[o->n + i] = o->w[i] * ONLINE_WIDE_WEIGHT;
+        o->inv[i] *= ONLINE_NARROW_INV;
+        o->w[i] *= 1 - ONLINE_WIDE_WEIGHT;
+    }
+    o->n += MOVING;
+}
+
 void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s)
 {
     int cls = online_class(s, horizon_s), k = s->has_model ? s->model.k : 0;
@@ -114,10 +127,12 @@ void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s
         w[AT_WINDOW] += weight[BY_HISTORY];
     if (!k) {
         w[AT_WINDOW] += weight[BY_FILTER] + weight[BY_LONG_RUN];
-        return;
+    } else {
+        memcpy(p, now->p, sizeof p);
+        online_step(p, s, horizon_s, online_asked(s, horizon_s));
     }
-    memcpy(p, now->p, sizeof p);
-    online_step(p, s, horizon_s, online_asked(s, horizon_s));
     for (int i = 0; i < k; i++)
         w[AT_STATE + i] = weight[BY_FILTER] * p[i] + weight[BY_LONG_RUN] * s->long_run[i];
+    if (cls >= TWO_FROM)
+        add_wide(ret);
 }

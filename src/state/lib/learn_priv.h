@@ -65,10 +65,19 @@ QUAD_INLINE void look(struct seen *ret, const struct weir_state *s, int k, doubl
     }
 }
 
+/* As exp(-z^2/2), of the two normals of far horizons. */
+QUAD_INLINE quad in_two(quad z)
+{
+    quad narrow = z * ONLINE_NARROW_INV, wide = z * ONLINE_WIDE_INV;
+
+    return (1 - ONLINE_WIDE_WEIGHT) * ONLINE_NARROW_INV * normals_exp(0.5 * narrow * narrow) +
+           ONLINE_WIDE_WEIGHT * ONLINE_WIDE_INV * normals_exp(0.5 * wide * wide);
+}
+
 /* What each expert said: the moving ones from a snapshot, the others as they are; `ahead` are the
  * states' probabilities as seen from the snapshot. Returns the moving ones' errors in `err`. */
 QUAD_INLINE void hear(quad f[SEATS / QUAD], quad err[MOVING / QUAD], const struct weir_state *s,
-                      int k, const struct horizon *h, const struct snapshot *from,
+                      int k, bool two, const struct horizon *h, const struct snapshot *from,
                       const struct seen *seen, const double *ahead, double x)
 {
     const double *state = seen->f + AT_STATE;
@@ -82,7 +91,7 @@ QUAD_INLINE void hear(quad f[SEATS / QUAD], quad err[MOVING / QUAD], const struc
         err[i] = x - mu;
         quad z = err[i] * inv;
 
-        f[i] = normals_exp(0.5 * z * z) * inv;
+        f[i] = two ? in_two(z) * inv : normals_exp(0.5 * z * z) * inv;
     }
     quad history =
         quad_load(s->hw) * quad_load(seen->f) + quad_load(s->hw + QUAD) * quad_load(seen->f + QUAD);
@@ -129,7 +138,7 @@ QUAD_INLINE void score(struct weir_state *s, int k, int cls, const struct snapsh
     quad f[SEATS / QUAD], err[MOVING / QUAD], total = {0};
     bool now = cls || due(s, 6);
 
-    hear(f, err, s, k, h, from, seen, ahead, x);
+    hear(f, err, s, k, cls >= TWO_FROM, h, from, seen, ahead, x);
     for (int i = 0; i < SEATS / QUAD; i++)
         f[i] += 1e-200;
     for (int half = 0; half < halvings[cls]; half++)

@@ -57,7 +57,14 @@ enum expert {
  * once, for every horizon, the history and the filter. States come last, because their number
  * varies. */
 enum lasting { AT_WINDOW, AT_ANYTHING, AT_HISTORY, AT_STATE = AT_HISTORY + HISTORY };
-enum { LASTING = AT_STATE + HMM_STATES, PARTS = MOVING + LASTING };
+enum { LASTING = AT_STATE + HMM_STATES, PARTS = 2 * MOVING + LASTING };
+
+/* Far ahead a moving normal errs in jerks, because levels do: from this class of horizons on it is
+ * two of the same mean and, together, the same variance, most of the weight on the narrow one. */
+enum { TWO_FROM = 2 };
+#define ONLINE_WIDE_WEIGHT 0.25
+#define ONLINE_WIDE_INV (1 / 1.6)
+#define ONLINE_NARROW_INV (1 / 0.7)
 
 /* What a forecast was made from. A moving normal's mean at a horizon is offset + slope * from. */
 struct snapshot {
