@@ -55,7 +55,7 @@ static bool check_size(const struct state_data *d, const struct state_estimate_o
 /* Many states make many summits: a short series, whose starts cost little, gets more of them. */
 static int grown_starts(int starts, int k, size_t n)
 {
-    const size_t worth = 2000000; /* observations looked at by all of them */
+    const size_t worth = 3000000; /* observations looked at by all of them */
     size_t more = n ? worth / n * (size_t)starts / 24 : 0;
 
     if (k <= 3 || more < 2 * (size_t)starts)
@@ -67,7 +67,7 @@ static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k, 
                                     const struct hmm_model *base)
 {
     int starts = o->starts > 0 ? o->starts : 24;
-    int finalists = k > 3 ? starts : starts / 2;
+    int finalists = k > 3 ? starts / 3 : starts / 2;
 
     return (struct hmm_fit_opts){.k = k,
                                  .nblocks = o->nblocks,
@@ -78,6 +78,9 @@ static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k, 
                                  .base = base,
                                  .grown = grown_starts(starts, k, n),
                                  .finalists = finalists > 2 ? finalists : 2,
+                                 .semifinalists = k > 3 ? 3 * starts : 0,
+                                 .rounds = k > 3 ? 3 : 0,
+                                 .renewed = 3 * starts,
                                  .seed = o->seed,
                                  .stop = o->stop,
                                  .stop_arg = o->stop_arg};

@@ -58,6 +58,22 @@ static bool stopped(const struct hmm_fit_opts *o)
     return o->stop && o->stop(o->stop_arg);
 }
 
+/* The first steps of a start. */
+static void heat(struct race *r, struct hmm_model *m, struct hmm_work *w,
+                 const struct hmm_fit_opts *o, bool last, struct hmm_fit *out)
+{
+    double f = -INFINITY;
+
+    for (int step = 0; step < o->em_steps; step++) {
+        f = hmm_em_step(w, m, o->initial, o->sd_least, o->sd_most);
+        out->evaluations++;
+        if (!isfinite(f))
+            break;
+    }
+    if (isfinite(f) || (last && !r->n))
+        store(r, m, f);
+}
+
 static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
                       const struct hmm_fit_opts *o, struct hmm_fit *out)
 {
@@ -68,22 +84,13 @@ static void run_heats(struct race *r, struct hmm_model *m, struct hmm_work *w,
         hmm_find_gaps(&gaps, w, o->base);
 
     for (int i = o->from ? -1 : 0; i <= last && !(r->n && stopped(o)); i++) {
-        double f = -INFINITY;
-
         if (i < 0)
             *m = *o->from;
         else if (i < o->starts)
             hmm_start(m, w, o, i);
         else
             hmm_grow(m, w, o->base, &gaps, o->seed, i - o->starts);
-        for (int step = 0; step < o->em_steps; step++) {
-            f = hmm_em_step(w, m, o->initial, o->sd_least, o->sd_most);
-            out->evaluations++;
-            if (!isfinite(f))
-                break;
-        }
-        if (isfinite(f) || (i == last && !r->n))
-            store(r, m, f);
+        heat(r, m, w, o, i == last, out);
     }
 }
 
@@ -134,38 +141,118 @@ static bool alike(const struct race *r, int i)
     return i && r->at[i - 1].loglik - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik);
 }
 
-/* Follows the best starts to the end. */
-static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
-                       const struct hmm_fit_opts *o, struct hmm_fit *out, double *scratch)
+/* A few steps of each decide who is followed to the end: early on, small states look like noise. */
+static void run_semifinals(struct race *r, struct hmm_model *m, struct hmm_work *w,
+                           const struct hmm_fit_opts *o, struct hmm_fit *out, double *scratch)
 {
+    enum { STEPS = 25 };
     struct hmm_bounds bounds;
-    double end[HMM_STARTS];
+    double before = INFINITY;
+    int n = 0;
 
     hmm_bounds_of(&bounds, w, m, o->sd_least, o->sd_most);
-    for (int i = 0; i < r->n && out->finals < o->finalists && !(out->finals && stopped(o)); i++) {
+    for (int i = 0; i < r->n && n < o->semifinalists && !stopped(o); i++) {
+        if (before - r->at[i].loglik < 1e-7 * fabs(r->at[i].loglik))
+            continue;
+        before = r->at[i].loglik;
+        load(m, r, i);
+        struct hmm_polish p = hmm_polish(m, w, &bounds, NULL, STEPS, o->grad_tol, scratch);
+        struct runner here = {p.loglik, r->at[i].theta};
+        int at = n++;
+
+        out->evaluations += p.evaluations;
+        hmm_params_get(here.theta, m);
+        r->at[i] = r->at[at];
+        for (; at > 0 && r->at[at - 1].loglik < here.loglik; at--)
+            r->at[at] = r->at[at - 1];
+        r->at[at] = here;
+    }
+    r->n = n ? n : r->n;
+}
+
+/* How those ended that were followed to the end. */
+struct ends {
+    double at[HMM_STARTS];
+    int n;
+};
+
+/* Follows the best starts to the end; the best of all goes to `out`. */
+static void run_finals(struct race *r, struct hmm_model *m, struct hmm_work *w,
+                       const struct hmm_fit_opts *o, struct ends *ends, struct hmm_fit *out,
+                       double *scratch)
+{
+    struct hmm_bounds bounds;
+    int most = ends->n + o->finalists;
+
+    if (o->semifinalists)
+        run_semifinals(r, m, w, o, out, scratch);
+    hmm_bounds_of(&bounds, w, m, o->sd_least, o->sd_most);
+    for (int i = 0; i < r->n && ends->n < most && ends->n < HMM_STARTS; i++) {
         if (alike(r, i))
             continue;
+        if (ends->n && stopped(o))
+            return;
         load(m, r, i);
         struct hmm_polish p = hmm_polish(m, w, &bounds, NULL, o->newton_most, o->grad_tol, scratch);
 
-        end[out->finals++] = p.loglik;
+        ends->at[ends->n++] = p.loglik;
         out->evaluations += p.evaluations;
-        if (out->finals > 1 && !(p.loglik > out->loglik))
+        if (ends->n > 1 && !(p.loglik > out->loglik))
             continue;
         out->loglik = p.loglik;
         out->grad_most = p.grad_most;
         out->converged = p.converged;
         out->model = *m;
     }
+}
+
+/* A summit often differs from the highest in one state only: takes each state of the best away,
+ * lets the others settle, and adds one in the ways of grow.c. Goes on while that gains. */
+static void run_rounds(struct race *r, struct hmm_model *m, struct hmm_work *w,
+                       const struct hmm_fit_opts *o, struct ends *ends, struct hmm_fit *out,
+                       double *scratch)
+{
+    enum { SETTLE = 6 };
+
+    for (int round = 0; round < o->rounds && !stopped(o); round++) {
+        const struct hmm_model best = out->model;
+        double was = out->loglik;
+
+        r->n = 0;
+        for (int s = 0; s < best.k && !stopped(o); s++) {
+            struct hmm_model base = best;
+            struct hmm_gaps gaps = {.n = 0};
+            double f = 0;
+
+            hmm_drop_state(&base, s);
+            for (int step = 0; step < SETTLE && isfinite(f); step++)
+                f = hmm_em_step(w, &base, o->initial, o->sd_least, o->sd_most);
+            if (!isfinite(f))
+                continue;
+            hmm_find_gaps(&gaps, w, &base);
+            for (int i = 0; i < o->renewed && !(r->n && stopped(o)); i++) {
+                hmm_grow(m, w, &base, &gaps, o->seed + (uint64_t)(round + 1), i);
+                heat(r, m, w, o, false, out);
+            }
+        }
+        run_finals(r, m, w, o, ends, out, scratch);
+        if (!(out->loglik > was + 1e-4))
+            return;
+    }
+}
+
+static void finish(struct hmm_work *w, const struct hmm_fit_opts *o, const struct ends *ends,
+                   struct hmm_fit *out, double *scratch)
+{
+    struct hmm_bounds bounds;
+    struct hmm_polish p = {out->loglik, out->grad_most, 0, out->converged};
     int best = 0;
 
-    for (int i = 0; i < out->finals; i++)
-        best += end[i] > out->loglik - 1e-3;
-    out->best_share = out->finals ? (double)best / out->finals : 0;
-    if (!out->finals)
-        return;
-    struct hmm_polish p = {out->loglik, out->grad_most, 0, out->converged};
-
+    for (int i = 0; i < ends->n; i++)
+        best += ends->at[i] > out->loglik - 1e-3;
+    out->finals = ends->n;
+    out->best_share = (double)best / ends->n;
+    hmm_bounds_of(&bounds, w, &out->model, o->sd_least, o->sd_most);
     settle(&out->model, w, &bounds, o, &p, scratch);
     out->loglik = p.loglik;
     out->grad_most = p.grad_most;
@@ -193,7 +280,13 @@ bool hmm_fit(struct hmm_fit *ret, struct hmm_work *w, const struct hmm_fit_opts 
 
     for (int i = 0; i < HMM_STARTS; i++)
         r.at[i].theta = room + i * (r.np + HMM_STATES);
+    struct ends ends = {.n = 0};
+
     run_heats(&r, &m, w, &o, ret);
-    run_finals(&r, &m, w, &o, ret, scratch);
-    return ret->finals > 0;
+    run_finals(&r, &m, w, &o, &ends, ret, scratch);
+    if (!ends.n)
+        return false;
+    run_rounds(&r, &m, w, &o, &ends, ret, scratch);
+    finish(w, &o, &ends, ret, scratch);
+    return true;
 }

@@ -24,6 +24,7 @@ struct hmm_fit_opts {
     double day_offset_s;
     int starts;               /* 0: only `from` */
     int em_steps;             /* of each start before most are given up; 0: 12 */
+    int semifinalists;        /* starts of which the finalists are chosen; 0: all */
     int finalists;            /* starts followed to the end; 0: 4 */
     int newton_most;          /* steps of the quasi-Newton method; 0: 400 */
     double sd_least, sd_most; /* 0: 1e-3 and 10 */
@@ -32,6 +33,8 @@ struct hmm_fit_opts {
     const struct hmm_model *from; /* one more start, or NULL */
     const struct hmm_model *base; /* a good model with k - 1 states, or NULL: */
     int grown;                    /* so many starts are this one with a state added */
+    int rounds;                   /* of replacing one state of the best, while that gains */
+    int renewed;                  /* starts for each state in such a round */
     bool (*stop)(void *arg);      /* asked now and then; may be NULL */
     void *stop_arg;
 };

@@ -40,6 +40,9 @@ void hmm_find_gaps(struct hmm_gaps *ret, struct hmm_work *w, const struct hmm_mo
 void hmm_grow(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
               const struct hmm_gaps *gaps, uint64_t seed, int index);
 
+/* Without state s: who went there goes where it would have gone on to. */
+void hmm_drop_state(struct hmm_model *m, int s);
+
 enum { HMM_STARTS = 128 }; /* remembered of all that ran */
 
 #endif

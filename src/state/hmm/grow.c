@@ -159,6 +159,30 @@ static void split_state(struct hmm_model *m, const struct hmm_model *base, int s
     hmm_tidy(m);
 }
 
+void hmm_drop_state(struct hmm_model *m, int s)
+{
+    const struct hmm_model was = *m;
+    int k = was.k;
+
+    m->k = k - 1;
+    for (int i = s; i + 1 < k; i++) {
+        memcpy(m->emit[i], was.emit[i + 1], sizeof m->emit[i]);
+        m->initial[i] = was.initial[i + 1];
+    }
+    for (int i = 0; i + 1 < k; i++)
+        m->initial[i] /= fmax(1 - was.initial[s], 1e-9);
+    for (int b = 0; b < m->nblocks; b++)
+        for (int i = 0; i + 1 < k; i++)
+            for (int j = 0; j + 1 < k; j++) {
+                const double *q = was.q[b];
+                int a = i + (i >= s), z = j + (j >= s);
+
+                m->q[b][i * (k - 1) + j] =
+                    q[a * k + z] + q[a * k + s] * q[s * k + z] / fmax(-q[s * k + s], 1e-300);
+            }
+    hmm_tidy(m);
+}
+
 static void at_random(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
                       uint64_t *rng, int index, double rate)
 {
