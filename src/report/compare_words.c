@@ -71,16 +71,14 @@ static void add_parts(const struct report_compared *c, const char *during, struc
 
 static void add_crowd(const struct report_compared *c, struct wr_str *out)
 {
-    const struct report_crowd *first = c->crowd.v, *last = first + c->crowd.n - 1;
-
     if (!c->crowd.n || !(c->per_other.slope > 0) || c->per_other.r2 < least_part)
         return;
     wr_str_addf(out,
                 "%s: each further client of other jobs on a rank's server adds %.3g ms to its I/O, "
                 "from %u to %u of them; their number explains %.0f %% of the differences between "
                 "ranks\n",
-                c->job, c->per_other.slope / 1e6, first->others, last->others,
-                100 * c->per_other.r2);
+                c->job, c->per_other.slope / 1e6, c->crowd.v[0].others,
+                c->crowd.v[c->crowd.n - 1].others, 100 * c->per_other.r2);
 }
 
 void report_compare_words(const struct report_compared *c, struct wr_str *out)
