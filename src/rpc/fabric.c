@@ -6,6 +6,7 @@
  * a number, which its messages carry from then on.
  */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <netinet/in.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -39,8 +40,20 @@ struct work {
     uint8_t *at;
 };
 
+/* The library is opened when it is wanted: merely being linked with it costs every start
+ * of the program the 0.2 s that some of its drivers take to look for their hardware. */
+struct library {
+    int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+                   const struct fi_info *hints, struct fi_info **ret);
+    void (*freeinfo)(struct fi_info *info);
+    struct fi_info *(*dupinfo)(const struct fi_info *info);
+    int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **ret, void *context);
+    const char *(*strerror)(int code);
+};
+
 struct fabric {
     struct rpc_ep ep;
+    struct library lib;
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
@@ -72,19 +85,42 @@ static struct fabric *of(struct rpc_ep *ep)
 
 /* ---- open ---- */
 
-#define TRY(call, what)                                                          \
-    do {                                                                         \
-        int failed_ = (int)(call);                                               \
-        if (failed_)                                                             \
-            return wr_fail(err, WR_SYSTEM,                                       \
-                           "libfabric: %s: %s; try another provider, see "       \
-                           "`fi_info`",                                          \
-                           what, fi_strerror(failed_ < 0 ? -failed_ : failed_)); \
+#define TRY(call, what)                                                              \
+    do {                                                                             \
+        int failed_ = (int)(call);                                                   \
+        if (failed_)                                                                 \
+            return wr_fail(err, WR_SYSTEM,                                           \
+                           "libfabric: %s: %s; try another provider, see "           \
+                           "`fi_info`",                                              \
+                           what, f->lib.strerror(failed_ < 0 ? -failed_ : failed_)); \
     } while (0)
 
-static struct fi_info *wanted(const struct rpc_ep_opts *o)
+static bool open_library(struct library *lib, struct wr_err *err)
 {
-    struct fi_info *h = fi_allocinfo();
+    const struct {
+        const char *name;
+        void *at;
+    } want[] = {
+        {"fi_getinfo", &lib->getinfo},   {"fi_freeinfo", &lib->freeinfo},
+        {"fi_dupinfo", &lib->dupinfo},   {"fi_fabric", &lib->fabric},
+        {"fi_strerror", &lib->strerror},
+    };
+    void *so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        void *symbol = so ? dlsym(so, want[i].name) : NULL;
+
+        if (!symbol)
+            return wr_fail(err, WR_SYSTEM, "%s; install libfabric1, or use transport: shm",
+                           dlerror());
+        memcpy(want[i].at, &symbol, sizeof symbol);
+    }
+    return true;
+}
+
+static struct fi_info *wanted(const struct library *lib, const struct rpc_ep_opts *o)
+{
+    struct fi_info *h = lib->dupinfo(NULL);
 
     h->caps =
         FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV;
@@ -102,25 +138,25 @@ static struct fi_info *wanted(const struct rpc_ep_opts *o)
 static bool find_provider(struct fabric *f, struct wr_err *err)
 {
     const struct rpc_ep_opts *o = &f->ep.o;
-    struct fi_info *hints = wanted(o);
+    struct fi_info *hints = wanted(&f->lib, o);
     const char *node = o->bind ? o->bind : "127.0.0.1";
-    int failed = fi_getinfo(FI_VERSION(1, 14), node, NULL, FI_SOURCE, hints, &f->info);
+    int failed = f->lib.getinfo(FI_VERSION(1, 14), node, NULL, FI_SOURCE, hints, &f->info);
 
     /* Names that are no addresses must be the provider's own, or all would have the same. */
     if (!failed && !o->bind && f->info->addr_format == FI_ADDR_STR) {
-        fi_freeinfo(f->info);
+        f->lib.freeinfo(f->info);
         f->info = NULL;
         failed = -FI_ENODATA;
     }
     if (failed && !o->bind)
-        failed = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &f->info);
-    fi_freeinfo(hints);
+        failed = f->lib.getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &f->info);
+    f->lib.freeinfo(hints);
     if (failed)
         return wr_fail(err, WR_INPUT,
                        "libfabric has no provider \"%s\" with messages and RMA%s%s: "
                        "%s; `fi_info` lists what there is",
                        o->provider ? o->provider : "any", o->bind ? " at " : "",
-                       o->bind ? o->bind : "", fi_strerror(-failed));
+                       o->bind ? o->bind : "", f->lib.strerror(-failed));
     return true;
 }
 
@@ -143,7 +179,7 @@ static bool open_endpoint(struct fabric *f, struct wr_err *err)
 {
     struct fi_av_attr av = {.type = FI_AV_UNSPEC, .count = f->ep.o.peers + 1};
 
-    TRY(fi_fabric(f->info->fabric_attr, &f->fabric, f), "opening the fabric");
+    TRY(f->lib.fabric(f->info->fabric_attr, &f->fabric, f), "opening the fabric");
     TRY(fi_domain(f->fabric, f->info, &f->domain, f), "opening the domain");
     TRY(fi_av_open(f->domain, &av, &f->av, f), "a table of addresses");
     if (!open_queue(f, err))
@@ -231,7 +267,7 @@ static void fabric_close(struct rpc_ep *ep)
         if (fids[i])
             fi_close(fids[i]);
     if (f->info)
-        fi_freeinfo(f->info);
+        f->lib.freeinfo(f->info);
     if (f->buffers)
         munmap(f->buffers, f->buffers_b);
     if (ep->bulk)
@@ -244,8 +280,8 @@ static bool fabric_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct
     struct fabric *f = wr_zalloc(1, sizeof *f);
 
     f->ep = (struct rpc_ep){.t = &rpc_fabric, .o = *o, .inlined = RPC_INLINE_MOST};
-    if (!find_provider(f, err) || !open_endpoint(f, err) || !open_memory(f, err) ||
-        !post_all(f, err)) {
+    if (!open_library(&f->lib, err) || !find_provider(f, err) || !open_endpoint(f, err) ||
+        !open_memory(f, err) || !post_all(f, err)) {
         fabric_close(&f->ep);
         return false;
     }
