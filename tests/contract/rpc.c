@@ -257,6 +257,8 @@ static void check_token(const struct rpc_transport *t, const struct rpc_opts *o,
     other.hello_ms = 200;
     assert_false(rpc_client_open(&c, &other, board->address, take, &a, &err));
     assert_null(c);
+    for (int i = 0; i < 5000 && !board->dropped[RPC_DROP_TOKEN]; i++)
+        usleep(1000); /* the server may get its turn only now */
     assert_true(board->dropped[RPC_DROP_TOKEN] > 0);
 }
 
