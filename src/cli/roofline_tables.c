@@ -111,6 +111,18 @@ static struct stat_range mva_total(const struct stat_roof *r, double servers, do
                                clients * stat_roof_mva(r, 1, servers, clients, STAT_SERVICE_EXP)};
 }
 
+/* Every metric of every system that has it. */
+typedef void put_fn(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m,
+                    const struct roofline_ask *ask);
+
+static void put_each(struct cli_table *t, const struct roofline_ask *ask, put_fn *put)
+{
+    for (size_t i = 0; i < ask->params->system.n; i++)
+        for (int m = 0; m < ROOFLINE_METRICS; m++)
+            if (ask->params->system.v[i].has[m])
+                put(t, &ask->params->system.v[i], (enum roofline_metric)m, ask);
+}
+
 static void put_model_row(struct cli_table *t, const struct roofline_system *s,
                           enum roofline_metric m, const struct roofline_ask *ask)
 {
@@ -138,10 +150,7 @@ static void put_model_row(struct cli_table *t, const struct roofline_system *s,
 
 static void put_model(struct cli_table *t, const struct roofline_ask *ask)
 {
-    for (size_t i = 0; i < ask->params->system.n; i++)
-        for (int m = 0; m < ROOFLINE_METRICS; m++)
-            if (ask->params->system.v[i].has[m])
-                put_model_row(t, &ask->params->system.v[i], (enum roofline_metric)m, ask);
+    put_each(t, ask, put_model_row);
 }
 
 /* ---- every number of nodes up to the allocation's ---- */
@@ -188,10 +197,7 @@ static void put_grid_of(struct cli_table *t, const struct roofline_system *s,
 
 static void put_grid(struct cli_table *t, const struct roofline_ask *ask)
 {
-    for (size_t i = 0; i < ask->params->system.n; i++)
-        for (int m = 0; m < ROOFLINE_METRICS; m++)
-            if (ask->params->system.v[i].has[m])
-                put_grid_of(t, &ask->params->system.v[i], (enum roofline_metric)m, ask);
+    put_each(t, ask, put_grid_of);
 }
 
 /* ---- the knee, sharp and round ---- */
@@ -217,12 +223,14 @@ static double roof_mid(const struct stat_roof *r, double x)
                 x * stat_range_mid(r->server));
 }
 
-static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m)
+static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m,
+                       const struct roofline_ask *ask)
 {
     static const double parts[][2] = {{1, 16}, {1, 8}, {1, 5}, {1, 4}, {1, 3},
                                       {1, 2},  {1, 1}, {2, 1}, {4, 1}};
     const struct stat_roof *r = &s->roof[m];
 
+    (void)ask;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         double servers = parts[i][0], clients = parts[i][1];
         struct stat_roof_point p = stat_roof_at(r, servers, clients);
@@ -240,10 +248,7 @@ static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enu
 
 static void put_mva(struct cli_table *t, const struct roofline_ask *ask)
 {
-    for (size_t i = 0; i < ask->params->system.n; i++)
-        for (int m = 0; m < ROOFLINE_METRICS; m++)
-            if (ask->params->system.v[i].has[m])
-                put_mva_of(t, &ask->params->system.v[i], (enum roofline_metric)m);
+    put_each(t, ask, put_mva_of);
 }
 
 /* ---- measured points ---- */
@@ -367,30 +372,28 @@ static const struct cli_column short_columns[] = {
     {"mva_max", "to"},         {"bound", NULL},   {"best", "best servers"},
 };
 
+static void put_short_row(struct cli_table *t, const struct roofline_system *s,
+                          enum roofline_metric m, const struct roofline_ask *ask)
+{
+    const struct stat_roof *r = &s->roof[m];
+    double servers = ask->server_nodes * s->per_node, clients = ask->client_nodes * s->per_node;
+    uint64_t all = ask->processes ? ask->processes : (uint64_t)(servers + clients);
+    struct stat_roof_point p = stat_roof_at(r, servers, clients);
+
+    put_name(t, s, m);
+    cli_table_text(t, roofline_metrics[m].unit);
+    cli_table_real(t, stat_range_mid(r->client));
+    cli_table_real(t, stat_range_mid(r->server));
+    cli_table_real(t, stat_roof_knee_mid(r));
+    put_range(t, p.total);
+    put_range(t, mva_total(r, servers, clients));
+    cli_table_text(t, p.bound_lo == p.bound_hi ? stat_bound_names[p.bound_lo] : "either");
+    cli_table_int(t, all < 2 ? 0 : (int64_t)stat_roof_best_servers(r, all));
+}
+
 static void put_short(struct cli_table *t, const struct roofline_ask *ask)
 {
-    for (size_t i = 0; i < ask->params->system.n; i++)
-        for (int m = 0; m < ROOFLINE_METRICS; m++) {
-            const struct roofline_system *s = &ask->params->system.v[i];
-            const struct stat_roof *r = &s->roof[m];
-            double servers = ask->server_nodes * s->per_node;
-            double clients = ask->client_nodes * s->per_node;
-            uint64_t all = ask->processes ? ask->processes : (uint64_t)(servers + clients);
-
-            if (!s->has[m])
-                continue;
-            struct stat_roof_point p = stat_roof_at(r, servers, clients);
-
-            put_name(t, s, (enum roofline_metric)m);
-            cli_table_text(t, roofline_metrics[m].unit);
-            cli_table_real(t, stat_range_mid(r->client));
-            cli_table_real(t, stat_range_mid(r->server));
-            cli_table_real(t, stat_roof_knee_mid(r));
-            put_range(t, p.total);
-            put_range(t, mva_total(r, servers, clients));
-            cli_table_text(t, p.bound_lo == p.bound_hi ? stat_bound_names[p.bound_lo] : "either");
-            cli_table_int(t, all < 2 ? 0 : (int64_t)stat_roof_best_servers(r, all));
-        }
+    put_each(t, ask, put_short_row);
 }
 
 struct view {
