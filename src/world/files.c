@@ -222,18 +222,12 @@ bool world_files_plan(struct world *w, const struct conf *conf, struct place *pl
 static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                       enum store_class cls, uint64_t user)
 {
-    struct world *w = ctx;
-
-    meter_sent(&w->meter, src, bytes, w->sim.now);
-    net_send(w->net, src, dst, bytes, app, (uint8_t)(RANK_CLASSES + cls), user);
+    world_send(ctx, src, dst, bytes, app, (uint8_t)(RANK_CLASSES + cls), user);
 }
 
 void world_files_arrived(struct world *w, const struct net_msg *m)
 {
-    struct cause_trip trip = {.begin_ps = m->t_post_ps,
-                              .post_ps = m->t_post_ps,
-                              .first_ps = m->t_first_ps,
-                              .idle_ps = net_idle_ps(w->net, m->src, m->dst, m->bytes)};
+    struct cause_trip trip = world_trip(w, m, true);
 
     store_arrived(w->store, m->user, &trip);
 }

@@ -109,13 +109,28 @@ static bool keep_active(struct world *w, const struct conf *conf, struct wr_err 
 
 /* ---- the wire ---- */
 
+void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                uint8_t cls, uint64_t user)
+{
+    meter_sent(&w->meter, src, bytes, w->sim.now);
+    net_send(w->net, src, dst, bytes, app, cls, user);
+}
+
+struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived)
+{
+    return (struct cause_trip){
+        .begin_ps = m->t_post_ps,
+        .post_ps = m->t_post_ps,
+        .first_ps = m->t_first_ps,
+        .idle_ps = arrived ? net_idle_ps(w->net, m->src, m->dst, m->bytes)
+                           : net_inject_ps(w->net, m->bytes),
+    };
+}
+
 static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                       uint8_t cls, uint64_t user)
 {
-    struct world *w = ctx;
-
-    meter_sent(&w->meter, src, bytes, w->sim.now);
-    net_send(w->net, src, dst, bytes, app, cls, user);
+    world_send(ctx, src, dst, bytes, app, cls, user);
 }
 
 uint32_t world_lp(void *ctx, uint32_t node)
@@ -128,14 +143,8 @@ uint32_t world_lp(void *ctx, uint32_t node)
 static void wire_trip(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret)
 {
     const struct world *w = ctx;
-    const struct net_msg *m = net_msg_at(w->net, it);
 
-    *ret = (struct cause_trip){
-        .post_ps = m->t_post_ps,
-        .first_ps = m->t_first_ps,
-        .idle_ps = arrived ? net_idle_ps(w->net, m->src, m->dst, m->bytes)
-                           : net_inject_ps(w->net, m->bytes),
-    };
+    *ret = world_trip(w, net_msg_at(w->net, it), arrived);
 }
 
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)

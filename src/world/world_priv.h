@@ -54,6 +54,10 @@ enum {
     WORLD_EV_STORE = WORLD_EV_RANK + RANK_EV_KINDS,
 };
 
+/* A message of ranks or of storage: sent and counted; and how it came about. */
+void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                uint8_t cls, uint64_t user);
+struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived);
 uint32_t world_lp(void *ctx, uint32_t node); /* for wires */
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err);
 void world_jobs_close(struct world *w);
