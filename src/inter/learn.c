@@ -12,24 +12,39 @@ static const char *mode_of(const struct inter_job *j)
     return j->mode ? j->mode : "";
 }
 
+/* One process has its file for itself in either mode: when its mode is not told it is any. */
+static bool any_mode(const char *mode, size_t processes)
+{
+    return !*mode && processes == 1;
+}
+
 /* ---- jobs alone ---- */
 
-const struct inter_alike *inter_find_alike(const struct inter_lesson *l, const char *mode,
-                                           size_t processes, size_t nodes)
+static const struct inter_alike *find_exactly(const struct inter_lesson *l, const char *mode,
+                                              size_t processes, size_t nodes)
 {
     for (size_t i = 0; i < l->alike.n; i++) {
         const struct inter_alike *a = &l->alike.v[i];
 
-        if (!strcmp(a->mode, mode) && a->processes == processes && a->nodes == nodes)
+        if ((!mode || !strcmp(a->mode, mode)) && a->processes == processes && a->nodes == nodes)
             return a;
     }
     return NULL;
 }
 
+const struct inter_alike *inter_find_alike(const struct inter_lesson *l, const char *mode,
+                                           size_t processes, size_t nodes)
+{
+    const struct inter_alike *a = find_exactly(l, mode, processes, nodes);
+
+    if (!a && processes == 1)
+        a = find_exactly(l, *mode ? "" : NULL, 1, nodes);
+    return a;
+}
+
 static void add_alone(struct inter_lesson *l, const struct inter_job *j)
 {
-    const struct inter_alike *found =
-        inter_find_alike(l, mode_of(j), inter_processes(j), j->nnodes);
+    const struct inter_alike *found = find_exactly(l, mode_of(j), inter_processes(j), j->nnodes);
 
     if (!found) {
         wr_vec_push(&l->alike, (struct inter_alike){.mode = wr_arena_strdup(&l->arena, mode_of(j)),
@@ -87,31 +102,42 @@ static struct inter_carried *carried_of(struct inter_lesson *l, const char *mode
     return &l->carried.v[found - l->carried.v];
 }
 
+static void carry_alike(struct inter_carried *c, const struct inter_alike *a)
+{
+    c->runs[0] += a->rates.n;
+    if (a->mid_bps > c->by_active[0]) {
+        c->by_active[0] = a->mid_bps;
+        c->low = a->low_bps / a->mid_bps;
+        c->high = a->high_bps / a->mid_bps;
+    }
+}
+
 /* The most that some kind of job reaches alone is what the server carries at least. */
 static void carry_one(struct inter_lesson *l)
 {
-    for (size_t i = 0; i < l->alike.n; i++) {
-        const struct inter_alike *a = &l->alike.v[i];
-        struct inter_carried *c = carried_of(l, a->mode);
-
-        c->runs[0] += a->rates.n;
-        if (a->mid_bps > c->by_active[0]) {
-            c->by_active[0] = a->mid_bps;
-            c->low = a->low_bps / a->mid_bps;
-            c->high = a->high_bps / a->mid_bps;
-        }
-    }
+    for (size_t i = 0; i < l->alike.n; i++)
+        carry_alike(carried_of(l, l->alike.v[i].mode), &l->alike.v[i]);
+    for (size_t i = 0; i < l->alike.n; i++)
+        for (size_t k = 0; k < l->carried.n; k++)
+            if (*l->carried.v[k].mode && any_mode(l->alike.v[i].mode, l->alike.v[i].processes))
+                carry_alike(&l->carried.v[k], &l->alike.v[i]);
 }
 
 /* All of one mode, or "" where they differ. */
 static const char *group_mode(const struct inter_set *s)
 {
-    const char *mode = mode_of(&s->job[0]);
+    const char *mode = NULL;
 
-    for (size_t i = 1; i < s->njobs; i++)
-        if (strcmp(mode_of(&s->job[i]), mode) != 0)
+    for (size_t i = 0; i < s->njobs; i++) {
+        const struct inter_job *j = &s->job[i];
+
+        if (any_mode(mode_of(j), inter_processes(j)))
+            continue;
+        if (mode && strcmp(mode_of(j), mode) != 0)
             return "";
-    return mode;
+        mode = mode_of(j);
+    }
+    return mode ? mode : "";
 }
 
 /* What a run of several carried: all volume over the time in which somebody was at work, which a
@@ -316,10 +342,17 @@ static const struct inter_carried *server_for(const struct inter_lesson *l,
                                               struct wr_err *err)
 {
     const struct inter_carried *least = NULL;
+    bool modes = false;
 
+    for (size_t i = 0; i < n; i++)
+        modes |= !any_mode(ask[i].mode, ask[i].processes);
     for (size_t i = 0; i < n; i++) {
         const struct inter_carried *c = inter_find_carried(l, ask[i].mode);
 
+        if (any_mode(ask[i].mode, ask[i].processes) && modes)
+            continue; /* the others decide */
+        if (!c && any_mode(ask[i].mode, ask[i].processes))
+            c = l->carried.v;
         if (!c) {
             wr_fail(err, WR_INPUT,
                     "no run alone has the mode \"%s\", so what the server carries then is not "

@@ -93,6 +93,34 @@ static void capacity_and_caps_are_learnt_by_kind_and_mode(void **state)
     inter_lesson_fini(&l);
 }
 
+/* A profile of one process tells no mode: it is a job of whatever mode the others have. */
+static void a_job_of_one_process_goes_with_any_mode(void **state)
+{
+    struct files f = name_files(*state);
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+
+    make_mode(f.path[0], 0, NULL, (struct made_job){"A", 1, 4, 0, 10, .rate_bps = 9e6});
+    make_mode(f.path[1], 20, "private", (struct made_job){"A", 4, 4, 0, 10, .rate_bps = 2e6});
+    make_mode(f.path[2], 40, "shared", (struct made_job){"A", 4, 4, 0, 10, .rate_bps = 2.5e6});
+    add(&l, &f, 0, 3, INTER_TEACHES);
+    must(inter_lesson_learn(&l, false, &err), err);
+    assert_near(inter_find_carried(&l, "private")->by_active[0], 9e6);
+    assert_near(inter_find_carried(&l, "shared")->by_active[0], 10e6);
+    assert_near(inter_find_alike(&l, "shared", 1, 1)->mid_bps, 9e6);
+    assert_null(inter_find_alike(&l, "", 4, 1));
+
+    struct inter_ask ask[] = {{"", 1, 1, 30e6, 0}, {"shared", 4, 1, 30e6, 0}};
+    struct inter_told told[2];
+
+    /* 10 MB/s for two. */
+    must(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err), err);
+    assert_near(told[0].runtime_s, 6);
+    assert_near(told[1].runtime_s, 6);
+    assert_false(told[0].guessed || told[1].guessed);
+    inter_lesson_fini(&l);
+}
+
 static void runs_that_share_time_went_on_together(void **state)
 {
     struct files f = name_files(*state);
@@ -222,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_PLACE(capacity_and_caps_are_learnt_by_kind_and_mode),
+        IN_PLACE(a_job_of_one_process_goes_with_any_mode),
         IN_PLACE(runs_that_share_time_went_on_together),
         IN_PLACE(runs_together_teach_what_is_carried_with_so_many),
         IN_PLACE(without_a_run_alone_nothing_is_predicted),
