@@ -145,6 +145,7 @@ static void add_target(struct prof_sampler *s, const char *path)
         close(t.fd);
         return;
     }
+    madvise(map, t.size, MADV_RANDOM); /* a page that is touched brings no others */
     t.map = map;
     t.head = map;
     t.pid = t.head->pid;

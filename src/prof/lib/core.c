@@ -252,6 +252,8 @@ static char *map_file(int fd, const struct prof_head *h)
 
     if (at == MAP_FAILED)
         return at;
+    /* Touching one page of a sparse file must not bring in, and clear, thousands ahead of it. */
+    syscall(SYS_madvise, at, size, MADV_RANDOM);
     lib.slots_ready = EARLY_SLOTS;
     lib.log_ready = 0;
     lib.populate = !syscall(SYS_madvise, at, PROF_HEAD_B, MADV_POPULATE_WRITE);
