@@ -1,5 +1,7 @@
 /* Real programs do the same with and without the library: output, exit status, files left behind.
  * And a profile that cannot be written costs the job nothing but a warning. */
+#include <fcntl.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +12,13 @@
 
 #include "base/file.h"
 #include "prof_lab.h"
+
+/* Two ranks of the small job of prof_mpi.c; in sight of the tests' programs. */
+#define MPI_JOB(run, program)                                                    \
+    run " $TESTS/" program,                                                      \
+        "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; " run \
+        " -n 2 $TESTS/" program " ./f; echo $?; stat -c %s f",                   \
+        4 << 20
 
 /* Each runs in an empty directory; what it prints and the files it leaves are compared. `bytes`:
  * how much storage it writes at least, so that a library that sees nothing is found out. */
@@ -69,6 +78,12 @@ static const struct program {
      " --output=/dev/null --fallocate=none --thread=0 2>/dev/null; echo $e $?; done; rm -f f "
      "*.state",
      200000},
+    {MPI_JOB("mpirun.mpich", "prof-mpi-mpich")},
+    {MPI_JOB("mpirun.openmpi", "prof-mpi-openmpi")},
+    {"ior",
+     "ior -a POSIX -w -r -k -F -b 1m -t 64k -i 2 -o f > /dev/null; echo $?; ior -a POSIX -w -W "
+     "-G 5 -k -b 1m -t 256k -e -o g > /dev/null; echo $?",
+     2 << 20},
 };
 
 enum { NPROGRAMS = sizeof programs / sizeof programs[0] };
@@ -138,11 +153,11 @@ static void take_output(const char *out, struct wr_str *to)
     unlink(out);
 }
 
-static bool is_there(const char *name)
+static bool are_there(const char *name)
 {
     struct wr_str command = {0};
 
-    wr_str_addf(&command, "command -v %s >/dev/null 2>&1", name);
+    wr_str_addf(&command, "for p in %s; do command -v $p >/dev/null || exit 1; done", name);
     bool there = !system(command.s);
 
     wr_str_fini(&command);
@@ -184,7 +199,7 @@ static void programs_do_the_same_with_and_without_the_library(void **state)
     (void)state;
     lab_open(&l);
     for (int i = 0; i < NPROGRAMS; i++) {
-        if (!is_there(programs[i].needs)) {
+        if (!are_there(programs[i].needs)) {
             print_message("%s is not installed: left out\n", programs[i].needs);
             continue;
         }
@@ -271,12 +286,109 @@ static void a_full_disk_costs_records_but_not_the_job(void **state)
     assert_int_equal(many, 0);
 }
 
+/* A copy of prof-ways, run by a user who is nobody with the library set; returns its exit status.
+ * What it says on standard error is left in "said". */
+static int as_nobody(const struct lab *l, const char *program, const char *dir, const char *data,
+                     const char *said)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (!pid) {
+        int out = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+        dup2(out, 2);
+        setenv("LD_PRELOAD", l->lib, 1);
+        setenv("WEIR_PROF_DIR", dir, 1);
+        if (setsid() < 0 || setgroups(0, NULL) || setgid(65534) || setuid(65534))
+            _exit(98);
+        execl(program, program, "write", data, NULL);
+        _exit(99);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int count_profiles(const char *dir)
+{
+    DIR *d = opendir(dir);
+    int n = 0;
+
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += strstr(e->d_name, PROF_ENDING) != NULL;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* Without the bit the same program is profiled, so that the test can see a difference. */
+static const char *try_setuid(struct lab *l)
+{
+    char here[PATH_MAX], program[PATH_MAX], profiles[PATH_MAX], data[PATH_MAX], said[PATH_MAX];
+    struct wr_str command = {0};
+    const char *why = NULL;
+    struct stat st;
+
+    assert_non_null(realpath(l->dir, here));
+    snprintf(program, sizeof program, "%.4000s/ways", here);
+    snprintf(profiles, sizeof profiles, "%.4000s/profiles", here);
+    snprintf(data, sizeof data, "%.4000s/data", here);
+    snprintf(said, sizeof said, "%.4000s/said", here);
+    wr_str_addf(&command, "cp '%s' '%s'", l->ways, program);
+    assert_int_equal(system(command.s), 0);
+    assert_false(chmod(here, 0755) || chmod(profiles, 0777) || chmod(data, 0777));
+    assert_false(chmod(program, 0755));
+    if (as_nobody(l, program, profiles, data, said) || count_profiles(profiles) != 1)
+        why = "another user cannot run programs here";
+    lab_clear(profiles);
+    lab_clear(data);
+    if (!why) {
+        assert_false(chown(program, 0, 0) || chmod(program, 04755));
+        assert_int_equal(as_nobody(l, program, profiles, data, said), 0);
+        strncat(data, "/data", sizeof data - strlen(data) - 1);
+        assert_int_equal(stat(data, &st), 0);
+        if (st.st_uid)
+            why = "the bit has no effect here (nosuid)";
+    }
+    if (!why) {
+        assert_int_equal(st.st_size, 1 << 20);
+        assert_int_equal(count_profiles(profiles), 0);
+        assert_int_equal(stat(said, &st), 0);
+        assert_int_equal(st.st_size, 0);
+    }
+    unlink(program);
+    unlink(said);
+    wr_str_fini(&command);
+    return why;
+}
+
+static void a_setuid_program_is_left_alone(void **state)
+{
+    const char *why = "only root can make one";
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    if (!geteuid())
+        why = try_setuid(&l);
+    lab_close(&l);
+    if (why) {
+        print_message("a setuid program cannot be tried: %s\n", why);
+        skip();
+    }
+}
+
 int main(void)
 {
+    char tests_dir[PATH_MAX];
+
+    if (realpath("tests", tests_dir))
+        setenv("TESTS", tests_dir, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_do_the_same_with_and_without_the_library),
         cmocka_unit_test(a_directory_that_is_not_there_costs_one_warning),
         cmocka_unit_test(preloaded_by_hand_a_job_is_profiled_too),
+        cmocka_unit_test(a_setuid_program_is_left_alone),
         cmocka_unit_test(a_full_disk_costs_records_but_not_the_job),
     };
 
