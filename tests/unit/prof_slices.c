@@ -4,9 +4,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <time.h>
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "prof_lab.h"
 
 enum { MIB = 1 << 20 };
@@ -64,62 +66,132 @@ static void slices_add_up_to_totals_for_every_entity(void **state)
     lab_close(&l);
 }
 
-/* In which slices a process wrote: from the first to the last. */
-static void written_in(const struct prof_job *j, uint32_t entity, uint32_t *first, uint32_t *last)
+/* When the writes of one process began and ended, as it saw it. */
+struct ticks {
+    int64_t n, *us; /* began, ended, began, ... */
+};
+
+static struct ticks read_ticks(const struct lab *l, uint32_t pid)
 {
-    *first = UINT32_MAX;
-    *last = 0;
-    for (size_t i = 0; i < j->cells.n; i++)
-        if (j->cells.v[i].entity == entity && j->cells.v[i].value[PROF_W_write_bytes] > 0) {
-            *first = j->cells.v[i].slice < *first ? j->cells.v[i].slice : *first;
-            *last = j->cells.v[i].slice;
-        }
+    struct wr_err err = {0};
+    char path[200], *text;
+    size_t len;
+
+    snprintf(path, sizeof path, "%s/times.%u", l->dir, pid);
+    if (!wr_file_read(&text, &len, path, 1 << 20, &err))
+        fail_msg("%s", err.text);
+    unlink(path);
+    struct ticks t = {.n = ((int64_t *)(void *)text)[1], .us = (int64_t *)(void *)text};
+
+    assert_true(t.us[0] == pid && len == (size_t)(2 * t.n + 2) * 8);
+    return t;
 }
 
-/* Two processes write 1 ms after and 1 ms before edges that are 100 ms apart (with the coarse clock
- * 6 ms and 8 ms, because its tick lasts 4): both are in the same slice, and in one. Says nothing
- * when the machine was too busy to write then, or to look. */
-enum verdict { RIGHT, WRONG, BUSY };
-
-static enum verdict two_in_one_slice(struct lab *l, const char *clock)
+/* How far from an edge the slices of a process are really divided, in us: 0 when what is booked
+ * before the edge can be what was done before it, give or take a call. */
+static int64_t off_at(const struct ticks *t, int64_t edge_us, int64_t booked)
 {
-    char *argv[] = {l->ways, (char *)(!strcmp(clock, "coarse") ? "two" : "two_close"), l->data,
-                    NULL};
-    uint32_t first[2], last[2];
-    struct prof_job j;
-    int status = lab_run(l, &j, argv, clock, 100000000, 0);
+    const int64_t *began = t->us + 2, *ended = began + 1;
 
-    assert_true(status == 0 || status == 3);
-    if (status) {
-        prof_job_fini(&j);
-        return BUSY;
+    if (booked > 1 && began[2 * (booked - 2)] > edge_us)
+        return began[2 * (booked - 2)] - edge_us;
+    if (booked + 1 < t->n && ended[2 * (booked + 1)] < edge_us)
+        return ended[2 * (booked + 1)] - edge_us;
+    return 0;
+}
+
+enum { TICK_SLICE = 20000000, EDGES = 25 };
+
+/* For the edges while a process ticked; the first and last slices are left out. */
+static void offs_of(const struct prof_job *j, const struct prof_proc *p, const struct ticks *t,
+                    int64_t *ret)
+{
+    uint32_t first = (uint32_t)((t->us[2] * 1000 - j->origin_ns) / TICK_SLICE) + 1;
+    int64_t booked = 0;
+    uint32_t slice = 0;
+
+    for (size_t i = 0; i < j->cells.n; i++) {
+        const struct prof_cell *c = &j->cells.v[i];
+
+        if (c->entity != p->entity)
+            continue;
+        for (; slice < c->slice; slice++)
+            if (slice >= first && slice < first + EDGES)
+                ret[slice - first] =
+                    off_at(t, (j->origin_ns + (int64_t)(slice + 1) * TICK_SLICE) / 1000, booked);
+        booked += (int64_t)c->value[PROF_W_write_calls];
     }
-    assert_int_equal(j.procs.n, 2);
-    assert_true(j.origin_ns % 100000000 == 0);
-    for (int i = 0; i < 2; i++)
-        written_in(&j, j.procs.v[i].entity, &first[i], &last[i]);
-    bool ok = first[0] == last[0] && first[0] == first[1] && last[0] == last[1];
-    bool late = j.late_ns > 900000;
-
-    prof_job_fini(&j);
-    return late && !ok ? BUSY : ok ? RIGHT : WRONG;
+    assert_int_equal(booked, t->n);
+    assert_true(slice > first + EDGES);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+struct aligned {
+    int64_t low, mid, high; /* how far edges were off, in us */
+    int64_t between;        /* the middle difference of the two processes */
+    int64_t late_us;        /* what the profile says of the sampler */
+};
+
+static struct aligned align_two(struct lab *l, const char *clock)
+{
+    char *argv[] = {l->ways, (char *)"ticks", l->data, NULL};
+    int64_t off[2 * EDGES], between[EDGES];
+    struct ticks t[2];
+    struct prof_job j;
+
+    assert_int_equal(lab_run(l, &j, argv, clock, TICK_SLICE, 0), 0);
+    assert_int_equal(j.procs.n, 2);
+    assert_true(j.origin_ns % TICK_SLICE == 0);
+    for (int i = 0; i < 2; i++) {
+        t[i] = read_ticks(l, j.procs.v[i].head->pid);
+        offs_of(&j, &j.procs.v[i], &t[i], off + i * EDGES);
+    }
+    for (int i = 0; i < EDGES; i++)
+        between[i] = llabs(off[i] - off[EDGES + i]);
+    qsort(off, (size_t)2 * EDGES, sizeof *off, by_size);
+    qsort(between, EDGES, sizeof *between, by_size);
+    struct aligned a = {.low = off[0],
+                        .mid = off[EDGES],
+                        .high = off[2 * EDGES - 1],
+                        .between = between[EDGES / 2],
+                        .late_us = (int64_t)j.late_ns / 1000};
+
+    for (int i = 0; i < 2; i++)
+        free(t[i].us);
+    prof_job_fini(&j);
+    return a;
+}
+
+/* Two processes write all the time and know when. With a clock in the process no edge may be off by
+ * more than that clock's step and 1 ms. The sampler may be late, as late as it says; half of all
+ * edges must be right within 1 ms, in one of a few tries, as others may want the machine. */
 static void slices_of_two_processes_are_aligned_within_a_millisecond(void **state)
 {
+    struct timespec tick;
+    struct aligned a;
     struct lab l;
 
     (void)state;
     lab_open(&l);
-    for (int c = 0; c < 3; c++) {
-        enum verdict v = BUSY;
-
-        for (int i = 0; i < 15 && v == BUSY; i++)
-            v = two_in_one_slice(&l, clocks[c]);
-        if (v == BUSY)
-            print_message("the machine is too busy to tell with the %s clock\n", clocks[c]);
-        assert_true(v != WRONG);
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    a = align_two(&l, "precise");
+    assert_true(a.low > -1000 && a.high < 1000);
+    a = align_two(&l, "coarse");
+    assert_true(a.low > -1000 && a.high < 1000 + tick.tv_nsec / 1000);
+    for (int i = 0; i < 5; i++) {
+        a = align_two(&l, "sampled");
+        assert_true(a.low > -1000 && a.high < 1000 + a.late_us);
+        if (a.mid < 1000 && a.between < 1000)
+            break;
+        print_message("the sampler was late by %lld us in the middle\n", (long long)a.mid);
     }
+    assert_true(a.mid < 1000 && a.between < 1000);
     lab_close(&l);
 }
 
