@@ -39,7 +39,7 @@ static const struct cli_opt show_rows[] = {
      .offset = offsetof(struct show_opts, ranks),
      .value = "N",
      .def = "12",
-     .help = "list at most N processes, those that moved most"},
+     .help = "list at most N processes and N threads, those that moved most"},
     {.name = "ascii",
      .type = CLI_FLAG,
      .offset = offsetof(struct show_opts, ascii),
@@ -62,6 +62,7 @@ static const struct cli_opt show_rows[] = {
     " CAST(sum(CASE WHEN metric IN ('read_estimate', 'write_estimate') THEN value END)"  \
     " AS INTEGER) AS mapped_b"                                                           \
     " FROM slice WHERE entity LIKE '" kind ":%' GROUP BY entity"
+#define MOST_FIRST " ORDER BY ifnull(read_b, 0) + ifnull(written_b, 0) DESC, entity"
 
 static const struct section {
     const char *name, *title, *sql;
@@ -71,16 +72,15 @@ static const struct section {
      "SELECT app, name, ranks AS processes, elapsed_ns / 1e9 AS seconds,"
      " bytes_read AS read_b, bytes_written AS written_b FROM app_stat",
      false},
-    {"mounts", "mounts", SUMS("mount") " ORDER BY read_b + written_b DESC", false},
-    {"files", "files",
-     SUMS("file") " ORDER BY max(ifnull(read_b, 0), ifnull(written_b, 0)) DESC"
-                  " LIMIT 20",
-     false},
+    {"mounts", "mounts", SUMS("mount") MOST_FIRST, false},
+    {"files", "files", SUMS("file") MOST_FIRST " LIMIT 20", false},
     {"ranks", "processes",
      "SELECT app || '.' || rank AS process, node, elapsed_ns / 1e9 AS seconds, bytes_read AS "
      "read_b,"
      " bytes_written AS written_b, io_ns / 1e9 AS io_s FROM rank_stat"
      " ORDER BY bytes_read + bytes_written DESC, app, rank LIMIT ?1",
+     true},
+    {"threads", "threads of processes that have several", SUMS("thread") MOST_FIRST " LIMIT ?1",
      true},
 };
 

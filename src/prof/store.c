@@ -137,6 +137,28 @@ static bool put_processes(struct run *run, const struct prof_job *j, struct wr_e
     return ok;
 }
 
+/* And their threads, where they have several. */
+static bool put_threads(struct run *run, const struct prof_job *j, struct wr_err *err)
+{
+    struct wr_str t = {0};
+    bool any = false;
+
+    wr_str_add(&t, "app,rank,thread,tid\n");
+    for (size_t i = 0; i < j->threads.n; i++) {
+        const struct prof_thread *th = &j->threads.v[i];
+        const struct prof_proc *p = &j->procs.v[th->proc];
+
+        if (th->entity == UINT32_MAX || th->first != i)
+            continue;
+        wr_str_addf(&t, "%u,%u,%u,%u\n", p->app, p->rank, th->number, th->tid);
+        any = true;
+    }
+    bool ok = !any || run_put_input(run, "threads.csv", t.s, t.n, err);
+
+    wr_str_fini(&t);
+    return ok;
+}
+
 static bool put_summary(struct run *run, const struct prof_job *j, struct wr_err *err)
 {
     double total[PROF_METRICS] = {0}, other[2] = {0};
@@ -170,5 +192,5 @@ static bool put_summary(struct run *run, const struct prof_job *j, struct wr_err
 bool prof_store(struct run *run, const struct prof_job *j, struct wr_err *err)
 {
     return put_summary(run, j, err) && put_apps(run, j, err) && put_ranks(run, j, err) &&
-           put_slices(run, j, err) && put_processes(run, j, err);
+           put_slices(run, j, err) && put_processes(run, j, err) && put_threads(run, j, err);
 }

@@ -276,6 +276,35 @@ static void images_of_one_process_are_one_process(void **state)
     prof_job_fini(&j);
 }
 
+/* Two threads, and what the process executed later, which goes on with the first. */
+static void threads_are_told_apart_where_there_are_several(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m[0], 100000, 101000, 10);
+    m[0].head->slots_n = 2;
+    make_slot(&m[0], 1)->tid = 9;
+    make_record(&m[0], 100000, 101000, 0);
+    m[0].log[1].slot = 1;
+    prof_rows(make_slot(&m[0], 1), MAKE_NAMES)[MAKE_MOUNT].word[PROF_BYTES + PROF_WRITE] = 10;
+    m[1].head->start_ns++;
+    make_record(&m[1], 102000, 103000, 5);
+    make_record(&m[2], 102000, 103000, 7);
+    assert_true(job_of(&j, m, 3, &err));
+    assert_int_equal(j.procs.n, 2);
+    assert_true(at(&j, "rank:0.0", 0, PROF_W_write_bytes) == 20);
+    assert_true(at(&j, "thread:0.0.0", 0, PROF_W_write_bytes) == 10);
+    assert_true(at(&j, "thread:0.0.1", 0, PROF_W_write_bytes) == 10);
+    assert_true(at(&j, "thread:0.0.0", 2, PROF_W_write_bytes) == 5);
+    /* A process with one thread has no series for it. */
+    assert_true(at(&j, "rank:0.1", 2, PROF_W_write_bytes) == 7);
+    assert_true(at(&j, "thread:0.1.0", 2, PROF_W_write_bytes) == 0);
+    prof_job_fini(&j);
+}
+
 static void jobs_of_different_names_are_different_apps(void **state)
 {
     struct make m[] = {make_profile(7), make_profile(8)};
@@ -308,6 +337,7 @@ int main(void)
         cmocka_unit_test(clocks_of_two_machines_that_disagree_are_told),
         cmocka_unit_test(ranks_of_mpi_come_first_under_their_numbers),
         cmocka_unit_test(images_of_one_process_are_one_process),
+        cmocka_unit_test(threads_are_told_apart_where_there_are_several),
         cmocka_unit_test(jobs_of_different_names_are_different_apps),
     };
 

@@ -31,6 +31,8 @@ static void a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly(void 
     (void)state;
     lab_open(&l);
     for (int c = 0; c < 3; c++) {
+        int threads = 0;
+
         assert_int_equal(lab_way(&l, &j, "mix", clocks[c]), 0);
         assert_int_equal(j.procs.n, 4);
         assert_true(lab_total(&j, PROF_W_write_bytes) == 768.0 * MIB);
@@ -39,6 +41,15 @@ static void a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly(void 
         assert_true(lab_total(&j, PROF_W_read_calls) == 32 * 256);
         for (size_t i = 0; i < j.procs.n; i++)
             assert_true(j.entities.v[j.procs.v[i].entity].total[PROF_W_write_bytes] == 192.0 * MIB);
+        /* And of each the eight threads, and the first one, which opened the file. */
+        for (size_t i = 0; i < j.entities.n; i++)
+            if (j.entities.v[i].kind == PROF_E_THREAD &&
+                j.entities.v[i].total[PROF_W_write_bytes]) {
+                assert_true(j.entities.v[i].total[PROF_W_write_bytes] == 24.0 * MIB);
+                assert_true(j.entities.v[i].total[PROF_W_read_calls] == 256);
+                threads++;
+            }
+        assert_int_equal(threads, 32);
         prof_job_fini(&j);
     }
     lab_close(&l);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_priv.h"
+
 const char *const prof_metric_names[PROF_METRICS] = {
 #define X(name, unit) #name,
     PROF_WORDS(X)
@@ -49,7 +51,7 @@ static void warn(struct prof_job *j, const char *fmt, ...)
     wr_str_addf(&j->warnings, "%s\n", line);
 }
 
-static uint32_t add_entity(struct prof_job *j, enum prof_entity_kind kind, char *name)
+uint32_t prof_job_entity(struct prof_job *j, enum prof_entity_kind kind, char *name)
 {
     for (size_t i = 0; kind >= PROF_E_MOUNT && i < j->entities.n; i++)
         if (j->entities.v[i].kind == kind && !strcmp(j->entities.v[i].name, name)) {
@@ -60,8 +62,7 @@ static uint32_t add_entity(struct prof_job *j, enum prof_entity_kind kind, char 
     return (uint32_t)j->entities.n - 1;
 }
 
-static char *named(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static char *named(const char *fmt, ...)
+char *prof_job_name(const char *fmt, ...)
 {
     struct wr_str s = {0};
     char text[512];
@@ -82,7 +83,7 @@ static uint32_t app_of(struct prof_job *j, const struct prof_head *h)
     wr_vec_push(&j->apps, (struct prof_app){.name = h->job, .start_ns = INT64_MAX});
     uint32_t app = (uint32_t)j->apps.n - 1;
 
-    j->apps.v[app].entity = add_entity(j, PROF_E_APP, named("app:%u", app));
+    j->apps.v[app].entity = prof_job_entity(j, PROF_E_APP, prof_job_name("app:%u", app));
     return app;
 }
 
@@ -110,7 +111,6 @@ static void find_processes(struct prof_job *j, size_t *proc_of)
 
         proc->head = mpi ? proc->head : h;
         proc->images++;
-        proc->threads = f->nseats > proc->threads ? f->nseats : proc->threads;
         proc->kernel = h->clock == PROF_KERNEL;
         proc->alive = prof_file_alive(h);
         proc->end_ns = h->end_ns > proc->end_ns ? h->end_ns : proc->end_ns;
@@ -148,7 +148,7 @@ static void number_ranks(struct prof_job *j, size_t *proc_of)
 
         new[p->rank] = i;
         p->rank = app->ranks++;
-        p->entity = add_entity(j, PROF_E_RANK, named("rank:%u.%u", p->app, p->rank));
+        p->entity = prof_job_entity(j, PROF_E_RANK, prof_job_name("rank:%u.%u", p->app, p->rank));
         app->start_ns = p->start_ns < app->start_ns ? p->start_ns : app->start_ns;
         app->end_ns = p->end_ns > app->end_ns ? p->end_ns : app->end_ns;
     }
@@ -238,9 +238,9 @@ static struct place place_of(struct prof_job *j, const struct prof_file *f, uint
     const struct prof_name *mount = n->kind == PROF_K_FILE ? &f->name[n->mount] : n;
 
     if (mount->kind == PROF_K_MOUNT || mount->kind == PROF_K_REST)
-        p.mount = add_entity(j, PROF_E_MOUNT, named("mount:%s", mount->path));
+        p.mount = prof_job_entity(j, PROF_E_MOUNT, prof_job_name("mount:%s", mount->path));
     if (n->kind == PROF_K_FILE)
-        p.file = add_entity(j, PROF_E_FILE, named("file:%s", n->path));
+        p.file = prof_job_entity(j, PROF_E_FILE, prof_job_name("file:%s", n->path));
     return p;
 }
 
@@ -250,7 +250,8 @@ struct walk {
     struct prof_job *j;
     const struct prof_file *f;
     const struct prof_proc *p;
-    uint64_t (*seen)[PROF_WORDS_N]; /* [seat * nnames + name] */
+    const struct prof_thread *thread; /* [seat] */
+    uint64_t (*seen)[PROF_WORDS_N];   /* [seat * nnames + name] */
     struct place *place;
     bool *placed;
 };
@@ -277,9 +278,9 @@ static void grow(struct walk *w, uint32_t seat, uint32_t row, const uint64_t *wo
         w->placed[row] = true;
     }
     uint32_t to[] = {w->j->apps.v[w->p->app].entity, w->p->entity, w->place[row].mount,
-                     w->place[row].file};
+                     w->place[row].file, w->thread[seat].entity};
 
-    spread(w->j, &g, to, 4);
+    spread(w->j, &g, to, sizeof to / sizeof to[0]);
 }
 
 /* What was counted after the last record: the slice being filled, or the time since the last look.
@@ -301,12 +302,14 @@ static void last_growth(struct walk *w)
     }
 }
 
-static void walk_file(struct prof_job *j, const struct prof_file *f, struct prof_proc *p)
+static void walk_file(struct prof_job *j, const struct prof_file *f, struct prof_proc *p,
+                      const struct prof_thread *thread)
 {
     size_t n = (size_t)f->nseats * f->nnames;
     struct walk w = {.j = j,
                      .f = f,
                      .p = p,
+                     .thread = thread,
                      .seen = wr_zalloc(n, sizeof *w.seen),
                      .place = wr_zalloc(f->nnames, sizeof *w.place),
                      .placed = wr_zalloc(f->nnames, sizeof *w.placed)};
@@ -482,8 +485,9 @@ bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, stru
 
     find_processes(&j, proc_of);
     number_ranks(&j, proc_of);
-    for (size_t i = 0; i < n; i++)
-        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]]);
+    prof_job_threads(&j, proc_of);
+    for (size_t i = 0, seat = 0; i < n; seat += j.file[i++].nseats)
+        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]], j.threads.v + seat);
     free(proc_of);
     merge_cells(&j);
     *ret = j;
@@ -514,7 +518,7 @@ bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err)
 
         if (!is_profile(e->d_name))
             continue;
-        path = named("%s/%s", dir, e->d_name);
+        path = prof_job_name("%s/%s", dir, e->d_name);
         if (prof_file_read(&f, path, &one))
             wr_vec_push(&files, f);
         else
@@ -551,6 +555,7 @@ void prof_job_fini(struct prof_job *j)
         free(j->entities.v[i].name);
     wr_vec_fini(&j->apps);
     wr_vec_fini(&j->procs);
+    wr_vec_fini(&j->threads);
     wr_vec_fini(&j->entities);
     wr_vec_fini(&j->cells);
     wr_str_fini(&j->warnings);

@@ -1,7 +1,7 @@
 /* job.h -- all profiles of a directory, laid on one grid of slices.
  *
  *   file, file, ...  ->  processes (one per process, whatever it executed)
- *                    ->  apps (one per job name), ranks, mounts, files: entities
+ *                    ->  apps (one per job name), ranks, threads, mounts, files: entities
  *                    ->  cells: what each entity did in each slice
  *
  * A record "from, to, grew to" is spread evenly over the slices between from and to. The grid
@@ -29,10 +29,10 @@ enum prof_metric {
 extern const char *const prof_metric_names[PROF_METRICS];
 extern const char *const prof_metric_units[PROF_METRICS];
 
-enum prof_entity_kind { PROF_E_APP, PROF_E_RANK, PROF_E_MOUNT, PROF_E_FILE };
+enum prof_entity_kind { PROF_E_APP, PROF_E_RANK, PROF_E_THREAD, PROF_E_MOUNT, PROF_E_FILE };
 
 struct prof_entity {
-    char *name; /* "app:0", "rank:0.3", "mount:/scratch", "file:/scratch/a" */
+    char *name; /* "app:0", "rank:0.3", "thread:0.3.1", "mount:/scratch", "file:/scratch/a" */
     enum prof_entity_kind kind;
     double total[PROF_METRICS];
 };
@@ -46,9 +46,18 @@ struct prof_proc {
     uint32_t app, rank;           /* its row in rank_stat */
     const struct prof_head *head; /* of what it executed last */
     int64_t start_ns, end_ns;
-    uint32_t entity, threads, images;
-    bool alive, kernel; /* kernel: not preloaded, what the kernel counted */
-    double other[2];    /* bytes read and written that are not storage */
+    uint32_t entity, threads, images; /* threads: those that did something */
+    bool alive, kernel;               /* kernel: not preloaded, what the kernel counted */
+    double other[2];                  /* bytes read and written that are not storage */
+};
+
+/* A seat of a file: a thread, or one image of the main thread of a process that executes others. */
+struct prof_thread {
+    uint32_t proc, tid;
+    uint32_t number; /* in its process, in the order they came */
+    uint32_t entity; /* UINT32_MAX: none, because it did nothing or its process has no other */
+    size_t first;    /* its place, or that of an earlier image */
+    bool busy;
 };
 
 struct prof_app {
@@ -64,6 +73,7 @@ struct prof_job {
     int64_t origin_ns, end_ns; /* wall clock; end of the last slice that holds something */
     WR_VEC(struct prof_app) apps;
     WR_VEC(struct prof_proc) procs;
+    WR_VEC(struct prof_thread) threads; /* all seats, file by file */
     WR_VEC(struct prof_entity) entities;
     WR_VEC(struct prof_cell) cells; /* by slice, then by entity; each pair once */
     uint64_t dropped_calls, dropped_recs, torn, late_ns;

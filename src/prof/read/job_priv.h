@@ -1,0 +1,14 @@
+/* job_priv.h -- what the parts that lay profiles on one grid share. */
+#ifndef PROF_READ_JOB_PRIV_H
+#define PROF_READ_JOB_PRIV_H
+
+#include "prof/read/job.h"
+
+/* A place for an entity; mounts and files of the same name share one. Takes the name. */
+uint32_t prof_job_entity(struct prof_job *j, enum prof_entity_kind kind, char *name);
+char *prof_job_name(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Numbers the threads of each process (threads.c). `proc_of`: by file. */
+void prof_job_threads(struct prof_job *j, const size_t *proc_of);
+
+#endif
