@@ -162,6 +162,7 @@ static bool put_threads(struct run *run, const struct prof_job *j, struct wr_err
 static bool put_summary(struct run *run, const struct prof_job *j, struct wr_err *err)
 {
     double total[PROF_METRICS] = {0}, other[2] = {0};
+    const char *mode = prof_job_file_mode(j);
     uint64_t kernel = 0;
 
     for (size_t i = 0; i < j->apps.n; i++)
@@ -175,6 +176,7 @@ static bool put_summary(struct run *run, const struct prof_job *j, struct wr_err
     bool ok = run_put_count(run, "epoch_ns", (uint64_t)j->origin_ns, "ns", err) &&
               run_put_count(run, "slice_ns", j->slice_ns, "ns", err) &&
               run_put_text(run, "clock", prof_clock_name(j->clock), err) &&
+              (!mode || run_put_text(run, "file_mode", mode, err)) &&
               run_put_count(run, "processes", j->procs.n, "", err) &&
               run_put_count(run, "processes_by_kernel", kernel, "", err);
 

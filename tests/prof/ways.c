@@ -965,6 +965,18 @@ static void way_long_call(void)
     end_child(pid);
 }
 
+/* Two processes with a file each. */
+static void way_own_files(void)
+{
+    pid_t pid = fork();
+    int fd = open(in(pid ? "one" : "two"), O_RDWR | O_CREAT, 0600);
+
+    fill(fd);
+    if (!pid)
+        _exit(0);
+    end_child(pid);
+}
+
 static void way_files(void)
 {
     for (int i = 1; i <= 3; i++) {
@@ -990,7 +1002,7 @@ static void way_files(void)
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
     X(many_threads) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
-    X(files) X(descriptors) X(self)
+    X(files) X(own_files) X(descriptors) X(self)
 /* clang-format on */
 
 static const struct {

@@ -262,6 +262,32 @@ static void files_are_told_apart_when_asked_for(void **state)
     lab_close(&l);
 }
 
+/* Who wrote to whose files is known without asking for files. */
+static void files_of_ones_own_are_told_from_a_shared_one(void **state)
+{
+    static const struct {
+        const char *way, *mode;
+    } modes[] = {{"own_files", "private"}, {"fork", "shared"}, {"mix", "shared"}, {"write", NULL}};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        for (uint32_t files = 0; files < 20; files += 10) {
+            char *argv[] = {l.ways, (char *)modes[i].way, l.data, NULL};
+            struct prof_job j;
+
+            assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, files), 0);
+            const char *mode = prof_job_file_mode(&j);
+
+            if (modes[i].mode ? !mode || strcmp(mode, modes[i].mode) : mode != NULL)
+                fail_msg("%s: %s", modes[i].way, mode ? mode : "not known");
+            assert_true((entity(&j, "file:") != NULL) == (files > 0));
+            prof_job_fini(&j);
+        }
+    lab_close(&l);
+}
+
 static void a_static_program_is_told_by_the_kernel(void **state)
 {
     char program[PATH_MAX], file[128];
@@ -361,6 +387,7 @@ int main(void)
         cmocka_unit_test(slices_of_two_processes_are_aligned_within_a_millisecond),
         cmocka_unit_test(a_long_call_is_spread_over_its_slices),
         cmocka_unit_test(files_are_told_apart_when_asked_for),
+        cmocka_unit_test(files_of_ones_own_are_told_from_a_shared_one),
         cmocka_unit_test(a_static_program_is_told_by_the_kernel),
         cmocka_unit_test(a_program_that_becomes_a_static_one_is_told_by_both),
         cmocka_unit_test(an_idle_child_is_not_told_by_the_kernel),

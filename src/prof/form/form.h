@@ -22,10 +22,11 @@
 #define PROF_ENDING ".wprof" /* of a profile's name in the job's directory */
 
 enum {
-    PROF_VERSION = 1,
+    PROF_VERSION = 2,
     PROF_ORDER = 0x01020304,
     PROF_HEAD_B = 4096,
-    PROF_NAMES = 32,        /* rows by default */
+    PROF_NAMES = 32,        /* rows for mounts, and those with a fixed place */
+    PROF_WRITTEN = 16,      /* rows more for files that are written, told or not */
     PROF_NAMES_MOST = 4096, /* with a row per file */
     PROF_SLOTS = 1024,
     PROF_LOG = 1 << 19,
@@ -167,7 +168,8 @@ struct prof_head {
     int64_t sampled_ns;                    /* when the sampler last looked */
     uint64_t late_ns;                      /* and how late it was at worst */
     uint32_t sampler;                      /* its pid; 0: none */
-    uint32_t sampled_more;
+    /* Said once, as above. */
+    uint32_t files; /* asked for by the user; 0: rows of files only tell who shares them */
 };
 
 _Static_assert(sizeof(struct prof_head) <= PROF_HEAD_B, "the head is a page");

@@ -19,7 +19,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { EARLY_SLOTS = 4, EARLY_SLOTS_OLD = 128, EARLY_LOG_OLD = 1 << 15, ROOM = 4096 };
+enum { EARLY_SLOTS = 2, EARLY_SLOTS_OLD = 128, EARLY_LOG_OLD = 1 << 15, ROOM = 4096 };
+enum { FILES_MOST = PROF_NAMES_MOST - PROF_NAMES - PROF_WRITTEN };
 
 struct lib_state lib;
 
@@ -170,7 +171,8 @@ static void lay_out(struct prof_head *h)
     h->version = PROF_VERSION;
     h->order = PROF_ORDER;
     h->clock = asked.clock;
-    h->names_max = asked.files;
+    h->names_max = PROF_NAMES + PROF_WRITTEN + asked.files;
+    h->files = asked.files;
     h->slots_max = PROF_SLOTS;
     h->log_max = PROF_LOG;
     h->names_at = PROF_HEAD_B;
@@ -296,7 +298,7 @@ static void begin_profile(void)
     lib.slice_ns = h.slice_ns;
     lib.offset_ns = h.real_ns - h.mono_ns;
     lib.clock = h.clock;
-    lib.files = h.names_max > PROF_NAMES;
+    lib.files = h.files;
     lib.pid = h.pid;
     fixed_names(lib.names);
     /* A forked child knows its parent's mounts and files by the same rows. */
@@ -491,9 +493,7 @@ static void read_environment(void)
         asked.clock = PROF_COARSE;
     if (clock && !strcmp(clock, "precise"))
         asked.clock = PROF_PRECISE;
-    asked.files = files ? (uint32_t)(files < PROF_NAMES_MOST - PROF_NAMES ? files + PROF_NAMES
-                                                                          : PROF_NAMES_MOST)
-                        : PROF_NAMES;
+    asked.files = (uint32_t)(files < FILES_MOST ? files : FILES_MOST);
     asked.on = true;
 }
 

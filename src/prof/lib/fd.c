@@ -181,7 +181,16 @@ static uint32_t mount_row(struct mount *m)
     return row;
 }
 
-/* A row per file while there are rows, then the mount's. */
+/* Was it opened to be written to? */
+static bool is_written(int fd)
+{
+    long how = syscall(SYS_fcntl, fd, F_GETFL);
+
+    return how >= 0 && (how & O_ACCMODE) != O_RDONLY;
+}
+
+/* A row per file while there are rows, then the mount's. As many as the user asked for are for any
+ * file; some more are for files that are written, because it matters who shares these. */
 static uint32_t file_row(const struct statx *x, int fd, uint32_t mount)
 {
     uint64_t dev = makedev(x->stx_dev_major, x->stx_dev_minor), ino = x->stx_ino;
@@ -190,12 +199,16 @@ static uint32_t file_row(const struct statx *x, int fd, uint32_t mount)
     for (h %= FILES_HASH; files[h]; h = (h + 1) % FILES_HASH)
         if (lib.names[files[h]].dev == dev && lib.names[files[h]].id == ino)
             return files[h];
+    if (lib.file_rows >= lib.files &&
+        (lib.file_rows >= lib.files + PROF_WRITTEN || !is_written(fd)))
+        return mount;
     uint32_t row = lib_name_claim();
     struct prof_name *name = &lib.names[row];
     char link[64];
 
     if (row == PROF_ROW_REST)
         return mount;
+    lib.file_rows++;
     lib_put_u64(link, sizeof link, lib_put(link, sizeof link, 0, "/proc/self/fd/"), (uint64_t)fd);
     name->mount = mount;
     name->dev = dev;
@@ -226,7 +239,7 @@ static uint32_t resolve(const struct statx *x, int fd)
     row = !m ? (mounts.n == MOUNTS ? PROF_ROW_REST : PROF_ROW_OTHER) : mount_row(m);
     if (S_ISBLK(x->stx_mode) && fd >= 0)
         row = file_row(x, fd, PROF_ROW_REST); /* a disk itself is on no mount */
-    else if (m && m->storage && fd >= 0 && lib.files && !S_ISDIR(x->stx_mode))
+    else if (m && m->storage && fd >= 0 && !S_ISDIR(x->stx_mode))
         row = file_row(x, fd, row);
     lib_leave_slow();
     return row;

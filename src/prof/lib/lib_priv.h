@@ -51,8 +51,9 @@ struct lib_state {
     int64_t mono_base;
     int (*gettime)(clockid_t, struct timespec *); /* the kernel's own, without the C library */
     uint64_t log_ready, slots_ready;              /* how many may be touched */
-    uint32_t clock, pid, files;
-    bool populate; /* the kernel knows MADV_POPULATE_WRITE */
+    uint32_t clock, pid;
+    uint32_t files, file_rows; /* asked for, and claimed */
+    bool populate;             /* the kernel knows MADV_POPULATE_WRITE */
 };
 
 extern struct lib_state lib;

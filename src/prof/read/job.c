@@ -239,7 +239,7 @@ static struct place place_of(struct prof_job *j, const struct prof_file *f, uint
 
     if (mount->kind == PROF_K_MOUNT || mount->kind == PROF_K_REST)
         p.mount = prof_job_entity(j, PROF_E_MOUNT, prof_job_name("mount:%s", mount->path));
-    if (n->kind == PROF_K_FILE)
+    if (n->kind == PROF_K_FILE && f->head.files)
         p.file = prof_job_entity(j, PROF_E_FILE, prof_job_name("file:%s", n->path));
     return p;
 }

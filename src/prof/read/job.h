@@ -87,4 +87,8 @@ bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err);
 bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, struct wr_err *err);
 void prof_job_fini(struct prof_job *j);
 
+/* "private": the processes of each job wrote to files of their own; "shared": to one file or the
+ * same few; NULL: neither by nine tenths, not known, or one process, for whom it is the same. */
+const char *prof_job_file_mode(const struct prof_job *j);
+
 #endif
