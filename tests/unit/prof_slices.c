@@ -44,7 +44,7 @@ static void a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly(void 
         /* And of each the eight threads, and the first one, which opened the file. */
         for (size_t i = 0; i < j.entities.n; i++)
             if (j.entities.v[i].kind == PROF_E_THREAD &&
-                j.entities.v[i].total[PROF_W_write_bytes]) {
+                j.entities.v[i].total[PROF_W_write_bytes] > 0) {
                 assert_true(j.entities.v[i].total[PROF_W_write_bytes] == 24.0 * MIB);
                 assert_true(j.entities.v[i].total[PROF_W_read_calls] == 256);
                 threads++;
