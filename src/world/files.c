@@ -69,26 +69,45 @@ static bool check_stripe(const struct world *w, const struct conf *conf, struct 
 
 /* ---- nodes ---- */
 
+/* All nodes, group by group; group g's are first[g]..first[g + 1] - 1. free() both. */
+static uint32_t *by_group(const struct place *place, uint32_t **ret_first)
+{
+    uint32_t *first = wr_zalloc((size_t)place->ngroups + 2, sizeof *first);
+    uint32_t *node = wr_alloc(place->nnodes * sizeof *node);
+
+    for (uint32_t i = 0; i < place->nnodes; i++)
+        first[place->group[i] + 2]++;
+    for (uint32_t g = 2; g < place->ngroups + 2; g++)
+        first[g] += first[g - 1];
+    for (uint32_t i = 0; i < place->nnodes; i++)
+        node[first[place->group[i] + 1]++] = i;
+    *ret_first = first;
+    return node;
+}
+
 /* The nodes of a set that are up, group by group; free() it. */
 static bool list_nodes(const struct place *place, const char *set, bool descending, uint32_t **ret,
                        uint32_t *ret_n, struct wr_err *err)
 {
     bool *in = wr_zalloc(place->nnodes, sizeof *in);
-    uint32_t *list = wr_alloc(place->nnodes * sizeof *list), n = 0;
 
     if (!place_nodes(place, set, in, err)) {
         free(in);
-        free(list);
         return false;
     }
-    for (uint32_t g = 0; g < place->ngroups; g++)
-        for (uint32_t i = 0; i < place->nnodes; i++) {
-            uint32_t k = descending ? place->nnodes - 1 - i : i;
+    uint32_t *first, *all = by_group(place, &first), n = 0;
+    uint32_t *list = wr_alloc(place->nnodes * sizeof *list);
 
-            if (in[k] && place->group[k] == g && place->owner[k] != PLACE_DOWN)
+    for (uint32_t g = 0; g < place->ngroups; g++)
+        for (uint32_t i = first[g]; i < first[g + 1]; i++) {
+            uint32_t k = all[descending ? first[g] + first[g + 1] - 1 - i : i];
+
+            if (in[k] && place->owner[k] != PLACE_DOWN)
                 list[n++] = k;
         }
     free(in);
+    free(all);
+    free(first);
     *ret = list;
     *ret_n = n;
     return true;
@@ -128,16 +147,20 @@ static void servers_near(const struct world_files *f, const struct place *place,
 /* A group's clients are shared out evenly, in the order of nodes. */
 static void homes_nearest(struct world_files *f, const struct place *place, const bool *keeps)
 {
-    for (uint32_t g = 0; g < place->ngroups; g++) {
-        uint32_t clients = 0, at = 0, first, n;
+    uint32_t *first, *node = by_group(place, &first);
 
-        servers_near(f, place, g, &first, &n);
-        for (uint32_t i = 0; i < place->nnodes; i++)
-            clients += place->group[i] == g && !keeps[i];
-        for (uint32_t i = 0; i < place->nnodes; i++)
-            if (place->group[i] == g && !keeps[i])
-                f->home[i] = first + (uint32_t)((uint64_t)at++ * n / clients);
+    for (uint32_t g = 0; g < place->ngroups; g++) {
+        uint32_t clients = 0, at = 0, server, n;
+
+        servers_near(f, place, g, &server, &n);
+        for (uint32_t i = first[g]; i < first[g + 1]; i++)
+            clients += !keeps[node[i]];
+        for (uint32_t i = first[g]; i < first[g + 1]; i++)
+            if (!keeps[node[i]])
+                f->home[node[i]] = server + (uint32_t)((uint64_t)at++ * n / clients);
     }
+    free(node);
+    free(first);
 }
 
 static bool homes_explicit(struct world *w, const struct conf *conf, const struct place *place,
