@@ -299,7 +299,7 @@ static void drain_entry(struct store *s, uint32_t h)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_site *t = &s->site[e->site];
-    uint64_t at = e->block * s->p.block_b + e->lo;
+    uint64_t source = e->block * s->p.block_b + e->lo, at = source;
     struct store_req q = {.owner = h,
                           .node = t->node,
                           .site = e->site,
@@ -324,6 +324,7 @@ static void drain_entry(struct store *s, uint32_t h)
     else
         q.mode = MODE_MOVE;
     q.at = at;
+    q.source = source - at;
     q.end = at + e->inflight;
     store_req_begin(s, store_req_new(s, &q));
 }

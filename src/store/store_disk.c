@@ -74,8 +74,10 @@ void store_disk_submit(struct store *s, uint32_t disk, uint32_t slot, bool write
     struct store_disk *d = &s->disk[disk];
     struct store_slot *x = store_slot(s, slot);
     const struct store_req *q = store_req(s, x->req);
-    struct dev_req r = {
-        .t_ps = s->sim->now, .offset_b = address(s, q, x->at), .bytes = x->bytes, .write = write};
+    struct dev_req r = {.t_ps = s->sim->now,
+                        .offset_b = address(s, q, store_slot_at(s, x)),
+                        .bytes = x->bytes,
+                        .write = write};
     uint64_t now = s->sim->now, done = dev_submit(&d->dev, &r);
     uint64_t from = d->until_ps > now ? d->until_ps : now,
              least = dev_interface_ps(&d->dev, x->bytes);

@@ -70,6 +70,7 @@ struct store_req {
     uint32_t live; /* slots */
     int64_t file;
     uint64_t at, end; /* of the site's object: still to be cut into blocks */
+    uint64_t source;  /* of the drained: where it lies, less where it goes */
     uint64_t bytes;
     uint64_t mark_ps;
     uint64_t ps[CAUSES];
@@ -196,6 +197,12 @@ static inline struct store_req *store_req(const struct store *s, uint32_t h)
 static inline struct store_slot *store_slot(const struct store *s, uint32_t h)
 {
     return wr_pool_at(&s->slots, h);
+}
+
+/* Where its block lies on the device that it goes to now. */
+static inline uint64_t store_slot_at(const struct store *s, const struct store_slot *x)
+{
+    return x->at + (x->step == STEP_SOURCE ? store_req(s, x->req)->source : 0);
 }
 
 static inline struct store_entry *store_entry(const struct store *s, uint32_t h)

@@ -122,7 +122,7 @@ static void to_disk(struct store *s, uint32_t site, uint32_t h, bool fast, bool 
 
     x->fast = fast;
     x->write = write;
-    x->disk = disk_of(s, site, x->at, fast);
+    x->disk = disk_of(s, site, store_slot_at(s, x), fast);
     if (!fast && san->bandwidth > 0)
         ps += (double)x->bytes / san->bandwidth * 1e12;
     if (fast || ps <= 0) {
