@@ -189,6 +189,8 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->rng = wr_zalloc(t->nrouters, sizeof *n->rng);
     for (uint32_t r = 0; r < t->nrouters; r++)
         wr_rng_init(&n->rng[r], seed, r, RNG_ROUTE);
+    n->nic_belt = sim_belt_open(sim, NET_EV_NIC);
+    n->wake_belt = sim_belt_open(sim, NET_EV_WAKE);
     for (uint32_t c = 0; c < t->nclasses; c++)
         set_class(n, c);
     for (uint32_t c = 1; c < t->nclasses; c++)
@@ -209,6 +211,8 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
                                                        .ctx = n};
     sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
         .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
+    sim->queue.warm[NET_EV_WAKE] =
+        (struct sim_warm){.thing = (char *)n->port, .size = sizeof(struct net_port), .ctx = n};
     sim->queue.warm[NET_EV_NIC] = (struct sim_warm){
         .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_nic, .ctx = n};
     *ret = n;

@@ -148,6 +148,7 @@ struct net {
     struct net_nic *nic; /* [nterms] */
     struct wr_rng *rng;  /* [nrouters] */
     struct net_class cls[TOPO_MAX_CLASSES];
+    uint32_t nic_belt, wake_belt;
     uint32_t slot_b;      /* what a packet is charged under slot accounting */
     const uint8_t *eject; /* [256] channel of a link to a terminal, by a packet's state; NULL: 0 */
     uint32_t mode;        /* enum net_mode, from the parameters */

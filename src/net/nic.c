@@ -78,8 +78,8 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
 static void call_again(struct net *n, struct net_port *port, uint64_t t)
 {
     port->port_event = true;
-    sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_NIC, 0), 0, (uint32_t)(port - n->port),
-           0);
+    sim_ride(n->sim, n->nic_belt, t, net_self_lp(n, port), sim_lane(NET_EV_NIC, 0), 0,
+             (uint32_t)(port - n->port), 0);
 }
 
 /* Send what can be sent now, and see to it that the rest will be. */

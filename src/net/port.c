@@ -5,7 +5,8 @@
 void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t)
 {
     port->wake_event = true;
-    sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_WAKE, port->self_door), 0, 0, 0);
+    sim_ride(n->sim, n->wake_belt, t, net_self_lp(n, port), sim_lane(NET_EV_WAKE, port->self_door),
+             0, (uint32_t)(port - n->port), 0);
 }
 
 /* The link falls idle at t; `next` may be the packet it carries then. */
@@ -116,7 +117,7 @@ static void serve(struct net *n, struct net_port *port)
 void net_on_wake(void *ctx, const struct sim_event *e)
 {
     struct net *n = ctx;
-    struct net_port *port = port_of(n, e);
+    struct net_port *port = &n->port[e->arg];
 
     port->wake_event = false;
     link_absorb(n, port, n->mode);

@@ -20,7 +20,7 @@
 #include "base/pool.h"
 #include "sim/event.h"
 
-enum { SIM_GROUP = 4, SIM_BELTS = 2 * SIM_GROUP };
+enum { SIM_GROUP = 4, SIM_BELTS = 3 * SIM_GROUP };
 
 struct sim_belt {
     struct sim_event *ring;

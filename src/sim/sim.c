@@ -22,7 +22,8 @@ void sim_init(struct sim *s)
     sim_calendar_init(&s->queue);
     for (uint32_t b = 0; b < SIM_BELTS; b++)
         s->next[b] = never(b);
-    s->first[1] = SIM_GROUP;
+    for (uint32_t g = 0; g < SIM_BELTS / SIM_GROUP; g++)
+        s->first[g] = g * SIM_GROUP;
 }
 
 void sim_fini(struct sim *s)
@@ -87,13 +88,16 @@ static inline uint32_t first_of(const struct sim *s, uint32_t group)
     return group + best;
 }
 
-static inline uint32_t first_belt(struct sim *s)
+static inline uint32_t earlier(const struct sim *s, uint32_t a, uint32_t b)
 {
-    uint32_t a = s->first[0], b = s->first[1];
+    if (__builtin_expect(s->next[a] == s->next[b], 0))
+        return sim_before(sim_belt_at(&s->belt[a], 0), sim_belt_at(&s->belt[b], 0)) ? a : b;
+    return s->next[a] < s->next[b] ? a : b;
+}
 
-    if (s->next[a] != s->next[b])
-        return s->next[a] < s->next[b] ? a : b;
-    return sim_before(sim_belt_at(&s->belt[a], 0), sim_belt_at(&s->belt[b], 0)) ? a : b;
+static inline uint32_t first_belt(const struct sim *s)
+{
+    return earlier(s, earlier(s, s->first[0], s->first[1]), s->first[2]);
 }
 
 void sim_belt_changed(struct sim *s, uint32_t belt)

@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void sim_ride(struct sim *s, uint32
 
     if (__builtin_expect(!sim_belt_put(&s->belt[belt], &e), 0))
         sim_calendar_push(&s->queue, &e);
-    else if (__builtin_expect(t < s->next[belt], 0)) {
+    else if (__builtin_expect(t <= s->next[belt], 0)) { /* at the same time: perhaps before it */
         s->next[belt] = t;
         sim_belt_changed(s, belt);
     }

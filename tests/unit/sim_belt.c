@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "sim/sim.h"
 
-enum { EVENTS = 20000, ENTITIES = 16, DELAYS = 3 };
+enum { EVENTS = 20000, ENTITIES = 16, DELAYS = SIM_BELTS - 1 };
 
 /* A chain of events that make events: a hash of what was executed, in order. */
 struct chain {
@@ -25,7 +25,8 @@ struct chain {
 
 static void next_event(struct chain *c, uint32_t who)
 {
-    static const uint64_t delay[DELAYS] = {1000, 2500, 40000};
+    static const uint64_t delay[DELAYS] = {1000, 2500, 40000, 700,  1000, 333,
+                                           2500, 9000, 5000,  4000, 1};
     struct wr_rng *g = &c->rng[who];
     uint32_t k = wr_rng_below(g, DELAYS + 1), to = wr_rng_below(g, ENTITIES);
     uint64_t t = c->sim.now + (k < DELAYS ? delay[k] : wr_rng_below(g, 100000));
