@@ -70,8 +70,9 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
         net_port_wake_at(n, port, t);
 }
 
-/* The port and channel by which a packet leaves a router. */
-NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k)
+/* The port and channel by which a packet leaves a router; without a view, if that can be said. */
+NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k,
+                            const struct route_view *view)
 {
     uint32_t first = router * n->nports;
 
@@ -81,8 +82,12 @@ NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k)
         return;
     }
     struct route_hop hop =
-        n->route->ops->decide(n->route, &k->route, router, &n->view, &n->rng[router]);
+        n->route->ops->decide(n->route, &k->route, router, view, &n->rng[router]);
 
+    if (!view && hop.port == ROUTE_LATER) {
+        k->out = WR_NIL;
+        return;
+    }
     k->route.hops++;
     k->out = first + hop.port;
     k->out_vc = hop.vc;
@@ -133,8 +138,8 @@ NET_INLINE uint64_t link_start(struct net *n, struct net_port *port, struct net_
     port->t_part = (uint16_t)(end >> 4);
     port->bytes += k->bytes;
     port->packets++;
-    if ((mode & NET_MODE_EARLY) && port->peer_lp < n->nrouters)
-        link_choose(n, port->peer_lp, k);
+    if ((mode & (NET_MODE_EARLY | NET_MODE_FORESEES)) && port->peer_lp < n->nrouters)
+        link_choose(n, port->peer_lp, k, NULL);
     return there;
 }
 

@@ -175,7 +175,8 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->total_vcs = (uint32_t)vcs;
     n->eject = params->ejection == NET_EJECT_ROUTED ? route->eject : NULL;
     n->slot_b = (uint32_t)params->packet_b;
-    n->mode = mode_of(params) | (route->early ? NET_MODE_EARLY : 0u);
+    n->mode = mode_of(params) | (route->early ? NET_MODE_EARLY : 0u) |
+              (route->foresees ? NET_MODE_FORESEES : 0u);
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);

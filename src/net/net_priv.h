@@ -46,7 +46,7 @@ struct net_pkt {
     uint64_t t_birth; /* began to leave its NIC */
     uint64_t t_tail;  /* cut-through: when its last byte is here; stored and announced late: when
                          it will be there */
-    uint32_t out;     /* port it leaves by, where that is decided when it is sent here */
+    uint32_t out;     /* port it leaves by, where that is decided when it is sent here; or NIL */
     uint8_t out_vc;
     uint32_t part; /* it is here so much later, in 1/2^20 ps: a way is rounded once, not per hop */
     uint32_t tail_part; /* of t_tail; announced late: the number of its arrival */
@@ -167,7 +167,13 @@ static inline struct net_pkt *net_pkt(const struct net *n, uint32_t h)
 
 /* The model's switches, as one constant: the inner functions take it as an
  * argument, so that the common machines get code without branches on it. */
-enum net_mode { NET_MODE_BYTES = 1, NET_MODE_CUT = 2, NET_MODE_INPUT = 4, NET_MODE_EARLY = 8 };
+enum net_mode {
+    NET_MODE_BYTES = 1,
+    NET_MODE_CUT = 2,
+    NET_MODE_INPUT = 4,
+    NET_MODE_EARLY = 8,     /* all choices of the routing are early, ... */
+    NET_MODE_FORESEES = 16, /* ... or some */
+};
 
 static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, uint32_t mode)
 {
@@ -218,7 +224,9 @@ static inline uint32_t net_held_all(const struct net *n, struct net_port *port)
 {
     uint32_t sum = 0;
 
-    for (uint32_t vc = 0; vc < port->nvcs; vc++)
+    for (uint32_t vc = 0; vc < NET_NEAR_VCS; vc++) /* those that are not there hold nothing */
+        sum += port->vc_held[vc];
+    for (uint32_t vc = NET_NEAR_VCS; vc < port->nvcs; vc++)
         sum += *net_held(n, port, vc);
     return sum;
 }

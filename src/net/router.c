@@ -107,8 +107,8 @@ NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
 {
     struct net_pkt *k = net_pkt(n, h);
 
-    if (!(mode & NET_MODE_EARLY))
-        link_choose(n, router, k);
+    if (!(mode & NET_MODE_EARLY) && (!(mode & NET_MODE_FORESEES) || k->out == WR_NIL))
+        link_choose(n, router, k, &n->view);
     struct net_port *port = &n->port[k->out];
     uint32_t vc = k->out_vc;
 
@@ -188,8 +188,10 @@ NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 
 ARRIVE(arrive_slots_stored, 0)
 ARRIVE(arrive_slots_stored_early, NET_MODE_EARLY)
+ARRIVE(arrive_slots_stored_often, NET_MODE_FORESEES)
 ARRIVE(arrive_bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
 ARRIVE(arrive_bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
+ARRIVE(arrive_bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
 ARRIVE(arrive_any, ((const struct net *)ctx)->mode)
 
 sim_handler *net_arrive_handler(uint32_t mode)
@@ -200,8 +202,10 @@ sim_handler *net_arrive_handler(uint32_t mode)
     } copies[] = {
         {0, arrive_slots_stored},
         {NET_MODE_EARLY, arrive_slots_stored_early},
+        {NET_MODE_FORESEES, arrive_slots_stored_often},
         {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut},
         {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early},
+        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES, arrive_bytes_cut_often},
     };
 
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
@@ -223,6 +227,8 @@ void net_warm(const void *ctx, const struct sim_event *e)
         __builtin_prefetch(net_msg_at(n, k->msg));
         return;
     }
+    if (k->out == WR_NIL)
+        return;
     __builtin_prefetch(&n->port[k->out]);
     __builtin_prefetch(&n->port[k->out].queue);
 }

@@ -16,7 +16,7 @@
 #include "net/topo/topo.h"
 
 #define ROUTE_NONE UINT32_MAX
-enum { ROUTE_MAX_VCS = 16 };
+enum { ROUTE_MAX_VCS = 16, ROUTE_LATER = UINT16_MAX /* a port: not to be said yet */ };
 
 /* Copied into every packet, so it stays at 16 bytes. A new packet has mid =
  * ROUTE_NONE, its destination, and zeros; route_pkt_to() makes one. */
@@ -57,6 +57,7 @@ struct route {
     const uint8_t *eject; /* [256] channel of the link to a terminal, by the packet's state; NULL:
                              the routing does not mind */
     bool early;           /* decide() looks at the packet alone: not at loads, draws nothing */
+    bool foresees; /* it does so at times, and without a view answers ROUTE_LATER at others */
     void *priv;
 };
 

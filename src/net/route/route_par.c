@@ -42,6 +42,7 @@ static bool init(struct route *rt, struct wr_err *err)
     rt->nvcs = g->vcs.nvcs;
     rt->eject = g->vcs.ejects ? g->vcs.eject : NULL;
     rt->max_hops = groups_max_hops(g, 2 * g->global_hops);
+    rt->foresees = g->one_way && !g->local_first;
     return true;
 }
 
@@ -123,6 +124,8 @@ static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint
         step = groups_toward(g, &ask, p->mid, ROUTE_NONE, p->way);
     else if (mine == home || (p->state & GROUPS_SEGMENT))
         step = groups_toward(g, &ask, home, p->dst_router, p->way);
+    else if (!view)
+        return (struct route_hop){.port = ROUTE_LATER};
     else
         step = compare(rt, p, &ask, home);
     return groups_take(g, p, step, mine == home);
