@@ -158,49 +158,6 @@ static bool write_run(struct run *run, const struct rpc_collected *c, const stru
     return ok;
 }
 
-static bool own_path(char *into, size_t size, struct wr_err *err)
-{
-    ssize_t n = readlink("/proc/self/exe", into, size - 1);
-
-    if (n < 0)
-        return wr_fail_errno(err, "cannot find this program; mount /proc");
-    into[n] = '\0';
-    return true;
-}
-
-static bool create_run(struct run **ret, const struct cli_call *call, const struct rpc_spec *s,
-                       const struct conf *conf, struct wr_err *err)
-{
-    const struct collect_opts *o = call->opts;
-    const struct conf_input *input;
-    struct wr_str command = {0}, dump = {0};
-
-    run_command_line(&command, call->argc, call->argv);
-    conf_dump(conf, &dump, false);
-    struct run_meta meta = {.kind = "rpc",
-                            .command = wr_str_get(&command),
-                            .config = wr_str_get(&dump),
-                            .seed = s->seed,
-                            .force = o->force};
-    struct run *run;
-    bool ok = run_create(&run, o->out, &meta, err);
-
-    wr_str_fini(&command);
-    wr_str_fini(&dump);
-    if (!ok)
-        return false;
-    for (size_t i = 0, n = conf_inputs(conf, &input); ok && i < n; i++)
-        ok = run_put_input(run, input[i].path, input[i].text, input[i].len, err);
-    if (!ok) {
-        struct wr_err ending = {0};
-
-        run_finish(run, RUN_FAILED, "could not be written", &ending);
-        return false;
-    }
-    *ret = run;
-    return true;
-}
-
 static bool measure(const struct cli_call *call, struct rpc_spec *s, const struct conf *conf,
                     struct wr_err *err)
 {
@@ -211,7 +168,8 @@ static bool measure(const struct cli_call *call, struct rpc_spec *s, const struc
     struct rpc_collected c;
     struct run *run;
 
-    if (!own_path(program, sizeof program, err) || !create_run(&run, call, s, conf, err))
+    if (!roofline_own_path(program, sizeof program, err) ||
+        !roofline_run_create(&run, call, o->out, o->force, s->seed, conf, err))
         return false;
     wr_interrupt_catch();
     if (!rpc_collect(&c, s, &how, err)) {

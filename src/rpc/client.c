@@ -71,6 +71,7 @@ static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, 
 
     call->taken = true;
     call->cookie = cookie;
+    rpc_waiter_happened(&c->waiter); /* an answer is to be expected soon */
     while (!c->ep->t->send(c->ep, 0, &h, payload))
         c->ep->t->progress(c->ep);
 }
@@ -79,7 +80,7 @@ bool rpc_client_start(struct rpc_client *c, const struct rpc_call *call)
 {
     if (c->under_way == c->o.depth)
         return false;
-    if (call->op == RPC_OP_NOOP) {
+    if (call->op == RPC_OP_NOOP || call->op >= RPC_OP_OWN) {
         send_call(c, RPC_REQUEST, call->op, call->cookie, call->payload, call->len);
         return true;
     }
@@ -165,7 +166,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
                              .depth = o->depth,
                              .peers = 1,
                              .bulk_b = o->bulk_b,
-                             .may_block = o->wait != RPC_POLL};
+                             .may_block = o->wait == RPC_BLOCK || o->wait == RPC_ADAPTIVE};
 
     if (!check(o, err))
         return false;
@@ -188,11 +189,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
         rpc_client_close(c);
         return false;
     }
-    if (c->o.wait != RPC_POLL && !rpc_blocks_really(c->ep)) {
-        c->o.wait = RPC_POLL;
-        c->o.crowded = true;
-        rpc_waiter_init(&c->waiter, &c->o);
-    }
+    rpc_waiter_test(&c->waiter, c->ep);
     c->done = done;
     c->ctx = ctx;
     if (c->ep->bulk)
@@ -239,5 +236,5 @@ const uint64_t *rpc_client_dropped(const struct rpc_client *c)
 
 enum rpc_wait rpc_client_waits(const struct rpc_client *c)
 {
-    return c->o.wait;
+    return c->waiter.policy;
 }

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/version.h"
 #include "rpc/crew.h"
+#include "rpc/say.h"
 #include "rpc/worker.h"
 
 const char *const rpc_metric_names[] = {"rpc", "bw", "iops", "sbw", NULL};
@@ -23,7 +23,7 @@ struct collecting {
     struct rpc_collected *c;
     struct rpc_member *member; /* servers, then clients */
     size_t n;
-    char token[20];
+    uint64_t token;
     uint32_t depth;
     uint64_t server_bulk_b, client_bulk_b;
 };
@@ -63,6 +63,13 @@ static void note_trouble(struct collecting *g)
     }
 }
 
+/* How servers wait: one that finds out that it cannot sleep says so. */
+static void note_waits(struct collecting *g, const char *waits)
+{
+    if (waits && (!g->c->waits[0] || strcmp(waits, rpc_wait_names[RPC_NAP]) == 0))
+        snprintf(g->c->waits, sizeof g->c->waits, "%s", waits);
+}
+
 static size_t alive_of(const struct collecting *g, size_t from, size_t n)
 {
     size_t alive = 0;
@@ -74,30 +81,28 @@ static size_t alive_of(const struct collecting *g, size_t from, size_t n)
 
 /* ---- start ---- */
 
-static json_t *opening(const struct collecting *g, const struct rpc_member *m, const char *address)
+static struct rpc_opts opts_of(const struct collecting *g, bool server)
 {
     const struct rpc_spec *s = g->s;
-    bool server = m->role[0] == 's';
     uint32_t per_server = (s->clients + s->servers - 1) / s->servers;
     bool here = !s->launch || !*s->launch;
-    bool crowded = here && s->servers + s->clients > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    json_t *j =
-        json_pack("{ss, ss, ss, ss, si, si, sb, si, sI, si, ss}", "do", "open", "role", m->role,
-                  "transport", s->transport, "token", g->token, "wait", (int)s->wait, "spin_us",
-                  (int)(s->spindown_ps / 1e6), "crowded", crowded, "depth", (int)g->depth, "bulk_b",
-                  (json_int_t)(server ? g->server_bulk_b : g->client_bulk_b), "peers",
-                  (int)per_server + 1, "address", address ? address : "");
+    struct wr_err none;
 
-    if (s->provider)
-        json_object_set_new(j, "provider", json_string(s->provider));
-    if (s->bind)
-        json_object_set_new(j, "bind", json_string(s->bind));
-    if (server && s->storage.path) {
-        json_object_set_new(j, "storage", json_string(s->storage.path));
-        json_object_set_new(j, "storage_b", json_integer((json_int_t)s->storage.size_b));
-        json_object_set_new(j, "direct", json_boolean(s->storage.direct));
-    }
-    return j;
+    return (struct rpc_opts){
+        .transport = rpc_transport_find(s->transport, &none),
+        .provider = s->provider,
+        .bind = s->bind,
+        .token = g->token,
+        .wait = (enum rpc_wait)s->wait,
+        .spin_us = (uint32_t)(s->spindown_ps / 1e6),
+        .crowded = here && s->servers + s->clients > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .depth = g->depth,
+        .bulk_b = server ? g->server_bulk_b : g->client_bulk_b,
+        .peers = per_server + 1,
+        .storage = server ? s->storage.path : NULL,
+        .storage_b = s->storage.size_b,
+        .direct = s->storage.direct,
+    };
 }
 
 static bool ready(struct collecting *g, size_t from, size_t n, struct wr_err *err)
@@ -142,37 +147,41 @@ static bool start_all(struct collecting *g, struct wr_err *err)
                               s->hosts.n ? hosts[i % s->hosts.n] : NULL, err))
             return false;
     }
+    struct rpc_opts server_opts = opts_of(g, true), client_opts = opts_of(g, false);
+
     for (size_t i = 0; i < s->servers; i++)
-        rpc_member_say(&g->member[i], opening(g, &g->member[i], NULL));
+        rpc_member_say(&g->member[i], rpc_open_json(&server_opts, NULL));
     if (!ready(g, 0, s->servers, err))
         return false;
     for (size_t i = s->servers; i < g->n; i++) {
         const struct rpc_member *server = &g->member[(i - s->servers) % s->servers];
         const char *at = json_string_value(json_object_get(server->answer, "ready"));
 
-        rpc_member_say(&g->member[i], opening(g, &g->member[i], at));
+        /* Of a server that failed nobody knows the address. */
+        rpc_member_say(&g->member[i], rpc_open_json(&client_opts, at ? at : "nowhere"));
     }
-    snprintf(g->c->waits, sizeof g->c->waits, "%s",
-             json_string_value(json_object_get(g->member[0].answer, "waits"))
-                 ? json_string_value(json_object_get(g->member[0].answer, "waits"))
-                 : "?");
+    note_waits(g, json_string_value(json_object_get(g->member[0].answer, "waits")));
     return ready(g, s->servers, s->clients, err);
 }
 
 /* ---- one window ---- */
 
-static json_t *load_of(const struct collecting *g, const struct rpc_case *k, uint64_t start_ns,
-                       uint64_t seed)
+static struct rpc_load load_of(const struct collecting *g, const struct rpc_case *k,
+                               uint64_t start_ns)
 {
     const struct rpc_spec *s = g->s;
 
-    return json_pack("{ss, si, sI, si, sI, sf, sI, sI, sI, sI, sI, sI, sI}", "do", "load", "op",
-                     (int)k->op, "size_b", (json_int_t)k->size_b, "depth", (int)k->depth,
-                     "think_ns", (json_int_t)(k->think_ps / 1e3), "rate", k->rate, "on_ns",
-                     (json_int_t)(k->on_ps / 1e3), "off_ns", (json_int_t)(k->off_ps / 1e3),
-                     "start_ns", (json_int_t)start_ns, "warm_ns", (json_int_t)(s->warmup_ps / 1e3),
-                     "measure_ns", (json_int_t)(s->window_ps / 1e3), "storage_b",
-                     (json_int_t)s->storage.size_b, "seed", (json_int_t)(seed & INT32_MAX));
+    return (struct rpc_load){.op = (enum rpc_op)k->op,
+                             .size_b = k->size_b,
+                             .depth = k->depth,
+                             .think_ns = (uint64_t)(k->think_ps / 1e3),
+                             .rate = k->rate,
+                             .on_ns = (uint64_t)(k->on_ps / 1e3),
+                             .off_ns = (uint64_t)(k->off_ps / 1e3),
+                             .start_ns = start_ns,
+                             .warm_ns = (uint64_t)(s->warmup_ps / 1e3),
+                             .measure_ns = (uint64_t)(s->window_ps / 1e3),
+                             .storage_b = s->storage.size_b};
 }
 
 /* Processor seconds of the servers since they were last asked. */
@@ -194,6 +203,7 @@ static double server_usage(struct collecting *g, uint64_t *switches)
                          json_number_value(json_object_get(u, "sys_ns")));
         *switches += (uint64_t)json_integer_value(json_object_get(u, "switches"));
         g->c->dropped += (uint64_t)json_integer_value(json_object_get(u, "dropped"));
+        note_waits(g, json_string_value(json_object_get(u, "waits")));
     }
     free(all);
     return cpu_s;
@@ -236,13 +246,15 @@ static bool one_window(struct collecting *g, struct rpc_window *w, size_t from, 
     bool here = !s->launch || !*s->launch;
     uint64_t start = rpc_realtime_ns() + (here ? SECOND / 20 : SECOND), before = wr_clock_ns();
     double span_s = (s->warmup_ps + s->window_ps) / 1e12, client_s = 0;
+    struct rpc_load load = load_of(g, k, start);
 
     server_usage(g, &(uint64_t){0});
     struct rpc_machine_time machine = rpc_machine_time();
 
     for (size_t i = 0; i < n; i++) {
         at_work[i] = &g->member[s->servers + from + i];
-        rpc_member_say(at_work[i], load_of(g, k, start, s->seed + 1000003 * w->sample + from + i));
+        load.seed = (s->seed + 1000003 * w->sample + from + i) & INT64_MAX;
+        rpc_member_say(at_work[i], rpc_load_json(&load));
     }
     bool ok = rpc_crew_await(at_work, n, (uint64_t)(span_s * 1e9) + 15 * SECOND, g->o->stop);
     struct rpc_machine_time later = rpc_machine_time();
@@ -323,16 +335,6 @@ static void size_up(struct collecting *g)
     }
 }
 
-static bool make_token(struct collecting *g, struct wr_err *err)
-{
-    uint64_t token;
-
-    if (getrandom(&token, sizeof token, 0) != sizeof token)
-        return wr_fail_errno(err, "no random token; check the kernel");
-    snprintf(g->token, sizeof g->token, "%016llx", (unsigned long long)token);
-    return true;
-}
-
 bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
                  const struct rpc_collect_opts *o, struct wr_err *err)
 {
@@ -347,7 +349,7 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
     size_up(&g);
     tell(&g, "probing what the machine can do");
     c.before = rpc_limits_probe(0.05);
-    bool ok = make_token(&g, err) && start_all(&g, err);
+    bool ok = rpc_make_token(&g.token, err) && start_all(&g, err);
 
     for (uint32_t i = 0; ok && i < s->cases.n; i++)
         run_case(&g, i);

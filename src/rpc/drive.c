@@ -272,25 +272,10 @@ static bool server_is_gone(struct rpc_driver *d, uint64_t t, uint64_t *last_answ
     return !rpc_client_server_alive(d->client);
 }
 
-static void note_cpu(struct rpc_driver *d, uint64_t t, uint64_t *last_cpu, uint64_t *slice)
-{
-    const struct rpc_load *l = d->load;
-    uint64_t k = t < d->from_ns ? 0 : (t - d->from_ns) / l->slice_ns;
-
-    if (!l->slice_ns || t < d->from_ns || k == *slice)
-        return;
-    uint64_t cpu = wr_clock_cpu_ns();
-
-    if (*slice < RPC_SLICES)
-        d->seen->slice_cpu_ns[*slice] = cpu - *last_cpu;
-    *last_cpu = cpu;
-    *slice = k;
-}
-
 /* Until the window is over; closed loops without pauses restart inside on_done. */
 static void work(struct rpc_driver *d, bool (*stop)(void))
 {
-    uint64_t last_answer = wr_clock_ns(), answers = 0, last_cpu = 0, slice = UINT64_MAX;
+    uint64_t last_answer = wr_clock_ns(), answers = 0;
     uint32_t rounds = 0;
 
     d->issuing = true;
@@ -300,8 +285,6 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
 
         if (t >= d->to_ns)
             break;
-        if (d->load->slice_ns)
-            note_cpu(d, t, &last_cpu, &slice);
         if (!(++rounds & 63) &&
             ((stop && stop()) || server_is_gone(d, t, &last_answer, &answers))) {
             d->seen->stopped = stop && stop();

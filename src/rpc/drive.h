@@ -38,7 +38,6 @@ struct rpc_seen {
     bool server_gone, stopped;
     uint32_t nslices;
     uint32_t slice_calls[RPC_SLICES];
-    uint64_t slice_cpu_ns[RPC_SLICES];
 };
 
 struct rpc_driver;

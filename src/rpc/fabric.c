@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -27,7 +28,7 @@
 
 enum { BUFFER_B = RPC_INLINE_MOST + sizeof(struct rpc_head), RECEIVES = 256, SENDS = 256 };
 #define SILENCE_NS UINT64_C(3000000000)
-enum { BATCH = 32, NAME_B = 256, MOVES = 64, WAIT_MOST_MS = 100 };
+enum { BATCH = 32, NAME_B = 256, MOVES = 64, WAIT_MOST_NS = 100000000 };
 
 enum use { USE_RECEIVE, USE_SEND, USE_MOVE };
 
@@ -70,6 +71,7 @@ struct fabric {
     uint32_t mine;     /* of a client: its number at the server, from 1; 0: not yet told */
     uint64_t heard_ns; /* when something came last */
     bool blocks;
+    int wait_fd; /* if it blocks */
 };
 
 /* What a hello carries, before the provider's own address. */
@@ -167,9 +169,10 @@ static bool open_queue(struct fabric *f, struct wr_err *err)
                               .format = FI_CQ_FORMAT_MSG,
                               .wait_obj = f->ep.o.may_block ? FI_WAIT_FD : FI_WAIT_NONE};
 
-    f->blocks = f->ep.o.may_block && !fi_cq_open(f->domain, &attr, &f->cq, f);
-    if (f->blocks)
+    if (f->ep.o.may_block && !fi_cq_open(f->domain, &attr, &f->cq, f)) {
+        f->blocks = !fi_control(&f->cq->fid, FI_GETWAIT, &f->wait_fd);
         return true;
+    }
     attr.wait_obj = FI_WAIT_NONE;
     TRY(fi_cq_open(f->domain, &attr, &f->cq, f), "a completion queue");
     return true;
@@ -484,23 +487,19 @@ static bool fabric_blocks(struct rpc_ep *ep)
     return of(ep)->blocks;
 }
 
-/* What it brings is handled at once: a queue that was read cannot be put back. */
+/* Until there is something to read, which is left to progress(). The provider is asked first
+ * whether it may be waited for: it may hold something already that its descriptor does not tell. */
 static void fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
     struct fabric *f = of(ep);
+    struct fid *fids[] = {&f->cq->fid};
+    struct pollfd p = {.fd = f->wait_fd, .events = POLLIN};
+    uint64_t ns = timeout_ns < WAIT_MOST_NS ? timeout_ns : WAIT_MOST_NS;
 
-    if (!f->blocks) {
+    if (!f->blocks)
         sched_yield();
-        return;
-    }
-    uint64_t ms = (timeout_ns + 999999) / 1000000;
-    struct fi_cq_msg_entry e[1];
-    ssize_t n = fi_cq_sread(f->cq, e, 1, NULL, (int)(ms < WAIT_MOST_MS ? ms : WAIT_MOST_MS));
-
-    if (n == 1 && e[0].op_context)
-        complete(f, e[0].op_context, e[0].len, true);
-    else if (n == -FI_EAVAIL)
-        complete_failed(f);
+    else if (!fi_trywait(f->fabric, fids, 1))
+        ppoll(&p, 1, &(struct timespec){0, (long)ns}, NULL);
 }
 
 /* ---- memory of others ---- */

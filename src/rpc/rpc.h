@@ -18,9 +18,15 @@
  *   block     sleep in the kernel until it does
  *   poll      look again and again; where more processes than processors want to run, let others
  *   adaptive  look for some microseconds after the last thing that happened, then let others
- *             run between looks, then sleep */
-enum rpc_wait { RPC_BLOCK, RPC_POLL, RPC_ADAPTIVE };
+ *             run between looks, then sleep
+ *   nap       the same, but instead of sleeping until something happens one sleeps for a little
+ *             while, then a longer one, and looks in between: for transports that cannot wake us */
+enum rpc_wait { RPC_BLOCK, RPC_POLL, RPC_ADAPTIVE, RPC_NAP };
 extern const char *const rpc_wait_names[]; /* ends with NULL */
+
+/* Answers a call of a service's own: how many bytes it wrote to `reply`, or a number below 0. */
+typedef int rpc_handler(void *ctx, unsigned op, const void *bytes, size_t len, void *reply,
+                        size_t room);
 
 struct rpc_opts {
     const struct rpc_transport *transport;
@@ -37,16 +43,23 @@ struct rpc_opts {
     const char *storage; /* of a server: file or device, NULL: none */
     uint64_t storage_b;  /* how much of it is used */
     bool direct;         /* past the page cache */
+    /* Of a server that is a service and no benchmark: */
+    uint64_t share_b;    /* memory that GET reads and PUT writes, instead of patterns */
+    rpc_handler *handle; /* operations from RPC_OP_OWN on, which it sees from 0 on */
+    void *handle_ctx;
 };
 
 /* ---- waiting ---- */
 
 struct rpc_waiter {
-    enum rpc_wait policy;
+    enum rpc_wait policy; /* nap, once it turned out that what was asked for does not sleep */
     bool crowded;
     uint64_t spin_ns, last_ns; /* last_ns: when something happened; 0: not yet asked */
     uint32_t rounds;
+    uint32_t in_vain; /* sleeps since something happened */
+    uint64_t nap_ns;  /* the next one */
     uint64_t sleeps;
+    uint64_t trial_wall_ns, trial_cpu_ns; /* of sleeps in vain */
 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o);
@@ -56,16 +69,20 @@ void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_n
 static inline void rpc_waiter_happened(struct rpc_waiter *w)
 {
     w->rounds = 0;
+    w->in_vain = 0;
     w->last_ns = 0;
 }
 
-/* Does waiting really sleep? Sleeps for a moment and looks at the processor time spent. */
-bool rpc_blocks_really(struct rpc_ep *ep);
+/* Does waiting really sleep? Sleeps for a moment and looks at the processor time spent; if not,
+ * the waiter naps from now on. Some begin to look again and again only after their first
+ * message, so whoever waits in vain keeps an eye on it later too. */
+void rpc_waiter_test(struct rpc_waiter *w, struct rpc_ep *ep);
 
 /* ---- server ---- */
 
 struct rpc_server_stats {
     uint64_t calls[RPC_OPS], dropped[RPC_DROPS];
+    uint64_t handled; /* calls of a service's own */
     uint64_t refused; /* calls that were answered with an error */
     uint64_t bytes;   /* of bulk data */
     uint64_t peers;   /* that said hello, in all */
@@ -78,8 +95,9 @@ void rpc_server_address(struct rpc_server *s, char into[RPC_ADDRESS]);
 /* Serves what there is; waits at most so long if there is nothing. */
 void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns);
 const struct rpc_server_stats *rpc_server_stats(const struct rpc_server *s);
-enum rpc_wait rpc_server_waits(const struct rpc_server *s); /* after the self-test */
+enum rpc_wait rpc_server_waits(const struct rpc_server *s); /* as found out by now */
 struct rpc_ep *rpc_server_ep(struct rpc_server *s);
+uint8_t *rpc_server_shared(struct rpc_server *s);
 uint64_t rpc_server_sleeps(const struct rpc_server *s); /* how often it slept so far */
 
 /* The eight bytes at `place`, a multiple of eight, of what GET brings and PUT must bring, and of
@@ -95,7 +113,7 @@ static inline uint64_t rpc_storage_pattern(uint64_t place)
 struct rpc_call {
     enum rpc_op op;
     uint64_t cookie;
-    const void *payload; /* noop */
+    const void *payload; /* noop, and a service's own */
     uint32_t len;
     size_t at, bulk_len; /* get, put, sread, swrite: of the client's offered memory */
     uint64_t place;      /* in the server's memory or storage */

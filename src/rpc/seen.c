@@ -20,7 +20,7 @@ enum { COUNTS = sizeof counts / sizeof *counts };
 
 json_t *rpc_seen_json(const struct rpc_seen *s)
 {
-    json_t *j = json_object(), *cells = json_array(), *slices = json_array(), *cpu = json_array();
+    json_t *j = json_object(), *cells = json_array(), *slices = json_array();
 
     for (size_t i = 0; i < COUNTS; i++)
         json_object_set_new(
@@ -38,12 +38,9 @@ json_t *rpc_seen_json(const struct rpc_seen *s)
             json_array_append_new(cells, json_integer((json_int_t)s->latency_ps.cell[i]));
         }
     json_object_set_new(j, "cells", cells);
-    for (uint32_t i = 0; i < s->nslices; i++) {
+    for (uint32_t i = 0; i < s->nslices; i++)
         json_array_append_new(slices, json_integer(s->slice_calls[i]));
-        json_array_append_new(cpu, json_integer((json_int_t)s->slice_cpu_ns[i]));
-    }
     json_object_set_new(j, "slices", slices);
-    json_object_set_new(j, "slice_cpu", cpu);
     return j;
 }
 
@@ -65,7 +62,7 @@ static bool take_cells(struct wr_hist *h, const json_t *cells)
 
 bool rpc_seen_parse(struct rpc_seen *ret, const json_t *j)
 {
-    const json_t *slices = json_object_get(j, "slices"), *cpu = json_object_get(j, "slice_cpu");
+    const json_t *slices = json_object_get(j, "slices");
 
     memset(ret, 0, sizeof *ret);
     for (size_t i = 0; i < COUNTS; i++) {
@@ -83,9 +80,7 @@ bool rpc_seen_parse(struct rpc_seen *ret, const json_t *j)
     size_t n = json_array_size(slices);
 
     ret->nslices = n < RPC_SLICES ? (uint32_t)n : RPC_SLICES;
-    for (uint32_t i = 0; i < ret->nslices; i++) {
+    for (uint32_t i = 0; i < ret->nslices; i++)
         ret->slice_calls[i] = (uint32_t)json_integer_value(json_array_get(slices, i));
-        ret->slice_cpu_ns[i] = (uint64_t)json_integer_value(json_array_get(cpu, i));
-    }
     return take_cells(&ret->latency_ps, json_object_get(j, "cells"));
 }

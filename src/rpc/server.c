@@ -47,7 +47,8 @@ struct rpc_server {
     uint64_t looked_ns; /* for clients that died */
 };
 
-/* Memory: a piece for each operation, then the pieces from which GET is served. */
+/* Memory: a piece for each operation, then the pieces from which GET is served; or of a service
+ * what it shares. */
 static size_t source_of(const struct rpc_server *s, const struct operation *op)
 {
     return (OPERATIONS + (size_t)(op - s->operation) % SOURCES) * s->o.bulk_b;
@@ -124,9 +125,10 @@ static void finish(struct rpc_server *s, struct operation *op, enum rpc_status s
 
 static bool move(struct rpc_server *s, struct operation *op, enum rpc_way way)
 {
+    size_t at = s->o.share_b ? op->r.ref.place : op->r.op == RPC_OP_GET ? source_of(s, op) : op->at;
     struct rpc_bulk b = {.peer = op->r.peer,
                          .way = way,
-                         .at = op->r.op == RPC_OP_GET ? source_of(s, op) : op->at,
+                         .at = at,
                          .ref = op->r.ref,
                          .cookie = (uint64_t)(op - s->operation)};
 
@@ -146,7 +148,8 @@ static bool step(struct rpc_server *s, struct operation *op)
     case RPC_OP_GET:
         return move(s, op, RPC_TO_PEER);
     case RPC_OP_PUT:
-        spoil(s->ep->bulk + op->at, op->r.ref.len);
+        if (!s->o.share_b)
+            spoil(s->ep->bulk + op->at, op->r.ref.len);
         return move(s, op, RPC_FROM_PEER);
     case RPC_OP_SREAD:
         return op->second ? move(s, op, RPC_TO_PEER) : store(s, op, false);
@@ -168,7 +171,8 @@ static void on_step(void *ctx, uint64_t cookie, bool ok)
         return;
     if (!ok)
         finish(s, op, RPC_IO_FAILED);
-    else if (op->r.op == RPC_OP_PUT && !is_pattern(s->ep->bulk + op->at, op->r.ref.len))
+    else if (op->r.op == RPC_OP_PUT && !s->o.share_b &&
+             !is_pattern(s->ep->bulk + op->at, op->r.ref.len))
         finish(s, op, RPC_BAD_DATA);
     else if (!two || op->second)
         finish(s, op, RPC_OK);
@@ -206,6 +210,11 @@ static enum rpc_status check_bulk(const struct rpc_server *s, enum rpc_op op,
 {
     bool storage = op == RPC_OP_SREAD || op == RPC_OP_SWRITE;
 
+    if (s->o.share_b && !storage)
+        return r->len && r->len <= RPC_BULK_MOST && r->place <= s->o.share_b &&
+                       r->len <= s->o.share_b - r->place
+                   ? RPC_OK
+                   : RPC_BAD_RANGE;
     if (!r->len || r->len > s->o.bulk_b)
         return RPC_BAD_RANGE;
     if (!storage)
@@ -218,6 +227,23 @@ static enum rpc_status check_bulk(const struct rpc_server *s, enum rpc_op op,
     return RPC_OK;
 }
 
+/* The bytes are copied first: a client that shares memory with us may still change them. */
+static void on_own(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
+                   const uint8_t *payload)
+{
+    uint8_t asked[RPC_INLINE_MOST], reply[RPC_INLINE_MOST];
+    int room = (int)s->ep->inlined;
+
+    memcpy(asked, payload, h->len);
+    int n = s->o.handle(s->o.handle_ctx, h->op - RPC_OP_OWN, asked, h->len, reply, s->ep->inlined);
+
+    s->stats.handled++;
+    if (n < 0)
+        respond(s, peer, h->id, (enum rpc_status)(RPC_OWN_STATUS | -(uint32_t)n), NULL, 0);
+    else
+        respond(s, peer, h->id, RPC_OK, reply, (uint32_t)(n < room ? n : room));
+}
+
 static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
                        const uint8_t *payload)
 {
@@ -226,6 +252,10 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
     if (h->op == RPC_OP_NOOP) {
         s->stats.calls[RPC_OP_NOOP]++;
         respond(s, peer, h->id, RPC_OK, payload, h->len);
+        return;
+    }
+    if (h->op >= RPC_OP_OWN && s->o.handle) {
+        on_own(s, peer, h, payload);
         return;
     }
     if (h->op >= RPC_OPS || h->len != sizeof r.ref) {
@@ -312,7 +342,7 @@ static void place_operations(struct rpc_server *s)
     for (uint32_t i = 0; i < OPERATIONS; i++)
         s->operation[i].at = i * s->o.bulk_b;
     /* Written, so that no page is the kernel's page of zeros. */
-    for (size_t i = 0; i < OPERATIONS + SOURCES && s->o.bulk_b; i++)
+    for (size_t i = 0; i < OPERATIONS + SOURCES && s->o.bulk_b && !s->o.share_b; i++)
         fill_pattern(s->ep->bulk + i * s->o.bulk_b, s->o.bulk_b);
 }
 
@@ -324,16 +354,18 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
                              .bind = o->bind,
                              .peers = o->peers,
                              .depth = o->depth,
-                             .may_block = o->wait != RPC_POLL};
+                             .may_block = o->wait == RPC_BLOCK || o->wait == RPC_ADAPTIVE};
 
     s->o = *o;
     s->o.bulk_b = (o->bulk_b + PAGE - 1) / PAGE * PAGE;
-    eo.bulk_b = s->o.bulk_b * (OPERATIONS + SOURCES);
+    eo.bulk_b = o->share_b ? o->share_b : s->o.bulk_b * (OPERATIONS + SOURCES);
     bool ok = true;
 
     if (o->peers < 1 || o->peers > RPC_PEERS)
         ok = wr_fail(err, WR_INPUT, "a server has from 1 to %d clients; give another number",
                      RPC_PEERS);
+    if (ok && o->share_b && o->storage)
+        ok = wr_fail(err, WR_BUG, "memory and storage at once; report this");
     ok = ok && o->transport->open(&s->ep, &eo, err);
     if (ok && o->storage)
         ok = rpc_store_open(&s->store, o->storage, o->storage_b, OPERATIONS, o->direct, err);
@@ -344,11 +376,8 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
     s->ep->ctx = s;
     s->ep->on_msg = on_msg;
     s->ep->on_bulk = on_step;
-    if (s->o.wait != RPC_POLL && !rpc_blocks_really(s->ep)) {
-        s->o.wait = RPC_POLL;
-        s->o.crowded = true; /* then at least let others run */
-    }
     rpc_waiter_init(&s->waiter, &s->o);
+    rpc_waiter_test(&s->waiter, s->ep);
     place_operations(s);
     *ret = s;
     return true;
@@ -376,12 +405,17 @@ const struct rpc_server_stats *rpc_server_stats(const struct rpc_server *s)
 
 enum rpc_wait rpc_server_waits(const struct rpc_server *s)
 {
-    return s->o.wait;
+    return s->waiter.policy;
 }
 
 struct rpc_ep *rpc_server_ep(struct rpc_server *s)
 {
     return s->ep;
+}
+
+uint8_t *rpc_server_shared(struct rpc_server *s)
+{
+    return s->o.share_b ? s->ep->bulk : NULL;
 }
 
 uint64_t rpc_server_sleeps(const struct rpc_server *s)

@@ -4,9 +4,10 @@
 #include "base/clock.h"
 #include "rpc/rpc.h"
 
-const char *const rpc_wait_names[] = {"block", "poll", "adaptive", NULL};
+const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
-enum { LOOKS = 64, POLL_LOOKS = 1024, NAP_NS = 50000 };
+enum { LOOKS = 64, POLL_LOOKS = 8, NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000 };
+enum { TRIAL_NS = 10000000 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
 {
@@ -23,10 +24,44 @@ static void pause_a_little(void)
 #endif
 }
 
+static void nap(struct rpc_waiter *w, uint64_t most_ns)
+{
+    uint64_t ns = w->in_vain && w->nap_ns ? w->nap_ns : NAP_FIRST_NS;
+
+    w->nap_ns = ns < NAP_MOST_NS / 2 ? 2 * ns : NAP_MOST_NS;
+    ns = ns < most_ns ? ns : most_ns;
+    nanosleep(&(struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}, NULL);
+}
+
+/* Sleeps in vain are what an idle process does: they must not take the processor. Looking at its
+ * clock costs nothing that matters then. */
+static void sleep_watched(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns)
+{
+    uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
+
+    ep->t->wait(ep, timeout_ns);
+    w->trial_wall_ns += wr_clock_ns() - wall;
+    w->trial_cpu_ns += wr_clock_cpu_ns() - cpu;
+    if (w->trial_cpu_ns < TRIAL_NS && w->trial_wall_ns < 10ull * TRIAL_NS)
+        return;
+    /* One that never sleeps may still get little of a busy machine. */
+    if (w->trial_cpu_ns > w->trial_wall_ns / 16)
+        w->policy = RPC_NAP;
+    w->trial_wall_ns = w->trial_cpu_ns = 0;
+}
+
 static void sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
+    uint64_t most = busy && timeout_ns > NAP_NS ? NAP_NS : timeout_ns;
+
     w->sleeps++;
-    ep->t->wait(ep, busy && timeout_ns > NAP_NS ? NAP_NS : timeout_ns);
+    if (w->policy == RPC_NAP)
+        nap(w, most);
+    else if (w->in_vain && !busy)
+        sleep_watched(w, ep, most);
+    else
+        ep->t->wait(ep, most);
+    w->in_vain++;
 }
 
 static void look_again(struct rpc_waiter *w)
@@ -47,10 +82,14 @@ void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_n
     }
     if (w->policy == RPC_POLL) {
         /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || w->rounds % POLL_LOOKS == 0)
+        if (w->crowded || (w->rounds > LOOKS && w->rounds % POLL_LOOKS == 0))
             sched_yield();
         else
             pause_a_little();
+        return;
+    }
+    if (w->in_vain) {
+        sleep_now(w, ep, timeout_ns, busy);
         return;
     }
     look_again(w);
@@ -84,10 +123,12 @@ static bool sleeps_once(struct rpc_ep *ep)
 
 /* Once is enough: what looks again and again does so every time, but an interrupt may be charged
  * to whoever sleeps. */
-bool rpc_blocks_really(struct rpc_ep *ep)
+void rpc_waiter_test(struct rpc_waiter *w, struct rpc_ep *ep)
 {
+    if (w->policy == RPC_POLL || w->policy == RPC_NAP)
+        return;
     for (int tries = 0; ep->t->blocks(ep) && tries < 4; tries++)
         if (sleeps_once(ep))
-            return true;
-    return false;
+            return;
+    w->policy = RPC_NAP;
 }

@@ -25,7 +25,8 @@ enum rpc_op {
     RPC_OP_PUT,    /* the server reads from the client's memory */
     RPC_OP_SREAD,  /* the same from storage ... */
     RPC_OP_SWRITE, /* ... and to it */
-    RPC_OPS
+    RPC_OPS,
+    RPC_OP_OWN = 128 /* from here on a service's own: the server's handler answers */
 };
 extern const char *const rpc_op_names[]; /* ends with NULL */
 
@@ -38,6 +39,8 @@ enum rpc_status {
     RPC_BAD_VERSION,
     RPC_BAD_DATA
 };
+#define RPC_OWN_STATUS \
+    UINT32_C(0x80000000) /* with it: what a handler refused with, without its sign */
 
 struct rpc_head {
     uint32_t magic;

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/version.h"
+#include "rpc/say.h"
 
 enum { LOOK_NS = 2000000, WAIT_NS = 20000000 };
 
@@ -51,54 +52,23 @@ static const char *text_of(const json_t *j, const char *key)
     return s && *s ? s : NULL;
 }
 
-static uint64_t count_of(const json_t *j, const char *key)
-{
-    json_int_t v = json_integer_value(json_object_get(j, key));
-
-    return v > 0 ? (uint64_t)v : 0;
-}
-
-static bool read_opts(struct rpc_opts *o, const json_t *j, struct wr_err *err)
-{
-    const char *token = text_of(j, "token");
-
-    *o = (struct rpc_opts){
-        .provider = text_of(j, "provider"),
-        .bind = text_of(j, "bind"),
-        .token = token ? strtoull(token, NULL, 16) : 0,
-        .wait = (enum rpc_wait)(count_of(j, "wait") % 3),
-        .spin_us = (uint32_t)count_of(j, "spin_us"),
-        .crowded = json_is_true(json_object_get(j, "crowded")),
-        .depth = (uint32_t)count_of(j, "depth"),
-        .bulk_b = count_of(j, "bulk_b"),
-        .peers = (uint32_t)count_of(j, "peers"),
-        .storage = text_of(j, "storage"),
-        .storage_b = count_of(j, "storage_b"),
-        .direct = json_is_true(json_object_get(j, "direct")),
-    };
-    o->transport = rpc_transport_find(text_of(j, "transport") ? text_of(j, "transport") : "", err);
-    return o->transport;
-}
-
 static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
 {
     char address[RPC_ADDRESS] = "";
+    const char *server_at;
     struct rpc_opts o;
-    bool server = !strcmp(text_of(j, "role") ? text_of(j, "role") : "", "server");
 
     if (w->server || w->driver)
         return wr_fail(err, WR_BUG, "opened twice; report this");
-    if (!read_opts(&o, j, err))
+    if (!rpc_open_parse(&o, &server_at, j, err))
         return false;
-    if (server) {
-        if (!rpc_server_open(&w->server, &o, err))
-            return false;
+    if (server_at ? !rpc_driver_open(&w->driver, &o, server_at, err)
+                  : !rpc_server_open(&w->server, &o, err))
+        return false;
+    if (w->server)
         rpc_server_address(w->server, address);
-    } else if (!rpc_driver_open(&w->driver, &o, text_of(j, "address") ? text_of(j, "address") : "",
-                                err))
-        return false;
     enum rpc_wait waits =
-        server ? rpc_server_waits(w->server) : rpc_client_waits(rpc_driver_client(w->driver));
+        w->server ? rpc_server_waits(w->server) : rpc_client_waits(rpc_driver_client(w->driver));
 
     say(w, json_pack("{ss, ss, ss, sI}", "ready", address, "version", wr_version_number(), "waits",
                      rpc_wait_names[waits], "pid", (json_int_t)getpid()));
@@ -107,24 +77,11 @@ static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
 
 static bool do_load(struct worker *w, const json_t *j, struct wr_err *err)
 {
-    struct rpc_load l = {
-        .op = (enum rpc_op)(count_of(j, "op") % RPC_OPS),
-        .size_b = count_of(j, "size_b"),
-        .depth = (uint32_t)count_of(j, "depth"),
-        .think_ns = count_of(j, "think_ns"),
-        .rate = json_number_value(json_object_get(j, "rate")),
-        .on_ns = count_of(j, "on_ns"),
-        .off_ns = count_of(j, "off_ns"),
-        .start_ns = count_of(j, "start_ns"),
-        .warm_ns = count_of(j, "warm_ns"),
-        .measure_ns = count_of(j, "measure_ns"),
-        .storage_b = count_of(j, "storage_b"),
-        .seed = count_of(j, "seed"),
-        .slice_ns = count_of(j, "slice_ns"),
-    };
+    struct rpc_load l;
 
     if (!w->driver)
         return wr_fail(err, WR_BUG, "a load without a client; report this");
+    rpc_load_parse(&l, j);
     struct rpc_seen *seen = wr_alloc(sizeof *seen);
 
     rpc_drive(w->driver, &l, seen, NULL);
@@ -144,7 +101,8 @@ static bool do_usage(struct worker *w, const json_t *j, struct wr_err *err)
         return wr_fail(err, WR_BUG, "usage of no server; report this");
     for (int i = 1; i < RPC_DROPS; i++)
         dropped += rpc_server_stats(w->server)->dropped[i];
-    say(w, json_pack("{s{sI, sI, sI, sI, sI, sI}}", "usage", "user_ns",
+    say(w, json_pack("{s{ss, sI, sI, sI, sI, sI, sI}}", "usage", "waits",
+                     rpc_wait_names[rpc_server_waits(w->server)], "user_ns",
                      (json_int_t)(now.user_ns - w->usage.user_ns), "sys_ns",
                      (json_int_t)(now.sys_ns - w->usage.sys_ns), "switches",
                      (json_int_t)(now.switches - w->usage.switches), "forced_switches",

@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "base/file.h"
 #include "cli/roofline_tables.h"
+#include "rpc/energy.h"
+#include "rpc/polling.h"
+#include "rpc/say.h"
 
 #define DATA WEIR_SOURCE_DIR "/tests/data/roofline/"
 
@@ -286,6 +290,126 @@ static void what_is_wrong_in_a_table_is_told(void **state)
     }
 }
 
+/* ---- measuring ---- */
+
+static void write_zone(const char *root, const char *zone, const char *file, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", root, zone);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%s/%s", root, zone, file);
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void packages_energy_is_added_up_over_their_counters_turn(void **state)
+{
+    char root[] = "/tmp/weir-test-powercap-XXXXXX", clean[64];
+    struct rpc_energy e;
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    assert_false(rpc_energy_open(&e, root));
+    for (int i = 0; i < 2; i++) {
+        const char *zone = i ? "intel-rapl:1" : "intel-rapl:0";
+
+        write_zone(root, zone, "name", i ? "package-1\n" : "package-0\n");
+        write_zone(root, zone, "max_energy_range_uj", "10000000\n");
+        write_zone(root, zone, "energy_uj", "9000000\n");
+    }
+    /* Part of a package: counted there already. */
+    write_zone(root, "intel-rapl:0:0", "name", "core\n");
+    write_zone(root, "intel-rapl:0:0", "energy_uj", "1000000\n");
+    assert_true(rpc_energy_open(&e, root));
+    assert_int_equal(e.npackages, 2);
+    assert_true(fabs(rpc_energy_read(&e)) < 1e-9);
+    write_zone(root, "intel-rapl:0", "energy_uj", "9500000\n");
+    write_zone(root, "intel-rapl:1", "energy_uj", "500000\n"); /* went round */
+    assert_true(fabs(rpc_energy_read(&e) - 2.0) < 1e-9);
+    write_zone(root, "intel-rapl:1", "energy_uj", "700000\n");
+    assert_true(fabs(rpc_energy_read(&e) - 2.2) < 1e-9);
+    snprintf(clean, sizeof clean, "rm -r %s", root);
+    assert_int_equal(system(clean), 0);
+}
+
+static void slices_are_of_a_burst_or_of_a_gap_only_if_wholly_inside(void **state)
+{
+    /* Bursts of 250 ms and gaps of 350 ms: from 0, 600, ... */
+    struct rpc_polling_spec s = {
+        .burst_ps = 250e9, .gap_ps = 350e9, .slice_ps = 100e9, .periods = 2};
+    static const enum rpc_phase want[] = {RPC_IN_BURST, RPC_IN_BURST, RPC_BETWEEN, RPC_BETWEEN,
+                                          RPC_IN_GAP,   RPC_IN_GAP,   RPC_IN_BURST};
+
+    (void)state;
+    assert_int_equal(rpc_polling_slices(&s), 12);
+    for (uint32_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_int_equal(rpc_polling_phase(&s, i), want[i]);
+    s.burst_ps = s.gap_ps = 500e9;
+    for (uint32_t i = 0; i < 20; i++)
+        assert_int_equal(rpc_polling_phase(&s, i), i % 10 < 5    ? RPC_IN_BURST
+                                                   : i % 10 == 5 ? RPC_BETWEEN
+                                                                 : RPC_IN_GAP);
+}
+
+static void what_workers_are_told_comes_out_as_it_went_in(void **state)
+{
+    struct rpc_opts o = {.transport = &rpc_shm,
+                         .provider = "tcp",
+                         .bind = "10.0.0.1",
+                         .token = UINT64_C(0xfedcba9876543210),
+                         .wait = RPC_NAP,
+                         .spin_us = 7,
+                         .crowded = true,
+                         .depth = 9,
+                         .bulk_b = 1 << 20,
+                         .peers = 11,
+                         .storage = "/a \"b\"",
+                         .storage_b = UINT64_C(1) << 40,
+                         .direct = true};
+    struct rpc_load l = {.op = RPC_OP_SWRITE,
+                         .size_b = 4096,
+                         .depth = 3,
+                         .think_ns = 5,
+                         .rate = 1.5,
+                         .on_ns = 6,
+                         .off_ns = 7,
+                         .start_ns = 1ull << 60,
+                         .warm_ns = 8,
+                         .measure_ns = 9,
+                         .storage_b = 10,
+                         .seed = 11,
+                         .slice_ns = 12},
+                    got_l;
+    json_t *j = rpc_open_json(&o, "shm:1:2"), *k = rpc_load_json(&l);
+    struct rpc_opts got;
+    const char *address;
+    struct wr_err err;
+
+    (void)state;
+    assert_true(rpc_open_parse(&got, &address, j, &err));
+    assert_string_equal(address, "shm:1:2");
+    assert_string_equal(got.provider, o.provider);
+    assert_string_equal(got.bind, o.bind);
+    assert_string_equal(got.storage, o.storage);
+    assert_true(got.transport == o.transport && got.token == o.token && got.wait == o.wait);
+    assert_true(got.spin_us == 7 && got.crowded && got.depth == 9 && got.bulk_b == 1 << 20);
+    assert_true(got.peers == 11 && got.storage_b == o.storage_b && got.direct);
+    rpc_load_parse(&got_l, k);
+    json_t *again = rpc_load_json(&got_l);
+
+    assert_true(json_equal(again, k));
+    assert_true(got_l.op == RPC_OP_SWRITE && got_l.depth == 3 && got_l.start_ns == 1ull << 60);
+    json_decref(again);
+    json_object_set_new(j, "transport", json_string("pigeon"));
+    assert_false(rpc_open_parse(&got, &address, j, &err));
+    json_decref(j);
+    json_decref(k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +422,9 @@ int main(void)
         cmocka_unit_test(the_best_number_of_servers_is_better_than_its_neighbours),
         cmocka_unit_test(a_mix_of_one_metric_is_that_metric),
         cmocka_unit_test(what_is_wrong_in_a_table_is_told),
+        cmocka_unit_test(packages_energy_is_added_up_over_their_counters_turn),
+        cmocka_unit_test(slices_are_of_a_burst_or_of_a_gap_only_if_wholly_inside),
+        cmocka_unit_test(what_workers_are_told_comes_out_as_it_went_in),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

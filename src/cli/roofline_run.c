@@ -1,0 +1,46 @@
+/* roofline_run.c -- the run file of what is measured here. */
+#include <unistd.h>
+
+#include "cli/roofline.h"
+
+bool roofline_own_path(char *into, size_t size, struct wr_err *err)
+{
+    ssize_t n = readlink("/proc/self/exe", into, size - 1);
+
+    if (n < 0)
+        return wr_fail_errno(err, "cannot find this program; mount /proc");
+    into[n] = '\0';
+    return true;
+}
+
+bool roofline_run_create(struct run **ret, const struct cli_call *call, const char *out, bool force,
+                         uint64_t seed, const struct conf *conf, struct wr_err *err)
+{
+    const struct conf_input *input;
+    struct wr_str command = {0}, dump = {0};
+
+    run_command_line(&command, call->argc, call->argv);
+    conf_dump(conf, &dump, false);
+    struct run_meta meta = {.kind = "rpc",
+                            .command = wr_str_get(&command),
+                            .config = wr_str_get(&dump),
+                            .seed = seed,
+                            .force = force};
+    struct run *run;
+    bool ok = run_create(&run, out, &meta, err);
+
+    wr_str_fini(&command);
+    wr_str_fini(&dump);
+    if (!ok)
+        return false;
+    for (size_t i = 0, n = conf_inputs(conf, &input); ok && i < n; i++)
+        ok = run_put_input(run, input[i].path, input[i].text, input[i].len, err);
+    if (!ok) {
+        struct wr_err ending = {0};
+
+        run_finish(run, RUN_FAILED, "could not be written", &ending);
+        return false;
+    }
+    *ret = run;
+    return true;
+}
