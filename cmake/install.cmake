@@ -14,10 +14,18 @@ configure_file(${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.pc.in ${CMAKE_BINARY
   @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/weir-state.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# libweir-rpc likewise; a component, so that its test can install it alone.
+install(TARGETS weir-rpc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT rpc)
+install(FILES ${CMAKE_SOURCE_DIR}/src/rpc/lib/weir-rpc.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT rpc)
+configure_file(${CMAKE_SOURCE_DIR}/src/rpc/lib/weir-rpc.pc.in ${CMAKE_BINARY_DIR}/weir-rpc.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/weir-rpc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT rpc)
+
 install(TARGETS weir-prof LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # What `make` builds: all that is installed, none of the tests.
-add_custom_target(product DEPENDS weir weir-state weir-prof)
+add_custom_target(product DEPENDS weir weir-state weir-rpc weir-prof)
 
 # The program writes its verbs' pages itself. Only the build that is installed needs them.
 find_program(SCDOC scdoc)
@@ -32,6 +40,7 @@ if(SCDOC AND CMAKE_BUILD_TYPE STREQUAL "Release")
   add_custom_target(man ALL DEPENDS ${man}/.made)
   add_dependencies(product man)
   install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
   install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 FILES_MATCHING PATTERN "*.5")
 elseif(NOT SCDOC)
   message(STATUS "scdoc not found: no manual pages (Debian: scdoc)")

@@ -17,3 +17,6 @@ endfunction()
 weir_either(rpc/nic hwloc hwloc.c none.c)
 weir_either(rpc liburing store_uring.c store_none.c)
 weir_either(rpc libfabric fabric.c fabric_none.c HEADERS)
+
+# A folder of its own: there the file that says that storage is missing is always in.
+add_subdirectory(${CMAKE_SOURCE_DIR}/src/rpc/lib)
