@@ -8,6 +8,11 @@ set_target_properties(weir-prof PROPERTIES C_VISIBILITY_PRESET hidden
 target_include_directories(weir-prof PRIVATE ${CMAKE_BINARY_DIR}/rooms/prof.form)
 target_compile_options(weir-prof PRIVATE -O2 -fno-sanitize=all -fno-plt -fno-builtin
   -fasynchronous-unwind-tables -U_FORTIFY_SOURCE -UWEIR_CHECK)
+# Call paths are found by frame pointers, through the library's own functions, too; but not in the way
+# of reads and writes.
+target_compile_options(weir-prof PRIVATE -fno-omit-frame-pointer)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/prof/lib/rw.c PROPERTIES COMPILE_OPTIONS
+  -fomit-frame-pointer)
 # A program may hand over a null pointer where the header forbids it, and gets its answer.
 target_compile_options(weir-prof PRIVATE -fno-delete-null-pointer-checks
   $<$<C_COMPILER_ID:GNU>:-Wno-nonnull-compare>

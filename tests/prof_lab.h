@@ -20,6 +20,7 @@
 struct lab {
     char dir[64], profiles[96], data[96];
     char lib[PATH_MAX], ways[PATH_MAX];
+    uint32_t callers; /* as asked for; set after lab_open */
 };
 
 static void lab_clear(const char *dir)
@@ -34,6 +35,7 @@ static void lab_clear(const char *dir)
 
 static void lab_open(struct lab *l)
 {
+    l->callers = 0;
     snprintf(l->dir, sizeof l->dir, "weir-lab-XXXXXX");
     assert_non_null(mkdtemp(l->dir));
     snprintf(l->profiles, sizeof l->profiles, "%s/profiles", l->dir);
@@ -63,7 +65,8 @@ static int lab_run(struct lab *l, struct prof_job *ret, char **argv, const char 
                                  .job = "lab",
                                  .clock = clock,
                                  .slice_ns = slice_ns,
-                                 .files = files};
+                                 .files = files,
+                                 .callers = l->callers};
     struct wr_err err = {0};
     int status = -1;
 

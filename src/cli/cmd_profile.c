@@ -17,7 +17,7 @@ static const char *const clocks[] = {"sampled", "coarse", "precise", NULL};
 
 struct profile_opts {
     const char *out, *dir, *slice, *name;
-    uint32_t clock, files;
+    uint32_t clock, files, callers;
     bool force, quiet;
 };
 
@@ -54,6 +54,12 @@ static const struct cli_opt profile_rows[] = {
      .value = "N",
      .def = "0",
      .help = "tell up to N files of each process apart"},
+    {.name = "callers",
+     .type = CLI_U32,
+     .offset = offsetof(struct profile_opts, callers),
+     .value = "N",
+     .def = "0",
+     .help = "tell calls apart by the N functions they came from, 8 at most"},
     {.name = "name",
      .type = CLI_TEXT,
      .offset = offsetof(struct profile_opts, name),
@@ -222,12 +228,19 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
     const char *job = o->name ? o->name : leaf(call->args[0]);
     const char *out =
         o->out ? o->out : wr_arena_printf(call->arena, "%s.weir", leaf(call->args[0]));
-    struct prof_launch l = {
-        .argv = call->args, .job = job, .clock = clocks[o->clock], .files = o->files};
+    struct prof_launch l = {.argv = call->args,
+                            .job = job,
+                            .clock = clocks[o->clock],
+                            .files = o->files,
+                            .callers = o->callers};
     struct wr_str dir = {0}, command = {0};
     struct wr_err why = {0};
     int status = 0;
 
+    if (o->callers > PROF_FRAMES) {
+        wr_fail(err, WR_INPUT, "--callers %u: give at most %d", o->callers, PROF_FRAMES);
+        return cli_error(err);
+    }
     if (!slice_of(&l.slice_ns, o->slice, err) || !may_write(out, o->force, err))
         return cli_error(err);
     if (!make_dir(&dir, o, &why))

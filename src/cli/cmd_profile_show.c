@@ -39,7 +39,7 @@ static const struct cli_opt show_rows[] = {
      .offset = offsetof(struct show_opts, ranks),
      .value = "N",
      .def = "12",
-     .help = "list at most N processes and N threads, those that moved most"},
+     .help = "list at most N processes, threads and call paths, those that moved most"},
     {.name = "ascii",
      .type = CLI_FLAG,
      .offset = offsetof(struct show_opts, ascii),
@@ -80,6 +80,7 @@ static const struct section {
      " bytes_written AS written_b, io_ns / 1e9 AS io_s FROM rank_stat"
      " ORDER BY bytes_read + bytes_written DESC, app, rank LIMIT ?1",
      true},
+    {"calls", "call paths", SUMS("call") MOST_FIRST " LIMIT ?1", true},
     {"threads", "threads of processes that have several", SUMS("thread") MOST_FIRST " LIMIT ?1",
      true},
 };

@@ -79,6 +79,8 @@ static void set_environment(const struct prof_launch *l, const char *lib, pid_t 
     setenv("WEIR_PROF_SAMPLER", text, 1);
     snprintf(text, sizeof text, "%u", l->files);
     setenv("WEIR_PROF_FILES", text, 1);
+    snprintf(text, sizeof text, "%u", l->callers);
+    setenv("WEIR_PROF_CALLERS", text, 1);
 }
 
 static pid_t start(const struct prof_launch *l, const char *lib, struct wr_err *err)

@@ -15,7 +15,8 @@ struct prof_launch {
     const char *job;   /* its name */
     const char *clock; /* "sampled", "coarse", "precise" */
     uint64_t slice_ns;
-    uint32_t files; /* rows for files; 0: none */
+    uint32_t files;   /* rows for files; 0: none */
+    uint32_t callers; /* tell so many callers of each call; 0: none */
 };
 
 /* Runs the command to its end; SIGINT, SIGTERM and SIGHUP are passed on to it. `ret_status`: as a

@@ -29,6 +29,7 @@ enum {
 struct seen {
     uint64_t flight, calls, want;
     uint32_t source; /* row + 1 that its bytes come from */
+    uint32_t path;   /* row + 1 of where it was called */
     int64_t first_ns, last_ns;
     bool at_edge; /* it was under way when the last slice ended */
 };
@@ -266,6 +267,8 @@ static void end_long_call(struct target *t, uint32_t slot)
     put_spread(t, slot, row, op, c);
     if (c->source && c->source <= t->names_max)
         put_spread(t, slot, c->source - 1, PROF_READ, c);
+    if (c->path)
+        put_spread(t, slot, c->path - 1, op, c);
 }
 
 static void log_slot(struct target *t, uint32_t i, int64_t to)
@@ -282,7 +285,7 @@ static void log_slot(struct target *t, uint32_t i, int64_t to)
         end_long_call(t, i);
     for (uint32_t row = 0; row < n; row++) {
         uint64_t now[PROF_WORDS_N], *last = seat->last[row].word;
-        uint64_t flights = under_way && under_way >> 8 == row;
+        uint64_t flights = under_way && (under_way >> 8 == row || seat->call.path == row + 1);
 
         copy_words(now, &rows[row]);
         if (!memcmp(now, last, sizeof now) && !flights)
@@ -315,6 +318,12 @@ static bool thread_alive(const struct target *t, const struct prof_slot *slot)
     return !access(path, F_OK);
 }
 
+static void add_time(uint64_t *word, int64_t dt)
+{
+    if (dt > 0)
+        __atomic_store_n(word, *word + (uint64_t)dt, __ATOMIC_RELAXED);
+}
+
 /* One look at a call: time for its row, and since when it has been seen. */
 static void look_at(struct target *t, uint32_t i, struct seen *c, uint64_t flight, int64_t now,
                     int64_t dt)
@@ -338,15 +347,19 @@ static void look_at(struct target *t, uint32_t i, struct seen *c, uint64_t fligh
         *c = (struct seen){.flight = flight, .calls = calls, .first_ns = now};
         c->want = __atomic_load_n(&slot->want, __ATOMIC_RELAXED);
         c->source = __atomic_load_n(&slot->source, __ATOMIC_RELAXED);
+        c->path = row == PROF_ROW_OTHER || c != &t->seat[i].call
+                      ? 0
+                      : __atomic_load_n(&slot->path, __ATOMIC_RELAXED);
+        c->path = c->path <= t->names_max ? c->path : 0;
     }
     if (same && now - c->first_ns > 1000000000 && !thread_alive(t, slot)) {
         __atomic_store_n(&slot->flight, 0, __ATOMIC_RELAXED);
         return;
     }
     c->last_ns = now;
-    if (dt > 0)
-        __atomic_store_n(&word[PROF_TIME + op], word[PROF_TIME + op] + (uint64_t)dt,
-                         __ATOMIC_RELAXED);
+    add_time(&word[PROF_TIME + op], dt);
+    if (c->path)
+        add_time(&prof_rows(slot, t->names_max)[c->path - 1].word[PROF_TIME + op], dt);
 }
 
 static void look_target(struct target *t, int64_t now, int64_t dt)
@@ -487,6 +500,7 @@ static struct target *profile_of(const struct prof_sampler *s, pid_t pid)
 /* All that a profile has counted, storage or not: the kernel has counted it too. */
 static struct prof_io counted(const struct target *t)
 {
+    const struct prof_name *names = (const struct prof_name *)(t->map + t->head->names_at);
     struct prof_io io = {0};
     uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
 
@@ -494,8 +508,8 @@ static struct prof_io counted(const struct target *t)
         for (uint32_t row = 0; row < t->names_max; row++) {
             const uint64_t *word = prof_rows(slot_of(t, i), t->names_max)[row].word;
 
-            if (row == PROF_ROW_MPI || row == PROF_ROW_MPI_COLL)
-                continue;
+            if (row == PROF_ROW_MPI || row == PROF_ROW_MPI_COLL || names[row].kind == PROF_K_PATH)
+                continue; /* counted once already */
             io.syscr += word[PROF_CALLS + PROF_READ];
             io.syscw += word[PROF_CALLS + PROF_WRITE];
             io.rchar += word[PROF_BYTES + PROF_READ];

@@ -22,13 +22,15 @@ static const struct mode {
     const char *clock;
     double most; /* ns over the empty wrapper; 0: not judged */
     bool disk;   /* profiles go beside the program, not into memory */
+    const char *callers;
 } modes[] = {
-    {"nothing", "", NULL, 0, false},
-    {"empty wrapper", "lib/libprof-empty.so", NULL, 0, false},
-    {"sampled", "lib/libweir-prof.so", "sampled", 3, false},
-    {"coarse", "lib/libweir-prof.so", "coarse", 10, false},
-    {"precise", "lib/libweir-prof.so", "precise", 40, false},
-    {"sampled, disk", "lib/libweir-prof.so", "sampled", 3, true},
+    {"nothing", "", NULL, 0, false, NULL},
+    {"empty wrapper", "lib/libprof-empty.so", NULL, 0, false, NULL},
+    {"sampled", "lib/libweir-prof.so", "sampled", 3, false, NULL},
+    {"coarse", "lib/libweir-prof.so", "coarse", 10, false, NULL},
+    {"precise", "lib/libweir-prof.so", "precise", 40, false, NULL},
+    {"sampled, disk", "lib/libweir-prof.so", "sampled", 3, true, NULL},
+    {"4 callers", "lib/libweir-prof.so", "sampled", 0, false, "4"},
 };
 
 enum { MODES = sizeof modes / sizeof modes[0] };
@@ -76,6 +78,7 @@ static void child_environment(const struct mode *m, const char *here, const char
         setenv("WEIR_PROF_DIR", dir, 1);
         setenv("WEIR_PROF_CLOCK", m->clock, 1);
         setenv("WEIR_PROF_SAMPLER", sampler, 1);
+        setenv("WEIR_PROF_CALLERS", m->callers ? m->callers : "0", 1);
     }
 }
 

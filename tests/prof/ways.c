@@ -965,6 +965,39 @@ static void way_long_call(void)
     end_child(pid);
 }
 
+/* The same call from two functions, and from another thread, by a stream. */
+__attribute__((noinline)) static void alpha(int fd)
+{
+    fill(fd);
+}
+
+__attribute__((noinline)) static void beta(int fd)
+{
+    fill(fd);
+    dprintf(fd, "%s", "eight by");
+}
+
+static void *gamma_thread(void *arg)
+{
+    FILE *f = fdopen(dup(*(int *)arg), "w");
+
+    fwrite(buf, 1, MIB, f);
+    fclose(f);
+    return NULL;
+}
+
+static void way_callers(void)
+{
+    int fd = file(0);
+    pthread_t t;
+
+    alpha(fd);
+    beta(fd);
+    alpha(fd);
+    must(!pthread_create(&t, NULL, gamma_thread, &fd));
+    pthread_join(t, NULL);
+}
+
 /* Two processes with a file each. */
 static void way_own_files(void)
 {
@@ -1002,7 +1035,7 @@ static void way_files(void)
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
     X(many_threads) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
-    X(files) X(own_files) X(descriptors) X(self)
+    X(files) X(own_files) X(callers) X(descriptors) X(self)
 /* clang-format on */
 
 static const struct {

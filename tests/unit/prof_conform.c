@@ -103,7 +103,8 @@ static int run_shell(struct lab *l, const char *script, const char *clock, const
                                      .job = "lab",
                                      .clock = clock,
                                      .slice_ns = 100000000,
-                                     .files = 20};
+                                     .files = 20,
+                                     .callers = 4};
         struct wr_err err = {0};
 
         assert_true(prof_launch(&launch, &status, &err));

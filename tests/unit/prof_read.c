@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
+#include "prof/read/elf.h"
 #include "prof/read/job.h"
 #include "prof_make.h"
 
@@ -305,6 +307,34 @@ static void threads_are_told_apart_where_there_are_several(void **state)
     prof_job_fini(&j);
 }
 
+/* This program knows its own functions, and no part of it leads astray. */
+static void functions_are_found_in_a_program_and_not_in_a_part_of_it(void **state)
+{
+    struct wr_err err = {0};
+    struct prof_elf e;
+    char *bytes;
+    size_t len, named = 0;
+
+    (void)state;
+    assert_true(wr_file_read(&bytes, &len, "/proc/self/exe", 1 << 30, &err));
+    assert_true(prof_elf_parse(&e, bytes, len));
+    for (uint64_t at = 0; at < len && !named; at += 16) {
+        const char *name = prof_elf_name(&e, at);
+
+        named += name && !strcmp(name, "main");
+    }
+    assert_int_equal(named, 1);
+    assert_null(prof_elf_name(&e, len));
+    for (size_t part = 0; part < 4096; part += 7) {
+        char *cut = malloc(part + 1);
+
+        memcpy(cut, bytes, part);
+        assert_false(prof_elf_parse(&e, cut, part));
+        free(cut);
+    }
+    free(bytes);
+}
+
 static void jobs_of_different_names_are_different_apps(void **state)
 {
     struct make m[] = {make_profile(7), make_profile(8)};
@@ -338,6 +368,7 @@ int main(void)
         cmocka_unit_test(ranks_of_mpi_come_first_under_their_numbers),
         cmocka_unit_test(images_of_one_process_are_one_process),
         cmocka_unit_test(threads_are_told_apart_where_there_are_several),
+        cmocka_unit_test(functions_are_found_in_a_program_and_not_in_a_part_of_it),
         cmocka_unit_test(jobs_of_different_names_are_different_apps),
     };
 

@@ -288,6 +288,45 @@ static void files_of_ones_own_are_told_from_a_shared_one(void **state)
     lab_close(&l);
 }
 
+/* prof-ways has frame pointers, so that all of a path is known. */
+static void calls_are_told_by_where_they_come_from(void **state)
+{
+    static const struct {
+        const char *name;
+        double written, calls;
+    } paths[] = {{"call:way_callers>alpha>fill", 2 * MIB, 512},
+                 {"call:way_callers>beta>fill", MIB, 256},
+                 {"call:main>way_callers>beta", 8, 1},
+                 {"gamma_thread", MIB, 1}};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    l.callers = 3;
+    for (int c = 0; c < 3; c++) {
+        struct prof_job j;
+        double all = 0;
+
+        assert_int_equal(lab_way(&l, &j, "callers", clocks[c]), 0);
+        for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+            const struct prof_entity *e = entity(&j, paths[i].name);
+
+            if (!e || e->total[PROF_W_write_bytes] != paths[i].written ||
+                e->total[PROF_W_write_calls] != paths[i].calls)
+                fail_msg("%s, clock %s: %.0f bytes", paths[i].name, clocks[c],
+                         e ? e->total[PROF_W_write_bytes] : -1);
+        }
+        for (size_t i = 0; i < j.entities.n; i++)
+            if (j.entities.v[i].kind == PROF_E_CALL)
+                all += j.entities.v[i].total[PROF_W_write_bytes];
+        /* Each call has one path, and paths are no part of the totals. */
+        assert_true(all == 4.0 * MIB + 8);
+        assert_true(lab_total(&j, PROF_W_write_bytes) == all);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
 static void a_static_program_is_told_by_the_kernel(void **state)
 {
     char program[PATH_MAX], file[128];
@@ -388,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_long_call_is_spread_over_its_slices),
         cmocka_unit_test(files_are_told_apart_when_asked_for),
         cmocka_unit_test(files_of_ones_own_are_told_from_a_shared_one),
+        cmocka_unit_test(calls_are_told_by_where_they_come_from),
         cmocka_unit_test(a_static_program_is_told_by_the_kernel),
         cmocka_unit_test(a_program_that_becomes_a_static_one_is_told_by_both),
         cmocka_unit_test(an_idle_child_is_not_told_by_the_kernel),

@@ -130,6 +130,7 @@ static void every_way_is_found_exactly(const char *clock)
     int bad = 0;
 
     lab_open(&l);
+    l.callers = strcmp(clock, "coarse") ? 0 : 3; /* it makes no difference */
     for (int i = 0; i < NWAYS; i++)
         bad += try(&l, &ways[i], clock);
     lab_close(&l);

@@ -28,6 +28,9 @@ enum {
     PROF_NAMES = 32,        /* rows for mounts, and those with a fixed place */
     PROF_WRITTEN = 16,      /* rows more for files that are written, told or not */
     PROF_NAMES_MOST = 4096, /* with a row per file */
+    PROF_FRAMES = 8,        /* callers of a call path, at most */
+    PROF_PATHS = 256,       /* rows more for call paths, when they are asked for */
+    PROF_MODULES = 32,      /* and for the files that they lead through */
     PROF_SLOTS = 1024,
     PROF_LOG = 1 << 19,
 };
@@ -95,6 +98,8 @@ enum prof_kind {
     PROF_K_MOUNT,
     PROF_K_FILE,
     PROF_K_KERNEL, /* a process without the library: what the kernel counted, wherever it went */
+    PROF_K_PATH,   /* calls on storage from one place in the program, counted a second time */
+    PROF_K_MODULE, /* a program or library that such a path leads through; counts nothing */
     PROF_KINDS
 };
 
@@ -105,6 +110,16 @@ struct prof_name {
     char fs[24];      /* ext4, nfs4, ... */
     char path[208];   /* cut when longer */
 };
+
+/* Of a call path: `dev` frames in the place of the path's text, the direct caller first; none: all
+ * paths that found no row. */
+struct prof_frame {
+    uint32_t module; /* row; 0: not known, and the offset is an address */
+    uint32_t pad;
+    uint64_t offset; /* in the module's file */
+};
+
+_Static_assert(PROF_FRAMES * sizeof(struct prof_frame) < 208, "frames fit in a name");
 
 /* A call under way: op + 1 in the low byte, the row above it; 0: none. */
 static inline uint64_t prof_flight(enum prof_op op, uint32_t row)
@@ -121,9 +136,9 @@ struct prof_slot {
     int64_t from_ns;     /* and where it began: what is not logged happened since */
     uint64_t mpi_flight; /* the MPI call around it, if any */
     uint64_t mpi_began;
-    uint32_t tid;    /* 0: nobody has had this slot */
-    uint32_t source; /* the call moves bytes from another descriptor: the row of that + 1 */
-    uint64_t pad1[1];
+    uint32_t tid;            /* 0: nobody has had this slot */
+    uint32_t source;         /* the call moves bytes from another descriptor: the row of that + 1 */
+    uint32_t path, mpi_path; /* the calls' earmarks: rows + 1; 0: none */
 };
 
 /* Between from and to (wall clock, ns) the words of a row of a slot grew to these. */
@@ -169,7 +184,8 @@ struct prof_head {
     uint64_t late_ns;                      /* and how late it was at worst */
     uint32_t sampler;                      /* its pid; 0: none */
     /* Said once, as above. */
-    uint32_t files; /* asked for by the user; 0: rows of files only tell who shares them */
+    uint32_t callers; /* as many of each call are told; 0: none */
+    uint32_t files;   /* asked for by the user; 0: rows of files only tell who shares them */
 };
 
 _Static_assert(sizeof(struct prof_head) <= PROF_HEAD_B, "the head is a page");

@@ -173,10 +173,19 @@ static void finish(struct lib_call *c, enum prof_op op, uint64_t calls, int64_t 
         lib_add(&c->word[PROF_BYTES + op], (uint64_t)bytes);
     if (timed && c->t0 && now > c->t0)
         lib_add(&c->word[PROF_TIME + op], (uint64_t)(now - c->t0));
+    uint64_t *path = lib_unlikely(lib.callers) ? lib_path_words(c) : NULL;
+
+    if (path) {
+        lib_count_caller(c, op, calls, bytes);
+        if (timed && c->t0 && now > c->t0)
+            lib_add(&path[PROF_TIME + op], (uint64_t)(now - c->t0));
+    }
     if (lib_unlikely(c->t0 && c->t0 < s->from_ns)) {
         int saved = errno;
 
         log_row(s, row, c->t0, now, 0);
+        if (path)
+            log_row(s, s->path - 1, c->t0, now, 0);
         errno = saved;
     }
     __atomic_store_n(&s->flight, 0, __ATOMIC_RELAXED);

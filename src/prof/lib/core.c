@@ -20,7 +20,7 @@
 #endif
 
 enum { EARLY_SLOTS = 2, EARLY_SLOTS_OLD = 128, EARLY_LOG_OLD = 1 << 15, ROOM = 4096 };
-enum { FILES_MOST = PROF_NAMES_MOST - PROF_NAMES - PROF_WRITTEN };
+enum { FILES_MOST = PROF_NAMES_MOST - PROF_NAMES - PROF_WRITTEN - PROF_PATHS - 1 - PROF_MODULES };
 
 struct lib_state lib;
 
@@ -40,7 +40,7 @@ static LIB_TLS bool inside, refused;
 static struct {
     char dir[1024], job[64], argv[1024], host[64];
     uint32_t argv_b;
-    uint32_t clock, files;
+    uint32_t clock, files, callers;
     int32_t rank, nranks;
     uint64_t slice_ns;
     pid_t sampler;
@@ -172,7 +172,10 @@ static void lay_out(struct prof_head *h)
     h->order = PROF_ORDER;
     h->clock = asked.clock;
     h->names_max = PROF_NAMES + PROF_WRITTEN + asked.files;
+    if (asked.callers)
+        h->names_max += PROF_PATHS + 1 + PROF_MODULES;
     h->files = asked.files;
+    h->callers = asked.callers;
     h->slots_max = PROF_SLOTS;
     h->log_max = PROF_LOG;
     h->names_at = PROF_HEAD_B;
@@ -299,6 +302,8 @@ static void begin_profile(void)
     lib.offset_ns = h.real_ns - h.mono_ns;
     lib.clock = h.clock;
     lib.files = h.files;
+    lib.callers = h.callers;
+    lib.rw = h.callers ? PROF_PRECISE : h.clock;
     lib.pid = h.pid;
     fixed_names(lib.names);
     /* A forked child knows its parent's mounts and files by the same rows. */
@@ -308,6 +313,7 @@ static void begin_profile(void)
     lib_clock_init();
     memcpy(at, &h, sizeof h);
     lib.head = (struct prof_head *)at;
+    lib_callers_init();
     if (syscall(SYS_rename, hidden, path))
         warn_once("cannot name a file in", errno);
 }
@@ -479,6 +485,7 @@ static void read_environment(void)
     const char *dir = getenv("WEIR_PROF_DIR"), *clock = getenv("WEIR_PROF_CLOCK");
     const char *job = getenv("WEIR_PROF_JOB");
     uint64_t files = number(getenv("WEIR_PROF_FILES"), NULL);
+    uint64_t callers = number(getenv("WEIR_PROF_CALLERS"), NULL);
 
     if (!dir || !*dir || getauxval(AT_SECURE))
         return;
@@ -494,6 +501,7 @@ static void read_environment(void)
     if (clock && !strcmp(clock, "precise"))
         asked.clock = PROF_PRECISE;
     asked.files = (uint32_t)(files < FILES_MOST ? files : FILES_MOST);
+    asked.callers = (uint32_t)(callers < PROF_FRAMES ? callers : PROF_FRAMES);
     asked.on = true;
 }
 

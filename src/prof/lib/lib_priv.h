@@ -53,7 +53,9 @@ struct lib_state {
     uint64_t log_ready, slots_ready;              /* how many may be touched */
     uint32_t clock, pid;
     uint32_t files, file_rows; /* asked for, and claimed */
-    bool populate;             /* the kernel knows MADV_POPULATE_WRITE */
+    uint32_t callers, path_rows;
+    uint32_t rw;   /* the clock for reads and writes; PROF_PRECISE also when callers are told */
+    bool populate; /* the kernel knows MADV_POPULATE_WRITE */
 };
 
 extern struct lib_state lib;
@@ -109,6 +111,20 @@ LIB_HOT bool lib_in_slice(const struct prof_slot *s)
     return lib_now_coarse() < s->edge_ns;
 }
 
+/* From where in the program a call comes: a row more that it counts in (callers.c). */
+uint32_t lib_caller_row(const void *frame, const void *caller);
+void lib_callers_init(void);
+void lib_count_caller(struct lib_call *c, enum prof_op op, uint64_t calls, int64_t bytes);
+uint64_t *lib_path_words(const struct lib_call *c); /* NULL: the call has no earmark */
+
+/* What is done inside an MPI call is done for who called that. */
+LIB_HOT void lib_mark(struct prof_slot *s, const void *frame, const void *caller)
+{
+    uint32_t mark = s->mpi_flight ? s->mpi_path : lib_caller_row(frame, caller) + 1;
+
+    __atomic_store_n(&s->path, mark, __ATOMIC_RELAXED);
+}
+
 void lib_next_slice(struct prof_slot *s);
 int64_t lib_clock_begin(uint64_t want, bool bulk);
 void lib_clock_end(struct lib_call *c, enum prof_op op, int64_t bytes);
@@ -119,6 +135,8 @@ LIB_HOT struct lib_call lib_begin(enum prof_op op, uint32_t row, uint64_t want)
 
     if (lib_unlikely(!c.slot))
         return c;
+    if (lib_unlikely(lib.callers))
+        lib_mark(c.slot, __builtin_frame_address(0), __builtin_return_address(0));
     c.word = lib_words(c.slot, row);
     __atomic_store_n(&c.slot->want, want, __ATOMIC_RELAXED);
     __atomic_store_n(&c.slot->flight, prof_flight(op, row), __ATOMIC_RELAXED);
@@ -144,6 +162,8 @@ LIB_HOT void lib_end(struct lib_call *c, enum prof_op op, int64_t bytes)
     lib_add(&c->word[PROF_CALLS + op], 1);
     if (op <= PROF_WRITE)
         lib_add(&c->word[PROF_BYTES + op], bytes > 0 ? (uint64_t)bytes : 0);
+    if (lib_unlikely(lib.callers))
+        lib_count_caller(c, op, 1, bytes);
     __atomic_store_n(&c->slot->flight, 0, __ATOMIC_RELAXED);
 }
 

@@ -14,7 +14,7 @@
 
 typedef uintptr_t word;
 
-static struct lib_call mpi_begin(enum prof_op op, uint32_t row)
+LIB_HOT struct lib_call mpi_begin(enum prof_op op, uint32_t row)
 {
     struct lib_call c = {.slot = lib_slot()};
 
@@ -23,6 +23,9 @@ static struct lib_call mpi_begin(enum prof_op op, uint32_t row)
     if (!c.slot)
         return c;
     lib_move(&c, row);
+    if (lib_unlikely(lib.callers))
+        c.slot->mpi_path =
+            lib_caller_row(__builtin_frame_address(0), __builtin_return_address(0)) + 1;
     __atomic_store_n(&c.slot->mpi_flight, prof_flight(op, row), __ATOMIC_RELAXED);
     if (lib.clock)
         c.t0 = lib_clock_begin(LIB_BIG, false);
@@ -34,6 +37,7 @@ static void mpi_end(struct lib_call *c, enum prof_op op, uint64_t bytes)
     if (!c->slot)
         return;
     __atomic_store_n(&c->slot->mpi_flight, 0, __ATOMIC_RELAXED);
+    c->slot->path = 0; /* what it did to storage was told */
     lib_end(c, op, (int64_t)bytes);
 }
 

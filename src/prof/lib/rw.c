@@ -1,7 +1,5 @@
 /* rw.c -- reads and writes of descriptors, in all their forms. */
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -43,8 +41,8 @@ LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
         __typeof__(&name) real = name##_real;                                        \
         uint64_t n_ = ask;                                                           \
                                                                                      \
-        if (lib_unlikely(!s || !row || !real || lib.clock > PROF_COARSE ||           \
-                         (lib.clock && n_ >= LIB_BIG)))                              \
+        if (lib_unlikely(!s || !row || !real || lib.rw > PROF_COARSE ||              \
+                         (lib.rw && n_ >= LIB_BIG)))                                 \
             return name##_slow args;                                                 \
         uint64_t *word = lib_words(s, --row);                                        \
                                                                                      \
@@ -52,7 +50,7 @@ LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
         __atomic_store_n(&s->flight, prof_flight(PROF_##op, row), __ATOMIC_RELAXED); \
         ssize_t r = real args;                                                       \
                                                                                      \
-        if (lib_unlikely(lib.clock) && !lib_in_slice(s))                             \
+        if (lib_unlikely(lib.rw) && !lib_in_slice(s))                                \
             lib_next_slice(s);                                                       \
         lib_add(&word[PROF_CALLS + PROF_##op], 1);                                   \
         lib_add(&word[PROF_BYTES + PROF_##op], r > 0 ? (uint64_t)r : 0);             \
@@ -95,50 +93,6 @@ RW(__pread_chk, READ, n, (int fd, void *buf, size_t n, off_t at, size_t room),
    (fd, buf, n, at, room))
 RW(__pread64_chk, READ, n, (int fd, void *buf, size_t n, off64_t at, size_t room),
    (fd, buf, n, at, room))
-
-/* Text to a descriptor. */
-int __vdprintf_chk(int fd, int flag, const char *fmt, va_list ap);
-int __dprintf_chk(int fd, int flag, const char *fmt, ...);
-
-LIB_API int vdprintf(int fd, const char *fmt, va_list ap)
-{
-    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
-    int r = LIB_REAL(vdprintf)(fd, fmt, ap);
-
-    lib_end(&c, PROF_WRITE, r);
-    return r;
-}
-
-LIB_API int __vdprintf_chk(int fd, int flag, const char *fmt, va_list ap)
-{
-    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
-    int r = LIB_REAL(__vdprintf_chk)(fd, flag, fmt, ap);
-
-    lib_end(&c, PROF_WRITE, r);
-    return r;
-}
-
-LIB_API int dprintf(int fd, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    int r = vdprintf(fd, fmt, ap);
-
-    va_end(ap);
-    return r;
-}
-
-LIB_API int __dprintf_chk(int fd, int flag, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    int r = __vdprintf_chk(fd, flag, fmt, ap);
-
-    va_end(ap);
-    return r;
-}
 
 /* From one descriptor to another: a read of the one and a write of the other. The time is the
  * writer's. */

@@ -203,3 +203,47 @@ LIB_API int pclose(FILE *f)
         lib_fd_closed(f->_fileno);
     return LIB_REAL(pclose)(f);
 }
+
+/* Text to a descriptor. */
+int __vdprintf_chk(int fd, int flag, const char *fmt, va_list ap);
+int __dprintf_chk(int fd, int flag, const char *fmt, ...);
+
+LIB_API int vdprintf(int fd, const char *fmt, va_list ap)
+{
+    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
+    int r = LIB_REAL(vdprintf)(fd, fmt, ap);
+
+    lib_end(&c, PROF_WRITE, r);
+    return r;
+}
+
+LIB_API int __vdprintf_chk(int fd, int flag, const char *fmt, va_list ap)
+{
+    struct lib_call c = lib_begin(PROF_WRITE, lib_fd(fd), 0);
+    int r = LIB_REAL(__vdprintf_chk)(fd, flag, fmt, ap);
+
+    lib_end(&c, PROF_WRITE, r);
+    return r;
+}
+
+LIB_API int dprintf(int fd, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    int r = vdprintf(fd, fmt, ap);
+
+    va_end(ap);
+    return r;
+}
+
+LIB_API int __dprintf_chk(int fd, int flag, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    int r = __vdprintf_chk(fd, flag, fmt, ap);
+
+    va_end(ap);
+    return r;
+}

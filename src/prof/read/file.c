@@ -120,7 +120,8 @@ static void read_names(struct prof_file *f, struct source *s)
 
         END(n->fs);
         END(n->path);
-        if (n->kind >= PROF_KINDS || n->mount >= f->nnames)
+        if (n->kind >= PROF_KINDS || n->mount >= f->nnames ||
+            (n->kind == PROF_K_PATH && n->dev > PROF_FRAMES))
             *n = (struct prof_name){.kind = PROF_K_NONE};
     }
 }

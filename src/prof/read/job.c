@@ -36,7 +36,7 @@ enum { SPREAD_MOST = 4096 };
 
 /* Which entities a row of a file counts for. */
 struct place {
-    uint32_t mount, file; /* UINT32_MAX: none */
+    uint32_t mount, file, call; /* UINT32_MAX: none */
 };
 
 static void warn(struct prof_job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -231,16 +231,19 @@ static void spread(struct prof_job *j, const struct growth *g, const uint32_t *e
     }
 }
 
-static struct place place_of(struct prof_job *j, const struct prof_file *f, uint32_t row)
+static struct place place_of(struct prof_job *j, struct prof_modules *modules,
+                             const struct prof_file *f, uint32_t row)
 {
     const struct prof_name *n = &f->name[row];
-    struct place p = {UINT32_MAX, UINT32_MAX};
+    struct place p = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const struct prof_name *mount = n->kind == PROF_K_FILE ? &f->name[n->mount] : n;
 
     if (mount->kind == PROF_K_MOUNT || mount->kind == PROF_K_REST)
         p.mount = prof_job_entity(j, PROF_E_MOUNT, prof_job_name("mount:%s", mount->path));
     if (n->kind == PROF_K_FILE && f->head.files)
         p.file = prof_job_entity(j, PROF_E_FILE, prof_job_name("file:%s", n->path));
+    if (n->kind == PROF_K_PATH)
+        p.call = prof_job_entity(j, PROF_E_CALL, prof_modules_path(modules, f, row));
     return p;
 }
 
@@ -248,6 +251,7 @@ static struct place place_of(struct prof_job *j, const struct prof_file *f, uint
  */
 struct walk {
     struct prof_job *j;
+    struct prof_modules *modules;
     const struct prof_file *f;
     const struct prof_proc *p;
     const struct prof_thread *thread; /* [seat] */
@@ -274,8 +278,12 @@ static void grow(struct walk *w, uint32_t seat, uint32_t row, const uint64_t *wo
     if (!any || !metrics_of(g.value, &w->f->name[row], grown))
         return;
     if (!w->placed[row]) {
-        w->place[row] = place_of(w->j, w->f, row);
+        w->place[row] = place_of(w->j, w->modules, w->f, row);
         w->placed[row] = true;
+    }
+    if (w->place[row].call != UINT32_MAX) { /* a second account of what other rows tell */
+        spread(w->j, &g, &w->place[row].call, 1);
+        return;
     }
     uint32_t to[] = {w->j->apps.v[w->p->app].entity, w->p->entity, w->place[row].mount,
                      w->place[row].file, w->thread[seat].entity};
@@ -303,10 +311,11 @@ static void last_growth(struct walk *w)
 }
 
 static void walk_file(struct prof_job *j, const struct prof_file *f, struct prof_proc *p,
-                      const struct prof_thread *thread)
+                      const struct prof_thread *thread, struct prof_modules *modules)
 {
     size_t n = (size_t)f->nseats * f->nnames;
     struct walk w = {.j = j,
+                     .modules = modules,
                      .f = f,
                      .p = p,
                      .thread = thread,
@@ -482,12 +491,14 @@ bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, stru
         return false;
     }
     size_t *proc_of = wr_zalloc(n, sizeof *proc_of);
+    struct prof_modules *modules = prof_modules_open();
 
     find_processes(&j, proc_of);
     number_ranks(&j, proc_of);
     prof_job_threads(&j, proc_of);
     for (size_t i = 0, seat = 0; i < n; seat += j.file[i++].nseats)
-        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]], j.threads.v + seat);
+        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]], j.threads.v + seat, modules);
+    prof_modules_close(modules);
     free(proc_of);
     merge_cells(&j);
     *ret = j;

@@ -29,10 +29,18 @@ enum prof_metric {
 extern const char *const prof_metric_names[PROF_METRICS];
 extern const char *const prof_metric_units[PROF_METRICS];
 
-enum prof_entity_kind { PROF_E_APP, PROF_E_RANK, PROF_E_THREAD, PROF_E_MOUNT, PROF_E_FILE };
+enum prof_entity_kind {
+    PROF_E_APP,
+    PROF_E_RANK,
+    PROF_E_THREAD,
+    PROF_E_MOUNT,
+    PROF_E_FILE,
+    PROF_E_CALL
+};
 
 struct prof_entity {
-    char *name; /* "app:0", "rank:0.3", "thread:0.3.1", "mount:/scratch", "file:/scratch/a" */
+    char *name; /* "app:0", "rank:0.3", "thread:0.3.1", "mount:/scratch", "file:/scratch/a",
+                   "call:main>save>put" */
     enum prof_entity_kind kind;
     double total[PROF_METRICS];
 };

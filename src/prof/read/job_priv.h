@@ -11,4 +11,11 @@ char *prof_job_name(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Numbers the threads of each process (threads.c). `proc_of`: by file. */
 void prof_job_threads(struct prof_job *j, const size_t *proc_of);
 
+/* Programs and libraries that call paths lead through, opened when they are met (modules.c). */
+struct prof_modules;
+struct prof_modules *prof_modules_open(void);
+void prof_modules_close(struct prof_modules *m);
+/* "call:main>save>put": the outermost function first. */
+char *prof_modules_path(struct prof_modules *m, const struct prof_file *f, uint32_t row);
+
 #endif
