@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "state/data.h"
-#include "state/model.h"
+#include "state/model/model.h"
 #include "state/probes.h"
 
 struct reference {

@@ -11,7 +11,7 @@
 #include "stat/sample.h"
 #include "state/describe.h"
 #include "state/estimate.h"
-#include "state/model.h"
+#include "state/model/model.h"
 
 struct describe_opts {
     struct state_rows_opts rows;

@@ -10,7 +10,7 @@
 #include "cli/state_print.h"
 #include "cli/table.h"
 #include "state/estimate.h"
-#include "state/model.h"
+#include "state/model/model.h"
 
 struct fit_opts {
     struct state_rows_opts rows;

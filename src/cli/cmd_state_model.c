@@ -12,8 +12,8 @@
 #include "cli/table.h"
 #include "stat/sample.h"
 #include "state/lib/forecast.h"
-#include "state/model.h"
-#include "state/simulate.h"
+#include "state/model/model.h"
+#include "state/model/simulate.h"
 #include "state/validate.h"
 
 /* ---- simulate ---- */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/table.h"
-#include "state/model.h"
+#include "state/model/model.h"
 
 struct wr_text state_text_s(double s)
 {

@@ -9,7 +9,7 @@
 #include "stat/sample.h"
 #include "state/estimate.h"
 #include "state/lib/forecast.h"
-#include "state/simulate.h"
+#include "state/model/simulate.h"
 
 const int state_horizons[STATE_HORIZONS] = {1, 5, 15, 60};
 const double state_mc_p[STATE_MC] = {0.01, 0.05, 0.1, 0.2, 0.3,  0.4, 0.5,

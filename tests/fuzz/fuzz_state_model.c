@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "state/hmm/work.h"
-#include "state/model.h"
+#include "state/model/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

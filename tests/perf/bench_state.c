@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "state/hmm/fit.h"
 #include "state/lib/weir-state.h"
-#include "state/simulate.h"
+#include "state/model/simulate.h"
 
 static double now_s(void)
 {

@@ -4,7 +4,7 @@
 
 #include "dev_help.h"
 #include "state/hmm/hmm.h"
-#include "state/model.h"
+#include "state/model/model.h"
 
 enum { N = 20000 };
 

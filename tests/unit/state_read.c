@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "state/model.h"
+#include "state/model/model.h"
 #include "state/probes.h"
 
 static void refused(const char *text, const char *want)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "state/estimate.h"
-#include "state/simulate.h"
+#include "state/model/simulate.h"
 #include "state/validate.h"
 #include "state_reference.h"
 

@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "dev_priv.h"
-#include "state/model.h"
-#include "state/simulate.h"
+#include "state/model/model.h"
+#include "state/model/simulate.h"
 
 enum { FOR_PATH = 0x7370, FOR_LATENCY = 0x736c };
 

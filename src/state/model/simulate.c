@@ -1,4 +1,4 @@
-#include "state/simulate.h"
+#include "state/model/simulate.h"
 
 #include <math.h>
 

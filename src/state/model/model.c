@@ -1,4 +1,4 @@
-#include "state/model.h"
+#include "state/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
