@@ -11,6 +11,8 @@ struct hmm_view hmm_view_of(const struct hmm_work *w, const struct hmm_normal *e
 {
     return (struct hmm_view){.k = k,
                              .n = w->data->n,
+                             .complete = w->complete,
+                             .grid = w->grid,
                              .x = w->data->x,
                              .dt = w->data->dt,
                              .id = w->same ? NULL : w->id,

@@ -50,6 +50,8 @@ struct hmm_normal {
 struct hmm_view {
     int k;
     size_t n;
+    bool complete; /* nothing is missing */
+    bool grid;     /* one series, one step */
     const double *x, *dt;
     const uint32_t *id;  /* which distinct step each is; NULL: class 1 but for starts */
     const uint32_t *cls; /* the class of a distinct step */

@@ -223,7 +223,7 @@ static double median_by_blocks(const struct hmm_work *w)
 void hmm_work_bind(struct hmm_work *w, const struct hmm_data *d)
 {
     double sum = 0;
-    size_t seen = 0;
+    size_t seen = 0, starts = 0;
 
     w->data = d;
     find_steps(w, d);
@@ -232,11 +232,15 @@ void hmm_work_bind(struct hmm_work *w, const struct hmm_data *d)
         w->median_dt_s = median_by_blocks(w);
     if (!(w->median_dt_s > 0))
         w->median_dt_s = w->span_s > 0 ? w->span_s / (double)d->n : 1;
-    for (size_t i = 0; i < d->n; i++)
+    for (size_t i = 0; i < d->n; i++) {
+        starts += d->dt[i] < 0;
         if (!isnan(d->x[i])) {
             sum += d->x[i];
             seen++;
         }
+    }
+    w->complete = seen == d->n;
+    w->grid = w->same && starts == 1 && d->dt[0] < 0;
     w->x_mid = seen ? sum / (double)seen : 0;
 }
 

@@ -23,6 +23,8 @@ struct hmm_work {
     double *step_dt; /* ascending within a part of the day */
     uint8_t *step_block;
     bool same;                  /* one distinct step */
+    bool grid;                  /* and one series */
+    bool complete;              /* no observation is missing */
     double x_mid;               /* taken off x where sums of squares are formed */
     double span_s, median_dt_s; /* for the bounds of a fit */
     /* of the data and a model */
