@@ -20,7 +20,7 @@ file(GLOB lib_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/lib/*.c)
 set_source_files_properties(${lib_sources} PROPERTIES COMPILE_OPTIONS "${quads}")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/lib/learn_avx2.c
-    PROPERTIES COMPILE_OPTIONS "-mavx2;${quads}")
+    PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast;${quads}")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/lib/online.c
     PROPERTIES COMPILE_DEFINITIONS ONLINE_X86_KERNELS=1)
 else()

@@ -21,33 +21,42 @@ void online_begin(struct weir_state *s)
     }
 }
 
+/* to <- from a / t, in rows of `stride`. */
+static void next_term(double *to, const double *from, const double *a, int k, int stride, int t)
+{
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++) {
+            double sum = 0;
+
+            for (int l = 0; l < k; l++)
+                sum += from[i * stride + l] * a[l * k + j];
+            to[i * stride + j] = sum / t;
+        }
+}
+
 /* The series of exp(Q dt) around a centre a little below dt, so that jitter finds it again. */
-void online_centre(struct near_step *near, const struct weir_state *s, double dt)
+void online_centre(struct near_step *near, const struct weir_state *s, double dt, bool far)
 {
     const double *q = s->model.q[0];
-    int k = s->model.k;
-    double c = 0, a[HMM_STATES * HMM_STATES];
+    int k = s->model.k, stride = online_stride(k), size = k * stride;
+    double c = 0, a[HMM_STATES * HMM_STATES], at_g[HMM_STATES * HMM_STATES];
 
     for (int i = 0; i < k; i++)
         c = fmax(c, -q[i * k + i]);
+    memset(near, 0, sizeof *near);
     near->c = c;
-    near->reach = c > 0 ? 0.1 / c : INFINITY;
+    near->reach = c > 0 ? (far ? 0.4 : 0.1) / c : INFINITY;
     near->g = isinf(near->reach) ? dt : fmax(dt - near->reach / 2, 0);
     near->dt = NAN;
     near->valid = true;
-    hmm_expm(near->coef[0], q, k, near->g);
+    hmm_expm(at_g, q, k, near->g);
+    for (int i = 0; i < k; i++)
+        memcpy(near->coef + i * stride, at_g + i * k, sizeof *at_g * (size_t)k);
     memcpy(a, q, sizeof a);
     for (int i = 0; i < k; i++)
         a[i * k + i] += c;
-    for (int t = 1; t < TAYLOR; t++)
-        for (int i = 0; i < k; i++)
-            for (int j = 0; j < k; j++) {
-                double sum = 0;
-
-                for (int l = 0; l < k; l++)
-                    sum += near->coef[t - 1][i * k + l] * a[l * k + j];
-                near->coef[t][i * k + j] = sum / t;
-            }
+    for (int t = 1; t < (far ? FAR_TERMS : TERMS); t++)
+        next_term(near->coef + t * size, near->coef + (t - 1) * size, a, k, stride, t);
 }
 
 struct near_step *online_asked(struct weir_state *s, double dt)
@@ -129,10 +138,12 @@ void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s
         w[AT_WINDOW] += weight[BY_FILTER] + weight[BY_LONG_RUN];
     } else {
         memcpy(p, now->p, sizeof p);
-        online_step(p, s, horizon_s, online_asked(s, horizon_s));
+        online_step(p, s, horizon_s, online_asked(s, horizon_s), true);
     }
     for (int i = 0; i < k; i++)
         w[AT_STATE + i] = weight[BY_FILTER] * p[i] + weight[BY_LONG_RUN] * s->long_run[i];
     if (cls >= TWO_FROM)
         add_wide(ret);
+    for (int i = ret->n; i % QUAD; i++)
+        ret->w[i] = ret->mu[i] = ret->inv[i] = 0;
 }

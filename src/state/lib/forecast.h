@@ -8,7 +8,7 @@
 /* Untouched before the first observation. */
 void weir_state_mix(struct weir_state *s, double horizon_s, struct hmm_mix *ret);
 
-/* From now on as on a processor without wide vectors: the answers are the same. */
+/* From now on as on a processor without wide vectors: the answers are the same to 1e-9. */
 void weir_state_plainly(struct weir_state *s);
 
 #endif

@@ -34,7 +34,7 @@ static const struct online_kernel *best_kernel(void)
 {
 #ifdef ONLINE_X86_KERNELS
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &online_kernel_avx2;
 #endif
     return &online_kernel_plain;
@@ -50,8 +50,9 @@ API struct weir_state *weir_state_create(const struct weir_state_config *config)
     struct weir_state_config c;
     struct weir_state *s;
 
-    if (!configure(&c, config) || !(s = calloc(1, sizeof *s)))
+    if (!configure(&c, config) || !(s = aligned_alloc(_Alignof(struct weir_state), sizeof *s)))
         return NULL;
+    memset(s, 0, sizeof *s);
     size_t w = (size_t)c.window;
 
     s->config = c;
@@ -243,7 +244,7 @@ API int weir_state_probabilities(struct weir_state *s, double horizon_s, double 
 
     memcpy(p, online_now(s)->p, sizeof p);
     if (k && horizon_s > 0)
-        online_step(p, s, horizon_s, online_asked(s, horizon_s));
+        online_step(p, s, horizon_s, online_asked(s, horizon_s), true);
     for (int i = 0; i < k && i < most; i++)
         ret[i] = p[i];
     pthread_mutex_unlock(&s->lock);
@@ -289,12 +290,12 @@ static double ask_quantile(const struct weir_state *s, const struct outlook *o, 
 /* From the table; so far out that the table's rounding would count, exactly. */
 static double ask_exceeds(const struct weir_state *s, const struct outlook *o, double latency)
 {
-    double sum = 0, x = latency > 0 ? log(latency) : -INFINITY;
+    double x = latency > 0 ? log(latency) : -INFINITY;
 
     if (isinf(x))
         return x < 0;
-    for (int i = 0; i < o->n; i++)
-        sum += o->w[i] * normals_above(s->tails, (x - o->mu[i]) * o->inv[i]);
+    double sum = s->kernel->above(s, o, x);
+
     if (sum > 1e-9)
         return sum;
     struct hmm_mix m;

@@ -25,17 +25,18 @@
 #include "state/lib/weir-state.h"
 
 enum {
-    LEVELS = 5,   /* moving averages; the last is the last value */
-    RETURNS = 2,  /* of them also as far as they return to the mean */
-    MOVING = 8,   /* all these and the last sixty values: normals that each snapshot has anew */
-    EXPERTS = 13, /* enum expert */
-    SEATS = 16,   /* the same in whole groups */
-    CLASSES = 4,  /* horizons: 1, 5, 15, 60 steps */
-    ASKED = 4,    /* horizons of questions whose matrices are kept */
-    RING = 64,    /* snapshots: a power of two above the longest horizon */
-    LAST = 60,    /* values of the short window */
-    HISTORY = 6,  /* normals that remember all there was */
-    TAYLOR = 10,  /* terms of a step's series */
+    LEVELS = 5,     /* moving averages; the last is the last value */
+    RETURNS = 2,    /* of them also as far as they return to the mean */
+    MOVING = 8,     /* all these and the last sixty values: normals that each snapshot has anew */
+    EXPERTS = 13,   /* enum expert */
+    SEATS = 16,     /* the same in whole groups */
+    CLASSES = 4,    /* horizons: 1, 5, 15, 60 steps */
+    ASKED = 4,      /* horizons of questions whose matrices are kept */
+    RING = 64,      /* snapshots: a power of two above the longest horizon */
+    LAST = 60,      /* values of the short window */
+    HISTORY = 6,    /* normals that remember all there was */
+    TERMS = 8,      /* of a step's series: the rest is 2e-13 at its reach */
+    FAR_TERMS = 12, /* of one that reaches farther */
 };
 
 /* Of the logarithm of a latency, before there is anything to tell it from. */
@@ -68,23 +69,26 @@ enum { TWO_FROM = 2 };
 
 /* What a forecast was made from. A moving normal's mean at a horizon is offset + slope * from. */
 struct snapshot {
-    double t;
-    double p[HMM_STATES]; /* filtered */
+    QUAD_ALIGN double p[HMM_STATES]; /* filtered */
     double from[MOVING];
     double inv[MOVING]; /* 1 / sd of the last sixty, 0 of those whose errors tell it */
+    double t;
 };
 
-/* exp(Q dt) near a centre, see hmm_priv.h. */
+/* exp(Q dt) near a centre, see hmm_priv.h. Rows of matrices begin every online_stride(), with zeros
+ * between them. The next observation comes soon after the last: few terms reach far enough. Many
+ * steps together vary more: those series are `far`. */
 struct near_step {
     double g, c, reach;
-    double coef[TAYLOR][HMM_STATES * HMM_STATES];
-    double dt, at_dt[HMM_STATES * HMM_STATES]; /* the last one */
+    QUAD_ALIGN double coef[FAR_TERMS * HMM_STATES * HMM_STATES];
+    QUAD_ALIGN double at_dt[HMM_STATES * HMM_STATES]; /* the last one, */
+    double dt, scale;                                 /* to be multiplied by this */
     bool valid;
 };
 
 /* What was learned of one horizon. */
 struct horizon {
-    double weight[SEATS];
+    QUAD_ALIGN double weight[SEATS];
     double offset[MOVING], slope[MOVING];
     double err2[MOVING];    /* mean squared error */
     double err_inv[MOVING]; /* 1 / its root; 0 of the last sixty, whose is in the snapshot */
@@ -93,10 +97,10 @@ struct horizon {
     size_t scored;
 };
 
-/* A forecast: normals with weights. */
+/* A forecast: normals with weights; a group that is not full ends with weights 0. */
 struct outlook {
     int n;
-    double w[PARTS], mu[PARTS], inv[PARTS];
+    QUAD_ALIGN double w[PARTS], mu[PARTS], inv[PARTS];
 };
 
 struct weir_state {
@@ -114,20 +118,20 @@ struct weir_state {
     /* the model */
     bool has_model;
     struct hmm_model model;
-    double long_run[HMM_STATES], to_idle[HMM_STATES];
+    QUAD_ALIGN double long_run[HMM_STATES], to_idle[HMM_STATES];
     struct near_step step[CLASSES], asked[ASKED];
     unsigned next_asked;
     /* forecasters */
-    struct snapshot ring[RING];       /* observation i is at i % RING; the last is online_now() */
-    double mu[LASTING], inv[LASTING]; /* unused states have inv 0 */
-    int nhistory;                     /* learned step by step: Cappe and Moulines, 2009 */
+    struct snapshot ring[RING]; /* observation i is at i % RING; the last is online_now() */
+    QUAD_ALIGN double mu[LASTING], inv[LASTING]; /* unused states have inv 0 */
+    int nhistory; /* learned step by step: Cappe and Moulines, 2009 */
     /* The history's normals begin at AT_HISTORY here too: */
-    double hw[AT_STATE];               /* their weights */
+    QUAD_ALIGN double hw[AT_STATE];    /* their weights */
     double h1[AT_STATE], h2[AT_STATE]; /* weighted sums of x - origin and its square */
     double hfloor[AT_STATE];           /* least weight of those in use, 0 of others */
     struct horizon at_horizon[CLASSES];
     size_t since_fit, looked_at;
-    double tails[TAIL_ROWS][TAIL_TERMS];
+    QUAD_ALIGN double tails[TAIL_ROWS][TAIL_TERMS];
     /* room for fitting */
     struct hmm_work work;
     struct hmm_data data;
@@ -139,6 +143,7 @@ struct weir_state {
 struct online_kernel {
     void (*learn)(struct weir_state *s, double t, double x); /* one observation */
     void (*refilter)(struct weir_state *s); /* the snapshots' states under a new model */
+    double (*above)(const struct weir_state *s, const struct outlook *o, double x);
 };
 
 extern const struct online_kernel online_kernel_plain, online_kernel_avx2;
@@ -147,7 +152,7 @@ extern const struct online_kernel online_kernel_plain, online_kernel_avx2;
 void online_begin(struct weir_state *s); /* before the first observation */
 void online_begin_history(struct weir_state *s);
 void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s);
-void online_centre(struct near_step *near, const struct weir_state *s, double dt);
+void online_centre(struct near_step *near, const struct weir_state *s, double dt, bool far);
 struct near_step *online_asked(struct weir_state *s, double dt); /* the matrices of a question */
 void online_adopt(struct weir_state *s); /* a new model: derived numbers, filter again */
 bool online_fit(struct weir_state *s);
@@ -167,60 +172,72 @@ QUAD_INLINE bool online_reaches(const struct near_step *near, double dt)
     return near->valid && d >= 0 && d <= near->reach;
 }
 
-/* p <- p m */
-QUAD_INLINE void online_apply(double *p, const double *m, int k)
+QUAD_INLINE int online_stride(int k)
 {
-    double next[HMM_STATES] = {0};
+    return (k + QUAD - 1) / QUAD * QUAD;
+}
 
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < k; j++)
-            next[j] += p[i] * m[i * k + j];
-    for (int j = 0; j < k; j++)
-        p[j] = next[j];
+/* p <- p times the last matrix. Beyond k both p and the matrix hold zeros. */
+QUAD_INLINE void online_apply(double *p, const struct near_step *near, int k)
+{
+    int stride = online_stride(k);
+    quad next[HMM_STATES / QUAD];
+
+    for (int g = 0; g < stride / QUAD; g++) {
+        next[g] = p[0] * quad_load(near->at_dt + QUAD * g);
+        for (int i = 1; i < k; i++)
+            next[g] += p[i] * quad_load(near->at_dt + i * stride + QUAD * g);
+    }
+    for (int g = 0; g < stride / QUAD; g++)
+        quad_store(p + QUAD * g, next[g] * near->scale);
 }
 
 /* The matrix of a step of dt: a few terms of a series near it, odd and even ones side by side. */
-QUAD_INLINE void online_aim(struct near_step *near, const struct weir_state *s, int k, double dt)
+QUAD_INLINE void online_aim(struct near_step *near, const struct weir_state *s, int k, double dt,
+                            bool far)
 {
+    int stride = online_stride(k), size = k * stride, terms = far ? FAR_TERMS : TERMS;
+
     if (!online_reaches(near, dt))
-        online_centre(near, s, dt);
-    double d = dt - near->g, d2 = d * d, sum = 0, *m = near->at_dt;
+        online_centre(near, s, dt, far);
+    double d = dt - near->g, d2 = d * d;
+    quad row = {0};
 
-    for (int i = 0; i < k * k; i += QUAD) {
-        quad even = quad_load(near->coef[TAYLOR - 2] + i);
-        quad odd = quad_load(near->coef[TAYLOR - 1] + i);
+    for (int i = 0; i < size; i += QUAD) {
+        const double *at = near->coef + (terms - 2) * size + i;
+        quad even = quad_load(at), odd = quad_load(at + size);
 
-        for (int t = TAYLOR - 4; t >= 0; t -= 2) {
-            even = even * d2 + quad_load(near->coef[t] + i);
-            odd = odd * d2 + quad_load(near->coef[t + 1] + i);
+        for (int t = terms - 4; t >= 0; t -= 2) {
+            at -= 2 * size;
+            even = even * d2 + quad_load(at);
+            odd = odd * d2 + quad_load(at + size);
         }
-        quad_store(m + i, even + odd * d);
+        even += odd * d;
+        quad_store(near->at_dt + i, even);
+        if (i < stride)
+            row += even;
     }
     /* The series is that of Q + cI: its rows sum to exp(c d), those of a step to 1. */
-    for (int j = 0; j < k; j++)
-        sum += m[j];
-    sum = 1 / sum;
-    for (int i = 0; i < k * k; i += QUAD)
-        quad_store(m + i, quad_load(m + i) * sum);
+    near->scale = 1 / quad_sum(row);
     near->dt = dt;
 }
 
+/* p <- p exp(Q dt): the matrix of the last step again, or one near it. */
 QUAD_INLINE void online_step_with(double *p, const struct weir_state *s, int k, double dt,
-                                  struct near_step *near)
+                                  struct near_step *near, bool far)
 {
     if (!near->valid || dt != near->dt)
-        online_aim(near, s, k, dt);
-    online_apply(p, near->at_dt, k);
+        online_aim(near, s, k, dt, far);
+    online_apply(p, near, k);
 }
 
-/* p <- p exp(Q dt): the matrix of the last step again, or one near it. */
 QUAD_INLINE void online_step(double *p, const struct weir_state *s, double dt,
-                             struct near_step *near)
+                             struct near_step *near, bool far)
 {
     if (s->model.k == 3)
-        online_step_with(p, s, 3, dt, near);
+        online_step_with(p, s, 3, dt, near, far);
     else
-        online_step_with(p, s, s->model.k, dt, near);
+        online_step_with(p, s, s->model.k, dt, near, far);
 }
 
 #endif
