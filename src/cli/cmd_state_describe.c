@@ -291,21 +291,10 @@ static void print_view(const struct view *v, FILE *out, bool qq)
         fprintf(out, "too few changes of state to say anything of their times; probe longer\n");
 }
 
-/* One row for each stretch of time. */
-static bool print_windows(const struct cli_call *call, const struct state_series *s, double len,
-                          struct wr_err *err)
+/* One row for each stretch of time of one series. */
+static void add_windows(struct cli_table *t, const struct describe_opts *o,
+                        const struct state_series *s, double len, bool named)
 {
-    static const struct cli_column columns[] = {
-        {"from_s", "from"}, {"observations", NULL}, {"p05_s", "5 %"},     {"p50_s", "median"},
-        {"p95_s", "95 %"},  {"valleys", NULL},      {"kpss_p", "level p"}};
-    const struct describe_opts *o = call->opts;
-
-    if (!(len > 0) || (s->t[s->n - 1] - s->t[0]) / len > 1e5)
-        return wr_fail(err, WR_INPUT, "--window %s cuts %s into too many pieces; give a longer one",
-                       o->window, s->name);
-    struct cli_table *t =
-        cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, columns, 7);
-
     for (size_t from = 0, to; from < s->n; from = to) {
         double start = s->t[0] + floor((s->t[from] - s->t[0]) / len) * len, q[5];
         struct state_density d = {0};
@@ -315,6 +304,8 @@ static bool print_windows(const struct cli_call *call, const struct state_series
         quantiles(q, s->latency + from, to - from);
         if (to - from > 1)
             state_density_of(&d, s->latency + from, to - from, (enum stat_bandwidth)o->bandwidth);
+        if (named)
+            cli_table_text(t, s->name);
         cli_table_real(t, start);
         cli_table_int(t, (int64_t)(to - from));
         for (int i = 0; i < 5; i += 2)
@@ -325,27 +316,77 @@ static bool print_windows(const struct cli_call *call, const struct state_series
         cli_table_int(t, (int64_t)d.nminima);
         cli_table_real(t, state_stationarity(s->latency + from, to - from).p);
     }
+}
+
+static bool print_windows(const struct cli_call *call, const struct state_series *s, size_t n,
+                          struct wr_err *err)
+{
+    static const struct cli_column columns[] = {
+        {"series", NULL},    {"from_s", "from"}, {"observations", NULL}, {"p05_s", "5 %"},
+        {"p50_s", "median"}, {"p95_s", "95 %"},  {"valleys", NULL},      {"kpss_p", "level p"}};
+    const struct describe_opts *o = call->opts;
+    bool named = n > 1 || o->json;
+    double len;
+
+    if (!state_seconds(&len, "window", o->window, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!(len > 0) || (s[i].t[s[i].n - 1] - s[i].t[0]) / len > 1e5)
+            return wr_fail(err, WR_INPUT,
+                           "--window %s cuts %s into too many pieces; give a longer one", o->window,
+                           s[i].name);
+    if (!named)
+        fprintf(call->out, "%s\n", s->name);
+    struct cli_table *t = cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT,
+                                         columns + !named, 8 - !named);
+
+    for (size_t i = 0; i < n; i++)
+        add_windows(t, o, &s[i], len, named);
     cli_table_close(t);
     return true;
+}
+
+/* The same numbers of several targets, a row each. */
+static void print_side_by_side(FILE *out, const struct state_series *s, size_t n,
+                               const struct describe_opts *o)
+{
+    static const struct cli_column columns[] = {
+        {"series", NULL}, {"observations", NULL}, {"p05", "5 %"},        {"median", NULL},
+        {"p95", "95 %"},  {"valleys", NULL},      {"level_p", "level p"}};
+    struct cli_table *t = cli_table_open(out, CLI_AS_TEXT, columns, 7);
+
+    for (size_t i = 0; i < n; i++) {
+        struct state_density d;
+        double q[5];
+
+        quantiles(q, s[i].latency, s[i].n);
+        state_density_of(&d, s[i].latency, s[i].n, (enum stat_bandwidth)o->bandwidth);
+        cli_table_text(t, s[i].name);
+        cli_table_int(t, (int64_t)s[i].n);
+        for (int j = 0; j < 5; j += 2)
+            cli_table_text(t, state_text_s(q[j]).s);
+        cli_table_int(t, (int64_t)d.nminima);
+        cli_table_real(t, state_stationarity(s[i].latency, s[i].n).p);
+    }
+    cli_table_close(t);
+    fputc('\n', out);
 }
 
 static bool describe(const struct cli_call *call, const struct state_series *s, size_t n,
                      const struct hmm_model *m, struct wr_err *err)
 {
     const struct describe_opts *o = call->opts;
-    json_t *all = json_array();
-    double window = 0;
-    bool ok = !o->window || state_seconds(&window, "window", o->window, err);
+    bool ok = true;
 
+    if (o->window)
+        return print_windows(call, s, n, err);
+    json_t *all = json_array();
+
+    if (n > 1 && !o->json)
+        print_side_by_side(call->out, s, n, o);
     for (size_t i = 0; ok && i < n; i++) {
         struct view v;
 
-        if (o->window) {
-            if (!o->json)
-                fprintf(call->out, "%s%s\n", i ? "\n" : "", s[i].name);
-            ok = print_windows(call, &s[i], window, err);
-            continue;
-        }
         ok = view_init(&v, &s[i], m, o, err);
         if (!ok)
             break;
@@ -358,7 +399,7 @@ static bool describe(const struct cli_call *call, const struct state_series *s, 
         }
         view_fini(&v);
     }
-    if (ok && o->json && !o->window) {
+    if (ok && o->json) {
         json_dumpf(n == 1 ? json_array_get(all, 0) : all, call->out, JSON_INDENT(1));
         fputc('\n', call->out);
     }

@@ -9,6 +9,7 @@
 #include "cli/state_opts.h"
 #include "cli/state_print.h"
 #include "cli/table.h"
+#include "report/report.h"
 #include "state/estimate.h"
 #include "state/model/model.h"
 
@@ -161,32 +162,36 @@ static int best_of(const struct state_estimate *e, int most, bool held_out)
     return best;
 }
 
+/* Files are there whole or not at all. */
 static bool write_path(const char *path, const struct state_series *s, size_t n,
                        const struct state_estimate *e, const struct state_estimate_opts *o,
                        struct wr_err *err)
 {
-    FILE *f = fopen(path, "w");
+    struct wr_str text = {0};
+    FILE *f = open_memstream(&text.s, &text.n);
 
     if (!f)
-        return wr_fail_errno(err, "cannot write %s; name a file that can be written", path);
+        return wr_fail_errno(err, "not enough memory for the path; choose less with --from");
     bool ok = state_print_path(f, s, n, &e->fit.model, o->rounding_s, err);
 
     if (fclose(f) && ok)
-        ok = wr_fail_errno(err, "cannot write %s; make room or name another file", path);
+        ok = wr_fail_errno(err, "not enough memory for the path; choose less with --from");
+    ok = ok && report_write(path, &text, err);
+    wr_str_fini(&text);
     return ok;
 }
 
-static bool write_model(const char *path, json_t *model, struct wr_err *err)
+static bool write_model(const char *path, const json_t *model, struct wr_err *err)
 {
-    FILE *f = fopen(path, "w");
+    struct wr_str text = {0};
+    char *dump = json_dumps(model, JSON_INDENT(1));
 
-    if (!f)
-        return wr_fail_errno(err, "cannot write %s; name a file that can be written", path);
-    bool ok = !json_dumpf(model, f, JSON_INDENT(1)) && fputc('\n', f) != EOF;
+    wr_str_addf(&text, "%s\n", dump ? dump : "");
+    bool ok = report_write(path, &text, err);
 
-    if (fclose(f) || !ok)
-        return wr_fail_errno(err, "cannot write %s; make room or name another file", path);
-    return true;
+    free(dump);
+    wr_str_fini(&text);
+    return ok;
 }
 
 /* Fits one set of series. `ret_json` is new. */
@@ -225,7 +230,7 @@ static bool fit_one(const struct cli_call *call, const struct state_series *s, s
             e[eo.k - 1].held_out = was.held_out;
         }
     }
-    if (ok && o->path)
+    if (ok && o->path && !wr_interrupted())
         ok = write_path(o->path, s, n, &e[eo.k - 1], &eo, err);
     if (ok) {
         *ret_json = state_estimate_json(&e[eo.k - 1], s, n, eo.rounding_s);
@@ -279,6 +284,13 @@ static int fit_main(const struct cli_call *call, struct wr_err *err)
     if (!state_rows_choice(&choice, &o->rows, err) ||
         !state_load(&s, &n, call->args, (size_t)call->nargs, &choice, err))
         return cli_error(err);
+    if (o->path && o->per_target && n > 1) {
+        state_series_free(s, n);
+        wr_fail(err, WR_INPUT,
+                "--path holds the states of one model; choose a target with --target, or leave out "
+                "--per-target");
+        return cli_error(err);
+    }
     wr_interrupt_catch();
     bool ok = fit_all(call, s, n, err);
 

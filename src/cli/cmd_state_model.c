@@ -500,13 +500,15 @@ static bool print_horizons(const struct cli_call *call, struct weir_state *w, do
     size_t n = o->horizons.n ? o->horizons.n : 4;
     double h[64];
 
-    for (size_t i = 0; i < n && i < 64; i++)
+    if (n > sizeof h / sizeof h[0])
+        return wr_fail(err, WR_INPUT, "%zu horizons; give at most 64 at once", n);
+    for (size_t i = 0; i < n; i++)
         if (!state_seconds(&h[i], "horizon", o->horizons.n ? o->horizons.v[i] : usual[i], err))
             return false;
     json_t *list = json_array();
     struct cli_table *t = o->json ? NULL : cli_table_open(call->out, CLI_AS_TEXT, columns, 6);
 
-    for (size_t i = 0; i < n && i < 64; i++) {
+    for (size_t i = 0; i < n; i++) {
         double q50 = weir_state_quantile(w, h[i], 0.5), q90 = weir_state_quantile(w, h[i], 0.9);
         double q99 = weir_state_quantile(w, h[i], 0.99), mean = weir_state_mean(w, h[i]);
         double above = weir_state_exceeds(w, h[i], threshold), p[HMM_STATES];

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,8 +154,10 @@ static bool read_probe_opts(struct state_probe_opts *ret, const struct probe_opt
     return true;
 }
 
-/* Where an existing table began, from its remark, and where it ends. */
-static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, struct wr_err *err)
+/* Where an existing table began, from its remark, and where it ends. A last line without its end
+ * was being written when the machine went down: it does not count. */
+static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, size_t *ret_len,
+                           struct wr_err *err)
 {
     struct state_probes p;
     char *text;
@@ -162,6 +165,8 @@ static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, 
 
     if (!wr_file_read(&text, &len, path, (size_t)4 << 30, err))
         return false;
+    while (len && text[len - 1] != '\n')
+        text[--len] = '\0';
     const char *mark = strstr(text, "# began ");
     bool ok = mark && sscanf(mark, "# began %" SCNd64, ret_ns) == 1;
 
@@ -175,6 +180,7 @@ static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, 
         *ret_last = 0;
         for (size_t i = 0; i < p.n; i++)
             *ret_last = fmax(*ret_last, p.v[i].t_s);
+        *ret_len = len;
         state_probes_fini(&p);
     }
     free(text);
@@ -192,8 +198,10 @@ static int64_t now_ns(void)
 static bool open_csv(struct session *s, struct wr_err *err)
 {
     const struct probe_opts *o = s->o;
-    bool exists = !access(o->out, F_OK);
+    struct stat st;
+    bool exists = !stat(o->out, &st);
     double last = 0;
+    size_t len = 0;
 
     s->began_ns = now_ns();
     if (exists && !o->append && !o->force)
@@ -201,23 +209,23 @@ static bool open_csv(struct session *s, struct wr_err *err)
                        "%s exists; go on with it by --append, replace it by --force, "
                        "or name another file",
                        o->out);
-    exists = exists && o->append;
+    exists = exists && o->append && st.st_size > 0;
     s->fresh = !exists;
-    if (exists && !find_beginning(o->out, &s->began_ns, &last, err))
+    if (exists && !find_beginning(o->out, &s->began_ns, &last, &len, err))
         return false;
     s->csv = fopen(o->out, exists ? "a" : "w");
-    if (!s->csv)
+    if (!s->csv || (exists && ftruncate(fileno(s->csv), (off_t)len)))
         return wr_fail_errno(err, "cannot write %s; name a file that can be written", o->out);
     double gap = (double)(now_ns() - s->began_ns) / 1e9 - last;
 
+    if (exists && gap < 0)
+        return wr_fail(err, WR_INPUT, "the clock went back behind the end of %s; name another file",
+                       o->out);
     if (exists)
         fprintf(s->csv, "# gap of %.0f s\n", gap);
     else
         fprintf(s->csv, "# began %" PRId64 "\nt_seconds,op,bytes,latency_seconds,target\n",
                 s->began_ns);
-    if (exists && gap < 0)
-        return wr_fail(err, WR_INPUT, "the clock went back behind the end of %s; name another file",
-                       o->out);
     return true;
 }
 
