@@ -51,6 +51,7 @@
     X(list) \
     X(report) \
     X(state) \
+    X(stack) \
     X(profile) \
     X(interfere) \
     X(roofline) \

@@ -1,0 +1,128 @@
+/* cmd_stack.c -- `weir stack`: a parallel file system's software, layer by layer. */
+#include <string.h>
+
+#include "cli/stack.h"
+
+static const struct cli_verb *const subs[] = {&cli_stack_run, &cli_stack_check, &cli_stack_list,
+                                              NULL};
+
+const struct cli_verb cli_cmd_stack = {
+    .name = "stack",
+    .summary = "simulate a parallel file system's software, layer by layer",
+    .about = "Every layer of the file system is made of agents, every agent is a state machine "
+             "that stands in a text file, and every state has a law that says how long it takes. "
+             "The verbs below run IOR command lines through them, show where the time goes, and "
+             "take the laws from real logs.",
+    .subs = subs,
+};
+
+struct check_opts {
+    bool json;
+};
+
+static const struct cli_opt check_rows[] = {CLI_JSON(struct check_opts, json), CLI_OPT_END};
+
+static void print_fault(void *ctx, const char *text)
+{
+    fprintf(ctx, "%s\n", text);
+}
+
+static const struct cli_column fault_columns[] = {{"fault", NULL}};
+
+static void table_fault(void *ctx, const char *text)
+{
+    cli_table_text(ctx, text);
+}
+
+static int check_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct check_opts *o = call->opts;
+    struct stack_fs *fs;
+    size_t n;
+
+    if (!stack_fs_read(&fs, call->args[0], NULL, 0, err))
+        return cli_error(err);
+    if (o->json) {
+        struct cli_table *t = cli_table_open(call->out, CLI_AS_JSON, fault_columns, 1);
+
+        n = stack_fs_check(fs, table_fault, t);
+        cli_table_close(t);
+    } else {
+        n = stack_fs_check(fs, print_fault, call->out);
+        if (!n)
+            fprintf(call->out, "%zu machines, %zu states, %zu messages: nothing is wrong\n",
+                    fs->machine.n, fs->state.n, fs->message.n);
+    }
+    stack_fs_close(fs);
+    if (!n)
+        return 0;
+    wr_fail(err, WR_INPUT, "%zu faults in %s; see above", n, call->args[0]);
+    return cli_error(err);
+}
+
+const struct cli_verb cli_stack_check = {
+    .name = "check",
+    .summary = "find what is wrong with a machine file",
+    .args = "FILE",
+    .min_args = 1,
+    .max_args = 1,
+    .about = "Says everything at once, with line and column: states that are unknown, that nothing "
+             "leads to or that lead nowhere, messages that nobody sends, serves or answers, "
+             "machines that nobody uses or that jump in circles.",
+    .examples = "weir stack check myfs.yaml\n",
+    .opts = check_rows,
+    .opts_size = sizeof(struct check_opts),
+    .main = check_main,
+};
+
+static const struct cli_opt list_rows[] = {CLI_JSON(struct check_opts, json), CLI_OPT_END};
+
+static bool list_one(struct cli_table *t, const struct stack_shipped *f, struct wr_err *err)
+{
+    size_t n = strlen(f->name);
+    struct stack_fs *fs;
+
+    if (!stack_fs_open(&fs, f->name, err))
+        return false;
+    for (const struct stack_shipped *l = stack_shipped_laws(); l->name; l++) {
+        struct stack_laws *laws;
+
+        if (strncmp(l->name, f->name, n) || l->name[n] != '-')
+            continue;
+        if (!stack_laws_open(&laws, fs, l->name + n + 1, err)) {
+            stack_fs_close(fs);
+            return false;
+        }
+        cli_table_text(t, f->name);
+        cli_table_int(t, (int64_t)fs->machine.n);
+        cli_table_int(t, (int64_t)fs->state.n);
+        cli_table_text(t, l->name + n + 1);
+        cli_table_text(t, laws->title);
+        stack_laws_close(laws);
+    }
+    stack_fs_close(fs);
+    return true;
+}
+
+static int list_main(const struct cli_call *call, struct wr_err *err)
+{
+    static const struct cli_column columns[] = {
+        {"fs", NULL}, {"machines", NULL}, {"states", NULL}, {"laws", NULL}, {"title", "times of"}};
+    const struct check_opts *o = call->opts;
+    struct cli_table *t =
+        cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, columns, 5);
+    bool ok = true;
+
+    for (const struct stack_shipped *f = stack_shipped_fs(); ok && f->name; f++)
+        ok = list_one(t, f, err);
+    cli_table_close(t);
+    return ok ? 0 : cli_error(err);
+}
+
+const struct cli_verb cli_stack_list = {
+    .name = "list",
+    .summary = "the file systems that are shipped, and the laws of each",
+    .opts = list_rows,
+    .opts_size = sizeof(struct check_opts),
+    .main = list_main,
+};

@@ -1,0 +1,64 @@
+/* stack.h -- what the verbs below `weir stack` share. */
+#ifndef CLI_STACK_H
+#define CLI_STACK_H
+
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "stack/drive.h"
+
+extern const struct cli_verb cli_stack_run, cli_stack_trace, cli_stack_step, cli_stack_check,
+    cli_stack_show, cli_stack_list, cli_stack_laws, cli_stack_calibrate, cli_stack_validate;
+
+/* The options of every verb that simulates. */
+struct stack_opts {
+    const char *fs, *laws;
+    uint32_t servers, tasks, dfiles;
+    uint64_t seed;
+    const char *start; /* --first-server */
+};
+
+#define STACK_OPT(name_, type_, struct_, field_, value_, def_, help_)                       \
+    {                                                                                       \
+        .name = name_, .type = type_, .offset = offsetof(struct_, field_), .value = value_, \
+        .def = def_, .help = help_                                                          \
+    }
+#define STACK_OPTS(struct_)                                                                    \
+    STACK_OPT("fs", CLI_TEXT, struct_, s.fs, "NAME|FILE", "pvfs2",                             \
+              "the file system: shipped (`weir stack list`), or a machine file"),              \
+        STACK_OPT("laws", CLI_TEXT, struct_, s.laws, "NAME|FILE", NULL,                        \
+                  "how long states take: shipped laws of the file system, or a file"),         \
+        STACK_OPT("servers", CLI_U32, struct_, s.servers, "N", "1", "file servers"),           \
+        STACK_OPT("tasks", CLI_U32, struct_, s.tasks, "N", "1",                                \
+                  "processes that run the test, each on a node of its own"),                   \
+        STACK_OPT("data-files", CLI_U32, struct_, s.dfiles, "N", "0",                          \
+                  "servers that a file is spread over; 0: all"),                               \
+        STACK_OPT("first-server", CLI_TEXT, struct_, s.start, "N", NULL,                       \
+                  "the server of the first file's metadata instead of the one in the middle"), \
+        STACK_OPT("seed", CLI_U64, struct_, s.seed, "N", "1", "seed of random orders")
+
+/* A simulation ready to run: the command line after the options is the test. */
+struct stack_sim {
+    struct stack_fs *fs;
+    struct stack_laws *laws;
+    struct ior_test test;
+    struct stack_setup setup;
+    struct stack_drive *drive;
+    bool has_test;
+};
+
+bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const struct cli_call *call,
+                    const struct stack_hooks *hooks, struct wr_err *err);
+void cli_stack_close(struct stack_sim *s);
+
+/* stack_tables.c: the run in tables. */
+enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE };
+
+void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format);
+void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format);
+void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format format);
+/* The layer that works, or makes others wait, longest, in words. */
+void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out);
+/* What should be known about the numbers: laws that are missing, sizes beyond the measured. */
+void cli_stack_warn(const struct stack_sim *s, struct wr_str *out);
+
+#endif

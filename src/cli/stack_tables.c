@@ -1,0 +1,227 @@
+/* stack_tables.c -- a simulated run in tables. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/stack.h"
+
+/* As IOR prints it: its columns and what they mean. */
+void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
+{
+    static const struct cli_column columns[] = {
+        {"access", NULL},
+        {"bw_MiBps", "bw(MiB/s)"},
+        {"iops", "IOPS"},
+        {"latency_s", "Latency(s)"},
+        {"block_KiB", "block(KiB)"},
+        {"xfer_KiB", "xfer(KiB)"},
+        {"open_s", "open(s)"},
+        {"wrrd_s", "wr/rd(s)"},
+        {"close_s", "close(s)"},
+        {"total_s", "total(s)"},
+        {"iter", NULL},
+    };
+    const struct stack_phase *p;
+    size_t n = stack_drive_phases(s->drive, &p);
+    struct cli_table *t = cli_table_open(out, format, columns, 11);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!p[i].opened)
+            continue;
+        double total = stack_s(p[i].close_last - p[i].open_first);
+        double io = p[i].transfers ? stack_s(p[i].io_last - p[i].io_first) : 0;
+
+        cli_table_text(t, p[i].writes ? "write" : "read");
+        cli_table_real(t, total > 0 ? (double)p[i].bytes / 1048576 / total : NAN);
+        cli_table_real(t, io > 0 ? (double)p[i].transfers / io : NAN);
+        cli_table_real(t, p[i].transfers ? stack_s(p[i].io_ns) / (double)p[i].transfers : NAN);
+        cli_table_real(t, (double)s->test.block / 1024);
+        cli_table_real(t, (double)s->test.transfer / 1024);
+        cli_table_real(t, stack_s(p[i].open_last - p[i].open_first));
+        cli_table_real(t, io);
+        cli_table_real(t, stack_s(p[i].close_last - p[i].close_first));
+        cli_table_real(t, total);
+        cli_table_int(t, p[i].rep);
+    }
+    cli_table_close(t);
+}
+
+struct group {
+    const char *side, *name;
+    uint64_t n, exec_ns, wait_ns;
+    uint32_t order;
+};
+
+struct groups {
+    struct group *v;
+    size_t n;
+};
+
+static struct group *group(struct groups *g, const char *side, const char *name, uint32_t order)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (!strcmp(g->v[i].side, side) && !strcmp(g->v[i].name, name))
+            return &g->v[i];
+    g->v[g->n] = (struct group){.side = side, .name = name, .order = order};
+    return &g->v[g->n++];
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+
+    if (strcmp(x->side, y->side))
+        return strcmp(x->side, y->side);
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static const char *key_of(const struct stack_fs *fs, uint16_t state, enum stack_by by,
+                          uint32_t *order, char *text)
+{
+    const struct stack_state *s = &fs->state.v[state];
+    const struct stack_machine *m = &fs->machine.v[s->machine];
+
+    *order = by == STACK_BY_STATE ? state : by == STACK_BY_CLASS ? s->cls : m->layer_id;
+    switch (by) {
+    case STACK_BY_LAYER:
+        return m->layer;
+    case STACK_BY_CLASS:
+        return stack_class_names[s->cls];
+    case STACK_BY_AGENT:
+        return m->agent;
+    default:
+        return strcpy(text, stack_state_text(fs, state).s);
+    }
+}
+
+/* States of forks and calls that wait for their children count what they do themselves. */
+static void collect(const struct stack_sim *s, enum stack_by by, struct groups *g, char *texts)
+{
+    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < s->fs->state.n; i++) {
+            const struct stack_sum *sum = &k->state[side][i];
+            uint32_t order;
+
+            if (!sum->n)
+                continue;
+            const char *name =
+                key_of(s->fs, (uint16_t)i, by, &order,
+                       texts + ((size_t)side * s->fs->state.n + i) * sizeof(struct stack_text));
+            struct group *to = group(g, side ? "server" : "client", name, order);
+
+            to->n += sum->n;
+            to->exec_ns += sum->exec_ns;
+            to->wait_ns += sum->wait_ns;
+        }
+    qsort(g->v, g->n, sizeof *g->v, by_order);
+}
+
+void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format)
+{
+    static const char *const heads[] = {"layer", "class", "agent", "state"};
+    const struct cli_column columns[] = {{"side", NULL},   {heads[by], NULL},
+                                         {"visits", NULL}, {"work_s", NULL},
+                                         {"wait_s", NULL}, {"mean_work_us", NULL}};
+    size_t most = 2 * s->fs->state.n;
+    struct groups g = {.v = wr_zalloc(most, sizeof *g.v)};
+    char *texts = wr_zalloc(most, sizeof(struct stack_text));
+    struct cli_table *t = cli_table_open(out, format, columns, 6);
+
+    collect(s, by, &g, texts);
+    for (size_t i = 0; i < g.n; i++) {
+        cli_table_text(t, g.v[i].side);
+        cli_table_text(t, g.v[i].name);
+        cli_table_int(t, (int64_t)g.v[i].n);
+        cli_table_real(t, stack_s(g.v[i].exec_ns));
+        cli_table_real(t, stack_s(g.v[i].wait_ns));
+        cli_table_real(t, (double)g.v[i].exec_ns * 1e-3 / (double)g.v[i].n);
+    }
+    cli_table_close(t);
+    free(texts);
+    free(g.v);
+}
+
+void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format format)
+{
+    static const struct cli_column columns[] = {{"message", NULL},
+                                                {"requests", NULL},
+                                                {"request_b", NULL},
+                                                {"answers", NULL},
+                                                {"answer_b", NULL}};
+    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
+    struct cli_table *t = cli_table_open(out, format, columns, 5);
+
+    for (size_t i = 0; i < s->fs->message.n; i++) {
+        const struct stack_traffic *m = &k->message[i];
+
+        if (!m->requests)
+            continue;
+        cli_table_text(t, s->fs->message.v[i].name);
+        cli_table_int(t, (int64_t)m->requests);
+        cli_table_int(t, (int64_t)m->request_b);
+        cli_table_int(t, (int64_t)m->answers);
+        cli_table_int(t, (int64_t)m->answer_b);
+    }
+    cli_table_text(t, "data");
+    cli_table_int(t, (int64_t)k->data_messages);
+    cli_table_int(t, (int64_t)k->data_b);
+    cli_table_int(t, 0);
+    cli_table_int(t, 0);
+    cli_table_close(t);
+}
+
+/* Waiting of a layer that waits for the one below is not its own: only work counts, and the
+ * waiting of states that wait for storage or data. */
+void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out)
+{
+    const struct stack_fs *fs = s->fs;
+    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
+    double *cost = wr_zalloc(fs->layer.n, sizeof *cost), data = 0, all = 0;
+    size_t worst = 0;
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < fs->state.n; i++) {
+            const struct stack_sum *sum = &k->state[side][i];
+            const struct stack_state *st = &fs->state.v[i];
+            double own = (double)sum->exec_ns;
+
+            if (st->does == STACK_WAIT)
+                own += (double)sum->wait_ns;
+            if (st->does == STACK_FLOW)
+                data += (double)sum->wait_ns;
+            cost[fs->machine.v[st->machine].layer_id] += own;
+            all += own;
+        }
+    for (size_t i = 1; i < fs->layer.n; i++)
+        if (cost[i] > cost[worst])
+            worst = i;
+    if (data > cost[worst])
+        wr_str_addf(out, "bottleneck: moving data between clients and servers, %.1f %% of all time",
+                    100 * data / (data + all));
+    else
+        wr_str_addf(out, "bottleneck: layer %s, %.1f %% of all time", fs->layer.v[worst],
+                    data + all > 0 ? 100 * cost[worst] / (data + all) : 0);
+    free(cost);
+}
+
+void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
+{
+    const struct stack_laws *l = s->laws;
+    uint64_t each = s->setup.all_b / s->setup.clients;
+    bool polynomial = l->function.n > 0;
+
+    if (l->missing.n && !polynomial)
+        wr_str_addf(out,
+                    "%zu states have no law and take no time, %s the first; add them to the laws\n",
+                    l->missing.n, stack_state_text(s->fs, l->missing.v[0]).s);
+    if (l->to_b && (each < l->from_b || each > l->to_b))
+        wr_str_addf(out,
+                    "%s per process are outside the measured %s to %s: times of data are "
+                    "extrapolated; calibrate with such sizes\n",
+                    wr_text_bytes(each).s, wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
+    if (strstr(l->source, "not measured"))
+        wr_str_addf(out, "the times of %s are not measured (%s); calibrate to trust them\n",
+                    s->fs->name, l->source);
+}

@@ -1,0 +1,370 @@
+#include "stack/drive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/signals.h"
+
+enum { STEPS = 8 };
+
+struct step {
+    uint8_t op; /* enum stack_operation; STACK_OPS: all tasks meet here */
+    bool creating, counted;
+};
+
+struct task {
+    struct ior_rank at;
+    struct ior_event ev;
+    struct step step[STEPS]; /* what is still to be called for `ev` and around it */
+    uint8_t first, n;
+    uint8_t running; /* the op under way; STACK_OPS: none */
+    bool counted;
+    uint32_t marks;
+    uint64_t t_call;
+    bool ended;
+};
+
+struct stack_drive {
+    struct stack_engine *engine;
+    struct stack_setup setup;
+    const struct ior_test *test;
+    struct ior_where where;
+    struct task *task;
+    uint32_t phases_per_rep, met, ended;
+    bool failed;
+    WR_VEC(struct stack_phase) phase;
+};
+
+static void go_on(struct stack_drive *d, uint32_t client, uint64_t t);
+
+static void push(struct task *k, enum stack_operation op, bool creating, bool counted)
+{
+    if (k->n < STEPS)
+        k->step[k->n++] = (struct step){(uint8_t)op, creating, counted};
+}
+
+/* Of a shared file one task does what concerns the file as a whole. */
+static bool speaks(const struct stack_drive *d, uint32_t client)
+{
+    return d->test->file_per_task || !client;
+}
+
+static void plan_open(struct stack_drive *d, uint32_t client, struct task *k)
+{
+    bool writes = k->ev.writes, mine = speaks(d, client);
+
+    if (mine && writes && !d->test->existing)
+        push(k, STACK_OP_PROBE, false, false);
+    push(k, !mine ? STACK_OP_MOUNT : writes ? STACK_OP_CREATE : STACK_OP_OPEN, writes, true);
+    if (!d->test->file_per_task)
+        push(k, STACK_OPS, false, false);
+    if (mine && writes && !d->test->existing)
+        push(k, STACK_OP_SET_SIZE, false, false);
+}
+
+/* After a phase: is the file as long as it should be? After the last one it goes. */
+static void plan_mark(struct stack_drive *d, uint32_t client, struct task *k)
+{
+    bool last = ++k->marks % d->phases_per_rep == 0;
+
+    if (!speaks(d, client))
+        return;
+    push(k, STACK_OP_OPEN, false, false);
+    push(k, STACK_OP_GET_SIZE, false, false);
+    push(k, STACK_OP_CLOSE, false, false);
+    if (!last || d->test->keep)
+        return;
+    push(k, STACK_OP_OPEN, false, false);
+    push(k, STACK_OP_CLOSE, false, false);
+    push(k, STACK_OP_DELETE, false, false);
+}
+
+/* The phase that the task is in. */
+static struct stack_phase *phase_of(struct stack_drive *d, const struct task *k)
+{
+    while (d->phase.n <= k->marks) {
+        int64_t rep = (int64_t)(d->phase.n / d->phases_per_rep);
+
+        wr_vec_push(&d->phase, (struct stack_phase){.open_first = UINT64_MAX,
+                                                    .io_first = UINT64_MAX,
+                                                    .close_first = UINT64_MAX,
+                                                    .rep = rep});
+    }
+    return &d->phase.v[k->marks];
+}
+
+static void span(uint64_t *first, uint64_t *last, uint64_t from, uint64_t to)
+{
+    if (from < *first)
+        *first = from;
+    if (to > *last)
+        *last = to;
+}
+
+static void account(struct stack_drive *d, struct task *k, uint64_t t)
+{
+    struct stack_phase *p = phase_of(d, k);
+
+    switch (k->running) {
+    case STACK_OP_OPEN:
+    case STACK_OP_CREATE:
+    case STACK_OP_MOUNT:
+        span(&p->open_first, &p->open_last, k->t_call, t);
+        p->writes = k->ev.writes;
+        p->opened++;
+        break;
+    case STACK_OP_WRITE:
+    case STACK_OP_READ:
+        span(&p->io_first, &p->io_last, k->t_call, t);
+        p->transfers++;
+        p->bytes += k->ev.bytes;
+        p->io_ns += t - k->t_call;
+        break;
+    case STACK_OP_CLOSE:
+        span(&p->close_first, &p->close_last, k->t_call, t);
+        break;
+    default:
+        break;
+    }
+}
+
+static void meet(struct stack_drive *d, uint64_t t)
+{
+    if (++d->met < d->where.ntasks)
+        return;
+    d->met = 0;
+    for (uint32_t i = 0; i < d->where.ntasks; i++)
+        stack_engine_later(d->engine, i, t);
+}
+
+static uint32_t file_of(const struct task *k)
+{
+    return (uint32_t)(uint64_t)k->ev.file;
+}
+
+/* True when the task waits for something now. */
+static bool do_step(struct stack_drive *d, uint32_t client, uint64_t t)
+{
+    struct task *k = &d->task[client];
+    struct step s = k->step[k->first++];
+
+    if (k->first == k->n)
+        k->first = k->n = 0;
+    if (s.op == STACK_OPS) {
+        meet(d, t);
+        return true;
+    }
+    if (d->setup.fs->operation[s.op] == STACK_NONE)
+        return false;
+    bool data = s.op == STACK_OP_WRITE || s.op == STACK_OP_READ;
+
+    k->running = s.op;
+    k->counted = s.counted;
+    k->t_call = t;
+    stack_engine_call(d->engine, client,
+                      &(struct stack_call){.op = s.op,
+                                           .file = file_of(k),
+                                           .bytes = data ? k->ev.bytes : 0,
+                                           .offset = data ? k->ev.offset : 0,
+                                           .creating = s.creating},
+                      t);
+    return true;
+}
+
+static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
+{
+    struct task *k = &d->task[client];
+    int64_t file = k->ev.file;
+    uint64_t now_ps = t > UINT64_MAX / 1000 ? UINT64_MAX : t * 1000;
+
+    switch (ior_next(d->test, &d->where, &k->at, now_ps, &k->ev)) {
+    case IOR_BARRIER:
+        push(k, STACK_OPS, false, false);
+        break;
+    case IOR_OPEN:
+        plan_open(d, client, k);
+        break;
+    case IOR_WRITE:
+        push(k, STACK_OP_WRITE, false, true);
+        break;
+    case IOR_READ:
+        push(k, STACK_OP_READ, false, true);
+        break;
+    case IOR_FLUSH:
+        push(k, STACK_OP_SYNC, false, true);
+        break;
+    case IOR_CLOSE:
+        push(k, STACK_OP_CLOSE, false, true);
+        break;
+    case IOR_SLEEP:
+        stack_engine_later(d->engine, client, t + k->ev.seconds * 1000000000);
+        break;
+    case IOR_MARK:
+        k->ev.file = file;
+        plan_mark(d, client, k);
+        break;
+    default:
+        k->ended = true;
+        d->ended++;
+        break;
+    }
+    return k->ev.op != IOR_SLEEP && !k->ended;
+}
+
+static void go_on(struct stack_drive *d, uint32_t client, uint64_t t)
+{
+    struct task *k = &d->task[client];
+
+    for (;;) {
+        if (k->first < k->n) {
+            if (do_step(d, client, t))
+                return;
+        } else if (!plan(d, client, t)) {
+            return;
+        }
+    }
+}
+
+static void done(void *ctx, uint32_t client, int64_t status, uint64_t t)
+{
+    struct stack_drive *d = ctx;
+    struct task *k = &d->task[client];
+    uint8_t op = k->running;
+
+    k->running = STACK_OPS;
+    if (op < STACK_OPS && k->counted) {
+        k->running = op;
+        account(d, k, t);
+        k->running = STACK_OPS;
+        d->failed |= status != 0;
+    }
+    if (op == STACK_OP_PROBE && !status) { /* it is there: it goes first */
+        memmove(k->step + 2, k->step + k->first, (size_t)(k->n - k->first) * sizeof *k->step);
+        k->n = (uint8_t)(k->n - k->first + 2);
+        k->first = 0;
+        k->step[0] = (struct step){STACK_OP_CLOSE, false, false};
+        k->step[1] = (struct step){STACK_OP_DELETE, false, false};
+    }
+    go_on(d, client, t);
+}
+
+static uint64_t bytes_of(const struct ior_test *t, uint32_t tasks)
+{
+    double all = (double)t->block * (double)t->segments * tasks;
+
+    return all > 9e18 ? (uint64_t)9e18 : (uint64_t)all;
+}
+
+static bool sound(const struct ior_test *t, uint32_t tasks, const struct stack_fs *fs,
+                  struct wr_err *err)
+{
+    if ((double)t->block * (double)t->segments * tasks > 9e18)
+        return wr_fail(err, WR_INPUT,
+                       "the files are longer than 8 EiB; make -b, -s or the tasks "
+                       "smaller");
+    if ((t->fsync || t->fsync_each) && fs->operation[STACK_OP_SYNC] == STACK_NONE)
+        return wr_fail(err, WR_INPUT, "%s has no sync; leave -e and -Y out", fs->name);
+    if (!strcmp(t->api, "DUMMY"))
+        return wr_fail(err, WR_INPUT, "-a DUMMY does no I/O; use -a MPIIO");
+    return true;
+}
+
+bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
+                      const struct ior_test *test, uint32_t tasks, uint64_t seed,
+                      struct wr_err *err)
+{
+    uint32_t n = test->tasks ? (uint32_t)test->tasks : tasks;
+
+    if (!sound(test, n, setup->fs, err))
+        return false;
+    struct stack_drive *d = wr_zalloc(1, sizeof *d);
+    uint64_t files =
+        (uint64_t)(test->file_per_task ? n : 1) * (uint64_t)(test->multi_file ? test->reps : 1);
+
+    d->test = test;
+    d->where = (struct ior_where){.ntasks = n, .per_node = 1, .seed = seed};
+    setup->clients = n;
+    setup->files = files > 1u << 24 ? 1u << 24 : (uint32_t)files;
+    setup->all_b = bytes_of(test, n);
+    setup->done = done;
+    setup->done_ctx = d;
+    d->phases_per_rep = (uint32_t)(test->write + test->read + test->check_write + test->check_read);
+    d->setup = *setup;
+    if (files > 1u << 24 || !stack_engine_open(&d->engine, setup, err)) {
+        free(d);
+        return files > 1u << 24
+                   ? wr_fail(err, WR_INPUT, "more than %u files; give fewer tasks", 1u << 24)
+                   : false;
+    }
+    d->task = wr_zalloc(n, sizeof *d->task);
+    for (uint32_t i = 0; i < n; i++) {
+        ior_rank_init(&d->task[i].at, i);
+        d->task[i].running = STACK_OPS;
+    }
+    if (!test->write)
+        for (uint32_t i = 0; i < setup->files; i++)
+            stack_engine_put_file(d->engine, i,
+                                  test->file_per_task ? setup->all_b / n : setup->all_b);
+    *ret = d;
+    return true;
+}
+
+void stack_drive_close(struct stack_drive *d)
+{
+    if (!d)
+        return;
+    stack_engine_close(d->engine);
+    wr_vec_fini(&d->phase);
+    free(d->task);
+    free(d);
+}
+
+struct stack_engine *stack_drive_engine(struct stack_drive *d)
+{
+    return d->engine;
+}
+
+const struct ior_where *stack_drive_where(const struct stack_drive *d)
+{
+    return &d->where;
+}
+
+void stack_drive_begin(struct stack_drive *d)
+{
+    for (uint32_t i = 0; i < d->where.ntasks; i++)
+        stack_engine_later(d->engine, i, 0);
+}
+
+bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err *err)
+{
+    bool stopped = false;
+
+    while (stack_engine_run(d->engine, STACK_FOREVER, 1 << 20))
+        if ((stopped = wr_interrupted()))
+            break;
+    uint16_t stuck = stack_engine_stuck(d->engine);
+
+    if (stuck != STACK_NONE)
+        return wr_fail(err, WR_INPUT,
+                       "the machines run in a circle through %s and never wait; let a code lead "
+                       "out of it",
+                       stack_state_text(d->setup.fs, stuck).s);
+    if (!stopped && d->ended < d->where.ntasks)
+        return wr_fail(
+            err, WR_INPUT,
+            "%u of %u tasks wait for something that never comes: the machines of %s have "
+            "a gap; find it with `weir stack step`",
+            d->where.ntasks - d->ended, d->where.ntasks, d->setup.fs->name);
+    if (!stopped && d->failed)
+        return wr_fail(err, WR_INPUT,
+                       "an open, read or write failed in the simulated file system; see how with "
+                       "`weir stack trace`");
+    *ret_interrupted = stopped;
+    return true;
+}
+
+size_t stack_drive_phases(const struct stack_drive *d, const struct stack_phase **ret)
+{
+    *ret = d->phase.v;
+    return d->phase.n;
+}

@@ -1,0 +1,47 @@
+/* drive.h -- an IOR command line drives clients.
+ *
+ *   ior_next()  "write 4 MiB at 0"  ──>  calls of the file system's library  ──>  engine.h
+ *
+ * Around what the test itself asks for, IOR looks whether the file is there, makes it empty,
+ * checks its size after each phase and removes it in the end; of a shared file the first task
+ * alone does so, and opens it for all.
+ */
+#ifndef STACK_DRIVE_H
+#define STACK_DRIVE_H
+
+#include "load/ior/ior.h"
+#include "stack/engine.h"
+
+/* A phase of a repetition, as IOR prints it. */
+struct stack_phase {
+    bool writes;
+    int64_t rep;
+    uint64_t transfers, bytes;
+    uint64_t open_first, open_last, io_first, io_last, close_first, close_last; /* ns */
+    uint64_t io_ns; /* of all transfers */
+    uint32_t opened;
+};
+
+struct stack_drive;
+
+/* Fills the rest of `setup` from the test: clients, files, bytes, hooks.done. Other hooks stay. */
+bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
+                      const struct ior_test *test, uint32_t tasks, uint64_t seed,
+                      struct wr_err *err);
+void stack_drive_close(struct stack_drive *d);
+struct stack_engine *stack_drive_engine(struct stack_drive *d);
+const struct ior_where *stack_drive_where(const struct stack_drive *d);
+
+/* Every task begins at 0. */
+void stack_drive_begin(struct stack_drive *d);
+/* To the end; false when interrupted. Fails when the machines do not come to an end. */
+bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err *err);
+
+size_t stack_drive_phases(const struct stack_drive *d, const struct stack_phase **ret);
+
+static inline double stack_s(uint64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+#endif

@@ -1,0 +1,735 @@
+/* engine.c -- nodes take activities from their queues and walk them through their states. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum { MOST_ACTS = 1u << 26, MOST_WORKS = 1u << 27, MOST_STATES = 1 << 20 };
+
+/* --- what is on its way ------------------------------------------------------------- */
+
+void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, uint16_t phase,
+                int64_t status, uint32_t peer)
+{
+    uint32_t h = wr_pool_take(&e->works);
+    struct work *w = wr_pool_at(&e->works, h);
+    uint32_t node = act_at(e, act)->node;
+
+    *w = (struct work){.next = WR_NIL,
+                       .act = act,
+                       .node = node,
+                       .peer = peer,
+                       .i = i,
+                       .phase = phase,
+                       .status = status};
+    sim_at(&e->sim, t, node, sim_lane(KIND_ARRIVE, 0), e->seq++, h, 0);
+}
+
+static uint64_t travel(const struct stack_engine *e, uint64_t bytes)
+{
+    return stack_ns(e->laws->latency_ns + (double)(bytes + e->fs->header_b) * e->laws->ns_per_b);
+}
+
+/* --- activities --------------------------------------------------------------------- */
+
+static uint32_t begin(struct stack_engine *e, uint32_t node, uint16_t machine, uint64_t t)
+{
+    uint32_t h = wr_pool_take(&e->acts);
+    struct act *a = act_at(e, h);
+    uint32_t gen = a->gen;
+
+    *a = (struct act){
+        .t_begin = t,
+        .node = node,
+        .parent = WR_NIL,
+        .asker = WR_NIL,
+        .state = e->fs->machine.v[machine].first,
+        .message = STACK_NONE,
+        .prepared = STACK_NONE,
+        .serving = STACK_NONE,
+        .machine = machine,
+        .named = STACK_NONE,
+        .side = node >= e->clients,
+        .open = 1,
+        .gen = gen,
+        .op = e->ops++,
+    };
+    a->var[STACK_VAR_ID] = node;
+    e->counts.begun++;
+    return h;
+}
+
+/* 0 it reads data, 1 it writes them, 2 neither. */
+static uint8_t moves(const struct stack_engine *e, const struct act *a)
+{
+    const struct stack_machine *m =
+        &e->fs->machine.v[a->named == STACK_NONE ? a->machine : a->named];
+    int64_t op = a->var[STACK_VAR_OPERATION];
+
+    return !m->moves || (op != STACK_OP_READ && op != STACK_OP_WRITE) ? 2 : op == STACK_OP_WRITE;
+}
+
+static struct stack_activity activity(const struct stack_engine *e, const struct act *a, uint64_t t)
+{
+    return (struct stack_activity){
+        .node = a->node,
+        .seq = a->seq,
+        .file = a->file,
+        .parent = a->parent == WR_NIL ? UINT32_MAX : act_at(e, a->parent)->op,
+        .machine = a->named == STACK_NONE ? a->machine : a->named,
+        .writes = moves(e, a),
+        .t_ns = a->t_begin,
+        .end_ns = t,
+    };
+}
+
+static void tell_begin(struct stack_engine *e, struct act *a)
+{
+    if (e->hooks.begin) {
+        struct stack_activity what = activity(e, a, a->t_begin);
+
+        e->hooks.begin(e->hooks.ctx, a->op, &what);
+    }
+}
+
+static void visit(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
+                  uint64_t exec, uint64_t wait, int64_t code, enum stack_action action)
+{
+    struct stack_sum *sum = &e->counts.state[a->side][state];
+    const struct stack_machine *m = &e->fs->machine.v[e->fs->state.v[state].machine];
+
+    sum->n++;
+    sum->exec_ns += exec;
+    sum->wait_ns += wait;
+    if (a->named == STACK_NONE && a->side && !m->common)
+        a->named = e->fs->state.v[state].machine;
+    if (e->hooks.visit)
+        e->hooks.visit(e->hooks.ctx, &(struct stack_visit){.node = a->node,
+                                                           .op = a->op,
+                                                           .state = state,
+                                                           .action = (uint8_t)action,
+                                                           .tag = a->tag,
+                                                           .code = code,
+                                                           .t_ns = t_enter,
+                                                           .exec_ns = exec,
+                                                           .wait_ns = wait});
+}
+
+static bool writing(const struct act *a)
+{
+    return a->var[STACK_VAR_WRITES] != 0;
+}
+
+static uint64_t law(const struct stack_engine *e, const struct act *a,
+                    struct stack_law *const laws[2], size_t at)
+{
+    const struct stack_law *l = &laws[writing(a)][at];
+
+    return l->given ? stack_law_ns(l, (double)a->var[STACK_VAR_BYTES], (double)e->setup.all_b) : 0;
+}
+
+static void steps(struct stack_engine *e, struct act *a, uint32_t first, uint32_t n, uint64_t t)
+{
+    for (uint32_t i = 0; i < n; i++)
+        act_eval(e, a, e->fs->step.v[first + i], t);
+}
+
+/* --- sending ------------------------------------------------------------------------ */
+
+static bool connect(struct stack_engine *e, uint32_t client, uint32_t server)
+{
+    if (client >= e->clients)
+        return true;
+    size_t bit = (size_t)client * e->servers + server;
+    bool was = e->connected[bit / 64] >> bit % 64 & 1;
+
+    e->connected[bit / 64] |= 1ull << bit % 64;
+    /* The configuration's server is connected to before anything is sent. */
+    return was || !server;
+}
+
+static void tell_message(struct stack_engine *e, uint32_t from, uint32_t to, uint16_t message,
+                         bool answer, uint64_t bytes, uint64_t t)
+{
+    struct stack_traffic *k = &e->counts.message[message];
+
+    *(answer ? &k->answers : &k->requests) += 1;
+    *(answer ? &k->answer_b : &k->request_b) += bytes;
+    if (e->hooks.message)
+        e->hooks.message(e->hooks.ctx, from, to, message, answer, bytes, t);
+}
+
+static void send_one(struct stack_engine *e, struct act *a, const struct stack_state *how,
+                     uint32_t i, uint64_t t)
+{
+    const struct stack_fs *fs = e->fs;
+    int64_t to = 0;
+
+    a->var[STACK_VAR_I] = i;
+    to = act_eval(e, a, how->to, t);
+    uint32_t server = to < 0 || to >= e->servers ? 0 : (uint32_t)to;
+    uint32_t h = begin(e, e->clients + server, fs->serves, t);
+    struct act *r = act_at(e, h);
+    uint32_t me = act_handle(e, a);
+
+    memcpy(r->var, a->var, sizeof r->var);
+    r->var[STACK_VAR_ID] = r->node;
+    r->var[STACK_VAR_STATUS] = 0;
+    r->file = a->file;
+    r->asker = me;
+    r->asker_i = i;
+    r->serving = a->message;
+    steps(e, r, how->pass, how->npass, t);
+    int64_t bytes = act_eval(e, r, fs->message.v[a->message].request, t);
+    uint64_t len = bytes > 0 ? (uint64_t)bytes : 0;
+
+    tell_message(e, a->node, r->node, a->message, false, len, t);
+    if (!connect(e, a->node, server)) {
+        a->left++;
+        stack_post(e, t + stack_ns(e->laws->latency_ns), me, i, PHASE_SENT, 0, WR_NIL);
+        t += 2 * stack_ns(e->laws->latency_ns);
+    }
+    a->left++;
+    stack_post(e, t + travel(e, len), h, 0, PHASE_BEGIN, 0, WR_NIL);
+}
+
+static void send_all(struct stack_engine *e, struct act *a, uint64_t t, uint64_t exec)
+{
+    if (a->prepared == STACK_NONE)
+        return;
+    const struct stack_state *how = &e->fs->state.v[a->prepared];
+    int64_t n = a->var[STACK_VAR_COUNT];
+
+    for (int64_t i = 0; i < n; i++)
+        send_one(e, a, how, (uint32_t)i, t + exec * (uint64_t)(i + 1) / (uint64_t)n);
+}
+
+static void reply(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t)
+{
+    int64_t bytes = s->has_bytes ? act_eval(e, a, s->bytes, t)
+                                 : act_eval(e, a, e->fs->message.v[a->serving].response, t);
+
+    if (bytes < 0)
+        return;
+    tell_message(e, a->node, act_at(e, a->asker)->node, a->serving, true, (uint64_t)bytes, t);
+    stack_post(e, t + travel(e, (uint64_t)bytes), a->asker, a->asker_i, s->phase,
+               a->var[STACK_VAR_STATUS], act_handle(e, a));
+}
+
+/* --- the walk ----------------------------------------------------------------------- */
+
+/* Makes ready what a later state sends. */
+static void prepare(struct stack_engine *e, struct act *a, uint16_t state,
+                    const struct stack_state *s, uint64_t t)
+{
+    if (s->message == STACK_NONE)
+        return;
+    a->message = s->message;
+    a->prepared = state;
+    a->var[STACK_VAR_STATUS] = 0;
+    a->var[STACK_VAR_ANSWER] = 0;
+    int64_t n = act_eval(e, a, s->count, t);
+
+    a->var[STACK_VAR_COUNT] = n < 0 ? 0 : n > 4 * (int64_t)e->servers ? 4 * e->servers : n;
+}
+
+static uint16_t next_of(const struct stack_fs *fs, const struct stack_state *s, int64_t code)
+{
+    const struct stack_next *n = fs->next.v + s->next;
+    uint16_t to = STACK_TERMINATE;
+
+    for (uint32_t i = 0; i < s->nnext; i++) {
+        if (!n[i].any && n[i].code == code)
+            return n[i].to;
+        if (n[i].any)
+            to = n[i].to;
+    }
+    return to;
+}
+
+/* Where a code leads, through returns; STACK_TERMINATE: the activity is over. */
+static uint16_t follow(struct stack_engine *e, struct act *a, uint16_t state, int64_t code)
+{
+    uint16_t to = next_of(e->fs, &e->fs->state.v[state], code);
+
+    a->var[STACK_VAR_COD] = code;
+    while (to == STACK_RETURN && a->depth)
+        to = next_of(e->fs, &e->fs->state.v[a->frame[--a->depth]], code);
+    return to == STACK_RETURN ? STACK_TERMINATE : to;
+}
+
+/* Into nested machines until a state does something itself. */
+static void dive(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    const struct stack_state *s = &e->fs->state.v[a->state];
+
+    while (s->does == STACK_JUMP_TO) {
+        steps(e, a, s->set, s->nset, t);
+        a->frame[a->depth++] = a->state;
+        a->state = e->fs->machine.v[s->target].first;
+        s = &e->fs->state.v[a->state];
+    }
+}
+
+/* Leaves `state` with `code`; false: the activity has ended. */
+static bool leave(struct stack_engine *e, struct act *a, uint16_t state, int64_t code,
+                  uint64_t exec, uint64_t wait, enum stack_action action, uint64_t t)
+{
+    uint64_t entered = t - exec - wait;
+    uint16_t to = follow(e, a, state, code);
+
+    if (to == STACK_TERMINATE && action == STACK_COMPLETE)
+        action = STACK_TERMINATED;
+    visit(e, a, state, entered, exec, wait, a->code, action);
+    if (to == STACK_TERMINATE)
+        return false;
+    a->state = to;
+    return true;
+}
+
+static void children(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t,
+                     uint32_t *first)
+{
+    uint32_t me = act_handle(e, a);
+
+    a->left = 0;
+    a->var[STACK_VAR_STATUS] = 0;
+    for (uint32_t i = 0; i < s->nfork; i++) {
+        const struct stack_fork *f = &e->fs->fork.v[s->fork + i];
+
+        if (!act_eval(e, a, f->when, t))
+            continue;
+        uint32_t h = begin(e, a->node, f->machine, t);
+        struct act *c = act_at(e, h);
+
+        memcpy(c->var, a->var, sizeof c->var);
+        c->parent = me;
+        c->file = a->file;
+        c->message = a->message;
+        c->prepared = a->prepared;
+        c->creating = a->creating;
+        c->seq = e->node[a->node].seq++;
+        tell_begin(e, c);
+        a->left++;
+        if (*first == WR_NIL)
+            *first = h;
+        else
+            stack_post(e, t, h, 0, PHASE_BEGIN, 0, WR_NIL);
+    }
+}
+
+static bool first_forks(const struct stack_fs *fs, uint16_t machine)
+{
+    const struct stack_state *s = &fs->state.v[fs->machine.v[machine].first];
+
+    for (int i = 0; i < STACK_DEEPEST && s->does == STACK_JUMP_TO; i++)
+        s = &fs->state.v[fs->machine.v[s->target].first];
+    return s->does == STACK_FORK;
+}
+
+enum went { ON, WAITS, ENDED };
+
+/* One state at time *t. ON: the next may be entered; WAITS: something has to arrive first. */
+static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint32_t *child)
+{
+    dive(e, a, *t);
+    const struct stack_fs *fs = e->fs;
+    uint16_t at = a->state;
+    const struct stack_state *s = &fs->state.v[at];
+    bool defers = s->does == STACK_WAIT && (!s->has_when || act_eval(e, a, s->when, *t));
+    uint64_t exec = law(e, a, e->laws->exec, at);
+
+    prepare(e, a, at, s, *t);
+    steps(e, a, s->set, s->nset, *t);
+    a->t_enter = *t;
+    a->exec_ns = exec;
+    if (s->does == STACK_FORK) {
+        children(e, a, s, *t, child);
+        if (a->left)
+            return WAITS;
+    }
+    if (s->has_tag)
+        a->tag = act_eval(e, a, s->tag, *t);
+    *t += exec;
+    if (s->does == STACK_RECEIVE && s->receives_data && a->var[STACK_VAR_PHASE] == PHASE_ANSWER &&
+        !a->var[STACK_VAR_STATUS])
+        a->left += writing(a) ? 2 : 1;
+    a->code = s->has_code ? act_eval(e, a, s->code, *t) : 0;
+    switch (s->does) {
+    case STACK_SEND:
+        send_all(e, a, a->t_enter, exec);
+        defers = a->left > 0;
+        break;
+    case STACK_RECEIVE:
+        if (s->receives_data && a->var[STACK_VAR_PHASE] == PHASE_ANSWER &&
+            !a->var[STACK_VAR_STATUS])
+            stack_flow_ready(e, act_at(e, a->peer), *t);
+        defers = a->left > 0;
+        break;
+    case STACK_REPLY:
+        reply(e, a, s, *t);
+        break;
+    case STACK_FLOW:
+        stack_flow_ready(e, a, *t);
+        defers = true;
+        break;
+    case STACK_DISPATCH: {
+        uint16_t to = fs->message.v[a->serving].serves;
+        bool forks = first_forks(fs, to);
+
+        visit(e, a, at, a->t_enter, exec, 0, a->code, forks ? STACK_DEFERRED : STACK_COMPLETE);
+        a->machine = to;
+        a->state = fs->machine.v[to].first;
+        return ON;
+    }
+    default:
+        break;
+    }
+    a->t_exit = *t;
+    if (s->does == STACK_WAIT && defers)
+        stack_post(e, *t + law(e, a, e->laws->wait, at), act_handle(e, a), 0, PHASE_STORED, 0,
+                   WR_NIL);
+    if (defers)
+        return WAITS;
+    return leave(e, a, at, a->code, exec, 0, STACK_COMPLETE, *t) ? ON : ENDED;
+}
+
+/* The activity is over at `t`; the parent that goes on now, or WR_NIL. */
+static uint32_t finish(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    uint64_t least = a->t_begin + law(e, a, e->laws->total, a->machine);
+    uint32_t me = act_handle(e, a), parent = a->parent;
+    bool mine = a->parent == WR_NIL && a->asker == WR_NIL;
+    int64_t status = a->var[STACK_VAR_STATUS];
+    uint32_t node = a->node;
+
+    if (least > t) { /* a whole operation has a law of its own */
+        stack_post(e, least, me, 0, PHASE_PADDED, 0, WR_NIL);
+        return WR_NIL;
+    }
+    struct stack_sum *sum = &e->counts.total[writing(a)][a->machine];
+
+    sum->n++;
+    sum->exec_ns += t - a->t_begin;
+    e->counts.ended++;
+    if (e->hooks.end) {
+        struct stack_activity what = activity(e, a, t);
+
+        e->hooks.end(e->hooks.ctx, a->op, &what);
+    }
+    a->open = 0;
+    if (e->node[node].running == me)
+        e->node[node].running = parent;
+    wr_pool_give(&e->acts, me);
+    if (parent != WR_NIL) {
+        struct act *p = act_at(e, parent);
+
+        if (status)
+            p->var[STACK_VAR_STATUS] = status;
+        return --p->left ? WR_NIL : parent;
+    }
+    if (mine)
+        e->setup.done(e->setup.done_ctx, node, status, t);
+    return WR_NIL;
+}
+
+/* All children of a fork have ended. */
+static bool joined(struct stack_engine *e, struct act *a, uint64_t *t)
+{
+    const struct stack_state *s = &e->fs->state.v[a->state];
+
+    *t += a->exec_ns;
+    a->code = s->has_code ? act_eval(e, a, s->code, *t) : 0;
+    return leave(e, a, a->state, a->code, a->exec_ns, 0, STACK_COMPLETE, *t);
+}
+
+/* From one state to the next, into children and back, until something has to arrive. */
+static uint64_t walk(struct stack_engine *e, uint32_t h, bool ended, uint64_t t)
+{
+    for (uint32_t states = 0;; states++) {
+        struct act *a = act_at(e, h);
+        uint32_t child = WR_NIL;
+        enum went went = ended ? ENDED : enter(e, a, &t, &child);
+
+        ended = false;
+        if (states == MOST_STATES)
+            e->stuck = a->state;
+        if ((went == WAITS && child == WR_NIL) || e->stuck != STACK_NONE)
+            return t;
+        if (went == WAITS)
+            h = child;
+        if (went != ENDED)
+            continue;
+        h = finish(e, a, t);
+        if (h == WR_NIL)
+            return t;
+        ended = !joined(e, act_at(e, h), &t);
+    }
+}
+
+static uint64_t resume(struct stack_engine *e, const struct work *w, uint64_t t)
+{
+    struct act *a = act_at(e, w->act);
+    struct node *n = &e->node[a->node];
+
+    n->running = w->act;
+    if (w->phase == PHASE_BEGIN) {
+        a->t_begin = t;
+        if (a->asker != WR_NIL && a->parent == WR_NIL) {
+            a->op = e->ops++;
+            a->seq = n->seq;
+            n->seq += 2; /* the request, and the one that is posted in its place */
+            tell_begin(e, a);
+        }
+        return walk(e, w->act, false, t);
+    }
+    if (w->phase == PHASE_PADDED)
+        return walk(e, w->act, true, t);
+    const struct stack_state *s = &e->fs->state.v[a->state];
+    int64_t code = a->code;
+
+    if (s->does == STACK_SEND || s->does == STACK_RECEIVE) {
+        a->left--;
+        a->peer = w->peer;
+        a->var[STACK_VAR_I] = w->i;
+        a->var[STACK_VAR_PHASE] = w->phase;
+        if (w->status)
+            a->var[STACK_VAR_STATUS] = w->status;
+    } else if (s->has_then) {
+        code = act_eval(e, a, s->then, t);
+    }
+    a->var[STACK_VAR_IN_PROCESS] = a->left;
+    bool on = leave(e, a, a->state, code, a->exec_ns, t - a->t_exit, STACK_DEFERRED, t);
+
+    return walk(e, w->act, !on, t);
+}
+
+/* --- nodes -------------------------------------------------------------------------- */
+
+static void serve(struct stack_engine *e, uint32_t at, uint64_t t)
+{
+    struct node *n = &e->node[at];
+    uint32_t h = n->first;
+    struct work w = *(struct work *)wr_pool_at(&e->works, h);
+
+    n->first = w.next;
+    n->queued--;
+    wr_pool_give(&e->works, h);
+    n->busy_until = resume(e, &w, t);
+    if (n->queued && !n->waking) {
+        n->waking = true;
+        sim_at(&e->sim, n->busy_until, at, sim_lane(KIND_NODE, 0), e->seq++, 0, 0);
+    }
+}
+
+static void on_arrive(void *ctx, const struct sim_event *ev)
+{
+    struct stack_engine *e = ctx;
+    uint32_t at = sim_dst(ev);
+    struct node *n = &e->node[at];
+
+    if (n->queued)
+        ((struct work *)wr_pool_at(&e->works, n->last))->next = ev->arg;
+    else
+        n->first = ev->arg;
+    n->last = ev->arg;
+    n->queued++;
+    if (n->waking)
+        return;
+    if (n->busy_until > ev->t) {
+        n->waking = true;
+        sim_at(&e->sim, n->busy_until, at, sim_lane(KIND_NODE, 0), e->seq++, 0, 0);
+        return;
+    }
+    serve(e, at, ev->t);
+}
+
+static void on_node(void *ctx, const struct sim_event *ev)
+{
+    struct stack_engine *e = ctx;
+    uint32_t at = sim_dst(ev);
+
+    e->node[at].waking = false;
+    serve(e, at, ev->t);
+}
+
+static void on_later(void *ctx, const struct sim_event *ev)
+{
+    struct stack_engine *e = ctx;
+
+    e->setup.done(e->setup.done_ctx, sim_dst(ev), 0, ev->t);
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+static bool sound(const struct stack_setup *s, struct wr_err *err)
+{
+    if (!s->servers || !s->clients)
+        return wr_fail(err, WR_INPUT, "no %s; give at least one",
+                       s->servers ? "clients" : "servers");
+    if (s->dfiles > s->servers)
+        return wr_fail(err, WR_INPUT, "%u data files for %u servers; give at most as many",
+                       s->dfiles, s->servers);
+    if (s->start != UINT32_MAX && s->start >= s->servers)
+        return wr_fail(err, WR_INPUT, "there is no server %u; the last is %u", s->start,
+                       s->servers - 1);
+    if ((uint64_t)s->servers + s->clients > 1u << 24)
+        return wr_fail(err, WR_INPUT, "more than %u nodes; give fewer servers or clients",
+                       1u << 24);
+    return true;
+}
+
+static void lay_files(struct stack_engine *e)
+{
+    uint32_t start = e->setup.start == UINT32_MAX ? e->servers / 2 : e->setup.start;
+
+    e->file = wr_zalloc(e->setup.files, sizeof *e->file);
+    for (uint32_t i = 0; i < e->setup.files; i++) {
+        e->file[i].meta = (uint32_t)(((uint64_t)start + i) % e->servers);
+        e->file[i].loaded = wr_zalloc(e->dfiles / 8 + 1, 1);
+    }
+}
+
+bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setup,
+                       struct wr_err *err)
+{
+    if (!sound(setup, err))
+        return false;
+    struct stack_engine *e = wr_zalloc(1, sizeof *e);
+    uint32_t nodes = setup->clients + setup->servers + 1;
+    const struct stack_laws *l = setup->laws;
+
+    e->fs = setup->fs;
+    e->laws = l;
+    e->setup = *setup;
+    e->hooks = setup->hooks;
+    e->clients = setup->clients;
+    e->servers = setup->servers;
+    e->dfiles = setup->dfiles ? setup->dfiles : setup->servers;
+    e->medium = nodes - 1;
+    e->stuck = STACK_NONE;
+    e->share_ref = l->medium == STACK_SHARED
+                       ? 1.0 / ((double)l->servers * l->clients)
+                       : 1.0 / (l->servers > l->clients ? l->servers : l->clients);
+    e->node = wr_zalloc(nodes, sizeof *e->node);
+    for (uint32_t i = 0; i < nodes; i++) {
+        e->node[i].flow = e->node[i].running = WR_NIL;
+        e->node[i].seq = i < e->clients ? 2 : 1;
+    }
+    e->cache = wr_zalloc(e->clients, sizeof *e->cache);
+    for (uint32_t i = 0; i < e->clients; i++)
+        for (int k = 0; k < CACHED; k++)
+            e->cache[i].at[k].file = UINT32_MAX;
+    e->connected = wr_zalloc(((size_t)e->clients * e->servers + 63) / 64, sizeof *e->connected);
+    lay_files(e);
+    for (int i = 0; i < 2; i++) {
+        e->counts.state[i] = wr_zalloc(e->fs->state.n, sizeof *e->counts.state[i]);
+        e->counts.total[i] = wr_zalloc(e->fs->machine.n, sizeof *e->counts.total[i]);
+    }
+    e->counts.message = wr_zalloc(e->fs->message.n, sizeof *e->counts.message);
+    wr_pool_init(&e->acts, "activities", sizeof(struct act), MOST_ACTS);
+    wr_pool_init(&e->works, "answers", sizeof(struct work), MOST_WORKS);
+    sim_init(&e->sim);
+    sim_handle(&e->sim, KIND_ARRIVE, on_arrive, e);
+    sim_handle(&e->sim, KIND_NODE, on_node, e);
+    sim_handle(&e->sim, KIND_FLOW, stack_flow_event, e);
+    sim_handle(&e->sim, KIND_MOVE, stack_flow_move, e);
+    sim_handle(&e->sim, KIND_LATER, on_later, e);
+    *ret = e;
+    return true;
+}
+
+void stack_engine_close(struct stack_engine *e)
+{
+    if (!e)
+        return;
+    sim_fini(&e->sim);
+    wr_pool_fini(&e->acts);
+    wr_pool_fini(&e->works);
+    for (uint32_t i = 0; i < e->setup.files; i++)
+        free(e->file[i].loaded);
+    for (int i = 0; i < 2; i++) {
+        free(e->counts.state[i]);
+        free(e->counts.total[i]);
+    }
+    free(e->counts.message);
+    free(e->file);
+    free(e->cache);
+    free(e->connected);
+    free(e->node);
+    free(e);
+}
+
+void stack_engine_call(struct stack_engine *e, uint32_t client, const struct stack_call *call,
+                       uint64_t t_ns)
+{
+    uint32_t h = begin(e, client, e->fs->operation[call->op], t_ns);
+    struct act *a = act_at(e, h);
+
+    a->file = call->file;
+    a->creating = call->creating;
+    a->var[STACK_VAR_OPERATION] = call->op;
+    a->var[STACK_VAR_BYTES] = (int64_t)call->bytes;
+    a->var[STACK_VAR_OFFSET] = (int64_t)call->offset;
+    a->var[STACK_VAR_WRITES] = call->op == STACK_OP_WRITE;
+    tell_begin(e, a);
+    stack_post(e, t_ns, h, 0, PHASE_BEGIN, 0, WR_NIL);
+}
+
+void stack_engine_put_file(struct stack_engine *e, uint32_t file, uint64_t bytes)
+{
+    struct object *f = &e->file[file];
+
+    f->made = f->linked = true;
+    f->size = bytes;
+    f->stuffed = e->fs->stuffs && e->dfiles > 1 && bytes <= e->fs->strip_b;
+}
+
+void stack_engine_later(struct stack_engine *e, uint32_t client, uint64_t t_ns)
+{
+    sim_at(&e->sim, t_ns, client, sim_lane(KIND_LATER, 0), e->seq++, 0, 0);
+}
+
+bool stack_engine_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events)
+{
+    return e->stuck == STACK_NONE && sim_run(&e->sim, until_ns, most_events);
+}
+
+uint16_t stack_engine_stuck(const struct stack_engine *e)
+{
+    return e->stuck;
+}
+
+uint64_t stack_engine_now(const struct stack_engine *e)
+{
+    return e->sim.now;
+}
+
+uint64_t stack_engine_events(const struct stack_engine *e)
+{
+    return sim_events(&e->sim);
+}
+
+const struct stack_counts *stack_engine_counts(const struct stack_engine *e)
+{
+    return &e->counts;
+}
+
+void stack_engine_look(const struct stack_engine *e, uint32_t node, struct stack_look *ret)
+{
+    const struct node *n = &e->node[node];
+
+    *ret = (struct stack_look){
+        .node = node,
+        .busy = n->running != WR_NIL,
+        .state = STACK_NONE,
+        .queued = n->queued,
+        .busy_until_ns = n->busy_until,
+    };
+    if (n->running == WR_NIL)
+        return;
+    const struct act *a = act_at(e, n->running);
+
+    ret->state = a->state;
+    memcpy(ret->var, a->var, sizeof ret->var);
+}

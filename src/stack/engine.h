@@ -1,0 +1,140 @@
+/* engine.h -- agents walk through their machines.
+ *
+ *   call ──> client node ══request══> server node ──> storage
+ *              │  ^                     │
+ *              │  └─────answer──────────┘
+ *              └── flow: the data, both nodes at work
+ *
+ * A node is a process: a client or a server. It does one thing at a time; what arrives meanwhile
+ * waits in its queue. An activity (an operation, a request being served) runs from state to state
+ * until it has to wait for an answer, for the storage or for data; then the node takes the next
+ * from its queue. So one event carries an activity through many states.
+ *
+ * Time is in nanoseconds here and not, as elsewhere, in picoseconds: a pebibyte over Fast Ethernet
+ * takes longer than 2^64 of those.
+ *
+ * Data move as flows, not as packets: a flow has work to do (by its law, or bytes over the link's
+ * bandwidth) and a speed, the smallest share that its client's and its server's link give it,
+ * relative to the share that the law was measured with. What a flow carries is counted when it
+ * ends, in the messages it would have taken.
+ *
+ * Invariants: every activity that begins ends; bytes that clients send or get are the bytes that
+ * servers get or send; no time is negative; the same setup gives the same run, to the bit.
+ */
+#ifndef STACK_ENGINE_H
+#define STACK_ENGINE_H
+
+#include "stack/law.h"
+
+struct stack_engine;
+
+#define STACK_FOREVER (UINT64_MAX / 2) /* 292 years */
+
+enum stack_action { STACK_COMPLETE, STACK_DEFERRED, STACK_TERMINATED };
+
+/* One visit of a state. */
+struct stack_visit {
+    uint32_t node; /* clients first, then servers */
+    uint32_t op;   /* number of the activity, in the order they began */
+    uint16_t state;
+    uint8_t action; /* enum stack_action */
+    int64_t tag, code;
+    uint64_t t_ns, exec_ns, wait_ns;
+};
+
+/* One activity: an operation of a client, or a request that a server serves. */
+struct stack_activity {
+    uint32_t node, seq; /* seq: as the file system's own log counts them, per node */
+    uint32_t file;
+    uint32_t parent;  /* the activity it belongs to, or UINT32_MAX */
+    uint16_t machine; /* it is named after */
+    uint8_t writes;   /* 0 reads, 1 writes, 2 neither */
+    uint64_t t_ns, end_ns;
+};
+
+/* Who wants to hear of everything; each may be NULL. */
+struct stack_hooks {
+    void *ctx;
+    void (*visit)(void *ctx, const struct stack_visit *v);
+    void (*begin)(void *ctx, uint32_t op, const struct stack_activity *a);
+    void (*end)(void *ctx, uint32_t op, const struct stack_activity *a);
+    /* A message has left: its name, its length without the header; data: a buffer's worth. */
+    void (*message)(void *ctx, uint32_t from, uint32_t to, uint16_t message, bool answer,
+                    uint64_t bytes, uint64_t t_ns);
+};
+
+struct stack_setup {
+    const struct stack_fs *fs;
+    const struct stack_laws *laws;
+    uint32_t clients, servers, files;
+    uint32_t dfiles; /* of a file; 0: as many as servers */
+    uint32_t start;  /* the server of the first file's metadata; UINT32_MAX: in the middle */
+    uint64_t all_b;  /* bytes of all processes together, for the published laws */
+    struct stack_hooks hooks;
+    /* A call has ended; the next may be begun here, at this time or later. */
+    void (*done)(void *ctx, uint32_t client, int64_t status, uint64_t t_ns);
+    void *done_ctx;
+};
+
+bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setup,
+                       struct wr_err *err);
+void stack_engine_close(struct stack_engine *e);
+
+/* What a client calls next; at most one call at a time. `t_ns` is not in the past. */
+struct stack_call {
+    enum stack_operation op;
+    uint32_t file;
+    uint64_t bytes, offset;
+    bool creating; /* an open may make the file */
+};
+
+void stack_engine_call(struct stack_engine *e, uint32_t client, const struct stack_call *call,
+                       uint64_t t_ns);
+
+/* The file is there already, with so many bytes. */
+void stack_engine_put_file(struct stack_engine *e, uint32_t file, uint64_t bytes);
+
+/* Calls done() for a client at that time: for pauses. */
+void stack_engine_later(struct stack_engine *e, uint32_t client, uint64_t t_ns);
+
+/* Until nothing happens any more or `until_ns`; false when there is more to come. */
+bool stack_engine_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events);
+/* STACK_NONE, or a state of a machine that runs in a circle and never waits: nothing goes on. */
+uint16_t stack_engine_stuck(const struct stack_engine *e);
+uint64_t stack_engine_now(const struct stack_engine *e);
+uint64_t stack_engine_events(const struct stack_engine *e);
+
+/* Sums over all nodes of a side. */
+struct stack_sum {
+    uint64_t n, exec_ns, wait_ns;
+};
+
+struct stack_traffic {
+    uint64_t requests, request_b, answers, answer_b;
+};
+
+struct stack_counts {
+    struct stack_sum *state[2];    /* [client, server][states] */
+    struct stack_sum *total[2];    /* [reading, writing][machines]: whole activities */
+    struct stack_traffic *message; /* [messages] */
+    uint64_t data_messages, data_b;
+    uint64_t client_out_b, client_in_b, server_in_b, server_out_b; /* data alone */
+    uint64_t begun, ended;
+    uint64_t flows, flow_ns;
+};
+
+const struct stack_counts *stack_engine_counts(const struct stack_engine *e);
+
+/* An agent as `weir stack step` shows it: what runs, and what waits. */
+struct stack_look {
+    uint32_t node;
+    bool busy;
+    uint16_t state; /* of the activity it is in, or STACK_NONE */
+    int64_t var[STACK_VARS];
+    uint32_t queued;
+    uint64_t busy_until_ns;
+};
+
+void stack_engine_look(const struct stack_engine *e, uint32_t node, struct stack_look *ret);
+
+#endif

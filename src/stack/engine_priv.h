@@ -1,0 +1,131 @@
+/* engine_priv.h -- what the files of the engine share. */
+#ifndef STACK_ENGINE_PRIV_H
+#define STACK_ENGINE_PRIV_H
+
+#include "base/pool.h"
+#include "sim/sim.h"
+#include "stack/engine.h"
+
+enum { KIND_ARRIVE, KIND_NODE, KIND_FLOW, KIND_MOVE, KIND_LATER };
+
+/* Phases of what comes back to an activity; 0..3 as in fs.h. */
+enum { PHASE_ANSWER, PHASE_SENT, PHASE_MOVED, PHASE_KEPT, PHASE_STORED, PHASE_PADDED, PHASE_BEGIN };
+
+/* Something for a node's queue: an answer for one of its activities, or a new request. */
+struct work {
+    uint32_t next; /* in the queue */
+    uint32_t act;  /* the activity it is for */
+    uint32_t node;
+    uint32_t peer; /* of an answer: the server's activity, for its data */
+    uint32_t i;
+    uint16_t phase;
+    int64_t status;
+};
+
+/* An activity; of a server's, the flow of its data is part of it. */
+struct act {
+    int64_t var[STACK_VARS];
+    uint64_t t_begin, t_enter, t_exit; /* of the activity, of its state */
+    uint64_t exec_ns;
+    int64_t code, tag;
+    uint32_t node, parent, file, op;
+    uint32_t asker, asker_i; /* whose request it serves */
+    uint32_t peer;           /* the server's activity that answered last */
+    uint32_t left;           /* answers and children to come */
+    uint16_t state, frame[STACK_DEEPEST];
+    uint16_t message;  /* made ready to be sent */
+    uint16_t prepared; /* the state that did so */
+    uint16_t serving;  /* the message that it is the answer to */
+    uint16_t machine, named;
+    uint8_t depth, side, ready, open;
+    uint8_t creating;
+    uint32_t seq;
+    /* The flow. */
+    uint32_t res[2], prev[2], next[2]; /* the nodes whose links it uses, and its neighbours there */
+    uint32_t gen;
+    double work_ns, speed;
+    uint64_t t_speed;
+    uint64_t flow_b;
+};
+
+struct node {
+    uint64_t busy_until;
+    uint32_t first, last; /* of the queue */
+    uint32_t queued;
+    uint32_t flows, flow; /* flows through its link, and the first of them */
+    uint32_t flows_seen;  /* when all their speeds were last set */
+    uint32_t running;     /* its latest activity */
+    uint32_t seq;
+    bool waking, mounted;
+};
+
+struct object {
+    uint64_t size;
+    uint32_t meta;
+    bool made, linked, stuffed;
+    uint8_t *loaded; /* a bit per data file: its server knows the attributes */
+};
+
+enum { CACHED = 4 };
+
+struct cache {
+    uint64_t dir_until;
+    struct {
+        uint32_t file; /* UINT32_MAX: free */
+        uint64_t attr_until, size_until, name_until;
+    } at[CACHED];
+    uint32_t oldest;
+};
+
+struct stack_engine {
+    const struct stack_fs *fs;
+    const struct stack_laws *laws;
+    struct stack_setup setup;
+    struct stack_hooks hooks;
+    struct sim sim;
+    struct wr_pool acts, works;
+    struct node *node; /* clients, servers, and one for the medium */
+    struct object *file;
+    struct cache *cache; /* [clients] */
+    uint64_t *connected; /* clients x servers bits */
+    uint32_t clients, servers, dfiles, medium;
+    uint32_t seq, ops;
+    uint16_t stuck; /* a state of a machine that runs in a circle without waiting */
+    uint64_t now;   /* of the state being entered */
+    struct act *cur;
+    double share_ref; /* of a link, where the laws were measured */
+    struct stack_counts counts;
+};
+
+static inline struct act *act_at(const struct stack_engine *e, uint32_t h)
+{
+    return wr_pool_at(&e->acts, h);
+}
+
+static inline uint32_t act_handle(const struct stack_engine *e, const struct act *a)
+{
+    return (uint32_t)((size_t)((const unsigned char *)a - e->acts.base) / e->acts.size);
+}
+
+/* Puts something for `act` on its way; it arrives at `t`. */
+void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, uint16_t phase,
+                int64_t status, uint32_t peer);
+
+/* world.c: files, caches, and what machines may ask. */
+int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *args);
+uint32_t stack_world_server(const struct stack_engine *e, uint32_t file, uint32_t dfile);
+uint64_t stack_world_share(const struct stack_engine *e, const struct act *a, uint32_t dfile);
+
+/* flow.c */
+void stack_flow_ready(struct stack_engine *e, struct act *server, uint64_t t);
+void stack_flow_event(void *ctx, const struct sim_event *ev);
+void stack_flow_move(void *ctx, const struct sim_event *ev);
+
+static inline int64_t act_eval(struct stack_engine *e, struct act *a, uint32_t at, uint64_t t)
+{
+    e->cur = a;
+    e->now = t;
+    return stack_eval(&e->fs->codes, at, a->var, stack_world_ask, e);
+}
+
+#endif

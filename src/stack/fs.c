@@ -1,0 +1,580 @@
+/* fs.c -- a machine file becomes numbers. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "fs_priv.h"
+
+static const struct stack_shipped shipped[] = {
+#include "stack_fs.inc"
+    {NULL, NULL},
+};
+
+const struct stack_shipped *stack_shipped_fs(void)
+{
+    return shipped;
+}
+
+static const char *const common_vars[] = {
+#define X(id, name) #name,
+    STACK_VARS_OF_ALL(X)
+#undef X
+};
+
+static const struct {
+    const char *name;
+    uint32_t nargs;
+} facts[] = {
+#define X(id, name, nargs) {#name, nargs},
+    STACK_FACTS(X)
+#undef X
+};
+
+struct builder {
+    struct stack_fs *fs;
+    struct conf *conf;
+    struct stack_file *file;
+    WR_VEC(struct stack_name_of {
+        const char *name;
+        int64_t value;
+    })
+    constant;
+    struct stack_names names;
+};
+
+static bool is(const char *name, const char *word, size_t len)
+{
+    return !strncmp(name, word, len) && !name[len];
+}
+
+static bool find_name(void *ctx, const char *word, size_t len, struct stack_name *ret)
+{
+    struct builder *b = ctx;
+
+    for (size_t i = 0; i < b->fs->var.n; i++)
+        if (is(b->fs->var.v[i], word, len)) {
+            *ret = (struct stack_name){.kind = STACK_IS_VAR, .number = (int64_t)i};
+            return true;
+        }
+    for (size_t i = 0; i < b->constant.n; i++)
+        if (is(b->constant.v[i].name, word, len)) {
+            *ret = (struct stack_name){.kind = STACK_IS_NUMBER, .number = b->constant.v[i].value};
+            return true;
+        }
+    for (size_t i = 0; i < STACK_FACTS_ALL; i++)
+        if (is(facts[i].name, word, len)) {
+            *ret = (struct stack_name){
+                .kind = STACK_IS_FACT, .number = (int64_t)i, .nargs = facts[i].nargs};
+            return true;
+        }
+    return false;
+}
+
+/* The expression at `field`, a const char * of the file. */
+static bool expr(struct builder *b, uint32_t *ret, const char *const *field, bool assign,
+                 struct wr_err *err)
+{
+    struct wr_err inner = {0};
+
+    if (stack_expr(ret, &b->fs->codes, &b->names, *field, assign, &inner))
+        return true;
+    return conf_fail(b->conf, field, err, "%s", inner.text);
+}
+
+static bool given(const char *text)
+{
+    return text && *text;
+}
+
+static bool optional(struct builder *b, uint32_t *ret, bool *has, const char *const *field,
+                     struct wr_err *err)
+{
+    *has = given(*field);
+    return !*has || expr(b, ret, field, false, err);
+}
+
+static bool name_of(const char *text, char *ret, size_t size)
+{
+    size_t n = 0;
+
+    while (n + 1 < size && (isalnum((unsigned char)text[n]) || text[n] == '_')) {
+        ret[n] = text[n];
+        n++;
+    }
+    ret[n] = 0;
+    return n && !isdigit((unsigned char)*ret);
+}
+
+static bool constants(struct builder *b, struct wr_err *err)
+{
+    const char **text = b->file->codes.items;
+
+    for (size_t i = 0; i < b->file->codes.n; i++) {
+        char name[64], *end;
+        const char *equals = strchr(text[i], '=');
+
+        if (!name_of(text[i], name, sizeof name) || !equals)
+            return conf_fail(b->conf, &text[i], err,
+                             "\"%s\" is no constant; write it as NAME = 190",
+                             wr_text_clip(text[i]).s);
+        long long v = strtoll(equals + 1, &end, 0);
+
+        if (*end || end == equals + 1)
+            return conf_fail(b->conf, &text[i], err, "\"%s\" is no number; write NAME = 190",
+                             wr_text_clip(equals + 1).s);
+        wr_vec_push(&b->constant, (struct stack_name_of){wr_arena_strdup(&b->fs->arena, name), v});
+    }
+    return true;
+}
+
+static bool variables(struct builder *b, struct wr_err *err)
+{
+    const char **text = b->file->vars.items;
+
+    for (size_t i = 0; i < STACK_VARS_COMMON; i++)
+        wr_vec_push(&b->fs->var, common_vars[i]);
+    for (size_t i = 0; i < b->file->vars.n; i++) {
+        char name[64];
+        struct stack_name known;
+
+        if (!name_of(text[i], name, sizeof name) || strcmp(name, text[i]))
+            return conf_fail(b->conf, &text[i], err,
+                             "\"%s\" is no name of a variable; use letters, digits and _",
+                             wr_text_clip(text[i]).s);
+        if (find_name(b, name, strlen(name), &known))
+            return conf_fail(b->conf, &text[i], err, "there is a %s already; take another name",
+                             name);
+        if (b->fs->var.n == STACK_VARS)
+            return conf_fail(b->conf, &text[i], err,
+                             "more than %d variables; leave some out of vars",
+                             STACK_VARS - STACK_VARS_COMMON);
+        wr_vec_push(&b->fs->var, text[i]);
+    }
+    return true;
+}
+
+static uint16_t layer_id(struct builder *b, const char *name)
+{
+    for (size_t i = 0; i < b->fs->layer.n; i++)
+        if (!strcmp(b->fs->layer.v[i], name))
+            return (uint16_t)i;
+    wr_vec_push(&b->fs->layer, name);
+    return (uint16_t)(b->fs->layer.n - 1);
+}
+
+/* All names first, so that a state may point forward. */
+static bool outline(struct builder *b, struct wr_err *err)
+{
+    const struct stack_machine_text *m = b->file->machines.items;
+    const char **layers = b->file->layers.items;
+    struct stack_fs *fs = b->fs;
+
+    for (size_t i = 0; i < b->file->layers.n; i++)
+        layer_id(b, layers[i]);
+    for (size_t i = 0; i < b->file->machines.n; i++, m++) {
+        const struct stack_state_text *s = m->states.items;
+
+        if (fs->state.n + m->states.n > STACK_MOST)
+            return conf_fail(b->conf, m, err, "more than %d states; use several file systems",
+                             STACK_MOST);
+        wr_vec_push(&fs->machine, (struct stack_machine){
+                                      .name = m->key.name,
+                                      .layer = m->layer,
+                                      .agent = m->agent,
+                                      .side = (uint8_t)m->side,
+                                      .kind = (uint8_t)m->kind,
+                                      .common = m->common,
+                                      .first = (uint16_t)fs->state.n,
+                                      .nstates = (uint16_t)m->states.n,
+                                      .layer_id = layer_id(b, m->layer),
+                                  });
+        for (size_t j = 0; j < m->states.n; j++) {
+            wr_vec_push(&fs->state, (struct stack_state){
+                                        .does = (uint8_t)s[j].does,
+                                        .cls = (uint8_t)s[j].cls,
+                                        .machine = (uint16_t)i,
+                                        .target = STACK_NONE,
+                                        .message = STACK_NONE,
+                                        .phase = (uint16_t)s[j].phase,
+                                        .receives_data = s[j].data,
+                                    });
+            wr_vec_push(&fs->state_name, s[j].key.name);
+        }
+    }
+    return true;
+}
+
+uint16_t stack_find_machine(const struct stack_fs *fs, const char *name)
+{
+    for (size_t i = 0; i < fs->machine.n; i++)
+        if (!strcmp(fs->machine.v[i].name, name))
+            return (uint16_t)i;
+    return STACK_NONE;
+}
+
+static bool machine_at(struct builder *b, uint16_t *ret, const char *const *field, const char *name,
+                       struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+
+    *ret = stack_find_machine(b->fs, name);
+    if (*ret != STACK_NONE)
+        return true;
+    for (size_t i = 0; i < b->fs->machine.n; i++)
+        wr_nearest_try(&near, b->fs->machine.v[i].name);
+    return conf_fail(b->conf, field, err, "there is no machine \"%s\"; %s%s%s",
+                     wr_text_clip(name).s, near.best ? "did you mean " : "add it to machines",
+                     near.best ? near.best : "", near.best ? "?" : "");
+}
+
+static bool messages(struct builder *b, struct wr_err *err)
+{
+    const struct stack_message_text *m = b->file->messages.items;
+
+    for (size_t i = 0; i < b->file->messages.n; i++) {
+        struct stack_message to = {.name = m[i].key.name};
+
+        if (!machine_at(b, &to.serves, &m[i].serves, m[i].serves, err) ||
+            !expr(b, &to.request, &m[i].request, false, err) ||
+            !expr(b, &to.response, &m[i].response, false, err))
+            return false;
+        wr_vec_push(&b->fs->message, to);
+    }
+    return machine_at(b, &b->fs->serves, &b->file->requests, b->file->requests, err);
+}
+
+static bool operations(struct builder *b, struct wr_err *err)
+{
+    const struct stack_operation_text *o = b->file->operations.items;
+
+    for (size_t i = 0; i < STACK_OPS; i++)
+        b->fs->operation[i] = STACK_NONE;
+    for (size_t i = 0; i < b->file->operations.n; i++) {
+        struct wr_nearest near = {.want = o[i].key.name};
+        size_t op = 0;
+
+        while (op < STACK_OPS && strcmp(stack_operation_names[op], o[i].key.name))
+            wr_nearest_try(&near, stack_operation_names[op++]);
+        if (op == STACK_OPS)
+            return conf_fail(b->conf, &o[i], err, "there is no operation \"%s\"; %s%s",
+                             wr_text_clip(o[i].key.name).s,
+                             near.best ? "did you mean " : "use open, create, write, read, ...",
+                             near.best ? near.best : "");
+        if (!machine_at(b, &b->fs->operation[op], &o[i].machine, o[i].machine, err))
+            return false;
+    }
+    return true;
+}
+
+static bool steps(struct builder *b, uint32_t *ret, uint8_t *ret_n, const struct conf_list *list,
+                  struct wr_err *err)
+{
+    const char *const *text = list->items;
+
+    *ret = (uint32_t)b->fs->step.n;
+    *ret_n = (uint8_t)list->n;
+    if (list->n > 100)
+        return conf_fail(b->conf, &text[100], err, "more than 100 steps; use two states");
+    for (size_t i = 0; i < list->n; i++) {
+        uint32_t at;
+
+        if (!expr(b, &at, &text[i], true, err))
+            return false;
+        wr_vec_push(&b->fs->step, at);
+    }
+    return true;
+}
+
+/* "machine if expression" */
+static bool forks(struct builder *b, struct stack_state *s, const struct conf_list *list,
+                  struct wr_err *err)
+{
+    const char *const *text = list->items;
+
+    s->fork = (uint32_t)b->fs->fork.n;
+    s->nfork = (uint8_t)list->n;
+    if (list->n > 16)
+        return conf_fail(b->conf, &text[16], err,
+                         "more than 16 children; use a machine of its own");
+    for (size_t i = 0; i < list->n; i++) {
+        const char *when = strstr(text[i], " if "), *always = "1";
+        char *name = when ? wr_arena_strndup(&b->fs->arena, text[i], (size_t)(when - text[i]))
+                          : wr_arena_strdup(&b->fs->arena, text[i]);
+        struct stack_fork f;
+        struct wr_err inner = {0};
+
+        if (!machine_at(b, &f.machine, &text[i], name, err))
+            return false;
+        if (!stack_expr(&f.when, &b->fs->codes, &b->names, when ? when + 4 : always, false, &inner))
+            return conf_fail(b->conf, &text[i], err, "%s", inner.text);
+        wr_vec_push(&b->fs->fork, f);
+    }
+    return true;
+}
+
+static bool next_state(struct builder *b, const struct stack_machine *m, const char *const *field,
+                       const char *name, uint16_t *ret, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+
+    *ret = !strcmp(name, "return")      ? STACK_RETURN
+           : !strcmp(name, "terminate") ? STACK_TERMINATE
+                                        : STACK_NONE;
+    for (uint16_t i = 0; *ret == STACK_NONE && i < m->nstates; i++) {
+        wr_nearest_try(&near, b->fs->state_name.v[m->first + i]);
+        if (!strcmp(b->fs->state_name.v[m->first + i], name))
+            *ret = (uint16_t)(m->first + i);
+    }
+    if (*ret != STACK_NONE)
+        return true;
+    return conf_fail(b->conf, field, err, "%s has no state \"%s\"; %s%s%s", m->name,
+                     wr_text_clip(name).s, near.best ? "did you mean " : "add it to its states",
+                     near.best ? near.best : "", near.best ? "?" : "");
+}
+
+/* "code -> state" */
+static bool transition(struct builder *b, const struct stack_machine *m, const char *const *field,
+                       struct wr_err *err)
+{
+    const char *arrow = strstr(*field, "->"), *to;
+    struct stack_next n = {0};
+    struct wr_err inner = {0};
+    uint32_t at;
+    char code[128];
+
+    if (!arrow || (size_t)(arrow - *field) >= sizeof code)
+        return conf_fail(b->conf, field, err,
+                         "\"%s\" is no transition; write it as \"code -> state\"",
+                         wr_text_clip(*field).s);
+    for (to = arrow + 2; *to == ' ';)
+        to++;
+    memcpy(code, *field, (size_t)(arrow - *field));
+    code[arrow - *field] = 0;
+    for (size_t i = strlen(code); i && code[i - 1] == ' ';)
+        code[--i] = 0;
+    n.any = !strcmp(code, "default");
+    if (!n.any && strcmp(code, "success")) {
+        if (!stack_expr(&at, &b->fs->codes, &b->names, code, false, &inner))
+            return conf_fail(b->conf, field, err, "%s", inner.text);
+        if (b->fs->codes.code.v[at].op != STACK_PUSH || b->fs->codes.code.v[at + 1].op != STACK_END)
+            if (code[0] != '-')
+                return conf_fail(b->conf, field, err, "\"%s\" is no constant; name it under codes",
+                                 code);
+        int64_t none[STACK_VARS] = {0};
+
+        n.code = stack_eval(&b->fs->codes, at, none, NULL, NULL);
+    }
+    if (!next_state(b, m, field, to, &n.to, err))
+        return false;
+    wr_vec_push(&b->fs->next, n);
+    return true;
+}
+
+static bool message_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
+                       struct wr_err *err)
+{
+    struct wr_nearest near = {.want = t->message};
+
+    if (!given(t->message))
+        return true;
+    for (size_t i = 0; i < b->fs->message.n; i++) {
+        wr_nearest_try(&near, b->fs->message.v[i].name);
+        if (!strcmp(b->fs->message.v[i].name, t->message))
+            s->message = (uint16_t)i;
+    }
+    if (s->message == STACK_NONE)
+        return conf_fail(b->conf, &t->message, err, "there is no message \"%s\"; %s%s%s",
+                         wr_text_clip(t->message).s,
+                         near.best ? "did you mean " : "add it to messages",
+                         near.best ? near.best : "", near.best ? "?" : "");
+    return expr(b, &s->count, &t->count, false, err) && expr(b, &s->to, &t->to, false, err);
+}
+
+static bool state(struct builder *b, uint16_t at, struct wr_err *err)
+{
+    struct stack_fs *fs = b->fs;
+    const struct stack_state_text *t = stack_text_of(fs, at);
+    struct stack_state *s = &fs->state.v[at];
+    const char *const *next = t->next.items;
+
+    if (s->does == STACK_JUMP_TO && !machine_at(b, &s->target, &t->machine, t->machine, err))
+        return false;
+    if (!message_at(b, t, s, err) || !forks(b, s, &t->fork, err) ||
+        !steps(b, &s->set, &s->nset, &t->set, err) ||
+        !steps(b, &s->pass, &s->npass, &t->pass, err) ||
+        !optional(b, &s->code, &s->has_code, &t->code, err) ||
+        !optional(b, &s->then, &s->has_then, &t->then, err) ||
+        !optional(b, &s->when, &s->has_when, &t->when, err) ||
+        !optional(b, &s->tag, &s->has_tag, &t->tag, err) ||
+        !optional(b, &s->bytes, &s->has_bytes, &t->bytes, err))
+        return false;
+    s->next = (uint32_t)fs->next.n;
+    s->nnext = (uint8_t)t->next.n;
+    if (t->next.n > 100)
+        return conf_fail(b->conf, &next[100], err, "more than 100 transitions; use two states");
+    for (size_t i = 0; i < t->next.n; i++)
+        if (!transition(b, &fs->machine.v[s->machine], &next[i], err))
+            return false;
+    return true;
+}
+
+static bool build(struct builder *b, struct wr_err *err)
+{
+    struct stack_fs *fs = b->fs;
+
+    b->names = (struct stack_names){find_name, b};
+    fs->title = b->file->title;
+    fs->strip_b = b->file->strip_b;
+    fs->eager_b = b->file->eager_b;
+    fs->buffer_b = b->file->buffer_b;
+    fs->header_b = b->file->header_b;
+    fs->acache_ns = (uint64_t)(b->file->acache_ps * 1e-3);
+    fs->acache_size_ns = (uint64_t)(b->file->acache_size_ps * 1e-3);
+    fs->ncache_ns = (uint64_t)(b->file->ncache_ps * 1e-3);
+    fs->stuffs = b->file->stuffs;
+    if (!variables(b, err) || !constants(b, err) || !outline(b, err) || !messages(b, err) ||
+        !operations(b, err))
+        return false;
+    for (size_t i = 0; i < fs->state.n; i++) {
+        if (!state(b, (uint16_t)i, err))
+            return false;
+        fs->machine.v[fs->state.v[i].machine].moves |= fs->state.v[i].cls == STACK_DATA;
+    }
+    return true;
+}
+
+struct first {
+    char text[1024];
+};
+
+static void keep_first(void *ctx, const char *text)
+{
+    struct first *f = ctx;
+
+    if (!*f->text)
+        snprintf(f->text, sizeof f->text, "%s", text);
+}
+
+static bool finish(struct stack_fs *fs, struct wr_err *err)
+{
+    struct builder b = {.fs = fs, .conf = fs->conf, .file = fs->file};
+    bool ok = build(&b, err);
+
+    wr_vec_fini(&b.constant);
+    return ok;
+}
+
+bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                   struct wr_err *err)
+{
+    struct stack_fs *fs = wr_zalloc(1, sizeof *fs);
+
+    fs->file = wr_zalloc(1, sizeof *fs->file);
+    fs->name = wr_arena_strdup(&fs->arena, name);
+    bool ok =
+        text ? conf_load_text(&fs->conf, fs->file, stack_file_rows, name, text, len, NULL, 0, err)
+             : conf_load(&fs->conf, fs->file, stack_file_rows, name, NULL, 0, err);
+
+    if (!ok || !finish(fs, err)) {
+        stack_fs_close(fs);
+        return false;
+    }
+    *ret = fs;
+    return true;
+}
+
+static bool checked(struct stack_fs **ret, struct stack_fs *fs, struct wr_err *err)
+{
+    struct first first = {{0}};
+
+    if (stack_fs_check(fs, keep_first, &first)) {
+        wr_fail(err, WR_INPUT, "%s", first.text);
+        stack_fs_close(fs);
+        return false;
+    }
+    *ret = fs;
+    return true;
+}
+
+bool stack_fs_open_text(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                        struct wr_err *err)
+{
+    struct stack_fs *fs;
+
+    return stack_fs_read(&fs, name, text, len, err) && checked(ret, fs, err);
+}
+
+bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+    struct stack_fs *fs;
+
+    for (const struct stack_shipped *s = shipped; s->name; s++) {
+        wr_nearest_try(&near, s->name);
+        if (!strcmp(s->name, name))
+            return stack_fs_open_text(ret, name, s->text, strlen(s->text), err);
+    }
+    if (!strchr(name, '/') && !strchr(name, '.'))
+        return wr_fail(err, WR_UNKNOWN, "no file system \"%s\"; %s%s%s", wr_text_clip(name).s,
+                       near.best ? "did you mean " : "`weir stack list` shows them",
+                       near.best ? near.best : "", near.best ? "?" : "");
+    return stack_fs_read(&fs, name, NULL, 0, err) && checked(ret, fs, err);
+}
+
+void stack_fs_close(struct stack_fs *fs)
+{
+    if (!fs)
+        return;
+    if (fs->conf)
+        conf_close(fs->conf);
+    free(fs->file);
+    stack_codes_fini(&fs->codes);
+    wr_vec_fini(&fs->machine);
+    wr_vec_fini(&fs->state);
+    wr_vec_fini(&fs->state_name);
+    wr_vec_fini(&fs->next);
+    wr_vec_fini(&fs->step);
+    wr_vec_fini(&fs->fork);
+    wr_vec_fini(&fs->message);
+    wr_vec_fini(&fs->layer);
+    wr_vec_fini(&fs->var);
+    wr_arena_fini(&fs->arena);
+    free(fs);
+}
+
+const struct stack_state_text *stack_text_of(const struct stack_fs *fs, uint16_t s)
+{
+    uint16_t m = fs->state.v[s].machine;
+    const struct stack_machine_text *t = fs->file->machines.items;
+
+    return (const struct stack_state_text *)t[m].states.items + (s - fs->machine.v[m].first);
+}
+
+struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state)
+{
+    struct stack_text t;
+
+    snprintf(t.s, sizeof t.s, "%s:%s", fs->machine.v[fs->state.v[state].machine].name,
+             fs->state_name.v[state]);
+    return t;
+}
+
+uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t len)
+{
+    const char *colon = memchr(name, ':', len);
+
+    if (!colon)
+        return STACK_NONE;
+    for (size_t m = 0; m < fs->machine.n; m++) {
+        const struct stack_machine *k = &fs->machine.v[m];
+
+        if (!is(k->name, name, (size_t)(colon - name)))
+            continue;
+        for (uint16_t i = 0; i < k->nstates; i++)
+            if (is(fs->state_name.v[k->first + i], colon + 1, len - 1 - (size_t)(colon - name)))
+                return (uint16_t)(k->first + i);
+    }
+    return STACK_NONE;
+}

@@ -1,0 +1,243 @@
+/* fs.h -- a file system as machines: what a machine file says, compact.
+ *
+ *   pvfs2.yaml --stack_fs_open--> machines, states, transitions, messages
+ *                                   |
+ *      operation "write" ──> MPI_File_write_at ─jump─> ADIOI_PVFS2_WriteContig ─fork─> client_io_sm
+ *      message IO ─────────> unexpected_sm ─dispatch─> io_sm
+ *
+ * A machine is a layer's agent in one activity; a state does one thing, leaves with a code, and
+ * the code picks the next state. Everything is numbers in arrays: a state is one cache line, and
+ * the engine (engine.h) walks from one to the next without looking at a name.
+ *
+ * What a state does:
+ *   run       computes
+ *   wait      computes, then waits for the storage under it
+ *   jump      into a nested machine, which returns the code
+ *   fork      children of the same node, and waits for all of them
+ *   send      what `message` prepared, to `count` servers; an answer from each comes back
+ *   receive   takes one answer; while there are more it stays where it is
+ *   reply     answers the one who sent
+ *   flow      the data of the request
+ *   dispatch  becomes the machine that serves the message
+ */
+#ifndef STACK_FS_H
+#define STACK_FS_H
+
+#include "base/str.h"
+#include "conf/conf.h"
+#include "stack/expr.h"
+
+enum stack_does {
+    STACK_RUN,
+    STACK_WAIT,
+    STACK_JUMP_TO,
+    STACK_FORK,
+    STACK_SEND,
+    STACK_RECEIVE,
+    STACK_REPLY,
+    STACK_FLOW,
+    STACK_DISPATCH,
+};
+
+enum stack_class { STACK_CONTROL, STACK_COMMUNICATION, STACK_DATA, STACK_CLASSES };
+
+extern const char *const stack_class_names[];
+
+enum stack_side { STACK_CLIENT, STACK_SERVER, STACK_BOTH };
+
+/* A call is a function of a library above the file system's own machines (MPI-IO, ADIO). */
+enum stack_kind { STACK_MACHINE, STACK_CALL_OF };
+
+/* What an application asks for. */
+#define STACK_OPERATIONS(X) \
+    X(PROBE, probe)         \
+    X(OPEN, open)           \
+    X(CREATE, create)       \
+    X(SET_SIZE, set_size)   \
+    X(WRITE, write)         \
+    X(READ, read)           \
+    X(SYNC, sync)           \
+    X(GET_SIZE, get_size)   \
+    X(CLOSE, close)         \
+    X(DELETE, delete)       \
+    X(MOUNT, mount)
+
+enum stack_operation {
+#define X(id, name) STACK_OP_##id,
+    STACK_OPERATIONS(X)
+#undef X
+        STACK_OPS
+};
+
+extern const char *const stack_operation_names[];
+
+/* The variables that every agent has, before the file system's own. The first five are those of
+ * the published model. */
+#define STACK_VARS_OF_ALL(X)                                                            \
+    X(ID, id)                         /* of the agent */                                \
+    X(DATA_SYSTEM, data_system)       /* what it wants is in memory */                  \
+    X(OPERATION, operation)           /* what was asked for */                          \
+    X(IN_PROCESS, request_in_process) /* answers that are to come */                    \
+    X(COD, cod_operation)             /* the last code */                               \
+    X(BYTES, bytes)                   /* of the operation */                            \
+    X(OFFSET, offset)                                                                   \
+    X(WRITES, writes)   /* 1: it writes */                                              \
+    X(OBJECT, object)   /* which object of the file */                                  \
+    X(STATUS, status)   /* what the answers said; 0: all is well */                     \
+    X(ANSWER, answer)   /* what a good answer leads to */                               \
+    X(I, i)             /* which of several messages, answers, children */              \
+    X(PHASE, phase)     /* of an answer: 0 answer, 1 sent, 2 data moved, 3 data kept */ \
+    X(COUNT, count)     /* messages sent together */                                    \
+    X(FIRST, first)     /* of the data files that a request is about */                 \
+    X(HANDLES, handles) /* and how many */
+
+enum stack_var {
+#define X(id, name) STACK_VAR_##id,
+    STACK_VARS_OF_ALL(X)
+#undef X
+        STACK_VARS_COMMON,
+    STACK_VARS = 24
+};
+
+/* What the engine can be asked. The second number is how many values it takes. */
+#define STACK_FACTS(X)                                                               \
+    X(SERVERS, servers, 0) /* how many there are */                                  \
+    X(CLIENTS, clients, 0)                                                           \
+    X(HERE, here, 0)         /* this node's number among its like */                 \
+    X(EXISTS, exists, 0)     /* the file has a name */                               \
+    X(STUFFED, stuffed, 0)   /* its data are still in one place */                   \
+    X(DFILES, dfiles, 0)     /* its data files, once it is not */                    \
+    X(META, meta, 0)         /* the server that has its metadata */                  \
+    X(STRIP, strip, 0)       /* bytes of a strip */                                  \
+    X(EAGER, eager, 0)       /* bytes that a request may carry */                    \
+    X(LEFT, left, 0)         /* answers still to come */                             \
+    X(LOADED, loaded, 0)     /* the server has the object's attributes in memory */  \
+    X(MOUNTED, mounted, 0)   /* this client knows the file system */                 \
+    X(SPANS, spans, 0)       /* data files that the operation touches */             \
+    X(SPAN, span, 1)         /* the number of the nth of them */                     \
+    X(SHARE, share, 1)       /* bytes of the operation in a data file */             \
+    X(DSERVER, dserver, 1)   /* the server of a data file */                         \
+    X(CREATING, creating, 0) /* the call may make the file */                        \
+    X(MIN, min, 2)                                                                   \
+    X(MAX, max, 2)                                                                   \
+    X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */ \
+    X(ACACHE_PUT, acache_put, 2)                                                     \
+    X(ACACHE_DROP, acache_drop, 2) /* (object, 1: the size alone) */                 \
+    X(NCACHE, ncache, 0)           /* the name is cached */                          \
+    X(NCACHE_PUT, ncache_put, 0)                                                     \
+    X(NCACHE_DROP, ncache_drop, 0)                                                   \
+    X(MOUNT_DONE, mount_done, 0)                                                     \
+    X(MAKE, make, 0)       /* the file's objects are made */                         \
+    X(LINK, link, 0)       /* it gets its name */                                    \
+    X(UNLINK, unlink, 0)   /* and loses it */                                        \
+    X(UNSTUFF, unstuff, 0) /* its data spread over its data files */                 \
+    X(LOAD, load, 0)       /* the server reads the object's attributes */            \
+    X(SETTLE, settle, 0)   /* bytes of the request are kept here */
+
+enum stack_fact {
+#define X(id, name, nargs) STACK_FACT_##id,
+    STACK_FACTS(X)
+#undef X
+        STACK_FACTS_ALL
+};
+
+enum {
+    STACK_NONE = UINT16_MAX,
+    STACK_RETURN = UINT16_MAX - 1,
+    STACK_TERMINATE = UINT16_MAX - 2,
+    STACK_DEEPEST = 8,  /* machines inside machines */
+    STACK_MOST = 60000, /* states, messages, transitions of a file system */
+};
+
+struct stack_next {
+    int64_t code;
+    uint16_t to;
+    bool any; /* default */
+};
+
+struct stack_state {
+    uint8_t does, cls;
+    uint8_t nset, npass, nnext, nfork;
+    bool receives_data; /* of an answer: the data begin to move */
+    bool has_code, has_then, has_when, has_tag, has_bytes;
+    uint16_t machine; /* of which it is a state */
+    uint16_t target;  /* jump */
+    uint16_t message; /* prepared here, or STACK_NONE */
+    uint16_t phase;   /* reply */
+    uint32_t code, then, when, tag, count, to, bytes;
+    uint32_t set, pass, next, fork; /* the first of them */
+};
+
+struct stack_machine {
+    const char *name, *layer, *agent;
+    uint8_t side, kind;
+    bool moves;  /* has a state of class data */
+    bool common; /* what every request goes through: no request is named after it */
+    uint16_t first, nstates;
+    uint16_t layer_id; /* in stack_fs.layer */
+};
+
+struct stack_message {
+    const char *name;
+    uint16_t serves; /* the machine */
+    uint32_t request, response;
+};
+
+struct stack_fork {
+    uint16_t machine;
+    uint32_t when;
+};
+
+struct stack_fs {
+    const char *name, *title;
+    struct wr_arena arena;
+    struct conf *conf;
+    struct stack_file *file; /* the text, typed: where a complaint points */
+    struct stack_codes codes;
+    WR_VEC(struct stack_machine) machine;
+    WR_VEC(struct stack_state) state;
+    WR_VEC(const char *) state_name;
+    WR_VEC(struct stack_next) next;
+    WR_VEC(uint32_t) step; /* expressions of `set` and `pass` */
+    WR_VEC(struct stack_fork) fork;
+    WR_VEC(struct stack_message) message;
+    WR_VEC(const char *) layer; /* in the order a call goes down, then up the server */
+    WR_VEC(const char *) var;
+    uint16_t operation[STACK_OPS]; /* its machine, or STACK_NONE */
+    uint16_t serves;               /* the machine that takes requests */
+    /* defaults of the file system */
+    uint64_t strip_b, eager_b, buffer_b, header_b;
+    uint64_t acache_ns, acache_size_ns, ncache_ns;
+    bool stuffs; /* a new file's data stay with its metadata until they outgrow a strip */
+};
+
+/* A shipped file system by its name, or a machine file by its path. */
+bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err);
+/* Read, not checked: for those who want to hear of all faults. `text` NULL: `name` is a path. */
+bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                   struct wr_err *err);
+bool stack_fs_open_text(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                        struct wr_err *err);
+void stack_fs_close(struct stack_fs *fs);
+
+/* The file systems that are shipped; NULL ends them. */
+struct stack_shipped {
+    const char *name, *text;
+};
+const struct stack_shipped *stack_shipped_fs(void);
+
+/* "client_io_sm:init", to be used inside one expression */
+struct stack_text {
+    char s[160];
+};
+struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state);
+uint16_t stack_find_machine(const struct stack_fs *fs, const char *name);
+/* STACK_NONE when there is none; `name` as stack_state_text gives it. */
+uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t len);
+
+/* Everything that is wrong with the machines, each told once with its place. Returns how many.
+ * Opening a file system refuses it at the first. */
+typedef void stack_tell(void *ctx, const char *text);
+size_t stack_fs_check(const struct stack_fs *fs, stack_tell *tell, void *ctx);
+
+#endif

@@ -1,0 +1,48 @@
+/* fs_priv.h -- the machine file as it is written, before it becomes numbers. */
+#ifndef STACK_FS_PRIV_H
+#define STACK_FS_PRIV_H
+
+#include "base/units.h"
+#include "stack/fs.h"
+
+struct stack_state_text {
+    struct conf_key key;
+    uint32_t does, cls, phase;
+    const char *machine, *message, *count, *to, *code, *then, *when, *tag, *bytes;
+    struct conf_list next, set, pass, fork; /* of const char * */
+    bool data;
+};
+
+struct stack_machine_text {
+    struct conf_key key;
+    const char *layer, *agent;
+    uint32_t side, kind;
+    bool common;
+    struct conf_list states; /* of struct stack_state_text */
+};
+
+struct stack_message_text {
+    struct conf_key key;
+    const char *serves, *request, *response;
+};
+
+struct stack_operation_text {
+    struct conf_key key;
+    const char *machine;
+};
+
+struct stack_file {
+    const char *title, *requests;
+    struct conf_list codes, vars, layers; /* of const char * */
+    struct conf_list messages, operations, machines;
+    uint64_t strip_b, eager_b, buffer_b, header_b;
+    double acache_ps, acache_size_ps, ncache_ps;
+    bool stuffs;
+};
+
+extern const struct conf_row stack_file_rows[];
+
+/* The text of state number `s`, for complaints. */
+const struct stack_state_text *stack_text_of(const struct stack_fs *fs, uint16_t s);
+
+#endif

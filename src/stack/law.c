@@ -1,0 +1,384 @@
+#include "stack/law.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stack_shipped shipped[] = {
+#include "stack_laws.inc"
+    {NULL, NULL},
+};
+
+const struct stack_shipped *stack_shipped_laws(void)
+{
+    return shipped;
+}
+
+struct law_text {
+    struct conf_key key; /* machine:state, or machine; /read or /write may follow */
+    double exec_ps, exec_per_byte_ps, wait_ps, wait_per_byte_ps, wait_knee_b, wait_after_ps;
+    struct conf_list exec_poly, wait_poly, total_poly; /* of double */
+    const char *function;
+    uint32_t cls, cls_b;
+};
+
+struct stack_laws_file {
+    const char *title, *source;
+    struct {
+        uint32_t servers, clients, medium;
+        uint64_t from_b, to_b;
+        double low, high;
+    } at;
+    struct {
+        double latency_ps, bandwidth_bps;
+    } link;
+    struct conf_list states;
+};
+
+static const char *const medium_names[] = {"switched", "shared", NULL};
+
+#define AT(field) offsetof(struct law_text, field)
+#define TIME(key_, field_, help_)                                                                  \
+    {                                                                                              \
+        .key = key_, .type = CONF_TIME, .offset = AT(field_), .def = "0 s", .min = 0, .max = 1e21, \
+        .help = help_                                                                              \
+    }
+#define REAL(key_, field_, max_, help_)                                                          \
+    {                                                                                            \
+        .key = key_, .type = CONF_REAL, .offset = AT(field_), .def = "0", .min = 0, .max = max_, \
+        .help = help_                                                                            \
+    }
+#define POLY(key_, field_, help_)                                                           \
+    {                                                                                       \
+        .key = key_, .type = CONF_LIST, .offset = AT(field_), .def = "", .item = CONF_REAL, \
+        .size = sizeof(double), .help = help_                                               \
+    }
+
+static const struct conf_row law_rows[] = {
+    TIME("exec", exec_ps, "its own work"),
+    REAL("exec_per_byte", exec_per_byte_ps, 1e15, "and so many picoseconds per byte"),
+    TIME("wait", wait_ps, "what it waits for the storage"),
+    REAL("wait_per_byte", wait_per_byte_ps, 1e15, "and so many picoseconds per byte"),
+    REAL("wait_knee", wait_knee_b, 1e18, "bytes beyond which a byte costs another time; 0: never"),
+    REAL("wait_per_byte_after", wait_after_ps, 1e15, "picoseconds per byte beyond the knee"),
+    POLY("exec_polynomial", exec_poly, "its work in seconds: terms of the GiB of all processes"),
+    POLY("wait_polynomial", wait_poly, "its waiting likewise"),
+    POLY("total_polynomial", total_poly, "of a machine: the whole activity takes at least that"),
+    {.key = "function",
+     .type = CONF_STRING,
+     .offset = AT(function),
+     .def = "",
+     .help = "the name of the function in the published model"},
+    {.key = "class",
+     .type = CONF_CHOICE,
+     .offset = AT(cls),
+     .def = "control",
+     .names = stack_class_names,
+     .help = "its class in tables of functions"},
+    {.key = "class_b",
+     .type = CONF_CHOICE,
+     .offset = AT(cls_b),
+     .def = "control",
+     .names = stack_class_names,
+     .help = "and by the second way to tell the classes apart"},
+    CONF_END,
+};
+
+#undef AT
+#define AT(field) offsetof(struct stack_laws_file, at.field) - offsetof(struct stack_laws_file, at)
+#define COUNT(key_, field_, help_)                                                             \
+    {                                                                                          \
+        .key = key_, .type = CONF_U32, .offset = AT(field_), .def = "1", .min = 1, .max = 1e6, \
+        .help = help_                                                                          \
+    }
+#define BYTES(key_, field_, help_)                                                         \
+    {                                                                                      \
+        .key = key_, .type = CONF_BYTES, .offset = AT(field_), .def = "0 B", .help = help_ \
+    }
+
+static const struct conf_row at_rows[] = {
+    COUNT("servers", servers, "servers of the measurement"),
+    COUNT("clients", clients, "client processes of the measurement"),
+    {.key = "medium",
+     .type = CONF_CHOICE,
+     .offset = AT(medium),
+     .def = "switched",
+     .names = medium_names,
+     .help = "whether every node has a link of its own or all share one"},
+    BYTES("from", from_b, "the smallest size per process that was measured"),
+    BYTES("to", to_b, "and the largest"),
+    {.key = "low",
+     .type = CONF_REAL,
+     .offset = AT(low),
+     .def = "1",
+     .min = 0,
+     .max = 1e6,
+     .help = "eight of ten reads and writes take between this"},
+    {.key = "high",
+     .type = CONF_REAL,
+     .offset = AT(high),
+     .def = "1",
+     .min = 0,
+     .max = 1e6,
+     .help = "and this times what the laws say"},
+    CONF_END,
+};
+
+#undef AT
+#define AT(field) \
+    offsetof(struct stack_laws_file, link.field) - offsetof(struct stack_laws_file, link)
+static const struct conf_row link_rows[] = {
+    {.key = "latency",
+     .type = CONF_TIME,
+     .offset = AT(latency_ps),
+     .def = "20 us",
+     .min = 0,
+     .max = 1e15,
+     .help = "from one node to another"},
+    {.key = "bandwidth",
+     .type = CONF_RATE,
+     .offset = AT(bandwidth_bps),
+     .def = "1 GB/s",
+     .min = 1,
+     .max = 1e15,
+     .help = "of a node's link"},
+    CONF_END,
+};
+
+#undef AT
+#define AT(field) offsetof(struct stack_laws_file, field)
+static const struct conf_row file_rows[] = {
+    {.key = "title", .type = CONF_STRING, .offset = AT(title), .help = "the laws in words"},
+    {.key = "source",
+     .type = CONF_STRING,
+     .offset = AT(source),
+     .def = "not measured",
+     .help = "where the times come from; shown wherever they are used"},
+    {.key = "at",
+     .type = CONF_SECTION,
+     .offset = AT(at),
+     .rows = at_rows,
+     .help = "where flows were measured"},
+    {.key = "link",
+     .type = CONF_SECTION,
+     .offset = AT(link),
+     .rows = link_rows,
+     .help = "the network between the nodes"},
+    {.key = "states",
+     .type = CONF_TABLE,
+     .offset = AT(states),
+     .rows = law_rows,
+     .size = sizeof(struct law_text),
+     .min = 0,
+     .max = 1000,
+     .help = "machine:state, or a machine; /read or /write may follow"},
+    CONF_END,
+};
+
+static struct stack_law affine(double constant_ps, double per_byte_ps, double knee_b,
+                               double after_ps)
+{
+    return (struct stack_law){
+        .given = true,
+        .constant_ns = constant_ps * 1e-3,
+        .per_byte_ns = per_byte_ps * 1e-3,
+        .knee_b = knee_b,
+        .after_ns = after_ps * 1e-3,
+    };
+}
+
+static bool polynomial(struct stack_laws *l, struct stack_law *ret, const struct conf_list *list,
+                       struct wr_err *err)
+{
+    const double *v = list->items;
+
+    if (list->n > STACK_POLY)
+        return conf_fail(l->conf, &v[STACK_POLY], err, "more than %d terms; leave the last out",
+                         STACK_POLY);
+    if (!list->n)
+        return true;
+    *ret = (struct stack_law){.given = true, .poly = true};
+    memcpy(ret->term, v, list->n * sizeof *v);
+    return true;
+}
+
+static bool bind_state(struct stack_laws *l, const struct law_text *t, uint16_t state,
+                       uint16_t machine, uint8_t writes, struct wr_err *err)
+{
+    for (uint8_t w = 0; w < 2; w++) {
+        if (writes < 2 && writes != w)
+            continue;
+        if (state == STACK_NONE) {
+            if (!polynomial(l, &l->total[w][machine], &t->total_poly, err))
+                return false;
+            continue;
+        }
+        l->exec[w][state] = affine(t->exec_ps, t->exec_per_byte_ps, 0, 0);
+        l->wait[w][state] =
+            affine(t->wait_ps, t->wait_per_byte_ps, t->wait_knee_b, t->wait_after_ps);
+        if (!polynomial(l, &l->exec[w][state], &t->exec_poly, err) ||
+            !polynomial(l, &l->wait[w][state], &t->wait_poly, err))
+            return false;
+    }
+    if (t->function && *t->function)
+        wr_vec_push(&l->function, (struct stack_function){
+                                      .name = t->function,
+                                      .cls = {(uint8_t)t->cls, (uint8_t)t->cls_b},
+                                      .state = state,
+                                      .machine = machine,
+                                      .writes = writes,
+                                      .waits = t->wait_poly.n > 0,
+                                  });
+    return true;
+}
+
+static bool bind(struct stack_laws *l, const struct stack_fs *fs, const struct law_text *t,
+                 struct wr_err *err)
+{
+    const char *name = t->key.name, *slash = strrchr(name, '/');
+    uint8_t writes = slash && !strcmp(slash, "/write")  ? 1
+                     : slash && !strcmp(slash, "/read") ? 0
+                                                        : 2;
+    size_t len = writes < 2 ? (size_t)(slash - name) : strlen(name);
+    char machine[160];
+    uint16_t state = stack_find_state(fs, name, len), m = STACK_NONE;
+
+    if (state == STACK_NONE && len < sizeof machine) {
+        memcpy(machine, name, len);
+        machine[len] = 0;
+        m = stack_find_machine(fs, machine);
+    }
+    if (state == STACK_NONE && m == STACK_NONE) {
+        struct wr_nearest near = {.want = name};
+        char best[160] = "";
+
+        for (size_t i = 0; i < fs->state.n; i++) {
+            struct stack_text text = stack_state_text(fs, (uint16_t)i);
+
+            near.best = NULL;
+            wr_nearest_try(&near, text.s);
+            if (near.best)
+                snprintf(best, sizeof best, "%s", text.s);
+        }
+        return conf_fail(
+            l->conf, t, err, "%s has no state \"%s\"; %s%s%s", fs->name, wr_text_clip(name).s,
+            *best ? "did you mean " : "`weir stack show` lists them", best, *best ? "?" : "");
+    }
+    return bind_state(l, t, state, m, writes, err);
+}
+
+/* A jump takes no time of its own, nor does a call that waits for its children only. */
+static bool takes_time(const struct stack_state *s)
+{
+    return s->does != STACK_JUMP_TO;
+}
+
+static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_err *err)
+{
+    const struct stack_laws_file *f = l->file;
+    const struct law_text *t = f->states.items;
+
+    l->title = f->title;
+    l->source = f->source;
+    l->servers = f->at.servers;
+    l->clients = f->at.clients;
+    l->medium = f->at.medium;
+    l->from_b = f->at.from_b;
+    l->to_b = f->at.to_b;
+    l->low = f->at.low;
+    l->high = f->at.high;
+    l->latency_ns = f->link.latency_ps * 1e-3;
+    l->ns_per_b = 1e9 / f->link.bandwidth_bps;
+    for (int w = 0; w < 2; w++) {
+        l->exec[w] = wr_zalloc(fs->state.n, sizeof *l->exec[w]);
+        l->wait[w] = wr_zalloc(fs->state.n, sizeof *l->wait[w]);
+        l->total[w] = wr_zalloc(fs->machine.n, sizeof *l->total[w]);
+    }
+    for (size_t i = 0; i < f->states.n; i++)
+        if (!bind(l, fs, &t[i], err))
+            return false;
+    for (size_t i = 0; i < fs->state.n; i++)
+        if (takes_time(&fs->state.v[i]) && (!l->exec[0][i].given || !l->exec[1][i].given))
+            wr_vec_push(&l->missing, (uint16_t)i);
+    return true;
+}
+
+static bool read_laws(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                      const char *text, size_t len, struct wr_err *err)
+{
+    struct stack_laws *l = wr_zalloc(1, sizeof *l);
+
+    l->file = wr_zalloc(1, sizeof *l->file);
+    bool ok = text ? conf_load_text(&l->conf, l->file, file_rows, name, text, len, NULL, 0, err)
+                   : conf_load(&l->conf, l->file, file_rows, name, NULL, 0, err);
+
+    if (!ok || !bind_all(l, fs, err)) {
+        stack_laws_close(l);
+        return false;
+    }
+    l->name = l->title;
+    *ret = l;
+    return true;
+}
+
+bool stack_laws_open_text(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                          const char *text, size_t len, struct wr_err *err)
+{
+    return read_laws(ret, fs, name, text, len, err);
+}
+
+bool stack_laws_open(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                     struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+    size_t n = strlen(fs->name);
+
+    for (const struct stack_shipped *s = shipped; s->name; s++) {
+        if (strncmp(s->name, fs->name, n) || s->name[n] != '-')
+            continue;
+        wr_nearest_try(&near, s->name + n + 1);
+        if (!strcmp(s->name + n + 1, name))
+            return read_laws(ret, fs, s->name, s->text, strlen(s->text), err);
+    }
+    if (!strchr(name, '/') && !strchr(name, '.'))
+        return wr_fail(err, WR_UNKNOWN, "no laws \"%s\" for %s; %s%s%s", wr_text_clip(name).s,
+                       fs->name, near.best ? "did you mean " : "`weir stack list` shows them",
+                       near.best ? near.best : "", near.best ? "?" : "");
+    return read_laws(ret, fs, name, NULL, 0, err);
+}
+
+void stack_laws_close(struct stack_laws *l)
+{
+    if (!l)
+        return;
+    if (l->conf)
+        conf_close(l->conf);
+    free(l->file);
+    for (int w = 0; w < 2; w++) {
+        free(l->exec[w]);
+        free(l->wait[w]);
+        free(l->total[w]);
+    }
+    wr_vec_fini(&l->function);
+    wr_vec_fini(&l->missing);
+    free(l);
+}
+
+uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b)
+{
+    double ns = 0;
+
+    if (law->poly) {
+        double x = all_b / 1073741824.0;
+
+        for (int i = STACK_POLY; i-- > 0;)
+            ns = ns * x + law->term[i];
+        return stack_ns(ns * 1e9);
+    }
+    ns = law->constant_ns;
+    if (law->knee_b > 0 && x_b > law->knee_b)
+        ns += law->per_byte_ns * law->knee_b + law->after_ns * (x_b - law->knee_b);
+    else
+        ns += law->per_byte_ns * x_b;
+    return stack_ns(ns);
+}

@@ -1,0 +1,69 @@
+/* law.h -- how long a state takes.
+ *
+ *   constant + per_byte * x                      a state's own work, and its waiting
+ *   ... + per_byte_after * (x - knee)            beyond the knee, where there is one
+ *   p0 + p1 X + p2 X^2 + ...                     the published equations, X in GiB
+ *
+ * x are the bytes of the operation. All but the polynomials only grow; a time is never negative.
+ * Laws come from a file beside the machines, so the same machines can be asked how they behave
+ * with the times of another place. A flow's law holds where `at` says; elsewhere the flows share
+ * the network as engine.h tells.
+ */
+#ifndef STACK_LAW_H
+#define STACK_LAW_H
+
+#include "stack/fs.h"
+
+enum { STACK_POLY = 5 };
+
+struct stack_law {
+    bool given, poly;
+    double constant_ns, per_byte_ns;
+    double knee_b, after_ns; /* knee_b 0: none */
+    double term[STACK_POLY]; /* seconds per GiB^i */
+};
+
+enum stack_medium { STACK_SWITCHED, STACK_SHARED };
+
+/* A function of the published model, for tables. */
+struct stack_function {
+    const char *name;
+    uint8_t cls[2]; /* of the two ways to assign it to a class */
+    uint16_t state; /* or STACK_NONE: the whole of `machine` */
+    uint16_t machine;
+    uint8_t writes; /* 0 reading, 1 writing, 2 either */
+    bool waits;     /* its waiting is meant, not its work */
+};
+
+struct stack_laws {
+    const char *name, *title, *source;
+    struct conf *conf;
+    struct stack_laws_file *file;
+    uint32_t servers, clients; /* where flows were measured */
+    uint32_t medium;
+    double latency_ns, ns_per_b;         /* of the network */
+    uint64_t from_b, to_b;               /* sizes per process that were measured; 0: none were */
+    double low, high;                    /* of ten runs, eight took between these times the law */
+    struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states] */
+    struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
+    WR_VEC(struct stack_function) function;
+    WR_VEC(uint16_t) missing; /* states that take time and have no law: they take none */
+};
+
+/* `name` is shipped for this file system ("pvfs2-published" is "published" there), or a file. */
+bool stack_laws_open(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                     struct wr_err *err);
+bool stack_laws_open_text(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                          const char *text, size_t len, struct wr_err *err);
+void stack_laws_close(struct stack_laws *laws);
+const struct stack_shipped *stack_shipped_laws(void);
+
+/* `all_b`: of all processes together, for polynomials. */
+uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b);
+
+static inline uint64_t stack_ns(double ns)
+{
+    return !(ns > 0) ? 0 : ns >= 9e18 ? (uint64_t)9e18 : (uint64_t)(ns + 0.5);
+}
+
+#endif

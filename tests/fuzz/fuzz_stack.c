@@ -1,0 +1,49 @@
+/* Any bytes as a machine file: a file system that a small test runs through, or one clear error. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "stack/drive.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static const char no_laws[] = "title: none\nstates: {}\n";
+
+/* A machine may well go around for ever; then it is stopped. */
+static void try_run(const struct stack_fs *fs)
+{
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+    struct ior_test test;
+    struct stack_drive *d;
+
+    if (!stack_laws_open_text(&laws, fs, "none", no_laws, sizeof no_laws - 1, &err) ||
+        !ior_parse(&test, "ior -a MPIIO -b 1m -t 512k", 2, &err))
+        abort();
+    struct stack_setup setup = {.fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX};
+
+    if (!stack_drive_open(&d, &setup, &test, 2, 1, &err))
+        abort();
+    stack_drive_begin(d);
+    for (int i = 0; i < 3 && stack_engine_run(stack_drive_engine(d), STACK_FOREVER, 1000); i++)
+        ;
+    stack_drive_close(d);
+    ior_fini(&test);
+    stack_laws_close(laws);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct wr_err err = {0};
+    struct stack_fs *fs;
+
+    if (len > 1 << 16)
+        return 0;
+    if (!stack_fs_open_text(&fs, "fuzz", (const char *)data, len, &err)) {
+        if ((err.code != WR_INPUT && err.code != WR_UNKNOWN) || !*err.text)
+            abort();
+        return 0;
+    }
+    try_run(fs);
+    stack_fs_close(fs);
+    return 0;
+}
