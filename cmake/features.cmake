@@ -44,6 +44,14 @@ weir_library(hwloc hwloc "which NIC is near to which processor")
 weir_library(libfabric libfabric "RPC over networks")
 weir_library(liburing liburing "storage behind RPC servers")
 
+# Opened at run time by who asks for it; here it is only said whether it is there.
+find_library(PAPI papi)
+if(PAPI)
+  weir_feature(papi "counters of processors in profiles" "" true)
+else()
+  weir_feature(papi "counters of processors in profiles" "" false)
+endif()
+
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
 weir_feature(random123 "random numbers" "" true)
 if(WEIR_CHECK)

@@ -21,6 +21,7 @@ struct lab {
     char dir[64], profiles[96], data[96];
     char lib[PATH_MAX], ways[PATH_MAX];
     uint32_t callers; /* as asked for; set after lab_open */
+    struct prof_counters *counters;
 };
 
 static void lab_clear(const char *dir)
@@ -36,6 +37,7 @@ static void lab_clear(const char *dir)
 static void lab_open(struct lab *l)
 {
     l->callers = 0;
+    l->counters = NULL;
     snprintf(l->dir, sizeof l->dir, "weir-lab-XXXXXX");
     assert_non_null(mkdtemp(l->dir));
     snprintf(l->profiles, sizeof l->profiles, "%s/profiles", l->dir);
@@ -66,7 +68,8 @@ static int lab_run(struct lab *l, struct prof_job *ret, char **argv, const char 
                                  .clock = clock,
                                  .slice_ns = slice_ns,
                                  .files = files,
-                                 .callers = l->callers};
+                                 .callers = l->callers,
+                                 .counters = l->counters};
     struct wr_err err = {0};
     int status = -1;
 

@@ -59,8 +59,10 @@ static struct make make_profile(uint32_t pid)
     *m.head = h;
     m.name = (struct prof_name *)(void *)(m.bytes + h.names_at);
     m.log = (struct prof_rec *)(void *)(m.bytes + h.log_at);
-    for (uint32_t i = 0; i <= MAKE_MOUNT; i++)
+    for (uint32_t i = 0; i < PROF_ROW_COUNTERS; i++)
         m.name[i].kind = i + 1;
+    m.name[PROF_ROW_COUNTERS].kind = PROF_K_COUNTERS;
+    m.name[MAKE_MOUNT].kind = PROF_K_MOUNT;
     memcpy(m.name[MAKE_MOUNT].path, "/data", 6);
     m.name[MAKE_MOUNT].mount = MAKE_MOUNT;
     make_slot(&m, 0)->tid = pid;

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "cli/profile.h"
+#include "prof/counters.h"
 #include "prof/launch.h"
 #include "prof/store.h"
 #include "run/reader.h"
@@ -16,7 +17,7 @@
 static const char *const clocks[] = {"sampled", "coarse", "precise", NULL};
 
 struct profile_opts {
-    const char *out, *dir, *slice, *name;
+    const char *out, *dir, *slice, *name, *counters;
     uint32_t clock, files, callers;
     bool force, quiet;
 };
@@ -60,6 +61,11 @@ static const struct cli_opt profile_rows[] = {
      .value = "N",
      .def = "0",
      .help = "tell calls apart by the N functions they came from, 8 at most"},
+    {.name = "counters",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct profile_opts, counters),
+     .value = "LIST",
+     .help = "counters of PAPI to read at slice edges for each thread: PAPI_TOT_INS,..."},
     {.name = "name",
      .type = CLI_TEXT,
      .offset = offsetof(struct profile_opts, name),
@@ -222,6 +228,27 @@ static void tell(const char *path)
             written / 1e6, path);
 }
 
+/* Without them the job is profiled all the same. */
+static struct prof_counters *open_counters(const char *list)
+{
+    struct prof_counters *c = NULL;
+    struct wr_err why = {0};
+
+    if (list && !prof_counters_open(&c, list, &why))
+        fprintf(stderr, "weir: counters are not recorded: %s\n", why.text);
+    return c;
+}
+
+static void close_counters(struct prof_counters *c)
+{
+    const char *why;
+    size_t missed = c ? prof_counters_missed(c, &why) : 0;
+
+    if (missed)
+        fprintf(stderr, "weir: %zu threads have no counters: %s\n", missed, why);
+    prof_counters_close(c);
+}
+
 static int profile_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct profile_opts *o = call->opts;
@@ -246,8 +273,10 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
     if (!make_dir(&dir, o, &why))
         return run_plainly(call, &why, err);
     l.dir = dir.s;
+    l.counters = open_counters(o->counters);
     bool ran = prof_launch(&l, &status, err);
 
+    close_counters(l.counters);
     wr_str_addf(&command, "%s ", call->who);
     run_command_line(&command, call->argc - 1, call->argv + 1);
     struct profile_made made = {.command = wr_str_get(&command), .force = o->force, .here = true};

@@ -80,6 +80,10 @@ static const struct section {
      " bytes_written AS written_b, io_ns / 1e9 AS io_s FROM rank_stat"
      " ORDER BY bytes_read + bytes_written DESC, app, rank LIMIT ?1",
      true},
+    {"counters", "counters",
+     "SELECT metric AS counter, CAST(sum(value) AS INTEGER) AS total FROM slice"
+     " WHERE entity LIKE 'app:%' AND unit = 'events' GROUP BY metric",
+     false},
     {"calls", "call paths", SUMS("call") MOST_FIRST " LIMIT ?1", true},
     {"threads", "threads of processes that have several", SUMS("thread") MOST_FIRST " LIMIT ?1",
      true},

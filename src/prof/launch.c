@@ -188,7 +188,7 @@ bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *er
         wr_str_add(&lib, l->lib);
     else if (!prof_find_library(&lib, err))
         return false;
-    if (!prof_sampler_open(&s, l->dir, l->job, l->slice_ns, err)) {
+    if (!prof_sampler_open(&s, l->dir, l->job, l->slice_ns, l->counters, err)) {
         wr_str_fini(&lib);
         return false;
     }

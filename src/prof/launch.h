@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct prof_counters;
+
 struct prof_launch {
     char **argv;       /* the command, ends with NULL */
     const char *lib;   /* libweir-prof.so; NULL: where it was built or installed */
@@ -15,8 +17,9 @@ struct prof_launch {
     const char *job;   /* its name */
     const char *clock; /* "sampled", "coarse", "precise" */
     uint64_t slice_ns;
-    uint32_t files;   /* rows for files; 0: none */
-    uint32_t callers; /* tell so many callers of each call; 0: none */
+    uint32_t files;                 /* rows for files; 0: none */
+    struct prof_counters *counters; /* of the processor; NULL: none */
+    uint32_t callers;               /* tell so many callers of each call; 0: none */
 };
 
 /* Runs the command to its end; SIGINT, SIGTERM and SIGHUP are passed on to it. `ret_status`: as a

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "kernel.h"
+#include "prof/counters.h"
 #include "prof/form/form.h"
 
 enum {
@@ -37,6 +38,8 @@ struct seen {
 struct seat {
     struct prof_row *last; /* the rows as they were logged */
     struct seen call, mpi;
+    int events; /* what counts for it; valid when it is counted */
+    enum { NOT_YET, COUNTED, CANNOT } counting;
 };
 
 struct target {
@@ -45,7 +48,8 @@ struct target {
     uint64_t size, log_room;
     uint32_t pid, names_max, slots_max, log_max;
     uint64_t slots_at, slot_b, log_at, pid_start;
-    int64_t edge_ns; /* what came before is in the log */
+    int64_t edge_ns;    /* what came before is in the log */
+    int64_t counted_ns; /* and what was counted before this, where others write the log */
     int fd;
     struct seat *seat;   /* [slots_max] */
     struct prof_io base; /* of a kernel's one: what was told before by somebody else */
@@ -69,6 +73,7 @@ struct prof_sampler {
     uint64_t slice_ns, look_ns;
     int64_t last_ns, edge_ns, family_ns; /* last look, last edge passed, last search */
     int notify;
+    struct prof_counters *counters;
     WR_VEC(struct target) targets;
     WR_VEC(struct known) known; /* who has or had a profile: also a dead one is no stranger */
     WR_VEC(struct stranger) strangers; /* without a profile at the last search */
@@ -97,10 +102,13 @@ static bool same_layout(const struct prof_head *h, uint64_t size)
            h->log_at + h->log_max * sizeof(struct prof_rec) <= size;
 }
 
-static void drop_target(struct target *t)
+static void drop_target(struct prof_sampler *s, struct target *t)
 {
-    for (uint32_t i = 0; i < t->slots_max; i++)
+    for (uint32_t i = 0; i < t->slots_max; i++) {
+        if (t->seat[i].counting == COUNTED)
+            prof_counters_detach(s->counters, t->seat[i].events);
         free(t->seat[i].last);
+    }
     free(t->seat);
     munmap(t->map, t->size);
     close(t->fd);
@@ -123,9 +131,18 @@ static void forget_stranger(struct prof_sampler *s, uint32_t pid)
 
         if (t->gone || !t->kernel || t->pid != pid || t->base.rchar || t->base.wchar)
             continue;
-        drop_target(t);
+        drop_target(s, t);
         stranger_path(s, pid, path);
         unlink(path);
+    }
+}
+
+/* Which counters there are, for readers. */
+static void name_counters(const struct prof_sampler *s, struct prof_head *h)
+{
+    for (size_t i = 0; s->counters && i < prof_counters_n(s->counters); i++) {
+        snprintf(h->counter[i], sizeof h->counter[i], "%s", prof_counters_name(s->counters, i));
+        h->counters = (uint32_t)i + 1;
     }
 }
 
@@ -164,6 +181,8 @@ static void add_target(struct prof_sampler *s, const char *path)
         t.edge_ns = t.head->start_ns; /* what it did before it was found is spread over its life */
     else
         t.edge_ns = t.head->start_ns - t.head->start_ns % (int64_t)s->slice_ns;
+    t.counted_ns = t.edge_ns;
+    name_counters(s, t.head);
     t.seat = wr_zalloc(t.slots_max, sizeof *t.seat);
     wr_vec_push(&s->known, (struct known){t.pid, t.pid_start});
     wr_vec_push(&s->targets, t);
@@ -269,6 +288,41 @@ static void end_long_call(struct target *t, uint32_t slot)
         put_spread(t, slot, c->source - 1, PROF_READ, c);
     if (c->path)
         put_spread(t, slot, c->path - 1, op, c);
+}
+
+/* Threads that are new are counted from now on. */
+static void attach(struct prof_sampler *s, struct target *t)
+{
+    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct seat *seat = &t->seat[i];
+        uint32_t tid = seat->counting ? 0 : __atomic_load_n(&slot_of(t, i)->tid, __ATOMIC_ACQUIRE);
+
+        if (tid)
+            seat->counting =
+                prof_counters_attach(s->counters, tid, &seat->events) ? COUNTED : CANNOT;
+    }
+}
+
+/* The counters as they are now, into their row; into the log, too, where it is not written here. */
+static void count(struct prof_sampler *s, struct target *t, int64_t to)
+{
+    bool logs = t->head->clock == PROF_SAMPLED || t->kernel;
+
+    for (uint32_t i = 0; s->counters && i < t->slots_max; i++) {
+        uint64_t *word = prof_rows(slot_of(t, i), t->names_max)[PROF_ROW_COUNTERS].word;
+        uint64_t value[PROF_COUNTERS] = {0};
+
+        if (t->seat[i].counting != COUNTED ||
+            !prof_counters_read(s->counters, t->seat[i].events, value) ||
+            !memcmp(word, value, sizeof value))
+            continue;
+        memcpy(word, value, sizeof value);
+        if (!logs)
+            put(t, i, PROF_ROW_COUNTERS, t->counted_ns, to, 0, word);
+    }
+    t->counted_ns = to;
 }
 
 static void log_slot(struct target *t, uint32_t i, int64_t to)
@@ -405,15 +459,16 @@ static bool process_alive(const struct target *t)
 }
 
 /* A process that is gone: what is left in its slots, and when it was. */
-static void bury(struct target *t, int64_t now)
+static void bury(struct prof_sampler *s, struct target *t, int64_t now)
 {
     int64_t end = t->head->end_ns > t->edge_ns ? t->head->end_ns : now;
 
+    count(s, t, end);
     if (t->head->clock == PROF_SAMPLED || t->kernel)
         log_target(t, end, 0);
     if (!t->head->end_ns)
         t->head->end_ns = now;
-    drop_target(t);
+    drop_target(s, t);
 }
 
 static void fill_stranger(struct prof_head *h, struct prof_name *name, const struct prof_sampler *s,
@@ -455,6 +510,7 @@ static void fill_stranger(struct prof_head *h, struct prof_name *name, const str
     snprintf(h->host, sizeof h->host, "%s", s->host);
     snprintf(h->job, sizeof h->job, "%.63s", s->job);
     prof_kernel_exe(pid, h->exe, sizeof h->exe);
+    name[PROF_ROW_COUNTERS].kind = PROF_K_COUNTERS;
     name[PROF_ROW_FIRST].kind = PROF_K_KERNEL;
     snprintf(name[PROF_ROW_FIRST].path, sizeof name->path, "(kernel counters)");
 }
@@ -508,8 +564,9 @@ static struct prof_io counted(const struct target *t)
         for (uint32_t row = 0; row < t->names_max; row++) {
             const uint64_t *word = prof_rows(slot_of(t, i), t->names_max)[row].word;
 
-            if (row == PROF_ROW_MPI || row == PROF_ROW_MPI_COLL || names[row].kind == PROF_K_PATH)
-                continue; /* counted once already */
+            if (row == PROF_ROW_MPI || row == PROF_ROW_MPI_COLL || row == PROF_ROW_COUNTERS ||
+                names[row].kind == PROF_K_PATH)
+                continue; /* no system calls, or counted once already */
             io.syscr += word[PROF_CALLS + PROF_READ];
             io.syscw += word[PROF_CALLS + PROF_WRITE];
             io.rchar += word[PROF_BYTES + PROF_READ];
@@ -536,7 +593,7 @@ static void check_image(struct prof_sampler *s, struct target *t, int64_t now)
         return;
     struct prof_io base = counted(t);
 
-    bury(t, now);
+    bury(s, t, now);
     adopt(s, pid, &base);
 }
 
@@ -589,7 +646,7 @@ static void search_family(struct prof_sampler *s, pid_t root, int64_t now)
 }
 
 bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *job,
-                       uint64_t slice_ns, struct wr_err *err)
+                       uint64_t slice_ns, struct prof_counters *counters, struct wr_err *err)
 {
     struct prof_sampler *s = wr_zalloc(1, sizeof *s);
     struct rlimit files;
@@ -611,6 +668,7 @@ bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *j
     s->dir = wr_strdup(dir);
     s->job = wr_strdup(job);
     s->slice_ns = slice_ns;
+    s->counters = counters;
     s->look_ns = slice_ns / 4 < LOOK_NS ? slice_ns / 4 : LOOK_NS;
     s->last_ns = prof_wall_ns();
     s->edge_ns = s->last_ns - s->last_ns % (int64_t)slice_ns;
@@ -630,8 +688,11 @@ static void look_all(struct prof_sampler *s, int64_t now, bool edge)
     int64_t dt = now - s->last_ns;
 
     for (size_t i = 0; i < s->targets.n; i++)
-        if (!s->targets.v[i].gone)
+        if (!s->targets.v[i].gone) {
             look_target(&s->targets.v[i], now, dt);
+            if (s->counters)
+                attach(s, &s->targets.v[i]);
+        }
     if (!edge)
         return;
     int64_t to = now - now % (int64_t)s->slice_ns;
@@ -643,6 +704,7 @@ static void look_all(struct prof_sampler *s, int64_t now, bool edge)
             continue;
         if (t->kernel)
             look_kernel(t);
+        count(s, t, to);
         if (t->edge_ns < to && (t->head->clock == PROF_SAMPLED || t->kernel))
             log_target(t, to, now);
     }
@@ -667,7 +729,7 @@ void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
         if (t->kernel)
             look_kernel(t);
         if (!process_alive(t))
-            bury(t, now);
+            bury(s, t, now);
         if (!t->gone)
             s->targets.v[kept++] = *t;
     }
@@ -707,12 +769,13 @@ void prof_sampler_close(struct prof_sampler *s, int64_t now, pid_t root)
         if (process_alive(t)) {
             int64_t end = t->head->end_ns;
 
+            count(s, t, now);
             if (t->head->clock == PROF_SAMPLED || t->kernel)
                 log_target(t, now, 0);
             t->head->end_ns = end;
-            drop_target(t);
+            drop_target(s, t);
         } else {
-            bury(t, now);
+            bury(s, t, now);
         }
     }
     show_strangers(s);

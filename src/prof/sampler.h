@@ -17,9 +17,11 @@
 #include "base/err.h"
 
 struct prof_sampler;
+struct prof_counters;
 
+/* `counters`: NULL, or what to count of each thread that does I/O; stays the caller's. */
 bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *job,
-                       uint64_t slice_ns, struct wr_err *err);
+                       uint64_t slice_ns, struct prof_counters *counters, struct wr_err *err);
 /* When to look next, and the look; wall clock, ns. `root`: the job's first process. */
 int64_t prof_sampler_next(const struct prof_sampler *s);
 void prof_sampler_look(struct prof_sampler *s, int64_t now_ns, pid_t root);

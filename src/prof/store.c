@@ -93,14 +93,14 @@ static bool put_slices(struct run *run, const struct prof_job *j, struct wr_err 
     for (size_t i = 0; ok && i < j->cells.n; i++) {
         const struct prof_cell *c = &j->cells.v[i];
 
-        for (int m = 0; ok && m < PROF_METRICS; m++) {
+        for (unsigned m = 0; ok && m < PROF_METRICS; m++) {
             uint32_t *series = &id[c->entity][m];
 
             if (c->value[m] == 0)
                 continue;
             if (!*series) {
-                struct run_series s = {j->entities.v[c->entity].name, prof_metric_names[m],
-                                       prof_metric_units[m], dt};
+                struct run_series s = {j->entities.v[c->entity].name, prof_metric_name(j, m),
+                                       prof_metric_unit(m), dt};
 
                 ok = run_open_series(run, &s, series, err);
                 ++*series; /* 0 means none yet */
@@ -180,9 +180,9 @@ static bool put_summary(struct run *run, const struct prof_job *j, struct wr_err
               run_put_count(run, "processes", j->procs.n, "", err) &&
               run_put_count(run, "processes_by_kernel", kernel, "", err);
 
-    for (int m = 0; ok && m < PROF_M_INFLIGHT; m++)
+    for (unsigned m = 0; ok && m < PROF_M_INFLIGHT; m++)
         if (m < PROF_OPS || m == PROF_W_read_bytes || m == PROF_W_write_bytes || total[m] > 0)
-            ok = run_put_count(run, prof_metric_names[m], (uint64_t)total[m], prof_metric_units[m],
+            ok = run_put_count(run, prof_metric_name(j, m), (uint64_t)total[m], prof_metric_unit(m),
                                err);
     return ok && run_put_count(run, "other_read_bytes", (uint64_t)other[0], "B", err) &&
            run_put_count(run, "other_write_bytes", (uint64_t)other[1], "B", err) &&

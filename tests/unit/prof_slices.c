@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "prof/counters.h"
 #include "prof_lab.h"
 
 enum { MIB = 1 << 20 };
@@ -327,6 +328,89 @@ static void calls_are_told_by_where_they_come_from(void **state)
     lab_close(&l);
 }
 
+/* Each thread has its own number as a counter; those that were there for a moment may have none. */
+static void check_counters(const struct prof_job *j)
+{
+    int own = 0, of_none = 0;
+    double us = 0;
+
+    assert_string_equal(prof_metric_name(j, PROF_M_COUNTER), "TIME_US");
+    assert_string_equal(prof_metric_name(j, PROF_M_COUNTER + 1), "TID");
+    for (size_t i = 0; i < j->threads.n; i++) {
+        const struct prof_thread *t = &j->threads.v[i];
+        const double *total = t->entity == UINT32_MAX ? NULL : j->entities.v[t->entity].total;
+
+        own += total && total[PROF_M_COUNTER + 1] == t->tid;
+        of_none += total && total[PROF_M_COUNTER + 1] == 0;
+        us += total ? total[PROF_M_COUNTER] : 0;
+        assert_true(!total || total[PROF_M_COUNTER + 1] == t->tid ||
+                    total[PROF_M_COUNTER + 1] == 0);
+    }
+    assert_true(own > of_none && own > 16);
+    assert_true(us > 0 && lab_total(j, PROF_M_COUNTER) >= us);
+    assert_true(lab_total(j, PROF_W_write_bytes) == 768.0 * MIB);
+}
+
+static void counters_are_read_for_each_thread(void **state)
+{
+    struct wr_err err = {0};
+    char lib[PATH_MAX];
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    assert_non_null(realpath("lib/libprof-papi.so", lib));
+    setenv("WEIR_PAPI_LIB", lib, 1);
+    assert_true(prof_counters_open(&l.counters, "TIME_US,TID", &err));
+    for (int c = 0; c < 3; c++) {
+        struct prof_job j;
+
+        assert_int_equal(lab_way(&l, &j, "mix", clocks[c]), 0);
+        check_counters(&j);
+        prof_job_fini(&j);
+    }
+    const char *why;
+
+    assert_int_equal(prof_counters_missed(l.counters, &why), 0);
+    prof_counters_close(l.counters);
+    lab_close(&l);
+}
+
+static void counters_that_are_not_there_are_said(void **state)
+{
+    static const struct {
+        const char *list, *words;
+    } bad[] = {{"TIME_US,NOTHING", "cannot count NOTHING here: no such event"},
+               {"", "name one"},
+               {"TID,,TID", "does not begin with a counter's name"},
+               {"TID,TID,TID,TID,TID,TID,TID,TID,TID", "at most 8"}};
+    struct prof_counters *c;
+    char lib[PATH_MAX];
+
+    (void)state;
+    assert_non_null(realpath("lib/libprof-papi.so", lib));
+    setenv("WEIR_PAPI_LIB", lib, 1);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct wr_err err = {0};
+
+        assert_false(prof_counters_open(&c, bad[i].list, &err));
+        if (!strstr(err.text, bad[i].words))
+            fail_msg("\"%s\" does not say \"%s\"", err.text, bad[i].words);
+    }
+    struct wr_err err = {0};
+
+    setenv("WEIR_PAPI_LIB", "/nowhere", 1);
+    assert_false(prof_counters_open(&c, "TID", &err));
+    assert_non_null(strstr(err.text, "WEIR_PAPI_LIB"));
+    /* The real one, where it is and where it can count. */
+    unsetenv("WEIR_PAPI_LIB");
+    err = (struct wr_err){0};
+    if (prof_counters_open(&c, "perf::TASK-CLOCK", &err))
+        prof_counters_close(c);
+    else
+        print_message("no real counters: %s\n", err.text);
+}
+
 static void a_static_program_is_told_by_the_kernel(void **state)
 {
     char program[PATH_MAX], file[128];
@@ -428,6 +512,8 @@ int main(void)
         cmocka_unit_test(files_are_told_apart_when_asked_for),
         cmocka_unit_test(files_of_ones_own_are_told_from_a_shared_one),
         cmocka_unit_test(calls_are_told_by_where_they_come_from),
+        cmocka_unit_test(counters_are_read_for_each_thread),
+        cmocka_unit_test(counters_that_are_not_there_are_said),
         cmocka_unit_test(a_static_program_is_told_by_the_kernel),
         cmocka_unit_test(a_program_that_becomes_a_static_one_is_told_by_both),
         cmocka_unit_test(an_idle_child_is_not_told_by_the_kernel),

@@ -31,6 +31,7 @@ enum {
     PROF_FRAMES = 8,        /* callers of a call path, at most */
     PROF_PATHS = 256,       /* rows more for call paths, when they are asked for */
     PROF_MODULES = 32,      /* and for the files that they lead through */
+    PROF_COUNTERS = 8,      /* of the processor, told per thread when they are asked for */
     PROF_SLOTS = 1024,
     PROF_LOG = 1 << 19,
 };
@@ -86,6 +87,7 @@ enum prof_fixed {
     PROF_ROW_MPI,      /* MPI, and MPI-IO done by one rank alone */
     PROF_ROW_MPI_COLL, /* collective MPI-IO */
     PROF_ROW_REST,     /* storage that found no row of its own any more */
+    PROF_ROW_COUNTERS, /* its first words are the processor's counters, changed by the sampler */
     PROF_ROW_FIRST,
 };
 
@@ -99,6 +101,7 @@ enum prof_kind {
     PROF_K_FILE,
     PROF_K_KERNEL, /* a process without the library: what the kernel counted, wherever it went */
     PROF_K_PATH,   /* calls on storage from one place in the program, counted a second time */
+    PROF_K_COUNTERS,
     PROF_K_MODULE, /* a program or library that such a path leads through; counts nothing */
     PROF_KINDS
 };
@@ -184,6 +187,8 @@ struct prof_head {
     uint64_t late_ns;                      /* and how late it was at worst */
     uint32_t sampler;                      /* its pid; 0: none */
     /* Said once, as above. */
+    uint32_t counters; /* how many names follow; by the sampler */
+    char counter[PROF_COUNTERS][48];
     uint32_t callers; /* as many of each call are told; 0: none */
     uint32_t files;   /* asked for by the user; 0: rows of files only tell who shares them */
 };

@@ -146,7 +146,8 @@ LIB_SLOW static void next_slice(struct prof_slot *s, uint32_t row, int64_t t0, i
 
     if (s->edge_ns)
         for (uint32_t i = 0; i < n; i++)
-            log_row(s, i, s->from_ns, s->edge_ns, i == row && t0 && t0 < s->edge_ns);
+            if (i != PROF_ROW_COUNTERS) /* the sampler's */
+                log_row(s, i, s->from_ns, s->edge_ns, i == row && t0 && t0 < s->edge_ns);
     __atomic_store_n(&s->from_ns, now - now % slice, __ATOMIC_RELAXED);
     __atomic_store_n(&s->edge_ns, s->from_ns + slice, __ATOMIC_RELAXED);
     if (lib.tsc_mul)

@@ -220,6 +220,7 @@ static void fixed_names(struct prof_name *n)
         [PROF_ROW_MPI] = {PROF_K_MPI, "(MPI)"},
         [PROF_ROW_MPI_COLL] = {PROF_K_MPI_COLL, "(collective MPI-IO)"},
         [PROF_ROW_REST] = {PROF_K_REST, "(other storage)"},
+        [PROF_ROW_COUNTERS] = {PROF_K_COUNTERS, "(counters)"},
     };
 
     for (int i = 0; i < PROF_ROW_FIRST; i++) {

@@ -93,6 +93,10 @@ static bool check_head(struct prof_head *h, const char *path, struct wr_err *err
     END(h->exe);
     END(h->argv);
     END(h->fs_note);
+    if (h->counters > PROF_COUNTERS)
+        h->counters = PROF_COUNTERS;
+    for (int i = 0; i < PROF_COUNTERS; i++)
+        END(h->counter[i]);
     return true;
 }
 

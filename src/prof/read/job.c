@@ -11,7 +11,7 @@
 
 #include "job_priv.h"
 
-const char *const prof_metric_names[PROF_METRICS] = {
+static const char *const metric_names[PROF_METRICS] = {
 #define X(name, unit) #name,
     PROF_WORDS(X)
 #undef X
@@ -21,7 +21,7 @@ const char *const prof_metric_names[PROF_METRICS] = {
     [PROF_M_MPIIO_READ] = "mpiio_read_bytes",
     [PROF_M_MPIIO_WRITE] = "mpiio_write_bytes",
     [PROF_M_INFLIGHT] = "inflight"};
-const char *const prof_metric_units[PROF_METRICS] = {
+static const char *const metric_units[PROF_METRICS] = {
 #define X(name, unit) unit,
     PROF_WORDS(X)
 #undef X
@@ -31,6 +31,18 @@ const char *const prof_metric_units[PROF_METRICS] = {
     [PROF_M_MPIIO_READ] = "B",
     [PROF_M_MPIIO_WRITE] = "B",
     [PROF_M_INFLIGHT] = ""};
+
+const char *prof_metric_name(const struct prof_job *j, unsigned metric)
+{
+    bool counter = metric >= PROF_M_COUNTER && metric < PROF_M_INFLIGHT;
+
+    return counter ? j->counter[metric - PROF_M_COUNTER] : metric_names[metric];
+}
+
+const char *prof_metric_unit(unsigned metric)
+{
+    return metric >= PROF_M_COUNTER && metric < PROF_M_INFLIGHT ? "events" : metric_units[metric];
+}
 
 enum { SPREAD_MOST = 4096 };
 
@@ -166,11 +178,18 @@ static void add_cell(struct prof_job *j, uint32_t slice, uint32_t entity, const 
 }
 
 /* What a row's growth means, by what the row stands for. */
-static bool metrics_of(double *m, const struct prof_name *name, const double *word)
+static bool metrics_of(double *m, const struct prof_name *name, const double *word,
+                       const uint32_t *counter)
 {
     memset(m, 0, PROF_METRICS * sizeof *m);
     if (name->kind == PROF_K_OTHER || name->kind == PROF_K_NONE)
         return false;
+    if (name->kind == PROF_K_COUNTERS) {
+        for (int i = 0; i < PROF_COUNTERS; i++)
+            if (counter[i] < PROF_COUNTERS)
+                m[PROF_M_COUNTER + counter[i]] = word[i];
+        return true;
+    }
     if (name->kind != PROF_K_MPI && name->kind != PROF_K_MPI_COLL) {
         memcpy(m, word, PROF_WORDS_N * sizeof *m);
         return true;
@@ -255,6 +274,7 @@ struct walk {
     const struct prof_file *f;
     const struct prof_proc *p;
     const struct prof_thread *thread; /* [seat] */
+    uint32_t counter[PROF_COUNTERS];  /* which of the job's each of the file's is */
     uint64_t (*seen)[PROF_WORDS_N];   /* [seat * nnames + name] */
     struct place *place;
     bool *placed;
@@ -275,7 +295,7 @@ static void grow(struct walk *w, uint32_t seat, uint32_t row, const uint64_t *wo
         any |= d != 0;
         w->seen[at][i] = word[i];
     }
-    if (!any || !metrics_of(g.value, &w->f->name[row], grown))
+    if (!any || !metrics_of(g.value, &w->f->name[row], grown, w->counter))
         return;
     if (!w->placed[row]) {
         w->place[row] = place_of(w->j, w->modules, w->f, row);
@@ -310,6 +330,19 @@ static void last_growth(struct walk *w)
     }
 }
 
+/* Jobs of one directory may have asked for different ones; more than there is room for are left
+ * out. */
+static uint32_t counter_of(struct prof_job *j, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < PROF_COUNTERS && j->counter[i] && strcmp(j->counter[i], name))
+        i++;
+    if (i < PROF_COUNTERS)
+        j->counter[i] = name;
+    return i;
+}
+
 static void walk_file(struct prof_job *j, const struct prof_file *f, struct prof_proc *p,
                       const struct prof_thread *thread, struct prof_modules *modules)
 {
@@ -323,6 +356,8 @@ static void walk_file(struct prof_job *j, const struct prof_file *f, struct prof
                      .place = wr_zalloc(f->nnames, sizeof *w.place),
                      .placed = wr_zalloc(f->nnames, sizeof *w.placed)};
 
+    for (uint32_t i = 0; i < PROF_COUNTERS; i++)
+        w.counter[i] = i < f->head.counters ? counter_of(j, f->head.counter[i]) : PROF_COUNTERS;
     for (size_t i = 0; i < f->nrec; i++) {
         const struct prof_rec *r = &f->rec[i];
 

@@ -22,12 +22,10 @@ enum prof_metric {
     PROF_M_MPIIO_TIME,
     PROF_M_MPIIO_READ,
     PROF_M_MPIIO_WRITE,
-    PROF_M_INFLIGHT,
+    PROF_M_COUNTER, /* + which of the job's counters */
+    PROF_M_INFLIGHT = PROF_M_COUNTER + PROF_COUNTERS,
     PROF_METRICS
 };
-
-extern const char *const prof_metric_names[PROF_METRICS];
-extern const char *const prof_metric_units[PROF_METRICS];
 
 enum prof_entity_kind {
     PROF_E_APP,
@@ -85,9 +83,14 @@ struct prof_job {
     WR_VEC(struct prof_entity) entities;
     WR_VEC(struct prof_cell) cells; /* by slice, then by entity; each pair once */
     uint64_t dropped_calls, dropped_recs, torn, late_ns;
-    uint32_t clock;         /* enum prof_clock of most */
-    struct wr_str warnings; /* one line each */
+    const char *counter[PROF_COUNTERS]; /* names, in the heads of files; NULL: no more */
+    uint32_t clock;                     /* enum prof_clock of most */
+    struct wr_str warnings;             /* one line each */
 };
+
+/* What it is called in a run file; NULL: there is no such counter. */
+const char *prof_metric_name(const struct prof_job *j, unsigned metric);
+const char *prof_metric_unit(unsigned metric);
 
 /* Fails when there is nothing to read; what is wrong with single files becomes warnings. */
 bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err);

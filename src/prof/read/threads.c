@@ -8,6 +8,7 @@ static bool is_busy(const struct prof_file *f, uint32_t seat)
 {
     for (uint32_t row = 0; row < f->nnames; row++)
         if (f->name[row].kind != PROF_K_OTHER && f->name[row].kind != PROF_K_NONE &&
+            f->name[row].kind != PROF_K_COUNTERS &&
             prof_row_sum(&f->row[(size_t)seat * f->nnames + row]))
             return true;
     return false;
