@@ -15,7 +15,7 @@ struct run_opts {
     const char *states, *output;
 };
 
-static const char *const by_names[] = {"layer", "class", "agent", "state", NULL};
+static const char *const by_names[] = {"layer", "class", "agent", "state", "function", NULL};
 
 static const struct cli_opt run_rows[] = {
     STACK_OPTS(struct run_opts),
@@ -25,7 +25,8 @@ static const struct cli_opt run_rows[] = {
      .value = "WHAT",
      .def = "layer",
      .names = by_names,
-     .help = "what the time is told by: layer, class, agent or state"},
+     .help = "what the time is told by: layer, class, agent, state, or function of the published "
+             "model"},
     {.name = "messages",
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, messages),
@@ -170,6 +171,9 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
     if (f != CLI_AS_TEXT) {
         if (o->messages)
             cli_stack_messages(s, call->out, f);
+        else if (o->by != STACK_BY_LAYER)
+            o->by == STACK_BY_FUNCTION ? cli_stack_functions(s, call->out, f)
+                                       : cli_stack_by(s, o->by, call->out, f);
         else
             cli_stack_ior(s, call->out, f);
         return;
@@ -177,7 +181,10 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
     fprintf(call->out, "%s; times: %s\n\n", s->fs->title, s->laws->title);
     cli_stack_ior(s, call->out, f);
     fputc('\n', call->out);
-    cli_stack_by(s, o->by, call->out, f);
+    if (o->by == STACK_BY_FUNCTION)
+        cli_stack_functions(s, call->out, f);
+    else
+        cli_stack_by(s, o->by, call->out, f);
     if (o->messages) {
         fputc('\n', call->out);
         cli_stack_messages(s, call->out, f);
@@ -222,6 +229,11 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
     if (!cli_format_of(o->json, o->csv, &format, err) ||
         !cli_stack_open(&s, &o->s, call, o->states ? &hooks : NULL, err))
         return cli_error(err);
+    if (o->by == STACK_BY_FUNCTION && !s.laws->function.n) {
+        wr_fail(err, WR_INPUT, "these laws name no functions; use --laws published, or --by state");
+        cli_stack_close(&s);
+        return cli_error(err);
+    }
     trace.fs = s.fs;
     trace.clients = s.setup.clients;
     bool ok = simulate(call, &s, &trace, err);

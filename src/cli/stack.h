@@ -51,10 +51,12 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
 void cli_stack_close(struct stack_sim *s);
 
 /* stack_tables.c: the run in tables. */
-enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE };
+enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE, STACK_BY_FUNCTION };
 
 void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format);
 void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format);
+/* Functions of the published model and their classes; needs laws that name some. */
+void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format);
 void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format format);
 /* The layer that works, or makes others wait, longest, in words. */
 void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out);

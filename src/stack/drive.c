@@ -338,10 +338,15 @@ void stack_drive_begin(struct stack_drive *d)
 bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err *err)
 {
     bool stopped = false;
+    uint64_t before = 0;
 
-    while (stack_engine_run(d->engine, STACK_FOREVER, 1 << 20))
-        if ((stopped = wr_interrupted()))
-            break;
+    while (stack_engine_run(d->engine, STACK_FOREVER, 1 << 20) && !stopped) {
+        if (stack_engine_events(d->engine) == before)
+            return wr_fail(err, WR_INPUT,
+                           "the test would take more than 292 years; make it smaller");
+        before = stack_engine_events(d->engine);
+        stopped = wr_interrupted();
+    }
     uint16_t stuck = stack_engine_stuck(d->engine);
 
     if (stuck != STACK_NONE)

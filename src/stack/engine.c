@@ -98,9 +98,11 @@ static void visit(struct stack_engine *e, struct act *a, uint16_t state, uint64_
     struct stack_sum *sum = &e->counts.state[a->side][state];
     const struct stack_machine *m = &e->fs->machine.v[e->fs->state.v[state].machine];
 
-    sum->n++;
-    sum->exec_ns += exec;
-    sum->wait_ns += wait;
+    for (int i = 0; i < 2; i++, sum = &e->counts.io[a->var[STACK_VAR_WRITES] != 0][state]) {
+        sum->n++;
+        sum->exec_ns += exec;
+        sum->wait_ns += wait;
+    }
     if (a->named == STACK_NONE && a->side && !m->common)
         a->named = e->fs->state.v[state].machine;
     if (e->hooks.visit)
@@ -624,6 +626,7 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     lay_files(e);
     for (int i = 0; i < 2; i++) {
         e->counts.state[i] = wr_zalloc(e->fs->state.n, sizeof *e->counts.state[i]);
+        e->counts.io[i] = wr_zalloc(e->fs->state.n, sizeof *e->counts.io[i]);
         e->counts.total[i] = wr_zalloc(e->fs->machine.n, sizeof *e->counts.total[i]);
     }
     e->counts.message = wr_zalloc(e->fs->message.n, sizeof *e->counts.message);
@@ -650,6 +653,7 @@ void stack_engine_close(struct stack_engine *e)
         free(e->file[i].loaded);
     for (int i = 0; i < 2; i++) {
         free(e->counts.state[i]);
+        free(e->counts.io[i]);
         free(e->counts.total[i]);
     }
     free(e->counts.message);
@@ -713,6 +717,22 @@ uint64_t stack_engine_events(const struct stack_engine *e)
 const struct stack_counts *stack_engine_counts(const struct stack_engine *e)
 {
     return &e->counts;
+}
+
+struct stack_sum stack_engine_function(const struct stack_engine *e, const struct stack_function *f)
+{
+    struct stack_sum sum = {0};
+
+    for (int w = 0; w < 2; w++) {
+        const struct stack_sum *s =
+            f->state == STACK_NONE ? &e->counts.total[w][f->machine] : &e->counts.io[w][f->state];
+
+        if (f->writes < 2 && f->writes != w)
+            continue;
+        sum.n += s->n;
+        sum.exec_ns += f->waits ? s->wait_ns : s->exec_ns;
+    }
+    return sum;
 }
 
 void stack_engine_look(const struct stack_engine *e, uint32_t node, struct stack_look *ret)

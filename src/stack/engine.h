@@ -115,6 +115,7 @@ struct stack_traffic {
 
 struct stack_counts {
     struct stack_sum *state[2];    /* [client, server][states] */
+    struct stack_sum *io[2];       /* [reading, writing][states], of both sides */
     struct stack_sum *total[2];    /* [reading, writing][machines]: whole activities */
     struct stack_traffic *message; /* [messages] */
     uint64_t data_messages, data_b;
@@ -134,6 +135,10 @@ struct stack_look {
     uint32_t queued;
     uint64_t busy_until_ns;
 };
+
+/* What a function of the published model took: times per call, and how many. */
+struct stack_sum stack_engine_function(const struct stack_engine *e,
+                                       const struct stack_function *f);
 
 void stack_engine_look(const struct stack_engine *e, uint32_t node, struct stack_look *ret);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GIB 1073741824.0
+
 static const struct stack_shipped shipped[] = {
 #include "stack_laws.inc"
     {NULL, NULL},
@@ -199,6 +201,8 @@ static bool polynomial(struct stack_laws *l, struct stack_law *ret, const struct
         return true;
     *ret = (struct stack_law){.given = true, .poly = true};
     memcpy(ret->term, v, list->n * sizeof *v);
+    if (list->n > 2 && l->to_b) /* a line may go on; a curve beyond its points means nothing */
+        ret->most_x = (double)l->to_b * l->clients / GIB;
     return true;
 }
 
@@ -369,7 +373,10 @@ uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b)
     double ns = 0;
 
     if (law->poly) {
-        double x = all_b / 1073741824.0;
+        double x = all_b / GIB;
+
+        if (law->most_x > 0 && x > law->most_x)
+            x = law->most_x;
 
         for (int i = STACK_POLY; i-- > 0;)
             ns = ns * x + law->term[i];

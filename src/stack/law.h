@@ -21,6 +21,7 @@ struct stack_law {
     double constant_ns, per_byte_ns;
     double knee_b, after_ns; /* knee_b 0: none */
     double term[STACK_POLY]; /* seconds per GiB^i */
+    double most_x; /* GiB up to which a curve was measured; beyond, it stays as it is there */
 };
 
 enum stack_medium { STACK_SWITCHED, STACK_SHARED };

@@ -516,16 +516,70 @@ static void what_a_client_remembers_is_forgotten_after_a_minute(void **state)
     assert_int_equal(asked[1], asked[0] + 3);
 }
 
+static double class_total(const struct stack_lab *l, bool server, int scheme, uint8_t cls)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < l->laws->function.n; i++) {
+        const struct stack_function *f = &l->laws->function.v[i];
+        uint16_t m = f->state == STACK_NONE ? f->machine : l->fs->state.v[f->state].machine;
+        struct stack_sum sum = stack_engine_function(stack_drive_engine(l->drive), f);
+
+        if ((l->fs->machine.v[m].side == STACK_SERVER) == server && f->cls[scheme] == cls)
+            total += stack_s(sum.exec_ns) / (double)sum.n;
+    }
+    return total;
+}
+
+static uint8_t class_of(const char *name)
+{
+    return !strcmp(name, "control")         ? STACK_CONTROL
+           : !strcmp(name, "communication") ? STACK_COMMUNICATION
+                                            : STACK_DATA;
+}
+
+/* All totals of the publication for 1, 2, 3 and 4 GiB, to a thousandth. */
+static void with_the_published_laws_the_published_totals_come_out(void **state)
+{
+    FILE *f = fopen(WEIR_SOURCE_DIR "/tests/data/stack/published_totals.csv", "r");
+    struct stack_lab l = {0};
+    char side[16], scheme, cls[32], line[128];
+    int gib, last = 0, rows = 0;
+    double seconds;
+
+    (void)state;
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    while (fscanf(f, " %15[^,],%c,%31[^,],%d,%lf", side, &scheme, cls, &gib, &seconds) == 5) {
+        if (gib != last) {
+            if (last)
+                stack_lab_end(&l);
+            snprintf(line, sizeof line, "ior -a MPIIO -b %dm -t %dm -F", gib * 256, gib * 256);
+            stack_lab_run(&l, "pvfs2", "published", 5, 4, line);
+            last = gib;
+        }
+        double ours = class_total(&l, *side == 's', scheme - 'A', class_of(cls));
+
+        if (!(ours <= seconds * 1.001 && ours >= seconds * 0.999))
+            fail_msg("%d GiB, %s %c %s: %g s, published %g s", gib, side, scheme, cls, ours,
+                     seconds);
+        rows++;
+    }
+    assert_int_equal(rows, 48);
+    stack_lab_end(&l);
+    fclose(f);
+}
+
 /* --- what always holds -------------------------------------------------------------- */
 
 static void bytes_are_kept_and_time_goes_forward_from_8_bytes_to_a_pebibyte(void **state)
 {
     static const char *const sizes[] = {"8",  "1000",    "16016", "16024", "64k",  "65544",
                                         "1m", "1000000", "1g",    "1t",    "1024t"};
-    static const char *const laws[] = {"default", "ethernet"};
+    static const char *const laws[] = {"default", "ethernet", "published"};
 
     (void)state;
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < 3; k++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (uint32_t servers = 1; servers <= 5; servers += 2) {
                 struct stack_lab l;
@@ -640,6 +694,7 @@ int main(void)
         cmocka_unit_test(a_write_completes_three_times_per_server_and_a_read_twice),
         cmocka_unit_test(of_a_shared_file_one_task_does_what_is_done_once),
         cmocka_unit_test(what_a_client_remembers_is_forgotten_after_a_minute),
+        cmocka_unit_test(with_the_published_laws_the_published_totals_come_out),
         cmocka_unit_test(bytes_are_kept_and_time_goes_forward_from_8_bytes_to_a_pebibyte),
         cmocka_unit_test(more_bytes_never_take_less_time),
         cmocka_unit_test(clients_share_the_servers_links),

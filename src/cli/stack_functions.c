@@ -1,0 +1,40 @@
+/* stack_functions.c -- the functions of the published model, and its classes of time. */
+#include "cli/stack.h"
+
+void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format)
+{
+    static const struct cli_column columns[] = {{"side", NULL},  {"function", NULL},
+                                                {"class", NULL}, {"class_b", NULL},
+                                                {"calls", NULL}, {"s_per_call", NULL}};
+    const struct stack_engine *e = stack_drive_engine(s->drive);
+    struct cli_table *t = cli_table_open(out, format, columns, 6);
+    double total[2][2][STACK_CLASSES] = {0};
+
+    for (size_t i = 0; i < s->laws->function.n; i++) {
+        const struct stack_function *f = &s->laws->function.v[i];
+        struct stack_sum sum = stack_engine_function(e, f);
+        uint16_t m = f->state == STACK_NONE ? f->machine : s->fs->state.v[f->state].machine;
+        int side = s->fs->machine.v[m].side == STACK_SERVER;
+        double each = sum.n ? stack_s(sum.exec_ns) / (double)sum.n : 0;
+
+        for (int scheme = 0; scheme < 2; scheme++)
+            total[side][scheme][f->cls[scheme]] += each;
+        cli_table_text(t, side ? "server" : "client");
+        cli_table_text(t, f->name);
+        cli_table_text(t, stack_class_names[f->cls[0]]);
+        cli_table_text(t, stack_class_names[f->cls[1]]);
+        cli_table_int(t, (int64_t)sum.n);
+        cli_table_real(t, each);
+    }
+    for (int side = 0; side < 2; side++)
+        for (int scheme = 0; scheme < 2; scheme++)
+            for (int c = 0; c < STACK_CLASSES; c++) {
+                cli_table_text(t, side ? "server" : "client");
+                cli_table_text(t, scheme ? "TOTAL_B" : "TOTAL_A");
+                scheme ? cli_table_null(t) : cli_table_text(t, stack_class_names[c]);
+                scheme ? cli_table_text(t, stack_class_names[c]) : cli_table_null(t);
+                cli_table_null(t);
+                cli_table_real(t, total[side][scheme][c]);
+            }
+    cli_table_close(t);
+}
