@@ -15,6 +15,8 @@ static const struct mpi {
 } mpis[] = {
     {"tests/prof-mpi-mpich", "/usr/bin/mpirun.mpich", {NULL}},
     {"tests/prof-mpi-openmpi", "/usr/bin/mpirun.openmpi", {(char *)"--oversubscribe", NULL}},
+    {"tests/prof-mpif-mpich", "/usr/bin/mpirun.mpich", {NULL}},
+    {"tests/prof-mpif-openmpi", "/usr/bin/mpirun.openmpi", {(char *)"--oversubscribe", NULL}},
 };
 
 static int run_job(struct lab *l, struct prof_job *j, const struct mpi *m, const char *clock)
@@ -52,6 +54,10 @@ static void check_job(const struct prof_job *j, bool timed)
         assert_int_equal(p->head->nranks, RANKS);
         assert_true(t[PROF_M_MPIIO_WRITE] == 2 * MIB);
         assert_true(t[PROF_M_MPIIO_READ] == MIB);
+        /* A half of what is written is written together. */
+        assert_true(t[PROF_M_MPIIO_COLL_WRITE] == MIB);
+        assert_true(t[PROF_M_MPIIO_COLL_READ] == 0);
+        assert_true(t[PROF_M_MPIIO_COLL_TIME] <= t[PROF_M_MPIIO_TIME]);
         assert_true(t[PROF_M_MPI_CALLS] >= 9);
         /* All but rank 0 wait at the barrier for a fifth of a second. */
         if (timed && p->rank)
@@ -64,7 +70,7 @@ static void check_job(const struct prof_job *j, bool timed)
     assert_true(lab_total(j, PROF_W_read_bytes) >= 1.0 * MIB * RANKS);
 }
 
-static void a_job_is_found_exactly(const struct mpi *m)
+static void a_job_is_found_exactly(const struct mpi *m, int nclocks)
 {
     static const char *const clocks[] = {"sampled", "precise"};
     struct prof_job j;
@@ -77,7 +83,7 @@ static void a_job_is_found_exactly(const struct mpi *m)
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     lab_open(&l);
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < nclocks; c++) {
         assert_int_equal(run_job(&l, &j, m, clocks[c]), 0);
         check_job(&j, true);
         prof_job_fini(&j);
@@ -88,13 +94,20 @@ static void a_job_is_found_exactly(const struct mpi *m)
 static void a_job_of_mpich_is_found_exactly(void **state)
 {
     (void)state;
-    a_job_is_found_exactly(&mpis[0]);
+    a_job_is_found_exactly(&mpis[0], 2);
 }
 
 static void a_job_of_open_mpi_is_found_exactly(void **state)
 {
     (void)state;
-    a_job_is_found_exactly(&mpis[1]);
+    a_job_is_found_exactly(&mpis[1], 2);
+}
+
+static void jobs_in_fortran_are_found_exactly(void **state)
+{
+    (void)state;
+    for (int i = 2; i < 4; i++)
+        a_job_is_found_exactly(&mpis[i], 1);
 }
 
 int main(void)
@@ -102,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_of_mpich_is_found_exactly),
         cmocka_unit_test(a_job_of_open_mpi_is_found_exactly),
+        cmocka_unit_test(jobs_in_fortran_are_found_exactly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,89 +1,34 @@
 /* mpi.c -- time in MPI, and MPI-IO, for whichever MPI the program has.
  *
- * Handles are integers in one MPI and pointers in the other; both fit a machine word, and a word is
- * passed through as it came. The functions are found when they are first called, so that the
- * library needs no MPI. What an MPI calls inside itself is not counted again.
+ * The functions are found when they are first called, so that the library needs no MPI.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <time.h>
 
-#include "lib_priv.h"
+#include "mpi_priv.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-typedef uintptr_t word;
-
-LIB_HOT struct lib_call mpi_begin(enum prof_op op, uint32_t row)
-{
-    struct lib_call c = {.slot = lib_slot()};
-
-    if (c.slot && c.slot->mpi_flight)
-        c.slot = NULL; /* inside another MPI call */
-    if (!c.slot)
-        return c;
-    lib_move(&c, row);
-    if (lib_unlikely(lib.callers))
-        c.slot->mpi_path =
-            lib_caller_row(__builtin_frame_address(0), __builtin_return_address(0)) + 1;
-    __atomic_store_n(&c.slot->mpi_flight, prof_flight(op, row), __ATOMIC_RELAXED);
-    if (lib.clock)
-        c.t0 = lib_clock_begin(LIB_BIG, false);
-    return c;
-}
-
-static void mpi_end(struct lib_call *c, enum prof_op op, uint64_t bytes)
-{
-    if (!c->slot)
-        return;
-    __atomic_store_n(&c->slot->mpi_flight, 0, __ATOMIC_RELAXED);
-    c->slot->path = 0; /* what it did to storage was told */
-    lib_end(c, op, (int64_t)bytes);
-}
-
-/* Of `count` elements of a type, as MPI says. */
-static uint64_t bytes_of(word count, word type)
+uint64_t lib_mpi_bytes(int count, lib_word type)
 {
     static void *find;
-    int size = 0, n = (int)count;
-    int (*type_size)(word, int *) =
-        (int (*)(word, int *))(find ? find : lib_find(&find, "MPI_Type_size"));
+    int size = 0;
+    int (*type_size)(lib_word, int *) =
+        (int (*)(lib_word, int *))(find ? find : lib_find(&find, "MPI_Type_size"));
 
-    return n > 0 && !type_size(type, &size) && size > 0 ? (uint64_t)n * (uint64_t)size : 0;
+    return count > 0 && !type_size(type, &size) && size > 0 ? (uint64_t)count * (uint64_t)size : 0;
 }
 
-#define P0 void
-#define P1 word a
-#define P2 P1, word b
-#define P3 P2, word c
-#define P4 P3, word d
-#define P5 P4, word e
-#define P6 P5, word f
-#define P7 P6, word g
-#define P8 P7, word h
-#define P9 P8, word i
-#define P12 P9, word j, word k, word l
-#define A0
-#define A1 a
-#define A2 A1, b
-#define A3 A2, c
-#define A4 A3, d
-#define A5 A4, e
-#define A6 A5, f
-#define A7 A6, g
-#define A8 A7, h
-#define A9 A8, i
-#define A12 A9, j, k, l
-
-#define AROUND(name, n, op, row, bytes)                         \
-    int name(P##n);                                             \
-    LIB_API int name(P##n)                                      \
-    {                                                           \
-        struct lib_call call = mpi_begin(op, row);              \
-        int result = LIB_REAL(name)(A##n);                      \
-                                                                \
-        mpi_end(&call, op, call.slot && !result ? (bytes) : 0); \
-        return result;                                          \
+#define AROUND(name, n, op, row, bytes)                             \
+    int name(P##n);                                                 \
+    LIB_API int name(P##n)                                          \
+    {                                                               \
+        struct lib_call call = lib_mpi_begin(op, row);              \
+        int result = LIB_REAL(name)(A##n);                          \
+                                                                    \
+        lib_mpi_end(&call, op, call.slot && !result ? (bytes) : 0); \
+        return result;                                              \
     }
 
 /* Communication: time. */
@@ -141,8 +86,8 @@ TALK(Win_unlock, 2)
 TALK(Finalize, 0)
 
 /* MPI-IO. (file, buffer, count, type, ...) and (file, offset, buffer, count, type, ...) */
-#define IO(name, n, op, row) AROUND(MPI_File_##name, n, op, row, bytes_of(c, d))
-#define IO_AT(name, n, op, row) AROUND(MPI_File_##name, n, op, row, bytes_of(d, e))
+#define IO(name, n, op, row) AROUND(MPI_File_##name, n, op, row, lib_mpi_bytes((int)c, d))
+#define IO_AT(name, n, op, row) AROUND(MPI_File_##name, n, op, row, lib_mpi_bytes((int)d, e))
 #define ALONE PROF_ROW_MPI
 #define TOGETHER PROF_ROW_MPI_COLL
 IO(read, 5, PROF_READ, ALONE)
@@ -176,16 +121,15 @@ AROUND(MPI_File_set_view, 6, PROF_OPEN, TOGETHER, 0)
 AROUND(MPI_File_set_size, 2, PROF_OPEN, TOGETHER, 0)
 AROUND(MPI_File_preallocate, 2, PROF_OPEN, TOGETHER, 0)
 
-/* Who we are, as soon as MPI knows. */
-static void started(void)
+void lib_mpi_started(void)
 {
     static void *find_rank, *find_size;
     /* A variable: the program may hold the only live copy of it. */
     void *here = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
     void *open_mpi = here ? here : lib_look("ompi_mpi_comm_world");
-    word world = open_mpi ? (word)open_mpi : 0x44000000;
-    int (*rank)(word, int *) = (int (*)(word, int *))lib_find(&find_rank, "MPI_Comm_rank");
-    int (*size)(word, int *) = (int (*)(word, int *))lib_find(&find_size, "MPI_Comm_size");
+    lib_word world = open_mpi ? (lib_word)open_mpi : 0x44000000;
+    int (*rank)(lib_word, int *) = (int (*)(lib_word, int *))lib_find(&find_rank, "MPI_Comm_rank");
+    int (*size)(lib_word, int *) = (int (*)(lib_word, int *))lib_find(&find_size, "MPI_Comm_size");
     int r = -1, n = -1;
     struct timespec t;
 
@@ -198,17 +142,17 @@ static void started(void)
     lib.head->mpi = 1;
 }
 
-#define INIT(name, n)                                              \
-    int name(P##n);                                                \
-    LIB_API int name(P##n)                                         \
-    {                                                              \
-        struct lib_call call = mpi_begin(PROF_META, PROF_ROW_MPI); \
-        int result = LIB_REAL(name)(A##n);                         \
-                                                                   \
-        mpi_end(&call, PROF_META, 0);                              \
-        if (!result)                                               \
-            started();                                             \
-        return result;                                             \
+#define INIT(name, n)                                                  \
+    int name(P##n);                                                    \
+    LIB_API int name(P##n)                                             \
+    {                                                                  \
+        struct lib_call call = lib_mpi_begin(PROF_META, PROF_ROW_MPI); \
+        int result = LIB_REAL(name)(A##n);                             \
+                                                                       \
+        lib_mpi_end(&call, PROF_META, 0);                              \
+        if (!result)                                                   \
+            lib_mpi_started();                                         \
+        return result;                                                 \
     }
 
 INIT(MPI_Init, 2)

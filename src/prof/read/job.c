@@ -20,6 +20,9 @@ static const char *const metric_names[PROF_METRICS] = {
     [PROF_M_MPIIO_TIME] = "mpiio_time",
     [PROF_M_MPIIO_READ] = "mpiio_read_bytes",
     [PROF_M_MPIIO_WRITE] = "mpiio_write_bytes",
+    [PROF_M_MPIIO_COLL_TIME] = "mpiio_collective_time",
+    [PROF_M_MPIIO_COLL_READ] = "mpiio_collective_read_bytes",
+    [PROF_M_MPIIO_COLL_WRITE] = "mpiio_collective_write_bytes",
     [PROF_M_INFLIGHT] = "inflight"};
 static const char *const metric_units[PROF_METRICS] = {
 #define X(name, unit) unit,
@@ -30,6 +33,9 @@ static const char *const metric_units[PROF_METRICS] = {
     [PROF_M_MPIIO_TIME] = "ns",
     [PROF_M_MPIIO_READ] = "B",
     [PROF_M_MPIIO_WRITE] = "B",
+    [PROF_M_MPIIO_COLL_TIME] = "ns",
+    [PROF_M_MPIIO_COLL_READ] = "B",
+    [PROF_M_MPIIO_COLL_WRITE] = "B",
     [PROF_M_INFLIGHT] = ""};
 
 const char *prof_metric_name(const struct prof_job *j, unsigned metric)
@@ -201,6 +207,11 @@ static bool metrics_of(double *m, const struct prof_name *name, const double *wo
     m[PROF_M_MPI_TIME] = m[PROF_M_MPIIO_TIME] + word[PROF_TIME + PROF_META];
     m[PROF_M_MPIIO_READ] = word[PROF_BYTES + PROF_READ];
     m[PROF_M_MPIIO_WRITE] = word[PROF_BYTES + PROF_WRITE];
+    if (name->kind == PROF_K_MPI_COLL) {
+        m[PROF_M_MPIIO_COLL_TIME] = m[PROF_M_MPIIO_TIME];
+        m[PROF_M_MPIIO_COLL_READ] = m[PROF_M_MPIIO_READ];
+        m[PROF_M_MPIIO_COLL_WRITE] = m[PROF_M_MPIIO_WRITE];
+    }
     return true;
 }
 

@@ -22,6 +22,9 @@ enum prof_metric {
     PROF_M_MPIIO_TIME,
     PROF_M_MPIIO_READ,
     PROF_M_MPIIO_WRITE,
+    PROF_M_MPIIO_COLL_TIME, /* of MPI-IO the part that is collective */
+    PROF_M_MPIIO_COLL_READ,
+    PROF_M_MPIIO_COLL_WRITE,
     PROF_M_COUNTER, /* + which of the job's counters */
     PROF_M_INFLIGHT = PROF_M_COUNTER + PROF_COUNTERS,
     PROF_METRICS
