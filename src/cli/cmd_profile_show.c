@@ -80,6 +80,20 @@ static const struct section {
      " bytes_written AS written_b, io_ns / 1e9 AS io_s FROM rank_stat"
      " ORDER BY bytes_read + bytes_written DESC, app, rank LIMIT ?1",
      true},
+    {"mpi", "MPI",
+     "SELECT substr(entity, 5) AS app,"
+     " CAST(sum(value) FILTER (WHERE metric = 'mpi_calls') AS INTEGER) AS calls,"
+     " sum(value) FILTER (WHERE metric = 'mpi_time') / 1e9 AS mpi_s,"
+     " sum(value) FILTER (WHERE metric = 'mpiio_time') / 1e9 AS io_s,"
+     " sum(value) FILTER (WHERE metric = 'mpiio_collective_time') / 1e9 AS coll_io_s,"
+     " CAST(sum(value) FILTER (WHERE metric = 'mpiio_read_bytes') AS INTEGER) AS read_b,"
+     " CAST(sum(value) FILTER (WHERE metric = 'mpiio_collective_read_bytes') AS INTEGER)"
+     " AS coll_read_b,"
+     " CAST(sum(value) FILTER (WHERE metric = 'mpiio_write_bytes') AS INTEGER) AS written_b,"
+     " CAST(sum(value) FILTER (WHERE metric = 'mpiio_collective_write_bytes') AS INTEGER)"
+     " AS coll_written_b"
+     " FROM slice WHERE entity LIKE 'app:%' AND metric LIKE 'mpi%' GROUP BY entity",
+     false},
     {"counters", "counters",
      "SELECT metric AS counter, CAST(sum(value) AS INTEGER) AS total FROM slice"
      " WHERE entity LIKE 'app:%' AND unit = 'events' GROUP BY metric",
@@ -91,11 +105,16 @@ static const struct section {
 
 enum { NSECTIONS = sizeof sections / sizeof sections[0], COLUMNS = 400 };
 
-/* One curve: what all jobs together moved in each slice, in MB/s. Long runs are drawn with
- * several slices in one point. */
+/* One curve: what a job moved in each slice, in MB/s. Long runs are drawn with several slices in
+ * one point. */
 struct curve {
     struct report_point *point;
     size_t n;
+};
+
+/* Time as the run file has it. */
+struct span {
+    double slice_ns, end_ns, epoch_ns;
 };
 
 static bool number(struct run_reader *r, const char *sql, double *ret, struct wr_err *err)
@@ -106,11 +125,12 @@ static bool number(struct run_reader *r, const char *sql, double *ret, struct wr
     return run_number(r, sql, ret, &found, err);
 }
 
-static bool read_curve(struct curve *ret, struct run_reader *r, const char *metric, double slice_ns,
-                       double end_ns, struct wr_err *err)
+static bool read_curve(struct curve *ret, struct run_reader *r, const char *app, const char *metric,
+                       const struct span *t, struct wr_err *err)
 {
-    const char *args[] = {metric};
-    size_t slices = (size_t)(end_ns / slice_ns + 0.5);
+    const char *args[] = {app, metric};
+    double slice_ns = t->slice_ns;
+    size_t slices = (size_t)(t->end_ns / slice_ns + 0.5);
     size_t each = slices / COLUMNS + 1, n = slices / each + 1;
     struct curve c = {.point = wr_zalloc(n + 1, sizeof *c.point), .n = n + 1};
     struct run_rows *q;
@@ -119,9 +139,8 @@ static bool read_curve(struct curve *ret, struct run_reader *r, const char *metr
     for (size_t i = 0; i <= n; i++)
         c.point[i].x = (double)i * (double)each * slice_ns / 1e9;
     ok = run_query(&q, r,
-                   "SELECT t_ns, sum(value) FROM slice WHERE entity LIKE 'app:%' AND metric = ?1"
-                   " GROUP BY t_ns",
-                   args, 1, err);
+                   "SELECT t_ns, value FROM slice WHERE entity = 'app:' || ?1 AND metric = ?2",
+                   args, 2, err);
     while (ok && (ok = run_rows_next(q, &more, err)) && more) {
         double at = run_rows_real(q, 0) / slice_ns / (double)each;
 
@@ -139,21 +158,12 @@ static bool read_curve(struct curve *ret, struct run_reader *r, const char *metr
     return ok;
 }
 
-static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, struct wr_err *err)
+static bool draw_job(FILE *out, struct run_reader *r, const char *app, const struct span *t,
+                     bool ascii, struct wr_err *err)
 {
     struct curve w = {0}, d = {0};
-    double slice_ns, end_ns, epoch_ns;
-
-    if (!number(r, "SELECT value FROM summary WHERE key = 'slice_ns'", &slice_ns, err) ||
-        !number(r, "SELECT value FROM summary WHERE key = 'epoch_ns'", &epoch_ns, err) ||
-        !number(r, "SELECT max(t_ns + dt_ns) FROM slice", &end_ns, err))
-        return false;
-    if (slice_ns <= 0 || end_ns <= 0 || end_ns / slice_ns > 1e8) {
-        fputs("no storage was touched\n", out);
-        return true;
-    }
-    bool ok = read_curve(&w, r, "write_bytes", slice_ns, end_ns, err) &&
-              read_curve(&d, r, "read_bytes", slice_ns, end_ns, err);
+    bool ok = read_curve(&w, r, app, "write_bytes", t, err) &&
+              read_curve(&d, r, app, "read_bytes", t, err);
 
     if (ok) {
         struct report_series series[] = {
@@ -163,18 +173,56 @@ static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, str
                                      .y = {.label = "MB/s", .zero = true},
                                      .series = series,
                                      .nseries = 2};
-        struct report_text_style style = cli_style(out, o->ascii);
+        struct report_text_style style = cli_style(out, ascii);
         struct wr_str text = {0};
-        char utc[WR_CLOCK_TEXT];
 
-        wr_clock_utc_of(utc, (int64_t)(epoch_ns / 1e9));
         style.height = style.height ? style.height : 14;
         report_chart_text(&chart, &style, &text);
-        fprintf(out, "slices of %.6g s from %s on\n\n%s", slice_ns / 1e9, utc, wr_str_get(&text));
+        fputs(wr_str_get(&text), out);
         wr_str_fini(&text);
     }
     free(w.point);
     free(d.point);
+    return ok;
+}
+
+/* A time line for each job, those that moved most when there are many. */
+static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, struct wr_err *err)
+{
+    struct span t = {0};
+    double jobs;
+    struct run_rows *q;
+    bool ok, more = false;
+
+    if (!number(r, "SELECT value FROM summary WHERE key = 'slice_ns'", &t.slice_ns, err) ||
+        !number(r, "SELECT value FROM summary WHERE key = 'epoch_ns'", &t.epoch_ns, err) ||
+        !number(r, "SELECT count(*) FROM app_stat", &jobs, err) ||
+        !number(r, "SELECT max(t_ns + dt_ns) FROM slice", &t.end_ns, err))
+        return false;
+    if (t.slice_ns <= 0 || t.end_ns <= 0 || t.end_ns / t.slice_ns > 1e8) {
+        fputs("no storage was touched\n", out);
+        return true;
+    }
+    char utc[WR_CLOCK_TEXT];
+
+    wr_clock_utc_of(utc, (int64_t)(t.epoch_ns / 1e9));
+    fprintf(out, "slices of %.6g s from %s on\n\n", t.slice_ns / 1e9, utc);
+    ok = run_query(&q, r,
+                   "SELECT CAST(app AS TEXT), name FROM app_stat"
+                   " ORDER BY ifnull(bytes_read, 0) + ifnull(bytes_written, 0) DESC, app LIMIT 8",
+                   NULL, 0, err);
+    if (!ok)
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more) {
+        if (jobs > 1)
+            fprintf(out, "job %s\n", run_rows_text(q, 1, NULL));
+        ok = draw_job(out, r, run_rows_text(q, 0, NULL), &t, o->ascii, err);
+        if (!ok)
+            break;
+        if (jobs > 1)
+            fputc('\n', out);
+    }
+    run_rows_close(q);
     return ok;
 }
 
