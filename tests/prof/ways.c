@@ -694,6 +694,28 @@ static void *work_little(void *arg)
 }
 
 /* More threads than there are slots, one after the other. */
+/* A thread with the least stack there is. */
+static void *on_little(void *arg)
+{
+    (void)arg;
+    int fd = file(0);
+
+    fill(fd);
+    close(fd);
+    return NULL;
+}
+
+static void way_small_stack(void)
+{
+    pthread_attr_t attr;
+    pthread_t t;
+
+    must(!pthread_attr_init(&attr) &&
+         !pthread_attr_setstacksize(&attr, (size_t)sysconf(_SC_THREAD_STACK_MIN)));
+    must(!pthread_create(&t, &attr, on_little, NULL));
+    pthread_join(t, NULL);
+}
+
 static void way_many_threads(void)
 {
     int fd = file(0);
@@ -1033,7 +1055,7 @@ static void way_files(void)
     X(sendfile) X(copy_file_range) X(splice) X(fallocate) X(sync) X(open) X(aio_write) \
     X(aio_read) X(lio_listio) X(libaio) X(io_uring) X(mmap) X(mmap_end) X(dup) X(unlinked) \
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
-    X(many_threads) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
+    X(many_threads) X(small_stack) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
     X(files) X(own_files) X(callers) X(descriptors) X(self)
 /* clang-format on */

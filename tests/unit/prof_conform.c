@@ -243,6 +243,36 @@ static void a_directory_that_is_not_there_costs_one_warning(void **state)
     lab_close(&l);
 }
 
+/* Before and behind another library that wraps a call and hands it on. */
+static void another_preloaded_library_keeps_its_place(void **state)
+{
+    char other[PATH_MAX], ours[PATH_MAX];
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    assert_non_null(realpath("lib/libprof-empty.so", other));
+    snprintf(ours, sizeof ours, "%s", l.lib);
+    for (int first = 0; first < 2; first++) {
+        struct wr_str said = {0};
+        struct wr_err err = {0};
+        struct prof_job j = {0};
+
+        snprintf(l.lib, sizeof l.lib, "%.2000s:%.2000s", first ? ours : other,
+                 first ? other : ours);
+        assert_int_equal(by_hand(&l, l.profiles, "pwrite", &said), 0);
+        assert_string_equal(wr_str_get(&said), "");
+        assert_true(prof_job_read(&j, l.profiles, &err));
+        assert_true(lab_total(&j, PROF_W_write_bytes) == 1 << 20);
+        assert_true(lab_total(&j, PROF_W_write_calls) == 256);
+        prof_job_fini(&j);
+        lab_clear(l.profiles);
+        wr_str_fini(&said);
+    }
+    lab_clear(l.data);
+    lab_close(&l);
+}
+
 static void preloaded_by_hand_a_job_is_profiled_too(void **state)
 {
     struct wr_str said = {0};
@@ -388,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_do_the_same_with_and_without_the_library),
         cmocka_unit_test(a_directory_that_is_not_there_costs_one_warning),
+        cmocka_unit_test(another_preloaded_library_keeps_its_place),
         cmocka_unit_test(preloaded_by_hand_a_job_is_profiled_too),
         cmocka_unit_test(a_setuid_program_is_left_alone),
         cmocka_unit_test(a_full_disk_costs_records_but_not_the_job),

@@ -76,6 +76,7 @@ static const struct way {
     W("system", 0, MIB, ANY, CHUNKS, ANY, .processes = ANY),
     W("threads", 0, 8 * MIB, 0, 8 * CHUNKS, 1),
     W("many_threads", 0, MIB, 0, 2048, 1),
+    W("small_stack", 0, MIB, 0, CHUNKS, 1),
     W("inherited", 0, MIB, 0, CHUNKS, 1),
     W("stdout", 0, MIB, 0, LINES, 1),
     W("_exit", 0, MIB, 0, CHUNKS, 1),
