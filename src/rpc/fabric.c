@@ -544,6 +544,8 @@ static bool fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 const struct rpc_transport rpc_fabric = {
     .name = "fabric",
     .summary = "libfabric: any provider with reliable datagrams and RMA",
+    .looks = 8,
+    .kernel_wakes = true,
     .open = fabric_open,
     .close = fabric_close,
     .address = fabric_address,

@@ -51,26 +51,42 @@ struct rpc_opts {
 
 /* ---- waiting ---- */
 
+/* Whether looking or sleeping is the shorter wait depends on who else wants the processor: letting
+ * others run is quick among one's own, but hands the processor to strangers for milliseconds. So
+ * adaptive measures: it waits one way for a number of times, now and then a few times the
+ * other way, and goes on with what was shorter. */
+struct rpc_trial {
+    uint64_t began_ns; /* of this wait, after the first looks; 0: none */
+    uint64_t sum_ns;   /* of the waits of this series */
+    uint32_t n, length;
+    bool sleeps, on_trial;     /* how this series waits; is it to try the other way? */
+    uint32_t mean_ns[2];       /* of the last series that looked, and that slept; 0: none yet */
+    uint32_t series, patience; /* until the other way is tried again, and then */
+};
+
 struct rpc_waiter {
-    enum rpc_wait policy; /* nap, once it turned out that what was asked for does not sleep */
+    enum rpc_wait asked,
+        policy; /* nap, once it turned out that what was asked for does not sleep */
     bool crowded;
-    uint64_t spin_ns, last_ns; /* last_ns: when something happened; 0: not yet asked */
+    uint64_t spin_ns;
+    struct rpc_trial trial;
     uint32_t rounds;
     uint32_t in_vain; /* sleeps since something happened */
     uint64_t nap_ns;  /* the next one */
     uint64_t sleeps;
-    uint64_t trial_wall_ns, trial_cpu_ns; /* of sleeps in vain */
+    uint64_t vain_wall_ns, vain_cpu_ns; /* of sleeps in vain */
 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o);
 /* Nothing happened: wait a little, at most until the timeout. `busy`: something is under way that
  * would not wake us, so do not sleep long. */
 void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy);
+void rpc_waiter_learn(struct rpc_waiter *w);
 static inline void rpc_waiter_happened(struct rpc_waiter *w)
 {
+    if (w->trial.began_ns || w->in_vain)
+        rpc_waiter_learn(w);
     w->rounds = 0;
-    w->in_vain = 0;
-    w->last_ns = 0;
 }
 
 /* Does waiting really sleep? Sleeps for a moment and looks at the processor time spent; if not,

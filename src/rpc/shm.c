@@ -475,6 +475,7 @@ static bool shm_blocks(struct rpc_ep *ep)
 const struct rpc_transport rpc_shm = {
     .name = "shm",
     .summary = "memory shared by the processes of a node",
+    .looks = 64,
     .open = shm_open_ep,
     .close = shm_close,
     .address = shm_address,

@@ -48,6 +48,10 @@ struct rpc_ep {
 
 struct rpc_transport {
     const char *name, *summary;
+    uint32_t looks; /* progress() in vain before letting others run: a few microseconds */
+    /* Messages go through the kernel, which wakes sleepers by the way; else to wake one is a system
+     * call more, and two that both sleep are slower than two that look, whatever one tries. */
+    bool kernel_wakes;
     bool (*open)(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err);
     void (*close)(struct rpc_ep *ep);
     void (*address)(struct rpc_ep *ep, char into[RPC_ADDRESS]);

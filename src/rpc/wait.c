@@ -6,13 +6,18 @@
 
 const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
-enum { LOOKS = 64, POLL_LOOKS = 8, NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000 };
-enum { TRIAL_NS = 10000000 };
+enum { POLL_LOOKS = 8, ASK_TIME = 4 };
+enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
+enum { VAIN_NS = 20000000 };
+enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
 {
-    *w = (struct rpc_waiter){
-        .policy = o->wait, .crowded = o->crowded, .spin_ns = 1000ull * o->spin_us};
+    *w = (struct rpc_waiter){.asked = o->wait,
+                             .policy = o->wait,
+                             .crowded = o->crowded,
+                             .spin_ns = 1000ull * o->spin_us,
+                             .trial = {.length = SERIES, .patience = PATIENCE}};
 }
 
 static void pause_a_little(void)
@@ -23,6 +28,8 @@ static void pause_a_little(void)
     __asm__ volatile("yield");
 #endif
 }
+
+/* ---- sleeping ---- */
 
 static void nap(struct rpc_waiter *w, uint64_t most_ns)
 {
@@ -40,22 +47,23 @@ static void sleep_watched(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t time
     uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
 
     ep->t->wait(ep, timeout_ns);
-    w->trial_wall_ns += wr_clock_ns() - wall;
-    w->trial_cpu_ns += wr_clock_cpu_ns() - cpu;
-    if (w->trial_cpu_ns < TRIAL_NS && w->trial_wall_ns < 10ull * TRIAL_NS)
+    w->vain_wall_ns += wr_clock_ns() - wall;
+    w->vain_cpu_ns += wr_clock_cpu_ns() - cpu;
+    if (w->vain_cpu_ns < VAIN_NS && w->vain_wall_ns < 10ull * VAIN_NS)
         return;
     /* One that never sleeps may still get little of a busy machine. */
-    if (w->trial_cpu_ns > w->trial_wall_ns / 16)
-        w->policy = RPC_NAP;
-    w->trial_wall_ns = w->trial_cpu_ns = 0;
+    w->policy = w->vain_cpu_ns > w->vain_wall_ns / 16 ? RPC_NAP : w->asked;
+    w->vain_wall_ns = w->vain_cpu_ns = 0;
 }
 
 static void sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
     uint64_t most = busy && timeout_ns > NAP_NS ? NAP_NS : timeout_ns;
+    /* What did not sleep while a connection came or went may do so afterwards. */
+    bool again = w->asked != RPC_NAP && ep->t->blocks(ep) && w->in_vain % NAPS == NAPS - 1;
 
     w->sleeps++;
-    if (w->policy == RPC_NAP)
+    if (w->policy == RPC_NAP && !again)
         nap(w, most);
     else if (w->in_vain && !busy)
         sleep_watched(w, ep, most);
@@ -64,44 +72,93 @@ static void sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_
     w->in_vain++;
 }
 
-static void look_again(struct rpc_waiter *w)
+/* ---- looking or sleeping ---- */
+
+static void next_series(struct rpc_trial *t)
 {
-    if (!w->crowded && w->rounds < LOOKS) {
+    /* Who sleeps must be woken, which costs the other side. What was never tried counts as short.
+     */
+    bool sleeps = 2ull * t->mean_ns[1] < t->mean_ns[0];
+
+    if (t->on_trial) {
+        bool won = t->sleeps == sleeps;
+
+        t->patience = won                           ? PATIENCE
+                      : t->patience < PATIENCE_MOST ? 2 * t->patience
+                                                    : PATIENCE_MOST;
+        t->series = t->patience;
+    }
+    t->on_trial = !t->on_trial && !t->series;
+    t->series -= t->series > 0;
+    t->sleeps = t->on_trial ? !sleeps : sleeps;
+    t->length = t->on_trial ? TRIAL : SERIES;
+    t->n = 0;
+    t->sum_ns = 0;
+}
+
+void rpc_waiter_learn(struct rpc_waiter *w)
+{
+    struct rpc_trial *t = &w->trial;
+
+    w->in_vain = 0;
+    w->vain_wall_ns = w->vain_cpu_ns = 0;
+    if (!t->began_ns)
+        return;
+    uint64_t took = wr_clock_ns() - t->began_ns;
+
+    t->began_ns = 0;
+    if (took > LONGEST_NS) { /* nobody called */
+        if (t->sleeps)
+            return;
+        took = LONGEST_NS;
+    }
+    t->sum_ns += took;
+    t->n++;
+    bool hopeless = t->on_trial && t->sum_ns > 4ull * TRIAL * t->mean_ns[!t->sleeps];
+
+    if (t->n < t->length && !hopeless)
+        return;
+    t->mean_ns[t->sleeps] = (uint32_t)(t->sum_ns / t->n) + 1;
+    next_series(t);
+}
+
+static void look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+{
+    struct rpc_trial *t = &w->trial;
+
+    if (!w->crowded && w->rounds < ep->t->looks) {
         pause_a_little();
         return;
     }
-    sched_yield();
+    if (!t->began_ns)
+        t->began_ns = wr_clock_ns();
+    bool sleeps = t->sleeps && w->policy == RPC_ADAPTIVE && ep->t->kernel_wakes;
+
+    /* Asking for the time costs more than a look. */
+    if (!sleeps && w->rounds % ASK_TIME == 0)
+        sleeps = wr_clock_ns() - t->began_ns > w->spin_ns;
+    if (sleeps)
+        sleep_now(w, ep, timeout_ns, busy);
+    else
+        sched_yield();
 }
 
 void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
     w->rounds++;
-    if (w->policy == RPC_BLOCK) {
-        sleep_now(w, ep, timeout_ns, busy);
-        return;
-    }
     if (w->policy == RPC_POLL) {
         /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || (w->rounds > LOOKS && w->rounds % POLL_LOOKS == 0))
+        if (w->crowded || (w->rounds > ep->t->looks && w->rounds % POLL_LOOKS == 0))
             sched_yield();
         else
             pause_a_little();
-        return;
-    }
-    if (w->in_vain) {
+    } else if (w->policy == RPC_BLOCK || w->in_vain)
         sleep_now(w, ep, timeout_ns, busy);
-        return;
-    }
-    look_again(w);
-    if (w->rounds % 16) /* asking for the time costs more than a look */
-        return;
-    uint64_t now = wr_clock_ns();
-
-    if (!w->last_ns)
-        w->last_ns = now;
-    else if (now - w->last_ns > w->spin_ns)
-        sleep_now(w, ep, timeout_ns, busy);
+    else
+        look_or_sleep(w, ep, timeout_ns, busy);
 }
+
+/* ---- does sleeping sleep? ---- */
 
 static bool sleeps_once(struct rpc_ep *ep)
 {
