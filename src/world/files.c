@@ -150,7 +150,7 @@ static void homes_nearest(struct world_files *f, const struct place *place, cons
     uint32_t *first, *node = by_group(place, &first);
 
     for (uint32_t g = 0; g < place->ngroups; g++) {
-        uint32_t clients = 0, at = 0, server, n;
+        uint32_t clients = 0, at = 0, server = 0, n = 0;
 
         servers_near(f, place, g, &server, &n);
         for (uint32_t i = first[g]; i < first[g + 1]; i++)
