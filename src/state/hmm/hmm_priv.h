@@ -74,8 +74,6 @@ const struct hmm_kernels *hmm_kernels_plain(void);
 const struct hmm_kernels *hmm_kernels_avx2(void);
 const struct hmm_kernels *hmm_kernels_avx512(void);
 const struct hmm_kernels *hmm_kernels_best(void);
-/* Those this processor can run, best first; ends with NULL. */
-void hmm_kernels_all(const struct hmm_kernels *ret[4]);
 
 /* The classes of the bound data's steps under the rates of `m`. */
 void hmm_work_classes(struct hmm_work *w, const struct hmm_model *m);

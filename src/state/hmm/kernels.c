@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "hmm_priv.h"
+#include "state/hmm/work.h"
 
 static double emit(double *b, const double *x, size_t n, const struct hmm_normal *e, int k)
 {
@@ -32,7 +33,8 @@ const struct hmm_kernels *hmm_kernels_plain(void)
     return &table;
 }
 
-void hmm_kernels_all(const struct hmm_kernels *ret[4])
+/* Those this processor can run, best first; ends with NULL. */
+static void list(const struct hmm_kernels *ret[4])
 {
     int n = 0;
 
@@ -51,6 +53,20 @@ const struct hmm_kernels *hmm_kernels_best(void)
 {
     const struct hmm_kernels *all[4];
 
-    hmm_kernels_all(all);
+    list(all);
     return all[0];
+}
+
+const char *hmm_work_kernels(struct hmm_work *w, int index)
+{
+    const struct hmm_kernels *all[4];
+    int n = 0;
+
+    list(all);
+    while (n < index && all[n])
+        n++;
+    if (!all[n])
+        return NULL;
+    w->kernels = all[n];
+    return all[n]->name;
 }

@@ -43,6 +43,10 @@ struct hmm_work {
 bool hmm_work_init(struct hmm_work *w, size_t cap, size_t steps_cap, int k_cap);
 void hmm_work_fini(struct hmm_work *w);
 
+/* Chooses among the kernels that this processor can run, best first (which is what a new one has);
+ * returns their name, NULL when there are no more. */
+const char *hmm_work_kernels(struct hmm_work *w, int index);
+
 /* `d` must stay as it is until the next bind; d->n <= cap. */
 void hmm_work_bind(struct hmm_work *w, const struct hmm_data *d);
 
