@@ -274,11 +274,15 @@ static void print_view(const struct view *v, FILE *out, bool qq)
 {
     fprintf(out, "%s: %zu latencies, median %s, 5 %% below %s, 5 %% above %s\n", v->s->name,
             v->s->n, state_text_s(v->q[2]).s, state_text_s(v->q[0]).s, state_text_s(v->q[4]).s);
-    fprintf(out, "level: KPSS statistic %.4g, p %s%.3g (below 0.05: it moves)\n", v->kpss.statistic,
-            v->kpss.p <= 0.01  ? "<= "
-            : v->kpss.p >= 0.1 ? ">= "
-                               : "",
-            v->kpss.p);
+    if (isnan(v->kpss.p))
+        fprintf(out, "level: too few latencies that differ to tell whether it moves\n");
+    else
+        fprintf(out, "level: KPSS statistic %.4g, p %s%.3g (below 0.05: it moves)\n",
+                v->kpss.statistic,
+                v->kpss.p <= 0.01  ? "<= "
+                : v->kpss.p >= 0.1 ? ">= "
+                                   : "",
+                v->kpss.p);
     fprintf(out, "density of log10: bandwidth %.4g, %zu hills, valleys at", v->density.h,
             v->density.nmaxima);
     for (size_t i = 0; i < v->density.nminima; i++)

@@ -80,12 +80,10 @@ static size_t lower(const struct stat_kde *k, double x)
     return a;
 }
 
-/* Density and slope; kernels further than 9 h away are below 1e-17 of one nearby. Far from all
- * values the nearest still counts, so that valleys have a floor. */
-static double evaluate(const struct stat_kde *k, double x, double *ret_slope)
+/* Sums of kernels no further than `reach` away, and of their slopes. */
+static double sum_within(const struct stat_kde *k, double x, double reach, double *ret_slope)
 {
-    const double norm = 0.39894228040143267794 / k->h;
-    size_t from = lower(k, x - 9 * k->h), to = lower(k, x + 9 * k->h);
+    size_t from = lower(k, x - reach), to = lower(k, x + reach);
     double f = 0, g = 0;
 
     if (from == to) {
@@ -98,7 +96,21 @@ static double evaluate(const struct stat_kde *k, double x, double *ret_slope)
         f += e;
         g -= z * e;
     }
-    *ret_slope = g * norm / k->h;
+    *ret_slope = g;
+    return f;
+}
+
+/* Density and slope. A kernel further than 9 h away is below 1e-17; where that is not little, all
+ * are added that a double can hold. Further still from all values the nearest count, so that
+ * valleys have a floor. */
+static double evaluate(const struct stat_kde *k, double x, double *ret_slope)
+{
+    const double norm = 0.39894228040143267794 / k->h;
+    double slope, f = sum_within(k, x, 9 * k->h, &slope);
+
+    if (f < 1e-12)
+        f = sum_within(k, x, 38 * k->h, &slope);
+    *ret_slope = slope * norm / k->h;
     return f * norm;
 }
 

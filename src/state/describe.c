@@ -193,7 +193,7 @@ struct state_kpss state_stationarity(const double *latency, size_t n)
         long_run += (lag ? 2 * (1 - (double)lag / (double)(lags + 1)) : 1) * c / (double)n;
     }
     free(e);
-    if (n < 8 || !(long_run > 0))
+    if (n < 8 || !(long_run > 1e-24 * (1 + mean * mean))) /* what rounding leaves of a constant */
         return r;
     r.statistic = partial / ((double)n * (double)n) / long_run;
     r.p = r.statistic <= table[0].statistic ? 0.1 : 0.01;

@@ -13,7 +13,7 @@
 #include "state/hmm/hmm.h"
 #include "state/probes.h"
 
-enum { STATE_CUTS = 16 };
+enum { STATE_CUTS = 256 };
 
 struct state_density {
     enum stat_bandwidth rule;

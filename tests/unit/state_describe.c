@@ -212,6 +212,33 @@ static void a_moving_level_is_not_stationary(void **state)
     }
     assert_true(state_stationarity(stays, N).p > 0.05);
     assert_true(state_stationarity(moves, N).p <= 0.01);
+    for (int i = 0; i < N; i++)
+        stays[i] = 0.005;
+    assert_true(isnan(state_stationarity(stays, N).p)); /* nothing differs: nothing to test */
+}
+
+/* Clusters so far apart that the density between them is next to nothing. */
+static void every_valley_is_found_and_lies_halfway(void **state)
+{
+    (void)state;
+    enum { CLUSTERS = 40, EACH = 25 };
+    double latency[CLUSTERS * EACH];
+    struct state_density d;
+
+    for (int i = 0; i < CLUSTERS * EACH; i++)
+        latency[i] = pow(10, -6 + i / EACH * 0.3 + (i % EACH - EACH / 2) * 1e-3);
+    state_density_of(&d, latency, CLUSTERS * EACH, STAT_NRD0);
+    assert_int_equal(d.nminima, 0); /* the rule smooths them all away */
+    struct stat_kde k;
+    struct stat_extremum valley[CLUSTERS];
+
+    for (int i = 0; i < CLUSTERS * EACH; i++)
+        latency[i] = log10(latency[i]);
+    stat_kde_init(&k, latency, CLUSTERS * EACH, 0.01);
+    assert_int_equal(stat_kde_minima(&k, valley, CLUSTERS), CLUSTERS - 1);
+    for (int i = 0; i < CLUSTERS - 1; i++)
+        close_to("clusters", "valley", valley[i].x, -5.85 + 0.3 * i, 1e-6);
+    stat_kde_fini(&k);
 }
 
 int main(void)
@@ -223,6 +250,7 @@ int main(void)
         cmocka_unit_test(laws_agree_with_themselves),
         cmocka_unit_test(special_functions_have_their_published_values),
         cmocka_unit_test(a_moving_level_is_not_stationary),
+        cmocka_unit_test(every_valley_is_found_and_lies_halfway),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
