@@ -103,7 +103,16 @@ enum {
     APP_INFLIGHT,
     APP_SERIES,
 };
-enum { SITE_READ, SITE_WRITTEN, SITE_BUSY, SITE_INFLIGHT, SITE_DIRTY, SITE_WAITING, SITE_SERIES };
+enum {
+    SITE_READ,
+    SITE_WRITTEN,
+    SITE_BUSY,
+    SITE_SEEKS,
+    SITE_INFLIGHT,
+    SITE_DIRTY,
+    SITE_WAITING,
+    SITE_SERIES
+};
 
 struct metric {
     const char *name, *unit;
@@ -129,8 +138,9 @@ static const struct metric app_metric[APP_SERIES] = {
 
 static const struct metric site_metric[SITE_SERIES] = {
     [SITE_READ] = {"read_bytes", "B", 1, false},    [SITE_WRITTEN] = {"write_bytes", "B", 1, false},
-    [SITE_BUSY] = {"busy_time", "ns", 1e-3, false}, [SITE_INFLIGHT] = {"inflight", "", 1, true},
-    [SITE_DIRTY] = {"dirty_bytes", "B", 1, true},   [SITE_WAITING] = {"waiting", "", 1, true},
+    [SITE_BUSY] = {"busy_time", "ns", 1e-3, false}, [SITE_SEEKS] = {"seeks", "", 1, false},
+    [SITE_INFLIGHT] = {"inflight", "", 1, true},    [SITE_DIRTY] = {"dirty_bytes", "B", 1, true},
+    [SITE_WAITING] = {"waiting", "", 1, true},
 };
 
 static uint32_t nseries(const struct world *w)
@@ -208,6 +218,7 @@ static void sites_now(const struct world *w, uint64_t *now)
         at[SITE_READ] += d.bytes_read;
         at[SITE_WRITTEN] += d.bytes_written;
         at[SITE_BUSY] += d.busy_ps;
+        at[SITE_SEEKS] += d.seeks;
         at[SITE_INFLIGHT] += d.queue;
     }
 }
