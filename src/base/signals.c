@@ -67,15 +67,7 @@ bool wr_interrupted(void)
     return interrupted;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#ifdef WEIR_SANITIZED
 
 void wr_crash_explain(void)
 {

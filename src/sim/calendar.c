@@ -339,7 +339,8 @@ static inline void look_ahead(const struct sim_calendar *c, uint64_t number)
         const struct sim_warm *w = &c->warm[sim_kind(e)];
 
         h = e->next;
-        __builtin_prefetch(w->thing + e->arg * w->size);
+        if (w->thing)
+            __builtin_prefetch(w->thing + e->arg * w->size);
         if (w->more)
             w->more(w->ctx, e);
     }

@@ -39,7 +39,7 @@ static void sample_of(const struct load_ops *ops, char *text, size_t n)
 }
 
 struct outcome {
-    uint32_t ranks;
+    uint64_t ranks;
     uint64_t end_ps, sum_ps, msgs, accesses;
 };
 

@@ -140,7 +140,7 @@ static void our_own_mistakes_end_with_status_3_and_ask_for_a_report(void **state
     void (*const mistakes[])(void) = {fail_an_assertion, touch_what_is_not_there};
     (void)state;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef WEIR_SANITIZED
     skip(); /* the sanitizer reports instead */
 #endif
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
