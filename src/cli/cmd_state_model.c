@@ -95,6 +95,8 @@ static bool simulate(const struct cli_call *call, const struct hmm_model *m, str
         return false;
     if (!wr_parse_bytes(&bytes, o->bytes, err))
         return wr_wrap(err, "--bytes");
+    if (!o->series)
+        return wr_fail(err, WR_INPUT, "--series 0 draws nothing; give at least 1");
     if (!(step > 0) || !(len / step < 1e9) || strchr(o->op, ','))
         return wr_fail(err, WR_INPUT,
                        "--for and --interval give no sensible number of probes; give "
@@ -342,6 +344,10 @@ static bool validate(const struct cli_call *call, const struct state_series *s, 
                        HMM_STATES);
     if (!wr_parse_fraction(&vo.train_share, o->train, err))
         return wr_wrap(err, "--train");
+    if (!(vo.train_share > 0 && vo.train_share < 1))
+        return wr_fail(err, WR_INPUT,
+                       "--train %s leaves nothing to train on or to test; give a part such as 50%%",
+                       o->train);
     if ((o->model && !state_model_read(&m, o->model, err)) ||
         (o->truth && !state_model_read(&truth, o->truth, err)))
         return false;
@@ -489,26 +495,40 @@ static json_t *json_now(struct weir_state *w)
                      (json_int_t)weir_state_observations(w));
 }
 
-static bool print_horizons(const struct cli_call *call, struct weir_state *w, double threshold,
-                           json_t *all, struct wr_err *err)
+enum { MOST_HORIZONS = 64 };
+
+/* How far ahead to look, in seconds. */
+struct ahead {
+    double s[MOST_HORIZONS];
+    size_t n;
+};
+
+static bool read_horizons(struct ahead *ret, const struct cli_list *given, struct wr_err *err)
 {
     static const char *const usual[] = {"1min", "5min", "15min", "1h"};
+
+    ret->n = given->n ? given->n : sizeof usual / sizeof usual[0];
+    if (ret->n > MOST_HORIZONS)
+        return wr_fail(err, WR_INPUT, "%zu horizons; give at most %d at once", ret->n,
+                       MOST_HORIZONS);
+    for (size_t i = 0; i < ret->n; i++)
+        if (!state_seconds(&ret->s[i], "horizon", given->n ? given->v[i] : usual[i], err))
+            return false;
+    return true;
+}
+
+static void print_horizons(const struct cli_call *call, struct weir_state *w,
+                           const struct ahead *ahead, double threshold, json_t *all)
+{
     static const struct cli_column columns[] = {{"horizon", "ahead"},  {"median", NULL},
                                                 {"p90", "90 % below"}, {"p99", "99 % below"},
                                                 {"mean", NULL},        {"exceed", "P(above)"}};
     const struct forecast_opts *o = call->opts;
-    size_t n = o->horizons.n ? o->horizons.n : 4;
-    double h[64];
-
-    if (n > sizeof h / sizeof h[0])
-        return wr_fail(err, WR_INPUT, "%zu horizons; give at most 64 at once", n);
-    for (size_t i = 0; i < n; i++)
-        if (!state_seconds(&h[i], "horizon", o->horizons.n ? o->horizons.v[i] : usual[i], err))
-            return false;
+    const double *h = ahead->s;
     json_t *list = json_array();
     struct cli_table *t = o->json ? NULL : cli_table_open(call->out, CLI_AS_TEXT, columns, 6);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < ahead->n; i++) {
         double q50 = weir_state_quantile(w, h[i], 0.5), q90 = weir_state_quantile(w, h[i], 0.9);
         double q99 = weir_state_quantile(w, h[i], 0.99), mean = weir_state_mean(w, h[i]);
         double above = weir_state_exceeds(w, h[i], threshold), p[HMM_STATES];
@@ -533,7 +553,6 @@ static bool print_horizons(const struct cli_call *call, struct weir_state *w, do
     if (t)
         cli_table_close(t);
     json_object_set_new(all, "forecast", list);
-    return true;
 }
 
 static bool forecast(const struct cli_call *call, struct weir_state *w,
@@ -541,8 +560,10 @@ static bool forecast(const struct cli_call *call, struct weir_state *w,
 {
     const struct forecast_opts *o = call->opts;
     double threshold = 0;
+    struct ahead ahead;
 
-    if (o->threshold && !state_seconds(&threshold, "threshold", o->threshold, err))
+    if ((o->threshold && !state_seconds(&threshold, "threshold", o->threshold, err)) ||
+        !read_horizons(&ahead, &o->horizons, err))
         return false;
     if (!o->threshold) {
         double *x = wr_alloc((s->n + 1) * sizeof *x);
@@ -564,14 +585,13 @@ static bool forecast(const struct cli_call *call, struct weir_state *w,
                 state_text_s(threshold).s);
         print_now(call->out, w);
     }
-    bool ok = print_horizons(call, w, threshold, all, err);
-
-    if (ok && o->json) {
+    print_horizons(call, w, &ahead, threshold, all);
+    if (o->json) {
         json_dumpf(all, call->out, JSON_INDENT(1));
         fputc('\n', call->out);
     }
     json_decref(all);
-    return ok;
+    return true;
 }
 
 static int forecast_main(const struct cli_call *call, struct wr_err *err)

@@ -157,6 +157,12 @@ static bool read_model(const struct reader *r, struct hmm_model *m, const json_t
 {
     const json_t *loc = json_object_get(all, "meanlog");
 
+    if (json_is_array(all))
+        return wr_fail(
+            r->err, WR_INPUT,
+            "%s holds %zu models, as --per-target writes them; keep the one that is meant "
+            "in a file of its own",
+            r->name, json_array_size(all));
     if (!json_is_object(all))
         return wr_fail(r->err, WR_INPUT,
                        "%s holds no object; `weir state fit --json` writes a model", r->name);
