@@ -65,7 +65,8 @@ static const struct cli_opt profile_rows[] = {
      .type = CLI_TEXT,
      .offset = offsetof(struct profile_opts, counters),
      .value = "LIST",
-     .help = "counters of PAPI to read at slice edges for each thread: PAPI_TOT_INS,..."},
+     .help =
+         "counters of PAPI to read at slice edges for each thread, as PAPI_TOT_INS,PAPI_L2_TCM"},
     {.name = "name",
      .type = CLI_TEXT,
      .offset = offsetof(struct profile_opts, name),
