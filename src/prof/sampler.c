@@ -350,7 +350,8 @@ static void log_slot(struct target *t, uint32_t i, int64_t to)
     seat->call.at_edge = under_way != 0;
 }
 
-static void log_target(struct target *t, int64_t to, int64_t now)
+/* `at_edge`: `to` is an edge, and how late it was looked at is noted, when all is read. */
+static void log_target(struct target *t, int64_t to, bool at_edge)
 {
     uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
 
@@ -359,8 +360,10 @@ static void log_target(struct target *t, int64_t to, int64_t now)
             log_slot(t, i, to);
     t->edge_ns = to;
     t->head->sampled_ns = to;
-    if (now > to && (uint64_t)(now - to) > t->head->late_ns)
-        t->head->late_ns = (uint64_t)(now - to);
+    int64_t late = at_edge ? prof_wall_ns() - to : 0;
+
+    if (late > 0 && (uint64_t)late > t->head->late_ns)
+        t->head->late_ns = (uint64_t)late;
 }
 
 /* Is the thread that seems to be in a call still there? One that was cancelled in it is not. */
@@ -465,7 +468,7 @@ static void bury(struct prof_sampler *s, struct target *t, int64_t now)
 
     count(s, t, end);
     if (t->head->clock == PROF_SAMPLED || t->kernel)
-        log_target(t, end, 0);
+        log_target(t, end, false);
     if (!t->head->end_ns)
         t->head->end_ns = now;
     drop_target(s, t);
@@ -706,7 +709,7 @@ static void look_all(struct prof_sampler *s, int64_t now, bool edge)
             look_kernel(t);
         count(s, t, to);
         if (t->edge_ns < to && (t->head->clock == PROF_SAMPLED || t->kernel))
-            log_target(t, to, now);
+            log_target(t, to, true);
     }
     s->edge_ns = to;
 }
@@ -726,9 +729,9 @@ void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
     for (size_t i = 0; i < s->targets.n; i++) {
         struct target *t = &s->targets.v[i];
 
-        if (t->kernel)
+        if (t->kernel && !t->gone)
             look_kernel(t);
-        if (!process_alive(t))
+        if (!t->gone && !process_alive(t))
             bury(s, t, now);
         if (!t->gone)
             s->targets.v[kept++] = *t;
@@ -764,6 +767,8 @@ void prof_sampler_close(struct prof_sampler *s, int64_t now, pid_t root)
     for (size_t i = 0; i < s->targets.n; i++) {
         struct target *t = &s->targets.v[i];
 
+        if (t->gone)
+            continue;
         if (t->kernel)
             look_kernel(t);
         if (process_alive(t)) {
@@ -771,7 +776,7 @@ void prof_sampler_close(struct prof_sampler *s, int64_t now, pid_t root)
 
             count(s, t, now);
             if (t->head->clock == PROF_SAMPLED || t->kernel)
-                log_target(t, now, 0);
+                log_target(t, now, false);
             t->head->end_ns = end;
             drop_target(s, t);
         } else {
