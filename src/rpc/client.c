@@ -20,8 +20,13 @@ struct rpc_client {
     struct call *call;
     uint32_t *free_call; /* a stack */
     uint32_t under_way, answers;
+    uint64_t quiet_ns; /* since when the server owes an answer and says nothing; 0: not yet asked */
+    bool pinged;       /* it was asked whether it lives */
     uint64_t dropped[RPC_DROPS];
 };
+
+/* No call has it: there are fewer of them. */
+enum { PING_ID = UINT32_MAX, PING_NS = 100000000, DEAD_NS = 1100000000, SEND_TRIES = 4096 };
 
 static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
@@ -31,6 +36,10 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 
     (void)peer;
     uint32_t at = h.id & 0xffff;
+
+    c->quiet_ns = 0;
+    if (drop == RPC_TAKEN && h.kind == RPC_RESPONSE && h.id == (uint32_t)PING_ID)
+        return;
 
     if (drop == RPC_TAKEN && (h.kind != RPC_RESPONSE || at >= c->o.depth || !c->call[at].taken ||
                               c->call[at].turn != h.id >> 16))
@@ -72,8 +81,13 @@ static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, 
     call->taken = true;
     call->cookie = cookie;
     rpc_waiter_happened(&c->waiter); /* an answer is to be expected soon */
-    while (!c->ep->t->send(c->ep, 0, &h, payload))
+    c->quiet_ns = 0;
+    /* To one that is gone nothing can be sent for ever: the call is then without an answer. */
+    for (uint32_t tries = 1; !c->ep->t->send(c->ep, 0, &h, payload); tries++) {
         c->ep->t->progress(c->ep);
+        if (tries % SEND_TRIES == 0 && !rpc_client_server_alive(c))
+            return;
+    }
 }
 
 bool rpc_client_start(struct rpc_client *c, const struct rpc_call *call)
@@ -163,6 +177,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
 {
     struct rpc_ep_opts eo = {.provider = o->provider,
                              .bind = o->bind,
+                             .domain = o->domain,
                              .depth = o->depth,
                              .peers = 1,
                              .bulk_b = o->bulk_b,
@@ -224,9 +239,36 @@ uint32_t rpc_client_under_way(const struct rpc_client *c)
     return c->under_way;
 }
 
+static void ping(struct rpc_client *c)
+{
+    struct rpc_head h = {.magic = RPC_MAGIC,
+                         .version = RPC_VERSION,
+                         .kind = RPC_REQUEST,
+                         .op = RPC_OP_NOOP,
+                         .token = c->o.token,
+                         .id = (uint32_t)PING_ID};
+
+    c->pinged = true;
+    c->ep->t->send(c->ep, 0, &h, NULL);
+    c->ep->t->flush(c->ep);
+}
+
+/* A server that works long on a call still answers a ping at once, so that one second of
+ * silence is death. Asked for again and again while an answer is missing. */
 bool rpc_client_server_alive(struct rpc_client *c)
 {
-    return c->ep->t->alive(c->ep, 0);
+    uint64_t now = wr_clock_ns();
+
+    if (!c->ep->t->alive(c->ep, 0))
+        return false;
+    if (c->ep->t->sees_death)
+        return true;
+    if (!c->quiet_ns) {
+        c->quiet_ns = now;
+        c->pinged = false;
+    } else if (!c->pinged && now - c->quiet_ns > PING_NS)
+        ping(c);
+    return now - c->quiet_ns < DEAD_NS;
 }
 
 const uint64_t *rpc_client_dropped(const struct rpc_client *c)

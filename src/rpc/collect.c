@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/version.h"
 #include "rpc/crew.h"
+#include "rpc/nic/nic.h"
 #include "rpc/say.h"
 #include "rpc/worker.h"
 
@@ -63,6 +64,20 @@ static void note_trouble(struct collecting *g)
     }
 }
 
+/* Who took which NIC, if anybody chose. */
+static void note_nics(struct collecting *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        const char *nic = json_string_value(json_object_get(g->member[i].answer, "nic"));
+        char line[96];
+
+        if (!nic || !*nic)
+            continue;
+        snprintf(line, sizeof line, "%s.%u %.40s", g->member[i].role, g->member[i].rank, nic);
+        wr_vec_push(&g->c->nic, wr_strdup(line));
+    }
+}
+
 /* How servers wait: one that finds out that it cannot sleep says so. */
 static void note_waits(struct collecting *g, const char *waits)
 {
@@ -92,6 +107,10 @@ static struct rpc_opts opts_of(const struct collecting *g, bool server)
         .transport = rpc_transport_find(s->transport, &none),
         .provider = s->provider,
         .bind = s->bind,
+        .nic = {.name = s->nic.name,
+                .bucket = s->nic.bucket,
+                .policy = s->nic.policy,
+                .pick = s->nic.bucket != NIC_PASSTHROUGH},
         .token = g->token,
         .wait = (enum rpc_wait)s->wait,
         .spin_us = (uint32_t)(s->spindown_ps / 1e6),
@@ -129,7 +148,7 @@ static bool ready(struct collecting *g, size_t from, size_t n, struct wr_err *er
         return wr_fail(err, WR_INTERRUPTED, "stopped before anything was measured");
     if (!alive_of(g, from, n))
         return wr_fail(err, WR_SYSTEM, "%s; look at transport, launch and storage",
-                       g->c->trouble.n ? g->c->trouble.v[g->c->trouble.n - 1] : "nobody is ready");
+                       g->c->trouble.n ? g->c->trouble.v[0] : "nobody is ready");
     return true;
 }
 
@@ -161,7 +180,10 @@ static bool start_all(struct collecting *g, struct wr_err *err)
         rpc_member_say(&g->member[i], rpc_open_json(&client_opts, at ? at : "nowhere"));
     }
     note_waits(g, json_string_value(json_object_get(g->member[0].answer, "waits")));
-    return ready(g, s->servers, s->clients, err);
+    if (!ready(g, s->servers, s->clients, err))
+        return false;
+    note_nics(g);
+    return true;
 }
 
 /* ---- one window ---- */
@@ -358,10 +380,9 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
     signal(SIGPIPE, on_pipe);
     free(g.member);
     if (ok && !c.window.n)
-        ok = c.interrupted
-                 ? wr_fail(err, WR_INTERRUPTED, "stopped before anything was measured")
-                 : wr_fail(err, WR_SYSTEM, "%s; nothing was measured",
-                           c.trouble.n ? c.trouble.v[c.trouble.n - 1] : "no window was complete");
+        ok = c.interrupted ? wr_fail(err, WR_INTERRUPTED, "stopped before anything was measured")
+                           : wr_fail(err, WR_SYSTEM, "%s; nothing was measured",
+                                     c.trouble.n ? c.trouble.v[0] : "no window was complete");
     if (!ok) {
         rpc_collected_fini(&c, s);
         return false;
@@ -376,6 +397,9 @@ void rpc_collected_fini(struct rpc_collected *c, const struct rpc_spec *s)
     (void)s;
     for (size_t i = 0; i < c->trouble.n; i++)
         free(c->trouble.v[i]);
+    for (size_t i = 0; i < c->nic.n; i++)
+        free(c->nic.v[i]);
+    wr_vec_fini(&c->nic);
     wr_vec_fini(&c->trouble);
     wr_vec_fini(&c->window);
     free(c->latency_ps);

@@ -37,6 +37,7 @@ struct rpc_collected {
     struct rpc_limits before, after;
     struct rpc_span client[RPC_METRICS], server[RPC_METRICS]; /* C and S */
     WR_VEC(char *) trouble;                                   /* what went wrong, in words */
+    WR_VEC(char *) nic;                                       /* "server.0 hsn3" */
     char waits[16];   /* how servers wait after their self-test */
     uint64_t dropped; /* messages that servers dropped */
     bool interrupted;

@@ -1,5 +1,6 @@
 #include "rpc/crew.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,6 +239,27 @@ bool rpc_crew_await(struct rpc_member **m, size_t n, uint64_t timeout_ns, bool (
 
 /* ---- end ---- */
 
+/* Its files are PID:NUMBER:NUMBER; ours, of a process that is gone, nobody misses. */
+void rpc_crew_sweep(pid_t pid)
+{
+    DIR *dir = opendir("/dev/shm");
+    struct dirent *each;
+    char begin[32];
+    size_t n = (size_t)snprintf(begin, sizeof begin, "%d:", (int)pid);
+
+    while (dir && (each = readdir(dir))) {
+        struct stat st;
+
+        if (strncmp(each->d_name, begin, n) == 0 &&
+            strspn(each->d_name, "0123456789:") == strlen(each->d_name) &&
+            !fstatat(dirfd(dir), each->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+            st.st_uid == geteuid())
+            unlinkat(dirfd(dir), each->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 void rpc_crew_end(struct rpc_member *m, size_t n)
 {
     uint64_t begun = wr_clock_ns();
@@ -254,6 +277,8 @@ void rpc_crew_end(struct rpc_member *m, size_t n)
                 kill(m[i].pid, SIGKILL);
             usleep(2000);
         }
+        if (m[i].pid > 0)
+            rpc_crew_sweep(m[i].pid);
         json_decref(m[i].answer);
         wr_str_fini(&m[i].text);
         m[i] = (struct rpc_member){.pid = 0};

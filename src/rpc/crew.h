@@ -36,6 +36,8 @@ bool rpc_crew_await(struct rpc_member **m, size_t n, uint64_t timeout_ns, bool (
 bool rpc_make_token(uint64_t *ret, struct wr_err *err);
 /* Looks whether somebody ended meanwhile. */
 void rpc_crew_look(struct rpc_member *m, size_t n);
+/* Removes what libfabric's shm provider leaves of a process that was killed. */
+void rpc_crew_sweep(pid_t pid);
 /* Closes the pipes, waits a moment, kills whoever is left. */
 void rpc_crew_end(struct rpc_member *m, size_t n);
 

@@ -277,6 +277,7 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
 {
     uint64_t last_answer = wr_clock_ns(), answers = 0;
     uint32_t rounds = 0;
+    bool quiet = false; /* nothing came just now: it may have been a long wait */
 
     d->issuing = true;
     for (;;) {
@@ -285,7 +286,7 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
 
         if (t >= d->to_ns)
             break;
-        if (!(++rounds & 63) &&
+        if ((quiet || !(++rounds & 63)) &&
             ((stop && stop()) || server_is_gone(d, t, &last_answer, &answers))) {
             d->seen->stopped = stop && stop();
             d->seen->server_gone = !d->seen->stopped;
@@ -299,10 +300,12 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
             now(d);
         if (idle == UINT64_MAX) {
             d->now_ns = 0;
-            rpc_client_step(d->client, 50000000);
+            quiet = !rpc_client_step(d->client, 50000000);
             rpc_client_flush(d->client);
-        } else if (idle)
+        } else if (idle) {
             wait_for(d, idle, d->to_ns);
+            quiet = rpc_client_under_way(d->client);
+        }
     }
     d->issuing = false;
 }

@@ -21,13 +21,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "rpc/transport.h"
 
 enum { BUFFER_B = RPC_INLINE_MOST + sizeof(struct rpc_head), RECEIVES = 256, SENDS = 256 };
-#define SILENCE_NS UINT64_C(3000000000)
 enum { BATCH = 32, NAME_B = 256, MOVES = 64, WAIT_MOST_NS = 100000000 };
 
 enum use { USE_RECEIVE, USE_SEND, USE_MOVE };
@@ -68,8 +66,8 @@ struct fabric {
     uint32_t free_send, free_move; /* places in work[]; UINT32_MAX: none */
     fi_addr_t peer[RPC_PEERS];
     uint32_t npeers;
-    uint32_t mine;     /* of a client: its number at the server, from 1; 0: not yet told */
-    uint64_t heard_ns; /* when something came last */
+    uint32_t mine; /* of a client: its number at the server, from 1; 0: not yet told */
+    bool broken;   /* of a client: the provider says that the server is gone */
     bool blocks;
     int wait_fd; /* if it blocks */
 };
@@ -133,7 +131,21 @@ static struct fi_info *wanted(const struct library *lib, const struct rpc_ep_opt
     h->tx_attr->msg_order = FI_ORDER_NONE;
     if (o->provider)
         h->fabric_attr->prov_name = strdup(o->provider);
+    if (o->domain)
+        h->domain_attr->name = strdup(o->domain);
     return h;
+}
+
+/* ADDRESS or ADDRESS:PORT. NULL: any port. */
+static const char *split_port(char *into, size_t size, const char *bind)
+{
+    snprintf(into, size, "%s", bind);
+    char *colon = strrchr(into, ':');
+
+    if (!colon || strchr(into, ':') != colon || strspn(colon + 1, "0123456789") == 0)
+        return NULL;
+    *colon = '\0';
+    return colon + 1;
 }
 
 /* Loopback unless told otherwise; providers without addresses of that kind take their own. */
@@ -141,8 +153,11 @@ static bool find_provider(struct fabric *f, struct wr_err *err)
 {
     const struct rpc_ep_opts *o = &f->ep.o;
     struct fi_info *hints = wanted(&f->lib, o);
-    const char *node = o->bind ? o->bind : "127.0.0.1";
-    int failed = f->lib.getinfo(FI_VERSION(1, 14), node, NULL, FI_SOURCE, hints, &f->info);
+    char node[128];
+    const char *port = split_port(node, sizeof node, o->bind ? o->bind : "127.0.0.1");
+    int failed = f->lib.getinfo(FI_VERSION(1, 14), o->domain ? NULL : node,
+                                o->server && !o->domain ? port : NULL, o->domain ? 0 : FI_SOURCE,
+                                hints, &f->info);
 
     /* Names that are no addresses must be the provider's own, or all would have the same. */
     if (!failed && !o->bind && f->info->addr_format == FI_ADDR_STR) {
@@ -190,7 +205,7 @@ static bool open_endpoint(struct fabric *f, struct wr_err *err)
     TRY(fi_endpoint(f->domain, f->info, &f->fid, f), "an endpoint");
     TRY(fi_ep_bind(f->fid, &f->av->fid, 0), "binding the addresses");
     TRY(fi_ep_bind(f->fid, &f->cq->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
-    TRY(fi_enable(f->fid), "enabling the endpoint (is its port in use?)");
+    TRY(fi_enable(f->fid), "enabling the endpoint");
     return true;
 }
 
@@ -330,7 +345,6 @@ static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err
                        "transport and provider on both sides",
                        address);
     f->npeers = 1;
-    f->heard_ns = wr_clock_ns();
     return true;
 }
 
@@ -365,12 +379,11 @@ static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
     (void)peer;
 }
 
-/* Providers do not tell reliably that somebody is gone; a server that owes answers and says
- * nothing for seconds is. */
+/* Some providers tell that somebody is gone, and none reliably. */
 static bool fabric_alive(struct rpc_ep *ep, uint32_t peer)
 {
     (void)peer;
-    return ep->o.server || wr_clock_ns() - of(ep)->heard_ns < SILENCE_NS;
+    return !of(ep)->broken;
 }
 
 /* ---- messages ---- */
@@ -448,7 +461,6 @@ static void complete(struct fabric *f, struct work *w, size_t len, bool ok)
     else {
         uint32_t peer = ok ? peer_of(f, w->at, len) : UINT32_MAX;
 
-        f->heard_ns = wr_clock_ns();
         if (peer != UINT32_MAX)
             f->ep.on_msg(f->ep.ctx, peer, w->at, len);
         post_receive(f, w);
@@ -457,9 +469,15 @@ static void complete(struct fabric *f, struct work *w, size_t len, bool ok)
 
 static void complete_failed(struct fabric *f)
 {
+    static const int gone[] = {FI_ECONNREFUSED, FI_ECONNRESET,   FI_ENOTCONN,
+                               FI_EHOSTUNREACH, FI_ECONNABORTED, FI_ESHUTDOWN};
     struct fi_cq_err_entry e = {.flags = 0};
 
-    if (fi_cq_readerr(f->cq, &e, 0) == 1 && e.op_context && e.err != FI_ECANCELED) {
+    if (fi_cq_readerr(f->cq, &e, 0) != 1 || e.err == FI_ECANCELED)
+        return;
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        f->broken |= !f->ep.o.server && e.err == gone[i];
+    if (e.op_context) {
         void *at = e.op_context;
 
         complete(f, at, 0, false);

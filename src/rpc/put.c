@@ -157,5 +157,12 @@ bool rpc_collected_put(struct run *run, const struct rpc_collected *c, const str
         if (!run_put_text(run, key, c->trouble.v[i], err))
             return false;
     }
+    for (size_t i = 0; i < c->nic.n; i++) {
+        const char *name = strchr(c->nic.v[i], ' ');
+
+        snprintf(key, sizeof key, "nic.%.*s", (int)(name - c->nic.v[i]), c->nic.v[i]);
+        if (!run_put_text(run, key, name + 1, err))
+            return false;
+    }
     return put_windows(run, c, s, err);
 }

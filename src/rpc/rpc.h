@@ -28,9 +28,17 @@ extern const char *const rpc_wait_names[]; /* ends with NULL */
 typedef int rpc_handler(void *ctx, unsigned op, const void *bytes, size_t len, void *reply,
                         size_t room);
 
+/* Which NIC a process takes: the one of that name, or by bucket and policy (rpc/nic/nic.h). */
+struct rpc_nic {
+    const char *name; /* NULL: none */
+    uint32_t bucket, policy;
+    bool pick; /* by bucket and policy */
+};
+
 struct rpc_opts {
     const struct rpc_transport *transport;
-    const char *provider, *bind; /* as in struct rpc_ep_opts */
+    const char *provider, *bind, *domain; /* as in struct rpc_ep_opts */
+    struct rpc_nic nic;                   /* of a worker, which finds out bind or domain by it */
     uint64_t token;
     enum rpc_wait wait;
     uint32_t spin_us; /* adaptive: how long one looks before sleeping */

@@ -18,10 +18,12 @@ struct field {
     }
 
 static const struct field open_fields[] = {
-    FIELD(rpc_opts, spin_us, AS_U32), FIELD(rpc_opts, crowded, AS_BOOL),
-    FIELD(rpc_opts, depth, AS_U32),   FIELD(rpc_opts, bulk_b, AS_U64),
-    FIELD(rpc_opts, peers, AS_U32),   FIELD(rpc_opts, storage_b, AS_U64),
-    FIELD(rpc_opts, direct, AS_BOOL), FIELD(rpc_opts, hello_ms, AS_U32),
+    FIELD(rpc_opts, spin_us, AS_U32),    FIELD(rpc_opts, crowded, AS_BOOL),
+    FIELD(rpc_opts, depth, AS_U32),      FIELD(rpc_opts, bulk_b, AS_U64),
+    FIELD(rpc_opts, peers, AS_U32),      FIELD(rpc_opts, storage_b, AS_U64),
+    FIELD(rpc_opts, direct, AS_BOOL),    FIELD(rpc_opts, hello_ms, AS_U32),
+    FIELD(rpc_opts, nic.bucket, AS_U32), FIELD(rpc_opts, nic.policy, AS_U32),
+    FIELD(rpc_opts, nic.pick, AS_BOOL),
 };
 
 static const struct field load_fields[] = {
@@ -96,6 +98,7 @@ json_t *rpc_open_json(const struct rpc_opts *o, const char *address)
     put_text(j, "transport", o->transport->name);
     put_text(j, "provider", o->provider);
     put_text(j, "bind", o->bind);
+    put_text(j, "nic", o->nic.name);
     put_text(j, "storage", o->storage);
     put_text(j, "token", token);
     put_text(j, "wait", rpc_wait_names[o->wait]);
@@ -112,6 +115,7 @@ bool rpc_open_parse(struct rpc_opts *ret, const char **ret_address, const json_t
         .transport = rpc_transport_find(transport ? transport : "", err),
         .provider = text_of(j, "provider"),
         .bind = text_of(j, "bind"),
+        .nic = {.name = text_of(j, "nic")},
         .storage = text_of(j, "storage"),
         .token = token ? strtoull(token, NULL, 16) : 0,
         .wait = (enum rpc_wait)place_of(rpc_wait_names, text_of(j, "wait")),

@@ -352,6 +352,7 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
     struct rpc_ep_opts eo = {.server = true,
                              .provider = o->provider,
                              .bind = o->bind,
+                             .domain = o->domain,
                              .peers = o->peers,
                              .depth = o->depth,
                              .may_block = o->wait == RPC_BLOCK || o->wait == RPC_ADAPTIVE};

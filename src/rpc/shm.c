@@ -476,6 +476,7 @@ const struct rpc_transport rpc_shm = {
     .name = "shm",
     .summary = "memory shared by the processes of a node",
     .looks = 64,
+    .sees_death = true,
     .open = shm_open_ep,
     .close = shm_close,
     .address = shm_address,

@@ -1,6 +1,9 @@
 #include "rpc/spec.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "rpc/nic/nic.h"
 
 #define IN(type, field) offsetof(struct type, field)
 
@@ -98,6 +101,27 @@ static const struct conf_row storage_rows[] = {
     CONF_END,
 };
 
+static const struct conf_row nic_rows[] = {
+    {.key = "name",
+     .type = CONF_STRING,
+     .offset = IN(rpc_nic_spec, name),
+     .def = "",
+     .help = "the NIC that every process takes, as hsn0; without, bucket and policy choose"},
+    {.key = "bucket",
+     .type = CONF_CHOICE,
+     .offset = IN(rpc_nic_spec, bucket),
+     .def = "passthrough",
+     .names = nic_bucket_names,
+     .help = "which NICs a process may take; passthrough: whichever libfabric takes"},
+    {.key = "policy",
+     .type = CONF_CHOICE,
+     .offset = IN(rpc_nic_spec, policy),
+     .def = "roundrobin",
+     .names = nic_policy_names,
+     .help = "which of these it takes"},
+    CONF_END,
+};
+
 const struct conf_row rpc_spec_rows[] = {
     {.key = "transport",
      .type = CONF_STRING,
@@ -113,7 +137,13 @@ const struct conf_row rpc_spec_rows[] = {
      .type = CONF_STRING,
      .offset = IN(rpc_spec, bind),
      .def = "",
-     .help = "address of the interface servers listen on; without, only this machine reaches them"},
+     .help = "address of the interface servers listen on, perhaps with :PORT; without, only this "
+             "machine reaches them"},
+    {.key = "nic",
+     .type = CONF_SECTION,
+     .offset = IN(rpc_spec, nic),
+     .rows = nic_rows,
+     .help = "which NIC each process takes; see `weir roofline nics`"},
     {.key = "servers",
      .type = CONF_U32,
      .offset = IN(rpc_spec, servers),
@@ -291,6 +321,41 @@ static bool check_case(const struct rpc_spec *s, const struct rpc_case *c, const
     return true;
 }
 
+static bool check_nic(const struct rpc_spec *s, const struct conf *c, struct wr_err *err)
+{
+    bool chosen = (s->nic.name && *s->nic.name) || s->nic.bucket != NIC_PASSTHROUGH;
+
+    if (chosen && !strcmp(s->transport, "shm"))
+        return conf_fail(c, &s->nic.name, err,
+                         "shared memory needs no NIC; take transport: fabric, or leave nic out");
+    if (chosen && s->bind && *s->bind)
+        return conf_fail(c, &s->bind, err,
+                         "bind and nic both say what is listened on; leave one out");
+    return true;
+}
+
+/* Batch systems tell how many processes an allocation holds; a launcher would wait for the rest
+ * without end. */
+static bool check_allocation(const struct rpc_spec *s, const struct conf *c, struct wr_err *err)
+{
+    static const struct {
+        const char *launcher, *variable;
+    } known[] = {{"srun", "SLURM_NTASKS"}, {"mpiexec", "PBS_NP"}, {"aprun", "PBS_NP"}};
+    uint64_t want = (uint64_t)s->servers + s->clients;
+
+    for (size_t i = 0; s->launch && i < sizeof known / sizeof *known; i++) {
+        const char *room = strstr(s->launch, known[i].launcher) ? getenv(known[i].variable) : NULL;
+        unsigned long n = room ? strtoul(room, NULL, 10) : 0;
+
+        if (n && n < want && !strstr(s->launch, "--overlap"))
+            return conf_fail(c, &s->clients, err,
+                             "%llu servers and clients do not fit the allocation, which holds %lu "
+                             "processes (%s); ask for a larger one or for fewer clients",
+                             (unsigned long long)want, n, known[i].variable);
+    }
+    return true;
+}
+
 bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *arena,
                     struct wr_err *err)
 {
@@ -302,6 +367,8 @@ bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *a
                          "a launcher must say where the command stands; write {cmd} in it");
     if (s->launch && strstr(s->launch, "{host}") && !s->hosts.n)
         return conf_fail(c, &s->launch, err, "the launcher wants a {host}; add `hosts: [...]`");
+    if (!check_nic(s, c, err) || !check_allocation(s, c, err))
+        return false;
     if (!s->cases.n) {
         size_t n = s->storage.path ? STANDARD : WITHOUT_STORAGE;
 

@@ -26,6 +26,11 @@ struct rpc_storage {
     bool direct;
 };
 
+struct rpc_nic_spec {
+    const char *name; /* NULL: by bucket and policy */
+    uint32_t bucket, policy;
+};
+
 struct rpc_spec {
     const char *transport, *provider, *bind, *launch;
     struct conf_list hosts; /* of const char * */
@@ -33,6 +38,7 @@ struct rpc_spec {
     double spindown_ps, warmup_ps, window_ps;
     uint64_t seed;
     struct rpc_storage storage;
+    struct rpc_nic_spec nic;
     struct conf_list cases; /* of struct rpc_case; none: the standard ones */
 };
 

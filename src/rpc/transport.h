@@ -19,7 +19,8 @@ enum { RPC_ADDRESS = 1024, RPC_PEERS = 1024 };
 struct rpc_ep_opts {
     bool server;
     const char *provider; /* of libfabric; NULL: any */
-    const char *bind;     /* address of an interface; NULL: loopback */
+    const char *bind;     /* address of an interface, perhaps with :PORT; NULL: loopback */
+    const char *domain;   /* of libfabric: a device, as cxi0; NULL: any */
     uint32_t depth;       /* calls of a client under way at most */
     uint32_t peers;       /* of a server */
     size_t bulk_b;        /* bytes of memory that is offered to RMA */
@@ -52,6 +53,7 @@ struct rpc_transport {
     /* Messages go through the kernel, which wakes sleepers by the way; else to wake one is a system
      * call more, and two that both sleep are slower than two that look, whatever one tries. */
     bool kernel_wakes;
+    bool sees_death; /* alive() knows; else it knows only of some deaths */
     bool (*open)(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err);
     void (*close)(struct rpc_ep *ep);
     void (*address)(struct rpc_ep *ep, char into[RPC_ADDRESS]);

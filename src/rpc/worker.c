@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "rpc/say.h"
+#include "rpc/take_nic.h"
 
 enum { LOOK_NS = 2000000, WAIT_NS = 20000000 };
 
@@ -24,6 +25,7 @@ struct worker {
     struct rpc_server *server;
     struct rpc_driver *driver;
     struct rpc_usage usage;
+    struct rpc_taken_nic nic;
 };
 
 static void say(struct worker *w, json_t *what)
@@ -60,7 +62,7 @@ static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
 
     if (w->server || w->driver)
         return wr_fail(err, WR_BUG, "opened twice; report this");
-    if (!rpc_open_parse(&o, &server_at, j, err))
+    if (!rpc_open_parse(&o, &server_at, j, err) || !rpc_take_nic(&w->nic, &o, err))
         return false;
     if (server_at ? !rpc_driver_open(&w->driver, &o, server_at, err)
                   : !rpc_server_open(&w->server, &o, err))
@@ -70,8 +72,9 @@ static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
     enum rpc_wait waits =
         w->server ? rpc_server_waits(w->server) : rpc_client_waits(rpc_driver_client(w->driver));
 
-    say(w, json_pack("{ss, ss, ss, sI}", "ready", address, "version", wr_version_number(), "waits",
-                     rpc_wait_names[waits], "pid", (json_int_t)getpid()));
+    say(w,
+        json_pack("{ss, ss, ss, ss, sI}", "ready", address, "version", wr_version_number(), "waits",
+                  rpc_wait_names[waits], "nic", w->nic.name, "pid", (json_int_t)getpid()));
     return true;
 }
 

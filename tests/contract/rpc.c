@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "rpc/crew.h"
 #include "rpc/drive.h"
 
 /* Providers keep what they found out about themselves until the end. */
@@ -91,6 +92,7 @@ static void end(pid_t pid)
 {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
+    rpc_crew_sweep(pid);
 }
 
 struct answer {
@@ -268,6 +270,64 @@ static void without_the_token_nobody_is_served(void **state)
     each(false, check_token);
 }
 
+struct met {
+    int n;
+    struct rpc_head head;
+};
+
+static void keep_head(void *ctx, uint32_t peer, const void *bytes, size_t len)
+{
+    struct met *m = ctx;
+
+    (void)peer;
+    assert_true(len >= sizeof m->head);
+    memcpy(&m->head, bytes, sizeof m->head);
+    m->n++;
+}
+
+static void ignore_bulk(void *ctx, uint64_t cookie, bool ok)
+{
+    (void)ctx;
+    (void)cookie;
+    (void)ok;
+}
+
+/* A hello as a later version would send it: below the client, which cannot. */
+static void check_version(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    struct rpc_ep_opts eo = {.provider = o->provider, .depth = 1, .peers = 1};
+    struct rpc_head h = {
+        .magic = RPC_MAGIC, .version = RPC_VERSION + 1, .kind = RPC_HELLO, .token = TOKEN, .id = 7};
+    uint8_t about[RPC_INLINE_MOST];
+    struct met met = {.n = 0};
+    struct rpc_ep *ep;
+    struct wr_err err;
+
+    (void)pid;
+    assert_true(t->open(&ep, &eo, &err));
+    ep->ctx = &met;
+    ep->on_msg = keep_head;
+    ep->on_bulk = ignore_bulk;
+    assert_true(t->connect(ep, board->address, &err));
+    h.len = (uint32_t)t->introduce(ep, about, sizeof about);
+    while (!t->send(ep, 0, &h, about))
+        t->progress(ep);
+    t->flush(ep);
+    for (time_t begun = time(NULL); !met.n && time(NULL) - begun < 10;)
+        if (!t->progress(ep))
+            usleep(1000);
+    assert_int_equal(met.n, 1);
+    assert_true(met.head.kind == RPC_RESPONSE && met.head.id == 7);
+    assert_int_equal(met.head.status, RPC_BAD_VERSION);
+    t->close(ep);
+}
+
+static void another_version_is_told_so(void **state)
+{
+    (void)state;
+    each(false, check_version);
+}
+
 static void check_gone(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
 {
     static struct rpc_seen seen;
@@ -289,7 +349,9 @@ static void check_gone(const struct rpc_transport *t, const struct rpc_opts *o, 
     rpc_drive(d, &l, &seen, NULL);
     signal(SIGCHLD, SIG_DFL);
     assert_true(seen.server_gone);
-    assert_true(seen.calls > 0 && seen.elapsed_ns < 15000000000);
+    print_message("%s: missed after %.2f s\n", o->provider ? o->provider : "own shm",
+                  1e-9 * (double)seen.elapsed_ns);
+    assert_true(seen.calls > 0 && seen.elapsed_ns < 5000000000);
     rpc_driver_close(d);
 }
 
@@ -534,6 +596,7 @@ int main(void)
         cmocka_unit_test(bulk_data_arrives_both_ways_and_nowhere_else),
         cmocka_unit_test(what_is_out_of_bounds_is_refused_and_the_server_goes_on),
         cmocka_unit_test(without_the_token_nobody_is_served),
+        cmocka_unit_test(another_version_is_told_so),
         cmocka_unit_test(a_server_that_dies_is_missed_and_what_was_measured_kept),
         cmocka_unit_test(loads_are_driven_as_told),
         cmocka_unit_test(every_way_to_wait_gets_its_answers),
