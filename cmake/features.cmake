@@ -39,6 +39,9 @@ weir_library(sqlite sqlite3 "run files" REQUIRED)
 weir_library(zstd libzstd "compression" REQUIRED)
 weir_library(jansson jansson "JSON" REQUIRED)
 
+# Logs of file systems are often compressed with gzip.
+weir_library(zlib zlib "compressed logs of file systems")
+
 # What measures data services.
 weir_library(hwloc hwloc "which NIC is near to which processor")
 weir_library(libfabric libfabric "RPC over networks")

@@ -1,0 +1,44 @@
+/* calib.h -- laws from logs.
+ *
+ * Medians by size become points; a law is a constant, a line that does not fall, or a line with a
+ * knee beyond which bytes are dearer. Which of them: the one that, fitted without one of the sizes,
+ * tells that size best. Errors are relative, so that small sizes count as much as large ones. No
+ * law has more parameters than there are sizes.
+ */
+#ifndef STACK_CALIB_H
+#define STACK_CALIB_H
+
+#include "stack/law.h"
+#include "stack/log.h"
+
+struct stack_point {
+    double x, y;
+};
+
+enum stack_shape { STACK_CONSTANT, STACK_LINE, STACK_KNEE, STACK_SHAPES };
+
+extern const char *const stack_shape_names[];
+
+struct stack_fit {
+    enum stack_shape shape;
+    double constant, slope, knee, after;
+    double loso; /* mean relative error of the size left out; NaN: too few sizes to tell */
+};
+
+/* Points in ascending x, y > 0. Refuses when there is none. */
+bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enum stack_shape most,
+               struct wr_err *err);
+/* The same of samples, many for a size. A line that misses what eight of ten samples of a size took
+ * gives way to a knee that misses fewer. Sorts `p`. */
+bool stack_fit_samples(struct stack_fit *ret, struct stack_point *p, size_t n, struct wr_err *err);
+double stack_fit_at(const struct stack_fit *f, double x);
+
+/* The median of y for each x; `n` is how many pairs, returns how many points. Sorts `p`. */
+size_t stack_medians(struct stack_point *p, size_t n);
+
+/* The laws of all states that the log has samples of, as the text of a file of laws. The others
+ * keep those of `base` (may be NULL). */
+bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
+                     const char *title, bool shared, struct wr_err *err);
+
+#endif
