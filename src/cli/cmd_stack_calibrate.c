@@ -137,7 +137,7 @@ const struct cli_verb cli_stack_calibrate = {
         "is left out of its fit. All runs must be of the same number of servers and processes.",
     .examples =
         "weir stack calibrate --logs run1 --logs run2 -o laws.yaml\n"
-        "weir stack calibrate --logs states.csv.gz --logs functions.csv.gz --only F_ -o f.yaml\n",
+        "weir stack calibrate --logs functions.csv --only F_ -o laws.yaml\n",
     .opts = calib_rows,
     .opts_size = sizeof(struct calib_opts),
     .main = calibrate_main,
