@@ -106,8 +106,9 @@ struct groups_step {
 
 uint16_t groups_pick_local(const struct route_groups *g, const struct groups_ask *ask,
                            uint64_t cell);
-struct groups_step groups_pick_way(const struct route_groups *g, const struct groups_ask *ask,
-                                   uint32_t list, uint32_t to, uint16_t way);
+/* Which of a list of ways, from 1; `way` is what the last step gave. */
+uint16_t groups_pick_way(const struct route_groups *g, const struct groups_ask *ask, uint32_t list,
+                         uint32_t to, uint16_t way);
 
 /* The port towards router `slot` of the own group. */
 static inline uint16_t groups_local(const struct route_groups *g, const struct groups_ask *ask,
@@ -120,9 +121,9 @@ static inline uint16_t groups_local(const struct route_groups *g, const struct g
 
 /* The next step towards `group`, and there towards `to` (ROUTE_NONE: any of its
  * routers; then `here` is not in it). `way` is what the last step gave. */
-static inline struct groups_step groups_toward(const struct route_groups *g,
-                                               const struct groups_ask *ask, uint32_t group,
-                                               uint32_t to, uint16_t way)
+static inline __attribute__((always_inline)) struct groups_step groups_toward(
+    const struct route_groups *g, const struct groups_ask *ask, uint32_t group, uint32_t to,
+    uint16_t way)
 {
     uint32_t mine = g->group[ask->here];
 
@@ -130,13 +131,12 @@ static inline struct groups_step groups_toward(const struct route_groups *g,
         return (struct groups_step){.port = groups_local(g, ask, g->slot[to]), .arriving = true};
     uint32_t list = mine * g->ngroups + group;
 
-    if (!g->one_way)
-        return groups_pick_way(g, ask, list, to, way);
-    const struct groups_way *w = &g->way[list];
+    way = g->one_way ? 0 : groups_pick_way(g, ask, list, to, way);
+    const struct groups_way *w = way ? &g->way[g->way_first[list] + way - 1] : &g->way[list];
 
     if (w->from == ask->here)
         return (struct groups_step){.port = w->port, .crosses = true};
-    return (struct groups_step){.port = groups_local(g, ask, w->slot)};
+    return (struct groups_step){.port = groups_local(g, ask, w->slot), .way = way};
 }
 
 /* The channel for a step, and the packet's state after it. */

@@ -112,23 +112,18 @@ static uint32_t pick_eligible(const struct route_groups *g, const struct groups_
 /* A gateway, once chosen, is kept until it is reached, and there only its own
  * links count: one that is as near could be chosen again, by a hop that the
  * order of local hops forbids. */
-struct groups_step groups_pick_way(const struct route_groups *g, const struct groups_ask *ask,
-                                   uint32_t list, uint32_t to, uint16_t way)
+uint16_t groups_pick_way(const struct route_groups *g, const struct groups_ask *ask, uint32_t list,
+                         uint32_t to, uint16_t way)
 {
     const struct groups_way *v = g->way + g->way_first[list];
     bool reached = way && v[way - 1].from == ask->here;
 
-    if (!way || reached) {
-        struct ways w = ways_toward(g, ask->here, list, to);
-        struct eligible e = find_eligible(&w, reached);
+    if (way && !reached)
+        return way;
+    struct ways w = ways_toward(g, ask->here, list, to);
+    struct eligible e = find_eligible(&w, reached);
 
-        way = (uint16_t)(pick_eligible(g, ask, &w, &e) + 1);
-    }
-    const struct groups_way *aim = &v[way - 1];
-
-    if (aim->from == ask->here)
-        return (struct groups_step){.port = aim->port, .crosses = true};
-    return (struct groups_step){.port = groups_local(g, ask, aim->slot), .way = way};
+    return (uint16_t)(pick_eligible(g, ask, &w, &e) + 1);
 }
 
 /* Tries are bounded because a handler must end: with failures, some groups may
