@@ -30,8 +30,8 @@
 
 #define NET_INLINE static inline __attribute__((always_inline))
 
-/* Take in the notes whose time has come. */
-NET_INLINE void link_absorb(struct net *n, struct net_port *port, uint32_t mode)
+/* Take in the notes whose time has come; were there any? */
+NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint32_t mode)
 {
     uint64_t now = n->sim->now;
     uint32_t at = port->ring_at, left = port->ring_n;
@@ -42,8 +42,11 @@ NET_INLINE void link_absorb(struct net *n, struct net_port *port, uint32_t mode)
 
         *net_held(n, port, port->ring[at] & 0xff) -= bytes;
     }
+    bool news = left != port->ring_n;
+
     port->ring_at = (uint8_t)at;
     port->ring_n = (uint8_t)left;
+    return news;
 }
 
 /* A packet that came through port `index`, channel `vc`, has been admitted further on. */

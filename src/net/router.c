@@ -91,14 +91,18 @@ void net_router_serve_waiting(struct net *n, struct net_port *port)
     net_port_saturation(n, port, lacks_credit);
 }
 
-/* The packet cannot have its output now: it waits in the output's line. */
+/* The packet cannot have its output now: it waits in the output's line. Those that wait already
+ * are served if there is news: credits, or another turn of the switch. */
 static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *port, uint32_t vc,
-                                               uint32_t h)
+                                               uint32_t h, bool news)
 {
     net_queue_put(&n->pkts, &n->vc[net_vc0(n, port) + vc].wait, h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
-    net_router_serve_waiting(n, port);
+    if (news || (n->mode & NET_MODE_INPUT))
+        net_router_serve_waiting(n, port);
+    else
+        net_port_saturation(n, port, true);
     net_port_call_wake(n, port);
 }
 
@@ -112,12 +116,13 @@ NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
     struct net_port *port = &n->port[k->out];
     uint32_t vc = k->out_vc;
 
-    link_absorb(n, port, mode);
+    bool news = link_absorb(n, port, mode);
+
     if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
         switch_free(n, port, vc, mode))
         cross(n, port, vc, h, k, mode);
     else
-        wait_for(n, port, vc, h);
+        wait_for(n, port, vc, h, news);
 }
 
 /* The first of an input line may ask now. */
