@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
+#include "base/units.h"
 #include "cli/roofline.h"
 #include "cli/table.h"
 #include "rpc/collect.h"
@@ -104,6 +105,23 @@ static void put_row(struct cli_table *t, const struct rpc_collected *c, const st
     cli_table_int(t, (int64_t)faults);
 }
 
+/* What is moved from memory that fits the cache may be faster than data of an application. */
+static void tell_cache(FILE *out, const struct rpc_spec *s)
+{
+    const struct rpc_case *k = s->cases.items;
+    uint64_t cache = rpc_cache_b(), most = 0;
+
+    for (size_t i = 0; i < s->cases.n; i++)
+        if (!strcmp(rpc_case_metric(&k[i]), "bw") && k[i].size_b > most)
+            most = k[i].size_b;
+    if (most && RPC_SOURCES * most < cache)
+        fprintf(
+            out,
+            "\nwhat is got comes from %s of a server's memory, which fit the last-level cache of "
+            "%s; give larger sizes to measure memory too\n",
+            wr_text_bytes(RPC_SOURCES * most).s, wr_text_bytes(cache).s);
+}
+
 static void print(const struct cli_call *call, const struct rpc_collected *c,
                   const struct rpc_spec *s)
 {
@@ -123,6 +141,7 @@ static void print(const struct cli_call *call, const struct rpc_collected *c,
         fprintf(call->out,
                 "\n%zu of %zu windows were disturbed by others; measure on an idle machine\n",
                 disturbed, c->window.n);
+    tell_cache(call->out, s);
     if (strcmp(c->waits, rpc_wait_names[s->wait]) != 0)
         fprintf(call->out, "\nthe transport cannot sleep: servers wait by \"%s\"\n", c->waits);
     for (size_t i = 0; i < c->trouble.n; i++)

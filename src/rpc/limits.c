@@ -160,6 +160,29 @@ struct rpc_limits rpc_limits_probe(double seconds_each)
     return (struct rpc_limits){line_rate(ns), socket_rate(ns), copy_bps(ns)};
 }
 
+/* The largest that the kernel lists: the C library multiplies it by the number of its owners. */
+unsigned long rpc_cache_b(void)
+{
+    unsigned long most = 0;
+
+    for (int i = 0; i < 8; i++) {
+        char path[80], unit = ' ';
+        unsigned long n;
+
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+        FILE *f = fopen(path, "r");
+
+        if (!f)
+            break;
+        if (fscanf(f, "%lu%c", &n, &unit) >= 1) {
+            n *= unit == 'K' ? 1024 : unit == 'M' ? 1 << 20 : 1;
+            most = n > most ? n : most;
+        }
+        fclose(f);
+    }
+    return most;
+}
+
 struct rpc_machine_time rpc_machine_time(void)
 {
     struct rpc_machine_time t = {0, 0};

@@ -10,6 +10,9 @@ struct rpc_limits {
 
 struct rpc_limits rpc_limits_probe(double seconds_each);
 
+/* Bytes of the last-level cache; 0: unknown. */
+unsigned long rpc_cache_b(void);
+
 /* Processor time of the whole machine that was used, and idle, in seconds since boot. */
 struct rpc_machine_time {
     double busy_s, idle_s;

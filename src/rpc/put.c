@@ -146,6 +146,7 @@ bool rpc_collected_put(struct run *run, const struct rpc_collected *c, const str
     if (!put_parameters(run, c, s, err) || !put_limits(run, "before", &c->before, err) ||
         !put_limits(run, "after", &c->after, err) ||
         !run_put_text(run, "transport", s->transport, err) ||
+        !run_put_count(run, "limit.cache", rpc_cache_b(), "B", err) ||
         !run_put_text(run, "servers_wait", c->waits, err) ||
         !run_put_count(run, "dropped", c->dropped, "", err))
         return false;

@@ -104,6 +104,9 @@ void rpc_waiter_test(struct rpc_waiter *w, struct rpc_ep *ep);
 
 /* ---- server ---- */
 
+/* Pieces of memory that what is got comes from, in turn. */
+enum { RPC_SOURCES = 4 };
+
 struct rpc_server_stats {
     uint64_t calls[RPC_OPS], dropped[RPC_DROPS];
     uint64_t handled; /* calls of a service's own */

@@ -18,7 +18,7 @@
 #include "rpc/rpc.h"
 #include "rpc/store.h"
 
-enum { OPERATIONS = 16, SOURCES = 4, PAGE = 4096, LINE = 4096, LOOK_AFTER_NS = 200000000 };
+enum { OPERATIONS = 16, PAGE = 4096, LINE = 4096, LOOK_AFTER_NS = 200000000 };
 enum { SAMPLES = 16, SEND_TRIES = 1000000 };
 
 struct request {
@@ -42,6 +42,7 @@ struct rpc_server {
     bool met[RPC_PEERS];
     struct operation operation[OPERATIONS];
     uint32_t taken;
+    uint32_t turn;             /* of the pieces that what is got comes from */
     struct request line[LINE]; /* requests that wait for a place: a ring */
     uint32_t line_from, line_to;
     uint64_t looked_ns; /* for clients that died */
@@ -49,9 +50,9 @@ struct rpc_server {
 
 /* Memory: a piece for each operation, then the pieces from which GET is served; or of a service
  * what it shares. */
-static size_t source_of(const struct rpc_server *s, const struct operation *op)
+static size_t next_source(struct rpc_server *s)
 {
-    return (OPERATIONS + (size_t)(op - s->operation) % SOURCES) * s->o.bulk_b;
+    return (OPERATIONS + (size_t)(s->turn++ % RPC_SOURCES)) * s->o.bulk_b;
 }
 
 uint64_t rpc_pattern(uint64_t place)
@@ -125,7 +126,7 @@ static void finish(struct rpc_server *s, struct operation *op, enum rpc_status s
 
 static bool move(struct rpc_server *s, struct operation *op, enum rpc_way way)
 {
-    size_t at = s->o.share_b ? op->r.ref.place : op->r.op == RPC_OP_GET ? source_of(s, op) : op->at;
+    size_t at = s->o.share_b ? op->r.ref.place : op->r.op == RPC_OP_GET ? next_source(s) : op->at;
     struct rpc_bulk b = {.peer = op->r.peer,
                          .way = way,
                          .at = at,
@@ -342,7 +343,7 @@ static void place_operations(struct rpc_server *s)
     for (uint32_t i = 0; i < OPERATIONS; i++)
         s->operation[i].at = i * s->o.bulk_b;
     /* Written, so that no page is the kernel's page of zeros. */
-    for (size_t i = 0; i < OPERATIONS + SOURCES && s->o.bulk_b && !s->o.share_b; i++)
+    for (size_t i = 0; i < OPERATIONS + RPC_SOURCES && s->o.bulk_b && !s->o.share_b; i++)
         fill_pattern(s->ep->bulk + i * s->o.bulk_b, s->o.bulk_b);
 }
 
@@ -359,7 +360,7 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
 
     s->o = *o;
     s->o.bulk_b = (o->bulk_b + PAGE - 1) / PAGE * PAGE;
-    eo.bulk_b = o->share_b ? o->share_b : s->o.bulk_b * (OPERATIONS + SOURCES);
+    eo.bulk_b = o->share_b ? o->share_b : s->o.bulk_b * (OPERATIONS + RPC_SOURCES);
     bool ok = true;
 
     if (o->peers < 1 || o->peers > RPC_PEERS)
