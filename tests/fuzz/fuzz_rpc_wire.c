@@ -113,10 +113,26 @@ static void feed(struct rpc_ep *ep, const uint8_t *at, size_t n, bool dressed, u
     free(own);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+/* A service's own operation: every byte must be readable, and what it answers may be anything. */
+static int handle(void *ctx, unsigned op, const void *bytes, size_t len, void *reply, size_t room)
 {
-    struct rpc_opts o = {
-        .transport = &fake, .token = TOKEN, .wait = RPC_POLL, .bulk_b = BULK, .peers = 2};
+    (void)ctx;
+    if (len > room)
+        abort();
+    memcpy(reply, bytes, len);
+    return op & 1 ? -(int)op : (int)(op & 2 ? 2 * room : len);
+}
+
+/* The same bytes to a benchmark's server and to a service with memory of its own. */
+static void serve(const uint8_t *data, size_t len, uint64_t share_b)
+{
+    struct rpc_opts o = {.transport = &fake,
+                         .token = TOKEN,
+                         .wait = RPC_POLL,
+                         .bulk_b = BULK,
+                         .peers = 2,
+                         .share_b = share_b,
+                         .handle = share_b ? handle : NULL};
     struct rpc_server *s;
     struct wr_err err;
     uint64_t fed = 0;
@@ -143,5 +159,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (told != fed) /* each was answered or dropped, once */
         abort();
     rpc_server_close(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    serve(data, len, 0);
+    serve(data, len, BULK);
     return 0;
 }
