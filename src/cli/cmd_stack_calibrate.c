@@ -135,9 +135,8 @@ const struct cli_verb cli_stack_calibrate = {
         "for --laws. A state's law is a constant or a line that does not fall; the law of data may "
         "have a knee beyond which bytes are dearer. The one is taken that tells best the size that "
         "is left out of its fit. All runs must be of the same number of servers and processes.",
-    .examples =
-        "weir stack calibrate --logs run1 --logs run2 -o laws.yaml\n"
-        "weir stack calibrate --logs functions.csv --only F_ -o laws.yaml\n",
+    .examples = "weir stack calibrate --logs run1 --logs run2 -o laws.yaml\n"
+                "weir stack calibrate --logs functions.csv --only F_ -o laws.yaml\n",
     .opts = calib_rows,
     .opts_size = sizeof(struct calib_opts),
     .main = calibrate_main,

@@ -75,7 +75,9 @@ static struct stack_activity activity(const struct stack_engine *e, const struct
         .node = a->node,
         .seq = a->seq,
         .file = a->file,
-        .parent = a->parent == WR_NIL ? UINT32_MAX : act_at(e, a->parent)->op,
+        .parent = a->parent != WR_NIL  ? act_at(e, a->parent)->op
+                  : a->asker != WR_NIL ? act_at(e, a->asker)->op
+                                       : UINT32_MAX,
         .machine = a->named == STACK_NONE ? a->machine : a->named,
         .writes = moves(e, a),
         .t_ns = a->t_begin,
@@ -150,7 +152,7 @@ static bool connect(struct stack_engine *e, uint32_t client, uint32_t server)
     return was || !server;
 }
 
-static void tell_message(struct stack_engine *e, uint32_t from, uint32_t to, uint16_t message,
+static void tell_message(struct stack_engine *e, const struct act *a, uint32_t to, uint16_t message,
                          bool answer, uint64_t bytes, uint64_t t)
 {
     struct stack_traffic *k = &e->counts.message[message];
@@ -158,7 +160,13 @@ static void tell_message(struct stack_engine *e, uint32_t from, uint32_t to, uin
     *(answer ? &k->answers : &k->requests) += 1;
     *(answer ? &k->answer_b : &k->request_b) += bytes;
     if (e->hooks.message)
-        e->hooks.message(e->hooks.ctx, from, to, message, answer, bytes, t);
+        e->hooks.message(e->hooks.ctx, &(struct stack_sent){.from = a->node,
+                                                            .to = to,
+                                                            .op = a->op,
+                                                            .message = message,
+                                                            .answer = answer,
+                                                            .bytes = bytes,
+                                                            .t_ns = t});
 }
 
 static void send_one(struct stack_engine *e, struct act *a, const struct stack_state *how,
@@ -185,7 +193,7 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
     int64_t bytes = act_eval(e, r, fs->message.v[a->message].request, t);
     uint64_t len = bytes > 0 ? (uint64_t)bytes : 0;
 
-    tell_message(e, a->node, r->node, a->message, false, len, t);
+    tell_message(e, a, r->node, a->message, false, len, t);
     if (!connect(e, a->node, server)) {
         a->left++;
         stack_post(e, t + stack_ns(e->laws->latency_ns), me, i, PHASE_SENT, 0, WR_NIL);
@@ -213,7 +221,7 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
 
     if (bytes < 0)
         return;
-    tell_message(e, a->node, act_at(e, a->asker)->node, a->serving, true, (uint64_t)bytes, t);
+    tell_message(e, a, act_at(e, a->asker)->node, a->serving, true, (uint64_t)bytes, t);
     stack_post(e, t + travel(e, (uint64_t)bytes), a->asker, a->asker_i, s->phase,
                a->var[STACK_VAR_STATUS], act_handle(e, a));
 }

@@ -52,15 +52,22 @@ struct stack_activity {
     uint64_t t_ns, end_ns;
 };
 
+/* A message that has left: its length without the header; data: those of a whole flow. */
+struct stack_sent {
+    uint32_t from, to;
+    uint32_t op; /* the activity that sent it */
+    uint16_t message;
+    bool answer, data;
+    uint64_t bytes, t_ns;
+};
+
 /* Who wants to hear of everything; each may be NULL. */
 struct stack_hooks {
     void *ctx;
     void (*visit)(void *ctx, const struct stack_visit *v);
     void (*begin)(void *ctx, uint32_t op, const struct stack_activity *a);
     void (*end)(void *ctx, uint32_t op, const struct stack_activity *a);
-    /* A message has left: its name, its length without the header; data: a buffer's worth. */
-    void (*message)(void *ctx, uint32_t from, uint32_t to, uint16_t message, bool answer,
-                    uint64_t bytes, uint64_t t_ns);
+    void (*message)(void *ctx, const struct stack_sent *sent);
 };
 
 struct stack_setup {

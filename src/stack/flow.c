@@ -179,8 +179,13 @@ static void count(struct stack_engine *e, const struct act *a, uint64_t t)
     if (e->hooks.message) {
         uint32_t client = act_at(e, a->asker)->node;
 
-        e->hooks.message(e->hooks.ctx, writes ? client : a->node, writes ? a->node : client,
-                         a->serving, !writes, a->flow_b, t);
+        e->hooks.message(e->hooks.ctx, &(struct stack_sent){.from = writes ? client : a->node,
+                                                            .to = writes ? a->node : client,
+                                                            .op = a->op,
+                                                            .message = a->serving,
+                                                            .data = true,
+                                                            .bytes = a->flow_b,
+                                                            .t_ns = t});
     }
 }
 

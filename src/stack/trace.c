@@ -17,7 +17,10 @@ static void put(struct stack_trace *t, uint32_t op, const struct stack_activity 
 {
     while (t->act.n <= op)
         wr_vec_push(&t->act, (struct stack_activity){.machine = STACK_NONE});
+    uint32_t parent = t->act.v[op].machine == STACK_NONE ? a->parent : t->act.v[op].parent;
+
     t->act.v[op] = *a;
+    t->act.v[op].parent = parent; /* who asked may be gone by the end */
 }
 
 static void on_activity(void *ctx, uint32_t op, const struct stack_activity *a)
@@ -28,13 +31,12 @@ static void on_activity(void *ctx, uint32_t op, const struct stack_activity *a)
         put(t, op, a);
 }
 
-static void on_message(void *ctx, uint32_t from, uint32_t to, uint16_t message, bool answer,
-                       uint64_t bytes, uint64_t t_ns)
+static void on_message(void *ctx, const struct stack_sent *sent)
 {
     struct stack_trace *t = ctx;
 
     if (!t->full)
-        wr_vec_push(&t->sent, (struct stack_sent){from, to, message, answer, bytes, t_ns});
+        wr_vec_push(&t->sent, *sent);
 }
 
 struct stack_hooks stack_trace_hooks(struct stack_trace *t)

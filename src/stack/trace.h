@@ -10,13 +10,6 @@
 
 #include "stack/engine.h"
 
-struct stack_sent {
-    uint32_t from, to;
-    uint16_t message;
-    bool answer;
-    uint64_t bytes, t_ns;
-};
-
 struct stack_trace {
     const struct stack_fs *fs;
     uint32_t clients;

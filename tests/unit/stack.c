@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "stack/calib.h"
+#include "stack/draw.h"
 #include "stack_help.h"
 
 /* --- expressions -------------------------------------------------------------------- */
@@ -572,6 +573,49 @@ static void with_the_published_laws_the_published_totals_come_out(void **state)
     fclose(f);
 }
 
+/* One operation, its client's states and those of the servers that work for it, and nothing else.
+ */
+static void a_trace_has_one_operation_in_every_form(void **state)
+{
+    struct stack_lab l;
+    char *text[3] = {0};
+    size_t len, states = 0;
+
+    (void)state;
+    stack_lab_run(&l, "pvfs2", "default", 5, 2, "ior -a MPIIO -b 8m -t 8m -F");
+    uint32_t root = stack_find_call(&l.trace, l.fs->operation[STACK_OP_WRITE], 1);
+
+    assert_int_not_equal(root, UINT32_MAX);
+    assert_int_equal(stack_find_call(&l.trace, l.fs->operation[STACK_OP_WRITE], 2), UINT32_MAX);
+    bool *of = stack_family(&l.trace, root);
+
+    for (int i = 0; i < 3; i++) {
+        FILE *f = open_memstream(&text[i], &len);
+
+        if (i == 0)
+            stack_draw_text(&l.trace, of, f);
+        else if (i == 1)
+            stack_draw_svg(&l.trace, of, "a write", f);
+        else
+            stack_draw_perfetto(&l.trace, of, f);
+        fclose(f);
+    }
+    for (const char *at = text[0]; (at = strstr(at, "io_sm:start_flow")); at++)
+        states++;
+    assert_int_equal(states, 5);
+    assert_non_null(strstr(text[0], "IO data, "));
+    assert_null(strstr(text[0], "client_create_sm"));
+    /* of the two clients only one */
+    assert_true(!strstr(text[0], "client 0") != !strstr(text[0], "client 1"));
+    assert_non_null(strstr(text[1], "UNSTUFF answer 264 B"));
+    assert_non_null(strstr(text[1], "</svg>"));
+    assert_non_null(strstr(text[2], "\"name\":\"io_sm:start_flow (waits)\""));
+    for (int i = 0; i < 3; i++)
+        free(text[i]);
+    free(of);
+    stack_lab_end(&l);
+}
+
 /* --- laws from logs ----------------------------------------------------------------- */
 
 static void the_shape_that_tells_the_size_left_out_is_taken(void **state)
@@ -808,6 +852,7 @@ int main(void)
         cmocka_unit_test(of_a_shared_file_one_task_does_what_is_done_once),
         cmocka_unit_test(what_a_client_remembers_is_forgotten_after_a_minute),
         cmocka_unit_test(with_the_published_laws_the_published_totals_come_out),
+        cmocka_unit_test(a_trace_has_one_operation_in_every_form),
         cmocka_unit_test(the_shape_that_tells_the_size_left_out_is_taken),
         cmocka_unit_test(a_log_is_read_past_midnight_jumps_and_its_torn_end),
         cmocka_unit_test(laws_that_were_calibrated_tell_another_size),

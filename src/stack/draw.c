@@ -1,0 +1,241 @@
+#include "stack/draw.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+uint32_t stack_find_call(const struct stack_trace *t, uint16_t machine, uint32_t nth)
+{
+    for (size_t i = 0; i < t->act.n; i++)
+        if (t->act.v[i].machine == machine && t->act.v[i].parent == UINT32_MAX && !nth--)
+            return (uint32_t)i;
+    return UINT32_MAX;
+}
+
+/* A child begins after its parent, so its number is larger. */
+bool *stack_family(const struct stack_trace *t, uint32_t root)
+{
+    bool *of = wr_zalloc(t->act.n + 1, 1);
+
+    of[root] = true;
+    for (size_t i = (size_t)root + 1; i < t->act.n; i++) {
+        uint32_t p = t->act.v[i].parent;
+
+        of[i] = p < i && of[p];
+    }
+    return of;
+}
+
+struct line {
+    uint64_t t_ns;
+    uint32_t at;
+    bool sent;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    if (x->t_ns != y->t_ns)
+        return x->t_ns < y->t_ns ? -1 : 1;
+    if (x->sent != y->sent)
+        return x->sent ? 1 : -1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static struct line *lines_of(const struct stack_trace *t, const bool *of, bool visits,
+                             size_t *ret_n)
+{
+    struct line *l = wr_zalloc(t->visit.n + t->sent.n + 1, sizeof *l);
+    size_t n = 0;
+
+    for (size_t i = 0; visits && i < t->visit.n; i++)
+        if (of[t->visit.v[i].op])
+            l[n++] = (struct line){t->visit.v[i].t_ns, (uint32_t)i, false};
+    for (size_t i = 0; i < t->sent.n; i++)
+        if (of[t->sent.v[i].op])
+            l[n++] = (struct line){t->sent.v[i].t_ns, (uint32_t)i, true};
+    qsort(l, n, sizeof *l, by_time);
+    *ret_n = n;
+    return l;
+}
+
+struct node_name {
+    char s[24];
+};
+
+static struct node_name node_name(const struct stack_trace *t, uint32_t node)
+{
+    struct node_name name;
+
+    if (node < t->clients)
+        snprintf(name.s, sizeof name.s, "client %u", node);
+    else
+        snprintf(name.s, sizeof name.s, "server %u", node - t->clients);
+    return name;
+}
+
+static void text_visit(const struct stack_trace *t, const struct stack_visit *v, uint64_t t0,
+                       FILE *out)
+{
+    const struct stack_machine *m = &t->fs->machine.v[t->fs->state.v[v->state].machine];
+
+    fprintf(out, "%12.3f  %-9s  %-16s  %s:%s", (double)(v->t_ns - t0) * 1e-3,
+            node_name(t, v->node).s, m->layer, m->name, t->fs->state_name.v[v->state]);
+    fprintf(out, "  %s", stack_action_name(v->action));
+    if (v->code)
+        fprintf(out, " %" PRId64, v->code);
+    fprintf(out, "  work %.3f", (double)v->exec_ns * 1e-3);
+    if (v->wait_ns)
+        fprintf(out, "  wait %.3f", (double)v->wait_ns * 1e-3);
+    fputc('\n', out);
+}
+
+void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
+{
+    size_t n;
+    struct line *l = lines_of(t, of, true, &n);
+
+    fprintf(out, "%12s  (all times in us)\n", "time");
+    for (size_t i = 0; i < n; i++) {
+        if (!l[i].sent) {
+            text_visit(t, &t->visit.v[l[i].at], l[0].t_ns, out);
+            continue;
+        }
+        const struct stack_sent *s = &t->sent.v[l[i].at];
+
+        fprintf(out, "%12.3f  %-9s  -> %s: %s%s, %" PRIu64 " B\n",
+                (double)(s->t_ns - l[0].t_ns) * 1e-3, node_name(t, s->from).s,
+                node_name(t, s->to).s, t->fs->message.v[s->message].name,
+                s->data     ? " data"
+                : s->answer ? " answer"
+                            : "",
+                s->bytes);
+    }
+    free(l);
+}
+
+/* Columns of the nodes that take part, clients first. */
+static uint32_t *columns_of(const struct stack_trace *t, const struct line *l, size_t n,
+                            uint32_t nodes, uint32_t *ret_used)
+{
+    uint32_t *column = wr_zalloc(nodes, sizeof *column), used = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        column[t->sent.v[l[i].at].from] = 1;
+        column[t->sent.v[l[i].at].to] = 1;
+    }
+    for (uint32_t i = 0; i < nodes; i++)
+        if (column[i])
+            column[i] = ++used;
+    *ret_used = used;
+    return column;
+}
+
+enum { LEFT = 110, WIDE = 190, HIGH = 26, TOP = 70 };
+
+static void svg_arrow(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0,
+                      const uint32_t *column, size_t row, FILE *out)
+{
+    uint32_t x1 = LEFT + (column[s->from] - 1) * WIDE, x2 = LEFT + (column[s->to] - 1) * WIDE;
+    size_t y = TOP + row * HIGH;
+
+    fprintf(out,
+            "<text x=\"90\" y=\"%zu\" text-anchor=\"end\" class=\"t\">%.1f us</text>\n"
+            "<line x1=\"%u\" y1=\"%zu\" x2=\"%u\" y2=\"%zu\" class=\"%s\" "
+            "marker-end=\"url(#a)\"/>\n"
+            "<text x=\"%u\" y=\"%zu\" text-anchor=\"middle\">%s%s %" PRIu64 " B</text>\n",
+            y + 4, (double)(s->t_ns - t0) * 1e-3, x1, y, x2, y, s->data ? "d" : "m", (x1 + x2) / 2,
+            y - 4, t->fs->message.v[s->message].name,
+            s->data     ? " data"
+            : s->answer ? " answer"
+                        : "",
+            s->bytes);
+}
+
+void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *title, FILE *out)
+{
+    size_t n;
+    struct line *l = lines_of(t, of, false, &n);
+    uint32_t nodes = 1, used;
+
+    for (size_t i = 0; i < t->sent.n; i++) {
+        nodes = t->sent.v[i].from >= nodes ? t->sent.v[i].from + 1 : nodes;
+        nodes = t->sent.v[i].to >= nodes ? t->sent.v[i].to + 1 : nodes;
+    }
+    uint32_t *column = columns_of(t, l, n, nodes, &used);
+    size_t high = TOP + n * HIGH + 20;
+
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%zu\" "
+            "font-family=\"sans-serif\" font-size=\"11\">\n"
+            "<title>%s</title>\n"
+            "<style>.m{stroke:#246}.d{stroke:#a40;stroke-width:2}.t{fill:#777}"
+            ".l{stroke:#bbb}</style>\n"
+            "<defs><marker id=\"a\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"3\" "
+            "orient=\"auto\"><path d=\"M0,0L7,3L0,6z\" fill=\"#246\"/></marker></defs>\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+            "<text x=\"10\" y=\"18\" font-size=\"13\">%s</text>\n",
+            LEFT + used * WIDE, high, title, title);
+    for (uint32_t i = 0; i < nodes; i++)
+        if (column[i]) {
+            uint32_t x = LEFT + (column[i] - 1) * WIDE;
+
+            fprintf(out,
+                    "<text x=\"%u\" y=\"40\" text-anchor=\"middle\">%s</text>\n"
+                    "<line x1=\"%u\" y1=\"46\" x2=\"%u\" y2=\"%zu\" class=\"l\"/>\n",
+                    x, node_name(t, i).s, x, x, high - 10);
+        }
+    for (size_t i = 0; i < n; i++)
+        svg_arrow(t, &t->sent.v[l[i].at], l[0].t_ns, column, i, out);
+    fputs("</svg>\n", out);
+    free(column);
+    free(l);
+}
+
+static void perfetto_visit(const struct stack_trace *t, const struct stack_visit *v, FILE *out)
+{
+    const struct stack_machine *m = &t->fs->machine.v[t->fs->state.v[v->state].machine];
+    static const char *const parts[] = {"", " (waits)"};
+
+    for (int wait = 0; wait < 2; wait++) {
+        uint64_t from = wait ? v->t_ns + v->exec_ns : v->t_ns;
+        uint64_t took = wait ? v->wait_ns : v->exec_ns;
+
+        if (wait && !took)
+            continue;
+        fprintf(out,
+                ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,"
+                "\"name\":\"%s:%s%s\",\"cat\":\"%s\",\"args\":{\"code\":%" PRId64
+                ",\"tag\":%" PRId64 ",\"action\":\"%s\",\"operation\":%u}}",
+                v->node + 1, m->layer_id + 1u, (double)from * 1e-3, (double)took * 1e-3, m->name,
+                t->fs->state_name.v[v->state], parts[wait],
+                stack_class_names[t->fs->state.v[v->state].cls], v->code, v->tag,
+                stack_action_name(v->action), v->op);
+    }
+}
+
+void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
+{
+    uint32_t nodes = 0;
+
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+          "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"weir stack\"}}",
+          out);
+    for (size_t i = 0; i < t->visit.n; i++)
+        if (t->visit.v[i].node >= nodes)
+            nodes = t->visit.v[i].node + 1;
+    for (uint32_t i = 0; i < nodes; i++) {
+        fprintf(out,
+                ",\n{\"ph\":\"M\",\"pid\":%u,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
+                i + 1, node_name(t, i).s);
+        for (size_t k = 0; k < t->fs->layer.n; k++)
+            fprintf(out,
+                    ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%zu,\"name\":\"thread_name\","
+                    "\"args\":{\"name\":\"%s\"}}",
+                    i + 1, k + 1, t->fs->layer.v[k]);
+    }
+    for (size_t i = 0; i < t->visit.n; i++)
+        if (of[t->visit.v[i].op])
+            perfetto_visit(t, &t->visit.v[i], out);
+    fputs("\n]}\n", out);
+}

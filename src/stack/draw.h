@@ -1,0 +1,19 @@
+/* draw.h -- one operation through all layers, as text, as a picture, and for viewers of traces. */
+#ifndef STACK_DRAW_H
+#define STACK_DRAW_H
+
+#include "stack/trace.h"
+
+/* The activities that belong to `root`, itself too: one flag for each. free() it. */
+bool *stack_family(const struct stack_trace *t, uint32_t root);
+/* The nth call (from 0) that begins with this machine; UINT32_MAX: there are not so many. */
+uint32_t stack_find_call(const struct stack_trace *t, uint16_t machine, uint32_t nth);
+
+/* Visits and messages in the order of time. */
+void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out);
+/* A sequence diagram: a line down for each node, an arrow for each message. */
+void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *title, FILE *out);
+/* The trace event format that Perfetto and Chrome read. */
+void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out);
+
+#endif
