@@ -19,7 +19,8 @@ size_t stack_medians(struct stack_point *p, size_t n)
 {
     size_t out = 0;
 
-    qsort(p, n, sizeof *p, by_point);
+    if (n)
+        qsort(p, n, sizeof *p, by_point);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && p[end].x == p[i].x;)
             end++;
@@ -231,7 +232,8 @@ static int by_float(const void *a, const void *b)
 
 static double median(float *v, size_t n)
 {
-    qsort(v, n, sizeof *v, by_float);
+    if (n)
+        qsort(v, n, sizeof *v, by_float);
     return n ? (v[(n - 1) / 2] + v[n / 2]) / 2.0 : NAN;
 }
 
