@@ -2,6 +2,9 @@
 # is compiled for one instruction set; which one runs is decided when the program runs.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(wide -ffp-contract=fast -Wno-psabi -O3)
+  if(WEIR_SANITIZE OR WEIR_TSAN) # which make so much of unrolled loops that compiling takes minutes
+    set(wide -ffp-contract=fast -Wno-psabi -O1 -fno-sanitize=undefined)
+  endif()
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/hmm/kernel_avx2.c
     PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;${wide}")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/state/hmm/kernel_avx512.c
