@@ -88,6 +88,7 @@ static bool fake_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct w
 
     (void)err;
     ep->t = &fake;
+    ep->inlined = 200;
     ep->o = *o;
     ep->bulk = calloc(1, o->bulk_b);
     *ret = ep;
@@ -116,11 +117,11 @@ static void feed(struct rpc_ep *ep, const uint8_t *at, size_t n, bool dressed, u
 /* A service's own operation: every byte must be readable, and what it answers may be anything. */
 static int handle(void *ctx, unsigned op, const void *bytes, size_t len, void *reply, size_t room)
 {
+    size_t n = len < room ? len : room;
+
     (void)ctx;
-    if (len > room)
-        abort();
-    memcpy(reply, bytes, len);
-    return op & 1 ? -(int)op : (int)(op & 2 ? 2 * room : len);
+    memcpy(reply, bytes, n);
+    return op & 1 ? -(int)op : (int)(op & 2 ? 2 * room : n);
 }
 
 /* The same bytes to a benchmark's server and to a service with memory of its own. */
