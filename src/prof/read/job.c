@@ -543,7 +543,8 @@ bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, stru
     number_ranks(&j, proc_of);
     prof_job_threads(&j, proc_of);
     for (size_t i = 0, seat = 0; i < n; seat += j.file[i++].nseats)
-        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]], j.threads.v + seat, modules);
+        walk_file(&j, &j.file[i], &j.procs.v[proc_of[i]], j.threads.v ? j.threads.v + seat : NULL,
+                  modules);
     prof_modules_close(modules);
     free(proc_of);
     merge_cells(&j);
