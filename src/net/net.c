@@ -167,6 +167,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->client = *client;
     n->view.load = load;
     n->nports = t->nports;
+    n->per_port = UINT64_MAX / t->nports + 1;
     n->nrouters = t->nrouters;
     n->nterms = t->nterms;
     n->nodes = t->nterms / params->rails;
@@ -270,7 +271,7 @@ void net_warm_node(const struct net *n, uint32_t node)
 
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg)
 {
-    return wr_pool_at(&n->msgs, msg);
+    return net_thing(&n->msgs, msg);
 }
 
 void net_watch_packets(struct net *n, struct wr_hist *hist)

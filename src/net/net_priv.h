@@ -136,7 +136,8 @@ struct net {
     struct net_client client;
     struct route_view view;
 
-    uint32_t nports; /* of a router */
+    uint32_t nports;   /* of a router */
+    uint64_t per_port; /* 2^64 / nports, rounded up: divides any 32-bit number by nports */
     uint32_t nrouters, nterms, nodes;
     uint32_t nvcs; /* of a port */
     uint32_t total_ports, total_vcs;
@@ -160,9 +161,19 @@ struct net {
     struct net_counts count;
 };
 
+/* Packets and messages are a cache line each: found by a shift, not by the pool's size. */
+enum { NET_THING_B = 64 };
+_Static_assert(sizeof(struct net_pkt) == NET_THING_B && sizeof(struct net_msg) == NET_THING_B,
+               "packets and messages are a cache line");
+
+static inline void *net_thing(const struct wr_pool *pool, uint32_t h)
+{
+    return pool->base + (size_t)h * NET_THING_B;
+}
+
 static inline struct net_pkt *net_pkt(const struct net *n, uint32_t h)
 {
-    return wr_pool_at(&n->pkts, h);
+    return net_thing(&n->pkts, h);
 }
 
 /* The model's switches, as one constant: the inner functions take it as an
@@ -216,7 +227,9 @@ static inline uint32_t net_self_lp(const struct net *n, const struct net_port *p
 {
     uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
 
-    return index < routers ? index / n->nports : n->nrouters + (index - routers);
+    if (index >= routers)
+        return n->nrouters + (index - routers);
+    return (uint32_t)((unsigned __int128)index * n->per_port >> 64);
 }
 
 /* Bytes charged, over all channels. */
@@ -269,12 +282,12 @@ static inline void net_queue_init(struct net_queue *q)
 
 static inline void net_queue_put(const struct wr_pool *pool, struct net_queue *q, uint32_t h)
 {
-    *(uint32_t *)wr_pool_at(pool, h) =
+    *(uint32_t *)net_thing(pool, h) =
         WR_NIL; /* `next` is the first member of packets and messages */
     if (q->head == WR_NIL)
         q->head = h;
     else
-        *(uint32_t *)wr_pool_at(pool, q->tail) = h;
+        *(uint32_t *)net_thing(pool, q->tail) = h;
     q->tail = h;
 }
 
@@ -282,7 +295,7 @@ static inline uint32_t net_queue_get(const struct wr_pool *pool, struct net_queu
 {
     uint32_t h = q->head;
 
-    q->head = *(uint32_t *)wr_pool_at(pool, h);
+    q->head = *(uint32_t *)net_thing(pool, h);
     return h;
 }
 

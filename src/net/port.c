@@ -106,8 +106,10 @@ static void serve(struct net *n, struct net_port *port)
 {
     if (!port->stalled)
         return;
-    if (net_self_lp(n, port) >= n->nrouters)
-        net_nic_pump(n, net_self_lp(n, port) - n->nrouters);
+    uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
+
+    if (index >= routers)
+        net_nic_pump(n, index - routers);
     else
         net_router_serve_waiting(n, port);
     net_port_call_wake(n, port);
