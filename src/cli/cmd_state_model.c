@@ -412,7 +412,7 @@ struct forecast_opts {
     const char *model, *threshold;
     struct cli_list horizons;
     uint32_t states, window;
-    bool json;
+    bool alone, json;
 };
 
 static const struct cli_opt forecast_rows[] = {
@@ -432,6 +432,10 @@ static const struct cli_opt forecast_rows[] = {
      .offset = offsetof(struct forecast_opts, model),
      .value = "MODEL.json",
      .help = "begin with this model instead of learning one"},
+    {.name = "alone",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct forecast_opts, alone),
+     .help = "forecast by the model of --model alone, without simple forecasters beside it"},
     {.name = "states",
      .letter = 'k',
      .type = CLI_U32,
@@ -536,11 +540,12 @@ static void print_horizons(const struct cli_call *call, struct weir_state *w,
 
         if (o->json) {
             json_array_append_new(
-                list,
-                json_pack("{sf, so, so, so, so, so, so}", "horizon_s", h[i], "median_s",
-                          state_json_real(q50), "q90_s", state_json_real(q90), "q99_s",
-                          state_json_real(q99), "mean_s", state_json_real(mean), "p_exceed",
-                          state_json_real(above), "state_prob", state_json_reals(p, (size_t)k)));
+                list, json_pack("{sf, so, so, so, so, so, so, so}", "horizon_s", h[i], "median_s",
+                                state_json_real(q50), "q90_s", state_json_real(q90), "q99_s",
+                                state_json_real(q99), "mean_s", state_json_real(mean), "p_exceed",
+                                state_json_real(above), "stays_idle",
+                                state_json_real(weir_state_stays_idle(w, h[i])), "state_prob",
+                                state_json_reals(p, (size_t)k)));
             continue;
         }
         cli_table_text(t, state_text_s(h[i]).s);
@@ -600,11 +605,16 @@ static int forecast_main(const struct cli_call *call, struct wr_err *err)
     struct weir_state_config c = {.size = sizeof c,
                                   .states = (int)o->states,
                                   .window = (int)o->window,
-                                  .refit_every = o->model ? -1 : 0};
+                                  .refit_every = o->model ? -1 : 0,
+                                  .alone = o->alone};
     struct state_choice choice;
     struct state_series *s;
     size_t n;
 
+    if (o->alone && !o->model) {
+        wr_fail(err, WR_INPUT, "--alone needs a model; give it with --model MODEL.json");
+        return cli_error(err);
+    }
     if (!state_rows_choice(&choice, &o->rows, err) ||
         !state_load(&s, &n, call->args, 1, &choice, err))
         return cli_error(err);

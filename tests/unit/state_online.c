@@ -23,37 +23,77 @@ static void close_to(const char *what, double got, double want, double rel)
         fail_msg("%s: got %.10g, want %.10g", what, got, want);
 }
 
-/* The answers of a known model, trusted alone, are the reference's. */
-static void answers_of_a_known_model_are_the_reference_s(void **state)
+/* A forecaster that was given the reference's model and has seen the whole series. */
+static struct weir_state *with_model_of(struct reference *r, int alone)
 {
-    (void)state;
-    struct reference r;
+    struct weir_state_config c = {.size = sizeof c, .refit_every = -1, .alone = alone};
+    struct weir_state *s = weir_state_create(&c);
     struct hmm_model m;
-    double mu[3], sd[3], p[3], q[9];
+    double mu[3], sd[3], q[9];
 
-    reference_open(&r, 0);
-    reference_model(&r, "forecast.train_fit_K3", &m);
+    reference_model(r, "forecast.train_fit_K3", &m);
     for (int i = 0; i < 3; i++) {
         mu[i] = m.emit[i][HMM_LOC];
         sd[i] = m.emit[i][HMM_SPREAD];
     }
-    struct weir_state_config c = {.size = sizeof c, .refit_every = -1};
-    struct weir_state *s = weir_state_create(&c);
-
     assert_int_equal(weir_state_set_model(s, 3, m.q[0], mu, sd), WEIR_STATE_OK);
     assert_int_equal(weir_state_get_model(s, q, NULL, NULL), 3);
     assert_memory_equal(q, m.q[0], sizeof q);
-    for (size_t i = 0; i < r.s[0].n; i++)
-        assert_int_equal(weir_state_observe(s, r.s[0].t[i], r.s[0].latency[i]), WEIR_STATE_OK);
-    double horizon = reference_real(&r, "api_example_at_last_obs.horizon_s");
-    const json_t *want = reference_get(&r, "api_example_at_last_obs.state_prob_at_horizon");
+    for (size_t i = 0; i < r->s[0].n; i++)
+        assert_int_equal(weir_state_observe(s, r->s[0].t[i], r->s[0].latency[i]), WEIR_STATE_OK);
+    return s;
+}
+
+static void states_are(struct weir_state *s, const struct reference *r, const char *path,
+                       double horizon, double rel)
+{
+    const json_t *want = reference_get(r, path);
+    double p[3];
 
     assert_int_equal(weir_state_probabilities(s, horizon, p, 3), 3);
     for (int i = 0; i < 3; i++)
-        close_to("state", p[i], json_number_value(json_array_get(want, (size_t)i)), 1e-4);
-    /* The distribution is a mixture with the simple forecasters; the model carries most of it. */
+        close_to(path, p[i], json_number_value(json_array_get(want, (size_t)i)), rel);
+}
+
+static void a_known_model_alone_answers_as_the_reference_does(void **state)
+{
+    (void)state;
+    struct reference r;
+
+    reference_open(&r, 0);
+    struct weir_state *s = with_model_of(&r, 1);
+    double h = reference_real(&r, "api_example_at_last_obs.horizon_s");
+    double above = reference_real(&r, "forecast.threshold_s");
+
+    states_are(s, &r, "api_example_at_last_obs.filtered", 0, 1e-6);
+    states_are(s, &r, "api_example_at_last_obs.state_prob_at_horizon", h, 1e-6);
+    close_to("mean", weir_state_mean(s, h),
+             reference_real(&r, "api_example_at_last_obs.mean_latency_s"), 1e-6);
+    close_to("exceeds", weir_state_exceeds(s, h, above),
+             reference_real(&r, "api_example_at_last_obs.p_exceed_threshold"), 1e-6);
+    close_to("q90", weir_state_quantile(s, h, 0.9),
+             reference_real(&r, "api_example_at_last_obs.q90_s"), 1e-6);
+    close_to("time to idle", weir_state_time_to_idle(s),
+             reference_real(&r, "api_example_at_last_obs.expected_time_to_idle_s"), 1e-6);
+    close_to("stays idle", weir_state_stays_idle(s, h),
+             reference_real(&r, "api_example_at_last_obs.p_idle_for_next_h"), 1e-6);
+    weir_state_destroy(s);
+    reference_close(&r);
+}
+
+/* The distribution is a mixture with the simple forecasters; the model carries most of it. */
+static void a_model_that_fits_is_trusted(void **state)
+{
+    (void)state;
+    struct reference r;
+
+    reference_open(&r, 0);
+    struct weir_state *s = with_model_of(&r, 0);
+    double h = reference_real(&r, "api_example_at_last_obs.horizon_s");
+
+    states_are(s, &r, "api_example_at_last_obs.state_prob_at_horizon", h, 1e-4);
     assert_true(weir_state_health(s) > 0.8);
-    close_to("q90", weir_state_quantile(s, horizon, 0.9),
+    close_to("q90", weir_state_quantile(s, h, 0.9),
              reference_real(&r, "api_example_at_last_obs.q90_s"), 0.25);
     weir_state_destroy(s);
     reference_close(&r);
@@ -342,7 +382,8 @@ static void threads_may_share_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_of_a_known_model_are_the_reference_s),
+        cmocka_unit_test(a_known_model_alone_answers_as_the_reference_does),
+        cmocka_unit_test(a_model_that_fits_is_trusted),
         cmocka_unit_test(forecasts_lose_at_most_a_tenth_of_a_nat),
         cmocka_unit_test(nothing_allocates_after_creation),
         cmocka_unit_test(what_makes_no_sense_is_refused),

@@ -114,9 +114,10 @@ static void add_wide(struct outlook *o)
 
 void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s)
 {
+    static const double model_alone[SEATS] = {[BY_FILTER] = 1};
     int cls = online_class(s, horizon_s), k = s->has_model ? s->model.k : 0;
     const struct horizon *h = &s->at_horizon[cls];
-    const double *weight = h->weight;
+    const double *weight = s->config.alone && k ? model_alone : h->weight;
     const struct snapshot *now = online_now(s);
     double p[HMM_STATES], *w = ret->w + MOVING;
 

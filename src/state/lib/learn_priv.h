@@ -278,8 +278,8 @@ QUAD_INLINE void weigh(double *p, const struct weir_state *s, int k, const doubl
         bell = own;
         best = 1;
     }
-    best *= 1e-6;
     /* An outlier says nothing about the state: a floor under the densities. */
+    best *= s->config.alone ? 0 : 1e-6;
     for (int i = 0; i < k; i += QUAD) {
         quad each =
             quad_load(ahead + i) * quad_load(s->inv + AT_STATE + i) * (quad_load(bell + i) + best);

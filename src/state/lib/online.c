@@ -15,7 +15,7 @@ API int weir_state_abi(void)
 
 API const char *weir_state_version(void)
 {
-    return "1.0.0";
+    return "1.1.0";
 }
 
 /* Fields that the caller's version does not have are 0. */
@@ -102,6 +102,8 @@ void online_adopt(struct weir_state *s)
     if (!s->nhistory || !s->n)
         online_begin_history(s);
     s->kernel->refilter(s);
+    if (s->config.alone && !s->n)
+        memcpy(online_now(s)->p, s->model.initial, sizeof *s->model.initial * (size_t)s->model.k);
 }
 
 /* The window in order of time, as the recursions want it. */
@@ -152,7 +154,7 @@ static bool fit_is_due(const struct weir_state *s)
 {
     size_t every = (size_t)s->config.refit_every, first = 10 * (size_t)s->config.states;
 
-    if (s->config.refit_every < 0)
+    if (s->config.refit_every < 0 || s->config.alone)
         return false;
     if (!every) {
         every = s->held / 10 < 10 ? 10 : s->held / 10;
@@ -363,6 +365,17 @@ API double weir_state_time_to_idle(struct weir_state *s)
 
     pthread_mutex_unlock(&s->lock);
     return t;
+}
+
+API double weir_state_stays_idle(struct weir_state *s, double horizon_s)
+{
+    if (!(horizon_s >= 0))
+        return NAN;
+    pthread_mutex_lock(&s->lock);
+    double p = s->has_model ? online_now(s)->p[0] * exp(s->model.q[0][0] * horizon_s) : NAN;
+
+    pthread_mutex_unlock(&s->lock);
+    return p;
 }
 
 static double health(const struct weir_state *s)

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added; functions and fields are never taken away within one. */
-#define WEIR_STATE_ABI 1
+#define WEIR_STATE_ABI 2
 
 /* The ABI of the library that is loaded. */
 int weir_state_abi(void);
@@ -42,6 +42,8 @@ struct weir_state_config {
     int refit_every; /* observations between fits; 0: a tenth of those held, 10 to 60; < 0: never
                         by itself */
     uint64_t seed;   /* of the fit's random starts */
+    int alone; /* not 0: the model that was set, as it is, and nothing else: no fits by itself,
+                  no other forecasters, no allowance for outliers (since ABI 2) */
 };
 
 /* NULL when memory is short or the configuration makes no sense (states 1-6, window 64-100000). */
@@ -80,6 +82,9 @@ double weir_state_log_density(struct weir_state *s, double horizon_s, double lat
 
 /* Expected seconds until the fastest state is reached; 0 when it surely is. */
 double weir_state_time_to_idle(struct weir_state *s);
+
+/* Probability that the fastest state has the path now and keeps it so long (since ABI 2). */
+double weir_state_stays_idle(struct weir_state *s, double horizon_s);
 
 /* How far the hidden Markov model can be trusted just now, 0 to 1: the weight it has earned beside
  * the simple forecasters. Near 0 the answers above are theirs. */
