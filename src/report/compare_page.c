@@ -127,8 +127,10 @@ static void add_crowds(const struct report_compare *c, size_t group, struct wr_a
                                          .y = k->crowd.v[i].base_ns > 0
                                                   ? k->crowd.v[i].with_ns / k->crowd.v[i].base_ns
                                                   : NAN};
-        if (k->crowd.n)
-            s[n++] = (struct report_series){.name = k->job, .point = p, .n = k->crowd.n};
+        if (k->crowd.n) {
+            s[n] = (struct report_series){.name = k->job, .point = p, .n = k->crowd.n};
+            n++;
+        }
     }
     if (!n)
         return;

@@ -100,7 +100,8 @@ static struct open_act *act_of(struct reader *r, uint64_t address)
 /* "[D 18:32:21.296610] "; the day may end meanwhile. */
 static bool time_of(struct reader *r, const char **line, double *ret)
 {
-    unsigned h, m, n = 0;
+    unsigned h, m;
+    int n = 0;
     double s;
 
     if (sscanf(*line, "[%*c %2u:%2u:%lf] %n", &h, &m, &s, &n) != 3 || !n)
