@@ -1,15 +1,5 @@
 # The parameter sets of examples/devices are in the program, so that `weir dev NAME` finds
-# them wherever it is: one row {name, text} each.
+# them wherever it is.
 file(GLOB device_sets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/devices/*.yaml)
-set(device_rows "")
-foreach(set ${device_sets})
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${set})
-  get_filename_component(leaf ${set} NAME_WE)
-  file(READ ${set} text)
-  string(REPLACE "\\" "\\\\" text "${text}")
-  string(REPLACE "\"" "\\\"" text "${text}")
-  string(REPLACE "\n" "\\n\"\n\"" text "${text}")
-  string(APPEND device_rows "{\"${leaf}\",\n\"${text}\"},\n")
-endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/devices/device_sets.inc CONTENT "${device_rows}" @ONLY)
+weir_embed(devices/device_sets.inc ${device_sets})
 target_include_directories(room.store.dev PRIVATE ${CMAKE_BINARY_DIR}/devices)

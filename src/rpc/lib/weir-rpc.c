@@ -273,17 +273,26 @@ static int start(struct weir_rpc_client *c, struct rpc_call *call, weir_rpc_done
     return WEIR_RPC_OK;
 }
 
-API int weir_rpc_start(struct weir_rpc_client *c, unsigned op, const void *bytes, size_t len,
-                       weir_rpc_done *done, void *ctx)
+/* A call of one of the service's own operations. */
+static int own_call(struct rpc_call *ret, const struct weir_rpc_client *c, unsigned op,
+                    const void *bytes, size_t len)
 {
     if (len > rpc_client_inlined(c->c))
         return WEIR_RPC_BAD_RANGE;
     if (op >= RPC_OP_OWN)
         return WEIR_RPC_BAD_OP;
-    struct rpc_call call = {
+    *ret = (struct rpc_call){
         .op = (enum rpc_op)(RPC_OP_OWN + op), .payload = bytes, .len = (uint32_t)len};
+    return WEIR_RPC_OK;
+}
 
-    return start(c, &call, done, ctx, NULL);
+API int weir_rpc_start(struct weir_rpc_client *c, unsigned op, const void *bytes, size_t len,
+                       weir_rpc_done *done, void *ctx)
+{
+    struct rpc_call call;
+    int bad = own_call(&call, c, op, bytes, len);
+
+    return bad ? bad : start(c, &call, done, ctx, NULL);
 }
 
 API int weir_rpc_step(struct weir_rpc_client *c, uint64_t timeout_us)
@@ -342,14 +351,10 @@ static int ask(struct weir_rpc_client *c, struct rpc_call *call, void *reply, si
 API int weir_rpc_call(struct weir_rpc_client *c, unsigned op, const void *bytes, size_t len,
                       void *reply, size_t room)
 {
-    if (len > rpc_client_inlined(c->c))
-        return WEIR_RPC_BAD_RANGE;
-    if (op >= RPC_OP_OWN)
-        return WEIR_RPC_BAD_OP;
-    struct rpc_call call = {
-        .op = (enum rpc_op)(RPC_OP_OWN + op), .payload = bytes, .len = (uint32_t)len};
+    struct rpc_call call;
+    int bad = own_call(&call, c, op, bytes, len);
 
-    return ask(c, &call, reply, room);
+    return bad ? bad : ask(c, &call, reply, room);
 }
 
 static int move(struct weir_rpc_client *c, enum rpc_op op, uint64_t place, size_t at, size_t len)
