@@ -271,6 +271,11 @@ bool rpc_client_server_alive(struct rpc_client *c)
     return now - c->quiet_ns < DEAD_NS;
 }
 
+uint64_t rpc_client_sleeps(const struct rpc_client *c)
+{
+    return c->waiter.sleeps;
+}
+
 const uint64_t *rpc_client_dropped(const struct rpc_client *c)
 {
     return c->dropped;

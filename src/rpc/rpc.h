@@ -165,5 +165,6 @@ uint32_t rpc_client_under_way(const struct rpc_client *c);
 bool rpc_client_server_alive(struct rpc_client *c);
 const uint64_t *rpc_client_dropped(const struct rpc_client *c); /* by enum rpc_drop */
 enum rpc_wait rpc_client_waits(const struct rpc_client *c);
+uint64_t rpc_client_sleeps(const struct rpc_client *c); /* how often it slept so far */
 
 #endif

@@ -327,15 +327,17 @@ static void take(void *ctx, int result, const void *reply, size_t len)
 static int ask(struct weir_rpc_client *c, struct rpc_call *call, void *reply, size_t room)
 {
     struct waiting w = {.reply = reply, .room = room};
-    uint64_t begun = wr_clock_ns(), looked = begun;
+    uint64_t begun = wr_clock_ns(), looked = begun, sleeps = 0;
     uint32_t k;
     int busy = start(c, call, take, &w, &k);
 
     if (busy)
         return busy;
     for (uint32_t steps = 1; !w.answered; steps++) {
-        if (rpc_client_step(c->c, LOOK_NS) || steps % 1024)
+        /* Asking for the time costs more than a look, but a sleep is long. */
+        if (rpc_client_step(c->c, LOOK_NS) || (steps % 1024 && rpc_client_sleeps(c->c) == sleeps))
             continue;
+        sleeps = rpc_client_sleeps(c->c);
         uint64_t now = wr_clock_ns();
         bool gone = now - looked > LOOK_NS && !rpc_client_server_alive(c->c);
 
