@@ -18,6 +18,7 @@ void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, ui
     *w = (struct work){.next = WR_NIL,
                        .act = act,
                        .node = node,
+                       .op = act_at(e, act)->op,
                        .peer = peer,
                        .i = i,
                        .phase = phase,
@@ -43,6 +44,7 @@ static uint32_t begin(struct stack_engine *e, uint32_t node, uint16_t machine, u
         .node = node,
         .parent = WR_NIL,
         .asker = WR_NIL,
+        .by = UINT32_MAX,
         .state = e->fs->machine.v[machine].first,
         .message = STACK_NONE,
         .prepared = STACK_NONE,
@@ -76,8 +78,8 @@ static struct stack_activity activity(const struct stack_engine *e, const struct
         .seq = a->seq,
         .file = a->file,
         .parent = a->parent != WR_NIL  ? act_at(e, a->parent)->op
-                  : a->asker != WR_NIL ? act_at(e, a->asker)->op
-                                       : UINT32_MAX,
+                  : a->asker != WR_NIL ? a->asker_op
+                                       : a->by,
         .machine = a->named == STACK_NONE ? a->machine : a->named,
         .writes = moves(e, a),
         .t_ns = a->t_begin,
@@ -142,7 +144,7 @@ static void steps(struct stack_engine *e, struct act *a, uint32_t first, uint32_
 
 static bool connect(struct stack_engine *e, uint32_t client, uint32_t server)
 {
-    if (client >= e->clients)
+    if (client >= e->clients || server >= e->servers || !e->connected)
         return true;
     size_t bit = (size_t)client * e->servers + server;
     bool was = e->connected[bit / 64] >> bit % 64 & 1;
@@ -173,12 +175,14 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
                      uint32_t i, uint64_t t)
 {
     const struct stack_fs *fs = e->fs;
+    const struct stack_message *m = &fs->message.v[a->message];
     int64_t to = 0;
 
     a->var[STACK_VAR_I] = i;
     to = act_eval(e, a, how->to, t);
-    uint32_t server = to < 0 || to >= e->servers ? 0 : (uint32_t)to;
-    uint32_t h = begin(e, e->clients + server, fs->serves, t);
+    uint32_t most = m->down ? e->clients : e->servers;
+    uint32_t peer = to < 0 || to >= most ? 0 : (uint32_t)to;
+    uint32_t h = begin(e, m->down ? peer : e->clients + peer, m->down ? m->serves : fs->serves, t);
     struct act *r = act_at(e, h);
     uint32_t me = act_handle(e, a);
 
@@ -188,13 +192,15 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
     r->file = a->file;
     r->asker = me;
     r->asker_i = i;
+    r->asker_node = a->node;
+    r->asker_op = a->op;
     r->serving = a->message;
     steps(e, r, how->pass, how->npass, t);
-    int64_t bytes = act_eval(e, r, fs->message.v[a->message].request, t);
+    int64_t bytes = act_eval(e, r, m->request, t);
     uint64_t len = bytes > 0 ? (uint64_t)bytes : 0;
 
     tell_message(e, a, r->node, a->message, false, len, t);
-    if (!connect(e, a->node, server)) {
+    if (!m->down && !connect(e, a->node, peer)) {
         a->left++;
         stack_post(e, t + stack_ns(e->laws->latency_ns), me, i, PHASE_SENT, 0, WR_NIL);
         t += 2 * stack_ns(e->laws->latency_ns);
@@ -219,9 +225,9 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
     int64_t bytes = s->has_bytes ? act_eval(e, a, s->bytes, t)
                                  : act_eval(e, a, e->fs->message.v[a->serving].response, t);
 
-    if (bytes < 0)
+    if (bytes < 0 || !stack_asker(e, a))
         return;
-    tell_message(e, a, act_at(e, a->asker)->node, a->serving, true, (uint64_t)bytes, t);
+    tell_message(e, a, a->asker_node, a->serving, true, (uint64_t)bytes, t);
     stack_post(e, t + travel(e, (uint64_t)bytes), a->asker, a->asker_i, s->phase,
                a->var[STACK_VAR_STATUS], act_handle(e, a));
 }
@@ -240,7 +246,9 @@ static void prepare(struct stack_engine *e, struct act *a, uint16_t state,
     a->var[STACK_VAR_ANSWER] = 0;
     int64_t n = act_eval(e, a, s->count, t);
 
-    a->var[STACK_VAR_COUNT] = n < 0 ? 0 : n > 4 * (int64_t)e->servers ? 4 * e->servers : n;
+    int64_t most = e->fs->message.v[s->message].down ? e->clients : 4 * (int64_t)e->servers;
+
+    a->var[STACK_VAR_COUNT] = n < 0 ? 0 : n > most ? most : n;
 }
 
 static uint16_t next_of(const struct stack_fs *fs, const struct stack_state *s, int64_t code)
@@ -295,6 +303,29 @@ static bool leave(struct stack_engine *e, struct act *a, uint16_t state, int64_t
         return false;
     a->state = to;
     return true;
+}
+
+/* They begin when this node is free, and nobody waits for them. */
+static void spawn(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t)
+{
+    for (uint32_t i = 0; i < s->nfork; i++) {
+        const struct stack_fork *f = &e->fs->fork.v[s->fork + i];
+
+        if (!act_eval(e, a, f->when, t))
+            continue;
+        uint32_t h = begin(e, a->node, f->machine, t);
+        struct act *c = act_at(e, h);
+
+        memcpy(c->var, a->var, sizeof c->var);
+        c->var[STACK_VAR_STATUS] = 0;
+        c->file = a->file;
+        c->by = a->op;
+        c->background = 1;
+        c->seq = e->node[a->node].seq++;
+        steps(e, c, s->pass, s->npass, t);
+        tell_begin(e, c);
+        stack_post(e, t, h, 0, PHASE_BEGIN, 0, WR_NIL);
+    }
 }
 
 static void children(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t,
@@ -380,8 +411,14 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
         reply(e, a, s, *t);
         break;
     case STACK_FLOW:
-        stack_flow_ready(e, a, *t);
+        (s->pulls ? stack_flow_pull : stack_flow_ready)(e, a, *t);
         defers = true;
+        break;
+    case STACK_TAKE:
+        defers = !stack_take(e, a, s, *t);
+        break;
+    case STACK_SPAWN:
+        spawn(e, a, s, *t);
         break;
     case STACK_DISPATCH: {
         uint16_t to = fs->message.v[a->serving].serves;
@@ -409,7 +446,7 @@ static uint32_t finish(struct stack_engine *e, struct act *a, uint64_t t)
 {
     uint64_t least = a->t_begin + law(e, a, e->laws->total, a->machine);
     uint32_t me = act_handle(e, a), parent = a->parent;
-    bool mine = a->parent == WR_NIL && a->asker == WR_NIL;
+    bool mine = a->parent == WR_NIL && a->asker == WR_NIL && !a->background;
     int64_t status = a->var[STACK_VAR_STATUS];
     uint32_t node = a->node;
 
@@ -482,6 +519,8 @@ static uint64_t resume(struct stack_engine *e, const struct work *w, uint64_t t)
     struct act *a = act_at(e, w->act);
     struct node *n = &e->node[a->node];
 
+    if (!a->open || a->op != w->op) /* it did not wait for this */
+        return t;
     n->running = w->act;
     if (w->phase == PHASE_BEGIN) {
         a->t_begin = t;
@@ -499,7 +538,7 @@ static uint64_t resume(struct stack_engine *e, const struct work *w, uint64_t t)
     int64_t code = a->code;
 
     if (s->does == STACK_SEND || s->does == STACK_RECEIVE) {
-        a->left--;
+        a->left -= a->left > 0;
         a->peer = w->peer;
         a->var[STACK_VAR_I] = w->i;
         a->var[STACK_VAR_PHASE] = w->phase;
@@ -577,13 +616,16 @@ static bool sound(const struct stack_setup *s, struct wr_err *err)
     if (!s->servers || !s->clients)
         return wr_fail(err, WR_INPUT, "no %s; give at least one",
                        s->servers ? "clients" : "servers");
+    if (s->metas > 1 && !s->fs->apart)
+        return wr_fail(err, WR_INPUT, "%s has no servers for metadata alone; leave them out",
+                       s->fs->name);
     if (s->dfiles > s->servers)
         return wr_fail(err, WR_INPUT, "%u data files for %u servers; give at most as many",
                        s->dfiles, s->servers);
     if (s->start != UINT32_MAX && s->start >= s->servers)
         return wr_fail(err, WR_INPUT, "there is no server %u; the last is %u", s->start,
                        s->servers - 1);
-    if ((uint64_t)s->servers + s->clients > 1u << 24)
+    if ((uint64_t)s->servers + s->metas + s->clients > 1u << 24)
         return wr_fail(err, WR_INPUT, "more than %u nodes; give fewer servers or clients",
                        1u << 24);
     return true;
@@ -591,11 +633,9 @@ static bool sound(const struct stack_setup *s, struct wr_err *err)
 
 static void lay_files(struct stack_engine *e)
 {
-    uint32_t start = e->setup.start == UINT32_MAX ? e->servers / 2 : e->setup.start;
-
     e->file = wr_zalloc(e->setup.files, sizeof *e->file);
     for (uint32_t i = 0; i < e->setup.files; i++) {
-        e->file[i].meta = (uint32_t)(((uint64_t)start + i) % e->servers);
+        e->file[i].meta = stack_world_meta(e, i);
         e->file[i].loaded = wr_zalloc(e->dfiles / 8 + 1, 1);
     }
 }
@@ -606,7 +646,8 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     if (!sound(setup, err))
         return false;
     struct stack_engine *e = wr_zalloc(1, sizeof *e);
-    uint32_t nodes = setup->clients + setup->servers + 1;
+    uint32_t metas = setup->fs->apart ? (setup->metas ? setup->metas : 1) : 0;
+    uint32_t nodes = setup->clients + metas + setup->servers + 1;
     const struct stack_laws *l = setup->laws;
 
     e->fs = setup->fs;
@@ -614,8 +655,12 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     e->setup = *setup;
     e->hooks = setup->hooks;
     e->clients = setup->clients;
-    e->servers = setup->servers;
-    e->dfiles = setup->dfiles ? setup->dfiles : setup->servers;
+    e->servers = metas + setup->servers;
+    e->metas = metas ? metas : setup->servers;
+    e->datas = setup->servers;
+    e->dfiles = setup->dfiles                                       ? setup->dfiles
+                : e->fs->stripes && e->fs->stripes < setup->servers ? e->fs->stripes
+                                                                    : setup->servers;
     e->medium = nodes - 1;
     e->stuck = STACK_NONE;
     e->share_ref = l->medium == STACK_SHARED
@@ -630,7 +675,9 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     for (uint32_t i = 0; i < e->clients; i++)
         for (int k = 0; k < CACHED; k++)
             e->cache[i].at[k].file = UINT32_MAX;
-    e->connected = wr_zalloc(((size_t)e->clients * e->servers + 63) / 64, sizeof *e->connected);
+    if (e->fs->connects)
+        e->connected = wr_zalloc(((size_t)e->clients * e->servers + 63) / 64, sizeof *e->connected);
+    stack_hold_init(&e->hold, (uint64_t)nodes);
     lay_files(e);
     for (int i = 0; i < 2; i++) {
         e->counts.state[i] = wr_zalloc(e->fs->state.n, sizeof *e->counts.state[i]);
@@ -657,6 +704,7 @@ void stack_engine_close(struct stack_engine *e)
     sim_fini(&e->sim);
     wr_pool_fini(&e->acts);
     wr_pool_fini(&e->works);
+    stack_hold_fini(&e->hold);
     for (uint32_t i = 0; i < e->setup.files; i++)
         free(e->file[i].loaded);
     for (int i = 0; i < 2; i++) {
@@ -684,6 +732,9 @@ void stack_engine_call(struct stack_engine *e, uint32_t client, const struct sta
     a->var[STACK_VAR_BYTES] = (int64_t)call->bytes;
     a->var[STACK_VAR_OFFSET] = (int64_t)call->offset;
     a->var[STACK_VAR_WRITES] = call->op == STACK_OP_WRITE;
+    a->var[STACK_VAR_WHO] = client;
+    if (call->op == STACK_OP_WRITE && call->offset + call->bytes > e->file[call->file].size)
+        e->file[call->file].size = call->offset + call->bytes;
     tell_begin(e, a);
     stack_post(e, t_ns, h, 0, PHASE_BEGIN, 0, WR_NIL);
 }

@@ -3,6 +3,7 @@
 #define STACK_ENGINE_PRIV_H
 
 #include "base/pool.h"
+#include "hold_priv.h"
 #include "sim/sim.h"
 #include "stack/engine.h"
 
@@ -16,6 +17,7 @@ struct work {
     uint32_t next; /* in the queue */
     uint32_t act;  /* the activity it is for */
     uint32_t node;
+    uint32_t op;   /* the activity's number, should its place have another by then */
     uint32_t peer; /* of an answer: the server's activity, for its data */
     uint32_t i;
     uint16_t phase;
@@ -30,15 +32,17 @@ struct act {
     int64_t code, tag;
     uint32_t node, parent, file, op;
     uint32_t asker, asker_i; /* whose request it serves */
-    uint32_t peer;           /* the server's activity that answered last */
-    uint32_t left;           /* answers and children to come */
+    uint32_t asker_node, asker_op;
+    uint32_t by;   /* of one that nobody waits for: the number of the activity that began it */
+    uint32_t peer; /* the server's activity that answered last */
+    uint32_t left; /* answers and children to come */
     uint16_t state, frame[STACK_DEEPEST];
     uint16_t message;  /* made ready to be sent */
     uint16_t prepared; /* the state that did so */
     uint16_t serving;  /* the message that it is the answer to */
     uint16_t machine, named;
     uint8_t depth, side, ready, open;
-    uint8_t creating;
+    uint8_t creating, background;
     uint32_t seq;
     /* The flow. */
     uint32_t res[2], prev[2], next[2]; /* the nodes whose links it uses, and its neighbours there */
@@ -73,6 +77,7 @@ struct cache {
     struct {
         uint32_t file; /* UINT32_MAX: free */
         uint64_t attr_until, size_until, name_until;
+        uint64_t from, to; /* bytes that are in memory */
     } at[CACHED];
     uint32_t oldest;
 };
@@ -87,8 +92,10 @@ struct stack_engine {
     struct node *node; /* clients, servers, and one for the medium */
     struct object *file;
     struct cache *cache; /* [clients] */
-    uint64_t *connected; /* clients x servers bits */
+    uint64_t *connected; /* clients x servers bits, or NULL */
+    struct stack_hold hold;
     uint32_t clients, servers, dfiles, medium;
+    uint32_t metas, datas; /* of the servers; apart: those with metadata come first */
     uint32_t seq, ops;
     uint16_t stuck; /* a state of a machine that runs in a circle without waiting */
     uint64_t now;   /* of the state being entered */
@@ -107,17 +114,33 @@ static inline uint32_t act_handle(const struct stack_engine *e, const struct act
     return (uint32_t)((size_t)((const unsigned char *)a - e->acts.base) / e->acts.size);
 }
 
+/* Whether who asked is still there. */
+static inline bool stack_asker(const struct stack_engine *e, const struct act *a)
+{
+    const struct act *b = a->asker == WR_NIL ? NULL : act_at(e, a->asker);
+
+    return b && b->open && b->op == a->asker_op;
+}
+
 /* Puts something for `act` on its way; it arrives at `t`. */
 void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, uint16_t phase,
                 int64_t status, uint32_t peer);
 
 /* world.c: files, caches, and what machines may ask. */
 int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *args);
-uint32_t stack_world_server(const struct stack_engine *e, uint32_t file, uint32_t dfile);
+uint32_t stack_world_server(struct stack_engine *e, uint32_t file, uint32_t dfile);
 uint64_t stack_world_share(const struct stack_engine *e, const struct act *a, uint32_t dfile);
+/* What a request moves: its own length, or its share of the operation. */
+uint64_t stack_world_moves(const struct stack_engine *e, const struct act *a);
+/* The bytes of the operation in a data file, as that file counts them. */
+void stack_world_extent(const struct stack_engine *e, const struct act *a, uint32_t dfile,
+                        uint64_t *from, uint64_t *to);
+/* The server of a file's metadata. */
+uint32_t stack_world_meta(struct stack_engine *e, uint32_t file);
 
 /* flow.c */
 void stack_flow_ready(struct stack_engine *e, struct act *server, uint64_t t);
+void stack_flow_pull(struct stack_engine *e, struct act *server, uint64_t t);
 void stack_flow_event(void *ctx, const struct sim_event *ev);
 void stack_flow_move(void *ctx, const struct sim_event *ev);
 

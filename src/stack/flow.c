@@ -128,7 +128,7 @@ void stack_flow_move(void *ctx, const struct sim_event *ev)
         a->res[0] = e->medium;
         a->res[1] = WR_NIL;
     } else {
-        a->res[0] = act_at(e, a->asker)->node;
+        a->res[0] = a->asker_node;
         a->res[1] = a->node;
     }
     a->work_ns = work_of(e, a);
@@ -149,7 +149,8 @@ static void start(struct stack_engine *e, struct act *a, uint64_t t)
     const struct stack_law *law = law_of(e, a);
     uint32_t h = act_handle(e, a);
 
-    a->flow_b = stack_world_share(e, a, (uint32_t)a->var[STACK_VAR_FIRST]);
+    a->ready = 0;
+    a->flow_b = stack_world_moves(e, a);
     a->res[0] = a->res[1] = WR_NIL;
     e->counts.flows++;
     if (law->poly) /* a time, whatever else moves */
@@ -166,6 +167,12 @@ void stack_flow_ready(struct stack_engine *e, struct act *server, uint64_t t)
         start(e, server, t);
 }
 
+/* The asker offered its memory with the request. */
+void stack_flow_pull(struct stack_engine *e, struct act *server, uint64_t t)
+{
+    start(e, server, t);
+}
+
 static void count(struct stack_engine *e, const struct act *a, uint64_t t)
 {
     struct stack_counts *k = &e->counts;
@@ -177,7 +184,7 @@ static void count(struct stack_engine *e, const struct act *a, uint64_t t)
     *(writes ? &k->client_out_b : &k->client_in_b) += a->flow_b;
     *(writes ? &k->server_in_b : &k->server_out_b) += a->flow_b;
     if (e->hooks.message) {
-        uint32_t client = act_at(e, a->asker)->node;
+        uint32_t client = a->asker_node;
 
         e->hooks.message(e->hooks.ctx, &(struct stack_sent){.from = writes ? client : a->node,
                                                             .to = writes ? a->node : client,
@@ -206,6 +213,7 @@ void stack_flow_event(void *ctx, const struct sim_event *ev)
         }
     uint64_t reaches = a->var[STACK_VAR_WRITES] ? t : t + stack_ns(e->laws->latency_ns);
 
-    stack_post(e, reaches, a->asker, a->asker_i, PHASE_MOVED, 0, WR_NIL);
+    if (!e->fs->state.v[a->state].pulls && stack_asker(e, a))
+        stack_post(e, reaches, a->asker, a->asker_i, PHASE_MOVED, 0, WR_NIL);
     stack_post(e, t, ev->arg, 0, PHASE_STORED, 0, WR_NIL);
 }

@@ -129,6 +129,61 @@ static bool constants(struct builder *b, struct wr_err *err)
     return true;
 }
 
+static void add_constant(struct builder *b, const char *name, int64_t value)
+{
+    wr_vec_push(&b->constant, (struct stack_name_of){name, value});
+}
+
+static bool unused(struct builder *b, const void *field, const char *name, struct wr_err *err)
+{
+    struct stack_name known;
+    char plain[64];
+
+    if (!name_of(name, plain, sizeof plain) || strcmp(plain, name))
+        return conf_fail(b->conf, field, err, "\"%s\" is no name; use letters, digits and _",
+                         wr_text_clip(name).s);
+    return !find_name(b, name, strlen(name), &known) ||
+           conf_fail(b->conf, field, err, "there is a %s already; take another name", name);
+}
+
+/* Numbers with a source, and the names of cells and resources: constants, all of them. */
+static bool named(struct builder *b, struct wr_err *err)
+{
+    const struct stack_param_text *p = b->file->params.items;
+    const struct stack_resource_text *r = b->file->resources.items;
+    const char **cell = b->file->cells.items;
+    struct wr_err inner = {0};
+
+    for (size_t i = 0; i < b->file->params.n; i++) {
+        uint64_t v;
+
+        if (!unused(b, &p[i], p[i].key.name, err))
+            return false;
+        if ((!wr_parse_u64(&v, p[i].value, &inner) && !wr_parse_bytes(&v, p[i].value, &inner)) ||
+            v > INT64_MAX)
+            return conf_fail(b->conf, &p[i].value, err,
+                             "\"%s\" is no whole number; write 8 or 4 MiB",
+                             wr_text_clip(p[i].value).s);
+        wr_vec_push(&b->fs->param, (struct stack_param){p[i].key.name, p[i].value, p[i].source,
+                                                        p[i].help, (int64_t)v});
+        add_constant(b, p[i].key.name, (int64_t)v);
+    }
+    for (size_t i = 0; i < b->file->cells.n; i++) {
+        if (!unused(b, &cell[i], cell[i], err))
+            return false;
+        add_constant(b, cell[i], (int64_t)i);
+    }
+    for (size_t i = 0; i < b->file->resources.n; i++) {
+        struct stack_resource to = {.name = r[i].key.name};
+
+        if (!unused(b, &r[i], r[i].key.name, err) || !expr(b, &to.limit, &r[i].limit, false, err))
+            return false;
+        add_constant(b, r[i].key.name, (int64_t)i);
+        wr_vec_push(&b->fs->resource, to);
+    }
+    return true;
+}
+
 static bool variables(struct builder *b, struct wr_err *err)
 {
     const char **text = b->file->vars.items;
@@ -198,7 +253,9 @@ static bool outline(struct builder *b, struct wr_err *err)
                                         .target = STACK_NONE,
                                         .message = STACK_NONE,
                                         .phase = (uint16_t)s[j].phase,
+                                        .resource = STACK_NONE,
                                         .receives_data = s[j].data,
+                                        .pulls = s[j].pull,
                                     });
             wr_vec_push(&fs->state_name, s[j].key.name);
         }
@@ -236,8 +293,10 @@ static bool messages(struct builder *b, struct wr_err *err)
     for (size_t i = 0; i < b->file->messages.n; i++) {
         struct stack_message to = {.name = m[i].key.name};
 
-        if (!machine_at(b, &to.serves, &m[i].serves, m[i].serves, err) ||
-            !expr(b, &to.request, &m[i].request, false, err) ||
+        if (!machine_at(b, &to.serves, &m[i].serves, m[i].serves, err))
+            return false;
+        to.down = b->fs->machine.v[to.serves].side == STACK_CLIENT;
+        if (!expr(b, &to.request, &m[i].request, false, err) ||
             !expr(b, &to.response, &m[i].response, false, err))
             return false;
         wr_vec_push(&b->fs->message, to);
@@ -392,6 +451,26 @@ static bool message_at(struct builder *b, const struct stack_state_text *t, stru
     return expr(b, &s->count, &t->count, false, err) && expr(b, &s->to, &t->to, false, err);
 }
 
+static bool resource_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
+                        struct wr_err *err)
+{
+    struct wr_nearest near = {.want = t->resource};
+
+    if (s->does != STACK_TAKE)
+        return true;
+    for (size_t i = 0; i < b->fs->resource.n; i++) {
+        wr_nearest_try(&near, b->fs->resource.v[i].name);
+        if (!strcmp(b->fs->resource.v[i].name, t->resource))
+            s->resource = (uint16_t)i;
+    }
+    if (s->resource == STACK_NONE)
+        return conf_fail(b->conf, &t->resource, err, "there is no resource \"%s\"; %s%s%s",
+                         wr_text_clip(t->resource).s,
+                         near.best ? "did you mean " : "add it to resources",
+                         near.best ? near.best : "", near.best ? "?" : "");
+    return expr(b, &s->key, &t->of, false, err) && expr(b, &s->amount, &t->amount, false, err);
+}
+
 static bool state(struct builder *b, uint16_t at, struct wr_err *err)
 {
     struct stack_fs *fs = b->fs;
@@ -401,7 +480,7 @@ static bool state(struct builder *b, uint16_t at, struct wr_err *err)
 
     if (s->does == STACK_JUMP_TO && !machine_at(b, &s->target, &t->machine, t->machine, err))
         return false;
-    if (!message_at(b, t, s, err) || !forks(b, s, &t->fork, err) ||
+    if (!message_at(b, t, s, err) || !resource_at(b, t, s, err) || !forks(b, s, &t->fork, err) ||
         !steps(b, &s->set, &s->nset, &t->set, err) ||
         !steps(b, &s->pass, &s->npass, &t->pass, err) ||
         !optional(b, &s->code, &s->has_code, &t->code, err) ||
@@ -420,6 +499,18 @@ static bool state(struct builder *b, uint16_t at, struct wr_err *err)
     return true;
 }
 
+static bool place(struct builder *b, struct wr_err *err)
+{
+    struct stack_fs *fs = b->fs;
+    const struct stack_file *f = b->file;
+
+    fs->placed = given(f->place.meta);
+    if (fs->placed != given(f->place.data))
+        return conf_fail(b->conf, &f->place, err, "place needs both meta and data; give the other");
+    return !fs->placed || (expr(b, &fs->place_meta, &f->place.meta, false, err) &&
+                           expr(b, &fs->place_data, &f->place.data, false, err));
+}
+
 static bool build(struct builder *b, struct wr_err *err)
 {
     struct stack_fs *fs = b->fs;
@@ -434,8 +525,12 @@ static bool build(struct builder *b, struct wr_err *err)
     fs->acache_size_ns = (uint64_t)(b->file->acache_size_ps * 1e-3);
     fs->ncache_ns = (uint64_t)(b->file->ncache_ps * 1e-3);
     fs->stuffs = b->file->stuffs;
-    if (!variables(b, err) || !constants(b, err) || !outline(b, err) || !messages(b, err) ||
-        !operations(b, err))
+    fs->connects = b->file->connects;
+    fs->apart = b->file->roles == 1;
+    fs->stripes = b->file->stripes;
+    fs->cache_b = b->file->cache_b;
+    if (!variables(b, err) || !constants(b, err) || !named(b, err) || !place(b, err) ||
+        !outline(b, err) || !messages(b, err) || !operations(b, err))
         return false;
     for (size_t i = 0; i < fs->state.n; i++) {
         if (!state(b, (uint16_t)i, err))
@@ -538,6 +633,8 @@ void stack_fs_close(struct stack_fs *fs)
     wr_vec_fini(&fs->step);
     wr_vec_fini(&fs->fork);
     wr_vec_fini(&fs->message);
+    wr_vec_fini(&fs->param);
+    wr_vec_fini(&fs->resource);
     wr_vec_fini(&fs->layer);
     wr_vec_fini(&fs->var);
     wr_arena_fini(&fs->arena);

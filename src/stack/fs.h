@@ -19,6 +19,8 @@
  *   reply     answers the one who sent
  *   flow      the data of the request
  *   dispatch  becomes the machine that serves the message
+ *   take      so much of a resource, and waits while others have it
+ *   spawn     children that nobody waits for
  */
 #ifndef STACK_FS_H
 #define STACK_FS_H
@@ -37,6 +39,8 @@ enum stack_does {
     STACK_REPLY,
     STACK_FLOW,
     STACK_DISPATCH,
+    STACK_TAKE,
+    STACK_SPAWN,
 };
 
 enum stack_class { STACK_CONTROL, STACK_COMMUNICATION, STACK_DATA, STACK_CLASSES };
@@ -59,6 +63,7 @@ enum stack_kind { STACK_MACHINE, STACK_CALL_OF };
     X(SYNC, sync)           \
     X(GET_SIZE, get_size)   \
     X(CLOSE, close)         \
+    X(JOIN, join)           \
     X(DELETE, delete)       \
     X(MOUNT, mount)
 
@@ -89,14 +94,16 @@ extern const char *const stack_operation_names[];
     X(PHASE, phase)     /* of an answer: 0 answer, 1 sent, 2 data moved, 3 data kept */ \
     X(COUNT, count)     /* messages sent together */                                    \
     X(FIRST, first)     /* of the data files that a request is about */                 \
-    X(HANDLES, handles) /* and how many */
+    X(HANDLES, handles) /* and how many */                                              \
+    X(LENGTH, length)   /* bytes that this request moves; 0: its share of all */        \
+    X(WHO, who)         /* the client that it is done for */
 
 enum stack_var {
 #define X(id, name) STACK_VAR_##id,
     STACK_VARS_OF_ALL(X)
 #undef X
         STACK_VARS_COMMON,
-    STACK_VARS = 24
+    STACK_VARS = 28
 };
 
 /* What the engine can be asked. The second number is how many values it takes. */
@@ -118,6 +125,19 @@ enum stack_var {
     X(SHARE, share, 1)       /* bytes of the operation in a data file */             \
     X(DSERVER, dserver, 1)   /* the server of a data file */                         \
     X(CREATING, creating, 0) /* the call may make the file */                        \
+    X(FILE, file, 0)         /* its number */                                        \
+    X(SIZE, size, 0)         /* and how long it is, with what is being written */    \
+    X(METAS, metas, 0)       /* servers that keep metadata */                        \
+    X(DATAS, datas, 0)       /* and those that keep data */                          \
+    X(FIRST_SERVER, first_server, 0)                                                 \
+    X(CACHED, cached, 0)       /* the client has these bytes in memory */            \
+    X(CELL, cell, 2)           /* what the node remembers: (cell, number) */         \
+    X(WAITING, waiting, 2)     /* who waits for a resource: (resource, key) */       \
+    X(LOCKED, locked, 1)       /* `who` has a lock of these bytes: (data file) */    \
+    X(CONFLICTS, conflicts, 1) /* locks of others that stand against it */           \
+    X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */              \
+    X(HOLDER, holder, 2)       /* (data file, n): the client of the nth of them */   \
+    X(WRITER, writer, 1)       /* another client that may write there, or -1 */      \
     X(MIN, min, 2)                                                                   \
     X(MAX, max, 2)                                                                   \
     X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */ \
@@ -127,12 +147,20 @@ enum stack_var {
     X(NCACHE_PUT, ncache_put, 0)                                                     \
     X(NCACHE_DROP, ncache_drop, 0)                                                   \
     X(MOUNT_DONE, mount_done, 0)                                                     \
-    X(MAKE, make, 0)       /* the file's objects are made */                         \
-    X(LINK, link, 0)       /* it gets its name */                                    \
-    X(UNLINK, unlink, 0)   /* and loses it */                                        \
-    X(UNSTUFF, unstuff, 0) /* its data spread over its data files */                 \
-    X(LOAD, load, 0)       /* the server reads the object's attributes */            \
-    X(SETTLE, settle, 0)   /* bytes of the request are kept here */
+    X(MAKE, make, 0)             /* the file's objects are made */                   \
+    X(LINK, link, 0)             /* it gets its name */                              \
+    X(UNLINK, unlink, 0)         /* and loses it */                                  \
+    X(UNSTUFF, unstuff, 0)       /* its data spread over its data files */           \
+    X(LOAD, load, 0)             /* the server reads the object's attributes */      \
+    X(SETTLE, settle, 0)         /* bytes of the request are kept here */            \
+    X(CACHE_FILL, cache_fill, 0) /* the client has these bytes now */                \
+    X(CACHE_DROP, cache_drop, 0) /* and forgets all of the file */                   \
+    X(KEEP, keep, 3)             /* (cell, number, value) */                         \
+    X(GIVE, give, 3)             /* (resource, key, amount) */                       \
+    X(ENQUEUE, enqueue, 1)       /* `who` asks for a lock of a data file */          \
+    X(CALL_BACK, call_back, 1)   /* all that stand against it were asked back */     \
+    X(GRANT, grant, 1)           /* it gets the lock */                              \
+    X(CANCEL, cancel, 1)         /* it gives its locks of the data file back */
 
 enum stack_fact {
 #define X(id, name, nargs) STACK_FACT_##id,
@@ -159,11 +187,14 @@ struct stack_state {
     uint8_t does, cls;
     uint8_t nset, npass, nnext, nfork;
     bool receives_data; /* of an answer: the data begin to move */
+    bool pulls;         /* flow: the other end has offered its memory already */
     bool has_code, has_then, has_when, has_tag, has_bytes;
-    uint16_t machine; /* of which it is a state */
-    uint16_t target;  /* jump */
-    uint16_t message; /* prepared here, or STACK_NONE */
-    uint16_t phase;   /* reply */
+    uint16_t machine;  /* of which it is a state */
+    uint16_t target;   /* jump */
+    uint16_t message;  /* prepared here, or STACK_NONE */
+    uint16_t phase;    /* reply */
+    uint16_t resource; /* take */
+    uint32_t key, amount;
     uint32_t code, then, when, tag, count, to, bytes;
     uint32_t set, pass, next, fork; /* the first of them */
 };
@@ -180,7 +211,20 @@ struct stack_machine {
 struct stack_message {
     const char *name;
     uint16_t serves; /* the machine */
+    bool down;       /* it goes to a client */
     uint32_t request, response;
+};
+
+/* A number of the file system that may be set otherwise, and who says that it is so. */
+struct stack_param {
+    const char *name, *text, *source, *help;
+    int64_t value;
+};
+
+/* What activities take and give back; each node has one of it for each key. */
+struct stack_resource {
+    const char *name;
+    uint32_t limit;
 };
 
 struct stack_fork {
@@ -201,6 +245,8 @@ struct stack_fs {
     WR_VEC(uint32_t) step; /* expressions of `set` and `pass` */
     WR_VEC(struct stack_fork) fork;
     WR_VEC(struct stack_message) message;
+    WR_VEC(struct stack_param) param;
+    WR_VEC(struct stack_resource) resource;
     WR_VEC(const char *) layer; /* in the order a call goes down, then up the server */
     WR_VEC(const char *) var;
     uint16_t operation[STACK_OPS]; /* its machine, or STACK_NONE */
@@ -208,7 +254,13 @@ struct stack_fs {
     /* defaults of the file system */
     uint64_t strip_b, eager_b, buffer_b, header_b;
     uint64_t acache_ns, acache_size_ns, ncache_ns;
-    bool stuffs; /* a new file's data stay with its metadata until they outgrow a strip */
+    bool stuffs;   /* a new file's data stay with its metadata until they outgrow a strip */
+    bool apart;    /* servers keep metadata or data, not both */
+    bool connects; /* the first message to a server waits for a connection */
+    bool placed;   /* by the two expressions */
+    uint32_t place_meta, place_data;
+    uint64_t cache_b; /* bytes of a file that a client keeps in memory */
+    uint32_t stripes; /* data files of a file; 0: as many as there are servers for data */
 };
 
 /* A shipped file system by its name, or a machine file by its path. */

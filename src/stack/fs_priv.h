@@ -8,9 +8,10 @@
 struct stack_state_text {
     struct conf_key key;
     uint32_t does, cls, phase;
+    const char *resource, *of, *amount;
     const char *machine, *message, *count, *to, *code, *then, *when, *tag, *bytes;
     struct conf_list next, set, pass, fork; /* of const char * */
-    bool data;
+    bool data, pull;
 };
 
 struct stack_machine_text {
@@ -31,10 +32,28 @@ struct stack_operation_text {
     const char *machine;
 };
 
+struct stack_param_text {
+    struct conf_key key;
+    const char *value, *source, *help;
+};
+
+struct stack_resource_text {
+    struct conf_key key;
+    const char *limit;
+};
+
 struct stack_file {
     const char *title, *requests;
     struct conf_list codes, vars, layers; /* of const char * */
+    struct conf_list cells;               /* of const char * */
+    struct conf_list params, resources;
     struct conf_list messages, operations, machines;
+    struct {
+        const char *meta, *data;
+    } place;
+    uint32_t roles, stripes;
+    uint64_t cache_b;
+    bool connects;
     uint64_t strip_b, eager_b, buffer_b, header_b;
     double acache_ps, acache_size_ps, ncache_ps;
     bool stuffs;

@@ -1,8 +1,9 @@
 /* rows.c -- what a machine file may say. */
 #include "fs_priv.h"
 
-static const char *const does_names[] = {"run",     "wait",  "jump", "fork",     "send",
-                                         "receive", "reply", "flow", "dispatch", NULL};
+static const char *const does_names[] = {"run",   "wait", "jump",     "fork", "send",  "receive",
+                                         "reply", "flow", "dispatch", "take", "spawn", NULL};
+static const char *const role_names[] = {"together", "apart", NULL};
 const char *const stack_class_names[] = {"control", "communication", "data", NULL};
 static const char *const side_names[] = {"client", "server", "both", NULL};
 static const char *const kind_names[] = {"machine", "call", NULL};
@@ -44,6 +45,9 @@ static const struct conf_row state_rows[] = {
     TEXT("to", to, "0", "the server of the message number i"),
     TEXTS("pass", pass, "variables that the message, or the child, has otherwise"),
     TEXTS("set", set, "what is changed: \"variable = expression\", or a call"),
+    TEXT("resource", resource, "", "what a take takes"),
+    TEXT("of", of, "0", "which of the node's resources of this name: a number"),
+    TEXT("amount", amount, "1", "and how much of it"),
     TEXT("code", code, "0", "the code that the state leaves with"),
     TEXT("then", then, "", "the code after the waiting, when it is another one"),
     TEXT("if", when, "", "a wait that is 0 here does not wait"),
@@ -60,6 +64,11 @@ static const struct conf_row state_rows[] = {
      .offset = AT(data),
      .def = "false",
      .help = "of a receive: after an answer its data begin to move"},
+    {.key = "pull",
+     .type = CONF_BOOL,
+     .offset = AT(pull),
+     .def = "false",
+     .help = "of a flow: the request offered the memory, so it begins at once"},
     TEXTS("next", next,
           "\"code -> state\", \"default -> state\"; the states return and terminate "
           "are everywhere"),
@@ -116,6 +125,30 @@ static const struct conf_row operation_rows[] = {
 };
 
 #undef AT
+#define AT(field) offsetof(struct stack_param_text, field)
+static const struct conf_row param_rows[] = {
+    TEXT("value", value, NULL, "a whole number, or bytes with their unit"),
+    TEXT("source", source, "not measured", "who says so; shown wherever the value is"),
+    TEXT("help", help, "", "what it is"),
+    CONF_END,
+};
+
+#undef AT
+#define AT(field) offsetof(struct stack_resource_text, field)
+static const struct conf_row resource_rows[] = {
+    TEXT("limit", limit, NULL, "how much of it there is"),
+    CONF_END,
+};
+
+#undef AT
+#define AT(field) offsetof(struct stack_file, place.field) - offsetof(struct stack_file, place)
+static const struct conf_row place_rows[] = {
+    TEXT("meta", meta, "", "the server of a file's metadata, by `file`"),
+    TEXT("data", data, "", "the server of its data file number `i`"),
+    CONF_END,
+};
+
+#undef AT
 #define AT(field) offsetof(struct stack_file, field)
 #define BYTES(key_, field_, def_, max_, help_)                                                     \
     {                                                                                              \
@@ -147,9 +180,54 @@ const struct conf_row stack_file_rows[] = {
      .offset = AT(stuffs),
      .def = "false",
      .help = "a new file's data stay with its metadata until they outgrow a strip"},
+    {.key = "roles",
+     .type = CONF_CHOICE,
+     .offset = AT(roles),
+     .def = "together",
+     .names = role_names,
+     .help = "whether a server may keep both metadata and data"},
+    {.key = "place",
+     .type = CONF_SECTION,
+     .offset = AT(place),
+     .rows = place_rows,
+     .help = "which servers keep a file; without it PVFS2's way"},
+    {.key = "stripes",
+     .type = CONF_U32,
+     .offset = AT(stripes),
+     .def = "0",
+     .max = 1e6,
+     .help = "servers that a file is spread over; 0: all that keep data"},
+    {.key = "cache",
+     .type = CONF_BYTES,
+     .offset = AT(cache_b),
+     .def = "0 B",
+     .max = 1e18,
+     .help = "bytes of a file that a client keeps in memory"},
+    {.key = "connects",
+     .type = CONF_BOOL,
+     .offset = AT(connects),
+     .def = "false",
+     .help = "the first message to a server waits for a connection"},
     TEXTS("layers", layers, "from the application down, then from the network up the server"),
     TEXTS("codes", codes, "constants: \"NAME = 190\""),
     TEXTS("vars", vars, "variables of the machines' own"),
+    TEXTS("cells", cells, "what a node remembers of a file from one activity to the next"),
+    {.key = "params",
+     .type = CONF_TABLE,
+     .offset = AT(params),
+     .def = "",
+     .rows = param_rows,
+     .size = sizeof(struct stack_param_text),
+     .max = 1000,
+     .help = "constants that may be set otherwise, each with its source"},
+    {.key = "resources",
+     .type = CONF_TABLE,
+     .offset = AT(resources),
+     .def = "",
+     .rows = resource_rows,
+     .size = sizeof(struct stack_resource_text),
+     .max = 1000,
+     .help = "what activities take and give back"},
     TABLE("messages", messages, message_rows, struct stack_message_text, "what is sent to servers"),
     TEXT("requests", requests, NULL, "the machine that takes every request of a server"),
     TABLE("operations", operations, operation_rows, struct stack_operation_text,

@@ -1,12 +1,38 @@
 /* world.c -- the files, what clients remember of them, and the questions of machines. */
 #include "engine_priv.h"
 
+static uint32_t placed(struct stack_engine *e, uint32_t expr, uint32_t file, uint32_t dfile)
+{
+    struct act about = {.file = file, .var = {[STACK_VAR_I] = dfile}};
+    struct act *cur = e->cur;
+    int64_t at = act_eval(e, &about, expr, e->now);
+
+    e->cur = cur;
+    return at < 0 || at >= e->servers ? 0 : (uint32_t)at;
+}
+
+static uint32_t first_server(const struct stack_engine *e)
+{
+    if (e->setup.start != UINT32_MAX)
+        return e->setup.start;
+    return e->fs->placed ? 0 : e->servers / 2;
+}
+
+uint32_t stack_world_meta(struct stack_engine *e, uint32_t file)
+{
+    if (e->fs->placed)
+        return placed(e, e->fs->place_meta, file, 0);
+    return (uint32_t)(((uint64_t)first_server(e) + file) % e->servers);
+}
+
 /* The first data file lies with the metadata; the others go down from the last server, one step
  * further for each file so that no server gets all the second ones. */
-uint32_t stack_world_server(const struct stack_engine *e, uint32_t file, uint32_t dfile)
+uint32_t stack_world_server(struct stack_engine *e, uint32_t file, uint32_t dfile)
 {
     uint32_t n = e->servers, meta = e->file[file].meta;
 
+    if (e->fs->placed)
+        return placed(e, e->fs->place_data, file, dfile);
     if (!dfile || n == 1)
         return meta;
     uint32_t place = (n - 1 - (dfile - 1 + file) % (n - 1)); /* 1..n-1 */
@@ -41,6 +67,24 @@ uint64_t stack_world_share(const struct stack_engine *e, const struct act *a, ui
     if (whole(e, a))
         return dfile ? 0 : end - from;
     return below(end, strip_of(e), e->dfiles, dfile) - below(from, strip_of(e), e->dfiles, dfile);
+}
+
+void stack_world_extent(const struct stack_engine *e, const struct act *a, uint32_t dfile,
+                        uint64_t *from, uint64_t *to)
+{
+    uint64_t begin = (uint64_t)a->var[STACK_VAR_OFFSET];
+    uint64_t end = begin + (uint64_t)a->var[STACK_VAR_BYTES];
+
+    *from = whole(e, a) ? begin : below(begin, strip_of(e), e->dfiles, dfile);
+    *to = whole(e, a) ? end : below(end, strip_of(e), e->dfiles, dfile);
+}
+
+uint64_t stack_world_moves(const struct stack_engine *e, const struct act *a)
+{
+    int64_t length = a->var[STACK_VAR_LENGTH];
+
+    return length > 0 ? (uint64_t)length
+                      : stack_world_share(e, a, (uint32_t)a->var[STACK_VAR_FIRST]);
 }
 
 /* How many data files the operation touches, and which is the nth: they follow each other from the
@@ -104,6 +148,7 @@ static uint32_t slot_for(struct cache *c, uint32_t file)
         i = c->oldest++ % CACHED;
         c->at[i].file = file;
         c->at[i].attr_until = c->at[i].size_until = c->at[i].name_until = 0;
+        c->at[i].from = c->at[i].to = 0;
     }
     return i;
 }
@@ -155,6 +200,45 @@ static int64_t ncache(struct stack_engine *e, const struct act *a, int what)
     return i < CACHED && e->now < c->at[i].name_until;
 }
 
+/* One stretch of each file; what touches it makes it longer, anything else takes its place, and
+ * the oldest bytes go when it is longer than the memory. */
+static void cache_fill(struct stack_engine *e, const struct act *a)
+{
+    struct cache *c = cache_of(e, a);
+    uint64_t from = (uint64_t)a->var[STACK_VAR_OFFSET];
+    uint64_t to = from + (uint64_t)a->var[STACK_VAR_BYTES];
+
+    if (!c || !e->fs->cache_b)
+        return;
+    uint32_t i = slot_for(c, a->file);
+
+    if (from <= c->at[i].to && c->at[i].from <= to) {
+        from = from < c->at[i].from ? from : c->at[i].from;
+        to = to > c->at[i].to ? to : c->at[i].to;
+    }
+    c->at[i].from = to - from > e->fs->cache_b ? to - e->fs->cache_b : from;
+    c->at[i].to = to;
+}
+
+static void cache_drop(struct stack_engine *e, const struct act *a)
+{
+    struct cache *c = cache_of(e, a);
+    uint32_t i = c ? slot(c, a->file) : CACHED;
+
+    if (i < CACHED)
+        c->at[i].from = c->at[i].to = 0;
+}
+
+static bool cached(struct stack_engine *e, const struct act *a)
+{
+    const struct cache *c = cache_of(e, a);
+    uint64_t from = (uint64_t)a->var[STACK_VAR_OFFSET];
+    uint64_t to = from + (uint64_t)a->var[STACK_VAR_BYTES];
+    uint32_t i = c ? slot(c, a->file) : CACHED;
+
+    return i < CACHED && from < to && c->at[i].from <= from && to <= c->at[i].to;
+}
+
 static void make(struct stack_engine *e, struct object *f)
 {
     f->made = true;
@@ -180,7 +264,7 @@ static bool load(const struct stack_engine *e, const struct act *a, bool now)
 /* Bytes that came with a request, or go with its answer, without a flow. */
 static void settle(struct stack_engine *e, const struct act *a)
 {
-    uint64_t b = stack_world_share(e, a, (uint32_t)a->var[STACK_VAR_FIRST]);
+    uint64_t b = stack_world_moves(e, a);
     struct stack_counts *k = &e->counts;
 
     *(a->var[STACK_VAR_WRITES] ? &k->client_out_b : &k->client_in_b) += b;
@@ -228,8 +312,18 @@ static int64_t change(struct stack_engine *e, struct act *a, uint32_t fact, cons
     case STACK_FACT_SETTLE:
         settle(e, a);
         break;
-    default:
+    case STACK_FACT_CACHE_FILL:
+        cache_fill(e, a);
         break;
+    case STACK_FACT_CACHE_DROP:
+        cache_drop(e, a);
+        break;
+    case STACK_FACT_KEEP:
+        return stack_keep(e, a, v);
+    case STACK_FACT_GIVE:
+        return stack_give(e, a, v);
+    default:
+        return stack_lock_ask(e, a, fact, v);
     }
     return 0;
 }
@@ -275,6 +369,22 @@ int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *v)
         return v[0] < 0 || v[0] >= e->dfiles ? 0 : stack_world_server(e, a->file, (uint32_t)v[0]);
     case STACK_FACT_CREATING:
         return a->creating;
+    case STACK_FACT_FILE:
+        return a->file;
+    case STACK_FACT_SIZE:
+        return (int64_t)f->size;
+    case STACK_FACT_METAS:
+        return e->metas;
+    case STACK_FACT_DATAS:
+        return e->datas;
+    case STACK_FACT_FIRST_SERVER:
+        return first_server(e);
+    case STACK_FACT_CACHED:
+        return cached(e, a);
+    case STACK_FACT_CELL:
+        return stack_cell(e, a, v);
+    case STACK_FACT_WAITING:
+        return stack_waiting(e, a, v);
     case STACK_FACT_MIN:
         return v[0] < v[1] ? v[0] : v[1];
     case STACK_FACT_MAX:
