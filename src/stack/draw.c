@@ -131,6 +131,23 @@ static uint32_t *columns_of(const struct stack_trace *t, const struct line *l, s
     return column;
 }
 
+/* Text inside XML; names of machine files are plain, but a path may be anything. */
+static void xml(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        const char *as = *text == '<'   ? "&lt;"
+                         : *text == '>' ? "&gt;"
+                         : *text == '&' ? "&amp;"
+                         : *text == '"' ? "&quot;"
+                                        : NULL;
+
+        if (as)
+            fputs(as, out);
+        else
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+}
+
 enum { LEFT = 110, WIDE = 190, HIGH = 26, TOP = 70 };
 
 static void svg_arrow(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0,
@@ -167,15 +184,19 @@ void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *tit
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%zu\" "
-            "font-family=\"sans-serif\" font-size=\"11\">\n"
-            "<title>%s</title>\n"
-            "<style>.m{stroke:#246}.d{stroke:#a40;stroke-width:2}.t{fill:#777}"
-            ".l{stroke:#bbb}</style>\n"
-            "<defs><marker id=\"a\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"3\" "
-            "orient=\"auto\"><path d=\"M0,0L7,3L0,6z\" fill=\"#246\"/></marker></defs>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-            "<text x=\"10\" y=\"18\" font-size=\"13\">%s</text>\n",
-            LEFT + used * WIDE, high, title, title);
+            "font-family=\"sans-serif\" font-size=\"11\">\n<title>",
+            LEFT + used * WIDE, high);
+    xml(title, out);
+    fputs("</title>\n"
+          "<style>.m{stroke:#246}.d{stroke:#a40;stroke-width:2}.t{fill:#777}"
+          ".l{stroke:#bbb}</style>\n"
+          "<defs><marker id=\"a\" markerWidth=\"8\" markerHeight=\"8\" refX=\"7\" refY=\"3\" "
+          "orient=\"auto\"><path d=\"M0,0L7,3L0,6z\" fill=\"#246\"/></marker></defs>\n"
+          "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+          "<text x=\"10\" y=\"18\" font-size=\"13\">",
+          out);
+    xml(title, out);
+    fputs("</text>\n", out);
     for (uint32_t i = 0; i < nodes; i++)
         if (column[i]) {
             uint32_t x = LEFT + (column[i] - 1) * WIDE;

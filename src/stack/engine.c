@@ -81,6 +81,7 @@ static struct stack_activity activity(const struct stack_engine *e, const struct
                   : a->asker != WR_NIL ? a->asker_op
                                        : a->by,
         .machine = a->named == STACK_NONE ? a->machine : a->named,
+        .root = a->machine,
         .writes = moves(e, a),
         .t_ns = a->t_begin,
         .end_ns = t,
@@ -126,12 +127,21 @@ static bool writing(const struct act *a)
     return a->var[STACK_VAR_WRITES] != 0;
 }
 
+/* What times depend on: the bytes that an operation moves, or those of the file. */
+static double extent(const struct stack_engine *e, const struct act *a)
+{
+    int64_t op = a->var[STACK_VAR_OPERATION];
+
+    return op == STACK_OP_READ || op == STACK_OP_WRITE ? (double)a->var[STACK_VAR_BYTES]
+                                                       : (double)e->file[a->file].size;
+}
+
 static uint64_t law(const struct stack_engine *e, const struct act *a,
                     struct stack_law *const laws[2], size_t at)
 {
     const struct stack_law *l = &laws[writing(a)][at];
 
-    return l->given ? stack_law_ns(l, (double)a->var[STACK_VAR_BYTES], (double)e->setup.all_b) : 0;
+    return l->given ? stack_law_ns(l, extent(e, a), (double)e->setup.all_b) : 0;
 }
 
 static void steps(struct stack_engine *e, struct act *a, uint32_t first, uint32_t n, uint64_t t)
@@ -194,6 +204,7 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
     r->asker_i = i;
     r->asker_node = a->node;
     r->asker_op = a->op;
+    r->t_sent = t;
     r->serving = a->message;
     steps(e, r, how->pass, how->npass, t);
     int64_t bytes = act_eval(e, r, m->request, t);
@@ -227,9 +238,14 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
 
     if (bytes < 0 || !stack_asker(e, a))
         return;
+    uint64_t there = t + travel(e, (uint64_t)bytes);
+    double stretch = e->laws->stretch[act_at(e, a->asker)->machine];
+
+    if (stretch > 1)
+        there += stack_ns((stretch - 1) * (double)(there - a->t_sent));
     tell_message(e, a, a->asker_node, a->serving, true, (uint64_t)bytes, t);
-    stack_post(e, t + travel(e, (uint64_t)bytes), a->asker, a->asker_i, s->phase,
-               a->var[STACK_VAR_STATUS], act_handle(e, a));
+    stack_post(e, there, a->asker, a->asker_i, s->phase, a->var[STACK_VAR_STATUS],
+               act_handle(e, a));
 }
 
 /* --- the walk ----------------------------------------------------------------------- */
@@ -368,6 +384,16 @@ static bool first_forks(const struct stack_fs *fs, uint16_t machine)
     return s->does == STACK_FORK;
 }
 
+/* The libraries above the file system are no state machines: one call goes straight into another.
+ */
+static uint64_t between(struct stack_engine *e, const struct act *a, uint16_t state)
+{
+    if (e->fs->machine.v[e->fs->state.v[state].machine].kind == STACK_CALL_OF)
+        return 0;
+    e->counts.state[a->side][state].between_ns += e->between[a->side];
+    return e->between[a->side];
+}
+
 enum went { ON, WAITS, ENDED };
 
 /* One state at time *t. ON: the next may be entered; WAITS: something has to arrive first. */
@@ -427,6 +453,7 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
         visit(e, a, at, a->t_enter, exec, 0, a->code, forks ? STACK_DEFERRED : STACK_COMPLETE);
         a->machine = to;
         a->state = fs->machine.v[to].first;
+        *t += between(e, a, at);
         return ON;
     }
     default:
@@ -438,7 +465,18 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
                    WR_NIL);
     if (defers)
         return WAITS;
-    return leave(e, a, at, a->code, exec, 0, STACK_COMPLETE, *t) ? ON : ENDED;
+    if (!leave(e, a, at, a->code, exec, 0, STACK_COMPLETE, *t))
+        return ENDED;
+    *t += between(e, a, at);
+    return ON;
+}
+
+static void grow(struct stack_engine *e, const struct act *a)
+{
+    struct object *f = &e->file[a->file];
+    uint64_t end = (uint64_t)(a->var[STACK_VAR_OFFSET] + a->var[STACK_VAR_BYTES]);
+
+    f->size = end > f->size ? end : f->size;
 }
 
 /* The activity is over at `t`; the parent that goes on now, or WR_NIL. */
@@ -464,6 +502,8 @@ static uint32_t finish(struct stack_engine *e, struct act *a, uint64_t t)
 
         e->hooks.end(e->hooks.ctx, a->op, &what);
     }
+    if (mine && a->var[STACK_VAR_OPERATION] == STACK_OP_WRITE)
+        grow(e, a);
     a->open = 0;
     if (e->node[node].running == me)
         e->node[node].running = parent;
@@ -662,6 +702,8 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
                 : e->fs->stripes && e->fs->stripes < setup->servers ? e->fs->stripes
                                                                     : setup->servers;
     e->medium = nodes - 1;
+    for (int i = 0; i < 2; i++)
+        e->between[i] = stack_ns(l->between_ns[i]);
     e->stuck = STACK_NONE;
     e->share_ref = l->medium == STACK_SHARED
                        ? 1.0 / ((double)l->servers * l->clients)

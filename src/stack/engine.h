@@ -48,6 +48,7 @@ struct stack_activity {
     uint32_t file;
     uint32_t parent;  /* the activity it belongs to, or UINT32_MAX */
     uint16_t machine; /* it is named after */
+    uint16_t root;    /* the machine it began with; of a request, the one that serves it */
     uint8_t writes;   /* 0 reads, 1 writes, 2 neither */
     uint64_t t_ns, end_ns;
 };
@@ -116,6 +117,7 @@ uint64_t stack_engine_events(const struct stack_engine *e);
 /* Sums over all nodes of a side. */
 struct stack_sum {
     uint64_t n, exec_ns, wait_ns;
+    uint64_t between_ns; /* from its end to the begin of the next state */
 };
 
 struct stack_traffic {

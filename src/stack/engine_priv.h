@@ -28,6 +28,7 @@ struct work {
 struct act {
     int64_t var[STACK_VARS];
     uint64_t t_begin, t_enter, t_exit; /* of the activity, of its state */
+    uint64_t t_sent;                   /* when it was asked for */
     uint64_t exec_ns;
     int64_t code, tag;
     uint32_t node, parent, file, op;
@@ -100,7 +101,8 @@ struct stack_engine {
     uint16_t stuck; /* a state of a machine that runs in a circle without waiting */
     uint64_t now;   /* of the state being entered */
     struct act *cur;
-    double share_ref; /* of a link, where the laws were measured */
+    uint64_t between[2]; /* [client, server] ns from one state to the next */
+    double share_ref;    /* of a link, where the laws were measured */
     struct stack_counts counts;
 };
 

@@ -219,6 +219,33 @@ static uint16_t layer_id(struct builder *b, const char *name)
     return (uint16_t)(b->fs->layer.n - 1);
 }
 
+/* Names come into pictures, traces and tables as they are. */
+static bool plain(struct builder *b, const void *at, const char *what, const char *name,
+                  struct wr_err *err)
+{
+    for (const char *c = name ? name : ""; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127 || strchr("<>&\"'\\,", *c))
+            return conf_fail(b->conf, at, err,
+                             "the %s \"%s\" has a character that cannot be drawn; use letters, "
+                             "digits, spaces and _ - . : / ( )",
+                             what, wr_text_clip(name).s);
+    return true;
+}
+
+static bool plain_names(struct builder *b, const struct stack_machine_text *m, struct wr_err *err)
+{
+    const struct stack_state_text *s = m->states.items;
+
+    if (!plain(b, m, "machine", m->key.name, err) || !plain(b, &m->layer, "layer", m->layer, err) ||
+        !plain(b, &m->agent, "agent", m->agent, err) ||
+        !plain(b, &m->function, "function", m->function, err))
+        return false;
+    for (size_t i = 0; i < m->states.n; i++)
+        if (!plain(b, &s[i], "state", s[i].key.name, err))
+            return false;
+    return true;
+}
+
 /* All names first, so that a state may point forward. */
 static bool outline(struct builder *b, struct wr_err *err)
 {
@@ -226,11 +253,16 @@ static bool outline(struct builder *b, struct wr_err *err)
     const char **layers = b->file->layers.items;
     struct stack_fs *fs = b->fs;
 
-    for (size_t i = 0; i < b->file->layers.n; i++)
+    for (size_t i = 0; i < b->file->layers.n; i++) {
+        if (!plain(b, &layers[i], "layer", layers[i], err))
+            return false;
         layer_id(b, layers[i]);
+    }
     for (size_t i = 0; i < b->file->machines.n; i++, m++) {
         const struct stack_state_text *s = m->states.items;
 
+        if (!plain_names(b, m, err))
+            return false;
         if (fs->state.n + m->states.n > STACK_MOST)
             return conf_fail(b->conf, m, err, "more than %d states; use several file systems",
                              STACK_MOST);
@@ -238,6 +270,7 @@ static bool outline(struct builder *b, struct wr_err *err)
                                       .name = m->key.name,
                                       .layer = m->layer,
                                       .agent = m->agent,
+                                      .function = given(m->function) ? m->function : NULL,
                                       .side = (uint8_t)m->side,
                                       .kind = (uint8_t)m->kind,
                                       .common = m->common,
@@ -271,6 +304,14 @@ uint16_t stack_find_machine(const struct stack_fs *fs, const char *name)
     return STACK_NONE;
 }
 
+uint16_t stack_find_function(const struct stack_fs *fs, const char *name)
+{
+    for (size_t i = 0; i < fs->machine.n; i++)
+        if (!strcmp(fs->machine.v[i].function, name))
+            return (uint16_t)i;
+    return STACK_NONE;
+}
+
 static bool machine_at(struct builder *b, uint16_t *ret, const char *const *field, const char *name,
                        struct wr_err *err)
 {
@@ -293,7 +334,8 @@ static bool messages(struct builder *b, struct wr_err *err)
     for (size_t i = 0; i < b->file->messages.n; i++) {
         struct stack_message to = {.name = m[i].key.name};
 
-        if (!machine_at(b, &to.serves, &m[i].serves, m[i].serves, err))
+        if (!plain(b, &m[i], "message", m[i].key.name, err) ||
+            !machine_at(b, &to.serves, &m[i].serves, m[i].serves, err))
             return false;
         to.down = b->fs->machine.v[to.serves].side == STACK_CLIENT;
         if (!expr(b, &to.request, &m[i].request, false, err) ||
@@ -511,6 +553,22 @@ static bool place(struct builder *b, struct wr_err *err)
                            expr(b, &fs->place_data, &f->place.data, false, err));
 }
 
+/* What nobody named is known by the message it serves, or by its own name. */
+static void functions(struct stack_fs *fs)
+{
+    for (size_t i = 0; i < fs->message.n; i++) {
+        struct stack_machine *m = &fs->machine.v[fs->message.v[i].serves];
+
+        if (!m->function)
+            m->function = wr_arena_printf(&fs->arena, "serve_%s", fs->message.v[i].name);
+    }
+    for (size_t i = 0; i < fs->machine.n; i++)
+        if (!fs->machine.v[i].function)
+            fs->machine.v[i].function = fs->machine.v[i].name;
+    for (size_t i = 0; i < fs->machine.n; i++)
+        fs->machine.v[i].function_id = stack_find_function(fs, fs->machine.v[i].function);
+}
+
 static bool build(struct builder *b, struct wr_err *err)
 {
     struct stack_fs *fs = b->fs;
@@ -537,6 +595,7 @@ static bool build(struct builder *b, struct wr_err *err)
             return false;
         fs->machine.v[fs->state.v[i].machine].moves |= fs->state.v[i].cls == STACK_DATA;
     }
+    functions(fs);
     return true;
 }
 

@@ -201,6 +201,8 @@ struct stack_state {
 
 struct stack_machine {
     const char *name, *layer, *agent;
+    const char *function; /* what callers know it as; its name, when nothing else is said */
+    uint16_t function_id; /* the first machine of the same function */
     uint8_t side, kind;
     bool moves;  /* has a state of class data */
     bool common; /* what every request goes through: no request is named after it */
@@ -284,6 +286,8 @@ struct stack_text {
 };
 struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state);
 uint16_t stack_find_machine(const struct stack_fs *fs, const char *name);
+/* The first machine that is known as this function, or STACK_NONE. */
+uint16_t stack_find_function(const struct stack_fs *fs, const char *name);
 /* STACK_NONE when there is none; `name` as stack_state_text gives it. */
 uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t len);
 

@@ -16,7 +16,7 @@ struct stack_state_text {
 
 struct stack_machine_text {
     struct conf_key key;
-    const char *layer, *agent;
+    const char *layer, *agent, *function;
     uint32_t side, kind;
     bool common;
     struct conf_list states; /* of struct stack_state_text */

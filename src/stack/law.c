@@ -19,6 +19,7 @@ const struct stack_shipped *stack_shipped_laws(void)
 struct law_text {
     struct conf_key key; /* machine:state, or machine; /read or /write may follow */
     double exec_ps, exec_per_byte_ps, wait_ps, wait_per_byte_ps, wait_knee_b, wait_after_ps;
+    double stretch;
     struct conf_list exec_poly, wait_poly, total_poly; /* of double */
     const char *function;
     uint32_t cls, cls_b;
@@ -34,6 +35,9 @@ struct stack_laws_file {
     struct {
         double latency_ps, bandwidth_bps;
     } link;
+    struct {
+        double client_ps, server_ps;
+    } between;
     struct conf_list states;
 };
 
@@ -63,6 +67,9 @@ static const struct conf_row law_rows[] = {
     REAL("wait_per_byte", wait_per_byte_ps, 1e15, "and so many picoseconds per byte"),
     REAL("wait_knee", wait_knee_b, 1e18, "bytes beyond which a byte costs another time; 0: never"),
     REAL("wait_per_byte_after", wait_after_ps, 1e15, "picoseconds per byte beyond the knee"),
+    REAL("stretch", stretch, 1e6,
+         "of a machine: it waits for answers so many times longer than servers and network take, "
+         "because its processor is busy; 0: no longer"),
     POLY("exec_polynomial", exec_poly, "its work in seconds: terms of the GiB of all processes"),
     POLY("wait_polynomial", wait_poly, "its waiting likewise"),
     POLY("total_polynomial", total_poly, "of a machine: the whole activity takes at least that"),
@@ -148,6 +155,15 @@ static const struct conf_row link_rows[] = {
 };
 
 #undef AT
+#define AT(field) \
+    offsetof(struct stack_laws_file, between.field) - offsetof(struct stack_laws_file, between)
+static const struct conf_row between_rows[] = {
+    TIME("client", client_ps, "on clients"),
+    TIME("server", server_ps, "on servers"),
+    CONF_END,
+};
+
+#undef AT
 #define AT(field) offsetof(struct stack_laws_file, field)
 static const struct conf_row file_rows[] = {
     {.key = "title", .type = CONF_STRING, .offset = AT(title), .help = "the laws in words"},
@@ -166,6 +182,11 @@ static const struct conf_row file_rows[] = {
      .offset = AT(link),
      .rows = link_rows,
      .help = "the network between the nodes"},
+    {.key = "between",
+     .type = CONF_SECTION,
+     .offset = AT(between),
+     .rows = between_rows,
+     .help = "what passes from the end of a state to the begin of the next"},
     {.key = "states",
      .type = CONF_TABLE,
      .offset = AT(states),
@@ -213,6 +234,7 @@ static bool bind_state(struct stack_laws *l, const struct law_text *t, uint16_t 
         if (writes < 2 && writes != w)
             continue;
         if (state == STACK_NONE) {
+            l->stretch[machine] = t->stretch;
             if (!polynomial(l, &l->total[w][machine], &t->total_poly, err))
                 return false;
             continue;
@@ -293,6 +315,9 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
     l->high = f->at.high;
     l->latency_ns = f->link.latency_ps * 1e-3;
     l->ns_per_b = 1e9 / f->link.bandwidth_bps;
+    l->between_ns[0] = f->between.client_ps * 1e-3;
+    l->between_ns[1] = f->between.server_ps * 1e-3;
+    l->stretch = wr_zalloc(fs->machine.n, sizeof *l->stretch);
     for (int w = 0; w < 2; w++) {
         l->exec[w] = wr_zalloc(fs->state.n, sizeof *l->exec[w]);
         l->wait[w] = wr_zalloc(fs->state.n, sizeof *l->wait[w]);
@@ -363,6 +388,7 @@ void stack_laws_close(struct stack_laws *l)
         free(l->wait[w]);
         free(l->total[w]);
     }
+    free(l->stretch);
     wr_vec_fini(&l->function);
     wr_vec_fini(&l->missing);
     free(l);

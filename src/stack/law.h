@@ -4,10 +4,10 @@
  *   ... + per_byte_after * (x - knee)            beyond the knee, where there is one
  *   p0 + p1 X + p2 X^2 + ...                     the published equations, X in GiB
  *
- * x are the bytes of the operation. All but the polynomials only grow; a time is never negative.
- * Laws come from a file beside the machines, so the same machines can be asked how they behave
- * with the times of another place. A flow's law holds where `at` says; elsewhere the flows share
- * the network as engine.h tells.
+ * x are the bytes of the operation, or of the file when the operation moves none. All but the
+ * polynomials only grow; a time is never negative. Laws come from a file beside the machines, so
+ * the same machines can be asked how they behave with the times of another place. A flow's law
+ * holds where `at` says; elsewhere the flows share the network as engine.h tells.
  */
 #ifndef STACK_LAW_H
 #define STACK_LAW_H
@@ -43,10 +43,12 @@ struct stack_laws {
     uint32_t servers, clients; /* where flows were measured */
     uint32_t medium;
     double latency_ns, ns_per_b;         /* of the network */
+    double between_ns[2];                /* [client, server] from one state to the next */
     uint64_t from_b, to_b;               /* sizes per process that were measured; 0: none were */
     double low, high;                    /* of ten runs, eight took between these times the law */
     struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states] */
     struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
+    double *stretch; /* [machines] what it waits for answers, times this; 0: as it is */
     WR_VEC(struct stack_function) function;
     WR_VEC(uint16_t) missing; /* states that take time and have no law: they take none */
 };

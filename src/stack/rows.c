@@ -92,6 +92,8 @@ static const struct conf_row machine_rows[] = {
      .def = "machine",
      .names = kind_names,
      .help = "a state machine of the file system, or a call of a library above it"},
+    TEXT("function", function, "",
+         "what callers know it as; else its name, or serve_ and the message that it serves"),
     {.key = "common",
      .type = CONF_BOOL,
      .offset = AT(common),

@@ -197,6 +197,10 @@ static void faults_of_a_machine_file_are_found_at_their_place(void **state)
         {"does: send", "does: sent", "bad.yaml:20:20", "send"},
         {"codes: [DONE = 1]", "codes: [DONE is 1]", "bad.yaml:2:9", "NAME = 190"},
         {"vars: [mine]", "vars: [bytes]", "bad.yaml:3:8", "take another name"},
+        {"layer: above", "layer: \"<b>\"", "bad.yaml:16:12", "cannot be drawn"},
+        {"agent: client", "agent: \"a\\nb\"", "bad.yaml:17:12", "cannot be drawn"},
+        {"  asks:", "  'as\"ks':", "bad.yaml:", "cannot be drawn"},
+        {"      ready:", "      'r\\y':", "bad.yaml:19:", "cannot be drawn"},
     };
 
     (void)state;
@@ -595,7 +599,7 @@ static void a_trace_has_one_operation_in_every_form(void **state)
         if (i == 0)
             stack_draw_text(&l.trace, of, f);
         else if (i == 1)
-            stack_draw_svg(&l.trace, of, "a write", f);
+            stack_draw_svg(&l.trace, of, "<a> & \"write\"", f);
         else
             stack_draw_perfetto(&l.trace, of, f);
         fclose(f);
@@ -608,6 +612,8 @@ static void a_trace_has_one_operation_in_every_form(void **state)
     /* of the two clients only one */
     assert_true(!strstr(text[0], "client 0") != !strstr(text[0], "client 1"));
     assert_non_null(strstr(text[1], "UNSTUFF answer 264 B"));
+    assert_non_null(strstr(text[1], "<title>&lt;a&gt; &amp; &quot;write&quot;</title>"));
+    assert_non_null(strstr(text[1], "height=\"100%\""));
     assert_non_null(strstr(text[1], "</svg>"));
     assert_non_null(strstr(text[2], "\"name\":\"io_sm:start_flow (waits)\""));
     for (int i = 0; i < 3; i++)
