@@ -1,0 +1,146 @@
+// boxes.ts -- box plots: whiskers from least to most, a box of the quartiles, the median, the mean.
+
+import type {Box, BoxesFigure, Num} from "../document";
+import {number, quantity} from "../format";
+import {scaleFor, type Scale} from "../scale";
+import {axisY, bandNames, border, leftRoom, RIGHT, TOP, type Frame} from "./frame";
+import {INK, seriesInk} from "./ink";
+import type {Picture, Spot, View} from "./picture";
+import {el, round, type Shape} from "./tree";
+
+const HEIGHT = 300;
+
+interface Stand {
+    box: Box;
+    k: number;
+    x: number; // middle
+    w: number;
+    row: number;
+}
+
+const groupOf = (b: Box) => b.group ?? "";
+
+// Boxes of one group stand side by side; the same name has the same ink everywhere.
+function stand(fig: BoxesFigure, names: string[], groups: string[], hidden: Set<string>, f: Frame): Stand[] {
+    const shown = names.filter((n) => !hidden.has(n));
+    const band = f.w / Math.max(1, groups.length);
+    const w = Math.min(46, (band * 0.8) / Math.max(1, shown.length));
+    return fig.boxes
+        .filter((b) => !hidden.has(b.name))
+        .map((box) => {
+            const row = groups.indexOf(groupOf(box));
+            const at = shown.indexOf(box.name) - (shown.length - 1) / 2;
+            return {box, k: names.indexOf(box.name), x: f.x + band * (row + 0.5) + at * w, w: w * 0.78, row};
+        });
+}
+
+function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
+    const ink = seriesInk(s.k);
+    const y = (v: Num | undefined) => {
+        const at = sy.at(v);
+        return Number.isNaN(at) ? NaN : round(f.y + (1 - Math.max(0, Math.min(1, at))) * f.h);
+    };
+    const [low, q1, median, q3, high, mean] = [
+        s.box.min,
+        s.box.q1,
+        s.box.median,
+        s.box.q3,
+        s.box.max,
+        s.box.mean,
+    ].map(y) as [number, number, number, number, number, number];
+    const left = round(s.x - s.w / 2);
+    const cap = round(s.w / 4);
+    const x = round(s.x);
+    const floor = f.y + f.h;
+    const base = Number.isNaN(low) ? floor : low;
+    const kids: (Shape | null)[] = [];
+    if (!Number.isNaN(high))
+        kids.push(
+            el("path", {
+                class: "bar",
+                fill: "none",
+                "stroke-width": 1.4,
+                d: `M${x} ${base}V${Number.isNaN(q1) ? high : q1}M${x} ${Number.isNaN(q3) ? high : q3}V${high}M${round(x - cap)} ${base}h${cap * 2}M${round(x - cap)} ${high}h${cap * 2}`,
+            }),
+        );
+    if (!Number.isNaN(q1 + q3))
+        kids.push(
+            el("rect", {
+                class: "box",
+                x: left,
+                y: q3,
+                width: round(s.w),
+                height: Math.max(1, round(q1 - q3)),
+                "fill-opacity": 0.25,
+                "stroke-width": 1.4,
+            }),
+        );
+    if (!Number.isNaN(median))
+        kids.push(
+            el("path", {
+                class: "bar",
+                d: `M${left} ${median}h${round(s.w)}`,
+                "stroke-width": 2.6,
+                fill: "none",
+            }),
+        );
+    if (!Number.isNaN(mean))
+        kids.push(
+            el("path", {
+                class: "mark open",
+                d: "M0-4.2L4.2 0L0 4.2L-4.2 0z",
+                transform: `translate(${x} ${mean})`,
+                fill: INK.ground,
+                "stroke-width": 1.4,
+            }),
+        );
+    return el("g", {class: ink.className, fill: ink.colour, stroke: ink.colour}, kids);
+}
+
+export function tellsBox(b: Box, unit: string): string {
+    const q = (v: Num | undefined) => quantity(v, unit);
+    const whose = groupOf(b) ? `${groupOf(b)}, ${b.name}` : b.name;
+    const mean = typeof b.mean === "number" ? `, mean ${q(b.mean)}` : "";
+    const n = typeof b.n === "number" ? `, of ${number(b.n, 9)}` : "";
+    return `${whose}: median ${q(b.median)}, quartiles ${q(b.q1)} and ${q(b.q3)}, from ${q(b.min)} to ${q(b.max)}${mean}${n}`;
+}
+
+export function drawBoxes(fig: BoxesFigure, view: View): Picture {
+    const names = [...new Set(fig.boxes.map((b) => b.name))];
+    const groups = [...new Set(fig.boxes.map(groupOf))];
+    const shown = fig.boxes.filter((b) => !view.hidden.has(b.name));
+    const values = shown.flatMap((b) => [b.min, b.q1, b.median, b.q3, b.max, b.mean ?? null]);
+    const axis =
+        view.yLog === undefined
+            ? fig.y
+            : {...fig.y, scale: view.yLog ? ("log" as const) : ("linear" as const)};
+    const sy = scaleFor(axis, values, 6, true);
+    const left = leftRoom(sy);
+    const f: Frame = {x: round(left), y: TOP, w: round(view.width - left - RIGHT), h: HEIGHT};
+    const stands = stand(fig, names, groups, view.hidden, f);
+    const under = bandNames(groups, f);
+    return {
+        width: view.width,
+        height: TOP + HEIGHT + under.height + 8,
+        plot: f,
+        near: "xy",
+        domain: {y: [sy.min, sy.max]},
+        legend: names.map((name, k) => ({key: name, name, k, form: "box"})),
+        shapes: [...axisY(f, sy, axis), border(f), ...under.shapes, ...stands.map((s) => boxShape(s, f, sy))],
+        spots: () =>
+            stands.map((s): Spot => {
+                const top = sy.at(s.box.max);
+                const bottom = sy.at(s.box.min);
+                const y = f.y + (1 - (Number.isNaN(top) ? 1 : Math.min(1, top))) * f.h;
+                const end = f.y + (1 - (Number.isNaN(bottom) ? 0 : Math.max(0, bottom))) * f.h;
+                return {
+                    x: s.x - s.w / 2 - 2,
+                    y: y - 3,
+                    w: s.w + 4,
+                    h: Math.max(6, end - y + 6),
+                    row: 0,
+                    says: tellsBox(s.box, fig.y.unit ?? ""),
+                };
+            }),
+    };
+}

@@ -1,0 +1,89 @@
+// file.ts -- a figure as an SVG file fit for a paper: light ground, title, legend, no style sheet.
+
+import type {Figure} from "../document";
+import {INK, MARKS, seriesInk} from "./ink";
+import {draw} from "./kinds";
+import type {LegendEntry, View} from "./picture";
+import {el, label, round, textWidth, toText, type Shape} from "./tree";
+
+export function swatch(e: LegendEntry): Shape {
+    const ink = seriesInk(e.k, e.form === "guide");
+    const kids: Shape[] = [];
+    if (e.form === "box")
+        kids.push(
+            el("rect", {
+                class: "part",
+                x: 7,
+                y: -6,
+                width: 14,
+                height: 12,
+                "fill-opacity": e.k >= INK.series.length ? 0.5 : 0.8,
+            }),
+        );
+    else if (e.form !== "marks")
+        kids.push(
+            el("path", {
+                class: "line",
+                d: "M0 0h28",
+                "stroke-width": e.form === "guide" ? 1.2 : 2,
+                "stroke-dasharray": ink.dash,
+                fill: "none",
+            }),
+        );
+    if (e.form === "curve" || e.form === "marks")
+        kids.push(
+            el("path", {
+                class: "mark",
+                d: ink.mark ?? MARKS[0],
+                transform: "translate(14 0)",
+                "stroke-width": 1.6,
+            }),
+        );
+    return el("g", {class: ink.className, fill: ink.colour, stroke: ink.colour}, kids);
+}
+
+function legendRows(entries: LegendEntry[], width: number, top: number): {shapes: Shape[]; height: number} {
+    let x = 12;
+    let y = top;
+    const shapes: Shape[] = [];
+    for (const e of entries) {
+        const w = 50 + textWidth(e.name);
+        if (x > 12 && x + w > width - 12) [x, y] = [12, y + 20];
+        const mark = swatch(e);
+        mark.attrs["transform"] = `translate(${round(x)} ${y})`;
+        shapes.push(mark, label(e.name, x + 34, y + 4));
+        x += w;
+    }
+    return {shapes, height: entries.length ? y - top + 24 : 0};
+}
+
+export function svgFile(fig: Figure, view: View): string {
+    const width = 720;
+    const picture = draw(fig, {...view, width});
+    const shown = picture.legend.filter((e) => !view.hidden.has(e.key));
+    const one = fig.kind === "lines" || fig.kind === "boxes" ? 1 : 0; // a single curve needs no legend
+    const legend = legendRows(shown.length > one ? shown : [], width, 46);
+    const top = 34 + legend.height;
+    const height = Math.ceil(top + picture.height);
+    const root = el(
+        "svg",
+        {
+            xmlns: "http://www.w3.org/2000/svg",
+            width,
+            height,
+            viewBox: `0 0 ${width} ${height}`,
+            "font-family": "Helvetica, Arial, 'DejaVu Sans', sans-serif",
+            "font-size": 13,
+            fill: INK.text,
+        },
+        [
+            {tag: "title", attrs: {}, kids: [], text: fig.title},
+            {tag: "desc", attrs: {}, kids: [], text: fig.desc ?? ""},
+            el("rect", {width: "100%", height: "100%", fill: INK.ground}),
+            label(fig.title, 12, 24, {"font-size": 16, "font-weight": 600}),
+            ...legend.shapes,
+            el("g", {transform: `translate(0 ${top})`}, picture.shapes),
+        ],
+    );
+    return `<?xml version="1.0" encoding="UTF-8"?>\n${toText(root)}\n`;
+}

@@ -1,0 +1,108 @@
+// sequence.ts -- what happened in which lane, and what went from lane to lane; time to the right.
+
+import type {SequenceFigure, SequenceStep} from "../document";
+import {quantity} from "../format";
+import {scaleFor} from "../scale";
+import {axisX, BOTTOM, dim, RIGHT, type Frame} from "./frame";
+import {INK, seriesInk} from "./ink";
+import type {Picture, Spot, View} from "./picture";
+import {el, label, round, shorten, textWidth, type Shape} from "./tree";
+
+const LANE = 46;
+const THICK = 16;
+
+const classOf = (s: SequenceStep) => s.class ?? "";
+
+// A message: a line, and a head at its end.
+function arrow(x0: number, y0: number, x1: number, y1: number, className: string, colour: string): Shape {
+    const turn = Math.atan2(y1 - y0, x1 - x0);
+    const at = (off: number) =>
+        `${round(x1 - 7 * Math.cos(turn + off))} ${round(y1 - 7 * Math.sin(turn + off))}`;
+    return el("g", {class: className, stroke: colour, fill: colour}, [
+        el("path", {class: "line", d: `M${x0} ${y0}L${x1} ${y1}`, fill: "none", "stroke-width": 1.3}),
+        el("path", {class: "mark", d: `M${x1} ${y1}L${at(0.4)}L${at(-0.4)}z`, "stroke-width": 0.5}),
+    ]);
+}
+
+function tells(fig: SequenceFigure, s: SequenceStep): string {
+    const unit = fig.x?.unit ?? "";
+    const where =
+        typeof s.to === "number" ? `${fig.lanes[s.lane]} to ${fig.lanes[s.to]}` : `${fig.lanes[s.lane]}`;
+    const kind = classOf(s) && classOf(s) !== s.label ? ` (${classOf(s)})` : "";
+    return `${where}: ${s.label}${kind}, from ${quantity(s.t0, unit)} for ${quantity(s.t1 - s.t0, unit)}`;
+}
+
+export function drawSequence(fig: SequenceFigure, view: View): Picture {
+    const classes = [...new Set(fig.steps.map(classOf))];
+    const steps = fig.steps.filter((s) => !view.hidden.has(classOf(s)) && s.lane < fig.lanes.length);
+    const room = Math.min(view.width * 0.3, Math.max(50, ...fig.lanes.map((n) => textWidth(n) + 14)));
+    const f: Frame = {x: round(room), y: 8, w: round(view.width - room - RIGHT), h: fig.lanes.length * LANE};
+    const times = fig.steps.flatMap((s) => [s.t0, s.t1]);
+    const low = times.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = times.reduce((a, b) => Math.max(a, b), -Infinity);
+    const axis = {
+        ...fig.x,
+        min: fig.x?.min ?? (Number.isFinite(low) ? low : 0),
+        max: fig.x?.max ?? (high > low ? high : low + 1),
+    };
+    const sx = scaleFor(axis, times, Math.max(3, Math.floor(f.w / 90)));
+    const x = (t: number) => round(f.x + Math.max(-0.01, Math.min(1.01, sx.at(t))) * f.w);
+    const y = (lane: number) => round(f.y + (lane + 0.5) * LANE);
+    const shapes: Shape[] = [];
+    const heads: Shape[] = [];
+    const spots: Spot[] = [];
+    for (const s of steps) {
+        const ink = seriesInk(classes.indexOf(classOf(s)));
+        const [x0, x1, says] = [x(s.t0), x(s.t1), tells(fig, s)];
+        if (typeof s.to === "number" && s.to !== s.lane) {
+            heads.push(arrow(x0, y(s.lane), x1, y(s.to), ink.className, ink.colour));
+            spots.push({
+                x: (x0 + x1) / 2,
+                y: (y(s.lane) + y(s.to)) / 2,
+                path: [
+                    [x0, y(s.lane)],
+                    [x1, y(s.to)],
+                ],
+                row: s.lane,
+                says,
+            });
+            continue;
+        }
+        const w = Math.max(1.2, x1 - x0);
+        const rect = {x: x0, y: round(y(s.lane) - THICK / 2), width: round(w), height: THICK};
+        shapes.push(
+            el("rect", {
+                class: `part ${ink.className}`,
+                ...rect,
+                fill: ink.colour,
+                "fill-opacity": 0.55,
+                stroke: ink.colour,
+                "stroke-width": 0.6,
+            }),
+        );
+        if (textWidth(s.label, 11) < w - 6)
+            shapes.push(
+                label(s.label, x0 + w / 2, y(s.lane) + 4, {"text-anchor": "middle", "font-size": 11}),
+            );
+        spots.push({x: x0, y: rect.y, w, h: THICK, row: s.lane, says});
+    }
+    spots.sort((a, b) => a.row - b.row || a.x - b.x);
+    const rails = fig.lanes.map((n, i) =>
+        el("g", {}, [
+            el("path", {class: "grid", d: `M${f.x} ${y(i)}h${f.w}`, stroke: INK.grid}),
+            dim(shorten(n, room - 12), f.x - 8, y(i) + 4, "end"),
+        ]),
+    );
+    return {
+        width: view.width,
+        height: f.y + f.h + BOTTOM,
+        plot: f,
+        near: "xy",
+        legend:
+            classes.length > 1
+                ? classes.map((name, k) => ({key: name, name: name || "other", k, form: "box"}))
+                : [],
+        shapes: [...axisX(f, sx, fig.x), ...rails, ...shapes, ...heads],
+        spots: () => spots,
+    };
+}

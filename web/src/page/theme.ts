@@ -1,0 +1,36 @@
+// theme.ts -- light or dark: as the system says, until somebody chooses.
+
+import {h} from "./dom";
+
+const CHOICES = ["auto", "light", "dark"] as const;
+type Choice = (typeof CHOICES)[number];
+
+function kept(): Choice {
+    try {
+        const v = localStorage.getItem("weir-theme");
+        return CHOICES.find((c) => c === v) ?? "auto";
+    } catch {
+        return "auto"; // pages at file: addresses may have no storage
+    }
+}
+
+export function themeButton(): HTMLElement {
+    let choice = kept();
+    const button = h("button", {type: "button", class: "theme"});
+    const apply = () => {
+        if (choice === "auto") delete document.documentElement.dataset["theme"];
+        else document.documentElement.dataset["theme"] = choice;
+        button.textContent = `Colours: ${choice}`;
+        try {
+            localStorage.setItem("weir-theme", choice);
+        } catch {
+            // then it lasts as long as the page
+        }
+    };
+    button.addEventListener("click", () => {
+        choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length] as Choice;
+        apply();
+    });
+    apply();
+    return button;
+}

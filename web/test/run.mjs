@@ -1,0 +1,26 @@
+// node web/test/run.mjs OUTDIR unit|e2e -- bundles a test of this folder and runs it.
+import * as esbuild from "esbuild";
+import {spawnSync} from "node:child_process";
+import {dirname, join} from "node:path";
+import {fileURLToPath} from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [out, which] = process.argv.slice(2);
+if (!out || !which) {
+    console.error("say where to and what: node web/test/run.mjs OUTDIR unit");
+    process.exit(2);
+}
+const outfile = join(out, `${which}.test.mjs`);
+await esbuild.build({
+    entryPoints: [join(here, `${which}.test.ts`)],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "warning",
+    outfile,
+    // Packages are found from this folder, wherever the bundle lies.
+    alias: {"playwright-core": join(here, "../node_modules/playwright-core/index.mjs")},
+});
+const run = spawnSync(process.execPath, ["--test", outfile], {stdio: "inherit"});
+process.exit(run.status ?? 1);
