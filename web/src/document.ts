@@ -107,6 +107,7 @@ export interface MachineFigure extends FigureBase {
     groups: MachineGroup[];
     links: MachineLink[];
     slices?: {n: number; dt_ns: number};
+    beside?: MachineFigure | undefined; // not in documents: colours mean the same in both
 }
 
 export interface MatrixFigure extends FigureBase {
@@ -117,6 +118,7 @@ export interface MatrixFigure extends FigureBase {
     cols: string[];
     values: Num[];
     unit?: string;
+    beside?: MatrixFigure | undefined; // as of a machine
 }
 
 export interface SequenceStep {

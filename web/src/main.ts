@@ -4,6 +4,7 @@ import type {ReportDocument} from "./document";
 import {h} from "./page/dom";
 import {contents, Painter, sectionView, sources, warnings} from "./page/report";
 import {themeButton} from "./page/theme";
+import {Viewer} from "./viewer/viewer";
 
 function showReport(): void {
     const data = document.getElementById("weir-report");
@@ -41,4 +42,5 @@ function showReport(): void {
     wanted?.scrollIntoView();
 }
 
-if (document.documentElement.dataset["weir"] !== "viewer") showReport();
+if (document.documentElement.dataset["weir"] === "viewer") new Viewer().start();
+else showReport();

@@ -11,6 +11,10 @@ import {el, toText, type Shape} from "../src/draw/tree";
 import {cell, compact, named, number, quantity} from "../src/format";
 import {extent, linearTicks, logTicks, nearest, niceStep, scaleFor, thin} from "../src/scale";
 import {change, mean, quantile} from "../src/stat";
+import {mergeTables, pairUp, shareAxes} from "../src/viewer/pair";
+import {passes} from "../src/viewer/runs";
+import {emptyState, readState, readView, sameDocuments, writeState, writeView} from "../src/viewer/state";
+import {keysOf} from "../src/viewer/study";
 import {bars, boxes, everything, fan, machine, matrix, sequence, sweep} from "./fixture";
 
 const FIGURES: Figure[] = [sweep, fan, boxes, bars, machine(), matrix, sequence];
@@ -330,4 +334,127 @@ test("arrow keys stay in their row and end at its ends", () => {
 test("every kind of figure is in the fixture", () => {
     const seen = new Set(everything.sections.flatMap((s) => (s.figures ?? []).map((f) => f.kind)));
     assert.deepEqual([...seen].sort(), ["bars", "boxes", "lines", "machine", "matrix", "sequence"]);
+});
+
+test("what is shown comes back from its address", () => {
+    const s = {...emptyState("compare"), runs: ["a/b c.weir", "d&e=f#g.weir"], section: "links", dir: "x y"};
+    s.filter = {q: "a b", kind: "sim"};
+    s.figures.set("machine", {
+        hidden: new Set(["job:a,b", "100 %", "\u00e4"]),
+        slice: 3,
+        show: "sat",
+        xLog: true,
+        yLog: false,
+    });
+    const back = readState(writeState(s));
+    assert.deepEqual(back, s);
+    assert.ok(sameDocuments(back, s));
+    assert.ok(!sameDocuments(back, {...s, runs: ["a/b c.weir"]}));
+});
+
+test("an address that makes no sense shows the list", () => {
+    for (const hash of ["", "#", "#view=nothing", "#%", "#run=%E0%A4%A", "#f.x=h%,s-1,q,,s99999999999"]) {
+        const s = readState(hash);
+        assert.equal(s.view, "runs", hash);
+        for (const v of s.figures.values()) assert.ok((v.slice ?? 0) >= 0 && (v.slice ?? 0) < 1e6);
+    }
+    assert.deepEqual(readView("s2"), {slice: 2});
+    assert.equal(writeView(defaultView()), "");
+});
+
+test("parts of two documents find each other, and none is lost", () => {
+    const of = (...ids: string[]) => ids.map((id) => ({id}));
+    const pairs = pairUp(of("a", "b", "c"), of("c", "d", "a"));
+    assert.deepEqual(
+        pairs.map((p) => [p.id, !!p.a, !!p.b]),
+        [
+            ["a", true, true],
+            ["b", true, false],
+            ["c", true, true],
+            ["d", false, true],
+        ],
+    );
+});
+
+test("figures side by side span the same", () => {
+    const one = (y: number[]): Figure => ({
+        id: "f",
+        title: "",
+        kind: "lines",
+        x: {},
+        y: {},
+        series: [{name: "s", x: [0, 1, 2], y}],
+    });
+    const [a, b] = shareAxes(one([1, 2, 3]), one([10, 200, 30]));
+    const span = (f: Figure) => draw(f, defaultView()).domain;
+    assert.deepEqual(span(a), span(b));
+    assert.ok((span(a)?.y?.[1] ?? 0) >= 200);
+    assert.deepEqual(shareAxes(sweep, boxes), [sweep, boxes], "different kinds stay as they are");
+});
+
+test("merged tables tell by how much numbers differ", () => {
+    const table = (rows: [string, number | null][]) => ({
+        id: "t",
+        columns: [{name: "what"}, {name: "mean", unit: "ns"}],
+        rows,
+    });
+    const both = mergeTables(
+        table([
+            ["x", 100],
+            ["y", 5],
+        ]),
+        table([
+            ["z", 1],
+            ["x", 150],
+        ]),
+        ["A", "B"],
+    );
+    assert.deepEqual(
+        both?.columns.map((c) => c.name),
+        ["what", "mean, A", "mean, B", "mean, change"],
+    );
+    assert.deepEqual(both?.rows, [
+        ["x", 100, 150, 50],
+        ["y", 5, null, null],
+        ["z", null, 1, null],
+    ]);
+    assert.equal(
+        mergeTables(
+            table([
+                ["x", 1],
+                ["x", 2],
+            ]),
+            table([["x", 1]]),
+            ["A", "B"],
+        ),
+        null,
+        "rows that cannot be told apart",
+    );
+});
+
+test("runs pass a filter when all of its words are found", () => {
+    const run = {
+        id: "d/r1.weir",
+        name: "r1",
+        kind: "sim",
+        status: "complete",
+        study: "hybrid",
+        choices: {routing: "par"},
+    };
+    assert.ok(passes(run, {}));
+    assert.ok(passes(run, {q: "HYBRID routing=par"}));
+    assert.ok(!passes(run, {q: "hybrid minimal"}));
+    assert.ok(!passes(run, {kind: "prof"}));
+    assert.ok(passes(run, {study: "hybrid", status: "complete"}));
+});
+
+test("keys of a study's file are offered with what they are now", () => {
+    const text =
+        "title: x # y\nnetwork:\n  topology: dragonfly\n  links:\n    local: 5 GB/s\naxes:\n  - a\nseed: 1\n";
+    assert.deepEqual(keysOf(text), [
+        ["title", "x"],
+        ["network.topology", "dragonfly"],
+        ["network.links.local", "5 GB/s"],
+        ["seed", "1"],
+    ]);
 });

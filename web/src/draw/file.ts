@@ -42,7 +42,12 @@ export function swatch(e: LegendEntry): Shape {
     return el("g", {class: ink.className, fill: ink.colour, stroke: ink.colour}, kids);
 }
 
-function legendRows(entries: LegendEntry[], width: number, top: number): {shapes: Shape[]; height: number} {
+function legendRows(
+    entries: LegendEntry[],
+    note: string | undefined,
+    width: number,
+    top: number,
+): {shapes: Shape[]; height: number} {
     let x = 12;
     let y = top;
     const shapes: Shape[] = [];
@@ -54,7 +59,11 @@ function legendRows(entries: LegendEntry[], width: number, top: number): {shapes
         shapes.push(mark, label(e.name, x + 34, y + 4));
         x += w;
     }
-    return {shapes, height: entries.length ? y - top + 24 : 0};
+    if (note) {
+        if (x > 12 && x + textWidth(note) > width - 12) [x, y] = [12, y + 20];
+        shapes.push(label(note, x, y + 4, {fill: INK.dim}));
+    }
+    return {shapes, height: shapes.length ? y - top + 24 : 0};
 }
 
 export function svgFile(fig: Figure, view: View): string {
@@ -62,7 +71,7 @@ export function svgFile(fig: Figure, view: View): string {
     const picture = draw(fig, {...view, width});
     const shown = picture.legend.filter((e) => !view.hidden.has(e.key));
     const one = fig.kind === "lines" || fig.kind === "boxes" ? 1 : 0; // a single curve needs no legend
-    const legend = legendRows(shown.length > one ? shown : [], width, 46);
+    const legend = legendRows(shown.length > one ? shown : [], picture.note, width, 46);
     const top = 34 + legend.height;
     const height = Math.ceil(top + picture.height);
     const root = el(

@@ -266,6 +266,9 @@ export function drawLines(fig: LinesFigure, view: View): Picture {
         plot: f,
         near: "x",
         domain: {x: [sx.min, sx.max], y: [sy.min, sy.max]},
+        note: shown.some((s) => s.open?.some(Boolean))
+            ? `hollow: ${fig.open_means ?? "see the data"}`
+            : undefined,
         legend: fig.series.map((s, k) => ({key: s.name, name: s.name, k, form: form(s)})),
         shapes: [
             el("clipPath", {id: clip}, [el("rect", {x: f.x, y: f.y - 1, width: f.w + 1, height: f.h + 2})]),

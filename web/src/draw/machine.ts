@@ -34,7 +34,7 @@ export function linkValue(link: MachineLink, view: View): number {
 }
 
 export function mostOf(fig: MachineFigure, view: View): number {
-    let most = 0;
+    let most = fig.beside ? mostOf({...fig.beside, beside: undefined}, view) : 0;
     for (const link of fig.links)
         if (view.slice >= 0)
             for (const v of (view.show === "sat" ? link.sat : link.load) ?? []) most = Math.max(most, v ?? 0);

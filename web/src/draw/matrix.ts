@@ -46,18 +46,26 @@ function ends(names: string[], lay: Lay, across: boolean): Shape[] {
     });
 }
 
+function upright(text: string, x: number, y: number): Shape {
+    return label(text, x, y, {
+        class: "name",
+        "text-anchor": "middle",
+        transform: `rotate(-90 ${x} ${round(y)})`,
+    });
+}
+
 export function drawMatrix(fig: MatrixFigure, view: View): Picture {
     const rows = fig.rows.length;
     const cols = fig.cols.length;
-    const left = Math.min(96, Math.max(24, ...fig.rows.map((n) => textWidth(n, 11) + 10)));
+    const left = Math.min(96, Math.max(24, ...fig.rows.map((n) => textWidth(n, 11) + 10))) + 18;
     const wide = Math.min(view.width - left - 20, 560);
     const cell = Math.max(2, Math.min(40, wide / Math.max(cols, rows)));
     const lay: Lay = {x: round(Math.max(left, (view.width - cell * cols) / 2)), y: 44, cell};
     const bottom = lay.y + rows * cell;
-    const range = extent(
-        fig.values.map((v) => (v === null ? null : Math.abs(v))),
-        true,
-    ) ?? [1, 1];
+    const sizes = [...fig.values, ...(fig.beside?.values ?? [])].map((v) =>
+        v === null ? null : Math.abs(v),
+    );
+    const range = extent(sizes, true) ?? [1, 1];
     const [least, most] = range;
     const log = view.yLog ?? most / least > 1e4;
     const fraction = (v: number) =>
@@ -89,7 +97,7 @@ export function drawMatrix(fig: MatrixFigure, view: View): Picture {
                 class: "name",
                 "text-anchor": "middle",
             }),
-            label(fig.y?.label ?? "", 4, 34, {class: "name"}),
+            upright(fig.y?.label ?? "", round(lay.x - left + 12), lay.y + (rows * cell) / 2),
             ...INK.heat.map((colour, i) =>
                 el("rect", {
                     class: `h${i} heat`,

@@ -30,6 +30,7 @@ export interface Picture {
     shapes: Shape[];
     spots: () => Spot[];
     legend: LegendEntry[];
+    note?: string | undefined; // stands beside the legend
     near: "x" | "xy" | "inside"; // how the spot under the pointer is found
     domain?: {x?: [number, number]; y?: [number, number]}; // what the axes span
     plot: {x: number; y: number; w: number; h: number};
@@ -63,7 +64,13 @@ function toPath(path: [number, number][], x: number, y: number): number {
 }
 
 // The spot at a place of the picture: the one that holds it, or the nearest within `reach` pixels.
-export function spotAt(spots: Spot[], near: Picture["near"], x: number, y: number, reach = 40): number {
+export function spotAt(
+    spots: Spot[],
+    near: Picture["near"],
+    x: number,
+    y: number,
+    reach = near === "x" ? 90 : 40,
+): number {
     let best = -1;
     let least = near === "inside" ? 0.5 : reach * reach;
     spots.forEach((s, i) => {

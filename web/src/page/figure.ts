@@ -12,15 +12,7 @@ import type {Figure, MachineFigure, Table} from "../document";
 import {svgFile, swatch} from "../draw/file";
 import {dataOf, draw, known} from "../draw/kinds";
 import {sliceName} from "../draw/machine";
-import {
-    defaultView,
-    spotAt,
-    spotBeside,
-    type LegendEntry,
-    type Picture,
-    type Spot,
-    type View,
-} from "../draw/picture";
+import {defaultView, spotAt, spotBeside, type Picture, type Spot, type View} from "../draw/picture";
 import {el, toDom} from "../draw/tree";
 import {download, fileName, h} from "./dom";
 
@@ -40,11 +32,12 @@ const KEYS: Record<string, [number, number]> = {
 
 export class FigureView {
     readonly root: HTMLElement;
-    private readonly view: View;
+    private view: View;
     private readonly stage = h("div", {class: "stage"});
     private readonly tip = h("div", {class: "tip", hidden: true});
     private readonly readout = h("p", {class: "readout", role: "status", "aria-live": "polite"});
     private readonly legend = h("div", {class: "legend"});
+    private bar: HTMLElement;
     private picture: Picture | null = null;
     private spots: Spot[] | null = null;
     private at = -1;
@@ -64,6 +57,7 @@ export class FigureView {
             h("p", {id: `${id}-desc`, class: "says"}, fig.desc ?? ""),
         );
         this.stage.append(this.tip);
+        this.bar = this.tools();
         this.root = h(
             "figure",
             {class: `figure kind-${fig.kind}`, id, "aria-labelledby": `${id}-name`},
@@ -71,8 +65,18 @@ export class FigureView {
             this.legend,
             this.stage,
             this.readout,
-            this.tools(),
+            this.bar,
         );
+    }
+
+    // Shows what its neighbour shows.
+    adopt(view: View): void {
+        this.view = {...view, hidden: new Set(view.hidden)};
+        const bar = this.tools();
+        this.bar.replaceWith(bar);
+        this.bar = bar;
+        this.legend.replaceChildren();
+        this.paint();
     }
 
     // Draws at the width there is now; nothing is drawn before this.
@@ -117,7 +121,7 @@ export class FigureView {
         this.svg = svg;
         this.cursor = null;
         if (focused) svg.focus({preventScroll: true});
-        if (!this.legend.childElementCount) this.fillLegend(picture.legend);
+        if (!this.legend.childElementCount) this.fillLegend(picture);
     }
 
     private listen(svg: SVGElement): void {
@@ -186,8 +190,8 @@ export class FigureView {
         this.options.changed?.(this.view);
     }
 
-    private fillLegend(entries: LegendEntry[]): void {
-        if (entries.length < 2 && this.fig.kind === "lines") return;
+    private fillLegend({legend, note}: Picture): void {
+        const entries = legend.length < 2 && this.fig.kind === "lines" ? [] : legend;
         for (const e of entries) {
             const icon = toDom(
                 el(
@@ -216,6 +220,7 @@ export class FigureView {
             });
             this.legend.append(button);
         }
+        if (note) this.legend.append(h("span", {class: "note"}, note));
     }
 
     private tools(): HTMLElement {

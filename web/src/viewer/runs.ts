@@ -1,0 +1,238 @@
+// runs.ts -- the list of runs: filters, what goes on, and what to show together.
+
+import {number, quantity} from "../format";
+import {h} from "../page/dom";
+import type {Progress, RunList, RunRow, StudyRow} from "./api";
+import {FILTERS, writeState, emptyState, type State} from "./state";
+
+export interface RunsActions {
+    filter(filter: Record<string, string>): void; // keeps it in the address
+    select(runs: string[]): void;
+    go(state: State): void;
+}
+
+const choicesOf = (r: RunRow) =>
+    Object.entries(r.choices ?? {})
+        .map(([k, v]) => `${k}=${v}`)
+        .join(", ");
+
+// Every word of the filter is somewhere in what is known about the run.
+export function passes(r: RunRow, filter: Record<string, string>): boolean {
+    if (filter["kind"] && r.kind !== filter["kind"]) return false;
+    if (filter["status"] && r.status !== filter["status"]) return false;
+    if (filter["study"] && (r.study || "") !== filter["study"]) return false;
+    const text = [r.id, r.name, r.title, r.kind, r.study, choicesOf(r), r.seed].join(" ").toLowerCase();
+    return (filter["q"] ?? "")
+        .toLowerCase()
+        .split(/\s+/)
+        .every((word) => text.includes(word));
+}
+
+function reportLink(runs: string[], dir = "", view: State["view"] = "report"): string {
+    return writeState({...emptyState(view), runs, dir});
+}
+
+export class RunsView {
+    readonly root = h("div", {class: "runs"});
+    private readonly body = h("tbody");
+    private readonly count = h("p", {class: "count", role: "status"});
+    private readonly together = h("button", {type: "button", class: "together"}, "Show together");
+    private readonly beside = h("button", {type: "button", class: "pairwise"}, "Compare side by side");
+    private readonly studies = h("div", {class: "studies"});
+    private readonly chosen: Set<string>;
+    private readonly bars = new Map<string, HTMLElement>();
+    private filter: Record<string, string>;
+
+    constructor(
+        private list: RunList,
+        state: State,
+        private readonly actions: RunsActions,
+    ) {
+        this.filter = {...state.filter};
+        this.chosen = new Set(state.runs);
+        this.together.addEventListener("click", () =>
+            actions.go({...emptyState("report"), runs: [...this.chosen]}),
+        );
+        this.beside.addEventListener("click", () =>
+            actions.go({...emptyState("compare"), runs: [...this.chosen]}),
+        );
+        const head = ["", "run", "kind", "study and choices", "state", "started", "seed", "size"];
+        this.root.append(
+            this.filters(),
+            this.studies,
+            h("div", {class: "tools chosen"}, this.count, this.together, this.beside),
+            h(
+                "div",
+                {class: "table"},
+                h(
+                    "div",
+                    {class: "scroll tall", tabindex: 0, role: "region", "aria-label": "runs"},
+                    h(
+                        "table",
+                        {},
+                        h("caption", {}, "Runs"),
+                        h(
+                            "thead",
+                            {},
+                            h(
+                                "tr",
+                                {},
+                                ...head.map((t) =>
+                                    h(
+                                        "th",
+                                        {scope: "col", class: t === "size" ? "number" : undefined},
+                                        t || h("span", {class: "unseen"}, "choose"),
+                                    ),
+                                ),
+                            ),
+                        ),
+                        this.body,
+                    ),
+                ),
+            ),
+        );
+        this.fill();
+    }
+
+    update(list: RunList): void {
+        this.list = list;
+        for (const id of this.chosen) if (!list.runs.some((r) => r.id === id)) this.chosen.delete(id);
+        this.fill();
+    }
+
+    // What goes on, without drawing the list again.
+    progress(p: Progress): void {
+        for (const r of p.runs)
+            this.bars.get(r.id)?.replaceChildren(...stateOf(r.status, r.progress ?? null, r.sim_ns ?? null));
+        for (const s of p.studies ?? []) this.bars.get(`study ${s.id}`)?.replaceChildren(...studyState(s));
+    }
+
+    private filters(): HTMLElement {
+        const form = h("form", {class: "filters", role: "search", submit: (e) => e.preventDefault()});
+        const changed = () => {
+            this.actions.filter(this.filter);
+            this.fill();
+        };
+        const search = h("input", {
+            type: "search",
+            value: this.filter["q"] ?? "",
+            placeholder: "name, title, choice\u2026",
+        });
+        search.addEventListener("input", () => {
+            this.filter["q"] = search.value;
+            changed();
+        });
+        form.append(h("label", {}, "Find", search));
+        for (const name of FILTERS) {
+            if (name === "q") continue;
+            const values = [...new Set(this.list.runs.map((r) => r[name] ?? ""))].filter(Boolean).sort();
+            if (values.length < 2 && !this.filter[name]) continue;
+            const choice = h("select", {}, h("option", {value: ""}, "all"));
+            for (const v of values)
+                choice.append(h("option", {value: v, selected: this.filter[name] === v}, v));
+            choice.addEventListener("change", () => {
+                this.filter[name] = choice.value;
+                changed();
+            });
+            form.append(h("label", {}, name, choice));
+        }
+        return form;
+    }
+
+    private fill(): void {
+        this.bars.clear();
+        const shown = this.list.runs.filter((r) => passes(r, this.filter));
+        this.body.replaceChildren(...shown.map((r) => this.row(r)));
+        if (!shown.length)
+            this.body.append(
+                h(
+                    "tr",
+                    {},
+                    h(
+                        "td",
+                        {colspan: 8},
+                        this.list.runs.length
+                            ? "No run passes these filters; clear one of them."
+                            : "No runs here yet; make one with `weir run FILE -o DIR/NAME.weir` and it appears.",
+                    ),
+                ),
+            );
+        this.studies.replaceChildren(...(this.list.studies ?? []).map((s) => this.study(s)));
+        this.tally(shown.length);
+    }
+
+    private tally(shown: number): void {
+        const n = this.chosen.size;
+        const all = this.list.runs.length;
+        this.count.textContent = `${shown === all ? all : `${shown} of ${all}`} runs, ${n} chosen`;
+        this.together.disabled = n < 1;
+        this.beside.disabled = n !== 2;
+        this.beside.title = n === 2 ? "" : "choose two runs";
+    }
+
+    private row(r: RunRow): HTMLElement {
+        const box = h("input", {
+            type: "checkbox",
+            checked: this.chosen.has(r.id),
+            "aria-label": `choose ${r.name}`,
+        });
+        box.addEventListener("change", () => {
+            if (box.checked) this.chosen.add(r.id);
+            else this.chosen.delete(r.id);
+            this.tally(this.body.querySelectorAll("input[type=checkbox]").length);
+            this.actions.select([...this.chosen]);
+        });
+        const status = h("td", {class: "state"}, ...stateOf(r.status ?? "", null, null));
+        this.bars.set(r.id, status);
+        return h(
+            "tr",
+            {"data-run": r.id},
+            h("td", {}, box),
+            h(
+                "th",
+                {scope: "row"},
+                h("a", {href: reportLink([r.id])}, r.name),
+                r.title && r.title !== r.name ? h("span", {class: "title"}, r.title) : null,
+            ),
+            h("td", {}, r.kind ?? ""),
+            h(
+                "td",
+                {},
+                r.study ? h("b", {}, r.study) : null,
+                r.study && r.choices ? ": " : null,
+                choicesOf(r),
+            ),
+            status,
+            h("td", {}, (r.started ?? "").replace("T", " ").replace(/Z$/, "")),
+            h("td", {}, String(r.seed ?? "")),
+            h("td", {class: "number"}, typeof r.bytes === "number" ? quantity(r.bytes, "B", 3) : ""),
+        );
+    }
+
+    private study(s: StudyRow): HTMLElement {
+        const state = h("span", {class: "state"}, ...studyState(s));
+        this.bars.set(`study ${s.id}`, state);
+        return h(
+            "div",
+            {class: "study"},
+            h("a", {href: reportLink([], s.id)}, `Study ${s.name || s.id}`),
+            state,
+        );
+    }
+}
+
+function stateOf(status: string, progress: number | null, sim_ns: number | null): Node[] {
+    if (status !== "running") return [document.createTextNode(status)];
+    const name = progress === null ? "running" : `running, ${number(progress * 100, 3)}\u00a0%`;
+    const bar = h("progress", {max: 1, "aria-label": name, ...(progress === null ? {} : {value: progress})});
+    const where = sim_ns === null ? "" : ` at ${quantity(sim_ns, "ns", 3)}`;
+    return [bar, document.createTextNode(`${name}${where}`)];
+}
+
+function studyState(s: {runs: number; complete: number; running?: number}): Node[] {
+    const text = `${s.complete} of ${s.runs} runs complete${s.running ? `, ${s.running} running` : ""}`;
+    const nodes: Node[] = [document.createTextNode(text)];
+    if (s.complete < s.runs)
+        nodes.unshift(h("progress", {max: s.runs, value: s.complete, "aria-label": text}));
+    return nodes;
+}
