@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/stack.h"
+#include "stack/log.h"
 
 /* As IOR prints it: its columns and what they mean. */
 void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
@@ -48,7 +49,7 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
 
 struct group {
     const char *side, *name;
-    uint64_t n, exec_ns, wait_ns;
+    uint64_t n, exec_ns, wait_ns, between_ns;
     uint32_t order;
 };
 
@@ -114,6 +115,7 @@ static void collect(const struct stack_sim *s, enum stack_by by, struct groups *
             to->n += sum->n;
             to->exec_ns += sum->exec_ns;
             to->wait_ns += sum->wait_ns;
+            to->between_ns += sum->between_ns;
         }
     qsort(g->v, g->n, sizeof *g->v, by_order);
 }
@@ -121,13 +123,13 @@ static void collect(const struct stack_sim *s, enum stack_by by, struct groups *
 void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format)
 {
     static const char *const heads[] = {"layer", "class", "agent", "state"};
-    const struct cli_column columns[] = {{"side", NULL},   {heads[by], NULL},
-                                         {"visits", NULL}, {"work_s", NULL},
-                                         {"wait_s", NULL}, {"mean_work_us", NULL}};
+    const struct cli_column columns[] = {
+        {"side", NULL},   {heads[by], NULL},   {"visits", NULL},      {"work_s", NULL},
+        {"wait_s", NULL}, {"between_s", NULL}, {"mean_work_us", NULL}};
     size_t most = 2 * s->fs->state.n;
     struct groups g = {.v = wr_zalloc(most, sizeof *g.v)};
     char *texts = wr_zalloc(most, sizeof(struct stack_text));
-    struct cli_table *t = cli_table_open(out, format, columns, 6);
+    struct cli_table *t = cli_table_open(out, format, columns, 7);
 
     collect(s, by, &g, texts);
     for (size_t i = 0; i < g.n; i++) {
@@ -136,6 +138,7 @@ void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum c
         cli_table_int(t, (int64_t)g.v[i].n);
         cli_table_real(t, stack_s(g.v[i].exec_ns));
         cli_table_real(t, stack_s(g.v[i].wait_ns));
+        cli_table_real(t, stack_s(g.v[i].between_ns));
         cli_table_real(t, (double)g.v[i].exec_ns * 1e-3 / (double)g.v[i].n);
     }
     cli_table_close(t);
@@ -173,19 +176,21 @@ void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format fo
 }
 
 /* Waiting of a layer that waits for the one below is not its own: only work counts, and the
- * waiting of states that wait for storage or data. */
+ * waiting of states that wait for storage or data. Starting the library happens once, before
+ * anything is asked for. */
 void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out)
 {
     const struct stack_fs *fs = s->fs;
     const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
     double *cost = wr_zalloc(fs->layer.n, sizeof *cost), data = 0, all = 0;
     size_t worst = 0;
+    uint16_t mount, start = stack_start_state(fs, &mount);
 
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < fs->state.n; i++) {
             const struct stack_sum *sum = &k->state[side][i];
             const struct stack_state *st = &fs->state.v[i];
-            double own = (double)sum->exec_ns;
+            double own = i == start ? 0 : (double)(sum->exec_ns + sum->between_ns);
 
             if (st->does == STACK_WAIT)
                 own += (double)sum->wait_ns;

@@ -1,225 +1,11 @@
+/* calib.c -- from samples to the text of a file of laws. */
 #include "stack/calib.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const stack_shape_names[] = {"constant", "line", "knee"};
-
-static int by_point(const void *a, const void *b)
-{
-    const struct stack_point *p = a, *q = b;
-
-    if (p->x != q->x)
-        return p->x < q->x ? -1 : 1;
-    return p->y < q->y ? -1 : p->y > q->y;
-}
-
-size_t stack_medians(struct stack_point *p, size_t n)
-{
-    size_t out = 0;
-
-    if (n)
-        qsort(p, n, sizeof *p, by_point);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && p[end].x == p[i].x;)
-            end++;
-        size_t k = end - i;
-
-        p[out++] = (struct stack_point){p[i].x, (p[i + (k - 1) / 2].y + p[i + k / 2].y) / 2};
-    }
-    return out;
-}
-
-/* --- the three shapes, by least squares of relative errors --------------------------- */
-
-static double weight(const struct stack_point *p)
-{
-    double y = p->y > 1e-12 ? p->y : 1e-12;
-
-    return 1 / (y * y);
-}
-
-static int by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* The median of the sizes' medians: one busy run moves it little. */
-static struct stack_fit fit_constant(const struct stack_point *p, size_t n)
-{
-    double *y = wr_zalloc(n, sizeof *y);
-
-    for (size_t i = 0; i < n; i++)
-        y[i] = p[i].y;
-    qsort(y, n, sizeof *y, by_double);
-    struct stack_fit f = {.shape = STACK_CONSTANT, .constant = (y[(n - 1) / 2] + y[n / 2]) / 2};
-
-    free(y);
-    return f;
-}
-
-static struct stack_fit fit_line(const struct stack_point *p, size_t n)
-{
-    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double k = weight(&p[i]);
-
-        w += k;
-        wx += k * p[i].x;
-        wy += k * p[i].y;
-        wxx += k * p[i].x * p[i].x;
-        wxy += k * p[i].x * p[i].y;
-    }
-    double det = w * wxx - wx * wx;
-    double b = det > 0 ? (w * wxy - wx * wy) / det : 0;
-    double a = (wy - b * wx) / w;
-
-    if (b < 0)
-        return fit_constant(p, n);
-    if (a < 0) {
-        a = 0;
-        b = wxx > 0 ? wxy / wxx : 0;
-    }
-    return (struct stack_fit){.shape = STACK_LINE, .constant = a, .slope = b};
-}
-
-static double squares(const struct stack_fit *f, const struct stack_point *p, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double d = stack_fit_at(f, p[i].x) - p[i].y;
-
-        sum += weight(&p[i]) * d * d;
-    }
-    return sum;
-}
-
-/* The knee is at one of the points; what follows it rises at least as fast. */
-static struct stack_fit fit_knee(const struct stack_point *p, size_t n)
-{
-    struct stack_fit best = fit_line(p, n);
-    double least = squares(&best, p, n);
-
-    for (size_t k = 1; k + 1 < n; k++) {
-        struct stack_fit f = fit_line(p, k + 1);
-        double at = f.constant + f.slope * p[k].x, wxx = 0, wxy = 0;
-
-        for (size_t i = k + 1; i < n; i++) {
-            double x = p[i].x - p[k].x;
-
-            wxx += weight(&p[i]) * x * x;
-            wxy += weight(&p[i]) * x * (p[i].y - at);
-        }
-        f.shape = STACK_KNEE;
-        f.knee = p[k].x;
-        f.after = wxy / wxx > f.slope ? wxy / wxx : f.slope;
-        double sum = squares(&f, p, n);
-
-        if (sum < least) {
-            least = sum;
-            best = f;
-        }
-    }
-    return best;
-}
-
-typedef struct stack_fit fitter(const struct stack_point *p, size_t n);
-static fitter *const fitters[] = {fit_constant, fit_line, fit_knee};
-/* A knee is one of the sizes: it is chosen, not fitted. */
-static const size_t parameters[] = {1, 2, 3};
-
-double stack_fit_at(const struct stack_fit *f, double x)
-{
-    if (f->shape == STACK_KNEE && x > f->knee)
-        return f->constant + f->slope * f->knee + f->after * (x - f->knee);
-    return f->constant + f->slope * x;
-}
-
-/* Each size is told by the others. */
-static double left_out(fitter *fit, const struct stack_point *p, size_t n)
-{
-    struct stack_point *rest = wr_zalloc(n, sizeof *rest);
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-
-        for (size_t j = 0; j < n; j++)
-            if (j != i)
-                rest[k++] = p[j];
-        struct stack_fit f = fit(rest, k);
-
-        sum += fabs(stack_fit_at(&f, p[i].x) / (p[i].y > 1e-12 ? p[i].y : 1e-12) - 1);
-    }
-    free(rest);
-    return sum / (double)n;
-}
-
-bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enum stack_shape most,
-               struct wr_err *err)
-{
-    if (!n)
-        return wr_fail(err, WR_INPUT, "no samples; a law needs at least one size");
-    struct stack_fit best = fit_constant(p, n);
-
-    best.loso = n > 1 ? left_out(fit_constant, p, n) : NAN;
-    for (int s = STACK_LINE; s <= (int)most; s++) {
-        if (n < parameters[s])
-            break;
-        /* With as many sizes as parameters nothing can be left out: a line it is, when data move.
-         */
-        double loso = n > parameters[s] ? left_out(fitters[s], p, n) : NAN;
-
-        if (isnan(loso) ? s > STACK_LINE || most < STACK_KNEE : loso >= 0.9 * best.loso)
-            continue;
-        best = fitters[s](p, n);
-        best.loso = loso;
-    }
-    *ret = best;
-    return true;
-}
-
-/* How many sizes the law misses: what eight of ten samples took lies beside it. */
-static size_t missed(const struct stack_fit *f, const struct stack_point *sorted, size_t n)
-{
-    size_t count = 0;
-
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && sorted[end].x == sorted[i].x;)
-            end++;
-        size_t tenth = (end - i) / 10;
-        double y = stack_fit_at(f, sorted[i].x);
-
-        count += y < sorted[i + tenth].y || y > sorted[end - 1 - tenth].y;
-    }
-    return count;
-}
-
-bool stack_fit_samples(struct stack_fit *ret, struct stack_point *p, size_t n, struct wr_err *err)
-{
-    struct stack_point *m = wr_zalloc(n + 1, sizeof *m);
-
-    qsort(p, n, sizeof *p, by_point);
-    memcpy(m, p, n * sizeof *m);
-    size_t sizes = stack_medians(m, n);
-    bool ok = stack_fit(ret, m, sizes, STACK_KNEE, err);
-
-    if (ok && ret->shape == STACK_LINE && sizes > parameters[STACK_KNEE]) {
-        struct stack_fit knee = fit_knee(m, sizes);
-
-        if (missed(&knee, p, n) < missed(ret, p, n)) {
-            knee.loso = left_out(fit_knee, m, sizes);
-            *ret = knee;
-        }
-    }
-    free(m);
-    return ok;
-}
+#include "stack/replay.h"
 
 /* --- all states --------------------------------------------------------------------- */
 
@@ -294,11 +80,12 @@ static void put_state(struct wr_str *out, const struct stack_log *log,
 struct spread {
     WR_VEC(float) ratio;
     double from, to;
+    double per_byte; /* the smaller of the two: what the network can do */
 };
 
-/* The whole read or write is the flow's law; what states around it take is small beside it. */
+/* The whole read or write but what the states `around` it take is the flow's law. */
 static bool put_flow(struct wr_str *out, const struct stack_log *log, uint16_t at, bool writes,
-                     struct spread *spread, struct wr_err *err)
+                     double around, struct spread *spread, struct wr_err *err)
 {
     struct stack_point *p = wr_zalloc(log->io.n + 1, sizeof *p);
     size_t n = 0;
@@ -306,7 +93,9 @@ static bool put_flow(struct wr_str *out, const struct stack_log *log, uint16_t a
 
     for (size_t i = 0; i < log->io.n; i++)
         if (log->io.v[i].writes == writes)
-            p[n++] = (struct stack_point){(double)log->io.v[i].bytes, log->io.v[i].seconds};
+            p[n++] =
+                (struct stack_point){(double)log->io.v[i].bytes, fmax(log->io.v[i].seconds - around,
+                                                                      0.1 * log->io.v[i].seconds)};
     bool ok = stack_fit_samples(&f, p, n, err);
 
     n = stack_medians(p, n);
@@ -329,45 +118,153 @@ static bool put_flow(struct wr_str *out, const struct stack_log *log, uint16_t a
     wr_str_add(out, "\n");
     for (size_t i = 0; i < log->io.n; i++)
         if (log->io.v[i].writes == writes)
-            wr_vec_push(&spread->ratio, (float)(log->io.v[i].seconds /
-                                                stack_fit_at(&f, (double)log->io.v[i].bytes)));
+            wr_vec_push(&spread->ratio,
+                        (float)(log->io.v[i].seconds /
+                                (around + stack_fit_at(&f, (double)log->io.v[i].bytes))));
+    if (f.slope > 0 && (!(spread->per_byte > 0) || f.slope < spread->per_byte))
+        spread->per_byte = f.slope;
     spread->from = spread->from > 0 && spread->from < p[0].x ? spread->from : p[0].x;
     spread->to = spread->to > p[n - 1].x ? spread->to : p[n - 1].x;
     free(p);
     return true;
 }
 
-/* Half of what a client waits for a short answer beyond what the server takes for it. */
-static double latency_us(const struct stack_log *log, const struct stack_laws *base)
+static double median_of(float *v, size_t n, double otherwise)
 {
-    uint16_t post = stack_find_state(log->fs, "msgpairarray_sm:post", 20);
+    return n ? median(v, n) : otherwise;
+}
+
+/* Half of what one waits for a short answer beyond what the server takes for it. Servers that ask
+ * each other tell it best: processes of an application are often kept from running. */
+static double latency_us(const struct stack_log *log, const struct stack_laws *base, bool servers)
+{
+    const struct stack_fs *fs = log->fs;
     WR_VEC(float) wait = {0};
     WR_VEC(float) serve = {0};
 
-    for (size_t i = 0; i < log->state.n; i++)
-        if (log->state.v[i].state == post && log->state.v[i].wait_us >= 0)
-            wr_vec_push(&wait, log->state.v[i].wait_us);
-    for (size_t i = 0; i < log->answer_us.n; i++)
-        wr_vec_push(&serve, log->answer_us.v[i]);
+    for (size_t i = 0; i < log->state.n; i++) {
+        const struct stack_sample *s = &log->state.v[i];
+
+        if (fs->state.v[s->state].does == STACK_SEND && s->server == servers && s->wait_us >= 0 &&
+            !fs->machine.v[fs->state.v[s->state].machine].moves)
+            wr_vec_push(&wait, s->wait_us);
+    }
+    for (size_t i = 0; i < log->op.n; i++)
+        if (fs->machine.v[log->op.v[i].function].side == STACK_SERVER && log->op.v[i].io == 2)
+            wr_vec_push(&serve, (float)(log->op.v[i].seconds * 1e6));
     double us = (median(wait.v, wait.n) - median(serve.v, serve.n)) / 2;
 
     wr_vec_fini(&wait);
     wr_vec_fini(&serve);
+    if (servers && !(us > 0))
+        return latency_us(log, base, false);
     return us > 0 ? us : isnan(us) && base ? base->latency_ns * 1e-3 : 1;
 }
 
-bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
-                     const char *title, bool shared, struct wr_err *err)
+static double between_us(const struct stack_log *log, const struct stack_laws *base, bool server)
 {
+    WR_VEC(float) v = {0};
+
+    for (size_t i = 0; i < log->state.n; i++)
+        if (log->state.v[i].server == server && log->state.v[i].between_us >= 0)
+            wr_vec_push(&v, log->state.v[i].between_us);
+    double us = median_of(v.v, v.n, base ? base->between_ns[server] * 1e-3 : 0);
+
+    wr_vec_fini(&v);
+    return us;
+}
+
+/* --- what whole operations take beyond their states ---------------------------------- */
+
+/* A median that is one of the values: of calls that are answered from a cache or over the network,
+ * half and half, it is one kind and not something between them. */
+bool stack_op_median(const struct stack_log *log, uint16_t function, uint8_t io, uint64_t bytes,
+                     double *ret)
+{
+    WR_VEC(float) v = {0};
+
+    for (size_t i = 0; i < log->op.n; i++) {
+        const struct stack_op_sample *s = &log->op.v[i];
+
+        if (s->function == function && s->io == io && s->bytes == bytes)
+            wr_vec_push(&v, (float)s->seconds);
+    }
+    if (v.n) {
+        qsort(v.v, v.n, sizeof *v.v, by_float);
+        *ret = v.v[(v.n - 1) / 2];
+    }
+    bool any = v.n > 0;
+
+    wr_vec_fini(&v);
+    return any;
+}
+
+/* Machines that ask servers, themselves or in machines they jump to. */
+static bool asks(const struct stack_fs *fs, uint16_t machine, int deep)
+{
+    const struct stack_machine *m = &fs->machine.v[machine];
+
+    for (uint16_t i = m->first; i < m->first + m->nstates; i++) {
+        const struct stack_state *s = &fs->state.v[i];
+
+        if (s->does == STACK_SEND ||
+            (s->does == STACK_JUMP_TO && deep < STACK_DEEPEST && asks(fs, s->target, deep + 1)))
+            return true;
+    }
+    return false;
+}
+
+static bool serves(const struct stack_fs *fs, uint16_t machine)
+{
+    for (size_t i = 0; i < fs->message.n; i++)
+        if (fs->message.v[i].serves == machine)
+            return true;
+    return false;
+}
+
+static bool forked(const struct stack_fs *fs, uint16_t machine)
+{
+    for (size_t i = 0; i < fs->fork.n; i++)
+        if (fs->fork.v[i].machine == machine)
+            return true;
+    return false;
+}
+
+/* Operations that ask, and requests; those that move data have a law for them. */
+static bool tunable(const struct stack_fs *fs, uint16_t machine)
+{
+    const struct stack_machine *m = &fs->machine.v[machine];
+
+    return m->kind == STACK_MACHINE && !m->moves && m->function_id == machine &&
+           (m->side == STACK_CLIENT ? forked(fs, machine) && asks(fs, machine, 0)
+                                    : serves(fs, machine));
+}
+
+struct draft {
+    const struct stack_log *log;
+    const struct stack_laws *base;
+    const char *title;
+    bool shared;
+    double *stretch;  /* [machines] */
+    double around[2]; /* [reads, writes] seconds that the states beside the data take */
+};
+
+static bool put_all(struct wr_str *out, const struct draft *d, struct wr_err *err)
+{
+    const struct stack_log *log = d->log;
+    const struct stack_fs *fs = log->fs;
     struct wr_str states = {0};
     struct spread spread = {0};
     bool ok = true;
 
-    for (size_t i = 0; ok && i < log->fs->state.n; i++) {
-        put_state(&states, log, base, (uint16_t)i);
-        if (log->fs->state.v[i].does == STACK_FLOW)
-            ok = put_flow(&states, log, (uint16_t)i, false, &spread, err) &&
-                 put_flow(&states, log, (uint16_t)i, true, &spread, err);
+    for (size_t i = 0; i < fs->machine.n; i++)
+        if (d->stretch[i] > 0)
+            wr_str_addf(&states, "  %s: {stretch: %.4g}\n", fs->machine.v[i].name, d->stretch[i]);
+    for (size_t i = 0; ok && i < fs->state.n; i++) {
+        put_state(&states, log, d->base, (uint16_t)i);
+        if (fs->state.v[i].does == STACK_FLOW)
+            ok = put_flow(&states, log, (uint16_t)i, false, d->around[0], &spread, err) &&
+                 put_flow(&states, log, (uint16_t)i, true, d->around[1], &spread, err);
     }
     if (ok) {
         size_t n = spread.ratio.n;
@@ -379,12 +276,160 @@ bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const stru
             out,
             "title: \"%s\"\nsource: measured, %zu visits of states and %zu reads and writes\n"
             "at: {servers: %u, clients: %u, medium: %s, from: %.0f B, to: %.0f B, low: %.4g, "
-            "high: %.4g}\nlink: {latency: %.4g us}\nstates:\n%s",
-            title, log->state.n, log->io.n, log->servers, log->clients,
-            shared ? "shared" : "switched", spread.from, spread.to, low, high,
-            latency_us(log, base), wr_str_get(&states));
+            "high: %.4g}\nlink: {latency: %.4g us, bandwidth: %.4g MB/s}\nbetween: {client: %.4g "
+            "us, server: %.4g "
+            "us}\nstates:\n%s",
+            d->title, log->state.n, log->io.n, log->servers, log->clients,
+            d->shared ? "shared" : "switched", spread.from, spread.to, low, high,
+            latency_us(log, d->base, true),
+            spread.per_byte > 0 ? (d->shared ? log->clients : 1) * 1e-6 / spread.per_byte : 1000.0,
+            between_us(log, d->base, false), between_us(log, d->base, true), wr_str_get(&states));
     }
     wr_vec_fini(&spread.ratio);
     wr_str_fini(&states);
+    return ok;
+}
+
+/* What a simulated read or write takes beside its flow. */
+static double beside(const struct stack_log *run, const struct stack_laws *laws, bool writes)
+{
+    const struct stack_fs *fs = run->fs;
+    double sum = 0, data = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->io.n; i++)
+        if (run->io.v[i].writes == writes) {
+            sum += run->io.v[i].seconds;
+            n++;
+        }
+    for (size_t i = 0; i < fs->state.n; i++)
+        if (fs->state.v[i].does == STACK_FLOW && n)
+            data = (double)stack_law_ns(&laws->wait[writes][i], (double)run->run.v[0], 0) * 1e-9;
+    return n && sum > data * (double)n ? sum / (double)n - data : 0;
+}
+
+/* Medians of all functions as the draft tells them, at each size: [sizes][machines]; 0: none. At
+ * the smallest size, what reads and writes take beside their data. */
+static bool tell(struct draft *d, const uint64_t *size, size_t sizes, double *ret,
+                 struct wr_err *err)
+{
+    const struct stack_fs *fs = d->log->fs;
+    struct stack_laws *laws = NULL;
+    struct wr_str text = {0};
+    double around[2] = {0};
+    bool ok =
+        put_all(&text, d, err) && stack_laws_open_text(&laws, fs, "the laws", text.s, text.n, err);
+
+    for (size_t i = 0; ok && i < sizes; i++) {
+        struct stack_log run;
+
+        ok = stack_replay(&run, fs, laws, d->log->servers, d->log->clients, size[i], err);
+        for (size_t m = 0; ok && m < fs->machine.n; m++) {
+            double *at = &ret[i * fs->machine.n + m];
+
+            if (!tunable(fs, (uint16_t)m) || !stack_op_median(&run, (uint16_t)m, 2, size[i], at))
+                *at = 0;
+        }
+        if (ok && !i)
+            for (int w = 0; w < 2; w++)
+                around[w] = beside(&run, laws, w);
+        if (ok)
+            stack_log_fini(&run);
+    }
+    if (ok && sizes)
+        memcpy(d->around, around, sizeof around);
+    stack_laws_close(laws);
+    wr_str_fini(&text);
+    return ok;
+}
+
+/* By how much a machine is told too short: the median over the sizes where waiting matters. */
+static double too_short(const struct draft *d, uint16_t m, const uint64_t *size, size_t sizes,
+                        const double *told, const bool *waits)
+{
+    size_t machines = d->log->fs->machine.n, n = 0;
+    float *v = wr_zalloc(sizes + 1, sizeof *v);
+
+    for (size_t i = 0; i < sizes; i++) {
+        double is, was = told[i * machines + m];
+
+        if (waits[i * machines + m] && was > 0 && stack_op_median(d->log, m, 2, size[i], &is))
+            v[n++] = (float)(is / was);
+    }
+    double ratio = median_of(v, n, NAN);
+
+    free(v);
+    return ratio;
+}
+
+/* Operations that were not measured wait like those that were. */
+static void like_the_others(struct draft *d)
+{
+    const struct stack_fs *fs = d->log->fs;
+    float *v = wr_zalloc(fs->machine.n + 1, sizeof *v);
+    size_t n = 0;
+
+    for (size_t m = 0; m < fs->machine.n; m++)
+        if (d->stretch[m] > 0 && fs->machine.v[m].side == STACK_CLIENT)
+            v[n++] = (float)d->stretch[m];
+    double usual = median_of(v, n, 0);
+
+    for (size_t m = 0; m < fs->machine.n; m++)
+        if (tunable(fs, (uint16_t)m) && fs->machine.v[m].side == STACK_CLIENT &&
+            !(d->stretch[m] > 0))
+            d->stretch[m] = usual;
+    free(v);
+}
+
+/* On a busy node operations wait longer than servers and network take: how much longer is found by
+ * simulating. First with answers taking as long as they do, then twice as long, to see where it
+ * matters; then nearer and nearer to what was measured. */
+static bool tune(struct draft *d, struct wr_err *err)
+{
+    enum { ROUNDS = 4 };
+    const struct stack_fs *fs = d->log->fs;
+    size_t sizes, n = fs->machine.n;
+    uint64_t *size = stack_log_sizes(d->log, &sizes);
+    double *told = wr_zalloc(sizes * n + 1, sizeof *told);
+    double *twice = wr_zalloc(sizes * n + 1, sizeof *twice);
+    bool *waits = wr_zalloc(sizes * n + 1, sizeof *waits);
+    bool ok = tell(d, size, sizes, told, err);
+
+    for (size_t m = 0; m < n; m++)
+        d->stretch[m] = tunable(fs, (uint16_t)m) ? 2 : 0;
+    ok = ok && tell(d, size, sizes, twice, err);
+    for (size_t i = 0; i < sizes * n; i++)
+        waits[i] = twice[i] > 1.2 * told[i];
+    for (size_t m = 0; m < n; m++)
+        d->stretch[m] = d->stretch[m] > 0 ? 1 : 0;
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        for (size_t m = 0; m < n; m++) {
+            double by =
+                d->stretch[m] > 0 ? too_short(d, (uint16_t)m, size, sizes, told, waits) : NAN;
+
+            if (isnan(by))
+                d->stretch[m] = 0;
+            else
+                d->stretch[m] = fmin(fmax(d->stretch[m] * by, 0.05), 1000);
+        }
+        ok = tell(d, size, sizes, told, err);
+    }
+    like_the_others(d);
+    free(size);
+    free(told);
+    free(twice);
+    free(waits);
+    return ok;
+}
+
+bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
+                     const char *title, bool shared, struct wr_err *err)
+{
+    struct draft d = {.log = log, .base = base, .title = title, .shared = shared};
+
+    d.stretch = wr_zalloc(log->fs->machine.n + 1, sizeof *d.stretch);
+    bool ok = (!log->op.n || tune(&d, err)) && put_all(out, &d, err);
+
+    free(d.stretch);
     return ok;
 }

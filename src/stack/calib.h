@@ -36,6 +36,10 @@ double stack_fit_at(const struct stack_fit *f, double x);
 /* The median of y for each x; `n` is how many pairs, returns how many points. Sorts `p`. */
 size_t stack_medians(struct stack_point *p, size_t n);
 
+/* The lower median of a function's times at one size; false: there is none. */
+bool stack_op_median(const struct stack_log *log, uint16_t function, uint8_t io, uint64_t bytes,
+                     double *ret);
+
 /* The laws of all states that the log has samples of, as the text of a file of laws. The others
  * keep those of `base` (may be NULL). */
 bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,

@@ -141,7 +141,12 @@ static uint64_t law(const struct stack_engine *e, const struct act *a,
 {
     const struct stack_law *l = &laws[writing(a)][at];
 
-    return l->given ? stack_law_ns(l, extent(e, a), (double)e->setup.all_b) : 0;
+    if (!l->given)
+        return 0;
+    uint64_t ns = stack_law_ns(l, extent(e, a), (double)e->setup.all_b);
+    double stretch = a->side ? e->laws->stretch[a->machine] : 0;
+
+    return stretch > 0 ? stack_ns(stretch * (double)ns) : ns;
 }
 
 static void steps(struct stack_engine *e, struct act *a, uint32_t first, uint32_t n, uint64_t t)
@@ -239,10 +244,14 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
     if (bytes < 0 || !stack_asker(e, a))
         return;
     uint64_t there = t + travel(e, (uint64_t)bytes);
-    double stretch = e->laws->stretch[act_at(e, a->asker)->machine];
+    const struct act *who = act_at(e, a->asker);
+    double stretch = who->side ? 0 : e->laws->stretch[who->machine];
 
-    if (stretch > 1)
-        there += stack_ns((stretch - 1) * (double)(there - a->t_sent));
+    if (stretch > 0) {
+        uint64_t later = a->t_sent + stack_ns(stretch * (double)(there - a->t_sent));
+
+        there = later > t ? later : t + 1;
+    }
     tell_message(e, a, a->asker_node, a->serving, true, (uint64_t)bytes, t);
     stack_post(e, there, a->asker, a->asker_i, s->phase, a->var[STACK_VAR_STATUS],
                act_handle(e, a));

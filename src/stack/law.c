@@ -68,8 +68,8 @@ static const struct conf_row law_rows[] = {
     REAL("wait_knee", wait_knee_b, 1e18, "bytes beyond which a byte costs another time; 0: never"),
     REAL("wait_per_byte_after", wait_after_ps, 1e15, "picoseconds per byte beyond the knee"),
     REAL("stretch", stretch, 1e6,
-         "of a machine: it waits for answers so many times longer than servers and network take, "
-         "because its processor is busy; 0: no longer"),
+         "of a client's operation: it waits for answers so many times longer than servers and "
+         "network take; of a server's request: its states take so many times longer; 0: no longer"),
     POLY("exec_polynomial", exec_poly, "its work in seconds: terms of the GiB of all processes"),
     POLY("wait_polynomial", wait_poly, "its waiting likewise"),
     POLY("total_polynomial", total_poly, "of a machine: the whole activity takes at least that"),

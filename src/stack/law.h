@@ -48,7 +48,7 @@ struct stack_laws {
     double low, high;                    /* of ten runs, eight took between these times the law */
     struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states] */
     struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
-    double *stretch; /* [machines] what it waits for answers, times this; 0: as it is */
+    double *stretch; /* [machines] clients wait, servers work, so many times longer; 0: not */
     WR_VEC(struct stack_function) function;
     WR_VEC(uint16_t) missing; /* states that take time and have no law: they take none */
 };

@@ -1,20 +1,20 @@
-#include "stack/log.h"
-
+/* log.c -- directories of logs, and tables that were made of some. */
 #include <ctype.h>
 #include <dirent.h>
+#include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef WEIR_HAVE_zlib
 #include <zlib.h>
 #endif
 
 #include "base/file.h"
+#include "log_priv.h"
 
-enum { MOST_LOG = 1u << 30, OPEN_STATES = 8 };
+enum { MOST_LOG = 1u << 30 };
 
 /* --- text that may be compressed ---------------------------------------------------- */
 
@@ -68,202 +68,6 @@ static bool read_text(struct wr_str *out, const char *path, struct wr_err *err)
     return ends(path, ".gz") ? read_gzip(out, path, err) : read_plain(out, path, err);
 }
 
-/* --- logs of state machines --------------------------------------------------------- */
-
-/* An activity is an address in the log; at most one is open under it. */
-struct open_act {
-    uint64_t address;
-    uint32_t depth;
-    uint16_t state[OPEN_STATES]; /* entered and not left, one inside another */
-    double t_enter[OPEN_STATES];
-    int64_t waiting; /* the sample that waits, or -1 */
-    double t_exit, t_request;
-};
-
-struct reader {
-    struct stack_log *log;
-    bool server;
-    uint64_t bytes;
-    double last, days;
-    WR_VEC(struct open_act) act;
-};
-
-static struct open_act *act_of(struct reader *r, uint64_t address)
-{
-    for (size_t i = r->act.n; i-- > 0;)
-        if (r->act.v[i].address == address)
-            return &r->act.v[i];
-    wr_vec_push(&r->act, (struct open_act){.address = address, .waiting = -1, .t_request = NAN});
-    return &r->act.v[r->act.n - 1];
-}
-
-/* "[D 18:32:21.296610] "; the day may end meanwhile. */
-static bool time_of(struct reader *r, const char **line, double *ret)
-{
-    unsigned h, m;
-    int n = 0;
-    double s;
-
-    if (sscanf(*line, "[%*c %2u:%2u:%lf] %n", &h, &m, &s, &n) != 3 || !n)
-        return false;
-    double t = h * 3600.0 + m * 60.0 + s + r->days;
-
-    if (t < r->last - 43200) {
-        r->days += 86400;
-        t += 86400;
-    }
-    if (t < r->last - 1e-6) {
-        r->log->jumps++;
-        r->act.n = 0; /* what was open cannot be timed */
-    }
-    r->last = t;
-    *line += n;
-    *ret = t;
-    return true;
-}
-
-/* "(0x55..) machine:state" */
-static bool name_of(const char **line, uint64_t *address, const char **name, size_t *len)
-{
-    char *end;
-
-    if (strncmp(*line, "(0x", 3))
-        return false;
-    *address = strtoull(*line + 3, &end, 16);
-    if (*end != ')' || end[1] != ' ')
-        return false;
-    *name = end + 2;
-    *len = strcspn(*name, " ");
-    *line = *name + *len;
-    return **line == ' ';
-}
-
-static void entering(struct reader *r, struct open_act *a, uint16_t state, double t)
-{
-    if (a->waiting >= 0) {
-        r->log->state.v[a->waiting].wait_us = (float)((t - a->t_exit) * 1e6);
-        a->waiting = -1;
-    }
-    if (a->depth == OPEN_STATES)
-        a->depth = 0;
-    a->state[a->depth] = state;
-    a->t_enter[a->depth++] = t;
-}
-
-static void request_times(struct reader *r, struct open_act *a, const char *name, size_t len,
-                          bool enters, double t)
-{
-    static const char begins[] = "unexpected_sm:map_request",
-                      answers[] = "final_response_sm:send_resp";
-
-    if (enters && len == sizeof begins - 1 && !strncmp(name, begins, len))
-        a->t_request = t;
-    if (enters || len != sizeof answers - 1 || strncmp(name, answers, len) || isnan(a->t_request))
-        return;
-    wr_vec_push(&r->log->answer_us, (float)((t - a->t_request) * 1e6));
-    a->t_request = NAN;
-}
-
-static void exiting(struct reader *r, struct open_act *a, uint16_t state, const char *rest,
-                    double t)
-{
-    const char *action = strstr(rest, "(action: ");
-
-    while (a->depth && a->state[a->depth - 1] != state)
-        a->depth--;
-    if (!a->depth)
-        return;
-    double exec = t - a->t_enter[--a->depth];
-    bool deferred = action && !strncmp(action + 9, "DEFERRED", 8);
-
-    if (state != STACK_NONE) {
-        wr_vec_push(&r->log->state, (struct stack_sample){.state = state,
-                                                          .deferred = deferred,
-                                                          .bytes = r->bytes,
-                                                          .exec_us = (float)(exec * 1e6),
-                                                          .wait_us = -1});
-        if (deferred) {
-            a->waiting = (int64_t)r->log->state.n - 1;
-            a->t_exit = t;
-        }
-    }
-}
-
-static void log_line(struct reader *r, const char *line)
-{
-    static const char enter[] = "[SM Entering]: ", leave[] = "[SM Exiting]: ";
-    uint64_t address;
-    const char *name;
-    size_t len;
-    double t;
-
-    r->log->lines++;
-    if (!time_of(r, &line, &t))
-        return;
-    bool enters = !strncmp(line, enter, sizeof enter - 1);
-
-    if (!enters && strncmp(line, leave, sizeof leave - 1))
-        return;
-    line += enters ? sizeof enter - 1 : sizeof leave - 1;
-    if (!name_of(&line, &address, &name, &len)) {
-        r->log->cut++;
-        return;
-    }
-    struct open_act *a = act_of(r, address);
-    uint16_t state = stack_find_state(r->log->fs, name, len);
-
-    r->log->unknown += state == STACK_NONE;
-    if (r->server)
-        request_times(r, a, name, len, enters, t);
-    if (enters)
-        entering(r, a, state, t);
-    else if (strstr(line, "action: ") && strrchr(line, ')'))
-        exiting(r, a, state, line, t);
-    else
-        r->log->cut++;
-}
-
-void stack_log_text(struct stack_log *log, char *text, size_t len, bool server, uint64_t bytes)
-{
-    struct reader r = {.log = log, .server = server, .bytes = bytes};
-    char *end = text + len;
-
-    while (text < end) {
-        char *stop = memchr(text, '\n', (size_t)(end - text));
-
-        if (!stop) {
-            log->cut++; /* the writer was stopped in the middle of a line */
-            break;
-        }
-        *stop = 0;
-        log_line(&r, text);
-        text = stop + 1;
-    }
-    wr_vec_fini(&r.act);
-}
-
-/* --- calls -------------------------------------------------------------------------- */
-
-static void call_lines(struct stack_log *log, char *text)
-{
-    char *save = NULL;
-
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char layer[32], function[64];
-        double start, took;
-        unsigned long long bytes;
-
-        if (sscanf(line, "%lf %lf %31s %63s %llu", &start, &took, layer, function, &bytes) != 5) {
-            log->cut++;
-            continue;
-        }
-        bool writes = !strcmp(function, "ADIOI_PVFS2_WriteContig");
-
-        if ((writes || !strcmp(function, "ADIOI_PVFS2_ReadContig")) && took >= 0 && bytes)
-            wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took});
-    }
-}
-
 /* --- a directory -------------------------------------------------------------------- */
 
 static bool same_place(struct stack_log *log, const char *path, uint32_t servers, uint32_t clients,
@@ -279,77 +83,201 @@ static bool same_place(struct stack_log *log, const char *path, uint32_t servers
     return true;
 }
 
-static bool read_meta(struct stack_log *log, const char *dir, uint64_t *ret_bytes,
-                      struct wr_err *err)
+/* What meta.json, or without it the names of the files and IOR's output, say of a run. */
+struct place {
+    uint32_t servers, clients;
+    uint64_t bytes;
+    bool meta;
+};
+
+/* The bytes of "-b 205m" in a command. */
+static uint64_t bytes_of(const char *ior, const char *option)
+{
+    const char *b = ior ? strstr(ior, option) : NULL;
+    double bytes = b ? strtod(b + 3, NULL) : 0;
+    char unit = b ? (char)tolower((unsigned char)b[3 + strspn(b + 3, "0123456789.")]) : 0;
+
+    bytes *= unit == 'k' ? 1024.0 : unit == 'm' ? 1048576.0 : unit == 'g' ? 1073741824.0 : 1.0;
+    return bytes > 0 && bytes < 9e18 ? (uint64_t)bytes : 0;
+}
+
+static bool read_meta(struct stack_log *log, struct place *p, const char *dir, struct wr_err *err)
 {
     char path[4096];
     json_error_t why;
 
     snprintf(path, sizeof path, "%s/meta.json", dir);
+    if (access(path, F_OK))
+        return true;
     json_t *j = json_load_file(path, 0, &why);
 
     if (!j)
-        return wr_fail(err, WR_INPUT, "%s: %s; give directories with meta.json beside the logs",
-                       path, why.text);
+        return wr_fail(err, WR_INPUT, "%s:%d:%d: %s; mend it or take it away", path, why.line,
+                       why.column, why.text);
     json_int_t servers = json_integer_value(json_object_get(j, "nservers"));
     json_int_t clients = json_integer_value(json_object_get(j, "nprocs"));
-    const char *ior = json_string_value(json_object_get(j, "ior"));
-    const char *b = ior ? strstr(ior, "-b ") : NULL;
-    double bytes = b ? strtod(b + 3, NULL) : 0;
-    char unit = b ? (char)tolower((unsigned char)b[3 + strspn(b + 3, "0123456789.")]) : 0;
 
-    *ret_bytes = (uint64_t)(bytes * (unit == 'k'   ? 1024.0
-                                     : unit == 'm' ? 1048576.0
-                                     : unit == 'g' ? 1073741824.0
-                                                   : 1.0));
+    const char *ior = json_string_value(json_object_get(j, "ior"));
+
+    p->bytes = bytes_of(ior, "-b ");
+    if (ior && (!strstr(ior, " -F") || bytes_of(ior, "-t ") != p->bytes) && !*log->odd)
+        snprintf(log->odd, sizeof log->odd, "%s", ior);
     json_decref(j);
     if (servers < 1 || clients < 1 || servers > 1000000 || clients > 1000000)
         return wr_fail(err, WR_INPUT, "%s says no nservers and nprocs; add them", path);
-    return same_place(log, dir, (uint32_t)servers, (uint32_t)clients, err);
+    p->servers = (uint32_t)servers;
+    p->clients = (uint32_t)clients;
+    p->meta = true;
+    return true;
 }
 
-static bool read_one(struct stack_log *log, const char *dir, const char *name, uint64_t bytes,
-                     struct wr_err *err)
+static bool read_ior(struct stack_log *log, struct place *p, const char *dir, struct wr_err *err)
 {
-    bool client = !strncmp(name, "client.", 7) && strstr(name, ".log");
-    bool server = !strncmp(name, "server.", 7) && strstr(name, ".log");
     struct wr_str text = {0};
     char path[4096];
+    uint64_t bytes;
+    uint32_t tasks;
 
-    if (!client && !server && strncmp(name, "adio.", 5))
+    snprintf(path, sizeof path, "%s/ior.out", dir);
+    if (access(path, F_OK))
+        return true;
+    bool ok = read_text(&text, path, err) && stack_log_ior(log, path, text.s, &bytes, &tasks, err);
+
+    wr_str_fini(&text);
+    if (!ok)
+        return false;
+    if (p->meta && (p->clients != tasks || (p->bytes && p->bytes != bytes)))
+        return wr_fail(err, WR_INPUT,
+                       "%s is of %u tasks and %" PRIu64 " bytes each, meta.json of %u and %" PRIu64
+                       ": these are different runs; keep each in a directory of its own",
+                       path, tasks, bytes, p->clients, p->bytes);
+    p->clients = tasks;
+    p->bytes = bytes;
+    return true;
+}
+
+enum file_kind { OTHER, CLIENT_LOG, SERVER_LOG, CALLS };
+
+/* "client.3.log.gz" */
+static enum file_kind kind_of(const char *name, uint32_t *ret_node)
+{
+    static const struct {
+        const char *begin;
+        enum file_kind kind;
+    } kinds[] = {
+        {"client.", CLIENT_LOG}, {"server.", SERVER_LOG}, {"adio.", CALLS}, {"mpi.", CALLS}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t n = strlen(kinds[i].begin);
+        char *end;
+
+        if (strncmp(name, kinds[i].begin, n) || !isdigit((unsigned char)name[n]))
+            continue;
+        unsigned long node = strtoul(name + n, &end, 10);
+
+        *ret_node = node < UINT32_MAX ? (uint32_t)node : UINT32_MAX;
+        bool gz = ends(name, ".gz");
+        size_t tail = strlen(end) - (gz ? 3 : 0);
+
+        if (kinds[i].kind == CALLS ? tail == 0 : tail == 4 && !strncmp(end, ".log", 4))
+            return kinds[i].kind;
+    }
+    return OTHER;
+}
+
+static bool read_one(struct stack_log *log, const char *dir, const char *name,
+                     const struct place *p, struct wr_err *err)
+{
+    struct wr_str text = {0};
+    char path[4096];
+    uint32_t node;
+    enum file_kind kind = kind_of(name, &node);
+
+    if (kind == OTHER)
         return true;
     snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (node >= (kind == SERVER_LOG ? p->servers : p->clients))
+        return wr_fail(err, WR_INPUT,
+                       "%s is of %s %u, but the run has %u: logs of different runs are mixed; keep "
+                       "each in a directory of its own",
+                       path, kind == SERVER_LOG ? "server" : "process", node,
+                       kind == SERVER_LOG ? p->servers : p->clients);
     bool ok = read_text(&text, path, err);
 
-    if (ok && !client && !server)
-        call_lines(log, text.s);
+    if (ok && kind == CALLS)
+        stack_log_calls(log, path, text.s, node, p->bytes);
     else if (ok)
-        stack_log_text(log, text.s, text.n, server, bytes);
+        stack_log_text(log, path, text.s, text.n, kind == SERVER_LOG, node, p->bytes);
     wr_str_fini(&text);
     return ok;
+}
+
+/* Servers are counted when nobody says how many there were. */
+static void count_servers(struct place *p, struct dirent **names, int n)
+{
+    uint32_t node;
+
+    for (int i = 0; !p->meta && i < n; i++)
+        if (kind_of(names[i]->d_name, &node) == SERVER_LOG && node < 1000000 && node >= p->servers)
+            p->servers = node + 1;
+}
+
+/* Without calls the latency that IOR printed is the time of a read or write. */
+static void io_from_ior(struct stack_log *log, size_t first)
+{
+    for (size_t i = first; i < log->ior.n; i++) {
+        const struct stack_ior_row *r = &log->ior.v[i];
+
+        if (r->latency_s > 0)
+            wr_vec_push(&log->io, (struct stack_io_sample){r->writes, r->xfer_b, r->latency_s});
+    }
+}
+
+static bool add_files(struct stack_log *log, const char *dir, struct dirent **names, int n,
+                      struct wr_err *err)
+{
+    struct place p = {0};
+    size_t states = log->state.n, io = log->io.n, ior = log->ior.n;
+    bool ok = read_meta(log, &p, dir, err) && read_ior(log, &p, dir, err);
+
+    if (ok)
+        count_servers(&p, names, n);
+    if (ok && (!p.servers || !p.clients))
+        return wr_fail(err, WR_INPUT,
+                       "%s has neither meta.json nor ior.out with server logs: nobody says how "
+                       "many servers and processes there were; add one",
+                       dir);
+    ok = ok && same_place(log, dir, p.servers, p.clients, err);
+    for (int i = 0; ok && i < n; i++)
+        ok = read_one(log, dir, names[i]->d_name, &p, err);
+    if (!ok)
+        return false;
+    if (log->state.n > states)
+        wr_vec_push(&log->run, p.bytes);
+    stack_log_nest(log, p.bytes);
+    if (log->io.n == io)
+        io_from_ior(log, ior);
+    return true;
 }
 
 static bool add_dir(struct stack_log *log, const char *dir, struct wr_err *err)
 {
     struct dirent **names;
-    uint64_t bytes;
-    bool ok = read_meta(log, dir, &bytes, err);
-    int n = ok ? scandir(dir, &names, NULL, alphasort) : 0;
+    int n = scandir(dir, &names, NULL, alphasort);
 
     if (n < 0)
         return wr_fail_errno(err, "%s cannot be read; give a directory of logs", dir);
-    for (int i = 0; i < n; i++) {
-        ok = ok && read_one(log, dir, names[i]->d_name, bytes, err);
+    bool ok = add_files(log, dir, names, n, err);
+
+    for (int i = 0; i < n; i++)
         free(names[i]);
-    }
-    if (n)
-        free(names);
+    free(names);
     return ok;
 }
 
 /* --- tables made of logs ------------------------------------------------------------ */
 
-enum { MOST_CELLS = 20 };
+enum { MOST_CELLS = 20, OPEN_ROWS = 256 };
 
 static int cells_of(char *line, char *cell[MOST_CELLS])
 {
@@ -360,17 +288,50 @@ static int cells_of(char *line, char *cell[MOST_CELLS])
     return n;
 }
 
-static int column(char *const *head, int n, const char *name)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(head[i], name))
-            return i;
-    return -1;
-}
-
-struct columns {
-    int run, size, function, duration, kind, state, exec, wait, action;
+/* The last state of each activity that is under way, to see what passes until its next. */
+struct open_row {
+    uint64_t key;
+    size_t sample;
+    double end;
 };
+
+struct table {
+    struct stack_log *log;
+    const char *name, *only;
+    int run, size, side, node, start, function, duration, kind, io, op, state, exec, wait, action,
+        moved;
+    char of[128]; /* the run of the rows before */
+    uint64_t bytes;
+    bool states;
+    struct open_row open[OPEN_ROWS];
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} heads[] = {
+#define HEAD(name_, field_)                   \
+    {                                         \
+        name_, offsetof(struct table, field_) \
+    }
+    HEAD("run", run),           HEAD("file_size", size), HEAD("side", side),
+    HEAD("node", node),         HEAD("start", start),    HEAD("function", function),
+    HEAD("duration", duration), HEAD("kind", kind),      HEAD("io", io),
+    HEAD("op_seq", op),         HEAD("state", state),    HEAD("exec", exec),
+    HEAD("wait", wait),         HEAD("action", action),  HEAD("exec_or_bytes", moved),
+};
+
+static void find_columns(struct table *t, char *const *head, int n)
+{
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        int *at = (int *)((char *)t + heads[i].offset);
+
+        *at = -1;
+        for (int k = 0; k < n; k++)
+            if (!strcmp(head[k], heads[i].name))
+                *at = k;
+    }
+}
 
 /* F_S5P5_b0205_r0: servers and processes stand in the name. */
 static bool place_of(struct stack_log *log, const char *run, struct wr_err *err)
@@ -386,66 +347,134 @@ static bool place_of(struct stack_log *log, const char *run, struct wr_err *err)
     return same_place(log, run, servers, clients, err);
 }
 
-static void table_row(struct stack_log *log, const struct columns *c, char **cell)
+static uint64_t key_of(const struct table *t, char **cell)
 {
-    uint64_t bytes = strtoull(cell[c->size], NULL, 10);
+    uint64_t h = 1469598103934665603ull;
+    const int columns[] = {t->side, t->node, t->op};
 
-    if (c->state >= 0) {
-        uint16_t s = stack_find_state(log->fs, cell[c->state], strlen(cell[c->state]));
-        bool deferred = !strcmp(cell[c->action], "DEFERRED");
-
-        log->unknown += s == STACK_NONE;
-        if (s != STACK_NONE)
-            wr_vec_push(&log->state,
-                        (struct stack_sample){
-                            .state = s,
-                            .deferred = deferred,
-                            .bytes = bytes,
-                            .exec_us = strtof(cell[c->exec], NULL) * 1e6f,
-                            .wait_us = deferred ? strtof(cell[c->wait], NULL) * 1e6f : -1});
-        return;
-    }
-    bool writes = !strcmp(cell[c->function], "ADIOI_PVFS2_WriteContig");
-
-    if (writes || !strcmp(cell[c->function], "ADIOI_PVFS2_ReadContig"))
-        wr_vec_push(&log->io,
-                    (struct stack_io_sample){writes, bytes, strtod(cell[c->duration], NULL)});
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        for (const char *c = columns[i] < 0 ? "" : cell[columns[i]]; *c; c++)
+            h = (h ^ (unsigned char)*c) * 1099511628211ull;
+    return h;
 }
 
-static bool table_rows(struct stack_log *log, char *text, const char *only, struct wr_err *err)
+static void state_row(struct table *t, char **cell)
 {
-    char *head[MOST_CELLS], *cell[MOST_CELLS], *line = strsep(&text, "\n");
-    int n = cells_of(line, head);
-    struct columns c = {
-        .run = column(head, n, "run"),
-        .size = column(head, n, "file_size"),
-        .function = column(head, n, "function"),
-        .duration = column(head, n, "duration"),
-        .state = column(head, n, "state"),
-        .exec = column(head, n, "exec"),
-        .wait = column(head, n, "wait"),
-        .action = column(head, n, "action"),
-    };
-    bool states = c.state >= 0 && c.exec >= 0 && c.wait >= 0 && c.action >= 0;
+    struct stack_log *log = t->log;
+    uint16_t s = stack_find_state(log->fs, cell[t->state], strlen(cell[t->state]));
+    bool deferred = !strcmp(cell[t->action], "DEFERRED");
+    double start = t->start < 0 ? 0 : strtod(cell[t->start], NULL);
+    double exec = strtod(cell[t->exec], NULL), wait = strtod(cell[t->wait], NULL);
+    uint64_t key = key_of(t, cell);
+    struct open_row *o = &t->open[key % OPEN_ROWS];
 
-    if (c.run < 0 || c.size < 0 || (!states && (c.function < 0 || c.duration < 0)))
+    if (o->key == key && t->start >= 0 && o->sample < log->state.n && start >= o->end &&
+        start < o->end + 1)
+        log->state.v[o->sample].between_us = (float)((start - o->end) * 1e6);
+    o->key = 0;
+    log->unknown += s == STACK_NONE;
+    if (s == STACK_NONE || !(exec >= 0) || !(wait >= 0))
+        return;
+    wr_vec_push(&log->state, (struct stack_sample){.state = s,
+                                                   .deferred = deferred,
+                                                   .server = t->side >= 0 && *cell[t->side] == 's',
+                                                   .bytes = t->bytes,
+                                                   .exec_us = (float)(exec * 1e6),
+                                                   .wait_us = deferred ? (float)(wait * 1e6) : -1,
+                                                   .between_us = -1});
+    if (!deferred && !strcmp(cell[t->action], "COMPLETE"))
+        *o = (struct open_row){key, log->state.n - 1, start + exec};
+}
+
+static void function_row(struct table *t, char **cell)
+{
+    struct stack_log *log = t->log;
+    const char *name = cell[t->function];
+    double took = strtod(cell[t->duration], NULL);
+    bool writes = !strcmp(name, "ADIOI_PVFS2_WriteContig");
+    bool call = t->kind < 0 || !strcmp(cell[t->kind], "call");
+    uint8_t io = 2;
+
+    if (!(took >= 0) || (!call && strcmp(cell[t->kind], "op")))
+        return;
+    if (writes || !strcmp(name, "ADIOI_PVFS2_ReadContig"))
+        wr_vec_push(
+            &log->io,
+            (struct stack_io_sample){
+                writes, t->moved < 0 ? t->bytes : strtoull(cell[t->moved], NULL, 10), took});
+    uint16_t m = log_function(log->fs, name, &io);
+
+    log->unknown += m == STACK_NONE;
+    if (m == STACK_NONE)
+        return;
+    wr_vec_push(&log->op, (struct stack_op_sample){m, io, t->bytes, took});
+    if (t->start >= 0 && t->node >= 0 && log->fs->machine.v[m].side == STACK_CLIENT)
+        wr_vec_push(&log->call,
+                    (struct stack_call_at){.node = (uint32_t)strtoul(cell[t->node], NULL, 10),
+                                           .function = m,
+                                           .layer = log->fs->machine.v[m].layer_id,
+                                           .start = strtod(cell[t->start], NULL),
+                                           .took = took});
+}
+
+/* Rows of one run stand together. */
+static bool run_of(struct table *t, char **cell, struct wr_err *err)
+{
+    if (!strcmp(t->of, cell[t->run]))
+        return true;
+    if (!place_of(t->log, cell[t->run], err))
+        return false;
+    stack_log_nest(t->log, t->bytes);
+    snprintf(t->of, sizeof t->of, "%s", cell[t->run]);
+    memset(t->open, 0, sizeof t->open);
+    t->bytes = strtoull(cell[t->size], NULL, 10);
+    if (t->states)
+        wr_vec_push(&t->log->run, t->bytes);
+    return true;
+}
+
+static bool table_head(struct table *t, char *line, int *ret_n, struct wr_err *err)
+{
+    char *head[MOST_CELLS];
+
+    *ret_n = cells_of(line, head);
+    find_columns(t, head, *ret_n);
+    t->states = t->state >= 0 && t->exec >= 0 && t->wait >= 0 && t->action >= 0;
+    if (t->run < 0 || t->size < 0 || (!t->states && (t->function < 0 || t->duration < 0)))
         return wr_fail(err, WR_INPUT,
-                       "the head has no run, file_size, and function and duration or "
-                       "state, exec, wait and action; give functions.csv or states.csv");
-    if (!states)
-        c.state = -1;
+                       "%s:1: the head has no run, file_size, and function and duration or "
+                       "state, exec, wait and action; give functions.csv or states.csv",
+                       t->name);
+    return true;
+}
+
+bool stack_log_table(struct stack_log *log, const char *name, char *text, const char *only,
+                     struct wr_err *err)
+{
+    struct table t = {.log = log, .name = name, .only = only};
+    char *cell[MOST_CELLS], *line = strsep(&text, "\n");
+    uint64_t at = 1;
+    int n;
+
+    if (!table_head(&t, line, &n, err))
+        return false;
     while ((line = strsep(&text, "\n"))) {
+        size_t len = strlen(line);
+
+        at++;
         if (cells_of(line, cell) < n) {
-            log->cut += *line != 0;
+            if (len)
+                log_fault(log, &log->cut, name, at, len + 1, "the row stops in its middle");
             continue;
         }
-        if (only && strncmp(cell[c.run], only, strlen(only)))
+        if (only && strncmp(cell[t.run], only, strlen(only)))
             continue;
-        if (!place_of(log, cell[c.run], err))
+        if (!run_of(&t, cell, err))
             return false;
         log->lines++;
-        table_row(log, &c, cell);
+        t.states ? state_row(&t, cell) : function_row(&t, cell);
     }
+    stack_log_nest(log, t.bytes);
     return true;
 }
 
@@ -454,16 +483,57 @@ bool stack_log_add(struct stack_log *log, const char *path, const char *only, st
     if (!ends(path, ".csv") && !ends(path, ".csv.gz"))
         return add_dir(log, path, err);
     struct wr_str text = {0};
-    bool ok = read_text(&text, path, err) &&
-              (table_rows(log, text.s, only, err) || wr_wrap(err, "%s", path));
+    bool ok = read_text(&text, path, err) && stack_log_table(log, path, text.s, only, err);
 
     wr_str_fini(&text);
     return ok;
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint64_t bytes)
+{
+    *ret = (struct stack_log){.fs = log->fs, .servers = log->servers, .clients = log->clients};
+#define COPY(field_, size_)                    \
+    for (size_t i = 0; i < log->field_.n; i++) \
+        if (log->field_.v[i] size_ != bytes)   \
+    wr_vec_push(&ret->field_, log->field_.v[i])
+    COPY(state, .bytes);
+    COPY(io, .bytes);
+    COPY(op, .bytes);
+    COPY(ior, .block_b);
+    COPY(run, );
+#undef COPY
+}
+
+static int by_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+uint64_t *stack_log_sizes(const struct stack_log *log, size_t *ret_n)
+{
+    uint64_t *v = wr_zalloc(log->io.n + 1, sizeof *v);
+    size_t n = 0;
+
+    for (size_t i = 0; i < log->io.n; i++)
+        v[i] = log->io.v[i].bytes;
+    qsort(v, log->io.n, sizeof *v, by_u64);
+    for (size_t i = 0; i < log->io.n; i++)
+        if (!i || v[i] != v[i - 1])
+            v[n++] = v[i];
+    *ret_n = n;
+    return v;
 }
 
 void stack_log_fini(struct stack_log *log)
 {
     wr_vec_fini(&log->state);
     wr_vec_fini(&log->io);
-    wr_vec_fini(&log->answer_us);
+    wr_vec_fini(&log->op);
+    wr_vec_fini(&log->ior);
+    wr_vec_fini(&log->run);
+    wr_vec_fini(&log->call);
 }

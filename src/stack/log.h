@@ -1,13 +1,16 @@
 /* log.h -- what a real file system wrote down about its states.
  *
- *   DIR/meta.json             servers and processes of the run
+ *   DIR/meta.json             servers and processes of the run, and its IOR command
  *   DIR/client.N.log[.gz]     the log of state machines ("sm") of a client and of a server
  *   DIR/server.N.log[.gz]
  *   DIR/adio.N, DIR/mpi.N     start, duration, layer, function, bytes of every call
+ *   DIR/ior.out               what IOR printed
  *
  * or tables that were made of such logs, told apart by their heads (functions.csv, states.csv).
- * Every visit of a state becomes a sample: its own time, and how long it then waited. A line that
- * stops in its middle, and a clock that goes back, cost the sample they touch and are counted.
+ * Every visit of a state becomes a sample: its own time, how long it then waited, and what passed
+ * until the next. Every operation, request and call becomes one: how long it took. Of calls inside
+ * calls the outer one's own time is what the inner ones leave. A simulated run can be put into the
+ * same form (replay.h), so that the two are compared by like means.
  */
 #ifndef STACK_LOG_H
 #define STACK_LOG_H
@@ -16,9 +19,9 @@
 
 struct stack_sample {
     uint16_t state;
-    bool deferred;
-    uint64_t bytes; /* per process, of the run */
-    float exec_us, wait_us;
+    bool deferred, server;
+    uint64_t bytes;                     /* per process, of the run */
+    float exec_us, wait_us, between_us; /* below 0: not known */
 };
 
 /* A read or write of an application, from its call to its end. */
@@ -28,20 +31,68 @@ struct stack_io_sample {
     double seconds;
 };
 
+/* An operation of a client, a request of a server, or a call of a library. */
+struct stack_op_sample {
+    uint16_t function; /* the first machine of this name */
+    uint8_t io;        /* 0 reads, 1 writes, 2 neither */
+    uint64_t bytes;    /* per process, of the run */
+    double seconds;
+};
+
+/* A row of IOR's table. */
+struct stack_ior_row {
+    bool writes;
+    uint64_t block_b, xfer_b;
+    double bw_MiBps, iops, latency_s, open_s, wrrd_s, close_s, total_s;
+    int64_t iter;
+};
+
+/* When a call was, to find those inside it. */
+struct stack_call_at {
+    uint32_t node;
+    uint16_t function;
+    uint16_t layer;
+    bool by_day; /* from midnight and not from the epoch */
+    double start, took;
+};
+
 struct stack_log {
     const struct stack_fs *fs;
     uint32_t servers, clients; /* of all runs; 0: nothing was read */
     WR_VEC(struct stack_sample) state;
     WR_VEC(struct stack_io_sample) io;
-    WR_VEC(float) answer_us;             /* what servers took for requests that move no data */
+    WR_VEC(struct stack_op_sample) op;
+    WR_VEC(struct stack_ior_row) ior;
+    WR_VEC(uint64_t) run;                /* the size of each run that has states */
+    WR_VEC(struct stack_call_at) call;   /* of the run that is being read */
     uint64_t lines, cut, jumps, unknown; /* faults that were passed over */
+    char odd[160];   /* a command of IOR that is not one transfer of a process into its own file */
+    char fault[300]; /* the first of them, with its place */
 };
 
 /* Adds a directory of logs, or a table; of a table only runs whose name begins with `only`. */
 bool stack_log_add(struct stack_log *log, const char *path, const char *only, struct wr_err *err);
 void stack_log_fini(struct stack_log *log);
 
-/* Lines of one log, for tests and fuzzing; `server`: it is one's. */
-void stack_log_text(struct stack_log *log, char *text, size_t len, bool server, uint64_t bytes);
+/* A copy without the runs of one size. */
+void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint64_t bytes);
+/* The sizes per process, ascending; free() them. */
+uint64_t *stack_log_sizes(const struct stack_log *log, size_t *ret_n);
+
+/* Text of one file, for tests and fuzzing; `name` stands in complaints. */
+void stack_log_text(struct stack_log *log, const char *name, char *text, size_t len, bool server,
+                    uint32_t node, uint64_t bytes);
+void stack_log_calls(struct stack_log *log, const char *name, char *text, uint32_t node,
+                     uint64_t bytes);
+bool stack_log_ior(struct stack_log *log, const char *name, char *text, uint64_t *ret_bytes,
+                   uint32_t *ret_tasks, struct wr_err *err);
+bool stack_log_table(struct stack_log *log, const char *name, char *text, const char *only,
+                     struct wr_err *err);
+/* The first open of a process also starts the library, in the state before the operation that it
+ * then waits for: below the mount. STACK_NONE: there is no such state. */
+uint16_t stack_start_state(const struct stack_fs *fs, uint16_t *ret_operation);
+
+/* What calls take themselves, from the calls inside them; forgets log->call. */
+void stack_log_nest(struct stack_log *log, uint64_t bytes);
 
 #endif

@@ -654,12 +654,12 @@ static const char log_text[] =
     "[D 23:59:59.999990] [SM Entering]: (0x10) client_io_sm:init (status: 0)\n"
     "[D 23:59:59.999994] [SM Exiting]: (0x10) client_io_sm:init (error code: 0), (action: "
     "COMPLETE)\n"
-    "[D 00:00:00.000000] [SM Entering]: (0x10) msgpairarray_sm:post (status: 0)\n"
-    "[D 00:00:00.000003] [SM Entering]: (0x20) client_io_sm:init (status: 0)\n"
+    "[D 00:00:01.000000] [SM Entering]: (0x10) msgpairarray_sm:post (status: 0)\n"
+    "[D 00:00:01.000003] [SM Entering]: (0x20) client_io_sm:init (status: 0)\n"
     "not a line of a log\n"
-    "[D 00:00:00.000010] [SM Exiting]: (0x10) msgpairarray_sm:post (error code: 0), (action: "
+    "[D 00:00:01.000010] [SM Exiting]: (0x10) msgpairarray_sm:post (error code: 0), (action: "
     "DEFERRED)\n"
-    "[D 00:00:00.000110] [SM Entering]: (0x10) msgpairarray_sm:complete (status: 0)\n"
+    "[D 00:00:01.000110] [SM Entering]: (0x10) msgpairarray_sm:complete (status: 0)\n"
     "[D 00:00:00.000050] [SM Exiting]: (0x10) msgpairarray_sm:complete (error code: 190), (action: "
     "COMPLETE)\n"
     "[D 00:00:00.000060] [SM Exiting]: (0x20) client_io_sm:init (error code: 0), (action: COM";
@@ -674,7 +674,7 @@ static void a_log_is_read_past_midnight_jumps_and_its_torn_end(void **state)
     (void)state;
     assert_true(stack_fs_open(&fs, "pvfs2", &err));
     log.fs = fs;
-    stack_log_text(&log, text, strlen(text), false, 8);
+    stack_log_text(&log, "log", text, strlen(text), false, 0, 8);
     assert_int_equal(log.state.n, 2);
     assert_float_equal(log.state.v[0].exec_us, 4, 0.01);
     assert_float_equal(log.state.v[1].exec_us, 10, 0.01);

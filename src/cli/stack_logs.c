@@ -1,0 +1,62 @@
+#include "cli/stack_logs.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
+                    const struct stack_fs *fs, struct wr_err *err)
+{
+    struct stack_log *log = ret;
+
+    *log = (struct stack_log){.fs = fs};
+    if (!o->logs.n)
+        return wr_fail(err, WR_INPUT, "no logs; give --logs DIR, once for each run");
+    for (size_t i = 0; i < o->logs.n; i++)
+        if (!stack_log_add(log, o->logs.v[i], o->only, err))
+            return false;
+    if (!log->state.n && !log->io.n)
+        return wr_fail(err, WR_INPUT, "no run of %s fits; see --only", o->logs.v[0]);
+    if ((log->cut || log->jumps) && !o->partial)
+        return wr_fail(err, WR_INPUT, "%s (%" PRIu64 " such lines); --partial leaves them out",
+                       log->fault, log->cut + log->jumps);
+    if (log->cut || log->jumps)
+        fprintf(stderr,
+                "weir: %" PRIu64 " lines are cut off and the clock jumps back %" PRIu64
+                " times; what they touch is left out\n",
+                log->cut, log->jumps);
+    return true;
+}
+
+int cli_stack_with(const struct cli_call *call, const struct stack_log_opts *o, const char *laws,
+                   cli_stack_work *work, struct wr_err *err)
+{
+    struct stack_laws *l = NULL;
+    struct stack_fs *fs;
+
+    if (!stack_fs_open(&fs, o->fs, err))
+        return cli_error(err);
+    bool ok = stack_laws_open(&l, fs, laws, err) && work(call, fs, l, err);
+
+    stack_laws_close(l);
+    stack_fs_close(fs);
+    return ok ? 0 : cli_error(err);
+}
+
+bool cli_stack_write(const char *path, const struct wr_str *text, struct wr_err *err)
+{
+    char part[4096];
+
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *f = fopen(part, "w");
+
+    if (!f)
+        return wr_fail_errno(err, "%s cannot be written; give another file", path);
+    bool bad = fwrite(text->s, 1, text->n, f) != text->n;
+
+    bad |= fclose(f) != 0;
+    if (!bad && !rename(part, path))
+        return true;
+    wr_fail_errno(err, "%s cannot be written; make room for it", path);
+    unlink(part);
+    return false;
+}

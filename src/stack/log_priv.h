@@ -1,0 +1,23 @@
+/* log_priv.h -- what the readers of logs share. */
+#ifndef STACK_LOG_PRIV_H
+#define STACK_LOG_PRIV_H
+
+#include <stdio.h>
+
+#include "stack/log.h"
+
+/* The first fault is told with its place; all are counted. */
+static inline void log_fault(struct stack_log *log, uint64_t *count, const char *name,
+                             uint64_t line, size_t column, const char *what)
+{
+    if (!log->cut && !log->jumps)
+        snprintf(log->fault, sizeof log->fault, "%s:%llu:%zu: %s", name, (unsigned long long)line,
+                 column, what);
+    ++*count;
+}
+
+/* The machine that a function is known by: MPI's names for large counts end with _c; of data,
+ * _read or _write stand behind the name. */
+uint16_t log_function(const struct stack_fs *fs, const char *name, uint8_t *ret_io);
+
+#endif

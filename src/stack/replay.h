@@ -1,0 +1,16 @@
+/* replay.h -- the test of a log, simulated and written down as a log.
+ *
+ * Every process writes and reads one transfer of its own file, as `ior -a MPIIO -b N -t N -F` does.
+ * What comes out has the samples that log.h takes from a real run, so medians are compared with
+ * medians.
+ */
+#ifndef STACK_REPLAY_H
+#define STACK_REPLAY_H
+
+#include "stack/law.h"
+#include "stack/log.h"
+
+bool stack_replay(struct stack_log *ret, const struct stack_fs *fs, const struct stack_laws *laws,
+                  uint32_t servers, uint32_t clients, uint64_t bytes, struct wr_err *err);
+
+#endif
