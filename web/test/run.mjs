@@ -19,8 +19,16 @@ await esbuild.build({
     packages: "external",
     logLevel: "warning",
     outfile,
-    // Packages are found from this folder, wherever the bundle lies.
-    alias: {"playwright-core": join(here, "../node_modules/playwright-core/index.mjs")},
+    plugins: [
+        {
+            // Packages are found from this folder, wherever the bundle lies.
+            name: "packages",
+            setup(build) {
+                const path = join(here, "../node_modules/playwright-core/index.mjs");
+                build.onResolve({filter: /^playwright-core$/}, () => ({path, external: true}));
+            },
+        },
+    ],
 });
 const run = spawnSync(process.execPath, ["--test", outfile], {stdio: "inherit"});
 process.exit(run.status ?? 1);
