@@ -10,9 +10,12 @@ struct trace_opts {
     struct stack_opts s;
     uint32_t format, operation, nth;
     const char *output;
+    bool json, csv;
 };
 
-static const char *const format_names[] = {"text", "svg", "perfetto", NULL};
+static const char *const format_names[] = {"text", "svg", "perfetto", "messages", NULL};
+
+enum { AS_TEXT, AS_SVG, AS_PERFETTO, AS_MESSAGES };
 
 enum { MOST_VISITS = 5000000 };
 
@@ -33,25 +36,60 @@ static const struct cli_opt trace_rows[] = {
      .value = "FORMAT",
      .def = "text",
      .names = format_names,
-     .help = "text, a sequence diagram as svg, or perfetto for viewers of traces"},
+     .help =
+         "text, a sequence diagram as svg, perfetto for viewers of traces, or messages: a table "
+         "of what was sent"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,
      .offset = offsetof(struct trace_opts, output),
      .value = "FILE",
      .help = "write there instead of to standard output"},
+    CLI_CSV(struct trace_opts, csv),
+    CLI_JSON(struct trace_opts, json),
     CLI_OPT_END,
 };
 
-static void draw(const struct stack_trace *t, const bool *of, uint32_t format, const char *title,
-                 FILE *out)
+/* Who sends what to whom, in the order of time. */
+static void messages(const struct stack_trace *t, const bool *of, enum cli_format format, FILE *out)
 {
-    if (format == 0)
+    static const struct cli_column columns[] = {{"t_us", NULL},    {"from", NULL}, {"to", NULL},
+                                                {"message", NULL}, {"kind", NULL}, {"bytes", NULL}};
+    size_t n;
+    uint32_t *at = stack_messages_of(t, of, &n);
+    struct cli_table *table = cli_table_open(out, format, columns, 6);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct stack_sent *s = &t->sent.v[at[i]];
+
+        cli_table_real(table, (double)(s->t_ns - t->sent.v[at[0]].t_ns) * 1e-3);
+        cli_table_text(table, stack_node_name(t, s->from).s);
+        cli_table_text(table, stack_node_name(t, s->to).s);
+        cli_table_text(table, t->fs->message.v[s->message].name);
+        cli_table_text(table, s->data ? "data" : s->answer ? "answer" : "request");
+        cli_table_int(table, (int64_t)s->bytes);
+    }
+    cli_table_close(table);
+    free(at);
+}
+
+static void draw(const struct stack_trace *t, const bool *of, const struct trace_opts *o,
+                 const char *title, FILE *out)
+{
+    switch (o->format) {
+    case AS_TEXT:
         stack_draw_text(t, of, out);
-    else if (format == 1)
+        break;
+    case AS_SVG:
         stack_draw_svg(t, of, title, out);
-    else
+        break;
+    case AS_PERFETTO:
         stack_draw_perfetto(t, of, out);
+        break;
+    default:
+        messages(t, of, o->json ? CLI_AS_JSON : o->csv ? CLI_AS_CSV : CLI_AS_TEXT, out);
+        break;
+    }
 }
 
 static bool show(const struct cli_call *call, const struct stack_sim *s,
@@ -75,7 +113,7 @@ static bool show(const struct cli_call *call, const struct stack_sim *s,
 
     snprintf(title, sizeof title, "%s on %s, client %u", stack_operation_names[o->operation],
              s->fs->name, t->act.v[root].node);
-    draw(t, of, o->format, title, out);
+    draw(t, of, o, title, out);
     free(of);
     if (o->output && (ferror(out) | fclose(out)))
         return wr_fail_errno(err, "%s cannot be written; make room for it", o->output);
@@ -89,7 +127,14 @@ static int trace_main(const struct cli_call *call, struct wr_err *err)
     struct stack_hooks hooks = stack_trace_hooks(&trace);
     struct stack_sim s;
     bool stopped = false;
+    enum cli_format format;
 
+    if (!cli_format_of(o->json, o->csv, &format, err))
+        return cli_error(err);
+    if ((o->json || o->csv) && o->format != AS_MESSAGES) {
+        wr_fail(err, WR_INPUT, "--json and --csv are for tables; add --format messages");
+        return cli_error(err);
+    }
     if (!cli_stack_open(&s, &o->s, call, &hooks, err))
         return cli_error(err);
     trace.fs = s.fs;

@@ -59,13 +59,20 @@ static struct line *lines_of(const struct stack_trace *t, const bool *of, bool v
     return l;
 }
 
-struct node_name {
-    char s[24];
-};
-
-static struct node_name node_name(const struct stack_trace *t, uint32_t node)
+uint32_t *stack_messages_of(const struct stack_trace *t, const bool *of, size_t *ret_n)
 {
-    struct node_name name;
+    struct line *l = lines_of(t, of, false, ret_n);
+    uint32_t *at = wr_zalloc(*ret_n + 1, sizeof *at);
+
+    for (size_t i = 0; i < *ret_n; i++)
+        at[i] = l[i].at;
+    free(l);
+    return at;
+}
+
+struct stack_node_name stack_node_name(const struct stack_trace *t, uint32_t node)
+{
+    struct stack_node_name name;
 
     if (node < t->clients)
         snprintf(name.s, sizeof name.s, "client %u", node);
@@ -80,7 +87,7 @@ static void text_visit(const struct stack_trace *t, const struct stack_visit *v,
     const struct stack_machine *m = &t->fs->machine.v[t->fs->state.v[v->state].machine];
 
     fprintf(out, "%12.3f  %-9s  %-16s  %s:%s", (double)(v->t_ns - t0) * 1e-3,
-            node_name(t, v->node).s, m->layer, m->name, t->fs->state_name.v[v->state]);
+            stack_node_name(t, v->node).s, m->layer, m->name, t->fs->state_name.v[v->state]);
     fprintf(out, "  %s", stack_action_name(v->action));
     if (v->code)
         fprintf(out, " %" PRId64, v->code);
@@ -104,8 +111,8 @@ void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
         const struct stack_sent *s = &t->sent.v[l[i].at];
 
         fprintf(out, "%12.3f  %-9s  -> %s: %s%s, %" PRIu64 " B\n",
-                (double)(s->t_ns - l[0].t_ns) * 1e-3, node_name(t, s->from).s,
-                node_name(t, s->to).s, t->fs->message.v[s->message].name,
+                (double)(s->t_ns - l[0].t_ns) * 1e-3, stack_node_name(t, s->from).s,
+                stack_node_name(t, s->to).s, t->fs->message.v[s->message].name,
                 s->data     ? " data"
                 : s->answer ? " answer"
                             : "",
@@ -204,7 +211,7 @@ void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *tit
             fprintf(out,
                     "<text x=\"%u\" y=\"40\" text-anchor=\"middle\">%s</text>\n"
                     "<line x1=\"%u\" y1=\"46\" x2=\"%u\" y2=\"%zu\" class=\"l\"/>\n",
-                    x, node_name(t, i).s, x, x, high - 10);
+                    x, stack_node_name(t, i).s, x, x, high - 10);
         }
     for (size_t i = 0; i < n; i++)
         svg_arrow(t, &t->sent.v[l[i].at], l[0].t_ns, column, i, out);
@@ -248,7 +255,7 @@ void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
     for (uint32_t i = 0; i < nodes; i++) {
         fprintf(out,
                 ",\n{\"ph\":\"M\",\"pid\":%u,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
-                i + 1, node_name(t, i).s);
+                i + 1, stack_node_name(t, i).s);
         for (size_t k = 0; k < t->fs->layer.n; k++)
             fprintf(out,
                     ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%zu,\"name\":\"thread_name\","

@@ -9,6 +9,14 @@ bool *stack_family(const struct stack_trace *t, uint32_t root);
 /* The nth call (from 0) that begins with this machine; UINT32_MAX: there are not so many. */
 uint32_t stack_find_call(const struct stack_trace *t, uint16_t machine, uint32_t nth);
 
+/* The messages of a family in the order of time, as indices of `sent`; free() them. */
+uint32_t *stack_messages_of(const struct stack_trace *t, const bool *of, size_t *ret_n);
+
+struct stack_node_name {
+    char s[24];
+};
+struct stack_node_name stack_node_name(const struct stack_trace *t, uint32_t node);
+
 /* Visits and messages in the order of time. */
 void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out);
 /* A sequence diagram: a line down for each node, an arrow for each message. */

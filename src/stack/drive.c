@@ -55,9 +55,15 @@ static void plan_open(struct stack_drive *d, uint32_t client, struct task *k)
 
     if (mine && writes && !d->test->existing)
         push(k, STACK_OP_PROBE, false, false);
-    push(k, !mine ? STACK_OP_MOUNT : writes ? STACK_OP_CREATE : STACK_OP_OPEN, writes, true);
+    /* A file system whose library hands an open file from task to task needs no second open. */
+    bool joins = !mine && d->setup.fs->operation[STACK_OP_JOIN] != STACK_NONE;
+
+    if (!joins)
+        push(k, !mine ? STACK_OP_MOUNT : writes ? STACK_OP_CREATE : STACK_OP_OPEN, writes, true);
     if (!d->test->file_per_task)
         push(k, STACK_OPS, false, false);
+    if (joins)
+        push(k, STACK_OP_JOIN, writes, true);
     if (mine && writes && !d->test->existing)
         push(k, STACK_OP_SET_SIZE, false, false);
 }
@@ -109,6 +115,7 @@ static void account(struct stack_drive *d, struct task *k, uint64_t t)
     case STACK_OP_OPEN:
     case STACK_OP_CREATE:
     case STACK_OP_MOUNT:
+    case STACK_OP_JOIN:
         span(&p->open_first, &p->open_last, k->t_call, t);
         p->writes = k->ev.writes;
         p->opened++;
@@ -288,6 +295,7 @@ bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
     setup->all_b = bytes_of(test, n);
     setup->done = done;
     setup->done_ctx = d;
+    setup->seed = seed;
     d->phases_per_rep = (uint32_t)(test->write + test->read + test->check_write + test->check_read);
     d->setup = *setup;
     if (files > 1u << 24 || !stack_engine_open(&d->engine, setup, err)) {

@@ -106,7 +106,7 @@ static void visit(struct stack_engine *e, struct act *a, uint16_t state, uint64_
     for (int i = 0; i < 2; i++, sum = &e->counts.io[a->var[STACK_VAR_WRITES] != 0][state]) {
         sum->n++;
         sum->exec_ns += exec;
-        sum->wait_ns += wait;
+        sum->wait_ns += e->fs->state.v[state].does == STACK_SLEEP ? 0 : wait;
     }
     if (a->named == STACK_NONE && a->side && !m->common)
         a->named = e->fs->state.v[state].machine;
@@ -127,11 +127,13 @@ static bool writing(const struct act *a)
     return a->var[STACK_VAR_WRITES] != 0;
 }
 
-/* What times depend on: the bytes that an operation moves, or those of the file. */
+/* What times depend on: the bytes that a request or an operation moves, or those of the file. */
 static double extent(const struct stack_engine *e, const struct act *a)
 {
-    int64_t op = a->var[STACK_VAR_OPERATION];
+    int64_t op = a->var[STACK_VAR_OPERATION], part = a->var[STACK_VAR_LENGTH];
 
+    if (part > 0)
+        return (double)part;
     return op == STACK_OP_READ || op == STACK_OP_WRITE ? (double)a->var[STACK_VAR_BYTES]
                                                        : (double)e->file[a->file].size;
 }
@@ -412,7 +414,8 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
     const struct stack_fs *fs = e->fs;
     uint16_t at = a->state;
     const struct stack_state *s = &fs->state.v[at];
-    bool defers = s->does == STACK_WAIT && (!s->has_when || act_eval(e, a, s->when, *t));
+    bool rests = s->does == STACK_WAIT || s->does == STACK_SLEEP;
+    bool defers = rests && (!s->has_when || act_eval(e, a, s->when, *t));
     uint64_t exec = law(e, a, e->laws->exec, at);
 
     prepare(e, a, at, s, *t);
@@ -469,7 +472,7 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
         break;
     }
     a->t_exit = *t;
-    if (s->does == STACK_WAIT && defers)
+    if (rests && defers)
         stack_post(e, *t + law(e, a, e->laws->wait, at), act_handle(e, a), 0, PHASE_STORED, 0,
                    WR_NIL);
     if (defers)
@@ -784,8 +787,6 @@ void stack_engine_call(struct stack_engine *e, uint32_t client, const struct sta
     a->var[STACK_VAR_OFFSET] = (int64_t)call->offset;
     a->var[STACK_VAR_WRITES] = call->op == STACK_OP_WRITE;
     a->var[STACK_VAR_WHO] = client;
-    if (call->op == STACK_OP_WRITE && call->offset + call->bytes > e->file[call->file].size)
-        e->file[call->file].size = call->offset + call->bytes;
     tell_begin(e, a);
     stack_post(e, t_ns, h, 0, PHASE_BEGIN, 0, WR_NIL);
 }

@@ -79,7 +79,8 @@ struct stack_setup {
     uint32_t metas;   /* then: those that keep metadata; 0: one */
     uint32_t dfiles;  /* of a file; 0: as the file system says */
     uint32_t start;   /* the server of the first file's metadata; UINT32_MAX: in the middle */
-    uint64_t all_b;   /* bytes of all processes together, for the published laws */
+    uint64_t seed;
+    uint64_t all_b; /* bytes of all processes together, for the published laws */
     struct stack_hooks hooks;
     /* A call has ended; the next may be begun here, at this time or later. */
     void (*done)(void *ctx, uint32_t client, int64_t status, uint64_t t_ns);

@@ -21,6 +21,7 @@
  *   dispatch  becomes the machine that serves the message
  *   take      so much of a resource, and waits while others have it
  *   spawn     children that nobody waits for
+ *   sleep     waits, and nobody's time is lost
  */
 #ifndef STACK_FS_H
 #define STACK_FS_H
@@ -41,6 +42,7 @@ enum stack_does {
     STACK_DISPATCH,
     STACK_TAKE,
     STACK_SPAWN,
+    STACK_SLEEP,
 };
 
 enum stack_class { STACK_CONTROL, STACK_COMMUNICATION, STACK_DATA, STACK_CLASSES };
@@ -129,6 +131,7 @@ enum stack_var {
     X(SIZE, size, 0)         /* and how long it is, with what is being written */    \
     X(METAS, metas, 0)       /* servers that keep metadata */                        \
     X(DATAS, datas, 0)       /* and those that keep data */                          \
+    X(SHUFFLED, shuffled, 1) /* servers for data in an order drawn for the file */   \
     X(FIRST_SERVER, first_server, 0)                                                 \
     X(CACHED, cached, 0)       /* the client has these bytes in memory */            \
     X(CELL, cell, 2)           /* what the node remembers: (cell, number) */         \

@@ -50,7 +50,7 @@ static bool locked(struct stack_engine *e, const struct act *a, uint32_t d)
         const struct lock *x = lock_at(e, h);
 
         if (x->granted && !x->called && (x->writes || !want.writes) && x->from <= want.from &&
-            (x->to >= want.to || want.to == UINT64_MAX))
+            x->to >= want.to)
             return true;
         h = x->mine;
     }

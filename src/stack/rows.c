@@ -1,8 +1,9 @@
 /* rows.c -- what a machine file may say. */
 #include "fs_priv.h"
 
-static const char *const does_names[] = {"run",   "wait", "jump",     "fork", "send",  "receive",
-                                         "reply", "flow", "dispatch", "take", "spawn", NULL};
+static const char *const does_names[] = {"run",     "wait",  "jump", "fork",     "send",
+                                         "receive", "reply", "flow", "dispatch", "take",
+                                         "spawn",   "sleep", NULL};
 static const char *const role_names[] = {"together", "apart", NULL};
 const char *const stack_class_names[] = {"control", "communication", "data", NULL};
 static const char *const side_names[] = {"client", "server", "both", NULL};

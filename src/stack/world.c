@@ -1,5 +1,8 @@
 /* world.c -- the files, what clients remember of them, and the questions of machines. */
+#include "base/rng.h"
 #include "engine_priv.h"
+
+enum { RNG_TARGETS = 0x7461 }; /* what random numbers are for */
 
 static uint32_t placed(struct stack_engine *e, uint32_t expr, uint32_t file, uint32_t dfile)
 {
@@ -271,6 +274,31 @@ static void settle(struct stack_engine *e, const struct act *a)
     *(a->var[STACK_VAR_WRITES] ? &k->server_in_b : &k->server_out_b) += b;
 }
 
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t r = a % b;
+
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+/* Steps of a length that meets every server once, from a server drawn for the file. */
+static int64_t shuffled(const struct stack_engine *e, const struct act *a, int64_t i)
+{
+    struct wr_rng r;
+    uint32_t n = e->datas;
+
+    wr_rng_init(&r, e->setup.seed, a->file, RNG_TARGETS);
+    uint32_t from = wr_rng_below(&r, n), step = n > 1 ? 1 + wr_rng_below(&r, n - 1) : 0;
+
+    while (n > 1 && gcd(step, n) > 1)
+        step = step % (n - 1) + 1;
+    return (int64_t)((from + (uint64_t)(i < 0 ? 0 : i) * step) % n);
+}
+
 static int64_t here(const struct stack_engine *e, const struct act *a)
 {
     return a->node < e->clients ? a->node : a->node - e->clients;
@@ -377,6 +405,8 @@ int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *v)
         return e->metas;
     case STACK_FACT_DATAS:
         return e->datas;
+    case STACK_FACT_SHUFFLED:
+        return shuffled(e, a, v[0]);
     case STACK_FACT_FIRST_SERVER:
         return first_server(e);
     case STACK_FACT_CACHED:

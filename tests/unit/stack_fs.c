@@ -1,0 +1,288 @@
+/* Lustre and BeeGFS: what holds for every file system of share/stack, and what each does its own
+ * way: locks, memory and work in the background. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the above first. */
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "stack_help.h"
+
+static const char *const others[] = {"lustre", "beegfs"};
+
+static uint64_t sent(const struct stack_lab *l, const char *name)
+{
+    const struct stack_traffic *m = stack_lab_message(l, name);
+
+    if (!m)
+        fail_msg("%s has no message %s", l->fs->name, name);
+    return m->requests;
+}
+
+/* Whoever asks is answered, whatever begins ends, what leaves arrives. */
+static void assert_kept(const struct stack_lab *l, uint64_t written, uint64_t read)
+{
+    const struct stack_counts *c = l->counts;
+
+    assert_int_equal(c->begun, c->ended);
+    for (size_t i = 0; i < l->fs->message.n; i++)
+        assert_int_equal(c->message[i].requests, c->message[i].answers);
+    assert_int_equal(c->client_out_b, c->server_in_b);
+    assert_int_equal(c->client_in_b, c->server_out_b);
+    assert_int_equal(c->client_out_b, written);
+    assert_int_equal(c->client_in_b, read);
+}
+
+static void bytes_are_kept_from_one_to_a_pebibyte(void **state)
+{
+    static const char *const sizes[] = {"8", "4104", "1m", "1000000", "1g", "1t", "1024t"};
+
+    (void)state;
+    for (size_t f = 0; f < 2; f++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct stack_lab l;
+            char command[100];
+            const struct stack_phase *p;
+
+            snprintf(command, sizeof command, "ior -a MPIIO -b %s -t %s -F -k -C -e", sizes[i],
+                     sizes[i]);
+            stack_lab_run(&l, others[f], "default", 3, 2, command);
+            assert_kept(&l, 2 * (uint64_t)l.test.block, 2 * (uint64_t)l.test.block);
+            assert_int_equal(stack_drive_phases(l.drive, &p), 2);
+            for (int j = 0; j < 2; j++) {
+                assert_true(p[j].open_first <= p[j].open_last);
+                assert_true(p[j].io_first < p[j].io_last);
+                assert_true(p[j].io_last <= p[j].close_last);
+                assert_true(p[j].close_last < STACK_FOREVER);
+            }
+            stack_lab_end(&l);
+        }
+}
+
+/* Strided and shared, without a sync: what is left in memory is written after the close. */
+static void what_clients_kept_in_memory_is_written_in_the_end(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < 2; f++) {
+        struct stack_lab l;
+
+        stack_lab_run(&l, others[f], "default", 3, 4, "ior -a MPIIO -b 12000 -t 4000 -s 40 -k -w");
+        assert_kept(&l, 4 * 40 * 12000, 0);
+        stack_lab_end(&l);
+    }
+}
+
+static void a_server_is_for_metadata_or_for_data(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < 2; f++) {
+        struct stack_lab l;
+
+        stack_lab_run(&l, others[f], "default", 3, 2, "ior -a MPIIO -b 4m -t 1m -F");
+        for (size_t i = 0; i < l.trace.sent.n; i++) {
+            const struct stack_sent *s = &l.trace.sent.v[i];
+            uint32_t meta = l.setup.clients;
+
+            if (s->data)
+                assert_true(s->from != meta && s->to != meta);
+        }
+        stack_lab_end(&l);
+    }
+}
+
+/* 8 MiB over four servers: each has the same. */
+static void a_file_is_striped_over_its_servers(void **state)
+{
+    (void)state;
+    struct stack_lab l;
+    uint64_t at[6] = {0};
+
+    stack_lab_run(&l, "beegfs", "default", 5, 1, "ior -a MPIIO -b 8m -t 8m -w -k");
+    for (size_t i = 0; i < l.trace.sent.n; i++)
+        if (l.trace.sent.v[i].data)
+            at[l.trace.sent.v[i].to - 1] += l.trace.sent.v[i].bytes;
+    uint32_t used = 0;
+
+    for (int i = 0; i < 6; i++) {
+        assert_true(!at[i] || at[i] == 2 << 20);
+        used += at[i] > 0;
+    }
+    assert_int_equal(used, 4);
+    stack_lab_end(&l);
+}
+
+static void a_lock_is_asked_for_once_and_used_again(void **state)
+{
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "lustre", "default", 2, 1, "ior -a MPIIO -b 16m -t 64k -k");
+    assert_int_equal(sent(&l, "LDLM_ENQUEUE"), 1);
+    assert_int_equal(sent(&l, "OST_WRITE"), 4);
+    assert_int_equal(sent(&l, "OST_READ"), 0); /* it is in memory still */
+    assert_int_equal(sent(&l, "LDLM_BL_CALLBACK"), 0);
+    stack_lab_end(&l);
+}
+
+/* Every lock that was asked back is cancelled, and everybody who waited heard of the end. */
+static void clients_of_one_object_ask_each_other_back(void **state)
+{
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "lustre", "default", 1, 6, "ior -a MPIIO -b 64k -t 64k -s 20 -C -k");
+    uint64_t blocked = 0;
+
+    for (size_t i = 0; i < l.trace.visit.n; i++) {
+        const struct stack_visit *v = &l.trace.visit.v[i];
+
+        blocked += v->state == stack_find_state(l.fs, "osc_lock:wait", 13);
+    }
+    assert_true(blocked > 20);
+    assert_int_equal(sent(&l, "LDLM_CP_CALLBACK"), blocked);
+    assert_int_equal(sent(&l, "LDLM_CANCEL"), sent(&l, "LDLM_BL_CALLBACK"));
+    assert_true(sent(&l, "LDLM_BL_CALLBACK") > 20);
+    stack_lab_end(&l);
+}
+
+/* Nobody has more requests for data under way to one server than it may. */
+static void not_more_than_eight_requests_are_under_way(void **state)
+{
+    struct stack_lab l;
+    int under_way = 0, most = 0;
+
+    (void)state;
+    stack_lab_run(&l, "lustre", "default", 1, 1, "ior -a MPIIO -b 256m -t 256m -w -k -e");
+    for (size_t i = 0; i < l.trace.sent.n; i++) {
+        const struct stack_sent *s = &l.trace.sent.v[i];
+
+        if (strcmp(l.fs->message.v[s->message].name, "OST_WRITE") || s->data)
+            continue;
+        under_way += s->answer ? -1 : 1;
+        most = under_way > most ? under_way : most;
+    }
+    assert_int_equal(most, 8);
+    assert_int_equal(under_way, 0);
+    stack_lab_end(&l);
+}
+
+/* A write returns when its bytes are in memory; a sync when they are with the server. */
+static void a_write_is_faster_than_its_way_to_the_disk(void **state)
+{
+    struct stack_lab l;
+    const struct stack_phase *p;
+
+    (void)state;
+    stack_lab_run(&l, "lustre", "default", 1, 1, "ior -a MPIIO -b 16m -t 16m -w -k");
+    stack_drive_phases(l.drive, &p);
+    uint64_t alone = p->close_last - p->open_first;
+
+    stack_lab_end(&l);
+    stack_lab_run(&l, "lustre", "default", 1, 1, "ior -a MPIIO -b 16m -t 16m -w -k -e");
+    stack_drive_phases(l.drive, &p);
+    assert_true(p->close_last - p->open_first > alone + alone / 4);
+    assert_int_equal(sent(&l, "OST_SYNC"), 1);
+    assert_int_equal(sent(&l, "MDS_SYNC"), 1);
+    stack_lab_end(&l);
+}
+
+/* While somebody has the file open for writing, its size is with the storage servers. */
+static void small_writes_ride_in_the_buffer(void **state)
+{
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "beegfs", "default", 4, 1, "ior -a MPIIO -b 4m -t 4k -k");
+    assert_int_equal(sent(&l, "WriteLocalFile"), 8); /* 512 KiB each */
+    assert_int_equal(sent(&l, "ReadLocalFileV2"), 8);
+    assert_kept(&l, 4 << 20, 4 << 20);
+    stack_lab_end(&l);
+}
+
+static void a_close_asks_the_targets_that_were_used(void **state)
+{
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "beegfs", "default", 4, 1, "ior -a MPIIO -b 1m -t 1m -w -k");
+    assert_int_equal(sent(&l, "CloseChunkFile"), 2);
+    assert_int_equal(sent(&l, "GetChunkFileAttribs"), 0);
+    stack_lab_end(&l);
+}
+
+static void the_same_seed_gives_the_same_run_and_another_other_targets(void **state)
+{
+    uint64_t end[3], first[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct stack_lab l;
+
+        stack_lab_run(&l, "beegfs", "default", 9, 3,
+                      i == 2 ? "ior -a MPIIO -b 4m -t 1m -s 2" : "ior -a MPIIO -b 4m -t 1m");
+        end[i] = stack_engine_now(stack_drive_engine(l.drive));
+        first[i] = l.trace.sent.n;
+        stack_lab_end(&l);
+    }
+    assert_int_equal(end[0], end[1]);
+    assert_int_equal(first[0], first[1]);
+    assert_true(end[2] > end[0]);
+}
+
+/* --- the language itself --------------------------------------------------------------- */
+
+static const struct {
+    const char *from, *to, *told;
+} faults[] = {
+    {"resource: rpcs,", "resource: rpc,", "there is no resource \"rpc\"; did you mean rpcs?"},
+    {"rpcs: {limit: rpcs_in_flight}", "rpcs: {limit: many}", "nothing has this name"},
+    {"value: 4 MiB", "value: four", "\"four\" is no whole number; write 8 or 4 MiB"},
+    {"cells: [pending, last]", "cells: [pending, disk_queue]", "there is a disk_queue already"},
+    {"place: {meta: \"file % min(dir_stripes, metas)\", ", "place: {", "place needs both meta and data"},
+};
+
+static void faults_in_what_is_shared_are_found(void **state)
+{
+    const char *text = NULL;
+
+    (void)state;
+    for (const struct stack_shipped *s = stack_shipped_fs(); s->name; s++)
+        if (!strcmp(s->name, "lustre"))
+            text = s->text;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const char *at = strstr(text, faults[i].from);
+        char *bad = malloc(strlen(text) + 100);
+        struct wr_err err = {0};
+        struct stack_fs *fs;
+
+        assert_non_null(at);
+        sprintf(bad, "%.*s%s%s", (int)(at - text), text, faults[i].to, at + strlen(faults[i].from));
+        assert_false(stack_fs_open_text(&fs, "bad.yaml", bad, strlen(bad), &err));
+        if (!strstr(err.text, faults[i].told))
+            fail_msg("%s", err.text);
+        free(bad);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_kept_from_one_to_a_pebibyte),
+        cmocka_unit_test(what_clients_kept_in_memory_is_written_in_the_end),
+        cmocka_unit_test(a_server_is_for_metadata_or_for_data),
+        cmocka_unit_test(a_file_is_striped_over_its_servers),
+        cmocka_unit_test(a_lock_is_asked_for_once_and_used_again),
+        cmocka_unit_test(clients_of_one_object_ask_each_other_back),
+        cmocka_unit_test(not_more_than_eight_requests_are_under_way),
+        cmocka_unit_test(a_write_is_faster_than_its_way_to_the_disk),
+        cmocka_unit_test(small_writes_ride_in_the_buffer),
+        cmocka_unit_test(a_close_asks_the_targets_that_were_used),
+        cmocka_unit_test(the_same_seed_gives_the_same_run_and_another_other_targets),
+        cmocka_unit_test(faults_in_what_is_shared_are_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
