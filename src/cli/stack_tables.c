@@ -114,7 +114,10 @@ static void collect(const struct stack_sim *s, enum stack_by by, struct groups *
 
             to->n += sum->n;
             to->exec_ns += sum->exec_ns;
-            to->wait_ns += sum->wait_ns;
+            /* of a class, the waiting above is that of the layers below already */
+            if (by != STACK_BY_CLASS ||
+                s->fs->machine.v[s->fs->state.v[i].machine].kind != STACK_LAYER)
+                to->wait_ns += sum->wait_ns;
             to->between_ns += sum->between_ns;
         }
     qsort(g->v, g->n, sizeof *g->v, by_order);
@@ -192,7 +195,8 @@ void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out)
             const struct stack_state *st = &fs->state.v[i];
             double own = i == start ? 0 : (double)(sum->exec_ns + sum->between_ns);
 
-            if (st->does == STACK_WAIT)
+            if (st->does == STACK_WAIT && st->below == STACK_NONE &&
+                (fs->machine.v[st->machine].kind != STACK_LAYER || st->cls == STACK_DATA))
                 own += (double)sum->wait_ns;
             if (st->does == STACK_FLOW)
                 data += (double)sum->wait_ns;

@@ -119,6 +119,10 @@ static void check_state(struct checker *c, uint16_t at)
     }
     if (s->nnext && !any)
         complain(c, t, "%s does not say where other codes lead; add \"default -> state\"", name.s);
+    if (fs->machine.v[s->machine].kind == STACK_LAYER && s->does != STACK_RUN &&
+        s->does != STACK_WAIT)
+        complain(c, t, "%s is in a layer, where states run or wait; let the machine above do it",
+                 name.s);
     if (s->does == STACK_FORK && !s->nfork)
         complain(c, t, "%s forks nobody; give it fork: [machine]", name.s);
 }
@@ -142,6 +146,16 @@ static void follow(struct checker *c, uint16_t m)
         for (uint32_t f = 0; f < s->nfork; f++) {
             c->root[fs->fork.v[s->fork + f].machine] = true;
             follow(c, fs->fork.v[s->fork + f].machine);
+        }
+        if (s->below != STACK_NONE) {
+            bool around = c->mark[s->below] == 1;
+
+            c->root[s->below] = true;
+            follow(c, s->below);
+            if (around)
+                complain(c, &stack_text_of(fs, at)->below,
+                         "%s is below itself; name a layer further down",
+                         stack_state_text(fs, at).s);
         }
         if (s->does != STACK_JUMP_TO)
             continue;

@@ -97,8 +97,8 @@ static void tell_begin(struct stack_engine *e, struct act *a)
     }
 }
 
-static void visit(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
-                  uint64_t exec, uint64_t wait, int64_t code, enum stack_action action)
+void stack_visited(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
+                   uint64_t exec, uint64_t wait, int64_t code, enum stack_action action)
 {
     struct stack_sum *sum = &e->counts.state[a->side][state];
     const struct stack_machine *m = &e->fs->machine.v[e->fs->state.v[state].machine];
@@ -138,8 +138,8 @@ static double extent(const struct stack_engine *e, const struct act *a)
                                                        : (double)e->file[a->file].size;
 }
 
-static uint64_t law(const struct stack_engine *e, const struct act *a,
-                    struct stack_law *const laws[2], size_t at)
+uint64_t stack_law_of(const struct stack_engine *e, const struct act *a,
+                      struct stack_law *const laws[2], size_t at)
 {
     const struct stack_law *l = &laws[writing(a)][at];
 
@@ -278,7 +278,7 @@ static void prepare(struct stack_engine *e, struct act *a, uint16_t state,
     a->var[STACK_VAR_COUNT] = n < 0 ? 0 : n > most ? most : n;
 }
 
-static uint16_t next_of(const struct stack_fs *fs, const struct stack_state *s, int64_t code)
+uint16_t stack_next_of(const struct stack_fs *fs, const struct stack_state *s, int64_t code)
 {
     const struct stack_next *n = fs->next.v + s->next;
     uint16_t to = STACK_TERMINATE;
@@ -295,11 +295,11 @@ static uint16_t next_of(const struct stack_fs *fs, const struct stack_state *s, 
 /* Where a code leads, through returns; STACK_TERMINATE: the activity is over. */
 static uint16_t follow(struct stack_engine *e, struct act *a, uint16_t state, int64_t code)
 {
-    uint16_t to = next_of(e->fs, &e->fs->state.v[state], code);
+    uint16_t to = stack_next_of(e->fs, &e->fs->state.v[state], code);
 
     a->var[STACK_VAR_COD] = code;
     while (to == STACK_RETURN && a->depth)
-        to = next_of(e->fs, &e->fs->state.v[a->frame[--a->depth]], code);
+        to = stack_next_of(e->fs, &e->fs->state.v[a->frame[--a->depth]], code);
     return to == STACK_RETURN ? STACK_TERMINATE : to;
 }
 
@@ -325,7 +325,7 @@ static bool leave(struct stack_engine *e, struct act *a, uint16_t state, int64_t
 
     if (to == STACK_TERMINATE && action == STACK_COMPLETE)
         action = STACK_TERMINATED;
-    visit(e, a, state, entered, exec, wait, a->code, action);
+    stack_visited(e, a, state, entered, exec, wait, a->code, action);
     if (to == STACK_TERMINATE)
         return false;
     a->state = to;
@@ -416,7 +416,7 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
     const struct stack_state *s = &fs->state.v[at];
     bool rests = s->does == STACK_WAIT || s->does == STACK_SLEEP;
     bool defers = rests && (!s->has_when || act_eval(e, a, s->when, *t));
-    uint64_t exec = law(e, a, e->laws->exec, at);
+    uint64_t exec = stack_law_of(e, a, e->laws->exec, at);
 
     prepare(e, a, at, s, *t);
     steps(e, a, s->set, s->nset, *t);
@@ -462,7 +462,8 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
         uint16_t to = fs->message.v[a->serving].serves;
         bool forks = first_forks(fs, to);
 
-        visit(e, a, at, a->t_enter, exec, 0, a->code, forks ? STACK_DEFERRED : STACK_COMPLETE);
+        stack_visited(e, a, at, a->t_enter, exec, 0, a->code,
+                      forks ? STACK_DEFERRED : STACK_COMPLETE);
         a->machine = to;
         a->state = fs->machine.v[to].first;
         *t += between(e, a, at);
@@ -472,9 +473,11 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
         break;
     }
     a->t_exit = *t;
+    if (s->below != STACK_NONE && exec && (s->does == STACK_SEND || s->does == STACK_REPLY))
+        a->exec_ns = exec = stack_below(e, a, s->below, a->t_enter, exec);
     if (rests && defers)
-        stack_post(e, *t + law(e, a, e->laws->wait, at), act_handle(e, a), 0, PHASE_STORED, 0,
-                   WR_NIL);
+        stack_post(e, *t + stack_law_of(e, a, e->laws->wait, at), act_handle(e, a), 0, PHASE_STORED,
+                   0, WR_NIL);
     if (defers)
         return WAITS;
     if (!leave(e, a, at, a->code, exec, 0, STACK_COMPLETE, *t))
@@ -494,7 +497,7 @@ static void grow(struct stack_engine *e, const struct act *a)
 /* The activity is over at `t`; the parent that goes on now, or WR_NIL. */
 static uint32_t finish(struct stack_engine *e, struct act *a, uint64_t t)
 {
-    uint64_t least = a->t_begin + law(e, a, e->laws->total, a->machine);
+    uint64_t least = a->t_begin + stack_law_of(e, a, e->laws->total, a->machine);
     uint32_t me = act_handle(e, a), parent = a->parent;
     bool mine = a->parent == WR_NIL && a->asker == WR_NIL && !a->background;
     int64_t status = a->var[STACK_VAR_STATUS];
@@ -599,6 +602,8 @@ static uint64_t resume(struct stack_engine *e, const struct work *w, uint64_t t)
     } else if (s->has_then) {
         code = act_eval(e, a, s->then, t);
     }
+    if (s->below != STACK_NONE && (s->does == STACK_WAIT || s->does == STACK_FLOW))
+        stack_below(e, a, s->below, a->t_exit, t - a->t_exit);
     a->var[STACK_VAR_IN_PROCESS] = a->left;
     bool on = leave(e, a, a->state, code, a->exec_ns, t - a->t_exit, STACK_DEFERRED, t);
 

@@ -140,6 +140,17 @@ void stack_world_extent(const struct stack_engine *e, const struct act *a, uint3
 /* The server of a file's metadata. */
 uint32_t stack_world_meta(struct stack_engine *e, uint32_t file);
 
+/* below.c: the layers under a state take `budget` of its time from `t` on; what they leave of it.
+ * All of it is taken when one of them waits. */
+uint64_t stack_below(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
+                     uint64_t budget);
+/* engine.c, for the layers below */
+uint64_t stack_law_of(const struct stack_engine *e, const struct act *a,
+                      struct stack_law *const laws[2], size_t at);
+uint16_t stack_next_of(const struct stack_fs *fs, const struct stack_state *s, int64_t code);
+void stack_visited(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
+                   uint64_t exec, uint64_t wait, int64_t code, enum stack_action action);
+
 /* flow.c */
 void stack_flow_ready(struct stack_engine *e, struct act *server, uint64_t t);
 void stack_flow_pull(struct stack_engine *e, struct act *server, uint64_t t);

@@ -196,6 +196,15 @@ static void count(struct stack_engine *e, const struct act *a, uint64_t t)
     }
 }
 
+/* The client's end of the flow lasts as long. */
+static void below_client(struct stack_engine *e, struct act *client, uint64_t from, uint64_t to)
+{
+    const struct stack_state *s = &e->fs->state.v[client->state];
+
+    if (s->below != STACK_NONE && s->does == STACK_RECEIVE && to > from)
+        stack_below(e, client, s->below, from, to - from);
+}
+
 void stack_flow_event(void *ctx, const struct sim_event *ev)
 {
     struct stack_engine *e = ctx;
@@ -213,7 +222,9 @@ void stack_flow_event(void *ctx, const struct sim_event *ev)
         }
     uint64_t reaches = a->var[STACK_VAR_WRITES] ? t : t + stack_ns(e->laws->latency_ns);
 
-    if (!e->fs->state.v[a->state].pulls && stack_asker(e, a))
+    if (!e->fs->state.v[a->state].pulls && stack_asker(e, a)) {
+        below_client(e, act_at(e, a->asker), a->t_exit, reaches);
         stack_post(e, reaches, a->asker, a->asker_i, PHASE_MOVED, 0, WR_NIL);
+    }
     stack_post(e, t, ev->arg, 0, PHASE_STORED, 0, WR_NIL);
 }

@@ -273,7 +273,7 @@ static bool outline(struct builder *b, struct wr_err *err)
                                       .function = given(m->function) ? m->function : NULL,
                                       .side = (uint8_t)m->side,
                                       .kind = (uint8_t)m->kind,
-                                      .common = m->common,
+                                      .common = m->common || m->kind == STACK_LAYER,
                                       .first = (uint16_t)fs->state.n,
                                       .nstates = (uint16_t)m->states.n,
                                       .layer_id = layer_id(b, m->layer),
@@ -284,6 +284,7 @@ static bool outline(struct builder *b, struct wr_err *err)
                                         .cls = (uint8_t)s[j].cls,
                                         .machine = (uint16_t)i,
                                         .target = STACK_NONE,
+                                        .below = STACK_NONE,
                                         .message = STACK_NONE,
                                         .phase = (uint16_t)s[j].phase,
                                         .resource = STACK_NONE,
@@ -513,6 +514,19 @@ static bool resource_at(struct builder *b, const struct stack_state_text *t, str
     return expr(b, &s->key, &t->of, false, err) && expr(b, &s->amount, &t->amount, false, err);
 }
 
+static bool below_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
+                     struct wr_err *err)
+{
+    if (!given(t->below))
+        return true;
+    if (!machine_at(b, &s->below, &t->below, t->below, err))
+        return false;
+    if (b->fs->machine.v[s->below].kind != STACK_LAYER)
+        return conf_fail(b->conf, &t->below, err, "%s is no layer; say kind: layer in it",
+                         b->fs->machine.v[s->below].name);
+    return true;
+}
+
 static bool state(struct builder *b, uint16_t at, struct wr_err *err)
 {
     struct stack_fs *fs = b->fs;
@@ -522,8 +536,8 @@ static bool state(struct builder *b, uint16_t at, struct wr_err *err)
 
     if (s->does == STACK_JUMP_TO && !machine_at(b, &s->target, &t->machine, t->machine, err))
         return false;
-    if (!message_at(b, t, s, err) || !resource_at(b, t, s, err) || !forks(b, s, &t->fork, err) ||
-        !steps(b, &s->set, &s->nset, &t->set, err) ||
+    if (!below_at(b, t, s, err) || !message_at(b, t, s, err) || !resource_at(b, t, s, err) ||
+        !forks(b, s, &t->fork, err) || !steps(b, &s->set, &s->nset, &t->set, err) ||
         !steps(b, &s->pass, &s->npass, &t->pass, err) ||
         !optional(b, &s->code, &s->has_code, &t->code, err) ||
         !optional(b, &s->then, &s->has_then, &t->then, err) ||

@@ -52,7 +52,9 @@ extern const char *const stack_class_names[];
 enum stack_side { STACK_CLIENT, STACK_SERVER, STACK_BOTH };
 
 /* A call is a function of a library above the file system's own machines (MPI-IO, ADIO). */
-enum stack_kind { STACK_MACHINE, STACK_CALL_OF };
+/* A layer is what states go through below them (Job, BMI, Trove): it has no line in the file
+ * system's own log. */
+enum stack_kind { STACK_MACHINE, STACK_CALL_OF, STACK_LAYER };
 
 /* What an application asks for. */
 #define STACK_OPERATIONS(X) \
@@ -194,6 +196,7 @@ struct stack_state {
     bool has_code, has_then, has_when, has_tag, has_bytes;
     uint16_t machine;  /* of which it is a state */
     uint16_t target;   /* jump */
+    uint16_t below;    /* the layer that its waiting, or part of its work, is spent in */
     uint16_t message;  /* prepared here, or STACK_NONE */
     uint16_t phase;    /* reply */
     uint16_t resource; /* take */

@@ -293,10 +293,10 @@ static bool bind(struct stack_laws *l, const struct stack_fs *fs, const struct l
     return bind_state(l, t, state, m, writes, err);
 }
 
-/* A jump takes no time of its own, nor does a call that waits for its children only. */
-static bool takes_time(const struct stack_state *s)
+/* A jump takes no time of its own; the layers below take theirs from the states above. */
+static bool takes_time(const struct stack_fs *fs, const struct stack_state *s)
 {
-    return s->does != STACK_JUMP_TO;
+    return s->does != STACK_JUMP_TO && fs->machine.v[s->machine].kind != STACK_LAYER;
 }
 
 static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_err *err)
@@ -327,7 +327,7 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
         if (!bind(l, fs, &t[i], err))
             return false;
     for (size_t i = 0; i < fs->state.n; i++)
-        if (takes_time(&fs->state.v[i]) && (!l->exec[0][i].given || !l->exec[1][i].given))
+        if (takes_time(fs, &fs->state.v[i]) && (!l->exec[0][i].given || !l->exec[1][i].given))
             wr_vec_push(&l->missing, (uint16_t)i);
     return true;
 }

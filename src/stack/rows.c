@@ -7,7 +7,7 @@ static const char *const does_names[] = {"run",     "wait",  "jump", "fork",    
 static const char *const role_names[] = {"together", "apart", NULL};
 const char *const stack_class_names[] = {"control", "communication", "data", NULL};
 static const char *const side_names[] = {"client", "server", "both", NULL};
-static const char *const kind_names[] = {"machine", "call", NULL};
+static const char *const kind_names[] = {"machine", "call", "layer", NULL};
 
 const char *const stack_operation_names[] = {
 #define X(id, name) #name,
@@ -41,6 +41,9 @@ static const struct conf_row state_rows[] = {
      .help = "what its time is spent for"},
     TEXT("machine", machine, "", "the nested machine of a jump"),
     TEXTS("fork", fork, "children, each \"machine\" or \"machine if expression\""),
+    TEXT("below", below, "",
+         "the layer's machine that a wait or flow waits for, or that does a part of a send's or "
+         "reply's work"),
     TEXT("message", message, "", "the message that is made ready here"),
     TEXT("count", count, "1", "how many of it"),
     TEXT("to", to, "0", "the server of the message number i"),
@@ -92,7 +95,8 @@ static const struct conf_row machine_rows[] = {
      .offset = AT(kind),
      .def = "machine",
      .names = kind_names,
-     .help = "a state machine of the file system, or a call of a library above it"},
+     .help = "a state machine of the file system, a call of a library above it, or a layer that "
+             "states go through below them"},
     TEXT("function", function, "",
          "what callers know it as; else its name, or serve_ and the message that it serves"),
     {.key = "common",

@@ -106,7 +106,9 @@ void stack_trace_csv(struct stack_trace *t, const char *run, bool calls, FILE *o
         const struct stack_visit *v = &t->visit.v[i];
         const struct stack_activity *a = &t->act.v[v->op];
 
-        if (calls || t->fs->machine.v[a->machine].kind == STACK_MACHINE)
+        uint8_t kind = t->fs->machine.v[t->fs->state.v[v->state].machine].kind;
+
+        if (calls || (kind == STACK_MACHINE && t->fs->machine.v[a->machine].kind == STACK_MACHINE))
             o[n++] = (struct order){v->node, a->seq, v->op, (uint32_t)i};
     }
     qsort(o, n, sizeof *o, by_activity);

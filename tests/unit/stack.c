@@ -197,10 +197,8 @@ static void faults_of_a_machine_file_are_found_at_their_place(void **state)
         {"does: send", "does: sent", "bad.yaml:20:20", "send"},
         {"codes: [DONE = 1]", "codes: [DONE is 1]", "bad.yaml:2:9", "NAME = 190"},
         {"vars: [mine]", "vars: [bytes]", "bad.yaml:3:8", "take another name"},
-        {"layer: above", "layer: \"<b>\"", "bad.yaml:16:12", "cannot be drawn"},
-        {"agent: client", "agent: \"a\\nb\"", "bad.yaml:17:12", "cannot be drawn"},
-        {"  asks:", "  'as\"ks':", "bad.yaml:", "cannot be drawn"},
-        {"      ready:", "      'r\\y':", "bad.yaml:19:", "cannot be drawn"},
+        {"does: send, ", "does: send, below: answers, ", "bad.yaml:20:33", "is no layer"},
+        {"does: reply, ", "does: reply, below: under, ", "bad.yaml:34:35", "no machine"},
     };
 
     (void)state;
@@ -546,6 +544,45 @@ static uint8_t class_of(const char *name)
 }
 
 /* All totals of the publication for 1, 2, 3 and 4 GiB, to a thousandth. */
+/* The layers below tell the time of the states above in finer parts; they add none. */
+static void layers_below_take_their_time_from_the_states_above(void **state)
+{
+    static const char *const layers[] = {"Job", "Flow", "BMI", "Trove"};
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "pvfs2", "default", 3, 2, "ior -a MPIIO -b 8m -t 8m -F");
+    for (size_t k = 0; k < 4; k++) {
+        uint64_t visits = 0;
+
+        for (size_t i = 0; i < l.fs->state.n; i++)
+            if (!strcmp(l.fs->machine.v[l.fs->state.v[i].machine].layer, layers[k]))
+                visits += l.counts->state[1][i].n;
+        assert_true(visits > 0);
+    }
+    /* every wait of the storage is a job, and what its agents take is what the state waits */
+    uint64_t waits = 0, wait_ns = 0, jobs = 0, below_ns = 0;
+
+    for (size_t i = 0; i < l.fs->state.n; i++) {
+        const struct stack_state *s = &l.fs->state.v[i];
+        const struct stack_sum *sum = &l.counts->state[1][i];
+        const char *m = l.fs->machine.v[s->machine].name;
+
+        if (s->does == STACK_WAIT && s->below != STACK_NONE)
+            wait_ns += sum->wait_ns;
+        if (!strcmp(m, "job_trove") || !strcmp(m, "trove"))
+            below_ns += sum->exec_ns + sum->wait_ns;
+        if (!strcmp(stack_state_text(l.fs, (uint16_t)i).s, "job_trove:post"))
+            jobs = sum->n;
+        if (!strcmp(stack_state_text(l.fs, (uint16_t)i).s, "trove:service"))
+            waits = sum->n;
+    }
+    assert_true(jobs > 50);
+    assert_int_equal(jobs, waits);
+    assert_true(wait_ns >= below_ns && wait_ns - below_ns < 100 * jobs);
+    stack_lab_end(&l);
+}
+
 static void with_the_published_laws_the_published_totals_come_out(void **state)
 {
     FILE *f = fopen(WEIR_SOURCE_DIR "/tests/data/stack/published_totals.csv", "r");
@@ -857,6 +894,7 @@ int main(void)
         cmocka_unit_test(a_write_completes_three_times_per_server_and_a_read_twice),
         cmocka_unit_test(of_a_shared_file_one_task_does_what_is_done_once),
         cmocka_unit_test(what_a_client_remembers_is_forgotten_after_a_minute),
+        cmocka_unit_test(layers_below_take_their_time_from_the_states_above),
         cmocka_unit_test(with_the_published_laws_the_published_totals_come_out),
         cmocka_unit_test(a_trace_has_one_operation_in_every_form),
         cmocka_unit_test(the_shape_that_tells_the_size_left_out_is_taken),

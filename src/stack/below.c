@@ -1,0 +1,70 @@
+/* below.c -- the layers under a state: Job, Flow, BMI, Trove.
+ *
+ *   state of the file system's machine    waits 500 us for the storage
+ *     Job     post 2 us ......................... complete 1 us
+ *       Trove        service: what is left of the 500 us
+ *
+ * Such a layer's machine is walked at once, when it is known how long the state took: its states
+ * take what their laws say, and the one that waits takes the rest. So the time of the state above
+ * stays what was measured, and only is told in finer parts. Laws that say more than there is are
+ * shortened in proportion.
+ */
+#include "engine_priv.h"
+
+enum { MOST_BELOW = 32 };
+
+struct walk {
+    uint16_t state[MOST_BELOW];
+    uint64_t exec[MOST_BELOW];
+    uint32_t n;
+    uint32_t waits; /* the one that takes the rest, or MOST_BELOW */
+    uint64_t sum;
+};
+
+/* The states in their order, those of a layer further down between. */
+static void gather(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
+                   struct walk *w)
+{
+    uint16_t at = e->fs->machine.v[machine].first;
+
+    while (at < STACK_TERMINATE && w->n < MOST_BELOW) {
+        const struct stack_state *s = &e->fs->state.v[at];
+        uint32_t me = w->n++;
+
+        w->state[me] = at;
+        w->exec[me] = stack_law_of(e, a, e->laws->exec, at);
+        w->sum += w->exec[me];
+        if (s->does == STACK_WAIT && w->waits == MOST_BELOW)
+            w->waits = me;
+        if (s->below != STACK_NONE)
+            gather(e, a, s->below, t, w);
+        at = stack_next_of(e->fs, s, s->has_code ? act_eval(e, a, s->code, t) : 0);
+    }
+}
+
+uint64_t stack_below(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
+                     uint64_t budget)
+{
+    struct walk w;
+
+    w.n = 0;
+    w.waits = MOST_BELOW;
+    w.sum = 0;
+    gather(e, a, machine, t, &w);
+    double scale = w.sum > budget ? (double)budget / (double)w.sum : 1;
+    uint64_t left = budget;
+
+    for (uint32_t i = 0; i < w.n; i++) {
+        if (w.sum > budget)
+            w.exec[i] = (uint64_t)((double)w.exec[i] * scale);
+        left -= w.exec[i] < left ? w.exec[i] : left;
+    }
+    for (uint32_t i = 0; i < w.n; i++) {
+        uint64_t wait = i == w.waits ? left : 0;
+
+        stack_visited(e, a, w.state[i], t, w.exec[i], wait, 0,
+                      wait ? STACK_DEFERRED : STACK_COMPLETE);
+        t += w.exec[i] + wait;
+    }
+    return w.waits == MOST_BELOW ? left : 0;
+}
