@@ -6,6 +6,12 @@ import {contents, Painter, sectionView, sources, warnings} from "./page/report";
 import {themeButton} from "./page/theme";
 import {Viewer} from "./viewer/viewer";
 
+// The static page has a style of its own, which would show through.
+function dropStaticStyle(): void {
+    for (const style of document.querySelectorAll("style"))
+        if (style.sheet && !style.textContent?.includes("#weir-app")) style.sheet.disabled = true;
+}
+
 function showReport(): void {
     const data = document.getElementById("weir-report");
     if (!data?.textContent) return;
@@ -33,6 +39,7 @@ function showReport(): void {
     // All of it is there before the static part goes.
     const still = document.getElementById("weir-static");
     document.documentElement.classList.add("weir-live");
+    dropStaticStyle();
     if (still) still.replaceWith(app);
     else document.body.append(app);
     painter.start();

@@ -157,8 +157,8 @@ function seriesShapes(s: Series, k: number, p: Place, clip: string): Shape {
                 "stroke-dasharray": ink.dash,
             }),
         );
-    const marked =
-        s.style === "marks" || s.style === "curve" || s.style === undefined || s.open?.some(Boolean);
+    const few = s.x.length <= 300; // marks side by side are a thick line
+    const marked = s.style === "marks" || (few && (s.style ?? "curve") === "curve") || s.open?.some(Boolean);
     return el("g", {class: ink.className, fill: ink.colour, stroke: ink.colour}, [
         el("g", {"clip-path": `url(#${clip})`}, kids),
         ...(marked ? points(s, k, p) : []),

@@ -7,6 +7,7 @@
 
 import type {MachineFigure, MachineGroup, MachineLink, Num} from "../document";
 import {number, quantity} from "../format";
+import {niceStep} from "../scale";
 import {mean} from "../stat";
 import {dim} from "./frame";
 import {heatStep, INK, seriesInk} from "./ink";
@@ -31,6 +32,12 @@ export function linkValue(link: MachineLink, view: View): number {
     const values = (view.show === "sat" ? link.sat : link.load) ?? [];
     const v = view.slice >= 0 ? values[view.slice] : mean(values);
     return typeof v === "number" && Number.isFinite(v) ? v : NaN;
+}
+
+// Where the colours end: 1, 2 or 5 times a power of ten, so that half the colours are not half a number.
+function top(most: number): number {
+    if (!(most > 0)) return 0;
+    return most <= 1 ? Math.min(1, niceStep(most, 1)) : niceStep(most, 1);
 }
 
 export function mostOf(fig: MachineFigure, view: View): number {
@@ -158,7 +165,10 @@ function linkShapes(
 ): {shapes: Shape[]; spots: Spot[]} {
     const drawn: {value: number; shape: Shape; spot: Spot | null}[] = [];
     const rings = new Map<number | string, number>();
-    const round3 = puts.size > 2 ? 0.45 : 0.2;
+    // Many groups have many links: thinner ones, or nothing is seen between them.
+    const thin = puts.size > 20 ? 0.4 : 0.7;
+    const thick = Math.min(3.6, 50 / Math.max(1, puts.size));
+    const bend = puts.size > 2 ? 0.45 : 0.2;
     for (const link of fig.links) {
         const a = puts.get(link.a);
         const b = puts.get(link.b);
@@ -179,8 +189,8 @@ function linkShapes(
             drawn.push({value: Infinity, shape, spot: null}); // its group tells of it
             continue;
         }
-        const {d, path} = curve(a, b, view.width / 2, size / 2, round3);
-        const width = round(0.7 + 3.6 * (most > 0 && value > 0 ? value / most : 0));
+        const {d, path} = curve(a, b, view.width / 2, size / 2, bend);
+        const width = round(thin + thick * (most > 0 && value > 0 ? value / most : 0));
         const middle = path[4] as [number, number];
         drawn.push({
             value: Number.isNaN(value) ? -1 : value,
@@ -200,7 +210,7 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
     const puts = place(fig, view.width, size, radius);
     const jobs = [...new Set(fig.groups.flatMap((g) => (g.jobs ?? []).map((j) => j.name)))];
     const classes = [...new Set(fig.links.map((l) => l.class))];
-    const most = mostOf(fig, view);
+    const most = top(mostOf(fig, view));
     const byId = new Map(puts.map((p) => [p.group.id, p]));
     const links = linkShapes(fig, view, byId, radius, most, size);
     const sliced = (fig.slices?.n ?? 1) > 1;

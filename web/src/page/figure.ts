@@ -94,7 +94,16 @@ export class FigureView {
             return;
         }
         const focused = document.activeElement === this.svg;
-        const picture = draw(this.fig, this.view);
+        let picture: Picture;
+        try {
+            picture = draw(this.fig, this.view);
+        } catch (e) {
+            console.error(`figure ${this.fig.id}:`, e); // one figure less, not the page
+            this.stage.replaceChildren(
+                h("p", {class: "note"}, "This figure could not be drawn; its data are below."),
+            );
+            return;
+        }
         const id = this.root.id;
         const svg = toDom(
             el(

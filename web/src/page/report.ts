@@ -88,7 +88,9 @@ export function sectionView(section: Section, painter: Painter, options: ReportO
         "aria-labelledby": `${prefix}${section.id}-h`,
     });
     root.append(h("h2", {id: `${prefix}${section.id}-h`, tabindex: -1}, section.title));
-    if (section.says) root.append(h("p", {class: "lead"}, section.says));
+    // A section of one figure may say the same as that: once is enough.
+    const only = section.figures?.length === 1 ? section.figures[0] : undefined;
+    if (section.says && section.says !== only?.desc) root.append(h("p", {class: "lead"}, section.says));
     for (const fig of section.figures ?? []) {
         const view = options.views?.get(fig.id);
         const figure = new FigureView(fig, {
