@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "report/compare.h"
+#include "report/doc.h"
 #include "report/report.h"
 
 struct compare_opts {
@@ -43,14 +44,6 @@ static const struct cli_opt compare_rows[] = {
     CLI_OPT_END,
 };
 
-/* One comparison, and what its runs have in common. */
-struct compared {
-    const char *group;
-    struct report_compare c;
-};
-
-typedef WR_VEC(struct compared) compared_list;
-
 /* ---- which runs ---- */
 
 static void add_words(const char **v, size_t *n, const char *const *more, size_t nmore)
@@ -59,76 +52,10 @@ static void add_words(const char **v, size_t *n, const char *const *more, size_t
         v[(*n)++] = more[i];
 }
 
-/* The choices but for the seed: "both, random, par". */
-static const char *group_name(const struct report_member *m, struct wr_arena *arena)
-{
-    struct wr_str name = {0};
-
-    for (size_t i = 0; i < m->nchoices; i++)
-        if (strcmp(m->choice[i].axis, "seed") != 0)
-            wr_str_addf(&name, "%s%s", name.n ? ", " : "", m->choice[i].label);
-    const char *kept = wr_arena_strdup(arena, wr_str_get(&name));
-
-    wr_str_fini(&name);
-    return kept;
-}
-
-static bool add(compared_list *list, const char *group, const struct report_runs *base,
-                const struct report_runs *with, uint64_t seed, struct wr_err *err)
-{
-    struct compared one = {.group = group};
-
-    if (!report_compare_open(&one.c, base, with, seed, err))
-        return false;
-    wr_vec_push(list, one);
-    return true;
-}
-
-static bool is_first_alike(const struct report_runs *runs, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (report_alike(&runs->member.v[k], &runs->member.v[i], NULL))
-            return false;
-    return true;
-}
-
-/* The runs of a directory in which several jobs run, each with the baselines of its jobs.
- * `asked` are those that the user chose. */
-static bool from_study(compared_list *list, const struct report_runs *all,
-                       const struct report_runs *asked, const struct cli_call *call,
-                       struct wr_err *err)
+static bool compare_study(struct report_comparisons *list, const struct cli_call *call,
+                          struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
-    bool loads[REPORT_MOST_AXES], ok = true;
-
-    report_workload_axes(all, loads);
-    for (size_t i = 0; ok && i < asked->member.n; i++) {
-        const struct report_member *m = &asked->member.v[i];
-        struct report_runs base = {0}, with = {0};
-
-        if (m->njobs < 2 || !m->nchoices || !is_first_alike(asked, i))
-            continue;
-        for (size_t k = 0; k < asked->member.n; k++)
-            if (report_alike(m, &asked->member.v[k], NULL))
-                wr_vec_push(&with.member, asked->member.v[k]);
-        for (size_t k = 0; k < all->member.n; k++)
-            if (all->member.v[k].njobs == 1 && report_alike(m, &all->member.v[k], loads))
-                wr_vec_push(&base.member, all->member.v[k]);
-        ok = add(list, group_name(m, call->arena), &base, &with, o->seed, err) ||
-             wr_wrap(err, "%s", m->path);
-        wr_vec_fini(&base.member);
-        wr_vec_fini(&with.member);
-    }
-    if (ok && !list->n)
-        return wr_fail(err, WR_INPUT,
-                       "%s: no run with several jobs among those chosen; give the runs to compare "
-                       "as BASE WITH...",
-                       call->args[0]);
-    return ok;
-}
-
-static bool compare_study(compared_list *list, const struct cli_call *call, struct wr_err *err)
-{
     const char *dir = wr_arena_strdup(call->arena, call->args[0]), *colon = strrchr(dir, ':');
     struct report_runs all, asked;
 
@@ -139,14 +66,21 @@ static bool compare_study(compared_list *list, const struct cli_call *call, stru
     bool ok = report_runs_open(&all, &dir, 1, err);
 
     if (ok) {
-        ok = from_study(list, &all, &asked, call, err);
+        ok = report_compare_study(list, &all, &asked, o->seed, err);
+        if (ok && !list->v.n)
+            ok =
+                wr_fail(err, WR_INPUT,
+                        "%s: no run with several jobs among those chosen; give the runs to compare "
+                        "as BASE WITH...",
+                        call->args[0]);
         report_runs_close(&all);
     }
     report_runs_close(&asked);
     return ok;
 }
 
-static bool compare_groups(compared_list *list, const struct cli_call *call, struct wr_err *err)
+static bool compare_groups(struct report_comparisons *list, const struct cli_call *call,
+                           struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
     const char *const *args = (const char *const *)call->args;
@@ -173,7 +107,7 @@ static bool compare_groups(compared_list *list, const struct cli_call *call, str
         report_runs_close(&b);
         return false;
     }
-    bool ok = add(list, "", &b, &w, o->seed, err);
+    bool ok = report_compare_add(list, "", &b, &w, o->seed, err);
 
     report_runs_close(&b);
     report_runs_close(&w);
@@ -185,7 +119,7 @@ static bool compare_groups(compared_list *list, const struct cli_call *call, str
 static const enum report_measure shown[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO, REPORT_MESSAGE};
 
 /* CSV and JSON: one table of everything. */
-static void print_flat(const compared_list *list, enum cli_format format, FILE *out)
+static void print_flat(const struct report_comparisons *list, enum cli_format format, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"group", NULL}, {"job", NULL},     {"what", NULL},    {"during", NULL},
@@ -195,9 +129,9 @@ static void print_flat(const compared_list *list, enum cli_format format, FILE *
     };
     struct cli_table *t = cli_table_open(out, format, columns, 13);
 
-    for (size_t g = 0; g < list->n; g++)
-        for (size_t j = 0; j < list->v[g].c.job.n; j++) {
-            const struct report_compared *c = &list->v[g].c.job.v[j];
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t j = 0; j < list->v.v[g].c.job.n; j++) {
+            const struct report_compared *c = &list->v.v[g].c.job.v[j];
 
             for (size_t i = 0; i < sizeof shown / sizeof *shown + c->cause.n; i++) {
                 bool is_cause = i >= sizeof shown / sizeof *shown;
@@ -206,7 +140,7 @@ static void print_flat(const compared_list *list, enum cli_format format, FILE *
                 const struct report_change *m = is_cause ? NULL : &c->change[shown[i]];
                 double base = k ? k->base_ns : m->base_ns, with = k ? k->with_ns : m->with_ns;
 
-                cli_table_text(t, list->v[g].group);
+                cli_table_text(t, list->v.v[g].group);
                 cli_table_text(t, c->job);
                 cli_table_text(t, k ? "cause" : report_measure_names[shown[i]]);
                 cli_table_text(t, k ? k->during : "");
@@ -313,7 +247,7 @@ static void print_crowds(const struct report_compare *c, FILE *out)
     cli_table_close(t);
 }
 
-static void print_text(const struct compared *one, FILE *out)
+static void print_text(const struct report_comparison *one, FILE *out)
 {
     const struct report_compare *c = &one->c;
     struct wr_str text = {0};
@@ -347,22 +281,36 @@ static void print_text(const struct compared *one, FILE *out)
     wr_str_fini(&text);
 }
 
-static bool write_page(const compared_list *list, const struct cli_call *call, struct wr_err *err)
+/* All run files that were compared are what the page comes from. */
+static bool write_page(const struct report_comparisons *list, const struct cli_call *call,
+                       struct wr_err *err)
 {
+    static const struct report_maker *const makers[] = {&report_slowdowns, &report_boxes,
+                                                        &report_causes, NULL};
     const struct compare_opts *o = call->opts;
-    const struct report_compare **all = wr_arena_alloc(call->arena, list->n * sizeof *all);
-    const char **groups = wr_arena_alloc(call->arena, list->n * sizeof *groups);
+    size_t n = 0, room = (size_t)call->nargs + o->base.n + o->with.n;
+    const char **all = wr_arena_alloc(call->arena, (room + 1) * sizeof *all);
+    struct report_inputs in;
+    struct report_doc doc;
     struct wr_str page = {0};
 
-    for (size_t i = 0; i < list->n; i++) {
-        all[i] = &list->v[i].c;
-        groups[i] = list->v[i].group;
-    }
-    report_compare_page("What sharing the machine cost each job", all, groups, list->n, &page);
-    bool ok = report_write(o->out, &page, err);
+    add_words(all, &n, o->base.v, o->base.n);
+    add_words(all, &n, (const char *const *)call->args, (size_t)call->nargs);
+    add_words(all, &n, o->with.v, o->with.n);
+    if (!report_inputs_open(&in, all, n, err))
+        return false;
+    in.compared = list;
+    bool ok = report_doc_open(&doc, &in, makers, NULL, err);
 
+    if (ok) {
+        doc.title = "What sharing the machine cost each job";
+        report_doc_page(&doc, NULL, &page);
+        ok = report_write(o->out, &page, err);
+        report_doc_close(&doc);
+    }
     if (ok)
         fprintf(call->out, "written to %s; open it in a browser\n", o->out);
+    report_inputs_close(&in);
     wr_str_fini(&page);
     return ok;
 }
@@ -371,7 +319,7 @@ static int compare_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
     bool study = call->nargs == 1 && !o->base.n && !o->with.n;
-    compared_list list = {0};
+    struct report_comparisons list = {0};
     enum cli_format format;
     bool ok = cli_format_of(o->json, o->csv, &format, err) &&
               (study ? compare_study(&list, call, err) : compare_groups(&list, call, err));
@@ -382,14 +330,11 @@ static int compare_main(const struct cli_call *call, struct wr_err *err)
         ok = write_page(&list, call, err);
     else if (ok && format != CLI_AS_TEXT)
         print_flat(&list, format, call->out);
-    for (size_t i = 0; i < list.n; i++) {
-        if (ok && format == CLI_AS_TEXT && !o->out) {
-            fputs(i ? "\n\n" : "", call->out);
-            print_text(&list.v[i], call->out);
-        }
-        report_compare_close(&list.v[i].c);
+    for (size_t i = 0; i < list.v.n && ok && format == CLI_AS_TEXT && !o->out; i++) {
+        fputs(i ? "\n\n" : "", call->out);
+        print_text(&list.v.v[i], call->out);
     }
-    wr_vec_fini(&list);
+    report_comparisons_close(&list);
     return ok ? 0 : cli_error(err);
 }
 

@@ -5,10 +5,11 @@
 #include "cli/cli.h"
 #include "cli/style.h"
 #include "report/report.h"
+#include "report/sections/sections.h"
 
 struct report_opts {
-    const char *out;
-    uint32_t format, picture;
+    const char *out, *picture, *section;
+    uint32_t format;
     bool ascii, json;
 };
 
@@ -20,8 +21,10 @@ static const struct cli_opt report_rows[] = {
      "write there instead of standard output", NULL},
     {"format", 0, CLI_CHOICE, offsetof(struct report_opts, format), "FORMAT", "auto",
      "what to write; auto: by the name of the output file, else text", format_names},
-    {"picture", 0, CLI_CHOICE, offsetof(struct report_opts, picture), "WHICH", "latency",
-     "which picture of a load sweep is written as SVG", report_picture_names},
+    {"picture", 0, CLI_TEXT, offsetof(struct report_opts, picture), "WHICH", NULL,
+     "which picture is written as SVG or CSV, by the end of its name; default: the first", NULL},
+    {"section", 0, CLI_TEXT, offsetof(struct report_opts, section), "WHICH", NULL,
+     "only this section", NULL},
     {"ascii", 0, CLI_FLAG, offsetof(struct report_opts, ascii), NULL, NULL,
      "draw with ASCII characters only", NULL},
     CLI_JSON(struct report_opts, json),
@@ -52,57 +55,115 @@ static enum format format_of(const struct report_opts *o)
     return FORMAT_TEXT;
 }
 
-static bool make_sweep(const struct cli_call *call, struct wr_str *text, struct wr_err *err)
+/* "links-busy", or the end of it: "busy". */
+static bool is_called(const char *id, const char *name)
+{
+    size_t n = strlen(id), k = strlen(name);
+
+    return n >= k && !strcmp(id + n - k, name) && (n == k || id[n - k - 1] == '-');
+}
+
+static bool find_picture(const struct report_doc *d, const char *name,
+                         const struct report_figure **ret, struct wr_err *err)
+{
+    struct wr_str known = {0};
+
+    for (size_t i = 0; i < d->section.n; i++)
+        for (size_t k = 0; k < d->section.v[i].figure.n; k++) {
+            const struct report_figure *f = &d->section.v[i].figure.v[k];
+
+            if (!name || is_called(f->id, name)) {
+                *ret = f;
+                wr_str_fini(&known);
+                return true;
+            }
+            wr_str_addf(&known, "%s%s", known.n ? ", " : "", f->id);
+        }
+    if (name && known.n)
+        wr_fail(err, WR_UNKNOWN, "no picture \"%s\"; there are %s", name, known.s);
+    else
+        wr_fail(err, WR_INPUT, "these runs hold nothing that is drawn; try `weir show %s`",
+                d->in->v.v[0].path);
+    wr_str_fini(&known);
+    return false;
+}
+
+/* Of load sweeps, CSV is the table of all points, which can be read again. */
+static bool only_sweeps(const struct report_inputs *in)
+{
+    for (size_t i = 0; i < in->v.n; i++)
+        if (!in->v.v[i].sweep)
+            return false;
+    return true;
+}
+
+static bool write_doc(const struct cli_call *call, const struct report_doc *d, struct wr_str *text,
+                      struct wr_err *err)
 {
     const struct report_opts *o = call->opts;
-    const char *const *runs = (const char *const *)call->args;
     struct report_text_style style = cli_style(o->out ? NULL : call->out, o->ascii);
-    size_t n = (size_t)call->nargs;
+    const struct report_figure *f;
 
     switch (format_of(o)) {
     case FORMAT_HTML:
-        return report_sweep_page(runs, n, text, err);
-    case FORMAT_SVG:
-        return report_sweep_svg(runs, n, o->picture, text, err);
-    case FORMAT_CSV:
-        return report_sweep_csv(runs, n, text, err);
+        report_doc_page(d, NULL, text);
+        return true;
     case FORMAT_JSON:
-        return report_sweep_json(runs, n, text, err);
+        report_doc_json(d, text);
+        return true;
+    case FORMAT_SVG:
+    case FORMAT_CSV:
+        if (!find_picture(d, o->picture, &f, err))
+            return false;
+        (format_of(o) == FORMAT_SVG ? report_figure_svg : report_figure_csv)(f, text);
+        return true;
     default:
-        return report_sweep_text(runs, n, &style, text, err);
+        if (o->picture && !find_picture(d, o->picture, &f, err))
+            return false;
+        if (o->picture)
+            report_figure_text(f, &style, text);
+        else
+            report_doc_text(d, &style, text);
+        return true;
     }
 }
 
-static bool make_single(const struct cli_call *call, struct wr_str *text, struct wr_err *err)
+static bool make_report(const struct cli_call *call, struct wr_str *text, struct wr_err *err)
 {
     const struct report_opts *o = call->opts;
-    struct report_text_style style = cli_style(o->out ? NULL : call->out, o->ascii);
+    const char *const *runs = (const char *const *)call->args;
+    size_t n = (size_t)call->nargs;
+    struct report_inputs in;
+    struct report_doc doc;
 
-    switch (format_of(call->opts)) {
-    case FORMAT_HTML:
-        return report_run_page(call->args[0], text, err);
-    case FORMAT_JSON:
-        return report_run_json(call->args[0], text, err);
-    case FORMAT_SVG:
-    case FORMAT_CSV:
-        return wr_fail(err, WR_INPUT,
-                       "%s holds no load sweep, and only a sweep is written as %s; use html, or "
-                       "`weir show %s latency`",
-                       call->args[0], format_names[format_of(call->opts)], call->args[0]);
-    default:
-        return report_run_text(call->args[0], &style, text, err);
+    if (!report_inputs_open(&in, runs, n, err))
+        return false;
+    if (format_of(o) == FORMAT_CSV && !o->picture && only_sweeps(&in)) {
+        report_inputs_close(&in);
+        return report_sweep_csv(runs, n, text, err);
     }
+    if (!report_doc_open(&doc, &in, report_sections, o->section, err)) {
+        report_inputs_close(&in);
+        return false;
+    }
+    bool ok = doc.section.n || !o->section;
+
+    if (!ok)
+        wr_fail(err, WR_INPUT,
+                "these runs have no section \"%s\"; leave --section out to see which they have",
+                o->section);
+    ok = ok && write_doc(call, &doc, text, err);
+    report_doc_close(&doc);
+    report_inputs_close(&in);
+    return ok;
 }
 
 static int report_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct report_opts *o = call->opts;
     struct wr_str text = {0};
-    bool sweep = true, ok = true;
+    bool ok = make_report(call, &text, err);
 
-    if (call->nargs == 1)
-        ok = report_has_sweep(call->args[0], &sweep, err);
-    ok = ok && (sweep ? make_sweep : make_single)(call, &text, err);
     if (ok && o->out)
         ok = report_write(o->out, &text, err);
     else if (ok)
@@ -114,23 +175,26 @@ static int report_main(const struct cli_call *call, struct wr_err *err)
 const struct cli_verb cli_cmd_report = {
     .name = "report",
     .summary = "draw run files: text, CSV, JSON, a picture or a page",
-    .args = "RUN...",
+    .args = "RUN|DIR...",
     .min_args = 1,
     .max_args = -1,
     .about =
-        "Of load sweeps, draws latency against load and accepted against offered load, and tells "
-        "the numbers; the curves of several run files are laid over each other. Points of somebody "
+        "Shows what the runs hold, in sections: a picture, a sentence that says what it shows, and "
+        "the numbers. Which sections there are depends on what made the runs: load sweeps, jobs, "
+        "links, time series, studies, ... Several runs are told one after the other and side by "
+        "side; a directory (or DIR:axis=choice,...) is a study and told as one.\n\n"
+        "Of load sweeps, the curves of several run files are laid over each other. Points of "
+        "somebody "
         "else's are laid over as marks from a file that ends in .csv, whose first line names its "
-        "columns: series, load (a fraction), and any of those that `-o FILE.csv` writes. Of any "
-        "other run, "
-        "alone, draws the distribution of latencies, how busy the links of each class were, and "
-        "the time series it holds.\n\n"
+        "columns: series, load (a fraction), and any of those that `-o FILE.csv` writes.\n\n"
         "A page (.html) needs no other file and no network, and follows the reader's choice of "
-        "light or dark.",
+        "light or dark; every picture's data can be saved from it. As .json, the same is data, "
+        "described in docs/formats/report.md. As .svg and .csv, it is one picture, or its data.",
     .examples = "weir report sweep.weir\n"
                 "weir report minimal.weir adaptive.weir -o report.html\n"
                 "weir report sweep.weir measured.csv -o comparison.svg\n"
-                "weir report sweep.weir --picture=accepted -o accepted.svg\n",
+                "weir report sweep.weir --picture=accepted -o accepted.svg\n"
+                "weir report study/ -o study.html\n",
     .opts = report_rows,
     .opts_size = sizeof(struct report_opts),
     .main = report_main,

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/simulate.h"
 #include "cli/style.h"
+#include "report/doc.h"
 #include "report/report.h"
 #include "study/sweep.h"
 #include "world/config.h"
@@ -146,6 +147,25 @@ static bool sweep(const struct study_sweep *s, struct run *run, const struct swe
                       *ret_interrupted ? "interrupted" : NULL, err);
 }
 
+static bool draw_points(const struct sweep_opts *o, const struct report_text_style *style,
+                        struct wr_str *text, struct wr_err *err)
+{
+    static const struct report_maker *const makers[] = {&report_sweeps, NULL};
+    struct report_inputs in;
+    struct report_doc doc;
+
+    if (!report_inputs_open(&in, &o->out, 1, err))
+        return false;
+    bool ok = report_doc_open(&doc, &in, makers, NULL, err);
+
+    if (ok) {
+        report_doc_text(&doc, style, text);
+        report_doc_close(&doc);
+    }
+    report_inputs_close(&in);
+    return ok;
+}
+
 /* What was finished, drawn for people or as rows for programs. */
 static bool print_points(const struct sweep_opts *o, FILE *out, struct wr_err *err)
 {
@@ -156,7 +176,7 @@ static bool print_points(const struct sweep_opts *o, FILE *out, struct wr_err *e
 
     if (ok && any)
         ok = o->json ? report_sweep_json(&o->out, 1, &text, err)
-                     : report_sweep_text(&o->out, 1, &style, &text, err);
+                     : draw_points(o, &style, &text, err);
     else if (ok && o->json)
         wr_str_add(&text, "[]\n");
     if (ok)

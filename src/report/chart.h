@@ -29,13 +29,27 @@ struct report_series {
     bool line_only;  /* many points: no marks */
     bool steps;      /* between points y stays, then jumps */
     bool guide;      /* not data but something to compare with: drawn thin */
+    bool area;       /* filled down to 0 */
+    bool fan;        /* what is between low and high is a band, not bars */
+};
+
+/* A line across the picture, and a shaded range of x, with their words. */
+struct report_mark {
+    double at;
+    bool across; /* at a y; else at an x */
+    const char *label;
+};
+
+struct report_band {
+    double x0, x1;
+    const char *label;
 };
 
 struct report_axis {
-    const char *label;
-    double min, max; /* equal: from the points */
-    bool log;        /* ignored when no value is positive */
-    bool zero;       /* begins at 0 (linear axes only) */
+    const char *label, *unit; /* "time", "ms"; no unit: NULL */
+    double min, max;          /* equal: from the points */
+    bool log;                 /* ignored when no value is positive */
+    bool zero;                /* begins at 0 (linear axes only) */
 };
 
 struct report_chart {
@@ -45,7 +59,14 @@ struct report_chart {
     struct report_axis x, y;
     const struct report_series *series;
     size_t nseries;
+    const struct report_mark *mark;
+    size_t nmarks;
+    const struct report_band *band;
+    size_t nbands;
 };
+
+/* The label and the unit, if there is one. */
+void report_axis_label(const struct report_axis *a, struct wr_str *out);
 
 struct report_text_style {
     unsigned width, height; /* of the whole, in characters; 0: 76 by 22 */

@@ -250,9 +250,14 @@ void report_chart_text(const struct report_chart *c, const struct report_text_st
         draw_series(&v, &c->series[k], (uint8_t)(k % NMARKS + 1), &x, &y);
     if (c->title)
         wr_str_addf(out, "%s\n", c->title);
-    wr_str_addf(out, "%*s%s\n", margin - 1, "", c->y.label);
+    wr_str_addf(out, "%*s", margin - 1, "");
+    report_axis_label(&c->y, out);
+    wr_str_add(out, "\n");
     put_rows(&v, &y, margin, out);
-    put_x_axis(&v, &x, c->x.label, margin, out);
+    struct wr_str name = {0};
+    report_axis_label(&c->x, &name);
+    put_x_axis(&v, &x, wr_str_get(&name), margin, out);
+    wr_str_fini(&name);
     put_legend(c, style, out);
     free(v.cell);
 }

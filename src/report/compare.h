@@ -65,8 +65,26 @@ void report_compare_close(struct report_compare *c);
 /* In words: "cosmoflow: I/O takes 2.40 times as long; 97 % of the increase is ..." */
 void report_compare_words(const struct report_compared *c, struct wr_str *out);
 
-/* One self-contained HTML page of several comparisons; `groups` names them, or "". */
-void report_compare_page(const char *title, const struct report_compare *const *list,
-                         const char *const *groups, size_t n, struct wr_str *out);
+/* Several comparisons, and what the runs of each have in common ("both, random, par"), or "". */
+struct report_comparison {
+    const char *group;
+    struct report_compare c;
+};
+struct report_comparisons {
+    struct wr_arena arena;
+    WR_VEC(struct report_comparison) v;
+};
+
+/* The runs of a study in which several jobs run, each with the baselines of its jobs in `all`.
+ * `asked` are those to tell of; there may be none. */
+bool report_compare_study(struct report_comparisons *ret, const struct report_runs *all,
+                          const struct report_runs *asked, uint64_t seed, struct wr_err *err);
+bool report_compare_add(struct report_comparisons *list, const char *group,
+                        const struct report_runs *base, const struct report_runs *with,
+                        uint64_t seed, struct wr_err *err);
+void report_comparisons_close(struct report_comparisons *list);
+
+/* A cause in few words, for a picture: "device, behind other jobs". */
+const char *report_cause_words(const char *cause);
 
 #endif

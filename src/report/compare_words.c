@@ -8,20 +8,21 @@
 static const double least_change = 0.01, least_part = 0.05;
 
 static const struct {
-    const char *cause, *words;
+    const char *cause, *words, *few;
 } words[] = {
-    {"software", "software that handles messages and requests"},
-    {"transfer", "longer ways through the network"},
-    {"network", "contention in the network"},
-    {"nic", "queueing in the NIC"},
-    {"partner", "waiting for ranks that were late themselves"},
-    {"device", "the storage device's own service"},
-    {"device_queue", "queueing at the device behind the job's own requests"},
-    {"device_others", "device sharing with other jobs"},
-    {"reserve", "waiting for room in a buffer"},
-    {"compute", "computing"},
-    {"idle", "having nothing to do"},
-    {"unknown", "not known"},
+    {"software", "software that handles messages and requests", "software"},
+    {"transfer", "longer ways through the network", "transfer"},
+    {"network", "contention in the network", "network"},
+    {"nic", "queueing in the NIC", "NIC"},
+    {"partner", "waiting for ranks that were late themselves", "other ranks"},
+    {"device", "the storage device's own service", "device"},
+    {"device_queue", "queueing at the device behind the job's own requests",
+     "device, behind own requests"},
+    {"device_others", "device sharing with other jobs", "device, behind other jobs"},
+    {"reserve", "waiting for room in a buffer", "room in a buffer"},
+    {"compute", "computing", "computing"},
+    {"idle", "having nothing to do", "idle"},
+    {"unknown", "not known", "not known"},
 };
 
 static const char *in_words(const char *cause)
@@ -29,6 +30,14 @@ static const char *in_words(const char *cause)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i].cause, cause))
             return words[i].words;
+    return cause;
+}
+
+const char *report_cause_words(const char *cause)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].cause, cause))
+            return words[i].few;
     return cause;
 }
 

@@ -1,7 +1,7 @@
 /* report.h -- run files -> text, CSV, JSON, SVG and one self-contained HTML page.
  *
  * Reads run files only; whatever made them, a simulation or a measurement, is
- * reported the same way.
+ * reported the same way. doc.h has what a report is made of.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -17,25 +17,13 @@
 enum report_picture { REPORT_LATENCY, REPORT_ACCEPTED, REPORT_PICTURES };
 extern const char *const report_picture_names[]; /* ends with NULL */
 
-/* Load sweeps, of one run file or several laid over each other. Points of the
+/* The points of load sweeps, of one run file or several. Points of the
  * same curve and load that differ in their seed become one, with the 95 %
  * interval of their mean. A file without a sweep is refused. A file that ends in .csv is a table
  * of points to compare with, drawn as marks; its columns are those of report_sweep_csv, of which
  * series and load must be there. */
-bool report_sweep_text(const char *const *runs, size_t n, const struct report_text_style *style,
-                       struct wr_str *out, struct wr_err *err);
 bool report_sweep_csv(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
 bool report_sweep_json(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
-bool report_sweep_svg(const char *const *runs, size_t n, enum report_picture which,
-                      struct wr_str *out, struct wr_err *err);
-bool report_sweep_page(const char *const *runs, size_t n, struct wr_str *out, struct wr_err *err);
-bool report_sweep_html(const char *const *runs, size_t n, const char *out, struct wr_err *err);
-
-/* A single run: latencies, load of the links, slices over time. */
-bool report_run_text(const char *run, const struct report_text_style *style, struct wr_str *out,
-                     struct wr_err *err);
-bool report_run_json(const char *run, struct wr_str *out, struct wr_err *err);
-bool report_run_page(const char *run, struct wr_str *out, struct wr_err *err);
 
 /* Does the file hold a load sweep? */
 bool report_has_sweep(const char *run, bool *ret, struct wr_err *err);

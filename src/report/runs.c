@@ -281,18 +281,35 @@ static bool is_dir(const char *path)
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* Splits DIR:axis=choice at its colon, in place; NULL: it is no such thing. */
+static char *split_choices(char *operand)
+{
+    for (char *colon = operand; (colon = strchr(colon, ':')); colon++) {
+        *colon = '\0';
+        if (is_dir(operand) && strchr(colon + 1, '='))
+            return colon + 1;
+        *colon = ':';
+    }
+    return NULL;
+}
+
+bool report_is_group(const char *operand)
+{
+    char *copy = wr_strdup(operand);
+    bool group = is_dir(operand) || split_choices(copy);
+
+    free(copy);
+    return group;
+}
+
 static bool add_operand(struct report_runs *runs, const char *operand, struct wr_err *err)
 {
-    char *copy = wr_arena_strdup(&runs->arena, operand);
+    char *copy = wr_arena_strdup(&runs->arena, operand), *want;
 
     if (is_dir(operand))
         return add_dir(runs, operand, NULL, err);
-    for (char *colon = copy; (colon = strchr(colon, ':')); colon++) {
-        *colon = '\0';
-        if (is_dir(copy) && strchr(colon + 1, '='))
-            return add_dir(runs, copy, colon + 1, err);
-        *colon = ':';
-    }
+    if ((want = split_choices(copy)))
+        return add_dir(runs, copy, want, err);
     return add_file(runs, operand, true, NULL, err);
 }
 

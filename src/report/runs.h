@@ -66,6 +66,8 @@ struct report_runs {
 bool report_runs_open(struct report_runs *ret, const char *const *operands, size_t n,
                       struct wr_err *err);
 void report_runs_close(struct report_runs *r);
+/* Does the operand stand for run files of a directory? */
+bool report_is_group(const char *operand);
 
 const struct report_job *report_job_named(const struct report_member *m, const char *name);
 const char *report_label(const struct report_member *m, const char *axis); /* or NULL */

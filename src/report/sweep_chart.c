@@ -20,16 +20,12 @@ static void latency_range(const struct sweep *s, double *ret_min, double *ret_ma
         }
 }
 
-struct sweep_unit sweep_unit(const struct sweep *s)
+struct report_unit sweep_unit(const struct sweep *s)
 {
-    static const struct sweep_unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
     double min, max;
-    size_t i = 0;
 
     latency_range(s, &min, &max);
-    while (i < 3 && !(min >= units[i].ns && isfinite(min)))
-        i++;
-    return units[i];
+    return report_unit(min);
 }
 
 /* The load, in per cent, at which a curve's latency is twice that at its lowest
@@ -74,7 +70,7 @@ static double first_latency(const struct sweep_curve *c)
 }
 
 /* One curve's part of the sentence. */
-static void tell_latency(const struct sweep_curve *c, struct sweep_unit u, bool first,
+static void tell_latency(const struct sweep_curve *c, struct report_unit u, bool first,
                          struct wr_str *w)
 {
     double twice = doubling_load(c);
@@ -92,7 +88,7 @@ static void tell_latency(const struct sweep_curve *c, struct sweep_unit u, bool 
 static const char *latency_words(struct sweep *s)
 {
     const struct sweep_curve *best = NULL, *worst = NULL;
-    struct sweep_unit u = sweep_unit(s);
+    struct report_unit u = sweep_unit(s);
     struct wr_str w = {0};
 
     for (size_t i = 0; i < s->curve.n; i++) {
@@ -115,7 +111,7 @@ static const char *latency_words(struct sweep *s)
                     first_latency(worst) / u.ns, u.name);
     wr_str_add(&w,
                saturates(s) ? "; past saturation the mean depends on how long one looks." : ".");
-    const char *ret = wr_arena_strdup(&s->text, w.s);
+    const char *ret = wr_arena_strdup(s->text, w.s);
     wr_str_fini(&w);
     return ret;
 }
@@ -145,7 +141,7 @@ static const char *accepted_words(struct sweep *s)
                     best->name, most_accepted(best), worst->name, most_accepted(worst));
     wr_str_add(&w, "; where a curve leaves the straight line, the network takes less than it is "
                    "offered.");
-    const char *ret = wr_arena_strdup(&s->text, w.s);
+    const char *ret = wr_arena_strdup(s->text, w.s);
     wr_str_fini(&w);
     return ret;
 }
@@ -180,7 +176,7 @@ static struct report_point point_of(const struct sweep_point *from, enum report_
 static struct report_series series_of(struct sweep *s, const struct sweep_curve *c,
                                       enum report_picture which, double ns)
 {
-    struct report_point *p = wr_arena_alloc(&s->text, c->point.n * sizeof *p);
+    struct report_point *p = wr_arena_alloc(s->text, c->point.n * sizeof *p);
 
     for (size_t i = 0; i < c->point.n; i++)
         p[i] = point_of(&c->point.v[i], which, ns);
@@ -191,7 +187,7 @@ static struct report_series series_of(struct sweep *s, const struct sweep_curve 
 /* The line on which everything offered is accepted. */
 static struct report_series diagonal(struct sweep *s, const struct report_series *series, size_t n)
 {
-    struct report_point *p = wr_arena_alloc(&s->text, 2 * sizeof *p);
+    struct report_point *p = wr_arena_alloc(s->text, 2 * sizeof *p);
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < series[i].n; j++)
@@ -202,8 +198,8 @@ static struct report_series diagonal(struct sweep *s, const struct report_series
 
 struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
 {
-    struct sweep_unit u = sweep_unit(s);
-    struct report_series *series = wr_arena_alloc(&s->text, (s->curve.n + 1) * sizeof *series);
+    struct report_unit u = sweep_unit(s);
+    struct report_series *series = wr_arena_alloc(s->text, (s->curve.n + 1) * sizeof *series);
     double min, max;
 
     for (size_t i = 0; i < s->curve.n; i++)
@@ -214,8 +210,8 @@ struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
             .title = "Accepted against offered load",
             .desc = accepted_words(s),
             .open_means = saturates(s) ? "past saturation" : NULL,
-            .x = {.label = "offered, % of injection bandwidth", .zero = true},
-            .y = {.label = "accepted, % of injection bandwidth", .zero = true},
+            .x = {.label = "offered", .unit = "% of injection bandwidth", .zero = true},
+            .y = {.label = "accepted", .unit = "% of injection bandwidth", .zero = true},
             .series = series,
             .nseries = s->curve.n + 1,
         };
@@ -225,8 +221,9 @@ struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
         .title = "Latency against load",
         .desc = latency_words(s),
         .open_means = saturates(s) ? "past saturation" : NULL,
-        .x = {.label = "load, % of injection bandwidth", .zero = true},
-        .y = {.label = wr_arena_printf(&s->text, "mean message latency, %s", u.name),
+        .x = {.label = "load", .unit = "% of injection bandwidth", .zero = true},
+        .y = {.label = "mean message latency",
+              .unit = u.name,
               .zero = true,
               /* A curve that leaves the others tenfold would press them flat. */
               .log = max > 10 * min},

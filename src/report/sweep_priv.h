@@ -3,7 +3,7 @@
 #define REPORT_SWEEP_PRIV_H
 
 #include "base/mem.h"
-#include "page_priv.h"
+#include "report/doc.h"
 #include "report/report.h"
 #include "stat/sample.h"
 
@@ -37,26 +37,22 @@ struct sweep_curve {
 
 struct sweep {
     WR_VEC(struct sweep_curve) curve;
-    struct page_sources sources;
-    struct wr_arena text;
+    struct wr_arena *text; /* of whoever reads it */
 };
 
 /* The names of the table's columns: that of the curve, then those of enum sweep_col. */
 extern const char *const sweep_names[SWEEP_COLS + 1];
 
-bool sweep_read(struct sweep *ret, const char *const *runs, size_t n, struct wr_err *err);
+bool sweep_read(struct sweep *ret, struct wr_arena *text, const char *const *runs, size_t n,
+                struct wr_err *err);
 /* By its name: a table of points, not a run file. */
 bool sweep_is_table(const char *path);
 void sweep_fini(struct sweep *s);
 
-/* A picture with its sentence. Memory is the sweep's arena. */
+/* A picture with its sentence. */
 struct report_chart sweep_chart(struct sweep *s, enum report_picture which);
 
 /* Latencies are told in the unit in which the smallest is at least 1. */
-struct sweep_unit {
-    double ns;
-    const char *name;
-};
-struct sweep_unit sweep_unit(const struct sweep *s);
+struct report_unit sweep_unit(const struct sweep *s);
 
 #endif

@@ -16,7 +16,7 @@ static struct sweep_curve *find_curve(struct sweep *s, size_t run, const char *n
         if (s->curve.v[i].run == run && !strcmp(s->curve.v[i].name, name))
             return &s->curve.v[i];
     wr_vec_push(&s->curve,
-                (struct sweep_curve){.name = wr_arena_strdup(&s->text, name), .run = run});
+                (struct sweep_curve){.name = wr_arena_strdup(s->text, name), .run = run});
     return &s->curve.v[s->curve.n - 1];
 }
 
@@ -104,8 +104,8 @@ static void tell_apart(struct sweep *s, const char *const *runs)
         name[i] = c->name;
         for (size_t j = 0; j < s->curve.n; j++)
             if (j != i && !strcmp(s->curve.v[j].name, c->name))
-                name[i] = wr_arena_printf(&s->text, "%s (%s)", c->name,
-                                          page_short_name(&s->text, runs[c->run]));
+                name[i] = wr_arena_printf(s->text, "%s (%s)", c->name,
+                                          report_short_name(s->text, runs[c->run]));
     }
     for (size_t i = 0; i < s->curve.n; i++)
         s->curve.v[i].name = name[i];
@@ -150,7 +150,6 @@ static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_er
         return false;
     if (!reader.rows)
         return wr_fail(err, WR_INPUT, "%s: no points; add lines below the names", path);
-    page_sources_table(&s->sources, path);
     return true;
 }
 
@@ -171,16 +170,16 @@ static bool read_run(struct sweep *s, size_t i, const char *path, struct wr_err 
 
     if (!run_open(&r, path, err))
         return false;
-    bool ok = page_sources_add(&s->sources, r, err) && read_points(s, i, r, err);
+    bool ok = read_points(s, i, r, err);
     run_close(r);
     return ok;
 }
 
-bool sweep_read(struct sweep *ret, const char *const *runs, size_t n, struct wr_err *err)
+bool sweep_read(struct sweep *ret, struct wr_arena *text, const char *const *runs, size_t n,
+                struct wr_err *err)
 {
-    struct sweep s = {0};
+    struct sweep s = {.text = text};
 
-    page_sources_init(&s.sources);
     for (size_t i = 0; i < n; i++)
         if (!(sweep_is_table(runs[i]) ? read_table : read_run)(&s, i, runs[i], err)) {
             sweep_fini(&s);
@@ -199,6 +198,4 @@ void sweep_fini(struct sweep *s)
     for (size_t i = 0; i < s->curve.n; i++)
         wr_vec_fini(&s->curve.v[i].point);
     wr_vec_fini(&s->curve);
-    page_sources_fini(&s->sources);
-    wr_arena_fini(&s->text);
 }

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,9 +7,9 @@
 #include <string.h>
 
 #include "report/chart.h"
-#include "table_priv.h"
+#include "report/table.h"
 
-void table_add(struct table *t, const char *fmt, ...)
+void report_table_add(struct report_table *t, const char *fmt, ...)
 {
     char *text = NULL;
     va_list ap;
@@ -21,20 +22,35 @@ void table_add(struct table *t, const char *fmt, ...)
     free(text);
 }
 
-void table_number(struct table *t, double v, int decimals)
+void report_table_number(struct report_table *t, double v, int decimals)
 {
     if (isfinite(v))
-        table_add(t, "%.*f", decimals, v);
+        report_table_add(t, "%.*f", decimals, v);
     else
-        table_add(t, "%s", "");
+        report_table_add(t, "%s", "");
 }
 
-static bool is_words(const struct table *t, size_t col)
+bool report_table_is_words(const struct report_table *t, size_t col)
 {
     return col < t->nleft || (t->units && col + 1 == t->ncols);
 }
 
-void table_drop_empty(struct table *t)
+const char *report_table_unit(const struct report_table *t, size_t col, struct wr_str *name)
+{
+    static const char *const units[] = {"%",  "ns",  "us",   "ms",   "s",     "B",   "MB",
+                                        "GB", "B/s", "MB/s", "GB/s", "MiB/s", "1/s", "ops/s"};
+    const char *head = t->cell.v[col], *space = strrchr(head, ' ');
+
+    for (size_t i = 0; space && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(space + 1, units[i])) {
+            wr_str_addn(name, head, (size_t)(space - head));
+            return units[i];
+        }
+    wr_str_add(name, head);
+    return "";
+}
+
+void report_table_drop_empty(struct report_table *t)
 {
     bool *keep = wr_zalloc(t->ncols, sizeof *keep);
     size_t ncols = 0, nleft = 0, n = 0;
@@ -67,7 +83,7 @@ static size_t width_of(const char *s)
     return n;
 }
 
-void table_text(const struct table *t, struct wr_str *out)
+void report_table_text(const struct report_table *t, struct wr_str *out)
 {
     size_t *width = wr_zalloc(t->ncols, sizeof *width);
 
@@ -80,7 +96,7 @@ void table_text(const struct table *t, struct wr_str *out)
     size_t blanks = 0; /* owed, so that no line ends in them */
     for (size_t i = 0; i < t->cell.n; i++) {
         size_t col = i % t->ncols, pad = width[col] - width_of(t->cell.v[i]);
-        bool left = is_words(t, col), empty = !*t->cell.v[i];
+        bool left = report_table_is_words(t, col), empty = !*t->cell.v[i];
 
         if (!empty)
             wr_str_addf(out, "%*s%s", (int)(blanks + (left ? 0 : pad)), "", t->cell.v[i]);
@@ -111,7 +127,7 @@ void report_wrap(struct wr_str *out, const char *text, size_t width)
     wr_str_add(out, "\n");
 }
 
-void table_html(const struct table *t, const char *caption, struct wr_str *out)
+void report_table_html(const struct report_table *t, const char *caption, struct wr_str *out)
 {
     wr_str_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<caption>");
     report_escape(out, caption);
@@ -123,7 +139,7 @@ void table_html(const struct table *t, const char *caption, struct wr_str *out)
         if (!col)
             wr_str_add(out, "<tr>");
         wr_str_addf(out, head ? "<th scope=\"col\"%s>" : "<td%s>",
-                    is_words(t, col) ? " class=\"w\"" : "");
+                    report_table_is_words(t, col) ? " class=\"w\"" : "");
         report_escape(out, t->cell.v[i]);
         wr_str_add(out, head ? "</th>" : "</td>");
         if (col + 1 == t->ncols)
@@ -144,7 +160,7 @@ static void csv_cell(const char *s, struct wr_str *out)
     wr_str_add(out, "\"");
 }
 
-void table_csv(const struct table *t, struct wr_str *out)
+void report_table_csv(const struct report_table *t, struct wr_str *out)
 {
     for (size_t i = 0; i < t->cell.n; i++) {
         csv_cell(t->cell.v[i], out);
@@ -164,7 +180,7 @@ static json_t *json_cell(const char *s)
     return *end || !isfinite(v) ? json_string(s) : json_real(v);
 }
 
-json_t *table_json(const struct table *t)
+void report_table_json(const struct report_table *t, struct wr_str *out)
 {
     json_t *rows = json_array(), *row = NULL;
 
@@ -174,22 +190,18 @@ json_t *table_json(const struct table *t)
         if (!col)
             json_array_append_new(rows, row = json_object());
         json_object_set_new(row, t->cell.v[col],
-                            is_words(t, col) ? json_string(t->cell.v[i]) : json_cell(t->cell.v[i]));
+                            report_table_is_words(t, col) ? json_string(t->cell.v[i])
+                                                          : json_cell(t->cell.v[i]));
     }
-    return rows;
-}
-
-void report_json(struct wr_str *out, json_t *all)
-{
-    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    char *text = json_dumps(rows, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 
     assert(text);
     wr_str_addf(out, "%s\n", text);
     free(text);
-    json_decref(all);
+    json_decref(rows);
 }
 
-void table_fini(struct table *t)
+void report_table_fini(struct report_table *t)
 {
     wr_vec_fini(&t->cell);
     wr_arena_fini(&t->text);

@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "report/doc.h"
 #include "report/report.h"
+#include "report/sections/sections.h"
 
 enum { RISE = 5 };
 
@@ -45,6 +47,35 @@ static void make_sweep(const char *path, const char *series, double knee)
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
 }
 
+enum as { AS_TEXT, AS_PAGE, AS_JSON, AS_SVG, AS_CSV };
+
+/* The report of runs; SVG and CSV are of its first figure. */
+static bool write_as(enum as as, const char *const *runs, size_t n, struct wr_str *out,
+                     struct wr_err *err)
+{
+    struct report_inputs in;
+    struct report_doc doc;
+
+    if (!report_inputs_open(&in, runs, n, err))
+        return false;
+    bool ok = report_doc_open(&doc, &in, report_sections, NULL, err);
+
+    if (ok && as == AS_TEXT)
+        report_doc_text(&doc, &(struct report_text_style){.ascii = true, .width = 200}, out);
+    if (ok && as == AS_PAGE)
+        report_doc_page(&doc, NULL, out);
+    if (ok && as == AS_JSON)
+        report_doc_json(&doc, out);
+    if (ok && as == AS_SVG)
+        report_figure_svg(&doc.section.v[0].figure.v[0], out);
+    if (ok && as == AS_CSV)
+        report_figure_csv(&doc.section.v[0].figure.v[0], out);
+    if (ok)
+        report_doc_close(&doc);
+    report_inputs_close(&in);
+    return ok;
+}
+
 static void name_in(const struct place *p, char *ret, size_t size, const char *leaf)
 {
     snprintf(ret, size, "%s/%s", p->dir, leaf);
@@ -58,9 +89,7 @@ static void a_sweep_is_told_in_a_sentence_a_picture_and_a_table(void **state)
     struct wr_err err;
 
     make_sweep(p->path, "minimal", 0.45);
-    must(report_sweep_text(runs, 1, &(struct report_text_style){.ascii = true, .width = 200}, &out,
-                           &err),
-         err);
+    must(write_as(AS_TEXT, runs, 1, &out, &err), err);
     /* 4/(1 - 0.1/0.45) = 5.143 us at 10 %; twice that at load 0.275, and by a straight line between
      * the points at 20 % (7.2 us) and 30 % (12 us): 26.4 %. */
     assert_non_null(strstr(out.s,
@@ -104,7 +133,7 @@ static void seeds_of_a_point_become_a_mean_with_its_interval(void **state)
     must(report_sweep_csv(runs, 1, &csv, &err), err);
     assert_non_null(strstr(csv.s, "minimal,0.1,0.1,0.1,5000,4000,,1000000,2.5,0.25,0,3\n"));
     /* Student's 4.303 with a deviation of 100 ns of three seeds: 248 ns. */
-    must(report_sweep_svg(runs, 1, REPORT_LATENCY, &svg, &err), err);
+    must(write_as(AS_SVG, runs, 1, &svg, &err), err);
     assert_non_null(strstr(svg.s, "<title>minimal: 10, 5 (4.75159 to 5.24841)</title>"));
     assert_non_null(strstr(svg.s, "class=\"bar\""));
     wr_str_fini(&svg);
@@ -125,7 +154,7 @@ static void curves_of_several_files_keep_apart(void **state)
     make_sweep(a, "minimal", 0.25);
     make_sweep(b, "minimal", 0.45);
     make_sweep(c, "adaptive", 0.35);
-    must(report_sweep_page(runs, 3, &out, &err), err);
+    must(write_as(AS_PAGE, runs, 3, &out, &err), err);
     assert_non_null(strstr(out.s, "minimal (second) carries the most, up to 45 % of the injection "
                                   "bandwidth, and minimal (first) the least, up to 25 %"));
     assert_non_null(strstr(out.s, ">adaptive<"));
@@ -143,17 +172,21 @@ static void a_page_needs_nothing_from_elsewhere(void **state)
     struct stat st;
 
     make_sweep(p->path, "<b>minimal", 0.45);
-    must(report_sweep_page(runs, 1, &out, &err), err);
+    must(write_as(AS_PAGE, runs, 1, &out, &err), err);
     assert_int_equal(strncmp(out.s, "<!DOCTYPE html>", 15), 0);
     assert_non_null(strstr(out.s, "default-src 'none'"));
-    assert_null(strstr(out.s, "<script"));
+    /* The one script is data; links lead into the page or are the data themselves. */
+    for (const char *at = out.s; (at = strstr(at, "<script")); at++)
+        assert_int_equal(strncmp(at, "<script type=\"application/json\" id=\"weir-report\">", 48),
+                         0);
+    for (const char *at = out.s; (at = strstr(at, " href=\"")); at++)
+        assert_true(at[7] == '#' || !strncmp(at + 7, "data:", 5));
     assert_null(strstr(out.s, "<b>"));
     assert_null(strstr(out.s, " src="));
-    assert_null(strstr(out.s, " href="));
     assert_non_null(strstr(out.s, "</html>\n"));
 
     name_in(p, html, sizeof html, "report.html");
-    must(report_sweep_html(runs, 1, html, &err), err);
+    must(report_write(html, &out, &err), err);
     assert_int_equal(stat(html, &st), 0);
     assert_int_equal(st.st_size, out.n);
     strcat(html, ".part");
@@ -172,7 +205,7 @@ static void an_unfinished_run_says_so_on_its_page(void **state)
     must(run_create(&run, p->path, &plain_meta, &err), err);
     put_curve(run, "minimal", 0.45, 1, 0);
     must(run_finish(run, RUN_INCOMPLETE, "stopped by the user", &err), err);
-    must(report_sweep_page(runs, 1, &out, &err), err);
+    must(write_as(AS_PAGE, runs, 1, &out, &err), err);
     assert_non_null(strstr(out.s, "class=\"warning\""));
     assert_non_null(strstr(out.s, "is incomplete, stopped by the user"));
     wr_str_fini(&out);
@@ -188,10 +221,10 @@ static void what_cannot_be_reported_is_said_once(void **state)
     char path[160];
     bool has = true;
 
-    assert_false(report_sweep_page(runs, 1, &out, &err));
+    assert_false(write_as(AS_PAGE, runs, 1, &out, &err));
     must(run_create(&run, p->path, &plain_meta, &err), err);
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
-    assert_false(report_sweep_page(runs, 1, &out, &err));
+    assert_false(report_sweep_csv(runs, 1, &out, &err));
     assert_int_equal(err.code, WR_INPUT);
     assert_non_null(strstr(err.text, "holds no load sweep; make one with `weir sweep`"));
     assert_int_equal(out.n, 0);
@@ -229,7 +262,7 @@ static void points_of_a_table_are_laid_over_as_marks(void **state)
     make_sweep(p->path, "minimal", 0.45);
     name_in(p, table, sizeof table, "measured.csv");
     write_file(table, "load,lat_mean_ns,series\r\n0.15,5500,minimal\n\n0.25,9000,\"a \"\"b\"\"\"");
-    must(report_sweep_svg(runs, 2, REPORT_LATENCY, &svg, &err), err);
+    must(write_as(AS_SVG, runs, 2, &svg, &err), err);
     assert_non_null(strstr(svg.s, "<title>minimal (measured): 15, 5.5</title>"));
     assert_non_null(strstr(svg.s, "<title>a &quot;b&quot;: 25, 9</title>"));
     int lines = 0;
@@ -344,9 +377,7 @@ static void a_single_run_shows_latencies_links_and_slices(void **state)
     struct wr_err err;
 
     make_single(p->path);
-    must(report_run_text(p->path, &(struct report_text_style){.ascii = true, .width = 200}, &text,
-                         &err),
-         err);
+    must(write_as(AS_TEXT, (const char *[]){p->path}, 1, &text, &err), err);
     assert_non_null(strstr(text.s, "packet  1000"));
     assert_non_null(strstr(text.s, "Half of all in class packet took up to 5.0"));
     assert_non_null(
@@ -355,11 +386,11 @@ static void a_single_run_shows_latencies_links_and_slices(void **state)
         strstr(text.s, "local     100   50.50   1.00  50.50  90.10  99.01  100.00         0.00"));
     assert_non_null(
         strstr(text.s, "global     10   50.00  50.00  50.00  50.00  50.00   50.00        25.00"));
-    assert_non_null(strstr(text.s, "queue: highest at 9 us, where router:2 reaches 92 B."));
+    assert_non_null(strstr(text.s, "queue: highest at 9 us, where router:2 reaches 92 MB/s."));
     /* Twenty routers are too many to draw one by one. */
-    assert_non_null(strstr(text.s, "sent: highest at 9 us, where largest reaches 109 B."));
+    assert_non_null(strstr(text.s, "sent: highest at 9 us, where one reaches 109 MB/s."));
     assert_non_null(strstr(text.s, "mean of all"));
-    must(report_run_page(p->path, &page, &err), err);
+    must(write_as(AS_PAGE, (const char *[]){p->path}, 1, &page, &err), err);
     assert_non_null(strstr(page.s, "<h1>A machine &amp; its run</h1>"));
     assert_non_null(strstr(page.s, "How busy the links were"));
     wr_str_fini(&text);
@@ -375,7 +406,7 @@ static void an_empty_run_has_a_page_all_the_same(void **state)
 
     must(run_create(&run, p->path, &plain_meta, &err), err);
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
-    must(report_run_page(p->path, &page, &err), err);
+    must(write_as(AS_PAGE, (const char *[]){p->path}, 1, &page, &err), err);
     assert_null(strstr(page.s, "<svg"));
     assert_non_null(strstr(page.s, "weir run x.yaml"));
     wr_str_fini(&page);

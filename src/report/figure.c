@@ -1,0 +1,113 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figure_priv.h"
+
+const char *const report_kind_names[] = {
+    [REPORT_LINES] = "lines",     [REPORT_BOXES] = "boxes",   [REPORT_BARS] = "bars",
+    [REPORT_MACHINE] = "machine", [REPORT_MATRIX] = "matrix", [REPORT_SEQUENCE] = "sequence",
+};
+
+static const struct figure_ops *const ops[REPORT_KINDS] = {
+    [REPORT_LINES] = &figure_lines,   [REPORT_BOXES] = &figure_boxes,
+    [REPORT_BARS] = &figure_bars,     [REPORT_MACHINE] = &figure_machine,
+    [REPORT_MATRIX] = &figure_matrix, [REPORT_SEQUENCE] = &figure_sequence,
+};
+
+size_t figure_name(struct figure_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->v.n; i++)
+        if (!strcmp(names->v.v[i], name))
+            return i;
+    wr_vec_push(&names->v, name);
+    return names->v.n - 1;
+}
+
+void figure_head(struct report_table *t, const char *const *columns, size_t n, size_t nleft)
+{
+    *t = (struct report_table){.ncols = n, .nleft = nleft};
+    for (size_t i = 0; i < n; i++)
+        report_table_add(t, "%s", columns[i]);
+}
+
+void figure_number(struct report_table *t, double v)
+{
+    if (isfinite(v))
+        report_table_add(t, "%.12g", v);
+    else
+        report_table_add(t, "%s", "");
+}
+
+void figure_put(struct wr_str *out, const struct report_text_style *style, size_t k,
+                const char *text)
+{
+    static const char *const colours[] = {"34", "31", "32", "35", "36", "33"};
+
+    if (style->colour)
+        wr_str_addf(out, "\033[%sm%s\033[0m", colours[k % 6], text);
+    else
+        wr_str_add(out, text);
+}
+
+unsigned figure_width(const struct report_text_style *style)
+{
+    unsigned width = style->width ? style->width : 76;
+
+    return width < 40 ? 40 : width > 500 ? 500 : width;
+}
+
+void report_figure_svg(const struct report_figure *f, struct wr_str *out)
+{
+    ops[f->kind]->svg(f, true, out);
+}
+
+void report_figure_svg_inline(const struct report_figure *f, struct wr_str *out)
+{
+    ops[f->kind]->svg(f, false, out);
+}
+
+void report_figure_text(const struct report_figure *f, const struct report_text_style *style,
+                        struct wr_str *out)
+{
+    ops[f->kind]->text(f, style, out);
+}
+
+void report_figure_csv(const struct report_figure *f, struct wr_str *out)
+{
+    struct report_table t;
+
+    ops[f->kind]->csv(f, &t);
+    report_table_csv(&t, out);
+    report_table_fini(&t);
+}
+
+static void put_axis(const char *key, const struct report_axis *a, struct wr_str *out)
+{
+    bool fixed = a->max > a->min;
+
+    json_put_key(out, key);
+    wr_str_add(out, "{");
+    json_put_member(out, "label", a->label ? a->label : "");
+    json_put_member(out, "unit", a->unit ? a->unit : "");
+    json_put_member(out, "scale", a->log ? "log" : "linear");
+    if (fixed || (a->zero && !a->log))
+        json_put_number(out, "min", fixed ? a->min : 0);
+    if (fixed)
+        json_put_number(out, "max", a->max);
+    wr_str_add(out, "}");
+}
+
+void report_figure_json(const struct report_figure *f, struct wr_str *out)
+{
+    wr_str_add(out, "{");
+    json_put_member(out, "id", f->id);
+    json_put_member(out, "title", f->chart.title);
+    json_put_member(out, "desc", f->chart.desc);
+    json_put_member(out, "kind", report_kind_names[f->kind]);
+    json_put_member(out, "table", f->table);
+    put_axis("x", &f->chart.x, out);
+    put_axis("y", &f->chart.y, out);
+    ops[f->kind]->json(f, out);
+    wr_str_add(out, "}");
+}

@@ -1,0 +1,206 @@
+/* figure_bars.c -- lying bars, stacked of their parts. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figure_priv.h"
+#include "svg_priv.h"
+
+enum { BAR = 18, STEP = 24, HEAD = 22 };
+
+static double total(const struct report_bar *b)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < b->nparts; i++)
+        sum += b->part[i].value > 0 ? b->part[i].value : 0;
+    return sum;
+}
+
+static void bars_scale(const struct report_figure *f, struct scale *ret)
+{
+    struct report_point p[2];
+    struct report_series s = {.point = p, .n = 2};
+    struct report_chart c = {.x = f->chart.x, .series = &s, .nseries = 1};
+    struct scale unused;
+
+    memset(p, 0, sizeof p);
+    c.x.log = false; /* a stack of parts has no logarithm */
+    c.x.zero = true;
+    for (size_t i = 0; i < f->nbars; i++)
+        p[1].x = fmax(p[1].x, total(&f->bar[i]));
+    scale_chart(&c, 6, 4, ret, &unused);
+}
+
+static void part_names(const struct report_figure *f, struct figure_names *names)
+{
+    for (size_t i = 0; i < f->nbars; i++)
+        for (size_t k = 0; k < f->bar[i].nparts; k++)
+            if (f->bar[i].part[k].value > 0)
+                figure_name(names, f->bar[i].part[k].name);
+}
+
+static bool new_group(const struct report_figure *f, size_t i)
+{
+    return *f->bar[i].group && (!i || strcmp(f->bar[i].group, f->bar[i - 1].group) != 0);
+}
+
+static void put_bar(const struct report_figure *fig, const struct report_bar *b, double y,
+                    const struct svg_frame *f, struct figure_names *names, struct wr_str *out)
+{
+    double sum = 0;
+    char text[48];
+
+    svg_text(f->x - 8, y + 13, "text-anchor=\"end\"", b->name, out);
+    for (size_t k = 0; k < b->nparts; k++) {
+        double from = svg_x(f, scale_at(&f->sx, sum));
+
+        if (!(b->part[k].value > 0))
+            continue;
+        sum += b->part[k].value;
+        svg_group(figure_name(names, b->part[k].name), out);
+        wr_str_addf(out,
+                    "<rect class=\"fill\" stroke=\"none\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
+                    "height=\"%d\"><title>",
+                    from, y, svg_x(f, scale_at(&f->sx, sum)) - from, BAR);
+        report_escape(out, b->part[k].name);
+        wr_str_addf(out, ": %.6g %s</title></rect></g>\n", b->part[k].value,
+                    fig->chart.x.unit ? fig->chart.x.unit : "");
+    }
+    snprintf(text, sizeof text, "%.4g", sum);
+    svg_text(svg_x(f, scale_at(&f->sx, sum)) + 5, y + 13, "class=\"dim\"", text, out);
+}
+
+static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str *out)
+{
+    struct figure_names names = {0};
+    double legend_top = svg_top(&fig->chart, whole), widest = 60, height = 0;
+
+    part_names(fig, &names);
+    for (size_t i = 0; i < fig->nbars; i++) {
+        widest = fmax(widest, svg_text_width(fig->bar[i].name));
+        height += STEP + (new_group(fig, i) ? HEAD : 0);
+    }
+    struct svg_frame f = {.x = fmin(widest + 24, 300),
+                          .y = legend_top + 12 +
+                               svg_swatches(names.v.v, names.v.n, legend_top, NULL),
+                          .h = height,
+                          .id = fig->id};
+    f.w = SVG_WIDTH - f.x - 70;
+    bars_scale(fig, &f.sx);
+    svg_begin(&fig->chart, whole ? "chart" : fig->id, whole, f.y + height + 52, out);
+    svg_axis_x(&fig->chart.x, &f, out);
+    svg_axis_line(&f, out);
+    double y = f.y + 3;
+    for (size_t i = 0; i < fig->nbars; i++, y += STEP) {
+        if (new_group(fig, i)) {
+            svg_text(12, y + 14, "class=\"dim\"", fig->bar[i].group, out);
+            y += HEAD;
+        }
+        put_bar(fig, &fig->bar[i], y, &f, &names, out);
+    }
+    svg_swatches(names.v.v, names.v.n, legend_top, out);
+    svg_end(out);
+    wr_vec_fini(&names.v);
+}
+
+static const char *const fills[2][8] = {{"█", "▓", "▒", "░", "▚", "▤", "▥", "▦"},
+                                        {"#", "=", ":", ".", "%", "+", "*", "~"}};
+
+static void text_bar(const struct report_bar *b, const struct scale *s, unsigned cols,
+                     struct figure_names *names, const struct report_text_style *style,
+                     struct wr_str *out)
+{
+    double sum = 0;
+    long at = 0;
+
+    for (size_t k = 0; k < b->nparts; k++) {
+        struct wr_str cells = {0};
+
+        if (!(b->part[k].value > 0))
+            continue;
+        sum += b->part[k].value;
+        size_t id = figure_name(names, b->part[k].name);
+        for (long to = lround(scale_at(s, sum) * cols); at < to; at++)
+            wr_str_add(&cells, fills[style->ascii][id % 8]);
+        figure_put(out, style, id, wr_str_get(&cells));
+        wr_str_fini(&cells);
+    }
+    wr_str_addf(out, " %.4g\n", sum);
+}
+
+static void bars_text(const struct report_figure *f, const struct report_text_style *style,
+                      struct wr_str *out)
+{
+    struct figure_names names = {0};
+    struct scale s;
+    int left = 4;
+
+    part_names(f, &names);
+    for (size_t i = 0; i < f->nbars; i++) {
+        int w = (int)(svg_text_width(f->bar[i].name) / 7.4 + 0.5);
+
+        left = w > left ? w : left;
+    }
+    left = left > 28 ? 28 : left;
+    bars_scale(f, &s);
+    wr_str_addf(out, "%s\n", f->chart.title);
+    for (size_t i = 0; i < f->nbars; i++) {
+        int pad = left - (int)(svg_text_width(f->bar[i].name) / 7.4 + 0.5);
+
+        if (new_group(f, i))
+            wr_str_addf(out, "%s\n", f->bar[i].group);
+        wr_str_addf(out, "  %s%*s  ", f->bar[i].name, pad > 0 ? pad : 0, "");
+        text_bar(&f->bar[i], &s, figure_width(style) - (unsigned)left - 14, &names, style, out);
+    }
+    wr_str_addf(out, "%*s", left + 4, "");
+    report_axis_label(&f->chart.x, out);
+    wr_str_add(out, "\n");
+    for (size_t k = 0; k < names.v.n; k++) {
+        wr_str_add(out, "  ");
+        figure_put(out, style, k, fills[style->ascii][k % 8]);
+        wr_str_addf(out, " %s", names.v.v[k]);
+    }
+    wr_str_add(out, "\n");
+    wr_vec_fini(&names.v);
+}
+
+static void bars_json(const struct report_figure *f, struct wr_str *out)
+{
+    json_put_key(out, "bars");
+    wr_str_add(out, "[");
+    for (size_t i = 0; i < f->nbars; i++) {
+        json_put_comma(out);
+        wr_str_add(out, "{");
+        json_put_member(out, "group", f->bar[i].group);
+        json_put_member(out, "name", f->bar[i].name);
+        json_put_key(out, "parts");
+        wr_str_add(out, "[");
+        for (size_t k = 0; k < f->bar[i].nparts; k++) {
+            json_put_comma(out);
+            wr_str_add(out, "{");
+            json_put_member(out, "name", f->bar[i].part[k].name);
+            json_put_number(out, "value", f->bar[i].part[k].value);
+            wr_str_add(out, "}");
+        }
+        wr_str_add(out, "]}");
+    }
+    wr_str_add(out, "]");
+}
+
+static void bars_csv(const struct report_figure *f, struct report_table *t)
+{
+    static const char *const columns[] = {"group", "name", "part", "value"};
+
+    figure_head(t, columns, 4, 3);
+    for (size_t i = 0; i < f->nbars; i++)
+        for (size_t k = 0; k < f->bar[i].nparts; k++) {
+            report_table_add(t, "%s", f->bar[i].group);
+            report_table_add(t, "%s", f->bar[i].name);
+            report_table_add(t, "%s", f->bar[i].part[k].name);
+            figure_number(t, f->bar[i].part[k].value);
+        }
+}
+
+const struct figure_ops figure_bars = {bars_svg, bars_text, bars_json, bars_csv};

@@ -1,0 +1,141 @@
+/* figure_lines.c -- curves: drawn by chart_svg.c and chart_text.c. */
+#include <math.h>
+
+#include "figure_priv.h"
+
+static void lines_svg(const struct report_figure *f, bool whole, struct wr_str *out)
+{
+    if (whole)
+        report_chart_svg(&f->chart, out);
+    else
+        report_chart_svg_inline(&f->chart, f->id, out);
+}
+
+static void lines_text(const struct report_figure *f, const struct report_text_style *style,
+                       struct wr_str *out)
+{
+    report_chart_text(&f->chart, style, out);
+}
+
+static const char *style_of(const struct report_series *s)
+{
+    if (s->fan)
+        return "fan";
+    if (s->area)
+        return "area";
+    if (s->guide)
+        return "guide";
+    if (s->steps)
+        return "steps";
+    return s->marks_only ? "marks" : s->line_only ? "line" : "curve";
+}
+
+enum member { OF_X, OF_Y, OF_LOW, OF_HIGH, OF_OPEN, MEMBERS };
+
+static double member_of(const struct report_point *p, enum member m)
+{
+    bool interval = p->low < p->high;
+
+    switch (m) {
+    case OF_X:
+        return p->x;
+    case OF_Y:
+        return p->y;
+    case OF_LOW:
+        return interval ? p->low : NAN;
+    case OF_HIGH:
+        return interval ? p->high : NAN;
+    default:
+        return p->open;
+    }
+}
+
+static bool has_member(const struct report_series *s, enum member m)
+{
+    bool any = m <= OF_Y;
+
+    for (size_t i = 0; i < s->n && !any; i++)
+        any = m == OF_OPEN ? s->point[i].open : s->point[i].low < s->point[i].high;
+    return any;
+}
+
+static void put_series(const struct report_series *s, struct wr_str *out)
+{
+    static const char *const names[MEMBERS] = {"x", "y", "low", "high", "open"};
+
+    json_put_comma(out);
+    wr_str_add(out, "{");
+    json_put_member(out, "name", s->name);
+    json_put_member(out, "style", style_of(s));
+    for (enum member m = OF_X; m < MEMBERS; m++) {
+        if (!has_member(s, m))
+            continue;
+        json_put_key(out, names[m]);
+        wr_str_add(out, "[");
+        for (size_t i = 0; i < s->n; i++) {
+            json_put_comma(out);
+            json_put_real(out, member_of(&s->point[i], m));
+        }
+        wr_str_add(out, "]");
+    }
+    wr_str_add(out, "}");
+}
+
+static void put_marks(const struct report_chart *c, struct wr_str *out)
+{
+    json_put_key(out, "marks");
+    wr_str_add(out, "[");
+    for (size_t i = 0; i < c->nmarks; i++) {
+        json_put_comma(out);
+        wr_str_add(out, "{");
+        json_put_number(out, c->mark[i].across ? "y" : "x", c->mark[i].at);
+        json_put_member(out, "label", c->mark[i].label);
+        wr_str_add(out, "}");
+    }
+    wr_str_add(out, "]");
+}
+
+static void put_bands(const struct report_chart *c, struct wr_str *out)
+{
+    json_put_key(out, "bands");
+    wr_str_add(out, "[");
+    for (size_t i = 0; i < c->nbands; i++) {
+        json_put_comma(out);
+        wr_str_add(out, "{");
+        json_put_number(out, "x0", c->band[i].x0);
+        json_put_number(out, "x1", c->band[i].x1);
+        json_put_member(out, "label", c->band[i].label);
+        wr_str_add(out, "}");
+    }
+    wr_str_add(out, "]");
+}
+
+static void lines_json(const struct report_figure *f, struct wr_str *out)
+{
+    if (f->chart.open_means)
+        json_put_member(out, "open_means", f->chart.open_means);
+    if (f->chart.nmarks)
+        put_marks(&f->chart, out);
+    if (f->chart.nbands)
+        put_bands(&f->chart, out);
+    json_put_key(out, "series");
+    wr_str_add(out, "[");
+    for (size_t i = 0; i < f->chart.nseries; i++)
+        put_series(&f->chart.series[i], out);
+    wr_str_add(out, "]");
+}
+
+static void lines_csv(const struct report_figure *f, struct report_table *t)
+{
+    static const char *const columns[] = {"series", "x", "y", "low", "high"};
+
+    figure_head(t, columns, 5, 1);
+    for (size_t k = 0; k < f->chart.nseries; k++)
+        for (size_t i = 0; i < f->chart.series[k].n; i++) {
+            report_table_add(t, "%s", f->chart.series[k].name);
+            for (enum member m = OF_X; m < OF_OPEN; m++)
+                figure_number(t, member_of(&f->chart.series[k].point[i], m));
+        }
+}
+
+const struct figure_ops figure_lines = {lines_svg, lines_text, lines_json, lines_csv};

@@ -1,0 +1,35 @@
+/* figure_priv.h -- one row per kind of figure: how it is drawn, told and written. */
+#ifndef REPORT_FIGURE_PRIV_H
+#define REPORT_FIGURE_PRIV_H
+
+#include "base/mem.h"
+#include "json_priv.h"
+#include "report/figure.h"
+#include "report/table.h"
+
+struct figure_ops {
+    void (*svg)(const struct report_figure *f, bool whole, struct wr_str *out);
+    void (*text)(const struct report_figure *f, const struct report_text_style *style,
+                 struct wr_str *out);
+    void (*json)(const struct report_figure *f, struct wr_str *out); /* members of its own */
+    void (*csv)(const struct report_figure *f, struct report_table *t);
+};
+
+extern const struct figure_ops figure_lines, figure_boxes, figure_bars, figure_machine,
+    figure_matrix, figure_sequence;
+
+/* Names in the order in which they first come; each has a colour. */
+struct figure_names {
+    WR_VEC(const char *) v;
+};
+size_t figure_name(struct figure_names *names, const char *name); /* its number */
+
+void figure_head(struct report_table *t, const char *const *columns, size_t n, size_t nleft);
+/* A number as CSV has it: all that is known of it, or nothing. */
+void figure_number(struct report_table *t, double v);
+/* Into a terminal's line, in the colour k, if there are colours. */
+void figure_put(struct wr_str *out, const struct report_text_style *style, size_t k,
+                const char *text);
+unsigned figure_width(const struct report_text_style *style);
+
+#endif

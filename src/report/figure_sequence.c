@@ -1,0 +1,159 @@
+/* figure_sequence.c -- who did what when, and who told whom: time runs downwards.
+ *
+ *   client   server   disk
+ *     |        |       |
+ *     |------->|       |     a message, from lane to lane
+ *     |        █       |     what a lane does
+ *     |        |------>|
+ *
+ * Steps are drawn in equal distances, not to scale: they differ by powers of ten. Their times stand
+ * beside them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "figure_priv.h"
+#include "svg_priv.h"
+
+enum { ROW = 22, HEAD = 34, TIMES = 76, MOST_STEPS = 200 };
+
+static double lane_x(const struct report_sequence *q, int lane)
+{
+    double w = (SVG_WIDTH - TIMES - SVG_RIGHT) / fmax((double)q->nlanes, 1);
+
+    return TIMES + w * (lane + 0.5);
+}
+
+static void put_message(const struct report_sequence *q, const struct report_step *s, size_t k,
+                        double y, struct wr_str *out)
+{
+    double x0 = lane_x(q, s->lane), x1 = lane_x(q, s->to), d = x1 > x0 ? -7 : 7;
+
+    svg_group(k, out);
+    wr_str_addf(out,
+                "<path class=\"line\" fill=\"none\" stroke-width=\"1.5\" d=\"M%.1f %.1fH%.1fm%.1f "
+                "-4l%.1f 4l%.1f 4\"/></g>",
+                x0, y, x1, d, -d, d);
+    svg_text((x0 + x1) / 2, y - 3, "text-anchor=\"middle\" font-size=\"11\"", s->label, out);
+}
+
+static void put_work(const struct report_sequence *q, const struct report_step *s, size_t k,
+                     double y, struct wr_str *out)
+{
+    double x = lane_x(q, s->lane);
+
+    svg_group(k, out);
+    wr_str_addf(out,
+                "<rect class=\"fill\" stroke=\"none\" x=\"%.1f\" y=\"%.1f\" width=\"10\" "
+                "height=\"%d\"><title>",
+                x - 5, y - ROW / 2.0, ROW - 4);
+    report_escape(out, s->label);
+    wr_str_addf(out, ": %.6g to %.6g</title></rect></g>", s->t0, s->t1);
+    svg_text(x + 9, y + 2, "font-size=\"11\"", s->label, out);
+}
+
+static void sequence_svg(const struct report_figure *f, bool whole, struct wr_str *out)
+{
+    const struct report_sequence *q = &f->sequence;
+    struct figure_names classes = {0};
+    size_t n = q->nsteps < MOST_STEPS ? q->nsteps : MOST_STEPS;
+    double legend_top = svg_top(&f->chart, whole);
+
+    for (size_t i = 0; i < n; i++)
+        figure_name(&classes, q->step[i].cls);
+    double top = legend_top + svg_swatches(classes.v.v, classes.v.n, legend_top, NULL) + 8;
+    svg_begin(&f->chart, whole ? "chart" : f->id, whole, top + HEAD + ROW * ((double)n + 1), out);
+    svg_swatches(classes.v.v, classes.v.n, legend_top, out);
+    for (size_t i = 0; i < q->nlanes; i++) {
+        svg_text(lane_x(q, (int)i), top + 16, "text-anchor=\"middle\"", q->lane[i], out);
+        wr_str_addf(out,
+                    "<path class=\"grid\" fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv%.1f\"/>\n",
+                    svg_light(SVG_GRID), lane_x(q, (int)i), top + 22, HEAD - 22 + ROW * (double)n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct report_step *s = &q->step[i];
+        double y = top + HEAD + ROW * ((double)i + 0.5);
+        char time[32];
+
+        snprintf(time, sizeof time, "%.5g", s->t0);
+        svg_text(TIMES - 16, y + 3, "class=\"dim\" text-anchor=\"end\" font-size=\"11\"", time,
+                 out);
+        (s->to >= 0 && s->to != s->lane ? put_message
+                                        : put_work)(q, s, figure_name(&classes, s->cls), y, out);
+    }
+    svg_text(8, top + 16, "class=\"dim\"", f->chart.x.unit ? f->chart.x.unit : "", out);
+    svg_end(out);
+    wr_vec_fini(&classes.v);
+}
+
+static void sequence_text(const struct report_figure *f, const struct report_text_style *style,
+                          struct wr_str *out)
+{
+    const struct report_sequence *q = &f->sequence;
+    const char *arrow = style->ascii ? "->" : "→";
+
+    wr_str_addf(out, "%s\n", f->chart.title);
+    for (size_t i = 0; i < q->nsteps && i < 40; i++) {
+        const struct report_step *s = &q->step[i];
+
+        wr_str_addf(out, "%12.6g %s  %s", s->t0, f->chart.x.unit ? f->chart.x.unit : "",
+                    q->lane[s->lane]);
+        if (s->to >= 0 && s->to != s->lane)
+            wr_str_addf(out, " %s %s", arrow, q->lane[s->to]);
+        wr_str_addf(out, ": %s\n", s->label);
+    }
+    if (q->nsteps > 40)
+        wr_str_addf(out, "%12s ... %zu more\n", "", q->nsteps - 40);
+}
+
+static void sequence_json(const struct report_figure *f, struct wr_str *out)
+{
+    const struct report_sequence *q = &f->sequence;
+
+    json_put_key(out, "lanes");
+    wr_str_add(out, "[");
+    for (size_t i = 0; i < q->nlanes; i++) {
+        json_put_comma(out);
+        json_put_text(out, q->lane[i]);
+    }
+    wr_str_add(out, "]");
+    json_put_key(out, "steps");
+    wr_str_add(out, "[");
+    for (size_t i = 0; i < q->nsteps; i++) {
+        const struct report_step *s = &q->step[i];
+
+        json_put_comma(out);
+        wr_str_add(out, "{");
+        json_put_number(out, "t0", s->t0);
+        json_put_number(out, "t1", s->t1);
+        json_put_number(out, "lane", s->lane);
+        if (s->to >= 0)
+            json_put_number(out, "to", s->to);
+        json_put_member(out, "label", s->label);
+        json_put_member(out, "class", s->cls);
+        wr_str_add(out, "}");
+    }
+    wr_str_add(out, "]");
+}
+
+static void sequence_csv(const struct report_figure *f, struct report_table *t)
+{
+    static const char *const columns[] = {"t0", "t1", "lane", "to", "label", "class"};
+    const struct report_sequence *q = &f->sequence;
+
+    figure_head(t, columns, 6, 0);
+    for (size_t i = 0; i < q->nsteps; i++) {
+        const struct report_step *s = &q->step[i];
+
+        figure_number(t, s->t0);
+        figure_number(t, s->t1);
+        report_table_add(t, "%s", q->lane[s->lane]);
+        report_table_add(t, "%s", s->to >= 0 ? q->lane[s->to] : "");
+        report_table_add(t, "%s", s->label);
+        report_table_add(t, "%s", s->cls);
+    }
+}
+
+const struct figure_ops figure_sequence = {sequence_svg, sequence_text, sequence_json,
+                                           sequence_csv};

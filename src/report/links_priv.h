@@ -1,0 +1,29 @@
+/* links_priv.h -- the links of a run, by class: for how much of the time each was busy. */
+#ifndef REPORT_LINKS_PRIV_H
+#define REPORT_LINKS_PRIV_H
+
+#include "report/doc.h"
+
+struct links_class {
+    const char *name;
+    WR_VEC(double) busy, saturated; /* per cent, a number per link */
+};
+
+struct links_read {
+    WR_VEC(struct links_class) cls;
+};
+
+/* `where` is more of a condition, as " AND class = 'local'". */
+bool links_read(struct links_read *ret, struct run_reader *r, const char *where,
+                struct wr_arena *arena, struct wr_err *err);
+void links_fini(struct links_read *l);
+
+/* A curve per class, called by its name and the suffix, of at most `most` points. Puts the values
+ * in order. */
+void links_draw(struct report_section *s, struct links_read *l, const char *suffix, size_t most,
+                struct report_curves *busy, struct report_curves *saturated);
+/* Both pictures of them. */
+void links_figures(struct report_section *s, struct report_curves *busy,
+                   struct report_curves *saturated);
+
+#endif

@@ -1,0 +1,387 @@
+/* sec_boxes.c -- what ranks and messages of jobs took: within a run, over runs, over a study. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxes_priv.h"
+#include "stat/sample.h"
+
+const struct boxes_kind boxes_kinds[BOXES_OF] = {
+    [BOXES_MESSAGE] = {"latency", "Latency of messages", "message latency"},
+    [BOXES_COMM] = {"comm", "Time in communication, by rank", "communication"},
+    [BOXES_IO] = {"io", "Time in I/O, by rank", "I/O time"},
+};
+
+/* ---- reading ---- */
+
+struct ranks {
+    WR_VEC(double) v[2]; /* comm, io */
+};
+
+static bool take_rank(void *ctx, const struct run_rows *q)
+{
+    struct ranks *r = ctx;
+
+    for (int i = 0; i < 2; i++)
+        if (run_rows_type(q, i) != RUN_T_NULL)
+            wr_vec_push(&r->v[i], run_rows_real(q, i));
+    return true;
+}
+
+static struct report_box box_of(double *x, size_t n)
+{
+    struct report_box b = {.min = NAN};
+    double sum = 0, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += x[i];
+        most = fmax(most, x[i]);
+    }
+    if (!n || !(most > 0))
+        return b;
+    stat_sort(x, n);
+    return (struct report_box){.min = x[0],
+                               .q1 = stat_quantile(x, n, 0.25),
+                               .median = stat_quantile(x, n, 0.5),
+                               .q3 = stat_quantile(x, n, 0.75),
+                               .max = x[n - 1],
+                               .mean = sum / (double)n,
+                               .n = (double)n};
+}
+
+/* Quartiles are where a quarter, a half, ... of all messages is passed. */
+struct cells {
+    struct report_box b;
+    double below;
+};
+
+static bool take_cell(void *ctx, const struct run_rows *q)
+{
+    struct cells *c = ctx;
+    double mid = (run_rows_real(q, 0) + run_rows_real(q, 1)) / 2, n = run_rows_real(q, 2);
+    double *const at[] = {&c->b.q1, &c->b.median, &c->b.q3};
+
+    for (int i = 0; i < 3; i++)
+        if (c->below <= c->b.n * (i + 1) / 4 && c->below + n > c->b.n * (i + 1) / 4)
+            *at[i] = fmin(fmax(mid, c->b.min), c->b.max);
+    c->below += n;
+    return true;
+}
+
+static bool take_ends(void *ctx, const struct run_rows *q)
+{
+    struct cells *c = ctx;
+
+    c->b.n = run_rows_real(q, 0);
+    c->b.mean = run_rows_real(q, 1) / c->b.n;
+    c->b.min = run_rows_real(q, 2);
+    c->b.max = run_rows_real(q, 3);
+    return false;
+}
+
+#define OWN "app = CAST(?1 AS INTEGER) AND class IN ('message_point', 'message_collective')"
+
+bool boxes_read(struct report_box ret[BOXES_OF], struct run_reader *r, int64_t app,
+                struct wr_err *err)
+{
+    struct ranks ranks = {0};
+    struct cells c = {.b = {.n = 0}};
+    char arg[24];
+
+    snprintf(arg, sizeof arg, "%lld", (long long)app);
+    bool ok = report_each(r, "SELECT comm_ns, io_ns FROM rank_stat WHERE app = CAST(?1 AS INTEGER)",
+                          arg, take_rank, &ranks, err) &&
+              report_each(r,
+                          "SELECT sum(n), sum(n * mean_ns), min(min_ns), max(max_ns) FROM latency "
+                          "WHERE n > 0 AND " OWN,
+                          arg, take_ends, &c, err);
+    if (ok && c.b.n > 0)
+        ok = report_each(r,
+                         "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE " OWN
+                         " GROUP BY low_ns, high_ns ORDER BY low_ns",
+                         arg, take_cell, &c, err);
+    if (ok) {
+        ret[BOXES_MESSAGE] = c.b.n > 0 ? c.b : (struct report_box){.min = NAN};
+        ret[BOXES_COMM] = box_of(ranks.v[0].v, ranks.v[0].n);
+        ret[BOXES_IO] = box_of(ranks.v[1].v, ranks.v[1].n);
+    }
+    wr_vec_fini(&ranks.v[0]);
+    wr_vec_fini(&ranks.v[1]);
+    return ok;
+}
+
+struct causing {
+    struct boxes_causes *c;
+    struct wr_arena *arena;
+};
+
+static bool take_cause(void *ctx, const struct run_rows *q)
+{
+    struct causing *in = ctx;
+    const char *name = report_cause_words(run_rows_text(q, 0, NULL));
+
+    if (run_rows_real(q, 1) > 0)
+        wr_vec_push(&in->c->part, (struct report_part){.name = wr_arena_strdup(in->arena, name),
+                                                       .value = run_rows_real(q, 1)});
+    return true;
+}
+
+bool boxes_causes(struct boxes_causes *ret, struct run_reader *r, int64_t app,
+                  struct wr_arena *arena, struct wr_err *err)
+{
+    struct causing in = {ret, arena};
+    char arg[24];
+
+    if (run_info(r)->format_minor < 2) /* older files do not know causes */
+        return true;
+    snprintf(arg, sizeof arg, "%lld", (long long)app);
+    return report_each(r,
+                       "SELECT cause, sum(time_ns) / (SELECT ranks FROM app_stat a WHERE a.app = "
+                       "CAST(?1 AS INTEGER)) FROM cause_stat WHERE app = CAST(?1 AS INTEGER) GROUP "
+                       "BY cause ORDER BY cause",
+                       arg, take_cause, &in, err);
+}
+
+/* ---- drawing ---- */
+
+void boxes_figure(struct report_section *s, const char *id, const char *title, const char *label,
+                  const struct report_box *boxes, size_t n)
+{
+    struct report_box *b = wr_arena_alloc(s->arena, (n + 1) * sizeof *b);
+    const struct report_box *most = NULL;
+    double low = INFINITY, high = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        b[i] = boxes[i];
+        low = fmin(low, b[i].min > 0 ? b[i].min : low);
+        high = fmax(high, b[i].max);
+        most = !most || b[i].median > most->median ? &boxes[i] : most;
+    }
+    struct report_unit u = report_unit(high / 10);
+
+    for (size_t i = 0; i < n; i++) {
+        double *const v[] = {&b[i].min, &b[i].q1, &b[i].median, &b[i].q3, &b[i].max, &b[i].mean};
+
+        for (int k = 0; k < 6; k++)
+            *v[k] /= u.ns;
+    }
+    struct report_figure *f = report_add_figure(s, id, REPORT_BOXES);
+    f->box = b;
+    f->nboxes = n;
+    f->chart = (struct report_chart){
+        .title = title,
+        .desc = wr_arena_printf(s->arena,
+                                "The highest median is %.4g %s (%s%s%s). Whiskers reach from the "
+                                "least to the largest, boxes over the middle half, the bar is the "
+                                "median, the diamond the mean.",
+                                most->median / u.ns, u.name, most->group, *most->group ? ", " : "",
+                                most->name),
+        .y = {.label = label, .unit = u.name, .log = high > 100 * low, .zero = high <= 100 * low}};
+}
+
+/* ---- sections ---- */
+
+/* What is drawn of a job in a run: where it stands, and what it is called there. */
+struct entry {
+    const char *job, *group, *name;
+    struct report_box box[BOXES_OF];
+    struct report_bar bar;
+};
+
+typedef WR_VEC(struct entry) entry_list;
+
+static struct run_reader *reader_of(const struct report_inputs *in, const char *path)
+{
+    for (size_t i = 0; i < in->v.n; i++)
+        if (in->v.v[i].run && !strcmp(in->v.v[i].path, path))
+            return in->v.v[i].run;
+    return NULL;
+}
+
+/* Choices on the axes of workloads name what a job runs with; all others where it stands. */
+static void name_entry(struct entry *e, const struct report_inputs *in,
+                       const struct report_member *m, const bool *loads, struct wr_arena *arena)
+{
+    struct wr_str group = {0}, name = {0};
+
+    for (size_t i = 0; i < m->nchoices; i++) {
+        struct wr_str *to = loads[i] ? &name : &group;
+
+        wr_str_addf(to, "%s%s", to->n ? ", " : "", m->choice[i].label);
+    }
+    if (!m->nchoices)
+        wr_str_add(&name, report_short_name(arena, m->path));
+    e->group = wr_arena_strdup(arena, wr_str_get(&group));
+    e->name = in->study && m->njobs == 1 && name.n ? "alone"
+              : name.n                             ? wr_arena_strdup(arena, name.s)
+                                                   : "all";
+    wr_str_fini(&group);
+    wr_str_fini(&name);
+}
+
+typedef bool read_entry(struct entry *e, struct run_reader *r, int64_t app, struct wr_arena *arena,
+                        struct wr_err *err);
+
+static bool read_boxes(struct entry *e, struct run_reader *r, int64_t app, struct wr_arena *arena,
+                       struct wr_err *err)
+{
+    (void)arena;
+    return boxes_read(e->box, r, app, err);
+}
+
+static bool read_bar(struct entry *e, struct run_reader *r, int64_t app, struct wr_arena *arena,
+                     struct wr_err *err)
+{
+    struct boxes_causes c = {0};
+    bool ok = boxes_causes(&c, r, app, arena, err);
+    struct report_part *part = wr_arena_alloc(arena, (c.part.n + 1) * sizeof *part);
+
+    if (c.part.n)
+        memcpy(part, c.part.v, c.part.n * sizeof *part);
+    e->bar = (struct report_bar){e->name, e->group, part, c.part.n};
+    wr_vec_fini(&c.part);
+    return ok;
+}
+
+static bool read_entries(entry_list *list, const struct report_inputs *in, read_entry *fn,
+                         struct wr_arena *arena, struct wr_err *err)
+{
+    bool loads[REPORT_MOST_AXES], ok = true;
+
+    report_workload_axes(&in->runs, loads);
+    for (size_t i = 0; ok && i < in->runs.member.n; i++) {
+        const struct report_member *m = &in->runs.member.v[i];
+        struct run_reader *r = reader_of(in, m->path);
+
+        for (size_t j = 0; r && ok && j < m->njobs; j++) {
+            struct entry e = {.job = m->job[j].name};
+
+            name_entry(&e, in, m, loads, arena);
+            ok = fn(&e, r, m->job[j].app, arena, err);
+            wr_vec_push(list, e);
+        }
+    }
+    return ok;
+}
+
+static bool is_first_of_job(const entry_list *list, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(list->v[k].job, list->v[i].job))
+            return false;
+    return true;
+}
+
+/* By group, so that boxes and bars of one stand together; otherwise as they came. */
+static size_t gather(const entry_list *list, const char *job, size_t *ret)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        bool seen = strcmp(list->v[i].job, job) != 0;
+
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = !strcmp(list->v[k].job, job) && !strcmp(list->v[k].group, list->v[i].group);
+        for (size_t k = i; k < list->n && !seen; k++)
+            if (!strcmp(list->v[k].job, job) && !strcmp(list->v[k].group, list->v[i].group))
+                ret[n++] = k;
+    }
+    return n;
+}
+
+static void draw_job(struct report_section *s, const entry_list *list, const char *job,
+                     const size_t *of, size_t nof)
+{
+    struct report_box *b = wr_zalloc(nof + 1, sizeof *b);
+
+    for (enum boxes_of k = 0; k < BOXES_OF; k++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < nof; i++)
+            if (list->v[of[i]].box[k].n > 0) {
+                b[n] = list->v[of[i]].box[k];
+                b[n].name = list->v[of[i]].name;
+                b[n++].group = list->v[of[i]].group;
+            }
+        if (n)
+            boxes_figure(s, wr_arena_printf(s->arena, "%s-%s", boxes_kinds[k].id, job),
+                         wr_arena_printf(s->arena, "%s: %s", job, boxes_kinds[k].title),
+                         boxes_kinds[k].label, b, n);
+    }
+    free(b);
+}
+
+static void draw_bars(struct report_section *s, const entry_list *list, const char *job,
+                      const size_t *of, size_t nof)
+{
+    struct report_bar *bar = wr_arena_alloc(s->arena, (nof + 1) * sizeof *bar);
+    double most = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < nof; i++) {
+        double sum = 0;
+
+        bar[n] = list->v[of[i]].bar;
+        for (size_t k = 0; k < bar[n].nparts; k++)
+            sum += bar[n].part[k].value;
+        n += sum > 0;
+        most = fmax(most, sum);
+    }
+    struct report_unit u = report_unit(most / 10);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < bar[i].nparts; k++)
+            ((struct report_part *)bar[i].part)[k].value /= u.ns;
+    if (!n)
+        return;
+    struct report_figure *f = report_add_figure(s, job, REPORT_BARS);
+    f->bar = bar;
+    f->nbars = n;
+    f->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "%s: where the time of its mean rank goes", job),
+        .desc = wr_arena_printf(s->arena,
+                                "The time of %s's mean rank, divided over causes that add up to "
+                                "the whole.",
+                                job),
+        .x = {.label = "time", .unit = u.name, .zero = true}};
+}
+
+typedef void draw_entries(struct report_section *s, const entry_list *list, const char *job,
+                          const size_t *of, size_t nof);
+
+static bool make_by_job(const struct report_inputs *in, struct report_section *s, read_entry *read,
+                        draw_entries *draw, struct wr_err *err)
+{
+    entry_list list = {0};
+    bool ok = in->runs.member.n < 2 || read_entries(&list, in, read, s->arena, err);
+    size_t *of = wr_zalloc(list.n + 1, sizeof *of);
+
+    for (size_t i = 0; ok && i < list.n; i++)
+        if (is_first_of_job(&list, i))
+            draw(s, &list, list.v[i].job, of, gather(&list, list.v[i].job, of));
+    free(of);
+    wr_vec_fini(&list);
+    return ok;
+}
+
+static bool make_boxes(const struct report_inputs *in, size_t which, struct report_section *s,
+                       struct wr_err *err)
+{
+    (void)which;
+    s->says = "What the messages and the ranks of each job took, alone beside with others.";
+    return make_by_job(in, s, read_boxes, draw_job, err);
+}
+
+static bool make_causes(const struct report_inputs *in, size_t which, struct report_section *s,
+                        struct wr_err *err)
+{
+    (void)which;
+    s->says = "Why each job took as long as it did: its mean rank's time, divided over causes.";
+    return make_by_job(in, s, read_bar, draw_bars, err);
+}
+
+const struct report_maker report_boxes = {
+    .id = "boxes", .group = "study", .title = "Latency, communication and I/O", .make = make_boxes};
+const struct report_maker report_causes = {
+    .id = "causes", .group = "study", .title = "Where the time goes", .make = make_causes};

@@ -1,0 +1,121 @@
+/* sec_jobs.c -- the jobs of one run: what they took, and why. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxes_priv.h"
+
+struct job {
+    int64_t app;
+    const char *name;
+};
+
+struct jobs {
+    struct wr_arena *arena;
+    WR_VEC(struct job) v;
+};
+
+static bool take_job(void *ctx, const struct run_rows *q)
+{
+    struct jobs *j = ctx;
+
+    wr_vec_push(&j->v, (struct job){run_rows_int(q, 0),
+                                    wr_arena_strdup(j->arena, run_rows_text(q, 1, NULL))});
+    return j->v.n < 64;
+}
+
+static bool draw_boxes(struct report_section *s, struct run_reader *r, const struct jobs *jobs,
+                       struct wr_err *err)
+{
+    struct report_box(*all)[BOXES_OF] = wr_zalloc(jobs->v.n + 1, sizeof *all);
+    struct report_box *b = wr_zalloc(jobs->v.n + 1, sizeof *b);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < jobs->v.n; i++)
+        ok = boxes_read(all[i], r, jobs->v.v[i].app, err);
+    for (enum boxes_of k = 0; ok && k < BOXES_OF; k++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < jobs->v.n; i++)
+            if (all[i][k].n > 0) {
+                b[n] = all[i][k];
+                b[n].group = "";
+                b[n++].name = jobs->v.v[i].name;
+            }
+        if (n)
+            boxes_figure(s, boxes_kinds[k].id, boxes_kinds[k].title, boxes_kinds[k].label, b, n);
+    }
+    free(all);
+    free(b);
+    return ok;
+}
+
+static bool draw_causes(struct report_section *s, struct run_reader *r, const struct jobs *jobs,
+                        struct wr_err *err)
+{
+    struct report_bar *bar = wr_arena_alloc(s->arena, (jobs->v.n + 1) * sizeof *bar);
+    double most = 0;
+    size_t n = 0;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < jobs->v.n; i++) {
+        struct boxes_causes c = {0};
+        double sum = 0;
+
+        ok = boxes_causes(&c, r, jobs->v.v[i].app, s->arena, err);
+        struct report_part *part = wr_arena_alloc(s->arena, (c.part.n + 1) * sizeof *part);
+        for (size_t k = 0; k < c.part.n; k++) {
+            part[k] = c.part.v[k];
+            sum += part[k].value;
+        }
+        if (sum > 0)
+            bar[n++] = (struct report_bar){jobs->v.v[i].name, "", part, c.part.n};
+        most = fmax(most, sum);
+        wr_vec_fini(&c.part);
+    }
+    struct report_unit u = report_unit(most / 10);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < bar[i].nparts; k++)
+            ((struct report_part *)bar[i].part)[k].value /= u.ns;
+    if (!ok || !n)
+        return ok;
+    struct report_figure *f = report_add_figure(s, "causes", REPORT_BARS);
+    f->bar = bar;
+    f->nbars = n;
+    f->chart = (struct report_chart){
+        .title = "Where the time of each job's mean rank goes",
+        .desc = "The time of each job's mean rank, divided over causes that add up to the whole.",
+        .x = {.label = "time", .unit = u.name, .zero = true}};
+    return true;
+}
+
+static bool make_jobs(const struct report_inputs *in, size_t which, struct report_section *s,
+                      struct wr_err *err)
+{
+    struct run_reader *r = in->v.v[which].run;
+    struct jobs jobs = {.arena = s->arena};
+    bool ok =
+        report_each(r, "SELECT app, name FROM app_stat ORDER BY app", NULL, take_job, &jobs, err) &&
+        draw_causes(s, r, &jobs, err) && draw_boxes(s, r, &jobs, err);
+
+    if (ok && jobs.v.n)
+        ok = report_add_query(
+            s, "table", "The jobs, in ms; means over their ranks.", r,
+            "SELECT name, ranks, round(elapsed_ns / 1e6, 6) AS \"elapsed ms\","
+            " round(compute_mean_ns / 1e6, 6) AS \"compute ms\","
+            " round(comm_mean_ns / 1e6, 6) AS \"comm ms\", round(io_mean_ns / 1e6, 6) AS \"io ms\","
+            " msgs_sent, bytes_sent AS \"bytes_sent B\", bytes_read AS \"bytes_read B\","
+            " bytes_written AS \"bytes_written B\" FROM app_stat ORDER BY app",
+            NULL, err);
+    if (jobs.v.n)
+        s->says = wr_arena_printf(s->arena,
+                                  jobs.v.n == 1 ? "What the job %s took, rank by rank."
+                                                : "What %s and the other jobs took, rank by rank.",
+                                  jobs.v.v[0].name);
+    wr_vec_fini(&jobs.v);
+    return ok;
+}
+
+const struct report_maker report_jobs = {
+    .id = "jobs", .group = "run", .title = "Jobs", .each = true, .make = make_jobs};

@@ -1,0 +1,194 @@
+/* sec_slowdowns.c -- what sharing the machine cost each job, as compare.h finds it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc.h"
+
+static const enum report_measure shown[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO, REPORT_MESSAGE};
+enum { NSHOWN = sizeof shown / sizeof *shown };
+
+static void tabulate(struct report_section *s, const struct report_comparisons *list)
+{
+    static const char *const head[] = {"runs",           "job",   "what", "over", "alone ms",
+                                       "with others ms", "times", "from", "to",   "seeds"};
+    struct report_table *t = report_add_sheet(
+        s, "table",
+        "Means over ranks, and intervals of 95 %: over seeds, or over ranks where there is one "
+        "seed, which then say nothing about other seeds.",
+        10, 4);
+
+    for (size_t i = 0; i < t->ncols; i++)
+        report_table_add(t, "%s", head[i]);
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t k = 0; k < list->v.v[g].c.job.n * NSHOWN; k++) {
+            const struct report_compared *c = &list->v.v[g].c.job.v[k / NSHOWN];
+            const struct report_change *m = &c->change[shown[k % NSHOWN]];
+
+            if (isnan(m->ratio.mid))
+                continue;
+            report_table_add(t, "%s", list->v.v[g].group);
+            report_table_add(t, "%s", c->job);
+            report_table_add(t, "%s", report_measure_names[shown[k % NSHOWN]]);
+            report_table_add(t, "%s", report_over_names[m->over]);
+            report_table_number(t, m->base_ns / 1e6, 4);
+            report_table_number(t, m->with_ns / 1e6, 4);
+            report_table_number(t, m->ratio.mid, 4);
+            report_table_number(t, m->ratio.low, 4);
+            report_table_number(t, m->ratio.high, 4);
+            report_table_add(t, "%zu", c->pairs);
+        }
+    report_table_drop_empty(t);
+}
+
+static void add_words(struct report_section *s, const struct report_comparisons *list)
+{
+    struct report_table *t = report_add_sheet(s, "words", "The same in words.", 2, 2);
+
+    report_table_add(t, "runs");
+    report_table_add(t, "what happened, and why");
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t j = 0; j < list->v.v[g].c.job.n; j++) {
+            struct wr_str words = {0};
+
+            report_compare_words(&list->v.v[g].c.job.v[j], &words);
+            char *rest = words.s;
+            for (char *line; (line = strsep(&rest, "\n"));) {
+                if (!*line)
+                    continue;
+                report_table_add(t, "%s", list->v.v[g].group);
+                report_table_add(t, "%s", line);
+            }
+            wr_str_fini(&words);
+        }
+    report_table_drop_empty(t);
+}
+
+/* The job that lost most, in one sentence. */
+static const char *worst_words(struct report_section *s, const struct report_comparisons *list)
+{
+    const struct report_compared *worst = NULL;
+    const char *group = "";
+    size_t n = 0;
+
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t j = 0; j < list->v.v[g].c.job.n; j++) {
+            const struct report_compared *c = &list->v.v[g].c.job.v[j];
+            double r = c->change[REPORT_ELAPSED].ratio.mid;
+
+            n++;
+            if (isfinite(r) && (!worst || r > worst->change[REPORT_ELAPSED].ratio.mid)) {
+                worst = c;
+                group = list->v.v[g].group;
+            }
+        }
+    if (!worst)
+        return "The jobs that share the machine are in no run alone, so nothing is compared.";
+    const struct report_change *e = &worst->change[REPORT_ELAPSED];
+
+    return wr_arena_printf(s->arena,
+                           "Of %zu comparisons of a job with itself alone, %s%s%s is slowed most: "
+                           "it takes %.4g times as long (%.4g to %.4g with 95 %%).",
+                           n, worst->job, *group ? " in " : "", group, e->ratio.mid, e->ratio.low,
+                           e->ratio.high);
+}
+
+/* Slowdowns side by side, with their intervals: a group of marks per measure. */
+static void draw_ratios(struct report_section *s, const struct report_comparisons *list)
+{
+    static const enum report_measure drawn[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO};
+    struct report_curves curves = {0};
+    size_t at = 0;
+
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t j = 0; j < list->v.v[g].c.job.n; j++, at++)
+            for (size_t k = 0; k < 3; k++) {
+                const struct report_compared *c = &list->v.v[g].c.job.v[j];
+                const struct stat_interval *r = &c->change[drawn[k]].ratio;
+
+                if (isfinite(r->mid))
+                    wr_vec_push(&report_curve(s, &curves, report_measure_names[drawn[k]])->point,
+                                (struct report_point){(double)at + 1 + 0.15 * ((double)k - 1),
+                                                      r->mid, r->low, r->high, false});
+            }
+    size_t n = curves.v.n;
+    const struct report_series *series =
+        report_series(s, &curves, (struct report_series){.marks_only = true});
+    struct report_mark *one = wr_arena_alloc(s->arena, sizeof *one);
+
+    *one = (struct report_mark){.at = 1, .across = true, .label = "as alone"};
+    if (n)
+        report_add_figure(s, "times", REPORT_LINES)->chart = (struct report_chart){
+            .title = "How many times as long as alone",
+            .desc = "Each comparison of a job with itself alone, in the order of the table, with "
+                    "its interval.",
+            .x = {.label = "comparison", .min = 0, .max = (double)at + 1},
+            .y = {.label = "times as long", .zero = true},
+            .series = series,
+            .nseries = n,
+            .mark = one,
+            .nmarks = 1};
+}
+
+/* Slowdown of I/O against the number of others on a rank's server. */
+static void draw_crowds(struct report_section *s, const struct report_comparisons *list)
+{
+    struct report_curves curves = {0};
+
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t j = 0; j < list->v.v[g].c.job.n; j++) {
+            const struct report_compared *c = &list->v.v[g].c.job.v[j];
+            const char *group = list->v.v[g].group;
+
+            for (size_t i = 0; i < c->crowd.n; i++)
+                wr_vec_push(
+                    &report_curve(
+                         s, &curves,
+                         wr_arena_printf(s->arena, *group ? "%s, %s" : "%s", c->job, group))
+                         ->point,
+                    (struct report_point){.x = c->crowd.v[i].others,
+                                          .y = c->crowd.v[i].base_ns > 0
+                                                   ? c->crowd.v[i].with_ns / c->crowd.v[i].base_ns
+                                                   : NAN});
+        }
+    size_t n = curves.v.n;
+    const struct report_series *series = report_series(s, &curves, (struct report_series){0});
+
+    if (n)
+        report_add_figure(s, "crowds", REPORT_LINES)->chart = (struct report_chart){
+            .title = "Who shares the server",
+            .desc = "How many times as long the I/O of a job's ranks takes, by how many ranks of "
+                    "other jobs have their data on the same server.",
+            .x = {.label = "ranks of other jobs on the server", .zero = true},
+            .y = {.label = "I/O time, relative to alone", .zero = true},
+            .series = series,
+            .nseries = n};
+}
+
+static bool make_slowdowns(const struct report_inputs *in, size_t which, struct report_section *s,
+                           struct wr_err *err)
+{
+    struct report_comparisons own = {0};
+    const struct report_comparisons *list = in->compared;
+
+    (void)which;
+    if (!list) {
+        if (!in->study || !report_compare_study(&own, &in->runs, &in->runs, 1, err))
+            return !in->study;
+        list = &own;
+    }
+    if (list->v.n) {
+        s->says = worst_words(s, list);
+        draw_ratios(s, list);
+        draw_crowds(s, list);
+        tabulate(s, list);
+        add_words(s, list);
+    }
+    report_comparisons_close(&own);
+    return true;
+}
+
+const struct report_maker report_slowdowns = {.id = "slowdowns",
+                                              .group = "study",
+                                              .title = "What sharing the machine cost",
+                                              .make = make_slowdowns};

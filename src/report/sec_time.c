@@ -1,0 +1,307 @@
+/* sec_time.c -- metrics over time, one picture each.
+ *
+ * Of the entities that have a metric, those that say most are drawn: jobs, else the machine, else
+ * what there is. A few are drawn one by one; many (every router) as their mean and their largest.
+ *
+ * A run may hold a million slices, and a picture has few dots: slices are gathered into at most
+ * MOST_SLICES steps, flows as sums, levels as means. They are looked up by their key (time,
+ * series), so that what is not drawn is not read; that is why the tables and not the views are
+ * asked here.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/doc.h"
+
+enum { MAX_METRICS = 16, ONE_BY_ONE = 8, MOST_SLICES = 400, BY_KEY = 150000 };
+
+/* One picture: a metric of entities of one sort. */
+struct metric {
+    const char *name, *unit;
+    const char *title; /* the name in words */
+    const char *kind;  /* of entities: "app", "machine" */
+    double entities;
+    size_t first, n; /* its curves */
+};
+
+/* What was read of a curve: a step of the picture gathers several slices. */
+struct step {
+    double sum, most;
+    size_t n;
+};
+
+struct curve {
+    const char *name;
+    struct step *step;
+};
+
+struct time_read {
+    struct report_section *s;
+    struct run_reader *r;
+    struct metric metric[MAX_METRICS];
+    size_t nmetrics;
+    WR_VEC(struct curve) curve;
+    WR_VEC(uint32_t) of_series; /* curve + 1 of each series that is drawn */
+    double first_ps, slice_ps, step_ps;
+    size_t nsteps, nseries;
+    struct report_unit u;
+};
+
+static const char list_sql[] =
+    /* The sorts of entities in the order in which they are worth a picture. */
+    "WITH rated AS (SELECT metric, unit, entity, CASE WHEN instr(entity, ':') = 0 THEN entity"
+    " ELSE substr(entity, 1, instr(entity, ':') - 1) END AS kind FROM series),"
+    " ranked AS (SELECT metric, max(unit) AS unit, kind, count(*) AS n,"
+    " CASE kind WHEN 'app' THEN 0 WHEN 'machine' THEN 1 WHEN 'class' THEN 2 WHEN 'server' THEN 3"
+    " WHEN 'rank' THEN 8 WHEN 'thread' THEN 9 WHEN 'file' THEN 7 WHEN 'links' THEN 99 ELSE 5 END"
+    " AS place FROM rated GROUP BY metric, kind)"
+    " SELECT metric, unit, kind, n, replace(metric, '_', ' '), min(place) FROM ranked"
+    " WHERE place < 99 GROUP BY metric ORDER BY min(place), metric LIMIT 16";
+
+static bool list_metric(void *ctx, const struct run_rows *q)
+{
+    struct time_read *in = ctx;
+    struct wr_arena *a = in->s->arena;
+
+    in->metric[in->nmetrics++] = (struct metric){
+        .name = wr_arena_strdup(a, run_rows_text(q, 0, NULL)),
+        .unit = wr_arena_strdup(a, run_rows_text(q, 1, NULL)),
+        .kind = wr_arena_strdup(a, run_rows_text(q, 2, NULL)),
+        .entities = run_rows_real(q, 3),
+        .title = wr_arena_strdup(a, run_rows_text(q, 4, NULL)),
+    };
+    return in->nmetrics < MAX_METRICS;
+}
+
+/* What is called so is there at the slice's end, not moved during it. */
+static bool is_level(const char *metric)
+{
+    static const char *const levels[] = {"inflight", "waiting", "dirty_bytes", "packets_in_flight",
+                                         "messages_queued"};
+
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (!strcmp(levels[i], metric))
+            return true;
+    return false;
+}
+
+static bool is_many(const struct metric *m)
+{
+    return m->entities > ONE_BY_ONE;
+}
+
+/* The series of one metric; jobs are called what they are called. */
+static bool add_series(void *ctx, const struct run_rows *q)
+{
+    struct time_read *in = ctx;
+    struct metric *m = &in->metric[in->nmetrics - 1];
+    size_t id = (size_t)run_rows_int(q, 0);
+
+    if (id > 1u << 24)
+        return true;
+    while (in->of_series.n <= id)
+        wr_vec_push(&in->of_series, 0);
+    if (!m->n || !is_many(m)) {
+        wr_vec_push(
+            &in->curve,
+            (struct curve){.name = is_many(m)
+                                       ? "mean of all"
+                                       : wr_arena_strdup(in->s->arena, run_rows_text(q, 1, NULL))});
+        m->n++;
+    }
+    in->of_series.v[id] = (uint32_t)in->curve.n;
+    in->nseries++;
+    return true;
+}
+
+static bool take_slice(void *ctx, const struct run_rows *q)
+{
+    struct time_read *in = ctx;
+    size_t id = (size_t)run_rows_int(q, 0);
+    double at = ((double)run_rows_int(q, 1) - in->first_ps) / in->step_ps, v = run_rows_real(q, 2);
+    size_t i = at < 0 ? 0 : (size_t)at;
+
+    if (id >= in->of_series.n || !in->of_series.v[id] || isnan(v))
+        return true;
+    struct step *st =
+        &in->curve.v[in->of_series.v[id] - 1].step[i < in->nsteps ? i : in->nsteps - 1];
+    st->sum += v;
+    st->most = st->n ? fmax(st->most, v) : v;
+    st->n++;
+    return true;
+}
+
+static bool list_series(struct time_read *in, struct wr_err *err)
+{
+    static const char sql[] =
+        "SELECT fs.id, coalesce((SELECT name FROM app_stat WHERE 'app:' || app = e.text), e.text)"
+        " FROM fact_series fs JOIN dict e ON e.id = fs.entity JOIN dict m ON m.id = fs.metric"
+        " WHERE m.text = ?1 AND (e.text = ?2 OR substr(e.text, 1, length(?2) + 1) = ?2 || ':')";
+    size_t n = in->nmetrics;
+    bool ok = true, more;
+
+    for (in->nmetrics = 0; ok && in->nmetrics < n;) {
+        struct metric *m = &in->metric[in->nmetrics++];
+        const char *args[] = {m->name, m->kind};
+        struct run_rows *q;
+
+        m->first = in->curve.n;
+        ok = run_query(&q, in->r, sql, args, 2, err);
+        while (ok && (ok = run_rows_next(q, &more, err)) && more)
+            add_series(in, q);
+        run_rows_close(ok ? q : NULL);
+    }
+    return ok;
+}
+
+/* Slices are looked up by their key where few series are drawn, so that what is not drawn is not
+ * read; else all are read once. */
+static bool read_slices(struct time_read *in, double slices, struct wr_err *err)
+{
+    struct wr_str sql = {0};
+    bool by_key = slices * (double)in->nseries <= BY_KEY;
+
+    if (by_key) {
+        wr_str_add(&sql, "WITH RECURSIVE times(t) AS (SELECT min(t_ps) FROM fact_slice UNION ALL"
+                         " SELECT (SELECT min(t_ps) FROM fact_slice WHERE t_ps > times.t) FROM"
+                         " times WHERE times.t IS NOT NULL), chosen(id) AS (VALUES");
+        for (size_t id = 0, n = 0; id < in->of_series.n; id++)
+            if (in->of_series.v[id])
+                wr_str_addf(&sql, "%s(%zu)", n++ ? "," : "", id);
+        wr_str_add(&sql,
+                   ") SELECT f.series, f.t_ps, f.value FROM times CROSS JOIN chosen CROSS JOIN"
+                   " fact_slice f ON f.t_ps = times.t AND f.series = chosen.id");
+    } else {
+        wr_str_add(&sql, "SELECT series, t_ps, value FROM fact_slice");
+    }
+    bool ok = report_each(in->r, sql.s, NULL, take_slice, in, err);
+
+    wr_str_fini(&sql);
+    return ok;
+}
+
+/* Thousands of bytes as kB, MB, ...; other units keep their numbers. */
+static const char *si_prefix(double *scale, double top, const char *unit)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
+    size_t k = 0;
+
+    for (*scale = 1; *unit == 'B' && fabs(top) >= 1000 * *scale && k < 5; k++)
+        *scale *= 1000;
+    return prefix[k];
+}
+
+struct drawing {
+    struct report_point *p;
+    double top, top_at;
+    const char *top_who;
+};
+
+/* All steps from the first to the last; what was left out is zero. A slice holds until its end. */
+static struct report_series draw_curve(struct time_read *in, const struct metric *m, size_t k,
+                                       bool largest, struct drawing *d)
+{
+    const struct curve *c = &in->curve.v[k];
+    struct report_point *p = wr_arena_alloc(in->s->arena, (in->nsteps + 1) * sizeof *p);
+    bool rate = *m->unit == 'B' && !is_level(m->name);
+    double per = rate ? in->step_ps / 1e12 : in->step_ps / in->slice_ps;
+
+    for (size_t i = 0; i <= in->nsteps; i++) {
+        const struct step *st = &c->step[i < in->nsteps ? i : in->nsteps - 1];
+        double v = st->n ? st->sum / (double)st->n : 0;
+
+        if (largest)
+            v = st->most;
+        else if (!is_many(m) && !is_level(m->name))
+            v = st->sum / per;
+        if (rate && (largest || is_many(m)))
+            v /= in->slice_ps / 1e12;
+        p[i].x = (in->first_ps + in->step_ps * (double)i) / 1e3 / in->u.ns;
+        p[i].y = v;
+        if (v > d->top || !d->top_who) {
+            d->top = v;
+            d->top_at = p[i].x;
+            d->top_who = largest ? "one" : c->name;
+        }
+    }
+    return (struct report_series){.name = largest ? "largest" : c->name,
+                                  .point = p,
+                                  .n = in->nsteps + 1,
+                                  .line_only = true,
+                                  .steps = true};
+}
+
+static void draw_metric(struct time_read *in, const struct metric *m)
+{
+    size_t n = is_many(m) ? 2 : m->n;
+    struct report_series *series = wr_arena_alloc(in->s->arena, (n + 1) * sizeof *series);
+    struct drawing d = {.top = 0};
+    double scale;
+
+    for (size_t i = 0; i < n; i++)
+        series[i] = draw_curve(in, m, m->first + (is_many(m) ? 0 : i), is_many(m) && i == 1, &d);
+    const char *prefix = si_prefix(&scale, d.top, m->unit);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < series[i].n; j++)
+            ((struct report_point *)series[i].point)[j].y /= scale;
+    const char *unit = wr_arena_printf(in->s->arena, "%s%s%s", prefix, m->unit,
+                                       *m->unit == 'B' && !is_level(m->name) ? "/s" : "");
+    char *title = wr_arena_printf(in->s->arena, "%s over time", m->title);
+
+    report_add_figure(in->s, m->name, REPORT_LINES)->chart = (struct report_chart){
+        .title = title,
+        .desc = wr_arena_printf(in->s->arena, "%s: highest at %.4g %s, where %s reaches %.6g%s%s.",
+                                m->title, d.top_at, in->u.name, d.top_who, d.top / scale,
+                                *unit ? " " : "", unit),
+        .x = {.label = "time", .unit = in->u.name},
+        .y = {.label = m->title, .unit = unit, .zero = true},
+        .series = series,
+        .nseries = n};
+}
+
+static bool make_axis(struct time_read *in, double *ret_slices, struct wr_err *err)
+{
+    double first = 0, last = 0, dt = 0;
+    bool found;
+
+    if (!run_number(in->r, "SELECT min(t_ps) FROM fact_slice", &first, &found, err) ||
+        !run_number(in->r, "SELECT max(t_ps) FROM fact_slice", &last, &found, err) ||
+        !run_number(in->r, "SELECT min(dt_ns) * 1000 FROM series WHERE dt_ns > 0", &dt, &found,
+                    err))
+        return false;
+    dt = dt > 0 ? dt : 1e12;
+    double slices = fmax(1, ceil((last - first) / dt + 1));
+
+    in->first_ps = first;
+    in->slice_ps = dt;
+    in->step_ps = dt * ceil(slices / MOST_SLICES);
+    in->nsteps = (size_t)ceil(slices * dt / in->step_ps);
+    in->u = report_unit((last + dt) / 1e3);
+    *ret_slices = slices;
+    return true;
+}
+
+static bool make_time(const struct report_inputs *in, size_t which, struct report_section *s,
+                      struct wr_err *err)
+{
+    struct time_read t = {.s = s, .r = in->v.v[which].run};
+    double slices = 0;
+    bool ok = report_each(t.r, list_sql, NULL, list_metric, &t, err);
+
+    if (ok && t.nmetrics) {
+        ok = make_axis(&t, &slices, err) && list_series(&t, err);
+        for (size_t i = 0; i < t.curve.n; i++)
+            t.curve.v[i].step = wr_arena_alloc(s->arena, t.nsteps * sizeof(struct step));
+        ok = ok && read_slices(&t, slices, err);
+        for (size_t i = 0; ok && i < t.nmetrics; i++)
+            if (t.metric[i].n)
+                draw_metric(&t, &t.metric[i]);
+    }
+    wr_vec_fini(&t.curve);
+    wr_vec_fini(&t.of_series);
+    return ok;
+}
+
+const struct report_maker report_time = {
+    .id = "time", .group = "run", .title = "Over time", .each = true, .make = make_time};

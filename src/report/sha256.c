@@ -1,0 +1,94 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "sha256_priv.h"
+
+static const uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t turn(uint32_t x, unsigned n)
+{
+    return x >> n | x << (32 - n);
+}
+
+static void fill_schedule(uint32_t w[64], const uint8_t *block)
+{
+    for (unsigned i = 0; i < 16; i++)
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (unsigned i = 16; i < 64; i++) {
+        uint32_t a = turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t b = turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10;
+
+        w[i] = w[i - 16] + a + w[i - 7] + b;
+    }
+}
+
+static void take_block(uint32_t h[8], const uint8_t *block)
+{
+    uint32_t w[64], v[8];
+
+    fill_schedule(w, block);
+    memcpy(v, h, sizeof v);
+    for (unsigned i = 0; i < 64; i++) {
+        uint32_t s1 = turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25);
+        uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + round_constants[i] + w[i];
+        uint32_t s0 = turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22);
+        uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += t1;
+        v[0] = t1 + t2;
+    }
+    for (unsigned i = 0; i < 8; i++)
+        h[i] += v[i];
+}
+
+void report_sha256(const void *data, size_t n, uint8_t ret[32])
+{
+    uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    const uint8_t *p = data;
+    uint8_t last[128] = {0};
+    size_t rest = n % 64, padded = rest < 56 ? 64 : 128;
+
+    for (size_t i = 0; i + 64 <= n; i += 64)
+        take_block(h, p + i);
+    if (rest)
+        memcpy(last, p + n - rest, rest);
+    last[rest] = 0x80;
+    for (unsigned i = 0; i < 8; i++)
+        last[padded - 1 - i] = (uint8_t)((uint64_t)n * 8 >> (8 * i));
+    for (size_t i = 0; i < padded; i += 64)
+        take_block(h, last + i);
+    for (unsigned i = 0; i < 32; i++)
+        ret[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void report_base64(struct wr_str *out, const void *data, size_t n)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *p = data;
+    char four[4];
+
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t v = (uint32_t)p[i] << 16 | (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
+                     (i + 2 < n ? p[i + 2] : 0);
+
+        for (int k = 0; k < 4; k++)
+            four[k] = digit[v >> (18 - 6 * k) & 63];
+        if (i + 1 >= n)
+            four[2] = '=';
+        if (i + 2 >= n)
+            four[3] = '=';
+        wr_str_addn(out, four, 4);
+    }
+}

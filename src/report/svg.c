@@ -1,0 +1,244 @@
+#include "svg_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void report_escape(struct wr_str *out, const char *text)
+{
+    static const char *const entity[128] = {
+        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c < 128 && entity[c])
+            wr_str_add(out, entity[c]);
+        else if (c >= 32 || c == '\t' || c == '\n')
+            wr_str_addn(out, text, 1);
+        else
+            wr_str_add(out, "?"); /* XML has no other control characters */
+    }
+}
+
+/* After Okabe and Ito's palette; every line has a contrast of 3:1 or more. */
+static const struct {
+    const char *name, *light, *dark;
+} colours[SVG_COLOURS] = {
+    [SVG_BG] = {"bg", "#ffffff", "#14171a"},
+    [SVG_FG] = {"fg", "#1a1a1a", "#ececec"},
+    [SVG_DIM] = {"dim", "#555555", "#a8adb3"},
+    [SVG_GRID] = {"grid", "#e3e3e3", "#2e3338"},
+    [SVG_FIRST] = {"c0", "#0068a8", "#5ab8ee"},
+    [SVG_FIRST + 1] = {"c1", "#c44e00", "#f09a4a"},
+    [SVG_FIRST + 2] = {"c2", "#00805c", "#3fce9f"},
+    [SVG_FIRST + 3] = {"c3", "#a2428a", "#e08fca"},
+    [SVG_FIRST + 4] = {"c4", "#8a6a00", "#e8d44c"},
+    [SVG_FIRST + 5] = {"c5", "#4d4d4d", "#c4c4c4"},
+    [SVG_FIRST + 6] = {"c6", "#b2182b", "#ff8080"},
+    [SVG_FIRST + 7] = {"c7", "#6f51a1", "#b9a3ec"},
+    [SVG_FIRST + 8] = {"c8", "#4f7d00", "#a6d75b"},
+    [SVG_FIRST + 9] = {"c9", "#0b7a87", "#62d5e1"},
+    [SVG_FIRST + 10] = {"c10", "#94532f", "#dba387"},
+    [SVG_FIRST + 11] = {"c11", "#7f7f7f", "#9b9b9b"},
+};
+
+const char *svg_light(enum svg_colour c)
+{
+    return colours[c].light;
+}
+
+static void css_colours(struct wr_str *out, bool dark)
+{
+    for (size_t i = 0; i < SVG_COLOURS; i++)
+        wr_str_addf(out, "--%s:%s;", colours[i].name, dark ? colours[i].dark : colours[i].light);
+}
+
+void report_svg_css(struct wr_str *out)
+{
+    wr_str_add(out, ":root{color-scheme:light dark;");
+    css_colours(out, false);
+    wr_str_add(out, "}\n@media (prefers-color-scheme:dark){:root{");
+    css_colours(out, true);
+    wr_str_add(out, "}}\n"
+                    ".wc{font:13px system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
+                    ".wc .title{font-size:16px;font-weight:600}\n"
+                    "@supports (fill:var(--fg)){\n"
+                    ".wc .ground{fill:var(--bg)}\n"
+                    ".wc text{fill:var(--fg)}.wc .dim{fill:var(--dim)}\n"
+                    ".wc .grid{stroke:var(--grid)}.wc .axis{stroke:var(--dim)}\n"
+                    ".wc .line,.wc .bar,.wc .mark{stroke:var(--c)}\n"
+                    ".wc .mark,.wc .fill{fill:var(--c)}.wc .open{fill:var(--bg)}\n"
+                    ".wc .guide{--c:var(--dim)}\n");
+    for (int i = 0; i < SVG_AREAS; i++)
+        wr_str_addf(out, ".wc .s%d{--c:var(--c%d)}", i, i);
+    wr_str_add(out, "\n}\n");
+}
+
+double svg_x(const struct svg_frame *f, double at)
+{
+    return f->x + fmin(fmax(at, -20), 20) * f->w;
+}
+
+double svg_y(const struct svg_frame *f, double at)
+{
+    return f->y + (1 - fmin(fmax(at, -20), 20)) * f->h;
+}
+
+void svg_group_named(const char *class, enum svg_colour colour, struct wr_str *out)
+{
+    wr_str_addf(out, "<g class=\"%s\" fill=\"%s\" stroke=\"%s\">", class, svg_light(colour),
+                svg_light(colour));
+}
+
+void svg_group(size_t k, struct wr_str *out)
+{
+    char class[16];
+
+    snprintf(class, sizeof class, "s%zu", k % SVG_AREAS);
+    svg_group_named(class, (enum svg_colour)(SVG_FIRST + k % SVG_AREAS), out);
+}
+
+void svg_text(double x, double y, const char *attributes, const char *text, struct wr_str *out)
+{
+    wr_str_addf(out, "<text x=\"%.1f\" y=\"%.1f\"%s%s>", x, y, *attributes ? " " : "", attributes);
+    report_escape(out, text);
+    wr_str_add(out, "</text>\n");
+}
+
+void report_axis_label(const struct report_axis *a, struct wr_str *out)
+{
+    bool unit = a->unit && *a->unit;
+
+    wr_str_addf(out, "%s%s%s", a->label ? a->label : "", unit ? ", " : "", unit ? a->unit : "");
+}
+
+static void axis_name(const struct report_axis *a, double x, double y, const char *attributes,
+                      struct wr_str *out)
+{
+    struct wr_str label = {0};
+
+    report_axis_label(a, &label);
+    svg_text(x, y, attributes, wr_str_get(&label), out);
+    wr_str_fini(&label);
+}
+
+void svg_axis_x(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out)
+{
+    char label[32];
+
+    wr_str_addf(out, "<g class=\"grid\" fill=\"none\" stroke=\"%s\">", svg_light(SVG_GRID));
+    for (size_t i = 0; i < f->sx.nticks; i++)
+        wr_str_addf(out, "<path d=\"M%.1f %.1fv%.1f\"/>", svg_x(f, scale_at(&f->sx, f->sx.tick[i])),
+                    f->y, f->h + 4);
+    wr_str_addf(out, "</g>\n<g fill=\"%s\" text-anchor=\"middle\">", svg_light(SVG_DIM));
+    for (size_t i = 0; i < f->sx.nticks; i++) {
+        scale_label(&f->sx, f->sx.tick[i], label, sizeof label);
+        wr_str_addf(out, "<text class=\"dim\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+                    svg_x(f, scale_at(&f->sx, f->sx.tick[i])), f->y + f->h + 19, label);
+    }
+    wr_str_add(out, "</g>\n");
+    axis_name(a, f->x + f->w / 2, f->y + f->h + 40, "text-anchor=\"middle\"", out);
+}
+
+void svg_axis_y(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out)
+{
+    char label[32];
+
+    wr_str_addf(out, "<g class=\"grid\" fill=\"none\" stroke=\"%s\">", svg_light(SVG_GRID));
+    for (size_t i = 0; i < f->sy.nticks; i++)
+        wr_str_addf(out, "<path d=\"M%.1f %.1fh%.1f\"/>", f->x - 4,
+                    svg_y(f, scale_at(&f->sy, f->sy.tick[i])), f->w + 4);
+    wr_str_addf(out, "</g>\n<g fill=\"%s\" text-anchor=\"end\">", svg_light(SVG_DIM));
+    for (size_t i = 0; i < f->sy.nticks; i++) {
+        scale_label(&f->sy, f->sy.tick[i], label, sizeof label);
+        wr_str_addf(out, "<text class=\"dim\" x=\"%.1f\" y=\"%.1f\">%s</text>", f->x - 8,
+                    svg_y(f, scale_at(&f->sy, f->sy.tick[i])) + 4, label);
+    }
+    wr_str_add(out, "</g>\n");
+    axis_name(a, 8, f->y - 14, "", out);
+}
+
+void svg_axis_line(const struct svg_frame *f, struct wr_str *out)
+{
+    wr_str_addf(out,
+                "<path class=\"axis\" fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv%.1fh%.1f\"/>\n",
+                svg_light(SVG_DIM), f->x, f->y, f->h, f->w);
+}
+
+double svg_top(const struct report_chart *c, bool whole)
+{
+    return whole && c->title ? 36 : 4;
+}
+
+void svg_begin(const struct report_chart *c, const char *id, bool whole, double height,
+               struct wr_str *out)
+{
+    wr_str_addf(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wc\" viewBox=\"0 0 %d %.0f\" "
+                "font-family=\"sans-serif\" font-size=\"13\" fill=\"%s\"",
+                SVG_WIDTH, height, svg_light(SVG_FG));
+    if (whole)
+        wr_str_addf(out, " width=\"%d\" height=\"%.0f\"", SVG_WIDTH, height);
+    wr_str_addf(out, " role=\"img\" aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">",
+                id, id, id);
+    report_escape(out, c->title ? c->title : "");
+    wr_str_addf(out, "</title>\n<desc id=\"%s-desc\">", id);
+    report_escape(out, c->desc ? c->desc : "");
+    wr_str_add(out, "</desc>\n");
+    if (!whole)
+        return;
+    wr_str_add(out, "<style>\n");
+    report_svg_css(out);
+    wr_str_addf(out,
+                "</style>\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
+                svg_light(SVG_BG));
+    if (c->title)
+        svg_text(12, 26, "class=\"title\" font-size=\"16\"", c->title, out);
+}
+
+void svg_end(struct wr_str *out)
+{
+    wr_str_add(out, "</svg>\n");
+}
+
+/* Letters as they are seen: bytes that do not continue a character. */
+double svg_text_width(const char *text)
+{
+    double n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return 7.4 * n;
+}
+
+void svg_entry_next(struct svg_entry *e, double width)
+{
+    if (e->x > 12 && e->x + width > SVG_WIDTH - SVG_RIGHT) {
+        e->x = 12;
+        e->y += SVG_LINE;
+    }
+}
+
+double svg_swatches(const char *const *names, size_t n, double top, struct wr_str *out)
+{
+    struct svg_entry e = {12, top + 14};
+
+    if (!n)
+        return 0;
+    for (size_t k = 0; k < n; k++) {
+        double width = 34 + svg_text_width(names[k]);
+
+        svg_entry_next(&e, width);
+        if (out) {
+            svg_group(k, out);
+            wr_str_addf(out,
+                        "<rect class=\"fill\" stroke=\"none\" x=\"%.1f\" y=\"%.1f\" width=\"12\" "
+                        "height=\"12\"/></g>",
+                        e.x, e.y - 11);
+            svg_text(e.x + 17, e.y, "", names[k], out);
+        }
+        e.x += width;
+    }
+    return e.y + 8 - top;
+}

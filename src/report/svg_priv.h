@@ -1,0 +1,61 @@
+/* svg_priv.h -- what all pictures in SVG share: colours, head, axes, legends.
+ *
+ * Every shape says its colours and widths for light ground as attributes, which every
+ * viewer understands. Where style sheets know variables, these take their place: one
+ * set for light ground and one for dark.
+ */
+#ifndef REPORT_SVG_PRIV_H
+#define REPORT_SVG_PRIV_H
+
+#include "scale_priv.h"
+
+enum svg_colour { SVG_BG, SVG_FG, SVG_DIM, SVG_GRID, SVG_FIRST, SVG_COLOURS = SVG_FIRST + 12 };
+
+/* Curves take the first six, which have dashes besides; areas take all twelve. */
+enum {
+    SVG_CURVES = 6,
+    SVG_AREAS = SVG_COLOURS - SVG_FIRST,
+    SVG_WIDTH = 720,
+    SVG_LEFT = 64,
+    SVG_RIGHT = 24,
+    SVG_LINE = 20,
+};
+
+const char *svg_light(enum svg_colour c); /* as an attribute says it */
+
+struct svg_frame {
+    double x, y, w, h; /* of the plot, in the picture's units; y at its top */
+    const char *id;
+    struct scale sx, sy;
+};
+
+double svg_x(const struct svg_frame *f, double at); /* at: 0 left, 1 right */
+double svg_y(const struct svg_frame *f, double at); /* at: 0 below, 1 above */
+
+/* Where the picture begins, below the title that only a file of its own has. */
+double svg_top(const struct report_chart *c, bool whole);
+void svg_begin(const struct report_chart *c, const char *id, bool whole, double height,
+               struct wr_str *out);
+void svg_end(struct wr_str *out);
+
+/* Opens the group that gives its shapes the colour k, in turn. */
+void svg_group(size_t k, struct wr_str *out);
+void svg_group_named(const char *class, enum svg_colour colour, struct wr_str *out);
+
+void svg_axis_x(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out);
+void svg_axis_y(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out);
+void svg_axis_line(const struct svg_frame *f, struct wr_str *out);
+void svg_text(double x, double y, const char *attributes, const char *text, struct wr_str *out);
+
+/* The place of the next entry of a legend; rows begin at the left. */
+struct svg_entry {
+    double x, y;
+};
+double svg_text_width(const char *text);
+void svg_entry_next(struct svg_entry *e, double width);
+
+/* Squares in the colours 0, 1, ... with their names, from `top`; the height used. With no `out`,
+ * only measures. */
+double svg_swatches(const char *const *names, size_t n, double top, struct wr_str *out);
+
+#endif
