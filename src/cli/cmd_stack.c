@@ -5,6 +5,7 @@
 
 static const struct cli_verb *const subs[] = {&cli_stack_run,
                                               &cli_stack_trace,
+                                              &cli_stack_step,
                                               &cli_stack_calibrate,
                                               &cli_stack_validate,
                                               &cli_stack_check,

@@ -81,8 +81,8 @@ struct stack_node_name stack_node_name(const struct stack_trace *t, uint32_t nod
     return name;
 }
 
-static void text_visit(const struct stack_trace *t, const struct stack_visit *v, uint64_t t0,
-                       FILE *out)
+void stack_draw_visit(const struct stack_trace *t, const struct stack_visit *v, uint64_t t0,
+                      FILE *out)
 {
     const struct stack_machine *m = &t->fs->machine.v[t->fs->state.v[v->state].machine];
 
@@ -97,6 +97,18 @@ static void text_visit(const struct stack_trace *t, const struct stack_visit *v,
     fputc('\n', out);
 }
 
+void stack_draw_sent(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0,
+                     FILE *out)
+{
+    fprintf(out, "%12.3f  %-9s  -> %s: %s%s, %" PRIu64 " B\n", (double)(s->t_ns - t0) * 1e-3,
+            stack_node_name(t, s->from).s, stack_node_name(t, s->to).s,
+            t->fs->message.v[s->message].name,
+            s->data     ? " data"
+            : s->answer ? " answer"
+                        : "",
+            s->bytes);
+}
+
 void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
 {
     size_t n;
@@ -105,18 +117,10 @@ void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
     fprintf(out, "%12s  (all times in us)\n", "time");
     for (size_t i = 0; i < n; i++) {
         if (!l[i].sent) {
-            text_visit(t, &t->visit.v[l[i].at], l[0].t_ns, out);
+            stack_draw_visit(t, &t->visit.v[l[i].at], l[0].t_ns, out);
             continue;
         }
-        const struct stack_sent *s = &t->sent.v[l[i].at];
-
-        fprintf(out, "%12.3f  %-9s  -> %s: %s%s, %" PRIu64 " B\n",
-                (double)(s->t_ns - l[0].t_ns) * 1e-3, stack_node_name(t, s->from).s,
-                stack_node_name(t, s->to).s, t->fs->message.v[s->message].name,
-                s->data     ? " data"
-                : s->answer ? " answer"
-                            : "",
-                s->bytes);
+        stack_draw_sent(t, &t->sent.v[l[i].at], l[0].t_ns, out);
     }
     free(l);
 }

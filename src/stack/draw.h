@@ -17,6 +17,11 @@ struct stack_node_name {
 };
 struct stack_node_name stack_node_name(const struct stack_trace *t, uint32_t node);
 
+/* One line each; times are told from `t0_ns` on. */
+void stack_draw_visit(const struct stack_trace *t, const struct stack_visit *v, uint64_t t0_ns,
+                      FILE *out);
+void stack_draw_sent(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0_ns,
+                     FILE *out);
 /* Visits and messages in the order of time. */
 void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out);
 /* A sequence diagram: a line down for each node, an arrow for each message. */

@@ -558,8 +558,10 @@ static uint64_t walk(struct stack_engine *e, uint32_t h, bool ended, uint64_t t)
             e->stuck = a->state;
         if ((went == WAITS && child == WR_NIL) || e->stuck != STACK_NONE)
             return t;
-        if (went == WAITS)
+        if (went == WAITS) {
             h = child;
+            e->node[a->node].running = child;
+        }
         if (went != ENDED)
             continue;
         h = finish(e, a, t);
@@ -849,6 +851,11 @@ struct stack_sum stack_engine_function(const struct stack_engine *e, const struc
         sum.exec_ns += f->waits ? s->wait_ns : s->exec_ns;
     }
     return sum;
+}
+
+uint32_t stack_engine_nodes(const struct stack_engine *e)
+{
+    return e->clients + e->servers;
 }
 
 void stack_engine_look(const struct stack_engine *e, uint32_t node, struct stack_look *ret)

@@ -152,6 +152,8 @@ struct stack_look {
 struct stack_sum stack_engine_function(const struct stack_engine *e,
                                        const struct stack_function *f);
 
+/* Clients and servers together. */
+uint32_t stack_engine_nodes(const struct stack_engine *e);
 void stack_engine_look(const struct stack_engine *e, uint32_t node, struct stack_look *ret);
 
 #endif

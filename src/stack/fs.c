@@ -748,3 +748,18 @@ uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t le
     }
     return STACK_NONE;
 }
+
+struct stack_text stack_like_state(const struct stack_fs *fs, const char *name)
+{
+    struct stack_text *all = wr_zalloc(fs->state.n + 1, sizeof *all), best = {""};
+    struct wr_nearest near = {.want = name};
+
+    for (size_t i = 0; i < fs->state.n; i++) {
+        all[i] = stack_state_text(fs, (uint16_t)i);
+        wr_nearest_try(&near, all[i].s);
+    }
+    if (near.best)
+        snprintf(best.s, sizeof best.s, "%s", near.best);
+    free(all);
+    return best;
+}

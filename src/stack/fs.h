@@ -297,6 +297,9 @@ uint16_t stack_find_function(const struct stack_fs *fs, const char *name);
 /* STACK_NONE when there is none; `name` as stack_state_text gives it. */
 uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t len);
 
+/* The state whose name is most like this one; empty: none is. */
+struct stack_text stack_like_state(const struct stack_fs *fs, const char *name);
+
 /* Everything that is wrong with the machines, each told once with its place. Returns how many.
  * Opening a file system refuses it at the first. */
 typedef void stack_tell(void *ctx, const char *text);

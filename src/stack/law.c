@@ -275,20 +275,12 @@ static bool bind(struct stack_laws *l, const struct stack_fs *fs, const struct l
         m = stack_find_machine(fs, machine);
     }
     if (state == STACK_NONE && m == STACK_NONE) {
-        struct wr_nearest near = {.want = name};
-        char best[160] = "";
+        struct stack_text best = stack_like_state(fs, name);
 
-        for (size_t i = 0; i < fs->state.n; i++) {
-            struct stack_text text = stack_state_text(fs, (uint16_t)i);
-
-            near.best = NULL;
-            wr_nearest_try(&near, text.s);
-            if (near.best)
-                snprintf(best, sizeof best, "%s", text.s);
-        }
-        return conf_fail(
-            l->conf, t, err, "%s has no state \"%s\"; %s%s%s", fs->name, wr_text_clip(name).s,
-            *best ? "did you mean " : "`weir stack show` lists them", best, *best ? "?" : "");
+        return conf_fail(l->conf, t, err, "%s has no state \"%s\"; %s%s%s", fs->name,
+                         wr_text_clip(name).s,
+                         *best.s ? "did you mean " : "`weir stack run --by state` lists them",
+                         best.s, *best.s ? "?" : "");
     }
     return bind_state(l, t, state, m, writes, err);
 }
