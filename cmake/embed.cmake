@@ -9,6 +9,7 @@ function(weir_embed inc)
     file(READ ${file} text)
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")
+    string(REPLACE "?" "\\?" text "${text}") # "??(" would be a trigraph
     string(REPLACE "\n" "\\n\"\n\"" text "${text}")
     string(APPEND rows "{\"${leaf}\",\n\"${text}\"},\n")
   endforeach()

@@ -47,6 +47,9 @@ weir_library(hwloc hwloc "which NIC is near to which processor")
 weir_library(libfabric libfabric "RPC over networks")
 weir_library(liburing liburing "storage behind RPC servers")
 
+# What shows runs in a browser.
+weir_library(libmicrohttpd libmicrohttpd "weir serve")
+
 # Opened at run time by who asks for it; here it is only said whether it is there.
 find_library(PAPI papi)
 if(PAPI)

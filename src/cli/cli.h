@@ -50,6 +50,7 @@
     X(dev) \
     X(list) \
     X(report) \
+    X(serve) \
     X(state) \
     X(stack) \
     X(profile) \

@@ -8,6 +8,7 @@
 #include "report/compare.h"
 #include "report/doc.h"
 #include "report/report.h"
+#include "report/web/bundle.h"
 
 struct compare_opts {
     const char *out;
@@ -304,7 +305,7 @@ static bool write_page(const struct report_comparisons *list, const struct cli_c
 
     if (ok) {
         doc.title = "What sharing the machine cost each job";
-        report_doc_page(&doc, NULL, &page);
+        report_doc_page(&doc, web_bundle(), &page);
         ok = report_write(o->out, &page, err);
         report_doc_close(&doc);
     }

@@ -6,6 +6,7 @@
 #include "cli/style.h"
 #include "report/report.h"
 #include "report/sections/sections.h"
+#include "report/web/bundle.h"
 
 struct report_opts {
     const char *out, *picture, *section;
@@ -106,7 +107,7 @@ static bool write_doc(const struct cli_call *call, const struct report_doc *d, s
 
     switch (format_of(o)) {
     case FORMAT_HTML:
-        report_doc_page(d, NULL, text);
+        report_doc_page(d, web_bundle(), text);
         return true;
     case FORMAT_JSON:
         report_doc_json(d, text);

@@ -12,11 +12,12 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "report/compare.h"
 #include "report/figure.h"
 #include "report/runs.h"
 #include "report/table.h"
 #include "run/reader.h"
+
+struct report_comparisons; /* compare.h */
 
 struct report_input {
     const char *path, *name; /* the name has neither folders nor ending */

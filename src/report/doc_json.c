@@ -6,7 +6,7 @@
 
 #include "base/version.h"
 #include "doc_priv.h"
-#include "json_priv.h"
+#include "report/json.h"
 
 void doc_warnings(const struct report_doc *d, doc_warn *fn, void *ctx)
 {
@@ -37,8 +37,8 @@ void doc_warnings(const struct report_doc *d, doc_warn *fn, void *ctx)
 
 static void put_warning(void *ctx, const char *text)
 {
-    json_put_comma(ctx);
-    json_put_text(ctx, text);
+    report_json_comma(ctx);
+    report_json_text(ctx, text);
 }
 
 static void put_run(const struct report_input *in, size_t id, struct wr_str *out)
@@ -46,25 +46,25 @@ static void put_run(const struct report_input *in, size_t id, struct wr_str *out
     const struct run_info *info = in->run ? run_info(in->run) : NULL;
     char seed[24] = "";
 
-    json_put_comma(out);
+    report_json_comma(out);
     wr_str_add(out, "{");
-    json_put_number(out, "id", (double)id);
-    json_put_member(out, "name", in->name);
-    json_put_member(out, "path", in->path);
-    json_put_member(out, "title", in->title);
-    json_put_member(out, "kind", info ? info->kind : "points");
-    json_put_member(out, "status", info ? run_status_name(info->status) : "complete");
-    json_put_key(out, "complete");
+    report_json_number(out, "id", (double)id);
+    report_json_member(out, "name", in->name);
+    report_json_member(out, "path", in->path);
+    report_json_member(out, "title", in->title);
+    report_json_member(out, "kind", info ? info->kind : "points");
+    report_json_member(out, "status", info ? run_status_name(info->status) : "complete");
+    report_json_key(out, "complete");
     wr_str_add(out, !info || info->status == RUN_COMPLETE ? "true" : "false");
-    json_put_key(out, "facts");
+    report_json_key(out, "facts");
     wr_str_add(out, "{");
     if (info) {
         snprintf(seed, sizeof seed, "%llu", (unsigned long long)info->seed);
-        json_put_member(out, "weir", info->weir_version);
-        json_put_member(out, "seed", seed);
-        json_put_member(out, "started", info->started);
-        json_put_member(out, "host", info->host);
-        json_put_member(out, "command", info->command);
+        report_json_member(out, "weir", info->weir_version);
+        report_json_member(out, "seed", seed);
+        report_json_member(out, "started", info->started);
+        report_json_member(out, "host", info->host);
+        report_json_member(out, "command", info->command);
     }
     wr_str_add(out, "}}");
 }
@@ -73,13 +73,13 @@ static void put_cell(const char *cell, bool words, struct wr_str *out)
 {
     char *end = NULL;
 
-    json_put_comma(out);
+    report_json_comma(out);
     if (!words && !*cell)
         wr_str_add(out, "null");
     else if (!words && isfinite(strtod(cell, &end)) && !*end && *cell != '+' && *cell != '.')
         wr_str_add(out, cell);
     else
-        json_put_text(out, cell);
+        report_json_text(out, cell);
 }
 
 /* A column is of numbers if all that stands in it is. */
@@ -102,33 +102,33 @@ static void put_sheet(const struct report_sheet *s, struct wr_str *out)
     const struct report_table *t = &s->table;
     bool *words = wr_zalloc(t->ncols + 1, sizeof *words);
 
-    json_put_comma(out);
+    report_json_comma(out);
     wr_str_add(out, "{");
-    json_put_member(out, "id", s->id);
-    json_put_member(out, "title", s->title);
-    json_put_key(out, "columns");
+    report_json_member(out, "id", s->id);
+    report_json_member(out, "title", s->title);
+    report_json_key(out, "columns");
     wr_str_add(out, "[");
     for (size_t c = 0; c < t->ncols; c++) {
         struct wr_str name = {0};
         const char *unit = report_table_unit(t, c, &name);
 
         words[c] = column_is_words(t, c);
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_member(out, "name", wr_str_get(&name));
-        json_put_member(out, "unit", unit);
-        json_put_member(out, "kind", words[c] ? "text" : "number");
+        report_json_member(out, "name", wr_str_get(&name));
+        report_json_member(out, "unit", unit);
+        report_json_member(out, "kind", words[c] ? "text" : "number");
         wr_str_add(out, "}");
         wr_str_fini(&name);
     }
     wr_str_add(out, "]");
-    json_put_key(out, "rows");
+    report_json_key(out, "rows");
     wr_str_add(out, "[");
     for (size_t i = t->ncols; i < t->cell.n; i++) {
         size_t c = i % t->ncols;
 
         if (!c) {
-            json_put_comma(out);
+            report_json_comma(out);
             wr_str_add(out, "[");
         }
         put_cell(t->cell.v[i], words[c], out);
@@ -141,20 +141,20 @@ static void put_sheet(const struct report_sheet *s, struct wr_str *out)
 
 static void put_section(const struct report_section *s, struct wr_str *out)
 {
-    json_put_comma(out);
+    report_json_comma(out);
     wr_str_add(out, "\n{");
-    json_put_member(out, "id", s->id);
-    json_put_member(out, "group", s->group);
-    json_put_member(out, "title", s->title);
-    json_put_member(out, "says", s->says);
-    json_put_key(out, "figures");
+    report_json_member(out, "id", s->id);
+    report_json_member(out, "group", s->group);
+    report_json_member(out, "title", s->title);
+    report_json_member(out, "says", s->says);
+    report_json_key(out, "figures");
     wr_str_add(out, "[");
     for (size_t i = 0; i < s->figure.n; i++) {
-        json_put_comma(out);
+        report_json_comma(out);
         report_figure_json(&s->figure.v[i], out);
     }
     wr_str_add(out, "]");
-    json_put_key(out, "tables");
+    report_json_key(out, "tables");
     wr_str_add(out, "[");
     for (size_t i = 0; i < s->sheet.n; i++)
         put_sheet(&s->sheet.v[i], out);
@@ -164,19 +164,19 @@ static void put_section(const struct report_section *s, struct wr_str *out)
 void report_doc_json(const struct report_doc *d, struct wr_str *out)
 {
     wr_str_add(out, "{\"weir_report\":1");
-    json_put_member(out, "title", d->title);
-    json_put_key(out, "made_by");
+    report_json_member(out, "title", d->title);
+    report_json_key(out, "made_by");
     wr_str_addf(out, "\"weir %s\"", wr_version_number());
-    json_put_key(out, "warnings");
+    report_json_key(out, "warnings");
     wr_str_add(out, "[");
     doc_warnings(d, put_warning, out);
     wr_str_add(out, "]");
-    json_put_key(out, "runs");
+    report_json_key(out, "runs");
     wr_str_add(out, "[");
     for (size_t i = 0; i < d->in->v.n; i++)
         put_run(&d->in->v.v[i], i, out);
     wr_str_add(out, "]");
-    json_put_key(out, "sections");
+    report_json_key(out, "sections");
     wr_str_add(out, "[");
     for (size_t i = 0; i < d->section.n; i++)
         put_section(&d->section.v[i], out);

@@ -86,26 +86,26 @@ static void put_axis(const char *key, const struct report_axis *a, struct wr_str
 {
     bool fixed = a->max > a->min;
 
-    json_put_key(out, key);
+    report_json_key(out, key);
     wr_str_add(out, "{");
-    json_put_member(out, "label", a->label ? a->label : "");
-    json_put_member(out, "unit", a->unit ? a->unit : "");
-    json_put_member(out, "scale", a->log ? "log" : "linear");
+    report_json_member(out, "label", a->label ? a->label : "");
+    report_json_member(out, "unit", a->unit ? a->unit : "");
+    report_json_member(out, "scale", a->log ? "log" : "linear");
     if (fixed || (a->zero && !a->log))
-        json_put_number(out, "min", fixed ? a->min : 0);
+        report_json_number(out, "min", fixed ? a->min : 0);
     if (fixed)
-        json_put_number(out, "max", a->max);
+        report_json_number(out, "max", a->max);
     wr_str_add(out, "}");
 }
 
 void report_figure_json(const struct report_figure *f, struct wr_str *out)
 {
     wr_str_add(out, "{");
-    json_put_member(out, "id", f->id);
-    json_put_member(out, "title", f->chart.title);
-    json_put_member(out, "desc", f->chart.desc);
-    json_put_member(out, "kind", report_kind_names[f->kind]);
-    json_put_member(out, "table", f->table);
+    report_json_member(out, "id", f->id);
+    report_json_member(out, "title", f->chart.title);
+    report_json_member(out, "desc", f->chart.desc);
+    report_json_member(out, "kind", report_kind_names[f->kind]);
+    report_json_member(out, "table", f->table);
     put_axis("x", &f->chart.x, out);
     put_axis("y", &f->chart.y, out);
     ops[f->kind]->json(f, out);

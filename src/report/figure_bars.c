@@ -168,20 +168,20 @@ static void bars_text(const struct report_figure *f, const struct report_text_st
 
 static void bars_json(const struct report_figure *f, struct wr_str *out)
 {
-    json_put_key(out, "bars");
+    report_json_key(out, "bars");
     wr_str_add(out, "[");
     for (size_t i = 0; i < f->nbars; i++) {
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_member(out, "group", f->bar[i].group);
-        json_put_member(out, "name", f->bar[i].name);
-        json_put_key(out, "parts");
+        report_json_member(out, "group", f->bar[i].group);
+        report_json_member(out, "name", f->bar[i].name);
+        report_json_key(out, "parts");
         wr_str_add(out, "[");
         for (size_t k = 0; k < f->bar[i].nparts; k++) {
-            json_put_comma(out);
+            report_json_comma(out);
             wr_str_add(out, "{");
-            json_put_member(out, "name", f->bar[i].part[k].name);
-            json_put_number(out, "value", f->bar[i].part[k].value);
+            report_json_member(out, "name", f->bar[i].part[k].name);
+            report_json_number(out, "value", f->bar[i].part[k].value);
             wr_str_add(out, "}");
         }
         wr_str_add(out, "]}");

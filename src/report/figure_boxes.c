@@ -226,18 +226,18 @@ static void box_numbers(const struct report_box *b, double ret[7])
 
 static void boxes_json(const struct report_figure *f, struct wr_str *out)
 {
-    json_put_key(out, "boxes");
+    report_json_key(out, "boxes");
     wr_str_add(out, "[");
     for (size_t i = 0; i < f->nboxes; i++) {
         double v[7];
 
         box_numbers(&f->box[i], v);
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_member(out, "group", f->box[i].group);
-        json_put_member(out, "name", f->box[i].name);
+        report_json_member(out, "group", f->box[i].group);
+        report_json_member(out, "name", f->box[i].name);
         for (int k = 0; k < 7; k++)
-            json_put_number(out, box_columns[k + 2], v[k]);
+            report_json_number(out, box_columns[k + 2], v[k]);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");

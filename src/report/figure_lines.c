@@ -63,18 +63,18 @@ static void put_series(const struct report_series *s, struct wr_str *out)
 {
     static const char *const names[MEMBERS] = {"x", "y", "low", "high", "open"};
 
-    json_put_comma(out);
+    report_json_comma(out);
     wr_str_add(out, "{");
-    json_put_member(out, "name", s->name);
-    json_put_member(out, "style", style_of(s));
+    report_json_member(out, "name", s->name);
+    report_json_member(out, "style", style_of(s));
     for (enum member m = OF_X; m < MEMBERS; m++) {
         if (!has_member(s, m))
             continue;
-        json_put_key(out, names[m]);
+        report_json_key(out, names[m]);
         wr_str_add(out, "[");
         for (size_t i = 0; i < s->n; i++) {
-            json_put_comma(out);
-            json_put_real(out, member_of(&s->point[i], m));
+            report_json_comma(out);
+            report_json_real(out, member_of(&s->point[i], m));
         }
         wr_str_add(out, "]");
     }
@@ -83,13 +83,13 @@ static void put_series(const struct report_series *s, struct wr_str *out)
 
 static void put_marks(const struct report_chart *c, struct wr_str *out)
 {
-    json_put_key(out, "marks");
+    report_json_key(out, "marks");
     wr_str_add(out, "[");
     for (size_t i = 0; i < c->nmarks; i++) {
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_number(out, c->mark[i].across ? "y" : "x", c->mark[i].at);
-        json_put_member(out, "label", c->mark[i].label);
+        report_json_number(out, c->mark[i].across ? "y" : "x", c->mark[i].at);
+        report_json_member(out, "label", c->mark[i].label);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");
@@ -97,14 +97,14 @@ static void put_marks(const struct report_chart *c, struct wr_str *out)
 
 static void put_bands(const struct report_chart *c, struct wr_str *out)
 {
-    json_put_key(out, "bands");
+    report_json_key(out, "bands");
     wr_str_add(out, "[");
     for (size_t i = 0; i < c->nbands; i++) {
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_number(out, "x0", c->band[i].x0);
-        json_put_number(out, "x1", c->band[i].x1);
-        json_put_member(out, "label", c->band[i].label);
+        report_json_number(out, "x0", c->band[i].x0);
+        report_json_number(out, "x1", c->band[i].x1);
+        report_json_member(out, "label", c->band[i].label);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");
@@ -113,12 +113,12 @@ static void put_bands(const struct report_chart *c, struct wr_str *out)
 static void lines_json(const struct report_figure *f, struct wr_str *out)
 {
     if (f->chart.open_means)
-        json_put_member(out, "open_means", f->chart.open_means);
+        report_json_member(out, "open_means", f->chart.open_means);
     if (f->chart.nmarks)
         put_marks(&f->chart, out);
     if (f->chart.nbands)
         put_bands(&f->chart, out);
-    json_put_key(out, "series");
+    report_json_key(out, "series");
     wr_str_add(out, "[");
     for (size_t i = 0; i < f->chart.nseries; i++)
         put_series(&f->chart.series[i], out);

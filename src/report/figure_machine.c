@@ -195,10 +195,10 @@ static void machine_text(const struct report_figure *f, const struct report_text
 
 static void put_numbers(const char *key, const double *v, size_t n, struct wr_str *out)
 {
-    json_put_key(out, key);
+    report_json_key(out, key);
     wr_str_add(out, "[");
     for (size_t i = 0; i < n; i++) {
-        json_put_comma(out);
+        report_json_comma(out);
         /* Four digits of a fraction are more than a colour shows. */
         if (isfinite(v[i]))
             wr_str_addf(out, "%.4g", v[i]);
@@ -210,19 +210,19 @@ static void put_numbers(const char *key, const double *v, size_t n, struct wr_st
 
 static void json_spot(const struct report_spot *s, size_t id, struct wr_str *out)
 {
-    json_put_comma(out);
+    report_json_comma(out);
     wr_str_add(out, "{");
-    json_put_number(out, "id", (double)id);
-    json_put_member(out, "label", s->label);
-    json_put_number(out, "x", s->x);
-    json_put_number(out, "y", s->y);
-    json_put_key(out, "jobs");
+    report_json_number(out, "id", (double)id);
+    report_json_member(out, "label", s->label);
+    report_json_number(out, "x", s->x);
+    report_json_number(out, "y", s->y);
+    report_json_key(out, "jobs");
     wr_str_add(out, "[");
     for (size_t i = 0; i < s->njobs; i++) {
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_member(out, "name", s->job[i].name);
-        json_put_number(out, "ranks", s->job[i].value);
+        report_json_member(out, "name", s->job[i].name);
+        report_json_number(out, "ranks", s->job[i].value);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]}");
@@ -232,31 +232,31 @@ static void machine_json(const struct report_figure *f, struct wr_str *out)
 {
     const struct report_machine *m = &f->machine;
 
-    json_put_key(out, "groups");
+    report_json_key(out, "groups");
     wr_str_add(out, "[");
     for (size_t i = 0; i < m->nspots; i++)
         json_spot(&m->spot[i], i, out);
     wr_str_add(out, "]");
-    json_put_key(out, "links");
+    report_json_key(out, "links");
     wr_str_add(out, "[");
     for (size_t i = 0; i < m->nbundles; i++) {
         const struct report_bundle *b = &m->bundle[i];
 
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_number(out, "a", b->a);
-        json_put_number(out, "b", b->b);
-        json_put_member(out, "class", b->cls);
-        json_put_number(out, "n", b->n);
+        report_json_number(out, "a", b->a);
+        report_json_number(out, "b", b->b);
+        report_json_member(out, "class", b->cls);
+        report_json_number(out, "n", b->n);
         put_numbers("load", b->load, m->nslices, out);
         put_numbers("sat", b->sat, m->nslices, out);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");
-    json_put_key(out, "slices");
+    report_json_key(out, "slices");
     wr_str_add(out, "{");
-    json_put_number(out, "n", (double)m->nslices);
-    json_put_number(out, "dt_ns", m->dt_ns);
+    report_json_number(out, "n", (double)m->nslices);
+    report_json_number(out, "dt_ns", m->dt_ns);
     wr_str_add(out, "}");
 }
 

@@ -118,11 +118,11 @@ static void matrix_text(const struct report_figure *f, const struct report_text_
 
 static void put_names(const char *key, const char *const *names, size_t n, struct wr_str *out)
 {
-    json_put_key(out, key);
+    report_json_key(out, key);
     wr_str_add(out, "[");
     for (size_t i = 0; i < n; i++) {
-        json_put_comma(out);
-        json_put_text(out, names[i]);
+        report_json_comma(out);
+        report_json_text(out, names[i]);
     }
     wr_str_add(out, "]");
 }
@@ -133,12 +133,12 @@ static void matrix_json(const struct report_figure *f, struct wr_str *out)
 
     put_names("rows", m->row, m->nrows, out);
     put_names("cols", m->col, m->ncols, out);
-    json_put_member(out, "unit", m->unit);
-    json_put_key(out, "values");
+    report_json_member(out, "unit", m->unit);
+    report_json_key(out, "values");
     wr_str_add(out, "[");
     for (size_t i = 0; i < m->nrows * m->ncols; i++) {
-        json_put_comma(out);
-        json_put_real(out, m->value[i]);
+        report_json_comma(out);
+        report_json_real(out, m->value[i]);
     }
     wr_str_add(out, "]");
 }

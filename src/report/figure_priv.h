@@ -3,8 +3,8 @@
 #define REPORT_FIGURE_PRIV_H
 
 #include "base/mem.h"
-#include "json_priv.h"
 #include "report/figure.h"
+#include "report/json.h"
 #include "report/table.h"
 
 struct figure_ops {

@@ -111,27 +111,27 @@ static void sequence_json(const struct report_figure *f, struct wr_str *out)
 {
     const struct report_sequence *q = &f->sequence;
 
-    json_put_key(out, "lanes");
+    report_json_key(out, "lanes");
     wr_str_add(out, "[");
     for (size_t i = 0; i < q->nlanes; i++) {
-        json_put_comma(out);
-        json_put_text(out, q->lane[i]);
+        report_json_comma(out);
+        report_json_text(out, q->lane[i]);
     }
     wr_str_add(out, "]");
-    json_put_key(out, "steps");
+    report_json_key(out, "steps");
     wr_str_add(out, "[");
     for (size_t i = 0; i < q->nsteps; i++) {
         const struct report_step *s = &q->step[i];
 
-        json_put_comma(out);
+        report_json_comma(out);
         wr_str_add(out, "{");
-        json_put_number(out, "t0", s->t0);
-        json_put_number(out, "t1", s->t1);
-        json_put_number(out, "lane", s->lane);
+        report_json_number(out, "t0", s->t0);
+        report_json_number(out, "t1", s->t1);
+        report_json_number(out, "lane", s->lane);
         if (s->to >= 0)
-            json_put_number(out, "to", s->to);
-        json_put_member(out, "label", s->label);
-        json_put_member(out, "class", s->cls);
+            report_json_number(out, "to", s->to);
+        report_json_member(out, "label", s->label);
+        report_json_member(out, "class", s->cls);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json_priv.h"
+#include "report/json.h"
 
 /* How many bytes from `s` on are one character of UTF-8; 0: none. */
 static size_t utf8_len(const unsigned char *s)
@@ -33,7 +33,7 @@ static size_t utf8_len(const unsigned char *s)
     return 0;
 }
 
-void json_put_text(struct wr_str *out, const char *text)
+void report_json_text(struct wr_str *out, const char *text)
 {
     if (!text) {
         wr_str_add(out, "null");
@@ -56,7 +56,7 @@ void json_put_text(struct wr_str *out, const char *text)
     wr_str_add(out, "\"");
 }
 
-void json_put_real(struct wr_str *out, double v)
+void report_json_real(struct wr_str *out, double v)
 {
     if (isfinite(v))
         wr_str_addf(out, "%.10g", v);
@@ -64,7 +64,7 @@ void json_put_real(struct wr_str *out, double v)
         wr_str_add(out, "null");
 }
 
-void json_put_comma(struct wr_str *out)
+void report_json_comma(struct wr_str *out)
 {
     char last = out->n ? out->s[out->n - 1] : '{';
 
@@ -72,21 +72,21 @@ void json_put_comma(struct wr_str *out)
         wr_str_add(out, ",");
 }
 
-void json_put_key(struct wr_str *out, const char *key)
+void report_json_key(struct wr_str *out, const char *key)
 {
-    json_put_comma(out);
-    json_put_text(out, key);
+    report_json_comma(out);
+    report_json_text(out, key);
     wr_str_add(out, ":");
 }
 
-void json_put_member(struct wr_str *out, const char *key, const char *text)
+void report_json_member(struct wr_str *out, const char *key, const char *text)
 {
-    json_put_key(out, key);
-    json_put_text(out, text);
+    report_json_key(out, key);
+    report_json_text(out, text);
 }
 
-void json_put_number(struct wr_str *out, const char *key, double v)
+void report_json_number(struct wr_str *out, const char *key, double v)
 {
-    json_put_key(out, key);
-    json_put_real(out, v);
+    report_json_key(out, key);
+    report_json_real(out, v);
 }

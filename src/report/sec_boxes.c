@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "boxes_priv.h"
+#include "report/compare.h"
 #include "stat/sample.h"
 
 const struct boxes_kind boxes_kinds[BOXES_OF] = {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "boxes_priv.h"
+#include "report/compare.h"
 
 struct job {
     int64_t app;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare.h"
 #include "report/doc.h"
 
 static const enum report_measure shown[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO, REPORT_MESSAGE};

@@ -1,0 +1,192 @@
+/* http.c -- the answers over HTTP, with libmicrohttpd. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "web_priv.h"
+
+struct web_server {
+    struct MHD_Daemon *daemon;
+};
+
+/* One request while it comes in. */
+struct coming {
+    char *target; /* as it was sent */
+    struct wr_str body;
+    bool begun, too_long;
+};
+
+static void *on_target(void *cls, const char *uri, struct MHD_Connection *c)
+{
+    struct coming *in = wr_zalloc(1, sizeof *in);
+
+    (void)cls;
+    (void)c;
+    in->target = strndup(uri, WEB_LONGEST_TARGET + 1);
+    return in;
+}
+
+static void on_done(void *cls, struct MHD_Connection *c, void **ctx,
+                    enum MHD_RequestTerminationCode why)
+{
+    struct coming *in = *ctx;
+
+    (void)cls;
+    (void)c;
+    (void)why;
+    if (in) {
+        free(in->target);
+        wr_str_fini(&in->body);
+        free(in);
+    }
+    *ctx = NULL;
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *c, struct web_answer *a)
+{
+    const struct {
+        const char *name, *value;
+    } headers[] = {
+        {"Content-Type", a->type},
+        {"Content-Security-Policy", a->policy},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cache-Control", "no-store"},
+    };
+    struct MHD_Response *r = MHD_create_response_from_buffer(
+        a->body.n, a->body.s ? a->body.s : strdup(""), MHD_RESPMEM_MUST_FREE);
+
+    if (!r)
+        return MHD_NO;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        MHD_add_response_header(r, headers[i].name, headers[i].value);
+    if (a->status == 405)
+        MHD_add_response_header(r, "Allow", "GET, HEAD");
+    enum MHD_Result ok = MHD_queue_response(c, a->status, r);
+    MHD_destroy_response(r);
+    return ok;
+}
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+    return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size, void **ctx)
+{
+    struct coming *in = *ctx;
+    struct wr_arena arena = {0};
+    struct web_request q;
+    struct web_answer a = {.policy = "default-src 'none'"};
+
+    (void)url;
+    (void)version;
+    if (!in->begun) { /* only the head is there yet */
+        in->begun = true;
+        return MHD_YES;
+    }
+    /* A body comes in pieces; the answer is due when no more do. */
+    if (*size) {
+        in->too_long |= in->body.n + *size > WEB_LONGEST_BODY;
+        if (!in->too_long)
+            wr_str_addn(&in->body, data, *size);
+        *size = 0;
+        return MHD_YES;
+    }
+    if (!in->target || !web_parse(&q, in->target, &arena)) {
+        web_refuse(&a, 400, "this address cannot be read; see docs/formats/report.md");
+    } else if (in->too_long) {
+        web_refuse(&a, 413, "this is too long; send less");
+    } else {
+        q.method = method;
+        q.host = header(c, "Host");
+        q.origin = header(c, "Origin");
+        q.authorization = header(c, "Authorization");
+        q.type = header(c, "Content-Type");
+        q.body = in->body.s;
+        q.len = in->body.n;
+        web_answer(cls, &q, &a);
+    }
+    enum MHD_Result ok = send_answer(c, &a);
+    wr_arena_fini(&arena);
+    return ok;
+}
+
+static bool find_address(struct sockaddr_storage *ret, socklen_t *ret_len, const char *address,
+                         unsigned port, struct wr_err *err)
+{
+    struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found;
+    char service[16];
+
+    snprintf(service, sizeof service, "%u", port);
+    int rc = getaddrinfo(address, service, &hints, &found);
+    if (rc)
+        return wr_fail(err, WR_INPUT, "no address \"%s\": %s; try 127.0.0.1", address,
+                       gai_strerror(rc));
+    memcpy(ret, found->ai_addr, found->ai_addrlen);
+    *ret_len = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+/* A socket of our own, so that a port that is taken is told as such. */
+static int listen_at(const char *address, unsigned port, unsigned *ret_port, struct wr_err *err)
+{
+    struct sockaddr_storage at = {0};
+    socklen_t len = 0;
+    int one = 1;
+
+    if (!find_address(&at, &len, address, port, err))
+        return -1;
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, 64) ||
+        getsockname(fd, (struct sockaddr *)&at, &len)) {
+        wr_fail_errno(err, "cannot listen at %s, port %u; choose another with --port, or --port 0",
+                      address, port);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    *ret_port = ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
+                                               : ((struct sockaddr_in *)&at)->sin_port);
+    return fd;
+}
+
+bool web_serve(struct web_server **ret, struct web_site *s, const char *address, unsigned port,
+               unsigned *ret_port, struct wr_err *err)
+{
+    int fd = listen_at(address, port, ret_port, err);
+
+    if (fd < 0)
+        return false;
+    struct web_server *w = wr_zalloc(1, sizeof *w);
+    w->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, s,
+                                 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
+                                 on_target, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_done, NULL,
+                                 MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, 64u,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
+    if (!w->daemon) {
+        close(fd);
+        free(w);
+        return wr_fail(err, WR_SYSTEM, "cannot start the server; are there threads left?");
+    }
+    *ret = w;
+    return true;
+}
+
+void web_serve_end(struct web_server *w)
+{
+    MHD_stop_daemon(w->daemon);
+    free(w);
+}

@@ -1,0 +1,188 @@
+/* start.c -- studies that may be started, and starting one: with --allow-run only.
+ *
+ * The study is one of the files that were found, by its id; its runs go to a new directory beside
+ * the others. What is started is this program with words of its own, never a shell.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "report/json.h"
+#include "web_priv.h"
+
+enum { MOST_SETS = 32 };
+
+void web_list_studies(struct web_site *s, struct web_answer *ret)
+{
+    struct wr_str *out = &ret->body;
+    struct wr_err err;
+
+    if (!web_look(s, &err)) {
+        web_refuse(ret, 500, err.text);
+        return;
+    }
+    wr_str_add(out, "{\"studies\":[");
+    for (size_t i = 0; i < s->study.n; i++) {
+        const char *slash = strrchr(s->study.v[i].path, '/');
+        char *text;
+        size_t n;
+
+        if (!wr_file_read(&text, &n, s->study.v[i].path, WEB_LONGEST_BODY, &err))
+            continue;
+        report_json_comma(out);
+        wr_str_add(out, "{");
+        report_json_member(out, "id", s->study.v[i].id);
+        report_json_member(out, "name", slash ? slash + 1 : s->study.v[i].path);
+        report_json_member(out, "text", text);
+        wr_str_add(out, "}");
+        free(text);
+    }
+    wr_str_add(out, "]}\n");
+}
+
+/* A name, and nothing that leads elsewhere. */
+static bool is_plain(const char *name)
+{
+    return *name && *name != '.' && *name != '-' && strlen(name) < 100 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+               strlen(name);
+}
+
+/* "machine.routing", and a value of one line. */
+static bool is_set(const char *key, const char *value)
+{
+    return *key && *key != '-' && strlen(key) < 200 && strlen(value) < 1000 &&
+           !strpbrk(key, "= \n\r\t") && !strpbrk(value, "\n\r");
+}
+
+/* The first directory that is served. */
+static const char *home_of(const struct web_site *s)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < s->c.n; i++)
+        if (!stat(s->c.operands[i], &st) && S_ISDIR(st.st_mode))
+            return s->c.operands[i];
+    return NULL;
+}
+
+static bool spawn(const struct web_site *s, char *const *argv, const char *log, struct wr_err *err)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    extern char **environ;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_adddup2(&files, 1, 2);
+    /* The server lets its children go unasked (SIGCHLD); a study waits for its own. */
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGCHLD);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigdefault(&how, &usual);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+    int rc = posix_spawn(&pid, s->c.program, &files, &how, argv, environ);
+
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&how);
+    errno = rc;
+    return !rc || wr_fail_errno(err, "cannot start the study; try again");
+}
+
+struct plan {
+    char *argv[8 + 2 * MOST_SETS];
+    size_t n;
+};
+
+static void add_word(struct plan *p, struct wr_arena *a, const char *word)
+{
+    p->argv[p->n++] = wr_arena_strdup(a, word);
+}
+
+static bool add_sets(struct plan *p, struct wr_arena *a, json_t *set)
+{
+    const char *key;
+    json_t *value;
+    size_t n = 0;
+
+    json_object_foreach(set, key, value)
+    {
+        const char *text = json_string_value(value);
+
+        if (!text || !is_set(key, text) || n++ == MOST_SETS)
+            return false;
+        add_word(p, a, "--set");
+        add_word(p, a, wr_arena_printf(a, "%s=%s", key, text));
+    }
+    return true;
+}
+
+static void start(struct web_site *s, json_t *q, struct wr_arena *a, struct web_answer *ret)
+{
+    const char *id = json_string_value(json_object_get(q, "study"));
+    const char *name = json_string_value(json_object_get(q, "name")), *home = home_of(s);
+    struct plan p = {.n = 0};
+    const char *file = NULL;
+    struct wr_err err;
+    struct stat st;
+
+    for (size_t i = 0; id && i < s->study.n; i++)
+        if (!strcmp(s->study.v[i].id, id))
+            file = s->study.v[i].path;
+    if (!file || !home) {
+        web_refuse(ret, 404, "no such study; /api/study lists those that there are");
+        return;
+    }
+    if (!name || !is_plain(name)) {
+        web_refuse(ret, 400, "give the study a name of letters, digits, dots and dashes");
+        return;
+    }
+    char *dir = wr_arena_printf(a, "%s/%s", home, name);
+    char *log = wr_arena_printf(a, "%s/%s.log", home, name);
+    if (!lstat(dir, &st) || !lstat(log, &st)) {
+        web_refuse(ret, 400, "something of this name is there already; choose another");
+        return;
+    }
+    add_word(&p, a, s->c.program);
+    add_word(&p, a, "study");
+    add_word(&p, a, "run");
+    add_word(&p, a, file);
+    add_word(&p, a, "-o");
+    add_word(&p, a, dir);
+    if (!add_sets(&p, a, json_object_get(q, "set"))) {
+        web_refuse(ret, 400, "set is an object of keys of the configuration and texts");
+        return;
+    }
+    if (!spawn(s, p.argv, log, &err)) {
+        web_refuse(ret, 500, err.text);
+        return;
+    }
+    wr_str_add(&ret->body, "{");
+    report_json_member(&ret->body, "name", name);
+    report_json_member(&ret->body, "log", strrchr(log, '/') + 1);
+    wr_str_add(&ret->body, "}\n");
+}
+
+void web_start(struct web_site *s, const struct web_request *q, struct web_answer *ret)
+{
+    struct wr_arena a = {0};
+    json_t *j = q->body ? json_loadb(q->body, q->len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+    if (!json_is_object(j))
+        web_refuse(ret, 400,
+                   "this is not a study: send {\"study\": ID, \"set\": {}, \"name\": NAME}");
+    else
+        start(s, j, &a, ret);
+    json_decref(j);
+    wr_arena_fini(&a);
+}

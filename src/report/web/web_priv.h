@@ -1,0 +1,18 @@
+/* web_priv.h -- what the files of the viewer's answers share. */
+#ifndef REPORT_WEB_PRIV_H
+#define REPORT_WEB_PRIV_H
+
+#include "report/web/web.h"
+
+/* site.c: looks again at what is there; the caller holds the lock. */
+bool web_look(struct web_site *s, struct wr_err *err);
+const struct web_run *web_find_run(const struct web_site *s, const char *id);
+const struct web_dir *web_find_dir(const struct web_site *s, const char *id);
+
+/* start.c: begins a study; answers by itself. */
+void web_start(struct web_site *s, const struct web_request *q, struct web_answer *ret);
+void web_list_studies(struct web_site *s, struct web_answer *ret);
+
+void web_refuse(struct web_answer *ret, unsigned status, const char *words);
+
+#endif
