@@ -31,9 +31,8 @@
 #define NET_INLINE static inline __attribute__((always_inline))
 
 /* Take in the notes whose time has come; were there any? */
-NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint32_t mode)
+NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint64_t now, uint32_t mode)
 {
-    uint64_t now = n->sim->now;
     uint32_t at = port->ring_at, left = port->ring_n;
 
     for (; left && port->ring[at] >> 8 <= now; at = (at + 1) % NET_RING, left--) {
@@ -57,7 +56,7 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
     uint64_t t = n->sim->now + n->cls[port->cls].credit_ps;
 
     if (__builtin_expect(port->ring_n == NET_RING, 0)) {
-        link_absorb(n, port, mode);
+        link_absorb(n, port, n->sim->now, mode);
         if (port->ring_n == NET_RING) {
             sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_CREDIT, port->self_door), vc,
                    charge, vc);
@@ -70,7 +69,7 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
     if (mode & NET_MODE_BYTES)
         n->ring_b[(size_t)index * NET_RING + at] = charge;
     if (__builtin_expect(port->stalled && !port->wake_event, 0))
-        net_port_wake_at(n, port, t);
+        net_port_credit_comes(n, port, t);
 }
 
 /* The port and channel by which a packet leaves a router; without a view, if that can be said. */
@@ -100,9 +99,9 @@ NET_INLINE void link_choose(struct net *n, uint32_t router, struct net_pkt *k,
  * falls idle, waits for it. The head is there after `pass`; a terminal waits
  * for the tail. */
 NET_INLINE uint64_t link_cut(const struct net *n, struct net_port *port, struct net_pkt *k,
-                             uint64_t *end, uint64_t pass)
+                             uint64_t now, uint64_t *end, uint64_t pass)
 {
-    uint64_t now = n->sim->now, delay = n->cls[port->cls].delay;
+    uint64_t delay = n->cls[port->cls].delay;
     uint64_t tail = k->t_tail < now ? 0 : ((k->t_tail - now) << 20) + k->tail_part;
 
     if (*end < tail) {
@@ -134,7 +133,7 @@ NET_INLINE uint64_t link_start(struct net *n, struct net_port *port, struct net_
         there = at + (pass >> 20);
     } else {
         pass = start + c->delay;
-        there = link_cut(n, port, k, &end, pass);
+        there = link_cut(n, port, k, at, &end, pass);
     }
     k->part = pass & 0xfffff;
     port->t_free = at + (end >> 20);
@@ -153,13 +152,13 @@ NET_INLINE void link_announce(struct net *n, const struct net_port *port, uint32
              k->route.vc);
 }
 
-/* Begin to send now; the link is idle. */
-NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
-                              uint32_t mode)
+/* Begin to send; the link is idle. */
+NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t belt, uint32_t h,
+                              struct net_pkt *k, uint64_t at, uint32_t mode)
 {
-    uint64_t there = link_start(n, port, k, n->sim->now, mode);
+    uint64_t there = link_start(n, port, k, at, mode);
 
-    link_announce(n, port, n->cls[port->cls].belt, there, (uint32_t)port->packets, h, k);
+    link_announce(n, port, belt, there, (uint32_t)port->packets, h, k);
 }
 
 /* The packet the link carries after what it carries now, out of its queue. */
@@ -213,7 +212,7 @@ NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uin
     if (!(mode & NET_MODE_CUT) && port->queued && port->t_free <= n->sim->now)
         net_port_settle(n, port);
     if (port->t_free <= n->sim->now && !port->queued) {
-        link_transmit(n, port, h, k, mode);
+        link_transmit(n, port, n->cls[port->cls].belt, h, k, n->sim->now, mode);
         return;
     }
     net_queue_put(&n->pkts, net_queue_of(n, port, vc), h);

@@ -122,7 +122,7 @@ static uint32_t load(const struct route_view *view, uint32_t router, uint16_t po
     struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
     struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
 
-    link_absorb(n, p, n->mode);
+    link_absorb(n, p, n->sim->now, n->mode);
     return net_held_all(n, p) + (p->stalled ? (uint32_t)net_rare(n, p)->waiting : 0);
 }
 
@@ -193,6 +193,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
         wr_rng_init(&n->rng[r], seed, r, RNG_ROUTE);
     n->nic_belt = sim_belt_open(sim, NET_EV_NIC);
     n->wake_belt = sim_belt_open(sim, NET_EV_WAKE);
+    n->ahead_belt = sim_belt_open(sim, NET_EV_ARRIVE);
     for (uint32_t c = 0; c < t->nclasses; c++)
         set_class(n, c);
     for (uint32_t c = 1; c < t->nclasses; c++)
@@ -279,9 +280,17 @@ void net_watch_packets(struct net *n, struct wr_hist *hist)
     n->packet_hist = hist;
 }
 
+/* A NIC's last packet leaves when a credit comes, a little later than now. */
+static bool is_ahead(const struct net *n, const struct net_nic *nic)
+{
+    return nic->t_last > n->sim->now;
+}
+
 void net_counts(const struct net *n, struct net_counts *ret)
 {
     *ret = n->count;
+    for (uint32_t i = 0; i < n->nterms; i++)
+        ret->in_flight -= is_ahead(n, &n->nic[i]);
 }
 
 void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_stat *ret)
@@ -291,14 +300,25 @@ void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_
                         : &n->port[(uint64_t)n->nrouters * n->nports + (r - n->nrouters)];
 
     const struct net_class *c = &n->cls[port->cls];
+    uint64_t now = n->sim->now, bytes, packets, saturated_ps;
 
     net_port_settle((struct net *)n, (struct net_port *)port);
+    bytes = port->bytes;
+    packets = port->packets;
+    saturated_ps = net_rare(n, port)->saturated_ps + (port->saturated ? now : 0);
+    if (r >= n->nrouters && is_ahead(n, &n->nic[r - n->nrouters])) {
+        const struct net_nic *nic = &n->nic[r - n->nrouters];
+
+        bytes -= nic->last_b;
+        packets--;
+        saturated_ps -= port->saturated ? 0 : nic->t_last - now;
+    }
     *ret = (struct net_link_stat){
-        .bytes = port->bytes,
-        .packets = port->packets,
-        .busy_ps = (uint64_t)((unsigned __int128)port->bytes * c->per_byte >> 20) +
+        .bytes = bytes,
+        .packets = packets,
+        .busy_ps = (uint64_t)((unsigned __int128)bytes * c->per_byte >> 20) +
                    net_rare(n, port)->stretched_ps,
-        .saturated_ps = net_rare(n, port)->saturated_ps + (port->saturated ? n->sim->now : 0),
+        .saturated_ps = saturated_ps,
     };
 }
 

@@ -125,6 +125,8 @@ struct net_nic {
     _Alignas(64) struct net_queue queue; /* messages */
     uint64_t t_next;                     /* the next message may start not before */
     uint64_t backlog;                    /* bytes of its messages not yet put into packets */
+    uint64_t t_last;                     /* its last packet leaves; ahead of now when a credit will */
+    uint32_t last_b;                     /* that packet's size */
     uint32_t rail_turn;                  /* of the node's first rail: whose turn it is */
 };
 
@@ -149,7 +151,7 @@ struct net {
     struct net_nic *nic; /* [nterms] */
     struct wr_rng *rng;  /* [nrouters] */
     struct net_class cls[TOPO_MAX_CLASSES];
-    uint32_t nic_belt, wake_belt;
+    uint32_t nic_belt, wake_belt, ahead_belt;
     uint32_t slot_b;      /* what a packet is charged under slot accounting */
     const uint8_t *eject; /* [256] channel of a link to a terminal, by a packet's state; NULL: 0 */
     uint32_t mode;        /* enum net_mode, from the parameters */
@@ -256,7 +258,8 @@ void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next
 void net_port_call_wake(struct net *n, struct net_port *port);
 void net_port_settle(struct net *n, struct net_port *port);
 uint32_t net_port_choose(const struct net *n, struct net_port *port);
-void net_port_saturation(struct net *n, struct net_port *port, bool now);
+void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t);
+void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t at);
 void net_on_port(void *ctx, const struct sim_event *e);
 void net_warm_port(const void *ctx, const struct sim_event *e);
 void net_on_wake(void *ctx, const struct sim_event *e);
@@ -270,7 +273,7 @@ void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 
 /* nic.c */
-void net_nic_pump(struct net *n, uint32_t term);
+void net_nic_pump(struct net *n, uint32_t term, uint64_t at);
 void net_on_nic(void *ctx, const struct sim_event *e);
 void net_warm_nic(const void *ctx, const struct sim_event *e);
 void net_nic_deliver(struct net *n, uint32_t pkt);

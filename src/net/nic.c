@@ -8,7 +8,8 @@
 
 enum { MSG_STARTED = 1, MSG_SENT = 2, MSG_ARRIVED = 4 };
 
-static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net_msg *m)
+static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net_msg *m,
+                            uint64_t at)
 {
     uint32_t pkt = wr_pool_take(&n->pkts);
     const struct topo_end *to = &n->topo->term[m->dst * n->p.rails + m->rail];
@@ -19,8 +20,8 @@ static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net
         .from = port,
         .bytes = bytes,
         .route = {.dst_router = to->router, .dst_port = to->port, .mid = ROUTE_NONE},
-        .t_birth = n->sim->now,
-        .t_tail = n->sim->now,
+        .t_birth = at,
+        .t_tail = at,
         .part = 1u << 19, /* so that the whole way is rounded to the nearest */
     };
     m->unsent -= bytes;
@@ -57,20 +58,26 @@ static void finish_first(struct net *n, struct net_nic *nic)
     end_message(n, h, MSG_SENT);
 }
 
-static void send_packet(struct net *n, struct net_port *port, struct net_nic *nic, uint32_t charge)
+static void send_packet(struct net *n, struct net_port *port, struct net_nic *nic, uint32_t charge,
+                        uint64_t at)
 {
     struct net_msg *m = net_msg_at(n, nic->queue.head);
 
     if (!(m->flags & MSG_STARTED)) {
         m->flags |= MSG_STARTED;
-        m->t_first_ps = n->sim->now;
-        nic->t_next = n->sim->now + n->gap_ps;
+        m->t_first_ps = at;
+        nic->t_next = at + n->gap_ps;
     }
     port->vc_held[0] += charge;
     n->count.in_flight++;
-    uint32_t h = make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m);
+    uint32_t h = make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m, at);
 
-    link_transmit(n, port, h, net_pkt(n, h), n->mode);
+    struct net_pkt *k = net_pkt(n, h);
+
+    nic->t_last = at;
+    nic->last_b = k->bytes;
+    link_transmit(n, port, at > n->sim->now ? n->ahead_belt : n->cls[port->cls].belt, h, k, at,
+                  n->mode);
     if (!m->unsent && !n->client.sent)
         finish_first(n, nic);
 }
@@ -82,35 +89,52 @@ static void call_again(struct net *n, struct net_port *port, uint64_t t)
              (uint32_t)(port - n->port), 0);
 }
 
-/* Send what can be sent now, and see to it that the rest will be. */
-void net_nic_pump(struct net *n, uint32_t term)
+/* Send what can be sent at `at`; true when what is left lacks a credit, false when there is nothing
+ * left or an event will see to it. */
+static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, uint64_t at)
 {
-    struct net_port *port = &n->port[(uint64_t)n->nrouters * n->nports + term];
-    struct net_nic *nic = &n->nic[term];
-    bool lacks_credit = false;
-
-    link_absorb(n, port, n->mode);
+    link_absorb(n, port, at, n->mode);
     while (nic->queue.head != WR_NIL) {
         struct net_msg *m = net_msg_at(n, nic->queue.head);
         bool started = m->flags & MSG_STARTED, all_out = started && !m->unsent;
         uint64_t may = started || port->t_free > nic->t_next ? port->t_free : nic->t_next;
         uint32_t charge = next_charge(n, m);
 
-        lacks_credit = !all_out && !net_has_room(n, port, 0, charge);
-        if (lacks_credit)
-            break;
-        if (may > n->sim->now) {
+        if (!all_out && !net_has_room(n, port, 0, charge))
+            return true;
+        if (may > at) {
             if (!port->port_event)
                 call_again(n, port, may);
-            break;
+            return false;
         }
         if (all_out)
             finish_first(n, nic);
         else
-            send_packet(n, port, nic, charge);
+            send_packet(n, port, nic, charge, at);
     }
-    port->stalled = lacks_credit;
-    net_port_saturation(n, port, lacks_credit);
+    return false;
+}
+
+/* Send what can be sent now, and see to it that the rest will be. A NIC that lacks a credit waits
+ * for nothing else, and what it sends then is known. So when a credit is on its way the packet
+ * is sent at once, for the time when the credit comes; nobody needs to be woken. (Who is told
+ * nothing of a message sent counts it as such right away: that may not be early.) */
+void net_nic_pump(struct net *n, uint32_t term, uint64_t at)
+{
+    struct net_port *port = &n->port[(uint64_t)n->nrouters * n->nports + term];
+    struct net_nic *nic = &n->nic[term];
+
+    for (;;) {
+        bool lacks_credit = pump_at(n, port, nic, at);
+
+        port->stalled = lacks_credit;
+        net_port_saturation(n, port, lacks_credit, at);
+        if (!lacks_credit || !port->ring_n)
+            return;
+        if (!n->client.sent)
+            break;
+        at = port->ring[port->ring_at] >> 8;
+    }
     net_port_call_wake(n, port);
 }
 
@@ -120,7 +144,7 @@ void net_on_nic(void *ctx, const struct sim_event *e)
     struct net *n = ctx;
 
     n->port[e->arg].port_event = false;
-    net_nic_pump(n, e->arg - n->nrouters * n->nports);
+    net_nic_pump(n, e->arg - n->nrouters * n->nports, n->sim->now);
 }
 
 void net_warm_nic(const void *ctx, const struct sim_event *e)
@@ -198,6 +222,6 @@ uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uin
     n->nic[term].backlog += bytes;
     n->count.queued_messages++;
     if (n->nic[term].queue.head == h)
-        net_nic_pump(n, term);
+        net_nic_pump(n, term, n->sim->now);
     return h;
 }

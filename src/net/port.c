@@ -24,12 +24,23 @@ void net_port_call_wake(struct net *n, struct net_port *port)
         net_port_wake_at(n, port, port->ring[port->ring_at] >> 8);
 }
 
-void net_port_saturation(struct net *n, struct net_port *port, bool now)
+/* Somebody waits, and a credit comes at t. */
+void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t)
 {
-    if (port->saturated == now)
+    uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
+
+    if (index >= routers && n->client.sent)
+        net_nic_pump(n, index - routers, t);
+    else
+        net_port_wake_at(n, port, t);
+}
+
+void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t at)
+{
+    if (port->saturated == is)
         return;
-    port->saturated = now;
-    net_rare(n, port)->saturated_ps += now ? -n->sim->now : n->sim->now;
+    port->saturated = is;
+    net_rare(n, port)->saturated_ps += is ? -at : at;
 }
 
 static uint32_t oldest(const struct net *n, struct net_port *port)
@@ -75,7 +86,7 @@ void net_on_port(void *ctx, const struct sim_event *e)
     uint32_t h = link_next(n, port);
 
     port->port_event = false;
-    link_transmit(n, port, h, net_pkt(n, h), n->mode);
+    link_transmit(n, port, n->cls[port->cls].belt, h, net_pkt(n, h), n->sim->now, n->mode);
     if (port->queued)
         net_port_at(n, port, port->t_free,
                     net_queue_of(n, port, (uint32_t)__builtin_ctz(port->queued))->head);
@@ -109,7 +120,7 @@ static void serve(struct net *n, struct net_port *port)
     uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
 
     if (index >= routers)
-        net_nic_pump(n, index - routers);
+        net_nic_pump(n, index - routers, n->sim->now);
     else
         net_router_serve_waiting(n, port);
     net_port_call_wake(n, port);
@@ -122,7 +133,7 @@ void net_on_wake(void *ctx, const struct sim_event *e)
     struct net_port *port = &n->port[e->arg];
 
     port->wake_event = false;
-    link_absorb(n, port, n->mode);
+    link_absorb(n, port, n->sim->now, n->mode);
     serve(n, port);
 }
 
@@ -132,7 +143,7 @@ void net_on_credit(void *ctx, const struct sim_event *e)
     struct net *n = ctx;
     struct net_port *port = port_of(n, e);
 
-    link_absorb(n, port, n->mode);
+    link_absorb(n, port, n->sim->now, n->mode);
     *net_held(n, port, e->arg2) -= e->arg;
     serve(n, port);
 }

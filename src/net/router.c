@@ -88,7 +88,7 @@ void net_router_serve_waiting(struct net *n, struct net_port *port)
 
     for (uint32_t m = port->stalled; m; m &= m - 1)
         lacks_credit |= serve_channel(n, port, (uint32_t)__builtin_ctz(m));
-    net_port_saturation(n, port, lacks_credit);
+    net_port_saturation(n, port, lacks_credit, n->sim->now);
 }
 
 /* The packet cannot have its output now: it waits in the output's line. Those that wait already
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
     if (news || (n->mode & NET_MODE_INPUT))
         net_router_serve_waiting(n, port);
     else
-        net_port_saturation(n, port, true);
+        net_port_saturation(n, port, true, n->sim->now);
     net_port_call_wake(n, port);
 }
 
@@ -116,7 +116,7 @@ NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
     struct net_port *port = &n->port[k->out];
     uint32_t vc = k->out_vc;
 
-    bool news = link_absorb(n, port, mode);
+    bool news = link_absorb(n, port, n->sim->now, mode);
 
     if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
         switch_free(n, port, vc, mode))
@@ -142,7 +142,7 @@ void net_on_switch(void *ctx, const struct sim_event *e)
         struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
 
         n->line[net_vc0(n, port) + e->arg2].out_event = false;
-        link_absorb(n, port, n->mode);
+        link_absorb(n, port, n->sim->now, n->mode);
         net_router_serve_waiting(n, port);
         net_port_call_wake(n, port);
         return;
