@@ -35,17 +35,17 @@ NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint64_t now, 
 {
     uint32_t at = port->ring_at, left = port->ring_n;
 
+    if (!left || port->ring[at] >> 8 > now)
+        return false;
     for (; left && port->ring[at] >> 8 <= now; at = (at + 1) % NET_RING, left--) {
         uint32_t bytes =
             mode & NET_MODE_BYTES ? n->ring_b[(size_t)(port - n->port) * NET_RING + at] : n->slot_b;
 
         *net_held(n, port, port->ring[at] & 0xff) -= bytes;
     }
-    bool news = left != port->ring_n;
-
     port->ring_at = (uint8_t)at;
     port->ring_n = (uint8_t)left;
-    return news;
+    return true;
 }
 
 /* A packet that came through port `index`, channel `vc`, has been admitted further on. */

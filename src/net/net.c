@@ -210,7 +210,6 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){.thing = (char *)n->pkts.base,
                                                        .size = sizeof(struct net_pkt),
                                                        .more = net_warm,
-                                                       .most = net_warm_follower,
                                                        .ctx = n};
     sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
         .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};

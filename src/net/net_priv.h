@@ -121,6 +121,10 @@ struct net_class {
     uint32_t heel; /* ... and those announced by the arrival before */
 };
 
+/* How many events ahead on a belt something is asked for: the thing that an event names, what that
+ * leads to, and what that leads to. */
+enum { NET_FAR = 10, NET_MID = 5, NET_NEAR_BY = 2 };
+
 struct net_nic {
     _Alignas(64) struct net_queue queue; /* messages */
     uint64_t t_next;                     /* the next message may start not before */
@@ -268,7 +272,6 @@ void net_on_credit(void *ctx, const struct sim_event *e);
 /* router.c */
 sim_handler *net_arrive_handler(uint32_t mode);
 void net_warm(const void *ctx, const struct sim_event *e);
-void net_warm_follower(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);
 

@@ -143,6 +143,8 @@ void net_on_nic(void *ctx, const struct sim_event *e)
 {
     struct net *n = ctx;
 
+    __builtin_prefetch(&n->port[e[NET_MID].arg]);
+    net_warm_nic(n, &e[NET_MID]);
     n->port[e->arg].port_event = false;
     net_nic_pump(n, e->arg - n->nrouters * n->nports, n->sim->now);
 }

@@ -168,8 +168,40 @@ static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
         ask_first(n, router, line);
 }
 
+/* The packet is there: fetch the port that gets its credit, and the port it
+ * leaves by or the message it belongs to. */
+static inline void warm(const struct net *n, const struct sim_event *e)
+{
+    const struct net_pkt *k = net_pkt(n, e->arg);
+
+    __builtin_prefetch(&n->port[k->from]);
+    __builtin_prefetch(&n->port[k->from].queue);
+    if (sim_dst(e) >= n->nrouters) {
+        __builtin_prefetch(net_msg_at(n, k->msg));
+        return;
+    }
+    if (k->out == WR_NIL)
+        return;
+    __builtin_prefetch(&n->port[k->out]);
+    __builtin_prefetch(&n->port[k->out].queue);
+}
+
+/* The port it came through is there: fetch the packet behind it, as it seems now. */
+static inline void warm_follower(const struct net *n, const struct sim_event *e)
+{
+    const struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
+
+    if (port->wired)
+        __builtin_prefetch(net_pkt(n, port->wire));
+    else if (port->queued & ((1u << NET_NEAR_VCS) - 1))
+        __builtin_prefetch(net_pkt(n, port->queue[__builtin_ctz(port->queued)].head));
+}
+
 NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 {
+    __builtin_prefetch(net_pkt(n, e[NET_FAR].arg));
+    warm(n, &e[NET_MID]);
+    warm_follower(n, &e[NET_NEAR_BY]);
     if (!(mode & NET_MODE_CUT)) {
         struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
 
@@ -219,33 +251,7 @@ sim_handler *net_arrive_handler(uint32_t mode)
     return arrive_any;
 }
 
-/* The packet is there: fetch the port that gets its credit, and the port it
- * leaves by or the message it belongs to. */
 void net_warm(const void *ctx, const struct sim_event *e)
 {
-    const struct net *n = ctx;
-    const struct net_pkt *k = net_pkt(n, e->arg);
-
-    __builtin_prefetch(&n->port[k->from]);
-    __builtin_prefetch(&n->port[k->from].queue);
-    if (sim_dst(e) >= n->nrouters) {
-        __builtin_prefetch(net_msg_at(n, k->msg));
-        return;
-    }
-    if (k->out == WR_NIL)
-        return;
-    __builtin_prefetch(&n->port[k->out]);
-    __builtin_prefetch(&n->port[k->out].queue);
-}
-
-/* The port it came through is there: fetch the packet behind it, as it seems now. */
-void net_warm_follower(const void *ctx, const struct sim_event *e)
-{
-    const struct net *n = ctx;
-    const struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
-
-    if (port->wired)
-        __builtin_prefetch(net_pkt(n, port->wire));
-    else if (port->queued & ((1u << NET_NEAR_VCS) - 1))
-        __builtin_prefetch(net_pkt(n, port->queue[__builtin_ctz(port->queued)].head));
+    warm(ctx, e);
 }

@@ -41,7 +41,7 @@ bool sim_belt_put_slow(struct sim_belt *b, const struct sim_event *e)
         i--;
     if (i && sim_before(e, sim_belt_at(b, i - 1)))
         return false;
-    if (b->n > b->mask && !grow(b))
+    if (b->n >= b->mask && !grow(b))
         return false;
     for (uint32_t k = b->n++; k > i; k--)
         *sim_belt_at(b, k) = *sim_belt_at(b, k - 1);

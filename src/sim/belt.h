@@ -12,7 +12,8 @@
  *
  * A belt is a promise about cost, not about order: what comes a little out of
  * order finds its place among the last few, and anything else belongs in the
- * calendar, which sorts.
+ * calendar, which sorts. One place of the ring stays free: the event that was taken last is
+ * still being handled there.
  */
 #ifndef SIM_BELT_H
 #define SIM_BELT_H
@@ -43,7 +44,7 @@ static inline struct sim_event *sim_belt_at(const struct sim_belt *b, uint32_t i
 
 static inline bool sim_belt_put(struct sim_belt *b, const struct sim_event *e)
 {
-    if (__builtin_expect(b->n > b->mask, 0) || (b->n && sim_before(e, sim_belt_at(b, b->n - 1))))
+    if (__builtin_expect(b->n >= b->mask, 0) || (b->n && sim_before(e, sim_belt_at(b, b->n - 1))))
         return sim_belt_put_slow(b, e);
     *sim_belt_at(b, b->n++) = *e;
     return true;

@@ -29,7 +29,6 @@ struct sim_warm {
     size_t size;
     void (*more)(const void *ctx,
                  const struct sim_event *e); /* may prefetch, no more; may be NULL */
-    void (*most)(const void *ctx, const struct sim_event *e); /* likewise, on belts, later still */
     const void *ctx;
 };
 

@@ -2,12 +2,6 @@
 
 #include <assert.h>
 
-enum {
-    NEAR = 2, /* events ahead on a belt: the last things are asked for */
-    MID = 5,  /* what its thing leads to */
-    FAR = 10, /* and the thing itself */
-};
-
 /* Empty belts never tie. */
 static uint64_t never(uint32_t belt)
 {
@@ -115,43 +109,32 @@ static bool calendar_first(struct sim *s, uint32_t b)
     return e->t < s->next[b] || sim_before(e, sim_belt_at(&s->belt[b], 0));
 }
 
-static inline void look_ahead(const struct sim *s, const struct sim_belt *b)
-{
-    const struct sim_warm *w = &s->queue.warm[b->kind];
-
-    if (!w->more || b->n <= FAR)
-        return;
-    __builtin_prefetch(sim_belt_at(b, 2 * FAR));
-    __builtin_prefetch(w->thing + sim_belt_at(b, FAR)->arg * w->size);
-    w->more(w->ctx, sim_belt_at(b, MID));
-    if (w->most)
-        w->most(w->ctx, sim_belt_at(b, NEAR));
-}
-
-static inline struct sim_event take(struct sim *s, uint32_t belt)
+/* It stays where it is while it is handled. */
+static inline const struct sim_event *take(struct sim *s, uint32_t belt)
 {
     struct sim_belt *b = &s->belt[belt];
-    struct sim_event e = b->ring[b->head];
+    const struct sim_event *e = &b->ring[b->head];
 
     b->head = (b->head + 1) & b->mask;
     b->n--;
     s->next[belt] = b->n ? b->ring[b->head].t : never(belt);
     s->first[belt / SIM_GROUP] = first_of(s, belt / SIM_GROUP * SIM_GROUP);
     s->rode++;
-    look_ahead(s, b);
     return e;
 }
 
 bool sim_run(struct sim *s, uint64_t until, uint64_t most)
 {
+    struct sim_event here[SIM_AHEAD + 1] = {{0}}; /* the calendar's, and that nothing follows */
+
     for (;;) {
         uint32_t b = first_belt(s);
-        struct sim_event e;
+        const struct sim_event *e = here;
 
         if (sim_calendar_next(&s->queue) <= s->next[b] && calendar_first(s, b)) {
             if (sim_calendar_next(&s->queue) >= until || !most--)
                 return true;
-            e = *sim_calendar_peek(&s->queue);
+            here[0] = *sim_calendar_peek(&s->queue);
             sim_calendar_give(&s->queue, sim_calendar_pop(&s->queue));
         } else {
             if (s->next[b] >= some_time)
@@ -160,7 +143,7 @@ bool sim_run(struct sim *s, uint64_t until, uint64_t most)
                 return true;
             e = take(s, b);
         }
-        s->now = e.t;
-        s->on[sim_kind(&e)].fn(s->on[sim_kind(&e)].ctx, &e);
+        s->now = e->t;
+        s->on[sim_kind(e)].fn(s->on[sim_kind(e)].ctx, e);
     }
 }

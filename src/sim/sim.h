@@ -17,7 +17,11 @@
 #include "sim/belt.h"
 #include "sim/calendar.h"
 
+/* e[i] is what comes i places later on the same belt, up to SIM_AHEAD: good for asking for
+ * memory and nothing else, since it may be an event of long ago, or none (all zeros). */
 typedef void sim_handler(void *ctx, const struct sim_event *e);
+
+enum { SIM_AHEAD = 16 };
 
 struct sim {
     uint64_t now;       /* the time of the event being handled */
