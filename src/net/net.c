@@ -159,6 +159,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
         return false;
     struct net *n = wr_zalloc_aligned(1, sizeof *n);
     uint64_t vcs = count_vcs(t, route);
+    sim_handler *arrive, *wake;
 
     n->topo = t;
     n->route = route;
@@ -202,15 +203,14 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     wr_pool_init(&n->msgs, "messages", sizeof(struct net_msg), POOL_CAP);
     wire(n);
     sim_handle(sim, NET_EV_CREDIT, net_on_credit, n);
-    sim_handle(sim, NET_EV_WAKE, net_on_wake, n);
+    net_router_handlers(n->mode, &arrive, &wake);
+    sim_handle(sim, NET_EV_WAKE, wake, n);
     sim_handle(sim, NET_EV_PORT, net_on_port, n);
     sim_handle(sim, NET_EV_NIC, net_on_nic, n);
     sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
-    sim_handle(sim, NET_EV_ARRIVE, net_arrive_handler(n->mode), n);
-    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){.thing = (char *)n->pkts.base,
-                                                       .size = sizeof(struct net_pkt),
-                                                       .more = net_warm,
-                                                       .ctx = n};
+    sim_handle(sim, NET_EV_ARRIVE, arrive, n);
+    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
+        .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
     sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
         .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
     sim->queue.warm[NET_EV_WAKE] =

@@ -129,9 +129,9 @@ struct net_nic {
     _Alignas(64) struct net_queue queue; /* messages */
     uint64_t t_next;                     /* the next message may start not before */
     uint64_t backlog;                    /* bytes of its messages not yet put into packets */
-    uint64_t t_last;                     /* its last packet leaves; ahead of now when a credit will */
-    uint32_t last_b;                     /* that packet's size */
-    uint32_t rail_turn;                  /* of the node's first rail: whose turn it is */
+    uint64_t t_last;    /* its last packet leaves; ahead of now when a credit will */
+    uint32_t last_b;    /* that packet's size */
+    uint32_t rail_turn; /* of the node's first rail: whose turn it is */
 };
 
 struct net {
@@ -266,11 +266,10 @@ void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t);
 void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t at);
 void net_on_port(void *ctx, const struct sim_event *e);
 void net_warm_port(const void *ctx, const struct sim_event *e);
-void net_on_wake(void *ctx, const struct sim_event *e);
 void net_on_credit(void *ctx, const struct sim_event *e);
 
 /* router.c */
-sim_handler *net_arrive_handler(uint32_t mode);
+void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **ret_wake);
 void net_warm(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
 void net_router_serve_waiting(struct net *n, struct net_port *port);

@@ -126,34 +126,6 @@ static void serve(struct net *n, struct net_port *port)
     net_port_call_wake(n, port);
 }
 
-/* Who waits, and for what, will be needed soon. */
-static void warm_wake(const struct net *n, const struct sim_event *ahead)
-{
-    const struct net_port *far = &n->port[ahead[4].arg];
-    const struct net_port *port = &n->port[ahead[2].arg];
-
-    __builtin_prefetch(far);
-    __builtin_prefetch(&far->queue);
-    if (port->stalled && ahead[2].arg < n->nrouters * n->nports)
-        __builtin_prefetch(&n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)]);
-    port = &n->port[ahead[1].arg];
-    if (port->stalled && ahead[1].arg < n->nrouters * n->nports)
-        __builtin_prefetch(net_pkt(
-            n, n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)].wait.head));
-}
-
-/* A credit that somebody waited for has come. */
-void net_on_wake(void *ctx, const struct sim_event *e)
-{
-    struct net *n = ctx;
-    struct net_port *port = &n->port[e->arg];
-
-    warm_wake(n, e);
-    port->wake_event = false;
-    link_absorb(n, port, n->sim->now, n->mode);
-    serve(n, port);
-}
-
 /* A credit that found the ring full. */
 void net_on_credit(void *ctx, const struct sim_event *e)
 {

@@ -56,18 +56,18 @@ static inline bool switch_free(const struct net *n, const struct net_port *port,
 
 /* Admit from a channel's waiting line what can be admitted now; true when
  * what is left waits for a credit. */
-static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
+NET_INLINE bool serve_channel(struct net *n, struct net_port *port, uint32_t vc, uint32_t mode)
 {
     struct net_vc *v = &n->vc[net_vc0(n, port) + vc];
 
     while (v->wait.head != WR_NIL) {
         uint32_t h = v->wait.head;
         struct net_pkt *k = net_pkt(n, h);
-        uint32_t charge = net_charge(n, k, n->mode);
+        uint32_t charge = net_charge(n, k, mode);
 
         if (!net_has_room(n, port, vc, charge))
             return true;
-        if (!switch_free(n, port, vc, n->mode)) {
+        if (!switch_free(n, port, vc, mode)) {
             struct net_line *line = &n->line[net_vc0(n, port) + vc];
 
             if (!line->out_event)
@@ -76,19 +76,24 @@ static bool serve_channel(struct net *n, struct net_port *port, uint32_t vc)
         }
         net_queue_get(&n->pkts, &v->wait);
         net_rare(n, port)->waiting -= charge;
-        cross(n, port, vc, h, k, n->mode);
+        cross(n, port, vc, h, k, mode);
     }
     port->stalled = (uint16_t)(port->stalled & ~(1u << vc));
     return false;
 }
 
-void net_router_serve_waiting(struct net *n, struct net_port *port)
+NET_INLINE void serve_waiting(struct net *n, struct net_port *port, uint32_t mode)
 {
     bool lacks_credit = false;
 
     for (uint32_t m = port->stalled; m; m &= m - 1)
-        lacks_credit |= serve_channel(n, port, (uint32_t)__builtin_ctz(m));
+        lacks_credit |= serve_channel(n, port, (uint32_t)__builtin_ctz(m), mode);
     net_port_saturation(n, port, lacks_credit, n->sim->now);
+}
+
+void net_router_serve_waiting(struct net *n, struct net_port *port)
+{
+    serve_waiting(n, port, n->mode);
 }
 
 /* The packet cannot have its output now: it waits in the output's line. Those that wait already
@@ -216,39 +221,81 @@ NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
         ask(n, sim_dst(e), e->arg, mode);
 }
 
+/* Who waits, and for what, will be needed soon. */
+static inline void warm_wake(const struct net *n, const struct sim_event *e)
+{
+    const struct net_port *far = &n->port[e[4].arg], *port = &n->port[e[2].arg];
+
+    __builtin_prefetch(far);
+    __builtin_prefetch(&far->queue);
+    if (port->stalled && e[2].arg < n->nrouters * n->nports)
+        __builtin_prefetch(&n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)]);
+    port = &n->port[e[1].arg];
+    if (port->stalled && e[1].arg < n->nrouters * n->nports)
+        __builtin_prefetch(
+            net_pkt(n, n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)].wait.head));
+}
+
+/* A credit that somebody waited for has come. */
+NET_INLINE void wake(struct net *n, const struct sim_event *e, uint32_t mode)
+{
+    struct net_port *port = &n->port[e->arg];
+    uint32_t routers = n->nrouters * n->nports;
+
+    warm_wake(n, e);
+    port->wake_event = false;
+    link_absorb(n, port, n->sim->now, mode);
+    if (!port->stalled)
+        return;
+    if (__builtin_expect(e->arg >= routers, 0))
+        net_nic_pump(n, e->arg - routers, n->sim->now);
+    else
+        serve_waiting(n, port, mode);
+    net_port_call_wake(n, port);
+}
+
 /* One copy of the inner loop per common machine, one for the rest. */
-#define ARRIVE(name, mode)                                 \
-    static void name(void *ctx, const struct sim_event *e) \
-    {                                                      \
-        arrive(ctx, e, mode);                              \
+#define COPY(name, mode)                                            \
+    static void arrive_##name(void *ctx, const struct sim_event *e) \
+    {                                                               \
+        arrive(ctx, e, mode);                                       \
+    }                                                               \
+    static void wake_##name(void *ctx, const struct sim_event *e)   \
+    {                                                               \
+        wake(ctx, e, mode);                                         \
     }
 
-ARRIVE(arrive_slots_stored, 0)
-ARRIVE(arrive_slots_stored_early, NET_MODE_EARLY)
-ARRIVE(arrive_slots_stored_often, NET_MODE_FORESEES)
-ARRIVE(arrive_bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
-ARRIVE(arrive_bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
-ARRIVE(arrive_bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
-ARRIVE(arrive_any, ((const struct net *)ctx)->mode)
+COPY(slots_stored, 0)
+COPY(slots_stored_early, NET_MODE_EARLY)
+COPY(slots_stored_often, NET_MODE_FORESEES)
+COPY(bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
+COPY(bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
+COPY(bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
+COPY(any, ((const struct net *)ctx)->mode)
 
-sim_handler *net_arrive_handler(uint32_t mode)
+void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **ret_wake)
 {
     static const struct {
         uint32_t mode;
-        sim_handler *fn;
+        sim_handler *arrive, *wake;
     } copies[] = {
-        {0, arrive_slots_stored},
-        {NET_MODE_EARLY, arrive_slots_stored_early},
-        {NET_MODE_FORESEES, arrive_slots_stored_often},
-        {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut},
-        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early},
-        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES, arrive_bytes_cut_often},
+        {0, arrive_slots_stored, wake_slots_stored},
+        {NET_MODE_EARLY, arrive_slots_stored_early, wake_slots_stored_early},
+        {NET_MODE_FORESEES, arrive_slots_stored_often, wake_slots_stored_often},
+        {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut, wake_bytes_cut},
+        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early,
+         wake_bytes_cut_early},
+        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES, arrive_bytes_cut_often,
+         wake_bytes_cut_often},
     };
 
+    *ret_arrive = arrive_any;
+    *ret_wake = wake_any;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        if (copies[i].mode == mode)
-            return copies[i].fn;
-    return arrive_any;
+        if (copies[i].mode == mode) {
+            *ret_arrive = copies[i].arrive;
+            *ret_wake = copies[i].wake;
+        }
 }
 
 void net_warm(const void *ctx, const struct sim_event *e)
