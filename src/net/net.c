@@ -279,45 +279,56 @@ void net_watch_packets(struct net *n, struct wr_hist *hist)
     n->packet_hist = hist;
 }
 
-/* A NIC's last packet leaves when a credit comes, a little later than now. */
-static bool is_ahead(const struct net *n, const struct net_nic *nic)
+/* What a NIC has done ahead of time, when a credit comes; no longer than that takes. */
+struct ahead {
+    uint64_t packets, bytes; /* have not left yet */
+    uint64_t saturated_ps;   /* is not over yet */
+};
+
+static struct ahead ahead_of_time(const struct net *n, uint32_t index)
 {
-    return nic->t_last > n->sim->now;
+    uint32_t routers = n->nrouters * n->nports;
+    uint64_t now = n->sim->now;
+    struct ahead a = {0};
+
+    if (index < routers)
+        return a;
+    const struct net_nic *nic = &n->nic[index - routers];
+
+    if (nic->t_last > now) {
+        a.packets = 1;
+        a.bytes = nic->last_b;
+    }
+    if (nic->t_pumped > now && !n->port[index].saturated)
+        a.saturated_ps = nic->t_pumped - now;
+    return a;
 }
 
 void net_counts(const struct net *n, struct net_counts *ret)
 {
     *ret = n->count;
     for (uint32_t i = 0; i < n->nterms; i++)
-        ret->in_flight -= is_ahead(n, &n->nic[i]);
+        ret->in_flight -= ahead_of_time(n, n->nrouters * n->nports + i).packets;
 }
 
 void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_stat *ret)
 {
-    const struct net_port *port =
-        r < n->nrouters ? &n->port[(uint64_t)r * n->nports + p]
-                        : &n->port[(uint64_t)n->nrouters * n->nports + (r - n->nrouters)];
-
+    uint32_t index =
+        r < n->nrouters ? r * n->nports + p : n->nrouters * n->nports + (r - n->nrouters);
+    struct net_port *port = &n->port[index];
     const struct net_class *c = &n->cls[port->cls];
-    uint64_t now = n->sim->now, bytes, packets, saturated_ps;
 
-    net_port_settle((struct net *)n, (struct net_port *)port);
-    bytes = port->bytes;
-    packets = port->packets;
-    saturated_ps = net_rare(n, port)->saturated_ps + (port->saturated ? now : 0);
-    if (r >= n->nrouters && is_ahead(n, &n->nic[r - n->nrouters])) {
-        const struct net_nic *nic = &n->nic[r - n->nrouters];
+    net_port_settle((struct net *)n, port);
+    struct ahead ahead = ahead_of_time(n, index);
+    uint64_t bytes = port->bytes - ahead.bytes;
 
-        bytes -= nic->last_b;
-        packets--;
-        saturated_ps -= port->saturated ? 0 : nic->t_last - now;
-    }
     *ret = (struct net_link_stat){
         .bytes = bytes,
-        .packets = packets,
+        .packets = port->packets - ahead.packets,
         .busy_ps = (uint64_t)((unsigned __int128)bytes * c->per_byte >> 20) +
                    net_rare(n, port)->stretched_ps,
-        .saturated_ps = saturated_ps,
+        .saturated_ps = net_rare(n, port)->saturated_ps + (port->saturated ? n->sim->now : 0) -
+                        ahead.saturated_ps,
     };
 }
 
@@ -328,7 +339,7 @@ uint64_t net_class_bytes(const struct net *n, uint32_t cls)
     for (uint32_t i = 0; i < n->total_ports; i++)
         if (n->port[i].cls == cls) {
             net_port_settle((struct net *)n, &n->port[i]);
-            sum += n->port[i].bytes;
+            sum += n->port[i].bytes - ahead_of_time(n, i).bytes;
         }
     return sum;
 }

@@ -129,7 +129,9 @@ struct net_nic {
     _Alignas(64) struct net_queue queue; /* messages */
     uint64_t t_next;                     /* the next message may start not before */
     uint64_t backlog;                    /* bytes of its messages not yet put into packets */
-    uint64_t t_last;    /* its last packet leaves; ahead of now when a credit will */
+    /* Ahead of now while a credit is on its way: */
+    uint64_t t_pumped;  /* what it has done, it did until then */
+    uint64_t t_last;    /* its last packet leaves */
     uint32_t last_b;    /* that packet's size */
     uint32_t rail_turn; /* of the node's first rail: whose turn it is */
 };

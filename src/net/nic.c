@@ -127,6 +127,7 @@ void net_nic_pump(struct net *n, uint32_t term, uint64_t at)
     for (;;) {
         bool lacks_credit = pump_at(n, port, nic, at);
 
+        nic->t_pumped = at;
         port->stalled = lacks_credit;
         net_port_saturation(n, port, lacks_credit, at);
         if (!lacks_credit || !port->ring_n)

@@ -160,6 +160,86 @@ static void looking_at_links_changes_nothing(void **state)
     assert_true(busy_hour(true) == busy_hour(false));
 }
 
+/* A NIC whose messages' ends somebody is told of sends when a credit is on its way, for the time
+ * when it comes. Whoever looks sees no difference, at no time. */
+enum { LOOK = LAB_POST + 1 };
+
+struct looks {
+    struct lab l;
+    WR_VEC(uint64_t) seen;
+};
+
+static void on_look(void *ctx, const struct sim_event *e)
+{
+    struct looks *s = ctx;
+    struct net_counts c;
+    struct wr_err err = {0};
+
+    (void)e;
+    net_counts(s->l.net, &c);
+    wr_vec_push(&s->seen, c.in_flight);
+    wr_vec_push(&s->seen, net_class_bytes(s->l.net, TOPO_INJECT));
+    for (uint32_t i = 0; i < 10; i++) {
+        struct net_link_stat stat;
+
+        net_link_stat(s->l.net, s->l.parts.topo.nrouters + i, 0, &stat);
+        wr_vec_push(&s->seen, stat.bytes);
+        wr_vec_push(&s->seen, stat.packets);
+        wr_vec_push(&s->seen, stat.busy_ps);
+        wr_vec_push(&s->seen, stat.saturated_ps);
+    }
+    if (!net_check(s->l.net, &err))
+        fail_msg("%s", err.text);
+}
+
+static uint64_t look_at(struct looks *s, const char *machine, bool told)
+{
+    struct wr_err err = {0};
+
+    *s = (struct looks){0};
+    if (!lab_try(&s->l, machine, 1,
+                 &(struct net_client){
+                     .ctx = &s->l, .arrived = lab_arrived, .sent = told ? lab_sent : NULL},
+                 &err))
+        fail_msg("%s", err.text);
+    sim_handle(&s->l.sim, LOOK, on_look, s);
+    for (uint32_t i = 0; i < 10; i++) /* one each: who is told of a message's end may begin the next
+                                         only then */
+        lab_post(&s->l, i * 7919, i, i * i % 7, 2000 + i * 397 % 3000);
+    for (uint32_t i = 0; i < 20000; i++)
+        sim_at(&s->l.sim, 3 + i * UINT64_C(997), 0, sim_lane(LOOK, 0), i, 0, 0);
+    sim_run(&s->l.sim, SIM_NEVER, UINT64_MAX);
+    return sim_events(&s->l.sim);
+}
+
+static void a_nic_ahead_of_time_looks_as_if_it_were_not(void **state)
+{
+    static const char *const ring_bytes =
+        "topology: {kind: torus, sizes: [5], nodes: 2}\n"
+        "links: {default: {bandwidth: 1 GB/s, latency: 20 ns, buffer: 250 B}}\n"
+        "nic: {packet: 100 B, message_gap: 50 ns}\n"
+        "router: {switching: store-and-forward, accounting: bytes, credit_delay: 9 ns}\n";
+    const char *const machines[] = {ring, ring_cut, ring_bytes};
+
+    (void)state;
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        struct looks told, untold;
+
+        assert_true(look_at(&told, machines[m], true) < look_at(&untold, machines[m], false));
+        assert_int_equal(told.seen.n, untold.seen.n);
+        assert_memory_equal(told.seen.v, untold.seen.v, told.seen.n * sizeof *told.seen.v);
+        for (size_t i = 0; i < told.l.msgs.n; i++) {
+            assert_int_equal(told.l.msgs.v[i].t_arrived_ps, untold.l.msgs.v[i].t_arrived_ps);
+            assert_int_equal(told.l.msgs.v[i].t_first_ps, untold.l.msgs.v[i].t_first_ps);
+            assert_int_equal(told.l.msgs.v[i].sent, 1);
+        }
+        lab_close(&told.l);
+        lab_close(&untold.l);
+        wr_vec_fini(&told.seen);
+        wr_vec_fini(&untold.seen);
+    }
+}
+
 /* A credit that comes twice makes a channel hold less than it is charged with. */
 static void a_forged_credit_is_seen(void **state)
 {
@@ -200,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_lost_port_event_is_missed),
         cmocka_unit_test(a_lost_turn_of_a_nic_is_missed),
         cmocka_unit_test(looking_at_links_changes_nothing),
+        cmocka_unit_test(a_nic_ahead_of_time_looks_as_if_it_were_not),
         cmocka_unit_test(a_forged_credit_is_seen),
     };
 
