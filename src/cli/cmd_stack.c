@@ -3,14 +3,9 @@
 
 #include "cli/stack.h"
 
-static const struct cli_verb *const subs[] = {&cli_stack_run,
-                                              &cli_stack_trace,
-                                              &cli_stack_step,
-                                              &cli_stack_calibrate,
-                                              &cli_stack_validate,
-                                              &cli_stack_check,
-                                              &cli_stack_list,
-                                              NULL};
+static const struct cli_verb *const subs[] = {
+    &cli_stack_run,      &cli_stack_trace, &cli_stack_step, &cli_stack_calibrate,
+    &cli_stack_validate, &cli_stack_check, &cli_stack_list, NULL};
 
 const struct cli_verb cli_cmd_stack = {
     .name = "stack",

@@ -126,6 +126,9 @@ static bool put_run(struct run *run, const struct cli_call *call, const struct s
            run_put_count(run, "data_messages", k->data_messages, "", err) &&
            run_put_count(run, "bytes_written", k->client_out_b, "B", err) &&
            run_put_count(run, "bytes_read", k->client_in_b, "B", err) &&
+           run_put_count(run, "exchange_messages", stack_drive_collected(s->drive).messages, "",
+                         err) &&
+           run_put_count(run, "exchange_bytes", stack_drive_collected(s->drive).bytes, "B", err) &&
            run_put_count(run, "events", stack_engine_events(stack_drive_engine(s->drive)), "",
                          err) &&
            run_put_real(run, "sim_end_ns", (double)stack_engine_now(stack_drive_engine(s->drive)),
@@ -189,6 +192,7 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
         fputc('\n', call->out);
         cli_stack_messages(s, call->out, f);
     }
+    cli_stack_collected(s, &text);
     cli_stack_bottleneck(s, &text);
     fprintf(call->out, "\n%s\n", wr_str_get(&text));
     wr_str_fini(&text);

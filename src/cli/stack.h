@@ -15,6 +15,8 @@ struct stack_opts {
     uint32_t servers, tasks, dfiles;
     uint64_t seed;
     const char *start; /* --first-server */
+    uint32_t cb, cb_nodes;
+    const char *cb_buffer;
 };
 
 #define STACK_OPT(name_, type_, struct_, field_, value_, def_, help_)                       \
@@ -34,6 +36,18 @@ struct stack_opts {
                   "servers that a file is spread over; 0: all"),                               \
         STACK_OPT("first-server", CLI_TEXT, struct_, s.start, "N", NULL,                       \
                   "the server of the first file's metadata instead of the one in the middle"), \
+        {.name = "cb",                                                                         \
+         .type = CLI_CHOICE,                                                                   \
+         .offset = offsetof(struct_, s.cb),                                                    \
+         .value = "WHEN",                                                                      \
+         .def = "automatic",                                                                   \
+         .names = stack_cb_mode_names,                                                         \
+         .help = "collective buffering of -c, as the hints of ROMIO: automatic (when tasks' "  \
+                 "parts lie between each other), enable or disable"},                          \
+        STACK_OPT("cb-nodes", CLI_U32, struct_, s.cb_nodes, "N", "0",                          \
+                  "tasks that gather; 0: all"),                                                \
+        STACK_OPT("cb-buffer-size", CLI_TEXT, struct_, s.cb_buffer, "BYTES", "16 MiB",         \
+                  "what each of them gathers before it writes"),                               \
         STACK_OPT("seed", CLI_U64, struct_, s.seed, "N", "1", "seed of random orders")
 
 /* A simulation ready to run: the command line after the options is the test. */
@@ -58,6 +72,8 @@ void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum c
 /* Functions of the published model and their classes; needs laws that name some. */
 void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format);
 void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format format);
+/* What collective calls did, in words; nothing when there were none. */
+void cli_stack_collected(const struct stack_sim *s, struct wr_str *out);
 /* The layer that works, or makes others wait, longest, in words. */
 void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out);
 /* What should be known about the numbers: laws that are missing, sizes beyond the measured. */

@@ -40,6 +40,14 @@ static bool first_server(const struct stack_opts *o, uint32_t *ret, struct wr_er
     return true;
 }
 
+static bool cb_buffer(const struct stack_opts *o, struct stack_cb *cb, struct wr_err *err)
+{
+    if (!wr_parse_bytes(&cb->buffer_b, o->cb_buffer, err) || !cb->buffer_b)
+        return wr_fail(err, WR_INPUT, "--cb-buffer-size %s is no size; give one as 16MiB",
+                       wr_text_clip(o->cb_buffer).s);
+    return true;
+}
+
 static bool open_test(struct stack_sim *s, const struct stack_opts *o, const struct cli_call *call,
                       struct wr_err *err)
 {
@@ -63,11 +71,14 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
 
     *s = (struct stack_sim){0};
     if (stack_fs_open(&s->fs, o->fs, err) && open_laws(s, o, err) && open_test(s, o, call, err)) {
-        s->setup = (struct stack_setup){
-            .fs = s->fs, .laws = s->laws, .servers = o->servers, .dfiles = o->dfiles};
+        s->setup = (struct stack_setup){.fs = s->fs,
+                                        .laws = s->laws,
+                                        .servers = o->servers,
+                                        .dfiles = o->dfiles,
+                                        .cb = {.mode = o->cb, .nodes = o->cb_nodes}};
         if (hooks)
             s->setup.hooks = *hooks;
-        if (first_server(o, &s->setup.start, err) &&
+        if (first_server(o, &s->setup.start, err) && cb_buffer(o, &s->setup.cb, err) &&
             stack_drive_open(&s->drive, &s->setup, &s->test, o->tasks, o->seed, err))
             return true;
     }

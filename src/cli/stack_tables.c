@@ -1,4 +1,5 @@
 /* stack_tables.c -- a simulated run in tables. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,15 @@ void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format fo
         cli_table_int(t, (int64_t)m->answers);
         cli_table_int(t, (int64_t)m->answer_b);
     }
+    struct stack_collected c = stack_drive_collected(s->drive);
+
+    if (c.calls) {
+        cli_table_text(t, "exchange between tasks");
+        cli_table_int(t, (int64_t)c.messages);
+        cli_table_int(t, (int64_t)c.bytes);
+        cli_table_int(t, 0);
+        cli_table_int(t, 0);
+    }
     cli_table_text(t, "data");
     cli_table_int(t, (int64_t)k->data_messages);
     cli_table_int(t, (int64_t)k->data_b);
@@ -213,6 +223,24 @@ void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out)
         wr_str_addf(out, "bottleneck: layer %s, %.1f %% of all time", fs->layer.v[worst],
                     data + all > 0 ? 100 * cost[worst] / (data + all) : 0);
     free(cost);
+}
+
+void cli_stack_collected(const struct stack_sim *s, struct wr_str *out)
+{
+    struct stack_collected c = stack_drive_collected(s->drive);
+
+    if (!c.calls)
+        return;
+    wr_str_addf(out, "collective: %" PRIu64 " calls", c.calls);
+    if (!c.two_phase)
+        wr_str_add(out, ", the tasks' parts in their order: each wrote and read its own");
+    else
+        wr_str_addf(out,
+                    ", %" PRIu64 " of them gathered in %" PRIu64 " rounds: %" PRIu64
+                    " messages, %" PRIu64 " bytes and %.6f s between tasks, %" PRIu64
+                    " bytes of holes read",
+                    c.two_phase, c.rounds, c.messages, c.bytes, stack_s(c.ns), c.holes_b);
+    wr_str_add(out, "\n");
 }
 
 void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)

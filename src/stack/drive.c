@@ -7,8 +7,14 @@
 
 enum { STEPS = 8 };
 
+/* Steps that call nothing, beside STACK_OPS: a collective call begins, and one of its rounds. */
+enum { COLLECT = STACK_OPS + 1, ROUND };
+
+/* Of a round: a window with holes is read before it is written. */
+enum stage { NOTHING, EXCHANGE, FILL, WINDOW, STAGES = 3 };
+
 struct step {
-    uint8_t op; /* enum stack_operation; STACK_OPS: all tasks meet here */
+    uint8_t op; /* enum stack_operation; STACK_OPS: all tasks meet here; COLLECT, ROUND */
     bool creating, counted;
 };
 
@@ -22,6 +28,18 @@ struct task {
     uint32_t marks;
     uint64_t t_call;
     bool ended;
+    /* a collective call */
+    uint64_t t_collect, round;
+    uint8_t stage; /* of the round */
+};
+
+struct collective {
+    struct stack_part *part; /* [tasks] of the call that is under way */
+    struct stack_part *next; /* of the one that some have begun while others still write */
+    uint64_t *moved;         /* [tasks] bytes in an exchange */
+    uint32_t here;           /* tasks that have come */
+    struct stack_cb_plan plan;
+    struct stack_collected sum;
 };
 
 struct stack_drive {
@@ -32,12 +50,14 @@ struct stack_drive {
     struct task *task;
     uint32_t phases_per_rep, met, ended;
     bool failed;
+    struct stack_cb cb;
+    struct collective coll;
     WR_VEC(struct stack_phase) phase;
 };
 
 static void go_on(struct stack_drive *d, uint32_t client, uint64_t t);
 
-static void push(struct task *k, enum stack_operation op, bool creating, bool counted)
+static void push(struct task *k, uint32_t op, bool creating, bool counted)
 {
     if (k->n < STEPS)
         k->step[k->n++] = (struct step){(uint8_t)op, creating, counted};
@@ -144,6 +164,124 @@ static void meet(struct stack_drive *d, uint64_t t)
         stack_engine_later(d->engine, i, t);
 }
 
+static void release(struct stack_drive *d, uint64_t t)
+{
+    d->coll.here = 0;
+    for (uint32_t i = 0; i < d->where.ntasks; i++)
+        stack_engine_later(d->engine, i, t);
+}
+
+/* A collective call begins when all are there and know of each other's offsets. */
+static void collect(struct stack_drive *d, uint32_t client, uint64_t t)
+{
+    struct task *k = &d->task[client];
+    struct collective *c = &d->coll;
+    uint32_t n = d->where.ntasks, hops = 0;
+
+    k->t_collect = t;
+    k->round = 0;
+    k->stage = 0;
+    c->next[c->here++] = (struct stack_part){k->ev.offset, k->ev.bytes, client};
+    if (c->here < n)
+        return;
+    struct stack_part *spare = c->part;
+
+    c->part = c->next;
+    c->next = spare;
+    stack_cb_plan(&c->plan, c->part, n, &d->cb);
+    while (1u << hops < n)
+        hops++;
+    c->sum.calls++;
+    c->sum.two_phase += c->plan.two_phase;
+    for (uint32_t i = 0; i < n; i++)
+        push(&d->task[i],
+             c->plan.two_phase      ? ROUND
+             : d->task[i].ev.writes ? STACK_OP_WRITE
+                                    : STACK_OP_READ,
+             false, true);
+    release(d, t + hops * stack_ns(d->setup.laws->latency_ns));
+}
+
+/* Bytes go from task to task; each has one link, or all share one. */
+static void exchange(struct stack_drive *d, uint64_t round, uint64_t t)
+{
+    struct collective *c = &d->coll;
+    const struct stack_laws *l = d->setup.laws;
+
+    if (++c->here < d->where.ntasks)
+        return;
+    struct stack_exchange x = stack_cb_exchange(&c->plan, round, c->moved);
+    double b = l->medium == STACK_SHARED ? (double)x.all_b : (double)x.most_b;
+    uint64_t took = x.messages ? stack_ns(l->latency_ns + b * l->ns_per_b) : 0;
+
+    c->sum.rounds++;
+    c->sum.messages += x.messages;
+    c->sum.bytes += x.all_b;
+    c->sum.ns += took;
+    release(d, t + took);
+}
+
+/* The window of a task in this round; empty when it has none. */
+static struct stack_window window_of(const struct stack_drive *d, uint32_t client,
+                                     const struct task *k)
+{
+    if (client >= d->coll.plan.aggregators)
+        return (struct stack_window){0};
+    return stack_cb_window(&d->coll.plan, client, k->round);
+}
+
+static bool window(struct stack_drive *d, uint32_t client, enum stage stage, uint64_t t)
+{
+    struct task *k = &d->task[client];
+    struct stack_window w = window_of(d, client, k);
+    bool writes = k->ev.writes && stage != FILL;
+
+    if (!w.bytes || (stage == FILL && w.covered == w.bytes))
+        return false;
+    if (stage == FILL)
+        d->coll.sum.holes_b += w.bytes - w.covered;
+    k->running = writes ? STACK_OP_WRITE : STACK_OP_READ;
+    k->counted = false;
+    k->t_call = t;
+    stack_engine_call(d->engine, client,
+                      &(struct stack_call){.op = k->running,
+                                           .file = (uint32_t)(uint64_t)k->ev.file,
+                                           .bytes = w.bytes,
+                                           .offset = w.from},
+                      t);
+    return true;
+}
+
+/* The next stage of a round; true: the task waits for something. */
+static bool round_of(struct stack_drive *d, uint32_t client, uint64_t t)
+{
+    static const enum stage stages[2][STAGES] = {{WINDOW, EXCHANGE, NOTHING},
+                                                 {EXCHANGE, FILL, WINDOW}};
+    struct task *k = &d->task[client];
+
+    if (k->stage == STAGES) {
+        k->stage = 0;
+        k->round++;
+    }
+    if (k->round == d->coll.plan.rounds) {
+        struct stack_phase *p = phase_of(d, k);
+
+        span(&p->io_first, &p->io_last, k->t_collect, t);
+        p->transfers++;
+        p->bytes += k->ev.bytes;
+        p->io_ns += t - k->t_collect;
+        return false;
+    }
+    enum stage stage = stages[k->ev.writes][k->stage++];
+
+    push(k, ROUND, false, false);
+    if (stage == EXCHANGE) {
+        exchange(d, k->round, t);
+        return true;
+    }
+    return stage != NOTHING && window(d, client, stage, t);
+}
+
 static uint32_t file_of(const struct task *k)
 {
     return (uint32_t)(uint64_t)k->ev.file;
@@ -161,6 +299,12 @@ static bool do_step(struct stack_drive *d, uint32_t client, uint64_t t)
         meet(d, t);
         return true;
     }
+    if (s.op == COLLECT) {
+        collect(d, client, t);
+        return true;
+    }
+    if (s.op == ROUND)
+        return round_of(d, client, t);
     if (d->setup.fs->operation[s.op] == STACK_NONE)
         return false;
     bool data = s.op == STACK_OP_WRITE || s.op == STACK_OP_READ;
@@ -192,10 +336,13 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
         plan_open(d, client, k);
         break;
     case IOR_WRITE:
-        push(k, STACK_OP_WRITE, false, true);
-        break;
     case IOR_READ:
-        push(k, STACK_OP_READ, false, true);
+        /* of a file that each task has for itself, each is a collective of one */
+        push(k,
+             d->test->collective && !d->test->file_per_task ? COLLECT
+             : k->ev.op == IOR_WRITE                        ? STACK_OP_WRITE
+                                                            : STACK_OP_READ,
+             false, true);
         break;
     case IOR_FLUSH:
         push(k, STACK_OP_SYNC, false, true);
@@ -244,6 +391,8 @@ static void done(void *ctx, uint32_t client, int64_t status, uint64_t t)
         account(d, k, t);
         k->running = STACK_OPS;
         d->failed |= status != 0;
+    } else if (op == STACK_OP_WRITE || op == STACK_OP_READ) {
+        d->failed |= status != 0; /* a window of a collective call */
     }
     if (op == STACK_OP_PROBE && !status) { /* it is there: it goes first */
         memmove(k->step + 2, k->step + k->first, (size_t)(k->n - k->first) * sizeof *k->step);
@@ -305,6 +454,10 @@ bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
                    : false;
     }
     d->task = wr_zalloc(n, sizeof *d->task);
+    d->cb = setup->cb;
+    d->coll.part = wr_zalloc(n, sizeof *d->coll.part);
+    d->coll.next = wr_zalloc(n, sizeof *d->coll.next);
+    d->coll.moved = wr_zalloc(n, sizeof *d->coll.moved);
     for (uint32_t i = 0; i < n; i++) {
         ior_rank_init(&d->task[i].at, i);
         d->task[i].running = STACK_OPS;
@@ -323,6 +476,9 @@ void stack_drive_close(struct stack_drive *d)
         return;
     stack_engine_close(d->engine);
     wr_vec_fini(&d->phase);
+    free(d->coll.part);
+    free(d->coll.next);
+    free(d->coll.moved);
     free(d->task);
     free(d);
 }
@@ -380,4 +536,9 @@ size_t stack_drive_phases(const struct stack_drive *d, const struct stack_phase 
 {
     *ret = d->phase.v;
     return d->phase.n;
+}
+
+struct stack_collected stack_drive_collected(const struct stack_drive *d)
+{
+    return d->coll.sum;
 }

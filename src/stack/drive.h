@@ -22,6 +22,13 @@ struct stack_phase {
     uint32_t opened;
 };
 
+/* What collective calls did between the tasks. */
+struct stack_collected {
+    uint64_t calls, two_phase; /* of these, with aggregators */
+    uint64_t rounds, messages, bytes, ns;
+    uint64_t holes_b; /* read because nobody had them */
+};
+
 struct stack_drive;
 
 /* Fills the rest of `setup` from the test: clients, files, bytes, hooks.done. Other hooks stay. */
@@ -37,6 +44,7 @@ void stack_drive_begin(struct stack_drive *d);
 /* To the end; false when interrupted. Fails when the machines do not come to an end. */
 bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err *err);
 
+struct stack_collected stack_drive_collected(const struct stack_drive *d);
 size_t stack_drive_phases(const struct stack_drive *d, const struct stack_phase **ret);
 
 static inline double stack_s(uint64_t ns)

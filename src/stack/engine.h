@@ -25,6 +25,7 @@
 #define STACK_ENGINE_H
 
 #include "stack/law.h"
+#include "stack/twophase.h"
 
 struct stack_engine;
 
@@ -80,7 +81,8 @@ struct stack_setup {
     uint32_t dfiles;  /* of a file; 0: as the file system says */
     uint32_t start;   /* the server of the first file's metadata; UINT32_MAX: in the middle */
     uint64_t seed;
-    uint64_t all_b; /* bytes of all processes together, for the published laws */
+    uint64_t all_b;     /* bytes of all processes together, for the published laws */
+    struct stack_cb cb; /* for those who drive it: how collective calls gather */
     struct stack_hooks hooks;
     /* A call has ended; the next may be begun here, at this time or later. */
     void (*done)(void *ctx, uint32_t client, int64_t status, uint64_t t_ns);

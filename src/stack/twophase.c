@@ -1,0 +1,171 @@
+#include "stack/twophase.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const stack_cb_mode_names[] = {"automatic", "enable", "disable", NULL};
+
+static int by_task(const void *a, const void *b)
+{
+    const struct stack_part *x = a, *y = b;
+
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct stack_part *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->bytes != y->bytes) /* empty ones first, so that ends are in order, too */
+        return x->bytes < y->bytes ? -1 : 1;
+    return by_task(a, b);
+}
+
+static uint64_t end_of(const struct stack_part *p)
+{
+    return p->from + p->bytes;
+}
+
+/* As ROMIO asks: does a task's part begin before the end of that of the task before it? */
+static bool interleaved(const struct stack_part *part, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (part[i].bytes && part[i - 1].bytes && part[i].from < end_of(&part[i - 1]))
+            return true;
+    return false;
+}
+
+static uint64_t first_end(const struct stack_cb_plan *p, uint32_t aggregator, uint64_t *ret_end);
+
+void stack_cb_plan(struct stack_cb_plan *ret, struct stack_part *part, uint32_t n,
+                   const struct stack_cb *cb)
+{
+    struct stack_cb_plan p = {.part = part, .n = n};
+
+    qsort(part, n, sizeof *part, by_task);
+    bool mixed = interleaved(part, n);
+
+    p.two_phase = cb->mode == STACK_CB_ENABLE || (cb->mode == STACK_CB_AUTOMATIC && mixed);
+    p.aggregators = cb->nodes && cb->nodes < n ? cb->nodes : n;
+    p.buffer_b = cb->buffer_b ? cb->buffer_b : 16u << 20;
+    qsort(part, n, sizeof *part, by_offset);
+    uint64_t end = 0;
+
+    p.from = n ? part[0].from : 0;
+    for (uint32_t i = 0; i < n; i++)
+        end = end_of(&part[i]) > end ? end_of(&part[i]) : end;
+    uint64_t whole = end > p.from ? end - p.from : 0;
+
+    p.domain_b = p.aggregators ? whole / p.aggregators + (whole % p.aggregators != 0) : 0;
+    for (uint32_t a = 0; p.two_phase && a < p.aggregators; a++) {
+        uint64_t stop, start = first_end(&p, a, &stop);
+        uint64_t rounds =
+            stop > start ? (stop - start) / p.buffer_b + ((stop - start) % p.buffer_b != 0) : 0;
+
+        p.rounds = rounds > p.rounds ? rounds : p.rounds;
+    }
+    *ret = p;
+}
+
+/* The first part that ends beyond `from`. Parts do not overlap, so they end in their order, too. */
+static uint32_t first_part(const struct stack_cb_plan *p, uint64_t from)
+{
+    uint32_t low = 0, high = p->n;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+
+        if (end_of(&p->part[mid]) > from)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+/* Where the bytes that tasks have in an aggregator's domain begin, and end. */
+static uint64_t first_end(const struct stack_cb_plan *p, uint32_t aggregator, uint64_t *ret_end)
+{
+    uint64_t from = p->from + aggregator * p->domain_b, to = from + p->domain_b;
+    uint64_t start = 0, end = 0;
+
+    for (uint32_t i = first_part(p, from); i < p->n && p->part[i].from < to; i++) {
+        uint64_t a = p->part[i].from > from ? p->part[i].from : from;
+        uint64_t b = end_of(&p->part[i]) < to ? end_of(&p->part[i]) : to;
+
+        if (b <= a)
+            continue;
+        start = end ? start : a;
+        end = b;
+    }
+    *ret_end = end;
+    return start;
+}
+
+static bool window_at(const struct stack_cb_plan *p, uint32_t aggregator, uint64_t round,
+                      uint64_t *ret_from, uint64_t *ret_to)
+{
+    uint64_t end, start = first_end(p, aggregator, &end);
+    uint64_t from = start + round * p->buffer_b;
+
+    if (from >= end)
+        return false;
+    *ret_from = from;
+    *ret_to = end - from > p->buffer_b ? from + p->buffer_b : end;
+    return true;
+}
+
+struct stack_window stack_cb_window(const struct stack_cb_plan *p, uint32_t aggregator,
+                                    uint64_t round)
+{
+    struct stack_window w = {0};
+    uint64_t from, to;
+
+    if (!window_at(p, aggregator, round, &from, &to))
+        return w;
+    w.from = from;
+    w.bytes = to - from;
+    for (uint32_t i = first_part(p, from); i < p->n && p->part[i].from < to; i++) {
+        uint64_t a = p->part[i].from > from ? p->part[i].from : from;
+        uint64_t b = end_of(&p->part[i]) < to ? end_of(&p->part[i]) : to;
+
+        if (b <= a)
+            continue;
+        w.covered += b - a;
+        if (p->part[i].task == aggregator)
+            continue;
+        w.remote_b += b - a;
+        w.messages++;
+    }
+    return w;
+}
+
+struct stack_exchange stack_cb_exchange(const struct stack_cb_plan *p, uint64_t round,
+                                        uint64_t *moved)
+{
+    struct stack_exchange x = {0};
+
+    memset(moved, 0, p->n * sizeof *moved);
+    for (uint32_t k = 0; k < p->aggregators; k++) {
+        uint64_t from, to;
+
+        if (!window_at(p, k, round, &from, &to))
+            continue;
+        for (uint32_t i = first_part(p, from); i < p->n && p->part[i].from < to; i++) {
+            uint64_t a = p->part[i].from > from ? p->part[i].from : from;
+            uint64_t b = end_of(&p->part[i]) < to ? end_of(&p->part[i]) : to;
+
+            if (b <= a || p->part[i].task == k)
+                continue;
+            moved[p->part[i].task] += b - a;
+            moved[k] += b - a;
+            x.all_b += b - a;
+            x.messages++;
+        }
+    }
+    for (uint32_t i = 0; i < p->n; i++)
+        x.most_b = moved[i] > x.most_b ? moved[i] : x.most_b;
+    return x;
+}

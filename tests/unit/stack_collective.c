@@ -1,0 +1,245 @@
+/* Collective calls as ROMIO does them: what is planned, and what a run of it moves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the above first. */
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack/drive.h"
+
+/* --- the plan, byte by byte --------------------------------------------------------- */
+
+enum { TASKS = 7, FILE_B = 400 };
+
+/* Which task has a byte, or -1. */
+static void lay(int8_t *owner, const struct stack_part *part)
+{
+    memset(owner, -1, FILE_B);
+    for (int i = 0; i < TASKS; i++)
+        for (uint64_t b = 0; b < part[i].bytes; b++)
+            owner[part[i].from + b] = (int8_t)part[i].task;
+}
+
+static void check_plan(const struct stack_cb_plan *p, const int8_t *owner)
+{
+    uint8_t seen[FILE_B] = {0};
+    uint64_t covered = 0, messages = 0, remote = 0, all = 0;
+
+    for (uint64_t round = 0; round <= p->rounds; round++) {
+        uint64_t moved[TASKS];
+        struct stack_exchange x = stack_cb_exchange(p, round, moved);
+
+        all += x.all_b;
+        for (uint32_t a = 0; a < p->aggregators; a++) {
+            struct stack_window w = stack_cb_window(p, a, round);
+            bool from[TASKS] = {0};
+
+            assert_true(w.bytes <= p->buffer_b);
+            assert_true(!w.bytes || round < p->rounds);
+            covered += w.covered;
+            messages += w.messages;
+            for (uint64_t b = w.from; b < w.from + w.bytes; b++) {
+                assert_int_equal(seen[b]++, 0); /* nobody else writes it */
+                if (owner[b] < 0 || owner[b] == (int)a)
+                    continue;
+                remote++;
+                from[owner[b]] = true;
+            }
+            for (int i = 0; i < TASKS; i++)
+                messages -= from[i];
+        }
+    }
+    uint64_t bytes = 0;
+
+    for (int b = 0; b < FILE_B; b++) {
+        assert_true(owner[b] < 0 || seen[b]);
+        bytes += owner[b] >= 0;
+    }
+    assert_int_equal(covered, bytes);
+    assert_int_equal(messages, 0);
+    assert_int_equal(all, remote);
+}
+
+static void every_byte_is_gathered_once_and_written_once(void **state)
+{
+    uint64_t seed = 1;
+
+    (void)state;
+    for (int k = 0; k < 500; k++) {
+        struct stack_part part[TASKS];
+        uint64_t at = 0;
+        uint32_t turn;
+        int8_t owner[FILE_B];
+        struct stack_cb cb = {.mode = STACK_CB_ENABLE};
+        struct stack_cb_plan p;
+
+#define DICE(n) \
+    ((uint32_t)((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 33) % (n))
+        turn = DICE(TASKS);
+        for (uint32_t i = 0; i < TASKS; i++) {
+            at += DICE(3) ? 0 : DICE(10);
+            part[i] = (struct stack_part){at, DICE(40), (i * 3 + turn) % TASKS};
+            at += part[i].bytes;
+        }
+        cb.nodes = DICE(TASKS + 1);
+        cb.buffer_b = 1 + DICE(60);
+        lay(owner, part);
+        stack_cb_plan(&p, part, TASKS, &cb);
+        check_plan(&p, owner);
+    }
+}
+
+static void parts_in_the_order_of_their_tasks_are_left_alone(void **state)
+{
+    struct stack_part part[] = {{0, 10, 0}, {10, 10, 1}, {25, 10, 2}};
+    struct stack_part mixed[] = {{10, 10, 0}, {0, 10, 1}, {25, 10, 2}};
+    struct stack_cb cb = {0};
+    struct stack_cb_plan p;
+
+    (void)state;
+    stack_cb_plan(&p, part, 3, &cb);
+    assert_false(p.two_phase);
+    stack_cb_plan(&p, mixed, 3, &cb);
+    assert_true(p.two_phase);
+    cb.mode = STACK_CB_DISABLE;
+    stack_cb_plan(&p, mixed, 3, &cb);
+    assert_false(p.two_phase);
+}
+
+/* --- runs --------------------------------------------------------------------------- */
+
+struct sums {
+    struct stack_collected c;
+    uint64_t out_b, in_b, transfers, bytes, end_ns;
+};
+
+static struct sums run(const char *command, struct stack_cb cb)
+{
+    struct wr_err err = {0};
+    struct stack_fs *fs = NULL;
+    struct stack_laws *laws = NULL;
+    struct ior_test test;
+    struct stack_drive *d = NULL;
+    struct sums s = {0};
+    bool stopped;
+    const struct stack_phase *p;
+
+    if (!stack_fs_open(&fs, "pvfs2", &err) || !stack_laws_open(&laws, fs, "ethernet", &err) ||
+        !ior_parse(&test, command, 4, &err))
+        fail_msg("%s", err.text);
+    struct stack_setup setup = {
+        .fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX, .cb = cb};
+
+    if (!stack_drive_open(&d, &setup, &test, 4, 1, &err))
+        fail_msg("%s", err.text);
+    stack_drive_begin(d);
+    if (!stack_drive_run(d, &stopped, &err))
+        fail_msg("%s: %s", command, err.text);
+    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(d));
+
+    assert_int_equal(k->begun, k->ended);
+    assert_int_equal(k->client_out_b, k->server_in_b);
+    assert_int_equal(k->client_in_b, k->server_out_b);
+    s.c = stack_drive_collected(d);
+    s.out_b = k->client_out_b;
+    s.in_b = k->client_in_b;
+    s.end_ns = stack_engine_now(stack_drive_engine(d));
+    for (size_t i = 0, n = stack_drive_phases(d, &p); i < n; i++) {
+        s.transfers += p[i].transfers;
+        s.bytes += p[i].bytes;
+    }
+    stack_drive_close(d);
+    ior_fini(&test);
+    stack_laws_close(laws);
+    stack_fs_close(fs);
+    return s;
+}
+
+static void an_aggregator_gets_what_the_others_have(void **state)
+{
+    /* 4 tasks of 1 MiB side by side, one gathers: of 4 rounds of 1 MiB three come from others */
+    struct stack_cb one = {STACK_CB_ENABLE, 1, 1 << 20};
+    struct sums s = run("ior -a MPIIO -c -b 1m -t 1m", one);
+
+    (void)state;
+    assert_int_equal(s.c.calls, 2); /* one to write, one to read */
+    assert_int_equal(s.c.two_phase, 2);
+    assert_int_equal(s.c.rounds, 8);
+    assert_int_equal(s.c.messages, 6);
+    assert_int_equal(s.c.bytes, 6 << 20);
+    assert_int_equal(s.c.holes_b, 0);
+    assert_int_equal(s.out_b, 4 << 20);
+    assert_int_equal(s.in_b, 4 << 20);
+    assert_int_equal(s.transfers, 8);
+    assert_int_equal(s.bytes, 8 << 20);
+    /* where every task gathers, each gets its own part: nothing is sent */
+    s = run("ior -a MPIIO -c -b 1m -t 1m", (struct stack_cb){.mode = STACK_CB_ENABLE});
+    assert_int_equal(s.c.messages, 0);
+    assert_int_equal(s.out_b, 4 << 20);
+}
+
+static void holes_are_read_before_a_window_is_written(void **state)
+{
+    /* the first of two transfers: each part is followed by a hole as long as itself */
+    struct stack_cb cb = {STACK_CB_ENABLE, 1, 0};
+    struct sums s = run("ior -a MPIIO -c -w -b 128k -t 64k", cb);
+
+    (void)state;
+    assert_int_equal(s.c.calls, 2);
+    assert_int_equal(s.c.holes_b, 2 * 3 * 65536);
+    assert_int_equal(s.in_b, 2 * 7 * 65536);
+    assert_int_equal(s.out_b, 2 * 7 * 65536);
+    assert_int_equal(s.bytes, 4 * 128 << 10);
+}
+
+static void by_itself_only_reordered_reading_gathers(void **state)
+{
+    struct stack_cb automatic = {0};
+    struct sums s = run("ior -a MPIIO -c -b 1m -t 1m", automatic);
+
+    (void)state;
+    assert_int_equal(s.c.calls, 2);
+    assert_int_equal(s.c.two_phase, 0);
+    s = run("ior -a MPIIO -c -C -b 1m -t 1m", automatic);
+    assert_int_equal(s.c.two_phase, 1);
+    assert_int_equal(s.in_b, 4 << 20);
+    /* a file for each task: nobody to gather for */
+    s = run("ior -a MPIIO -c -F -b 1m -t 1m", (struct stack_cb){.mode = STACK_CB_ENABLE});
+    assert_int_equal(s.c.calls, 0);
+    assert_int_equal(s.out_b, 4 << 20);
+}
+
+static void a_smaller_buffer_needs_more_rounds_and_the_same_bytes(void **state)
+{
+    uint64_t rounds = 0;
+
+    (void)state;
+    for (uint64_t b = 4 << 20; b >= 64 << 10; b /= 4) {
+        struct sums s =
+            run("ior -a MPIIO -c -b 1m -t 1m", (struct stack_cb){STACK_CB_ENABLE, 2, b});
+
+        assert_true(s.c.rounds >= rounds);
+        assert_int_equal(s.c.bytes, 2 * (3 << 20)); /* task 1 gathers what 2 and 3 have */
+        assert_int_equal(s.out_b, 4 << 20);
+        rounds = s.c.rounds;
+    }
+    assert_int_equal(rounds, 2 * (2 << 20) / (64 << 10));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_is_gathered_once_and_written_once),
+        cmocka_unit_test(parts_in_the_order_of_their_tasks_are_left_alone),
+        cmocka_unit_test(an_aggregator_gets_what_the_others_have),
+        cmocka_unit_test(holes_are_read_before_a_window_is_written),
+        cmocka_unit_test(by_itself_only_reordered_reading_gathers),
+        cmocka_unit_test(a_smaller_buffer_needs_more_rounds_and_the_same_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
