@@ -349,7 +349,7 @@ const struct cli_verb cli_stack_step = {
         "variables. `help` lists them. Ctrl-C stops what runs and keeps the session; at the prompt "
         "it ends it. A script ends at the first line that is wrong.",
     .examples = "weir stack step --servers 3 -- ior -a MPIIO -b 1m -t 1m -F\n"
-                "printf 'until state client_io_sm:init\\nlook client 0\\n' | "
+                "printf 'until time 1ms\\nlook client 0\\n' | "
                 "weir stack step -- ior -a MPIIO\n",
     .opts = step_rows,
     .opts_size = sizeof(struct step_opts),
