@@ -214,7 +214,7 @@ static bool add_causes(struct report_compare *all, struct report_compared *c,
     char sql[160];
     bool more, ok;
 
-    if (!run_open(&r, m->path, err))
+    if (!report_member_open(&r, m, err))
         return false;
     snprintf(sql, sizeof sql,
              "SELECT during, cause, sum(time_ns) FROM cause_stat WHERE app = %lld "
@@ -222,7 +222,7 @@ static bool add_causes(struct report_compare *all, struct report_compared *c,
              (long long)job->app);
     /* Files of older weirs have no such view. */
     if (!run_query(&q, r, sql, NULL, 0, &ignored)) {
-        run_close(r);
+        report_member_close(m, r);
         return true;
     }
     while ((ok = run_rows_next(q, &more, err)) && more && c->cause.n < MOST_CAUSES) {
@@ -235,7 +235,7 @@ static bool add_causes(struct report_compare *all, struct report_compared *c,
         *ret_some |= strcmp(cause->during, "compute") != 0 && strcmp(cause->during, "idle") != 0;
     }
     run_rows_close(q);
-    run_close(r);
+    report_member_close(m, r);
     return ok;
 }
 

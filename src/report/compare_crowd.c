@@ -69,12 +69,12 @@ static bool add_pair(struct report_compared *c, struct ranks *all, const struct 
 
     if (!(p->alone->ns[REPORT_IO] > 0) || n > MOST_RANKS)
         return true;
-    if (!run_open(&r, p->with->path, err))
+    if (!report_member_open(&r, p->with, err))
         return false;
     snprintf(sql, sizeof sql, crowd_sql, app, app, app);
     /* Files of older weirs do not have the views. */
     if (!run_query(&q, r, sql, NULL, 0, &ignored)) {
-        run_close(r);
+        report_member_close(p->with, r);
         return true;
     }
     double *took = wr_alloc((n + 1) * sizeof *took);
@@ -83,7 +83,7 @@ static bool add_pair(struct report_compared *c, struct ranks *all, const struct 
 
     free(took);
     run_rows_close(q);
-    run_close(r);
+    report_member_close(p->with, r);
     return ok;
 }
 

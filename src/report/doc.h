@@ -67,8 +67,8 @@ struct report_maker {
 /* Those of this room; the table of all is whoever's who calls (report/sections/). */
 extern const struct report_maker report_sweeps, report_slowdowns, report_boxes, report_causes,
     report_study_links, report_study_machines, report_study_traffic, report_study_times,
-    report_jobs, report_latency, report_links, report_machines, report_traffic, report_servers,
-    report_time, report_summary;
+    report_jobs, report_latency, report_links, report_machines, report_servers, report_time,
+    report_summary;
 
 struct report_doc {
     struct wr_arena arena;

@@ -125,7 +125,8 @@ static bool read_latency(struct run_reader *r, struct report_job *j, struct wr_e
 
     snprintf(app, sizeof app, "%lld", (long long)j->app);
     if (!each(r,
-              "SELECT sum(n), sum(n * mean_ns) FROM latency WHERE app = CAST(?1 AS INTEGER) "
+              /* Of the view `latency`, the percentiles would be worked out as well. */
+              "SELECT sum(n), sum(sum_ps) / 1000.0 FROM fact_hist WHERE app = CAST(?1 AS INTEGER) "
               "AND " OWN_MESSAGES,
               app, read_mean, &c, err))
         return false;
@@ -333,6 +334,20 @@ void report_runs_close(struct report_runs *r)
     wr_arena_fini(&r->arena);
 }
 
+bool report_member_open(struct run_reader **ret, const struct report_member *m, struct wr_err *err)
+{
+    if (!m->run)
+        return run_open(ret, m->path, err);
+    *ret = m->run;
+    return true;
+}
+
+void report_member_close(const struct report_member *m, struct run_reader *r)
+{
+    if (r != m->run)
+        run_close(r);
+}
+
 /* ---- questions ---- */
 
 const struct report_job *report_job_named(const struct report_member *m, const char *name)
@@ -423,10 +438,10 @@ bool report_rank_times(const struct report_member *m, const struct report_job *j
     snprintf(app, sizeof app, "%lld", (long long)job->app);
     snprintf(sql, sizeof sql, "SELECT rank, %s_ns FROM rank_stat WHERE app = CAST(?1 AS INTEGER)",
              report_measure_names[what]);
-    if (!run_open(&r, m->path, err))
+    if (!report_member_open(&r, m, err))
         return false;
     bool ok = each(r, sql, app, read_rank, &c, err);
 
-    run_close(r);
+    report_member_close(m, r);
     return ok;
 }

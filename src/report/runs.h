@@ -47,8 +47,9 @@ struct report_choice {
 
 struct report_member {
     const char *path;
-    const char *study; /* "" when of none */
-    int64_t place, of; /* which of how many; -1, 0 when of none */
+    struct run_reader *run; /* open already, somebody else's; NULL: opened when needed */
+    const char *study;      /* "" when of none */
+    int64_t place, of;      /* which of how many; -1, 0 when of none */
     uint64_t seed;
     struct report_choice choice[REPORT_MOST_AXES];
     size_t nchoices;
@@ -68,6 +69,10 @@ bool report_runs_open(struct report_runs *ret, const char *const *operands, size
 void report_runs_close(struct report_runs *r);
 /* Does the operand stand for run files of a directory? */
 bool report_is_group(const char *operand);
+
+/* The file, open; let go of it with report_member_close. */
+bool report_member_open(struct run_reader **ret, const struct report_member *m, struct wr_err *err);
+void report_member_close(const struct report_member *m, struct run_reader *r);
 
 const struct report_job *report_job_named(const struct report_member *m, const char *name);
 const char *report_label(const struct report_member *m, const char *axis); /* or NULL */

@@ -94,8 +94,9 @@ bool boxes_read(struct report_box ret[BOXES_OF], struct run_reader *r, int64_t a
     bool ok = report_each(r, "SELECT comm_ns, io_ns FROM rank_stat WHERE app = CAST(?1 AS INTEGER)",
                           arg, take_rank, &ranks, err) &&
               report_each(r,
-                          "SELECT sum(n), sum(n * mean_ns), min(min_ns), max(max_ns) FROM latency "
-                          "WHERE n > 0 AND " OWN,
+                          /* The view `latency` would work out percentiles as well. */
+                          "SELECT sum(n), sum(sum_ps) / 1000.0, min(min_ps) / 1000.0, max(max_ps) "
+                          "/ 1000.0 FROM fact_hist WHERE n > 0 AND " OWN,
                           arg, take_ends, &c, err);
     if (ok && c.b.n > 0)
         ok = report_each(r,

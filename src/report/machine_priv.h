@@ -1,0 +1,30 @@
+/* machine_priv.h -- the machine of a simulated run: groups of routers, and what their links
+ * carried. */
+#ifndef REPORT_MACHINE_PRIV_H
+#define REPORT_MACHINE_PRIV_H
+
+#include "report/doc.h"
+
+enum { MACHINE_MOST = 128 };
+
+/* Per pair of groups, links taken together. */
+struct machine_pair {
+    double links, bytes, busy, saturated; /* busy, saturated: sums of fractions of the time */
+};
+
+struct machine {
+    size_t n;                  /* groups; 0: the run tells of none that can be drawn */
+    struct machine_pair *pair; /* [a * n + b] */
+    struct report_spot *spot;
+};
+
+/* Memory is the section's arena. */
+bool machine_read(struct machine *ret, struct run_reader *r, struct report_section *s,
+                  struct wr_err *err);
+/* Their figures; `id` and `whose` (", of which run", or "") keep several apart. */
+void machine_draw(const struct machine *m, struct report_section *s, const char *id,
+                  const char *whose);
+void machine_matrix(const struct machine *m, struct report_section *s, const char *id,
+                    const char *whose);
+
+#endif

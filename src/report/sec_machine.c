@@ -1,0 +1,231 @@
+/* sec_machine.c -- the machine drawn, and what went from group to group over its links.
+ *
+ * Routers are numbered group after group, so that a group is a range of routers.
+ */
+#include "machine_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+    struct machine *m;
+    struct wr_arena *arena;
+    double per_group, end_ns;
+    WR_VEC(int) group; /* of each node */
+};
+
+static bool take_links(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    double a = run_rows_real(q, 0), b = run_rows_real(q, 1);
+
+    if (!(a >= 0 && a < (double)in->m->n && b >= 0 && b < (double)in->m->n))
+        return true;
+    in->m->pair[(size_t)a * in->m->n + (size_t)b] =
+        (struct machine_pair){.links = run_rows_real(q, 2),
+                              .bytes = run_rows_real(q, 3),
+                              .busy = run_rows_real(q, 4) / in->end_ns,
+                              .saturated = run_rows_real(q, 5) / in->end_ns};
+    return true;
+}
+
+/* The group of each node. */
+static bool take_node(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    int64_t node = run_rows_int(q, 0);
+
+    if (node < 0 || node > 1 << 24)
+        return true;
+    while (in->group.n <= (size_t)node)
+        wr_vec_push(&in->group, -1);
+    in->group.v[node] = (int)(run_rows_real(q, 1) / in->per_group);
+    return true;
+}
+
+/* Ranks come job by job: the last of a group's jobs is the one that is counted. */
+static bool take_rank(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    size_t node = (size_t)run_rows_int(q, 0);
+    int g = node < in->group.n ? in->group.v[node] : -1;
+    const char *name = run_rows_text(q, 1, NULL);
+
+    if (g < 0 || (size_t)g >= in->m->n)
+        return true;
+    struct report_spot *s = &in->m->spot[g];
+    struct report_part *last = s->njobs ? (struct report_part *)&s->job[s->njobs - 1] : NULL;
+
+    if (last && !strcmp(last->name, name)) {
+        last->value++;
+        return true;
+    }
+    struct report_part *job = wr_arena_alloc(in->arena, (s->njobs + 1) * sizeof *job);
+
+    if (s->njobs)
+        memcpy(job, s->job, s->njobs * sizeof *job);
+    job[s->njobs++] = (struct report_part){.name = wr_arena_strdup(in->arena, name), .value = 1};
+    s->job = job;
+    return true;
+}
+
+static void place_spots(struct machine *m, struct wr_arena *arena)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        double at = 2 * M_PI * (double)i / (double)m->n;
+
+        m->spot[i] = (struct report_spot){.label = wr_arena_printf(arena, "group %zu", i),
+                                          .x = 0.93 * sin(at),
+                                          .y = -0.93 * cos(at)};
+    }
+}
+
+static bool key_number(struct run_reader *r, const char *key, double *ret, struct wr_err *err)
+{
+    char sql[96];
+    bool found = false;
+
+    *ret = 0;
+    snprintf(sql, sizeof sql, "SELECT value FROM summary WHERE key = '%s'", key);
+    return run_number(r, sql, ret, &found, err);
+}
+
+bool machine_read(struct machine *ret, struct run_reader *r, struct report_section *s,
+                  struct wr_err *err)
+{
+    double groups, routers, end_ns;
+    struct machine m = {0};
+
+    if (!key_number(r, "groups", &groups, err) || !key_number(r, "routers", &routers, err) ||
+        !key_number(r, "sim_end_ns", &end_ns, err))
+        return false;
+    *ret = m;
+    if (!(groups >= 3 && groups <= MACHINE_MOST) || fmod(routers, groups) != 0 || !(end_ns > 0))
+        return true;
+    m.n = (size_t)groups;
+    m.pair = wr_arena_alloc(s->arena, m.n * m.n * sizeof *m.pair);
+    m.spot = wr_arena_alloc(s->arena, m.n * sizeof *m.spot);
+    place_spots(&m, s->arena);
+    struct reading in = {
+        .m = &m, .arena = s->arena, .per_group = routers / groups, .end_ns = end_ns};
+    const char *links = wr_arena_printf(
+        s->arena,
+        "SELECT CAST(src / %g AS INTEGER) AS a, CAST(dst / %g AS INTEGER) AS b, count(*),"
+        " sum(bytes), sum(busy_ns), sum(saturated_ns) FROM link_stat WHERE src_kind = 'router' AND"
+        " dst_kind = 'router' GROUP BY 1, 2",
+        in.per_group, in.per_group);
+    bool ok =
+        report_each(r, links, NULL, take_links, &in, err) &&
+        report_each(r, "SELECT src, dst FROM link_stat WHERE src_kind = 'node'", NULL, take_node,
+                    &in, err) &&
+        report_each(r, "SELECT node, app_name FROM rank_stat WHERE node IS NOT NULL ORDER BY app",
+                    NULL, take_rank, &in, err);
+    wr_vec_fini(&in.group);
+    if (!ok)
+        return false;
+    *ret = m;
+    return true;
+}
+
+/* Of each pair of groups that have links, and of each group its own. */
+static size_t list_bundles(const struct machine *m, struct report_section *s,
+                           struct report_bundle **ret)
+{
+    struct report_bundle *b = wr_arena_alloc(s->arena, (m->n * m->n + 1) * sizeof *b);
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        const struct machine_pair *p = &m->pair[i];
+        double *v = wr_arena_alloc(s->arena, 2 * sizeof *v);
+
+        if (!(p->links > 0))
+            continue;
+        v[0] = p->busy / p->links;
+        v[1] = p->saturated / p->links;
+        b[n++] = (struct report_bundle){.a = (uint32_t)(i / m->n),
+                                        .b = (uint32_t)(i % m->n),
+                                        .cls = i / m->n == i % m->n ? "local" : "global",
+                                        .n = p->links,
+                                        .load = &v[0],
+                                        .sat = &v[1]};
+    }
+    *ret = b;
+    return n;
+}
+
+void machine_draw(const struct machine *m, struct report_section *s, const char *id,
+                  const char *whose)
+{
+    struct report_bundle *b;
+    size_t n = list_bundles(m, s, &b);
+    const struct report_bundle *top = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        top = !top || b[i].load[0] > top->load[0] ? &b[i] : top;
+    if (!top)
+        return;
+    struct report_figure *f = report_add_figure(s, id, REPORT_MACHINE);
+    f->machine = (struct report_machine){
+        .spot = m->spot, .nspots = m->n, .bundle = b, .nbundles = n, .nslices = 1};
+    f->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "The machine and its links%s", whose),
+        .desc = wr_arena_printf(
+            s->arena,
+            "%zu groups of routers in a ring; a line is as strong as its links are busy, a rim has "
+            "the colour of the job with most ranks there. The busiest links %s %s%s%s send %.3g %% "
+            "of the time.",
+            m->n, top->a == top->b ? "are within" : "lead from", m->spot[top->a].label,
+            top->a == top->b ? "" : " to ", top->a == top->b ? "" : m->spot[top->b].label,
+            100 * top->load[0])};
+}
+
+void machine_matrix(const struct machine *m, struct report_section *s, const char *id,
+                    const char *whose)
+{
+    const char **name = wr_arena_alloc(s->arena, m->n * sizeof *name);
+    double *value = wr_arena_alloc(s->arena, m->n * m->n * sizeof *value), most = 0, all = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        name[i] = wr_arena_printf(s->arena, "%zu", i);
+    for (size_t i = 0; i < m->n * m->n; i++) {
+        value[i] = m->pair[i].bytes;
+        all += value[i];
+        if (value[i] > most) {
+            most = value[i];
+            at = i;
+        }
+    }
+    if (!(all > 0))
+        return;
+    struct report_figure *f = report_add_figure(s, id, REPORT_MATRIX);
+    f->matrix = (struct report_matrix){
+        .row = name, .col = name, .nrows = m->n, .ncols = m->n, .value = value, .unit = "B"};
+    f->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "Bytes over the links from group to group%s", whose),
+        .desc = wr_arena_printf(s->arena,
+                                "What the links carried from each group to each other, and within "
+                                "groups on the diagonal; the most, %.4g MB, from group %zu to %zu.",
+                                most / 1e6, at / m->n, at % m->n),
+        .x = {.label = "to group"},
+        .y = {.label = "from group"}};
+}
+
+static bool make_machine(const struct report_inputs *in, size_t which, struct report_section *s,
+                         struct wr_err *err)
+{
+    struct machine m;
+
+    if (!machine_read(&m, in->v.v[which].run, s, err))
+        return false;
+    if (m.n) {
+        machine_draw(&m, s, "ring", "");
+        machine_matrix(&m, s, "matrix", "");
+    }
+    return true;
+}
+
+const struct report_maker report_machines = {
+    .id = "machine", .group = "run", .title = "The machine", .each = true, .make = make_machine};

@@ -1,0 +1,146 @@
+/* sec_study.c -- what single runs show, for those runs of a study in which most jobs share the
+ * machine. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "links_priv.h"
+#include "machine_priv.h"
+
+enum { MOST_DRAWN = 8, MOST_MACHINES = 4, CURVE_POINTS = 60 };
+
+/* Those with the most jobs, as many as can be told apart. */
+static size_t choose(const struct report_inputs *in, const struct report_member **ret, size_t most)
+{
+    size_t jobs = 0, n = 0;
+
+    for (size_t i = 0; i < in->runs.member.n; i++)
+        jobs = in->runs.member.v[i].njobs > jobs ? in->runs.member.v[i].njobs : jobs;
+    for (size_t i = 0; in->study && i < in->runs.member.n && n < most; i++)
+        if (in->runs.member.v[i].njobs == jobs && in->runs.member.v[i].run)
+            ret[n++] = &in->runs.member.v[i];
+    return n;
+}
+
+/* "workload1, random, par" */
+static const char *name_of(const struct report_member *m, struct wr_arena *arena)
+{
+    struct wr_str s = {0};
+
+    for (size_t i = 0; i < m->nchoices; i++)
+        wr_str_addf(&s, "%s%s", s.n ? ", " : "", m->choice[i].label);
+    const char *kept = s.n ? wr_arena_strdup(arena, s.s) : report_short_name(arena, m->path);
+
+    wr_str_fini(&s);
+    return kept;
+}
+
+static bool make_links(const struct report_inputs *in, size_t which, struct report_section *s,
+                       struct wr_err *err)
+{
+    const struct report_member *m[MOST_DRAWN];
+    static const char *const classes[] = {"local", "global"};
+    size_t n = choose(in, m, MOST_DRAWN);
+    bool ok = true;
+
+    (void)which;
+    for (size_t c = 0; ok && c < 2; c++) {
+        struct report_curves busy = {0}, saturated = {0};
+        size_t before = s->figure.n;
+
+        for (size_t i = 0; ok && i < n; i++) {
+            struct links_read l;
+
+            ok = links_read(&l, m[i]->run,
+                            wr_arena_printf(s->arena, " AND class = '%s'", classes[c]), s->arena,
+                            err);
+            if (!ok)
+                break;
+            links_draw(s, &l, wr_arena_printf(s->arena, ": %s", name_of(m[i], s->arena)),
+                       CURVE_POINTS, &busy, &saturated);
+            links_fini(&l);
+        }
+        links_figures(s, &busy, &saturated);
+        for (size_t i = before; i < s->figure.n; i++) {
+            s->figure.v[i].id = wr_arena_printf(s->arena, "%s-%s", s->figure.v[i].id, classes[c]);
+            s->figure.v[i].chart.title =
+                wr_arena_printf(s->arena, "%s, %s links", s->figure.v[i].chart.title, classes[c]);
+        }
+    }
+    s->says =
+        "Traffic and saturation of the links, as cumulative curves: each of these runs has all "
+        "jobs of its workload on the machine.";
+    return ok;
+}
+
+typedef void draw_machine(const struct machine *m, struct report_section *s, const char *id,
+                          const char *whose);
+
+static bool make_drawn(const struct report_inputs *in, struct report_section *s, draw_machine *fn,
+                       struct wr_err *err)
+{
+    const struct report_member *m[MOST_MACHINES];
+    size_t n = choose(in, m, MOST_MACHINES);
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        struct machine one;
+
+        ok = machine_read(&one, m[i]->run, s, err);
+        if (ok && one.n)
+            fn(&one, s, wr_arena_printf(s->arena, "run%zu", i + 1),
+               wr_arena_printf(s->arena, ": %s", name_of(m[i], s->arena)));
+    }
+    return ok;
+}
+
+static bool make_machines(const struct report_inputs *in, size_t which, struct report_section *s,
+                          struct wr_err *err)
+{
+    (void)which;
+    s->says = "Where the jobs are, and which links they load.";
+    return make_drawn(in, s, machine_draw, err);
+}
+
+static bool make_traffic(const struct report_inputs *in, size_t which, struct report_section *s,
+                         struct wr_err *err)
+{
+    (void)which;
+    s->says = "Which groups send to which: bytes over the links between groups.";
+    return make_drawn(in, s, machine_matrix, err);
+}
+
+static bool make_times(const struct report_inputs *in, size_t which, struct report_section *s,
+                       struct wr_err *err)
+{
+    const struct report_member *m[MOST_MACHINES];
+    size_t n = choose(in, m, MOST_MACHINES);
+    bool ok = true;
+
+    (void)which;
+    for (size_t i = 0; ok && i < n; i++) {
+        struct report_inputs one = {0};
+        size_t before = s->figure.n;
+
+        wr_vec_push(&one.v, (struct report_input){.run = m[i]->run, .path = m[i]->path});
+        ok = report_time.make(&one, 0, s, err);
+        wr_vec_fini(&one.v);
+        for (size_t k = before; k < s->figure.n; k++) {
+            s->figure.v[k].id = wr_arena_printf(s->arena, "%s-run%zu", s->figure.v[k].id, i + 1);
+            s->figure.v[k].chart.title = wr_arena_printf(
+                s->arena, "%s: %s", s->figure.v[k].chart.title, name_of(m[i], s->arena));
+        }
+    }
+    s->says = "What the jobs and the machine did over time.";
+    return ok;
+}
+
+const struct report_maker report_study_links = {
+    .id = "study-links", .group = "study", .title = "Links", .make = make_links};
+const struct report_maker report_study_machines = {
+    .id = "study-machine", .group = "study", .title = "The machine", .make = make_machines};
+const struct report_maker report_study_traffic = {.id = "study-traffic",
+                                                  .group = "study",
+                                                  .title = "Traffic between groups",
+                                                  .make = make_traffic};
+const struct report_maker report_study_times = {
+    .id = "study-time", .group = "study", .title = "Over time", .make = make_times};
