@@ -4,8 +4,9 @@
 #include "cli/stack.h"
 
 static const struct cli_verb *const subs[] = {
-    &cli_stack_run,      &cli_stack_trace, &cli_stack_step, &cli_stack_calibrate,
-    &cli_stack_validate, &cli_stack_check, &cli_stack_list, NULL};
+    &cli_stack_run,       &cli_stack_trace,    &cli_stack_step,
+    &cli_stack_calibrate, &cli_stack_validate, &cli_stack_check,
+    &cli_stack_list,      &cli_stack_show,     NULL};
 
 const struct cli_verb cli_cmd_stack = {
     .name = "stack",
@@ -99,6 +100,7 @@ static bool list_one(struct cli_table *t, const struct stack_shipped *f, struct 
         cli_table_int(t, (int64_t)fs->state.n);
         cli_table_text(t, l->name + n + 1);
         cli_table_text(t, laws->title);
+        cli_table_text(t, stack_laws_measured(laws) ? "measured" : "not measured");
         stack_laws_close(laws);
     }
     stack_fs_close(fs);
@@ -107,11 +109,12 @@ static bool list_one(struct cli_table *t, const struct stack_shipped *f, struct 
 
 static int list_main(const struct cli_call *call, struct wr_err *err)
 {
-    static const struct cli_column columns[] = {
-        {"fs", NULL}, {"machines", NULL}, {"states", NULL}, {"laws", NULL}, {"title", "times of"}};
+    static const struct cli_column columns[] = {{"fs", NULL},          {"machines", NULL},
+                                                {"states", NULL},      {"laws", NULL},
+                                                {"title", "times of"}, {"times", NULL}};
     const struct check_opts *o = call->opts;
     struct cli_table *t =
-        cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, columns, 5);
+        cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, columns, 6);
     bool ok = true;
 
     for (const struct stack_shipped *f = stack_shipped_fs(); ok && f->name; f++)

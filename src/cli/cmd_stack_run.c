@@ -65,79 +65,8 @@ static bool write_states(struct stack_trace *t, const struct run_opts *o, struct
     return true;
 }
 
-static bool put_phases(struct run *run, const struct stack_sim *s, struct wr_err *err)
-{
-    const struct stack_phase *p;
-    size_t n = stack_drive_phases(s->drive, &p);
-    char key[64];
-
-    for (size_t i = 0; i < n; i++) {
-        if (!p[i].opened)
-            continue;
-        double total = stack_s(p[i].close_last - p[i].open_first);
-
-        snprintf(key, sizeof key, "%s_%zu_bw_MiBps", p[i].writes ? "write" : "read", i);
-        if (!run_put_real(run, key, total > 0 ? (double)p[i].bytes / 1048576 / total : 0, "MiB/s",
-                          err))
-            return false;
-        snprintf(key, sizeof key, "%s_%zu_s", p[i].writes ? "write" : "read", i);
-        if (!run_put_real(run, key, total, "s", err))
-            return false;
-    }
-    return true;
-}
-
-static bool put_states(struct run *run, const struct stack_sim *s, struct wr_err *err)
-{
-    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
-    char key[200];
-
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < s->fs->state.n; i++) {
-            const struct stack_sum *sum = &k->state[side][i];
-            struct stack_text name = stack_state_text(s->fs, (uint16_t)i);
-
-            if (!sum->n)
-                continue;
-            snprintf(key, sizeof key, "state.%s.%s.visits", side ? "server" : "client", name.s);
-            if (!run_put_count(run, key, sum->n, "", err))
-                return false;
-            snprintf(key, sizeof key, "state.%s.%s.work_s", side ? "server" : "client", name.s);
-            if (!run_put_real(run, key, stack_s(sum->exec_ns), "s", err))
-                return false;
-            snprintf(key, sizeof key, "state.%s.%s.wait_s", side ? "server" : "client", name.s);
-            if (!run_put_real(run, key, stack_s(sum->wait_ns), "s", err))
-                return false;
-        }
-    return true;
-}
-
-static bool put_run(struct run *run, const struct cli_call *call, const struct stack_sim *s,
-                    struct wr_err *err)
-{
-    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
-
-    (void)call;
-    return run_put_text(run, "file_system", s->fs->title, err) &&
-           run_put_text(run, "laws", s->laws->title, err) &&
-           run_put_text(run, "laws_source", s->laws->source, err) &&
-           run_put_count(run, "servers", s->setup.servers, "", err) &&
-           run_put_count(run, "clients", s->setup.clients, "", err) &&
-           run_put_count(run, "data_messages", k->data_messages, "", err) &&
-           run_put_count(run, "bytes_written", k->client_out_b, "B", err) &&
-           run_put_count(run, "bytes_read", k->client_in_b, "B", err) &&
-           run_put_count(run, "exchange_messages", stack_drive_collected(s->drive).messages, "",
-                         err) &&
-           run_put_count(run, "exchange_bytes", stack_drive_collected(s->drive).bytes, "B", err) &&
-           run_put_count(run, "events", stack_engine_events(stack_drive_engine(s->drive)), "",
-                         err) &&
-           run_put_real(run, "sim_end_ns", (double)stack_engine_now(stack_drive_engine(s->drive)),
-                        "ns", err) &&
-           put_phases(run, s, err) && put_states(run, s, err);
-}
-
-static bool write_run(const struct cli_call *call, const struct stack_sim *s, bool stopped,
-                      struct wr_err *err)
+static bool write_run(const struct cli_call *call, const struct stack_sim *s,
+                      const struct stack_firsts *sample, bool stopped, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
     struct wr_str command = {0};
@@ -148,7 +77,7 @@ static bool write_run(const struct cli_call *call, const struct stack_sim *s, bo
     bool ok = run_create(&run, o->output, &meta, err);
 
     if (ok) {
-        bool put = put_run(run, call, s, err);
+        bool put = stack_store(run, &s->setup, s->drive, sample, err);
         struct wr_err end = {0};
 
         ok = run_finish(run,
@@ -181,7 +110,8 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
             cli_stack_ior(s, call->out, f);
         return;
     }
-    fprintf(call->out, "%s; times: %s\n\n", s->fs->title, s->laws->title);
+    fprintf(call->out, "%s; times: %s%s\n\n", s->fs->title, s->laws->title,
+            stack_laws_measured(s->laws) ? "" : " (not measured)");
     cli_stack_ior(s, call->out, f);
     fputc('\n', call->out);
     if (o->by == STACK_BY_FUNCTION)
@@ -199,7 +129,7 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
 }
 
 static bool simulate(const struct cli_call *call, struct stack_sim *s, struct stack_trace *trace,
-                     struct wr_err *err)
+                     const struct stack_firsts *sample, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
     struct wr_str warn = {0};
@@ -215,7 +145,7 @@ static bool simulate(const struct cli_call *call, struct stack_sim *s, struct st
         return false;
     if (o->states && !write_states(trace, o, err))
         return false;
-    if (o->output && !write_run(call, s, stopped, err))
+    if (o->output && !write_run(call, s, sample, stopped, err))
         return false;
     print(call, s);
     return !stopped ||
@@ -226,24 +156,27 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
     struct stack_trace trace = {0};
-    struct stack_hooks hooks = stack_trace_hooks(&trace);
+    /* A trace of everything has the first operations, too; so a run has one or the other. */
+    struct stack_firsts *sample = o->output && !o->states ? stack_firsts_open() : NULL;
+    struct stack_hooks hooks = sample ? stack_firsts_hooks(sample) : stack_trace_hooks(&trace);
     struct stack_sim s;
     enum cli_format format;
+    bool ok = cli_format_of(o->json, o->csv, &format, err) &&
+              cli_stack_open(&s, &o->s, call, sample || o->states ? &hooks : NULL, err);
 
-    if (!cli_format_of(o->json, o->csv, &format, err) ||
-        !cli_stack_open(&s, &o->s, call, o->states ? &hooks : NULL, err))
-        return cli_error(err);
-    if (o->by == STACK_BY_FUNCTION && !s.laws->function.n) {
-        wr_fail(err, WR_INPUT, "these laws name no functions; use --laws published, or --by state");
+    if (ok) {
+        trace.fs = s.fs;
+        trace.clients = s.setup.clients;
+        if (sample)
+            stack_firsts_of(sample, s.fs);
+        if (o->by == STACK_BY_FUNCTION && !s.laws->function.n)
+            ok = wr_fail(err, WR_INPUT,
+                         "these laws name no functions; use --laws published, or --by state");
+        ok = ok && simulate(call, &s, &trace, sample, err);
         cli_stack_close(&s);
-        return cli_error(err);
     }
-    trace.fs = s.fs;
-    trace.clients = s.setup.clients;
-    bool ok = simulate(call, &s, &trace, err);
-
     stack_trace_fini(&trace);
-    cli_stack_close(&s);
+    stack_firsts_close(sample);
     return ok ? 0 : cli_error(err);
 }
 

@@ -111,8 +111,9 @@ static bool show(const struct cli_call *call, const struct stack_sim *s,
         return wr_fail_errno(err, "%s cannot be written; give another file", o->output);
     bool *of = stack_family(t, root);
 
-    snprintf(title, sizeof title, "%s on %s, client %u", stack_operation_names[o->operation],
-             s->fs->name, t->act.v[root].node);
+    snprintf(title, sizeof title, "%s on %s, client %u%s", stack_operation_names[o->operation],
+             s->fs->name, t->act.v[root].node,
+             stack_laws_measured(s->laws) ? "" : ", times not measured");
     draw(t, of, o, title, out);
     free(of);
     if (o->output && (ferror(out) | fclose(out)))

@@ -6,9 +6,11 @@
 #include "cli/study.h"
 #include "cli/table.h"
 #include "report/runs.h"
+#include "run/reader.h"
 
 struct show_opts {
     bool each, csv, json;
+    struct cli_list metrics;
 };
 
 static const struct cli_opt show_rows[] = {
@@ -16,6 +18,12 @@ static const struct cli_opt show_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct show_opts, each),
      .help = "one line for each seed, instead of means over the seeds"},
+    {.name = "metric",
+     .type = CLI_LIST,
+     .offset = offsetof(struct show_opts, metrics),
+     .value = "KEY",
+     .help = "a column more: this number of the runs' summaries; may be given several times; runs "
+             "of `stack` show bandwidth and calls per second without being asked"},
     CLI_CSV(struct show_opts, csv),
     CLI_JSON(struct show_opts, json),
     CLI_OPT_END,
@@ -40,7 +48,64 @@ struct shown {
     bool loads[REPORT_MOST_AXES];
     bool each;
     enum cli_format format;
+    const char *const *metric;
+    size_t nmetrics;
+    double *value; /* [runs][metrics] */
 };
+
+static const char *const of_stack[] = {"write_bytes_per_s", "read_bytes_per_s", "write_iops",
+                                       "read_iops"};
+
+static double read_metric(const char *path, const char *key)
+{
+    struct wr_err ignored;
+    struct run_reader *r;
+    struct run_rows *rows = NULL;
+    double value = NAN;
+    bool more = false;
+
+    if (!run_open(&r, path, &ignored))
+        return NAN;
+    if (run_query(&rows, r, "SELECT value FROM summary WHERE key = ?1", &key, 1, &ignored) &&
+        run_rows_next(rows, &more, &ignored) && more)
+        value = run_rows_real(rows, 0);
+    run_rows_close(rows);
+    run_close(r);
+    return value;
+}
+
+static void read_metrics(struct shown *s)
+{
+    const struct report_runs *runs = s->runs;
+
+    if (!s->nmetrics && runs->member.n &&
+        !isnan(read_metric(runs->member.v[0].path, of_stack[0]))) {
+        s->metric = of_stack;
+        s->nmetrics = sizeof of_stack / sizeof *of_stack;
+    }
+    s->value = wr_zalloc(runs->member.n * s->nmetrics + 1, sizeof *s->value);
+    for (size_t i = 0; i < runs->member.n; i++)
+        for (size_t k = 0; k < s->nmetrics; k++)
+            s->value[i * s->nmetrics + k] = read_metric(runs->member.v[i].path, s->metric[k]);
+}
+
+/* The mean over the seeds, as of the other columns. */
+static double mean_metric(const struct shown *s, const struct report_member *m, size_t metric)
+{
+    double sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->runs->member.n; i++) {
+        const struct report_member *o = &s->runs->member.v[i];
+        double value = s->value[i * s->nmetrics + metric];
+
+        if ((o != m && (s->each || !m->nchoices || !report_alike(m, o, NULL))) || isnan(value))
+            continue;
+        sum += value;
+        n++;
+    }
+    return n ? sum / (double)n : NAN;
+}
 
 /* Is it the first of the runs that are one line? */
 static bool is_first(const struct shown *s, size_t i)
@@ -104,13 +169,15 @@ static void print_job(struct cli_table *t, const struct shown *s, const struct r
         cli_table_real(t, s->format == CLI_AS_TEXT ? took / columns[i].unit_ns : took);
         cli_table_real(t, nbase && alone > 0 ? took / alone : NAN);
     }
+    for (size_t i = 0; i < s->nmetrics; i++)
+        cli_table_real(t, mean_metric(s, m, i));
 }
 
 static struct cli_table *open_table(const struct cli_call *call, const struct shown *s)
 {
     const struct report_member *first = &s->runs->member.v[0];
-    struct cli_column *c =
-        wr_arena_alloc(call->arena, (REPORT_MOST_AXES + 3 + 2 * NCOLUMNS) * sizeof *c);
+    struct cli_column *c = wr_arena_alloc(
+        call->arena, (REPORT_MOST_AXES + 3 + 2 * NCOLUMNS + s->nmetrics) * sizeof *c);
     int n = 0;
 
     for (size_t a = 0; a < first->nchoices; a++)
@@ -124,6 +191,8 @@ static struct cli_table *open_table(const struct cli_call *call, const struct sh
         c[n++] = (struct cli_column){columns[i].name, columns[i].title};
         c[n++] = (struct cli_column){columns[i].slow_name, columns[i].slow_title};
     }
+    for (size_t i = 0; i < s->nmetrics; i++)
+        c[n++] = (struct cli_column){s->metric[i], NULL};
     return cli_table_open(call->out, s->format, c, n);
 }
 
@@ -152,7 +221,7 @@ static void print(const struct cli_call *call, const struct shown *s)
 static int show_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
-    struct shown s = {.each = o->each};
+    struct shown s = {.each = o->each, .metric = o->metrics.v, .nmetrics = o->metrics.n};
     struct report_runs runs;
 
     if (!cli_format_of(o->json, o->csv, &s.format, err) ||
@@ -160,7 +229,9 @@ static int show_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     s.runs = &runs;
     report_workload_axes(&runs, s.loads);
+    read_metrics(&s);
     print(call, &s);
+    free(s.value);
     report_runs_close(&runs);
     return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "stack/drive.h"
+#include "stack/job.h"
 
 extern const struct cli_verb cli_stack_run, cli_stack_trace, cli_stack_step, cli_stack_check,
     cli_stack_show, cli_stack_list, cli_stack_laws, cli_stack_calibrate, cli_stack_validate;
@@ -12,7 +12,8 @@ extern const struct cli_verb cli_stack_run, cli_stack_trace, cli_stack_step, cli
 /* The options of every verb that simulates. */
 struct stack_opts {
     const char *fs, *laws;
-    uint32_t servers, tasks, dfiles;
+    uint32_t servers, metas, tasks, dfiles;
+    struct cli_list sets;
     uint64_t seed;
     const char *start; /* --first-server */
     uint32_t cb, cb_nodes;
@@ -24,12 +25,22 @@ struct stack_opts {
         .name = name_, .type = type_, .offset = offsetof(struct_, field_), .value = value_, \
         .def = def_, .help = help_                                                          \
     }
+#define STACK_SET(struct_, field_)                                                      \
+    {                                                                                   \
+        .name = "set", .type = CLI_LIST, .offset = offsetof(struct_, field_),           \
+        .value = "KEY=VALUE",                                                           \
+        .help = "override a value of the machine file, as in --set stripes=4 or --set " \
+                "params.rpc_size.value=1MiB; may be given several times"                \
+    }
 #define STACK_OPTS(struct_)                                                                    \
     STACK_OPT("fs", CLI_TEXT, struct_, s.fs, "NAME|FILE", "pvfs2",                             \
               "the file system: shipped (`weir stack list`), or a machine file"),              \
         STACK_OPT("laws", CLI_TEXT, struct_, s.laws, "NAME|FILE", NULL,                        \
                   "how long states take: shipped laws of the file system, or a file"),         \
         STACK_OPT("servers", CLI_U32, struct_, s.servers, "N", "1", "file servers"),           \
+        STACK_OPT("meta-servers", CLI_U32, struct_, s.metas, "N", "0",                         \
+                  "servers for metadata besides, where those are apart; 0: one"),              \
+        STACK_SET(struct_, s.sets),                                                            \
         STACK_OPT("tasks", CLI_U32, struct_, s.tasks, "N", "1",                                \
                   "processes that run the test, each on a node of its own"),                   \
         STACK_OPT("data-files", CLI_U32, struct_, s.dfiles, "N", "0",                          \
@@ -50,19 +61,11 @@ struct stack_opts {
                   "what each of them gathers before it writes"),                               \
         STACK_OPT("seed", CLI_U64, struct_, s.seed, "N", "1", "seed of random orders")
 
-/* A simulation ready to run: the command line after the options is the test. */
-struct stack_sim {
-    struct stack_fs *fs;
-    struct stack_laws *laws;
-    struct ior_test test;
-    struct stack_setup setup;
-    struct stack_drive *drive;
-    bool has_test;
-};
-
 bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const struct cli_call *call,
                     const struct stack_hooks *hooks, struct wr_err *err);
 void cli_stack_close(struct stack_sim *s);
+/* "measured", or "not measured": a column of every table with times. */
+const char *cli_stack_measured(const struct stack_sim *s);
 
 /* stack_tables.c: the run in tables. */
 enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE, STACK_BY_FUNCTION };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/stack.h"
-#include "stack/log.h"
+#include "stack/store.h"
 
 /* As IOR prints it: its columns and what they mean. */
 void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
@@ -22,10 +22,11 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
         {"close_s", "close(s)"},
         {"total_s", "total(s)"},
         {"iter", NULL},
+        {"times", NULL},
     };
     const struct stack_phase *p;
     size_t n = stack_drive_phases(s->drive, &p);
-    struct cli_table *t = cli_table_open(out, format, columns, 11);
+    struct cli_table *t = cli_table_open(out, format, columns, 12);
 
     for (size_t i = 0; i < n; i++) {
         if (!p[i].opened)
@@ -44,6 +45,7 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
         cli_table_real(t, stack_s(p[i].close_last - p[i].close_first));
         cli_table_real(t, total);
         cli_table_int(t, p[i].rep);
+        cli_table_text(t, cli_stack_measured(s));
     }
     cli_table_close(t);
 }
@@ -128,12 +130,12 @@ void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum c
 {
     static const char *const heads[] = {"layer", "class", "agent", "state"};
     const struct cli_column columns[] = {
-        {"side", NULL},   {heads[by], NULL},   {"visits", NULL},      {"work_s", NULL},
-        {"wait_s", NULL}, {"between_s", NULL}, {"mean_work_us", NULL}};
+        {"side", NULL},   {heads[by], NULL},   {"visits", NULL},       {"work_s", NULL},
+        {"wait_s", NULL}, {"between_s", NULL}, {"mean_work_us", NULL}, {"times", NULL}};
     size_t most = 2 * s->fs->state.n;
     struct groups g = {.v = wr_zalloc(most, sizeof *g.v)};
     char *texts = wr_zalloc(most, sizeof(struct stack_text));
-    struct cli_table *t = cli_table_open(out, format, columns, 7);
+    struct cli_table *t = cli_table_open(out, format, columns, 8);
 
     collect(s, by, &g, texts);
     for (size_t i = 0; i < g.n; i++) {
@@ -144,6 +146,7 @@ void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum c
         cli_table_real(t, stack_s(g.v[i].wait_ns));
         cli_table_real(t, stack_s(g.v[i].between_ns));
         cli_table_real(t, (double)g.v[i].exec_ns * 1e-3 / (double)g.v[i].n);
+        cli_table_text(t, cli_stack_measured(s));
     }
     cli_table_close(t);
     free(texts);
@@ -188,41 +191,10 @@ void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format fo
     cli_table_close(t);
 }
 
-/* Waiting of a layer that waits for the one below is not its own: only work counts, and the
- * waiting of states that wait for storage or data. Starting the library happens once, before
- * anything is asked for. */
 void cli_stack_bottleneck(const struct stack_sim *s, struct wr_str *out)
 {
-    const struct stack_fs *fs = s->fs;
-    const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
-    double *cost = wr_zalloc(fs->layer.n, sizeof *cost), data = 0, all = 0;
-    size_t worst = 0;
-    uint16_t mount, start = stack_start_state(fs, &mount);
-
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < fs->state.n; i++) {
-            const struct stack_sum *sum = &k->state[side][i];
-            const struct stack_state *st = &fs->state.v[i];
-            double own = i == start ? 0 : (double)(sum->exec_ns + sum->between_ns);
-
-            if (st->does == STACK_WAIT && st->below == STACK_NONE &&
-                (fs->machine.v[st->machine].kind != STACK_LAYER || st->cls == STACK_DATA))
-                own += (double)sum->wait_ns;
-            if (st->does == STACK_FLOW)
-                data += (double)sum->wait_ns;
-            cost[fs->machine.v[st->machine].layer_id] += own;
-            all += own;
-        }
-    for (size_t i = 1; i < fs->layer.n; i++)
-        if (cost[i] > cost[worst])
-            worst = i;
-    if (data > cost[worst])
-        wr_str_addf(out, "bottleneck: moving data between clients and servers, %.1f %% of all time",
-                    100 * data / (data + all));
-    else
-        wr_str_addf(out, "bottleneck: layer %s, %.1f %% of all time", fs->layer.v[worst],
-                    data + all > 0 ? 100 * cost[worst] / (data + all) : 0);
-    free(cost);
+    wr_str_add(out, "bottleneck: ");
+    stack_bottleneck(s->fs, stack_engine_counts(stack_drive_engine(s->drive)), out);
 }
 
 void cli_stack_collected(const struct stack_sim *s, struct wr_str *out)
@@ -258,7 +230,7 @@ void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
                     "%s per process are outside the measured %s to %s: times of data are "
                     "extrapolated; calibrate with such sizes\n",
                     wr_text_bytes(each).s, wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
-    if (strstr(l->source, "not measured"))
+    if (!stack_laws_measured(l))
         wr_str_addf(out, "the times of %s are not measured (%s); calibrate to trust them\n",
                     s->fs->name, l->source);
 }

@@ -239,6 +239,43 @@ struct run_sweep {
 
 bool run_put_sweep(struct run *run, const struct run_sweep *point, struct wr_err *err);
 
+/* The software of a file system (put_stack.c). Times are nanoseconds. */
+struct run_stack_state {
+    const char *side, *layer, *agent, *machine, *state, *class;
+    uint32_t layer_at; /* from the application down, then up the server */
+    uint64_t visits, work_ns, wait_ns;
+    uint64_t own_ns; /* what it costs itself: its work, and waiting for storage or data */
+    uint64_t between_ns;
+    bool measured; /* its time comes from a measurement */
+};
+
+struct run_stack_message {
+    const char *message;
+    uint64_t requests, request_b, answers, answer_b;
+};
+
+struct run_stack_phase {
+    uint32_t phase;
+    const char *access; /* write, read */
+    int64_t rep;
+    uint64_t transfers, bytes, open_ns, io_ns, close_ns, total_ns, busy_ns;
+};
+
+/* A visit of a state ("state") or a message ("request", "answer", "data") of one operation. */
+struct run_stack_step {
+    const char *operation, *kind, *side, *layer, *what, *class;
+    uint64_t t_ns;
+    int64_t node, peer, work_ns, wait_ns, bytes;
+    int64_t op, parent;
+};
+
+bool run_put_stack_state(struct run *run, const struct run_stack_state *s, struct wr_err *err);
+bool run_put_stack_message(struct run *run, const struct run_stack_message *m, struct wr_err *err);
+bool run_put_stack_phase(struct run *run, const struct run_stack_phase *p, struct wr_err *err);
+bool run_put_stack_param(struct run *run, const char *name, int64_t value, const char *source,
+                         const char *help, struct wr_err *err);
+bool run_put_stack_step(struct run *run, const struct run_stack_step *s, struct wr_err *err);
+
 /* A command line as a shell would take it again. */
 void run_command_line(struct wr_str *out, int argc, char **argv);
 void run_command_word(struct wr_str *out, const char *word); /* one word of it */

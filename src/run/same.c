@@ -69,6 +69,15 @@ static const struct facts {
      " LEFT JOIN dict m ON m.id = s.model ORDER BY s.server, d.text, s.idx"},
     {"buffer_stat", 3, 1, "SELECT * FROM buffer_stat ORDER BY server"},
     {"client_stat", 4, 1, "SELECT node, server FROM client_stat ORDER BY node"},
+    {"stack_phase", 5, 1, "SELECT * FROM fact_stack_phase ORDER BY phase"},
+    {"stack_state", 5, 3,
+     "SELECT side, machine, state, layer, agent, class, visits, work_ns, wait_ns, own_ns, measured"
+     " FROM fact_stack_state ORDER BY side, machine, state"},
+    {"stack_message", 5, 1,
+     "SELECT message, requests, request_b, answers, answer_b FROM fact_stack_message"
+     " ORDER BY message"},
+    {"stack_param", 5, 1, "SELECT name, value, source FROM fact_stack_param ORDER BY name"},
+    {"stack_step", 5, 1, "SELECT * FROM fact_stack_step ORDER BY id"},
 };
 
 struct side {

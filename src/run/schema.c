@@ -187,4 +187,43 @@
     " lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac, saturated, lat_min_ns, seed, packets,\n" \
     " events, sim_end_ns, wall_s FROM fact_sweep;\n"
 
-const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS SERVERS LATENCIES SLICES SWEEPS;
+/* The software of a file system: what its agents did. Times are whole nanoseconds there. */
+#define STACK_SUMS(name, columns, order) \
+    "CREATE VIEW " name " AS SELECT side, " columns ", sum(visits) AS visits,\n" \
+    " sum(work_ns) AS work_ns, sum(wait_ns) AS wait_ns, sum(own_ns) AS own_ns,\n" \
+    " sum(own_ns) * 1.0 / nullif((SELECT sum(own_ns) FROM fact_stack_state), 0) AS share,\n" \
+    " min(measured) AS measured\n" \
+    " FROM fact_stack_state GROUP BY side, " columns " ORDER BY " order ";\n"
+
+#define STACK \
+    "CREATE TABLE fact_stack_state(id INTEGER PRIMARY KEY, side TEXT, layer TEXT, agent TEXT," \
+    " machine TEXT, state TEXT, class TEXT, layer_at INTEGER, visits INTEGER, work_ns INTEGER," \
+    " wait_ns INTEGER, own_ns INTEGER, between_ns INTEGER, measured INTEGER);\n" \
+    "CREATE VIEW stack_state AS SELECT side, layer, agent, machine, state, class, visits,\n" \
+    " work_ns, wait_ns, (work_ns + wait_ns) * 1.0 / nullif((SELECT number FROM fact_summary\n" \
+    " WHERE key = 'test_ns'), 0) AS occupancy, measured, own_ns, between_ns\n" \
+    " FROM fact_stack_state;\n" \
+    STACK_SUMS("stack_layer", "layer", "min(layer_at), side") \
+    STACK_SUMS("stack_class", "class", "side, class") \
+    STACK_SUMS("stack_agent", "layer, agent", "min(layer_at), side, agent") \
+    "CREATE TABLE fact_stack_message(id INTEGER PRIMARY KEY, message TEXT, requests INTEGER," \
+    " request_b INTEGER, answers INTEGER, answer_b INTEGER);\n" \
+    "CREATE VIEW stack_message AS SELECT message, requests, request_b, answers, answer_b\n" \
+    " FROM fact_stack_message;\n" \
+    "CREATE TABLE fact_stack_phase(phase INTEGER PRIMARY KEY, access TEXT, rep INTEGER," \
+    " transfers INTEGER, bytes INTEGER, open_ns INTEGER, io_ns INTEGER, close_ns INTEGER," \
+    " total_ns INTEGER, busy_ns INTEGER);\n" \
+    "CREATE VIEW stack_phase AS SELECT phase, access, rep, transfers, bytes, open_ns, io_ns,\n" \
+    " close_ns, total_ns, bytes * 1e9 / nullif(total_ns, 0) AS bytes_per_s,\n" \
+    " transfers * 1e9 / nullif(io_ns, 0) AS iops,\n" \
+    " busy_ns * 1.0 / nullif(transfers, 0) AS latency_ns FROM fact_stack_phase;\n" \
+    "CREATE TABLE fact_stack_param(id INTEGER PRIMARY KEY, name TEXT, value INTEGER," \
+    " source TEXT, help TEXT);\n" \
+    "CREATE VIEW stack_param AS SELECT name, value, source, help FROM fact_stack_param;\n" \
+    "CREATE TABLE fact_stack_step(id INTEGER PRIMARY KEY, operation TEXT, t_ns INTEGER," \
+    " kind TEXT, node INTEGER, peer INTEGER, layer TEXT, what TEXT, class TEXT," \
+    " work_ns INTEGER, wait_ns INTEGER, bytes INTEGER, side TEXT, op INTEGER, parent INTEGER);\n" \
+    "CREATE VIEW stack_step AS SELECT operation, t_ns, kind, side, node, peer, layer, what,\n" \
+    " class, work_ns, wait_ns, bytes, op, parent FROM fact_stack_step ORDER BY id;\n"
+
+const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS SERVERS LATENCIES SLICES SWEEPS STACK;

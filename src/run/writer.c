@@ -58,6 +58,19 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
         " lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac,"
         " saturated, packets, events, sim_end_ns, wall_s, id) VALUES(?1, ?2, ?3, ?4, ?5,"
         " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+    [RUN_S_STACK_STATE] = "INSERT INTO fact_stack_state(side, layer, agent, machine, state, class,"
+                          " layer_at, visits, work_ns, wait_ns, own_ns, between_ns, measured)"
+                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [RUN_S_STACK_MESSAGE] = "INSERT INTO fact_stack_message(message, requests, request_b, answers,"
+                            " answer_b) VALUES(?1, ?2, ?3, ?4, ?5)",
+    [RUN_S_STACK_PHASE] = "INSERT INTO fact_stack_phase(phase, access, rep, transfers, bytes,"
+                          " open_ns, io_ns, close_ns, total_ns, busy_ns)"
+                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [RUN_S_STACK_PARAM] = "INSERT INTO fact_stack_param(name, value, source, help)"
+                          " VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_STACK_STEP] = "INSERT INTO fact_stack_step(operation, t_ns, kind, node, peer, layer,"
+                         " what, class, work_ns, wait_ns, bytes, side, op, parent)"
+                         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
 };
 
 const char *run_status_name(enum run_status status)

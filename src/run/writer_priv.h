@@ -27,6 +27,11 @@ enum run_stmt {
     RUN_S_SERIES,
     RUN_S_SLICE,
     RUN_S_SWEEP,
+    RUN_S_STACK_STATE,
+    RUN_S_STACK_MESSAGE,
+    RUN_S_STACK_PHASE,
+    RUN_S_STACK_PARAM,
+    RUN_S_STACK_STEP,
     RUN_S_COUNT,
 };
 

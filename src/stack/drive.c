@@ -27,6 +27,7 @@ struct task {
     bool counted;
     uint32_t marks;
     uint64_t t_call;
+    struct stack_task_sum sum;
     bool ended;
     /* a collective call */
     uint64_t t_collect, round;
@@ -52,6 +53,7 @@ struct stack_drive {
     bool failed;
     struct stack_cb cb;
     struct collective coll;
+    uint64_t end;
     WR_VEC(struct stack_phase) phase;
 };
 
@@ -270,6 +272,7 @@ static bool round_of(struct stack_drive *d, uint32_t client, uint64_t t)
         p->transfers++;
         p->bytes += k->ev.bytes;
         p->io_ns += t - k->t_collect;
+        *(k->ev.writes ? &k->sum.written_b : &k->sum.read_b) += k->ev.bytes;
         return false;
     }
     enum stage stage = stages[k->ev.writes][k->stage++];
@@ -360,6 +363,8 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
     default:
         k->ended = true;
         d->ended++;
+        d->end = t;
+        k->sum.end_ns = t;
         break;
     }
     return k->ev.op != IOR_SLEEP && !k->ended;
@@ -386,6 +391,10 @@ static void done(void *ctx, uint32_t client, int64_t status, uint64_t t)
     uint8_t op = k->running;
 
     k->running = STACK_OPS;
+    if (op < STACK_OPS)
+        k->sum.io_ns += t - k->t_call;
+    if (k->counted && (op == STACK_OP_WRITE || op == STACK_OP_READ))
+        *(op == STACK_OP_WRITE ? &k->sum.written_b : &k->sum.read_b) += k->ev.bytes;
     if (op < STACK_OPS && k->counted) {
         k->running = op;
         account(d, k, t);
@@ -541,4 +550,14 @@ size_t stack_drive_phases(const struct stack_drive *d, const struct stack_phase 
 struct stack_collected stack_drive_collected(const struct stack_drive *d)
 {
     return d->coll.sum;
+}
+
+uint64_t stack_drive_end(const struct stack_drive *d)
+{
+    return d->end;
+}
+
+struct stack_task_sum stack_drive_task(const struct stack_drive *d, uint32_t task)
+{
+    return d->task[task].sum;
 }

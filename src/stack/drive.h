@@ -47,6 +47,15 @@ bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err
 struct stack_collected stack_drive_collected(const struct stack_drive *d);
 size_t stack_drive_phases(const struct stack_drive *d, const struct stack_phase **ret);
 
+/* What one task did: its time in calls, its bytes, and when it had ended. */
+struct stack_task_sum {
+    uint64_t io_ns, written_b, read_b, end_ns;
+};
+struct stack_task_sum stack_drive_task(const struct stack_drive *d, uint32_t task);
+
+/* When the last task had ended, ns; 0 before. */
+uint64_t stack_drive_end(const struct stack_drive *d);
+
 static inline double stack_s(uint64_t ns)
 {
     return (double)ns * 1e-9;

@@ -81,6 +81,7 @@ struct stack_setup {
     uint32_t dfiles;  /* of a file; 0: as the file system says */
     uint32_t start;   /* the server of the first file's metadata; UINT32_MAX: in the middle */
     uint64_t seed;
+    const char *test;   /* in words, or NULL */
     uint64_t all_b;     /* bytes of all processes together, for the published laws */
     struct stack_cb cb; /* for those who drive it: how collective calls gather */
     struct stack_hooks hooks;

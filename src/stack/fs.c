@@ -634,16 +634,16 @@ static bool finish(struct stack_fs *fs, struct wr_err *err)
     return ok;
 }
 
-bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
-                   struct wr_err *err)
+static bool read_with(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                      const char *const *sets, size_t nsets, struct wr_err *err)
 {
     struct stack_fs *fs = wr_zalloc(1, sizeof *fs);
 
     fs->file = wr_zalloc(1, sizeof *fs->file);
     fs->name = wr_arena_strdup(&fs->arena, name);
-    bool ok =
-        text ? conf_load_text(&fs->conf, fs->file, stack_file_rows, name, text, len, NULL, 0, err)
-             : conf_load(&fs->conf, fs->file, stack_file_rows, name, NULL, 0, err);
+    bool ok = text ? conf_load_text(&fs->conf, fs->file, stack_file_rows, name, text, len, sets,
+                                    nsets, err)
+                   : conf_load(&fs->conf, fs->file, stack_file_rows, name, sets, nsets, err);
 
     if (!ok || !finish(fs, err)) {
         stack_fs_close(fs);
@@ -651,6 +651,12 @@ bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, si
     }
     *ret = fs;
     return true;
+}
+
+bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                   struct wr_err *err)
+{
+    return read_with(ret, name, text, len, NULL, 0, err);
 }
 
 static bool checked(struct stack_fs **ret, struct stack_fs *fs, struct wr_err *err)
@@ -674,7 +680,8 @@ bool stack_fs_open_text(struct stack_fs **ret, const char *name, const char *tex
     return stack_fs_read(&fs, name, text, len, err) && checked(ret, fs, err);
 }
 
-bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err)
+bool stack_fs_open_with(struct stack_fs **ret, const char *name, const char *const *sets,
+                        size_t nsets, struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
     struct stack_fs *fs;
@@ -682,13 +689,19 @@ bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err)
     for (const struct stack_shipped *s = shipped; s->name; s++) {
         wr_nearest_try(&near, s->name);
         if (!strcmp(s->name, name))
-            return stack_fs_open_text(ret, name, s->text, strlen(s->text), err);
+            return read_with(&fs, name, s->text, strlen(s->text), sets, nsets, err) &&
+                   checked(ret, fs, err);
     }
     if (!strchr(name, '/') && !strchr(name, '.'))
         return wr_fail(err, WR_UNKNOWN, "no file system \"%s\"; %s%s%s", wr_text_clip(name).s,
                        near.best ? "did you mean " : "`weir stack list` shows them",
                        near.best ? near.best : "", near.best ? "?" : "");
-    return stack_fs_read(&fs, name, NULL, 0, err) && checked(ret, fs, err);
+    return read_with(&fs, name, NULL, 0, sets, nsets, err) && checked(ret, fs, err);
+}
+
+bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err)
+{
+    return stack_fs_open_with(ret, name, NULL, 0, err);
 }
 
 void stack_fs_close(struct stack_fs *fs)

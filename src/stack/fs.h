@@ -273,6 +273,9 @@ struct stack_fs {
 
 /* A shipped file system by its name, or a machine file by its path. */
 bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err);
+/* With overrides, as after --set: "stripes=4", "params.rpc_size.value=1 MiB". */
+bool stack_fs_open_with(struct stack_fs **ret, const char *name, const char *const *sets,
+                        size_t nsets, struct wr_err *err);
 /* Read, not checked: for those who want to hear of all faults. `text` NULL: `name` is a path. */
 bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
                    struct wr_err *err);

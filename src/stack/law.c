@@ -407,3 +407,23 @@ uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b)
         ns += law->per_byte_ns * x_b;
     return stack_ns(ns);
 }
+
+bool stack_laws_measured(const struct stack_laws *laws)
+{
+    return !strstr(laws->source, "not measured");
+}
+
+/* What nobody named are the file system's `default`, or nothing takes time. */
+bool stack_laws_for(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                    struct wr_err *err)
+{
+    static const char none[] = "title: no times\nstates: {}\n";
+    size_t n = strlen(fs->name);
+
+    if (name && *name)
+        return stack_laws_open(ret, fs, name, err);
+    for (const struct stack_shipped *l = shipped; l->name; l++)
+        if (!strncmp(l->name, fs->name, n) && !strcmp(l->name + n, "-default"))
+            return stack_laws_open(ret, fs, "default", err);
+    return stack_laws_open_text(ret, fs, "no times", none, sizeof none - 1, err);
+}

@@ -64,6 +64,13 @@ const struct stack_shipped *stack_shipped_laws(void);
 /* `all_b`: of all processes together, for polynomials. */
 uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b);
 
+/* By name or file; NULL or "": the default ones. */
+bool stack_laws_for(struct stack_laws **ret, const struct stack_fs *fs, const char *name,
+                    struct wr_err *err);
+
+/* What says "not measured" of itself is not. */
+bool stack_laws_measured(const struct stack_laws *laws);
+
 static inline uint64_t stack_ns(double ns)
 {
     return !(ns > 0) ? 0 : ns >= 9e18 ? (uint64_t)9e18 : (uint64_t)(ns + 0.5);

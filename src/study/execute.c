@@ -15,9 +15,13 @@
 /* ---- looking ---- */
 
 /* Opens the machine: what only it can refuse is refused now. Gives how much there is to do. */
-static bool try_open(struct study *s, const struct conf *conf, const struct world_config *c,
+static bool try_open(struct study *s, const struct conf *conf, const struct study_config *all,
                      double *ret_ranks, struct wr_err *err)
 {
+    const struct world_config *c = &all->run;
+
+    if (study_of_stack(s))
+        return study_stack_try(&all->stack, ret_ranks, err);
     uint64_t before = study_rss(getpid());
     struct world *w;
 
@@ -58,8 +62,8 @@ static bool inspect_one(struct study *s, size_t i, const char *dir, bool open, s
     if (!study_load(s, r, &conf, &c, err))
         return wr_wrap(err, "run %s", r->name);
     if (dir)
-        study_look(conf, study_path(s, r, dir), &r->state, &ret->wall_s);
-    bool ok = !open || r->state == STUDY_DONE || try_open(s, conf, &c.run, &ret->ranks, err);
+        study_look(conf, s->part, study_path(s, r, dir), &r->state, &ret->wall_s);
+    bool ok = !open || r->state == STUDY_DONE || try_open(s, conf, &c, &ret->ranks, err);
 
     conf_close(conf);
     return ok || wr_wrap(err, "run %s", r->name);
@@ -108,8 +112,8 @@ struct result {
 };
 
 /* Beside what was simulated, not in it: the same run made alone is the same. */
-static bool put_point(const struct study *s, const struct study_run *r, struct run *run,
-                      struct wr_err *err)
+bool study_put_point(const struct study *s, const struct study_run *r, struct run *run,
+                     struct wr_err *err)
 {
     char key[160], number[24];
     bool ok = run_put_meta(run, "study", s->c.name, err);
@@ -152,6 +156,12 @@ static bool simulate(struct study *s, const struct study_run *r, const char *dir
 
     if (!study_load(s, r, &conf, &c, err))
         return false;
+    if (study_of_stack(s)) {
+        bool done = study_stack_run(s, r, conf, &c.stack, dir, interrupted, err);
+
+        conf_close(conf);
+        return done;
+    }
     if (!world_open(&w, conf, &c.run, err)) {
         conf_close(conf);
         return false;
@@ -166,7 +176,7 @@ static bool simulate(struct study *s, const struct study_run *r, const char *dir
                                                   .force = true},
                            err);
     bool placed = ok && (!c.run.title || run_put_text(run, "title", c.run.title, err)) &&
-                  put_point(s, r, run, err);
+                  study_put_point(s, r, run, err);
 
     if (ok && !placed)
         run_finish(run, RUN_FAILED, err->text, &ignored);

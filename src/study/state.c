@@ -30,11 +30,11 @@ static bool same_inputs(const struct conf *conf, struct run_reader *r)
     return same;
 }
 
-static bool is_current(const struct conf *conf, struct run_reader *r)
+static bool is_current(const struct conf *conf, const char *part, struct run_reader *r)
 {
     struct wr_str config = {0};
 
-    world_record_config(conf, "run", &config);
+    world_record_config(conf, part, &config);
     bool same = !strcmp(run_info(r)->config, wr_str_get(&config)) &&
                 !strcmp(run_info(r)->weir_version, wr_version()) && same_inputs(conf, r);
 
@@ -42,7 +42,7 @@ static bool is_current(const struct conf *conf, struct run_reader *r)
     return same;
 }
 
-static enum study_state state_of(const struct conf *conf, struct run_reader *r)
+static enum study_state state_of(const struct conf *conf, const char *part, struct run_reader *r)
 {
     switch (run_info(r)->status) {
     case RUN_RUNNING:
@@ -52,12 +52,12 @@ static enum study_state state_of(const struct conf *conf, struct run_reader *r)
     case RUN_FAILED:
         return STUDY_FAILED;
     default:
-        return is_current(conf, r) ? STUDY_DONE : STUDY_OLD;
+        return is_current(conf, part, r) ? STUDY_DONE : STUDY_OLD;
     }
 }
 
-void study_look(const struct conf *conf, const char *path, enum study_state *ret_state,
-                double *ret_wall_s)
+void study_look(const struct conf *conf, const char *part, const char *path,
+                enum study_state *ret_state, double *ret_wall_s)
 {
     struct run_reader *r;
     struct wr_err ignored;
@@ -71,7 +71,7 @@ void study_look(const struct conf *conf, const char *path, enum study_state *ret
         *ret_state = STUDY_TORN;
         return;
     }
-    *ret_state = state_of(conf, r);
+    *ret_state = state_of(conf, part, r);
     if (*ret_state == STUDY_DONE || *ret_state == STUDY_OLD)
         run_number(r, "SELECT value FROM summary WHERE key = 'wall_s'", ret_wall_s, &found,
                    &ignored);

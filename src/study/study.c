@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/units.h"
 #include "run/run.h"
 #include "study_priv.h"
@@ -52,12 +53,31 @@ static const struct conf_row axis_rows[] = {
     CONF_END,
 };
 
+#define NAME_ROW                                                                         \
+    {                                                                                    \
+        .key = "name", .type = CONF_STRING, .offset = IN(study_config, name), .def = "", \
+        .help = "what to call the study; by default the name of its file"                \
+    }
+#define CROSS_ROW                                                                                 \
+    {                                                                                             \
+        .key = "cross", .type = CONF_TABLE, .offset = IN(study_config, cross), .rows = axis_rows, \
+        .size = sizeof(struct study_axis), .min = 1, .max = STUDY_MOST_AXES,                      \
+        .help = "the axes: every choice of each is run with every choice of the others"           \
+    }
+
+const struct conf_row study_stack_rows[] = {
+    NAME_ROW,
+    {.key = "stack",
+     .type = CONF_SECTION,
+     .offset = IN(study_config, stack),
+     .rows = stack_config_rows,
+     .help = "the base: a test on a file system, as `weir stack run` takes it"},
+    CROSS_ROW,
+    CONF_END,
+};
+
 const struct conf_row study_rows[] = {
-    {.key = "name",
-     .type = CONF_STRING,
-     .offset = IN(study_config, name),
-     .def = "",
-     .help = "what to call the study; by default the name of its file"},
+    NAME_ROW,
     {.key = "run",
      .type = CONF_SECTION,
      .offset = IN(study_config, run),
@@ -65,14 +85,7 @@ const struct conf_row study_rows[] = {
      .include = true,
      .help = "the base: a run's configuration, or the name of its file, or `file:` and what "
              "differs from it"},
-    {.key = "cross",
-     .type = CONF_TABLE,
-     .offset = IN(study_config, cross),
-     .rows = axis_rows,
-     .size = sizeof(struct study_axis),
-     .min = 1,
-     .max = STUDY_MOST_AXES,
-     .help = "the axes: every choice of each is run with every choice of the others"},
+    CROSS_ROW,
     CONF_END,
 };
 
@@ -83,7 +96,7 @@ const char *const study_state_names[] = {
     [STUDY_OLD] = "out of date", [STUDY_BUSY] = "running", [STUDY_DONE] = "done",
 };
 
-enum { MOST_CHOICES = 10000, LONGEST_NAME = 200 };
+enum { MOST_CHOICES = 10000, LONGEST_NAME = 200, MOST_TEXT = 1 << 24 };
 
 /* ---- axes ---- */
 
@@ -268,8 +281,29 @@ static const char *const *below_run(struct study *s, const char *const *sets, si
     const char **v = wr_arena_alloc(&s->arena, (nsets + 1) * sizeof *v);
 
     for (size_t i = 0; i < nsets; i++)
-        v[i] = wr_arena_printf(&s->arena, "run.%s", sets[i]);
+        v[i] = wr_arena_printf(&s->arena, "%s.%s", s->part, sets[i]);
     return v;
+}
+
+/* A study of file systems has `stack:` where others have `run:`. */
+static const char *part_of(const char *file)
+{
+    struct wr_err ignored;
+    char *text;
+    size_t len;
+    const char *part = "run";
+
+    if (!wr_file_read(&text, &len, file, MOST_TEXT, &ignored))
+        return part;
+    if (!strncmp(text, "stack:", 6) || strstr(text, "\nstack:"))
+        part = "stack";
+    free(text);
+    return part;
+}
+
+static const struct conf_row *rows_of(const struct study *s)
+{
+    return !strcmp(s->part, "run") ? study_rows : study_stack_rows;
 }
 
 bool study_open(struct study **ret, const char *file, const char *const *sets, size_t nsets,
@@ -278,9 +312,10 @@ bool study_open(struct study **ret, const char *file, const char *const *sets, s
     struct study *s = wr_zalloc(1, sizeof *s);
 
     s->file = wr_arena_strdup(&s->arena, file);
+    s->part = part_of(file);
     s->sets = below_run(s, sets, nsets);
     s->nsets = nsets;
-    bool ok = conf_load(&s->conf, &s->c, study_rows, file, s->sets, nsets, err);
+    bool ok = conf_load(&s->conf, &s->c, rows_of(s), file, s->sets, nsets, err);
     const struct study_axis *axis = s->c.cross.items;
 
     for (size_t i = 0; ok && i < s->c.cross.n; i++)
@@ -395,13 +430,14 @@ static void list_overrides(const struct study *s, const struct study_run *r, ove
         const char *const *set = c->option ? c->option->set.items : NULL;
 
         if (!c->option) {
-            const char *text = wr_arena_printf(arena, "run.%s=%s", s->dim[d].key, c->value);
+            const char *text = wr_arena_printf(arena, "%s.%s=%s", s->part, s->dim[d].key, c->value);
 
             wr_vec_push(list, (struct conf_override){text, s->conf, c->at});
         }
         for (size_t i = 0; c->option && i < c->option->set.n; i++)
-            wr_vec_push(list, (struct conf_override){wr_arena_printf(arena, "run.%s", set[i]),
-                                                     s->conf, &set[i]});
+            wr_vec_push(list,
+                        (struct conf_override){wr_arena_printf(arena, "%s.%s", s->part, set[i]),
+                                               s->conf, &set[i]});
     }
     for (size_t d = 0; d < s->ndims; d++) {
         const struct study_choice *c = &s->dim[d].choice[r->choice[d]];
@@ -419,7 +455,7 @@ bool study_load(const struct study *s, const struct study_run *r, struct conf **
     override_list list = {0};
 
     list_overrides(s, r, &list, &arena);
-    bool ok = conf_load_over(ret, into, study_rows, s->file, list.v, list.n, err);
+    bool ok = conf_load_over(ret, into, rows_of(s), s->file, list.v, list.n, err);
 
     wr_vec_fini(&list);
     wr_arena_fini(&arena);
@@ -452,6 +488,6 @@ void study_command(const struct study *s, const struct study_run *r, const char 
     }
     for (size_t i = 0; i < s->nsets; i++) {
         wr_str_add(out, " --set ");
-        run_command_word(out, s->sets[i] + strlen("run."));
+        run_command_word(out, strchr(s->sets[i], '.') + 1);
     }
 }

@@ -1,7 +1,7 @@
 /* study.h -- one file that describes many runs: a configuration, and what to cross.
  *
  *   name: hybrid                         study_rows
- *   run: base.yaml  (or inline)          struct world_config
+ *   run: base.yaml  (or inline)          struct world_config; or stack: (stack/job.h)
  *   cross:                               one axis each; the first varies slowest
  *     workload:  options of sets and jobs
  *     seed:      a key and its values
@@ -24,7 +24,8 @@
 #include "conf/conf.h"
 
 extern const struct conf_row study_rows[];
-extern const size_t study_rows_size; /* of the struct they fill, for tests */
+extern const struct conf_row study_stack_rows[]; /* with stack: instead of run: */
+extern const size_t study_rows_size;             /* of the struct they fill, for tests */
 
 enum { STUDY_MOST_AXES = 16, STUDY_MOST_RUNS = 100000 };
 

@@ -2,6 +2,10 @@
 #ifndef STUDY_STUDY_PRIV_H
 #define STUDY_STUDY_PRIV_H
 
+#include <sys/types.h>
+
+#include "run/run.h"
+#include "stack/job.h"
 #include "study/study.h"
 #include "world/config.h"
 
@@ -22,7 +26,8 @@ struct study_axis {
 struct study_config {
     const char *name;
     struct world_config run;
-    struct conf_list cross; /* of struct study_axis */
+    struct stack_config stack; /* instead of `run` */
+    struct conf_list cross;    /* of struct study_axis */
 };
 
 /* A choice, after ranges are spelled out. */
@@ -47,6 +52,7 @@ struct study {
     size_t nsets;
     struct study_config c;
     struct conf *conf;
+    const char *part; /* "run", or "stack": what the runs are */
     struct study_dim dim[STUDY_MOST_AXES];
     size_t ndims;
     struct study_run *run;
@@ -64,9 +70,19 @@ bool study_make_dir(const char *dir, struct wr_err *err);
 void study_command(const struct study *s, const struct study_run *r, const char *dir,
                    struct wr_str *out);
 
+bool study_put_point(const struct study *s, const struct study_run *r, struct run *run,
+                     struct wr_err *err);
+
+/* stack.c: runs that are tests on a file system. */
+bool study_of_stack(const struct study *s);
+bool study_stack_try(const struct stack_config *c, double *ret_ranks, struct wr_err *err);
+bool study_stack_run(struct study *s, const struct study_run *r, const struct conf *conf,
+                     const struct stack_config *c, const char *dir, bool *ret_interrupted,
+                     struct wr_err *err);
+
 /* state.c */
-void study_look(const struct conf *conf, const char *path, enum study_state *ret_state,
-                double *ret_wall_s);
+void study_look(const struct conf *conf, const char *part, const char *path,
+                enum study_state *ret_state, double *ret_wall_s);
 /* room.c: may one more process start beside those running, each of which may come to hold
  * `need_b`? */
 bool study_room(uint64_t need_b, const pid_t *running, size_t n);

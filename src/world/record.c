@@ -47,7 +47,7 @@ bool world_record(struct run **ret, const struct world_record *how, struct wr_er
     struct run *run;
 
     world_record_config(how->conf, how->part, &config);
-    struct run_meta meta = {.kind = "sim",
+    struct run_meta meta = {.kind = how->kind ? how->kind : "sim",
                             .command = how->command,
                             .config = wr_str_get(&config),
                             .seed = how->seed,

@@ -6,6 +6,7 @@
 #include "run/run.h"
 
 struct world_record {
+    const char *kind; /* of the run; NULL: sim */
     const char *path;
     const struct conf *conf;
     const char *part;    /* the key that holds the run's configuration; NULL: it is the whole */

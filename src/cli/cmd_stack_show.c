@@ -1,0 +1,103 @@
+/* cmd_stack_show.c -- `weir stack show`: what a file system is made of, and who says so. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/stack.h"
+
+struct show_opts {
+    const char *laws;
+    struct cli_list sets;
+    bool states, json, csv;
+};
+
+static const struct cli_opt show_rows[] = {
+    {.name = "laws",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct show_opts, laws),
+     .value = "NAME|FILE",
+     .help = "how long states take: shipped laws of the file system, or a file"},
+    {.name = "states",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct show_opts, states),
+     .help = "the states and their times instead of the parameters"},
+    STACK_SET(struct show_opts, sets),
+    CLI_CSV(struct show_opts, csv),
+    CLI_JSON(struct show_opts, json),
+    CLI_OPT_END,
+};
+
+static void params(const struct stack_fs *fs, FILE *out, enum cli_format format)
+{
+    static const struct cli_column columns[] = {
+        {"parameter", NULL}, {"value", NULL}, {"source", NULL}, {"help", NULL}};
+    struct cli_table *t = cli_table_open(out, format, columns, 4);
+
+    for (size_t i = 0; i < fs->param.n; i++) {
+        cli_table_text(t, fs->param.v[i].name);
+        cli_table_text(t, fs->param.v[i].text);
+        cli_table_text(t, fs->param.v[i].source);
+        cli_table_text(t, fs->param.v[i].help);
+    }
+    cli_table_close(t);
+}
+
+static void states(const struct stack_fs *fs, const struct stack_laws *l, FILE *out,
+                   enum cli_format format)
+{
+    static const struct cli_column columns[] = {
+        {"layer", NULL},   {"state", NULL},         {"class", NULL}, {"work_us", NULL},
+        {"wait_us", NULL}, {"wait_ps_per_b", NULL}, {"times", NULL}};
+    struct cli_table *t = cli_table_open(out, format, columns, 7);
+
+    for (size_t i = 0; i < fs->state.n; i++) {
+        const struct stack_law *exec = &l->exec[1][i], *wait = &l->wait[1][i];
+
+        cli_table_text(t, fs->machine.v[fs->state.v[i].machine].layer);
+        cli_table_text(t, stack_state_text(fs, (uint16_t)i).s);
+        cli_table_text(t, stack_class_names[fs->state.v[i].cls]);
+        cli_table_real(t, exec->given && !exec->poly ? exec->constant_ns * 1e-3 : NAN);
+        cli_table_real(t, wait->given && !wait->poly ? wait->constant_ns * 1e-3 : NAN);
+        cli_table_real(t, wait->given && !wait->poly ? wait->per_byte_ns * 1e3 : NAN);
+        cli_table_text(t, stack_laws_measured(l) ? "measured" : "not measured");
+    }
+    cli_table_close(t);
+}
+
+static int show_main(const struct cli_call *call, struct wr_err *err)
+{
+    const struct show_opts *o = call->opts;
+    enum cli_format format;
+    struct stack_fs *fs;
+    struct stack_laws *laws;
+
+    if (!cli_format_of(o->json, o->csv, &format, err) ||
+        !stack_fs_open_with(&fs, call->args[0], o->sets.v, o->sets.n, err))
+        return cli_error(err);
+    if (!stack_laws_for(&laws, fs, o->laws, err)) {
+        stack_fs_close(fs);
+        return cli_error(err);
+    }
+    if (format == CLI_AS_TEXT)
+        fprintf(call->out, "%s; times: %s (%s)\n\n", fs->title, laws->title, laws->source);
+    if (o->states)
+        states(fs, laws, call->out, format);
+    else
+        params(fs, call->out, format);
+    stack_laws_close(laws);
+    stack_fs_close(fs);
+    return 0;
+}
+
+const struct cli_verb cli_stack_show = {
+    .name = "show",
+    .summary = "parameters and states of a file system, and where their values come from",
+    .args = "FS",
+    .min_args = 1,
+    .max_args = 1,
+    .about = "FS is a shipped file system (`weir stack list`) or a machine file.",
+    .examples = "weir stack show lustre\n"
+                "weir stack show --states --csv beegfs\n",
+    .opts = show_rows,
+    .opts_size = sizeof(struct show_opts),
+    .main = show_main,
+};

@@ -1,0 +1,125 @@
+#include "stack/job.h"
+
+#include <string.h>
+
+#include "base/units.h"
+
+#define AT(field) offsetof(struct stack_config, field)
+#define WORD(key_, field_, def_, help_)                                                    \
+    {                                                                                      \
+        .key = key_, .type = CONF_STRING, .offset = AT(field_), .def = def_, .help = help_ \
+    }
+#define COUNT(key_, field_, def_, help_)                                                   \
+    {                                                                                      \
+        .key = key_, .type = CONF_U32, .offset = AT(field_), .def = def_, .max = 1u << 24, \
+        .help = help_                                                                      \
+    }
+
+const struct conf_row stack_config_rows[] = {
+    WORD("fs", fs, "pvfs2", "the file system: shipped (`weir stack list`), or a machine file"),
+    WORD("laws", laws, "", "how long states take; by default the file system's own"),
+    WORD("test", test, NULL, "an IOR command line"),
+    WORD("args", args, "", "more options of the test, after the others"),
+    COUNT("servers", servers, "1", "file servers"),
+    COUNT("meta_servers", metas, "0", "servers for metadata besides, where those are apart"),
+    COUNT("tasks", tasks, "1", "processes, each on a node of its own"),
+    COUNT("data_files", dfiles, "0", "servers that a file is spread over; 0: as it says itself"),
+    WORD("first_server", first_server, "", "the server of the first file"),
+    {.key = "seed",
+     .type = CONF_U64,
+     .offset = AT(seed),
+     .def = "1",
+     .help = "seed of random orders"},
+    {.key = "collective_buffering",
+     .type = CONF_CHOICE,
+     .offset = AT(cb),
+     .def = "automatic",
+     .names = stack_cb_mode_names,
+     .help = "whether collective calls gather at aggregators, as ROMIO's hints say"},
+    COUNT("cb_nodes", cb_nodes, "0", "aggregators; 0: every task"),
+    {.key = "cb_buffer_size",
+     .type = CONF_BYTES,
+     .offset = AT(cb_buffer_b),
+     .def = "16 MiB",
+     .min = 1,
+     .max = 1e18,
+     .help = "bytes that an aggregator handles at a time"},
+    {.key = "set",
+     .type = CONF_LIST,
+     .item = CONF_STRING,
+     .size = sizeof(char *),
+     .offset = AT(set),
+     .def = "",
+     .help = "overrides of the machine file: \"stripes=4\""},
+    CONF_END,
+};
+
+static bool given(const char *text)
+{
+    return text && *text;
+}
+
+static bool first_server(const struct stack_config *c, uint32_t *ret, struct wr_err *err)
+{
+    uint64_t v;
+
+    *ret = UINT32_MAX;
+    if (!given(c->first_server))
+        return true;
+    if (!wr_parse_u64(&v, c->first_server, err) || v >= UINT32_MAX)
+        return wr_fail(err, WR_INPUT, "--first-server %s is no server; give a number from 0",
+                       wr_text_clip(c->first_server).s);
+    *ret = (uint32_t)v;
+    return true;
+}
+
+static bool open_test(struct stack_sim *s, const struct stack_config *c, struct wr_err *err)
+{
+    if (!c->servers)
+        return wr_fail(err, WR_INPUT, "--servers 0: nobody could answer; give at least 1");
+    if (!c->tasks)
+        return wr_fail(err, WR_INPUT, "--tasks 0: nobody would ask; give at least 1");
+    struct wr_str command = {0};
+
+    wr_str_addf(&command, "%s%s%s", c->test, given(c->args) ? " " : "",
+                given(c->args) ? c->args : "");
+    s->has_test = ior_parse(&s->test, wr_str_get(&command), c->tasks, err);
+    wr_str_fini(&command);
+    return s->has_test;
+}
+
+bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
+                    const struct stack_hooks *hooks, struct wr_err *err)
+{
+    struct stack_sim *s = ret;
+
+    *s = (struct stack_sim){0};
+    if (stack_fs_open_with(&s->fs, c->fs, c->set.items, c->set.n, err) &&
+        stack_laws_for(&s->laws, s->fs, c->laws, err) && open_test(s, c, err)) {
+        s->setup = (struct stack_setup){
+            .fs = s->fs,
+            .laws = s->laws,
+            .servers = c->servers,
+            .metas = c->metas,
+            .test = c->test,
+            .dfiles = c->dfiles,
+            .cb = {.mode = c->cb, .buffer_b = c->cb_buffer_b, .nodes = c->cb_nodes}};
+        if (hooks)
+            s->setup.hooks = *hooks;
+        if (first_server(c, &s->setup.start, err) &&
+            stack_drive_open(&s->drive, &s->setup, &s->test, c->tasks, c->seed, err))
+            return true;
+    }
+    stack_sim_close(s);
+    return false;
+}
+
+void stack_sim_close(struct stack_sim *s)
+{
+    stack_drive_close(s->drive);
+    if (s->has_test)
+        ior_fini(&s->test);
+    stack_laws_close(s->laws);
+    stack_fs_close(s->fs);
+    *s = (struct stack_sim){0};
+}
