@@ -57,25 +57,34 @@ static double change_during(const struct report_compared *c, const char *during)
     return sum;
 }
 
-/* The largest parts first, as the causes are sorted. */
+static void add_with(struct wr_str *out, const char *of, double percent, const char *cause)
+{
+    if (of)
+        wr_str_addf(out, "; %.0f %% of the %s is %s", percent, of, cause);
+    else
+        wr_str_addf(out, ", %.0f %% %s", percent, cause);
+}
+
+/* The largest parts first, as the causes are sorted; then what went the other way. */
 static void add_parts(const struct report_compared *c, const char *during, struct wr_str *out)
 {
     double whole = change_during(c, during);
-    bool any = false;
+    const char *change = whole > 0 ? "increase" : "decrease";
+    size_t with = 0, against = 0;
 
-    for (size_t i = 0; i < c->cause.n && whole != 0; i++) {
-        const struct report_cause *k = &c->cause.v[i];
-        double part = (k->with_ns - k->base_ns) / whole;
+    for (int way = 1; way >= -1 && whole != 0; way -= 2)
+        for (size_t i = 0; i < c->cause.n; i++) {
+            const struct report_cause *k = &c->cause.v[i];
+            double part = way * (k->with_ns - k->base_ns) / whole;
 
-        if (strcmp(k->during, during) != 0 || fabs(part) < least_part)
-            continue;
-        wr_str_addf(out, any ? ", %.0f %% %s" : "; %.0f %% of the %s is %s", 100 * part,
-                    any         ? in_words(k->cause)
-                    : whole > 0 ? "increase"
-                                : "decrease",
-                    in_words(k->cause));
-        any = true;
-    }
+            if (strcmp(k->during, during) != 0 || part < least_part)
+                continue;
+            if (way > 0)
+                add_with(out, with++ ? NULL : change, 100 * part, in_words(k->cause));
+            else
+                wr_str_addf(out, "%s %s takes %.0f %% off", against++ ? "," : ";",
+                            in_words(k->cause), 100 * part);
+        }
 }
 
 static void add_crowd(const struct report_compared *c, struct wr_str *out)
