@@ -4,10 +4,13 @@
 
 #include "cli/cli.h"
 #include "cli/rows.h"
+#include "cli/style.h"
 #include "cli/text.h"
+#include "report/sections/sections.h"
+#include "report/trace.h"
 
 struct show_opts {
-    bool json, csv, config;
+    bool json, csv, config, plot, trace;
     const char *input;
     uint64_t limit;
 };
@@ -29,6 +32,14 @@ static const struct cli_opt show_rows[] = {
      .offset = offsetof(struct show_opts, input),
      .value = "FILE",
      .help = "print a file the run has read as it was then, and nothing else"},
+    {.name = "plot",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct show_opts, plot),
+     .help = "draw the main pictures of the run in the terminal"},
+    {.name = "trace",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct show_opts, trace),
+     .help = "print its time lines as JSON for viewers of traces (Chrome, Perfetto)"},
     CLI_OPT_END,
 };
 
@@ -247,6 +258,38 @@ static bool print_input(const struct cli_call *call, struct run_reader *r, struc
     return true;
 }
 
+/* The first section with pictures is the one that says what the run was made for. */
+static bool print_plot(const struct cli_call *call, struct wr_err *err)
+{
+    struct report_text_style style = cli_style(call->out, false);
+    const char *path = call->args[0];
+    struct report_inputs in;
+    struct report_doc doc;
+    struct wr_str text = {0};
+
+    if (!report_inputs_open(&in, &path, 1, err))
+        return false;
+    if (!report_doc_open(&doc, &in, report_sections, NULL, err)) {
+        report_inputs_close(&in);
+        return false;
+    }
+    for (size_t i = 0; i < doc.section.n && !text.n; i++)
+        for (size_t k = 0; k < doc.section.v[i].figure.n; k++) {
+            const struct report_figure *f = &doc.section.v[i].figure.v[k];
+
+            report_figure_text(f, &style, &text);
+            report_wrap(&text, f->chart.desc ? f->chart.desc : "", style.width ? style.width : 76);
+            wr_str_add(&text, "\n");
+        }
+    bool ok = text.n > 0;
+
+    fputs(wr_str_get(&text), call->out);
+    wr_str_fini(&text);
+    report_doc_close(&doc);
+    report_inputs_close(&in);
+    return ok || wr_fail(err, WR_INPUT, "%s holds nothing that is drawn; leave --plot out", path);
+}
+
 static bool show(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
@@ -258,6 +301,10 @@ static bool show(const struct cli_call *call, struct run_reader *r, struct wr_er
         fputs(run_info(r)->config, call->out);
         return true;
     }
+    if (o->plot)
+        return print_plot(call, err);
+    if (o->trace)
+        return report_trace(r, call->out, err);
     if (o->input)
         return print_input(call, r, err);
     if (call->nargs > 1)
@@ -300,11 +347,16 @@ const struct cli_verb cli_cmd_show = {
         "With VIEW, that view whole: summary, app_stat, rank_stat, link_stat, latency, "
         "latency_hist, slice, series, sweep, meta or input. Times are nanoseconds (_ns). Text "
         "tables shorten long words; --csv and --json give everything.\n\n"
+        "With --plot, the main pictures (box plots, curves, roofs), drawn with characters. With "
+        "--trace, the time lines of jobs, ranks and everything in `slice`, for chrome://tracing or "
+        "ui.perfetto.dev.\n\n"
         "A run that was killed reads as incomplete, with what it had written until then.",
     .examples = "weir show a.weir\n"
                 "weir show a.weir latency\n"
                 "weir show a.weir link_stat --csv > links.csv\n"
-                "weir show a.weir --config > again.yaml\n",
+                "weir show a.weir --config > again.yaml\n"
+                "weir show a.weir --plot\n"
+                "weir show a.weir --trace > trace.json\n",
     .opts = show_rows,
     .opts_size = sizeof(struct show_opts),
     .main = show_main,

@@ -1,12 +1,14 @@
 /* Reports of run files: what they say is what the files hold. */
 #include "unit/run_help.h"
 
+#include <jansson.h>
 #include <math.h>
 
 #include "base/rng.h"
 #include "report/doc.h"
 #include "report/report.h"
 #include "report/sections/sections.h"
+#include "report/trace.h"
 
 enum { RISE = 5 };
 
@@ -412,6 +414,154 @@ static void an_empty_run_has_a_page_all_the_same(void **state)
     wr_str_fini(&page);
 }
 
+/* Are these words in the report of one run? */
+static void assert_told(enum as as, const char *path, const char *const *words, size_t n)
+{
+    struct wr_str out = {0};
+    struct wr_err err;
+
+    must(write_as(as, &path, 1, &out, &err), err);
+    for (size_t i = 0; i < n; i++)
+        if (!strstr(out.s, words[i]))
+            fail_msg("\"%s\" is not in: %s", words[i], out.s);
+    wr_str_fini(&out);
+}
+
+static struct run *make(struct place *p, const char *kind)
+{
+    struct run_meta meta = plain_meta;
+    struct wr_err err;
+    struct run *run;
+
+    meta.kind = kind;
+    must(run_create(&run, p->path, &meta, &err), err);
+    return run;
+}
+
+static void put_real(struct run *run, const char *key, double v, const char *unit)
+{
+    struct wr_err err;
+
+    must(run_put_real(run, key, v, unit, &err), err);
+}
+
+static void a_measured_service_has_a_roof_with_its_knee(void **state)
+{
+    struct place *p = *state;
+    struct run *run = make(p, "rpc");
+    struct wr_err err;
+
+    /* C = 100, S = 400: the knee is at 100 / 400 servers per client. */
+    put_real(run, "roofline.rpc.client_min", 100, "1/s");
+    put_real(run, "roofline.rpc.client_max", 100, "1/s");
+    put_real(run, "roofline.rpc.server_min", 400, "1/s");
+    put_real(run, "roofline.rpc.server_max", 400, "1/s");
+    put_real(run, "roofline.point.rpc.2.16", 800, "1/s");
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    assert_told(
+        AS_JSON, p->path,
+        (const char *[]){"\"marks\":[{\"x\":0.25,\"label\":\"knee\"}]",
+                         "measured, 2 servers\",\"style\":\"marks\",\"x\":[0.125],\"y\":[50]",
+                         "\"style\":\"fan\""},
+        3);
+    assert_told(AS_TEXT, p->path, (const char *[]){"2       16     800.0      800.0  800.0"}, 1);
+}
+
+static void the_layers_of_a_stack_are_told_by_function_and_state(void **state)
+{
+    struct place *p = *state;
+    struct run *run = make(p, "stack");
+    struct wr_err err;
+
+    put_real(run, "state.client.write:enter.visits", 2, "");
+    put_real(run, "state.client.write:enter.work_s", 0.25, "s");
+    put_real(run, "state.client.write:enter.wait_s", 0.5, "s");
+    put_real(run, "state.client.write:leave.work_s", 0.125, "s");
+    put_real(run, "state.server.trove:io.work_s", 0.5, "s");
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    assert_told(
+        AS_JSON, p->path,
+        (const char *[]){"{\"group\":\"client\",\"name\":\"write\",\"parts\":[{\"name\":\"work\","
+                         "\"value\":375},{\"name\":\"wait for others\",\"value\":500}]}",
+                         "{\"group\":\"server\",\"name\":\"trove:io\",\"parts\":[{\"name\":"
+                         "\"work\",\"value\":500}"},
+        2);
+}
+
+/* A path that is fast for 40 probes and slow for 20, again and again. */
+static void a_path_has_states_sojourns_and_a_forecast(void **state)
+{
+    struct place *p = *state;
+    struct run *run = make(p, "probe");
+    struct wr_err err;
+    struct wr_rng rng;
+    uint32_t id;
+
+    wr_rng_init(&rng, 3, 0, 0);
+    must(run_open_series(run, &(struct run_series){"target:disk", "write_latency", "s", 0}, &id,
+                         &err),
+         err);
+    for (int i = 0; i < 1200; i++) {
+        double base = (i + 3 * (i / 60)) % 60 < 40 ? 0.001 : 0.1;
+
+        must(run_put_slice(run, id, i * 1000000000000ll, 0, base * exp(0.2 * wr_rng_normal(&rng)),
+                           &err),
+             err);
+    }
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    assert_told(AS_TEXT, p->path,
+                (const char *[]){"disk, write: how latencies are distributed", "1200 probes",
+                                 "disk, write: its state over time",
+                                 "disk, write: how long states last",
+                                 "disk, write: what is to be "
+                                 "expected"},
+                5);
+}
+
+static void a_trace_has_a_counter_for_every_slice(void **state)
+{
+    struct place *p = *state;
+    struct run_reader *r;
+    struct wr_err err;
+    char *text;
+    size_t n, counters = 0;
+
+    make_single(p->path);
+    must(run_open(&r, p->path, &err), err);
+    FILE *f = open_memstream(&text, &n);
+    must(report_trace(r, f, &err), err);
+    fclose(f);
+    run_close(r);
+    json_t *j = json_loads(text, 0, NULL), *one;
+    size_t i;
+    assert_non_null(j);
+    json_array_foreach(json_object_get(j, "traceEvents"), i, one) counters +=
+        !strcmp(json_string_value(json_object_get(one, "ph")), "C");
+    assert_int_equal(counters, 230);
+    json_decref(j);
+    free(text);
+}
+
+/* Names may hold anything; a document is JSON and harmless in a page all the same. */
+static void odd_names_are_harmless(void **state)
+{
+    struct place *p = *state;
+    const char *path = p->path;
+    struct wr_str out = {0};
+    struct wr_err err;
+
+    make_sweep(p->path, "</script><script>alert(1)</script>\x01\xff\xc0\xaf\\\"", 0.45);
+    must(write_as(AS_JSON, &path, 1, &out, &err), err);
+    assert_null(strchr(out.s, '<'));
+    json_t *j = json_loads(out.s, 0, NULL);
+    assert_non_null(j);
+    json_decref(j);
+    out.n = 0;
+    must(write_as(AS_PAGE, &path, 1, &out, &err), err);
+    assert_null(strstr(out.s, "<script>alert"));
+    wr_str_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +576,11 @@ int main(void)
         IN_PLACE(a_fault_in_a_table_is_told_with_its_place),
         IN_PLACE(a_single_run_shows_latencies_links_and_slices),
         IN_PLACE(an_empty_run_has_a_page_all_the_same),
+        IN_PLACE(a_measured_service_has_a_roof_with_its_knee),
+        IN_PLACE(the_layers_of_a_stack_are_told_by_function_and_state),
+        IN_PLACE(a_path_has_states_sojourns_and_a_forecast),
+        IN_PLACE(a_trace_has_a_counter_for_every_slice),
+        IN_PLACE(odd_names_are_harmless),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,174 @@
+/* interference.c -- jobs that shared a server: who got what, and what rules of sharing would have
+ * given. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "inter/analyse.h"
+#include "sections_priv.h"
+
+static bool has_io(struct run_reader *r, bool *ret, struct wr_err *err)
+{
+    double n = 0;
+
+    return run_number(r,
+                      "SELECT 1 FROM series WHERE metric IN ('write_bytes', 'read_bytes') AND "
+                      "(entity GLOB 'app:*' OR entity GLOB 'rank:*') LIMIT 1",
+                      &n, ret, err);
+}
+
+static void tabulate(struct report_section *s, const struct inter_set *set,
+                     const struct inter_analysis *a)
+{
+    static const char *const head[] = {"job",           "processes",    "start s", "runtime s",
+                                       "overall MB/s",  "overlap MB/s", "from",    "to",
+                                       "no other MB/s", "slowdown"};
+    struct report_table *t = report_add_sheet(
+        s, "jobs", "What each job got; in the overlap with its interval of 95 %.", 10, 1);
+
+    for (size_t i = 0; i < t->ncols; i++)
+        report_table_add(t, "%s", head[i]);
+    for (size_t i = 0; i < set->njobs; i++) {
+        const struct inter_job *j = &set->job[i];
+        const struct inter_result *r = &a->job[i];
+
+        report_table_add(t, "%s", j->name);
+        report_table_add(t, "%zu", inter_processes(j));
+        report_table_number(t, j->start_s, 3);
+        report_table_number(t, j->runtime_s, 3);
+        report_table_number(t, r->overall_bps / 1e6, 3);
+        report_table_number(t, r->overlap_bps.mid / 1e6, 3);
+        report_table_number(t, r->overlap_bps.low / 1e6, 3);
+        report_table_number(t, r->overlap_bps.high / 1e6, 3);
+        report_table_number(t, r->single_bps / 1e6, 3);
+        report_table_number(t, r->slowdown, 3);
+    }
+    report_table_drop_empty(t);
+}
+
+/* Shares in the overlap beside those that rules would give. */
+static void draw_shares(struct report_section *s, const struct inter_set *set,
+                        const struct inter_analysis *a)
+{
+    struct report_bar *bar = wr_arena_alloc(s->arena, (1 + INTER_RULES) * sizeof *bar);
+
+    for (int k = 0; k <= INTER_RULES; k++) {
+        struct report_part *part = wr_arena_alloc(s->arena, set->njobs * sizeof *part);
+
+        for (size_t i = 0; i < set->njobs; i++)
+            part[i] = (struct report_part){
+                .name = wr_arena_strdup(s->arena, set->job[i].name),
+                .value = 100 * (k ? inter_rule_share(set, (enum inter_rule)(k - 1), i)
+                                  : a->job[i].share)};
+        bar[k] = (struct report_bar){
+            .name = k ? wr_arena_printf(s->arena, "by %s", inter_rule_names[k - 1]) : "observed",
+            .group = "",
+            .part = part,
+            .nparts = set->njobs};
+    }
+    struct report_figure *f = report_add_figure(s, "shares", REPORT_BARS);
+    f->bar = bar;
+    f->nbars = 1 + INTER_RULES;
+    f->chart = (struct report_chart){
+        .title = "Shares of what all got while they overlapped: observed and predicted",
+        .desc = wr_arena_printf(s->arena,
+                                "What each job got of the whole, beside what equal shares of "
+                                "nodes, processes or jobs would have given; sharing by %s comes "
+                                "nearest.",
+                                inter_rule_names[a->nearest]),
+        .x = {.label = "share", .unit = "%", .max = 100}};
+}
+
+/* Each pair of jobs: what they got of each other's together. */
+static void tabulate_pairs(struct report_section *s, const struct inter_set *set,
+                           const struct inter_analysis *a)
+{
+    struct report_table *t =
+        report_add_sheet(s, "pairs",
+                         "Each pair: how many times as much the first got in the overlap, "
+                         "and would get by each rule.",
+                         3 + INTER_RULES, 2);
+
+    report_table_add(t, "job");
+    report_table_add(t, "and");
+    report_table_add(t, "observed");
+    for (int k = 0; k < INTER_RULES; k++)
+        report_table_add(t, "by %s", inter_rule_names[k]);
+    for (size_t i = 0; i < set->njobs; i++)
+        for (size_t j = i + 1; j < set->njobs; j++) {
+            report_table_add(t, "%s", set->job[i].name);
+            report_table_add(t, "%s", set->job[j].name);
+            report_table_number(t, a->job[i].share / a->job[j].share, 3);
+            for (int k = 0; k < INTER_RULES; k++)
+                report_table_number(t,
+                                    inter_rule_share(set, (enum inter_rule)k, i) /
+                                        inter_rule_share(set, (enum inter_rule)k, j),
+                                    3);
+        }
+}
+
+static void draw(struct report_section *s, const struct inter_set *set,
+                 const struct inter_analysis *a)
+{
+    struct report_figure *f = report_add_figure(s, "time", REPORT_LINES);
+
+    inter_picture(&f->chart, set, a, s->arena);
+    f->chart.x = (struct report_axis){.label = "time", .unit = "s"};
+    f->chart.y = (struct report_axis){.label = "moved", .unit = "MiB/s", .zero = true};
+    for (size_t i = 0; i < f->chart.nseries; i++) /* names are the set's */
+        ((struct report_series *)f->chart.series)[i].name =
+            wr_arena_strdup(s->arena, f->chart.series[i].name);
+    if (a->overlaps) {
+        struct report_band *band = wr_arena_alloc(s->arena, sizeof *band);
+
+        *band = (struct report_band){(double)a->from * set->slice_s, (double)a->to * set->slice_s,
+                                     "all active"};
+        f->chart.band = band;
+        f->chart.nbands = 1;
+        f->chart.nseries -= f->chart.series[f->chart.nseries - 1].guide;
+    }
+    tabulate(s, set, a);
+    if (a->overlaps && set->njobs > 1) {
+        draw_shares(s, set, a);
+        tabulate_pairs(s, set, a);
+    }
+}
+
+static bool make_interference(const struct report_inputs *in, size_t which,
+                              struct report_section *s, struct wr_err *err)
+{
+    const char **paths = wr_arena_alloc(s->arena, (in->v.n + 1) * sizeof *paths);
+    struct inter_load how = {.op = INTER_BOTH, .align = INTER_BY_CLOCK};
+    struct inter_analysis a;
+    struct inter_set set;
+    struct wr_err refused;
+    size_t n = 0;
+
+    (void)which;
+    for (size_t i = 0; !in->study && i < in->v.n; i++) {
+        bool io = false;
+
+        if (in->v.v[i].run && !has_io(in->v.v[i].run, &io, err))
+            return false;
+        if (io)
+            paths[n++] = in->v.v[i].path;
+    }
+    /* Runs that cannot be laid side by side have no such section. */
+    if (!n || !inter_load(&set, paths, n, &how, &refused))
+        return true;
+    if (set.njobs > 1) {
+        inter_analyse(&a, &set, NULL, INTER_ALL_PROCESSES);
+        if (!a.overlaps) {
+            inter_analysis_fini(&a);
+            inter_analyse(&a, &set, NULL, INTER_ANY_PROCESS);
+        }
+        draw(s, &set, &a);
+        inter_analysis_fini(&a);
+    }
+    inter_fini(&set);
+    return true;
+}
+
+const struct report_maker report_interference = {.id = "interference",
+                                                 .group = "interference",
+                                                 .title = "Jobs that share a server",
+                                                 .make = make_interference};

@@ -1,0 +1,163 @@
+/* trace.c -- time lines for viewers of traces: the JSON that Chrome's tracing and Perfetto read.
+ *
+ *   app:0        a process of the trace: a bar from its start to its end, its metrics as counters
+ *     rank 3     a thread of it: its time by what it did, one after the other, and its marks
+ *   machine      and every other entity of `slice`: a process with counters
+ *
+ * Times are microseconds. What a rank did is known as sums only, so its bars say how long, not
+ * when.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/doc.h"
+#include "report/json.h"
+#include "report/trace.h"
+
+struct tracing {
+    FILE *out;
+    struct wr_str line;
+    bool any;
+};
+
+/* Writes the event that is in `line`. */
+static void put_event(struct tracing *t)
+{
+    fputs(t->any ? ",\n" : "\n", t->out);
+    fwrite(t->line.s, 1, t->line.n, t->out);
+    t->any = true;
+}
+
+static void begin_event(struct tracing *t, const char *phase, const char *name, int64_t process)
+{
+    t->line.n = 0;
+    wr_str_add(&t->line, "{");
+    report_json_member(&t->line, "ph", phase);
+    report_json_member(&t->line, "name", name);
+    report_json_number(&t->line, "pid", (double)process);
+}
+
+static void name_process(struct tracing *t, int64_t process, const char *name)
+{
+    begin_event(t, "M", "process_name", process);
+    report_json_key(&t->line, "args");
+    wr_str_add(&t->line, "{");
+    report_json_member(&t->line, "name", name);
+    wr_str_add(&t->line, "}}");
+    put_event(t);
+}
+
+static bool put_app(void *ctx, const struct run_rows *q)
+{
+    struct tracing *t = ctx;
+    int64_t app = run_rows_int(q, 0);
+
+    name_process(t, app, run_rows_text(q, 1, NULL));
+    if (run_rows_type(q, 3) == RUN_T_NULL)
+        return true;
+    begin_event(t, "X", run_rows_text(q, 1, NULL), app);
+    report_json_number(&t->line, "tid", -1);
+    report_json_number(&t->line, "ts", fmax(run_rows_real(q, 2), 0) / 1e3);
+    report_json_number(&t->line, "dur", run_rows_real(q, 3) / 1e3);
+    wr_str_add(&t->line, "}");
+    put_event(t);
+    return true;
+}
+
+static bool put_rank(void *ctx, const struct run_rows *q)
+{
+    static const char *const did[] = {"compute", "communication", "I/O", "idle"};
+    struct tracing *t = ctx;
+    double at = run_rows_type(q, 2) == RUN_T_NULL ? 0 : run_rows_real(q, 2);
+
+    for (int i = 0; i < 4; i++) {
+        double ns = run_rows_type(q, 3 + i) == RUN_T_NULL ? 0 : run_rows_real(q, 3 + i);
+
+        if (!(ns > 0))
+            continue;
+        begin_event(t, "X", did[i], run_rows_int(q, 0));
+        report_json_number(&t->line, "tid", (double)run_rows_int(q, 1));
+        report_json_number(&t->line, "ts", at / 1e3);
+        report_json_number(&t->line, "dur", ns / 1e3);
+        wr_str_add(&t->line, "}");
+        put_event(t);
+        at += ns;
+    }
+    return true;
+}
+
+static bool put_mark(void *ctx, const struct run_rows *q)
+{
+    struct tracing *t = ctx;
+
+    begin_event(t, "i", "mark", run_rows_int(q, 0));
+    report_json_number(&t->line, "tid", (double)run_rows_int(q, 1));
+    report_json_number(&t->line, "ts", run_rows_real(q, 2) / 1e3);
+    report_json_member(&t->line, "s", "t");
+    wr_str_add(&t->line, "}");
+    put_event(t);
+    return true;
+}
+
+/* Jobs have their own numbers; other entities come after them. */
+enum { OTHERS = 100000 };
+
+static bool put_entity(void *ctx, const struct run_rows *q)
+{
+    if (run_rows_type(q, 1) == RUN_T_NULL)
+        name_process(ctx, OTHERS + run_rows_int(q, 2), run_rows_text(q, 0, NULL));
+    return true;
+}
+
+static bool put_slice(void *ctx, const struct run_rows *q)
+{
+    struct tracing *t = ctx;
+    bool job = run_rows_type(q, 0) != RUN_T_NULL;
+
+    begin_event(t, "C", run_rows_text(q, 2, NULL),
+                job ? run_rows_int(q, 0) : OTHERS + run_rows_int(q, 1));
+    report_json_number(&t->line, "ts", run_rows_real(q, 3) / 1e6);
+    report_json_key(&t->line, "args");
+    wr_str_add(&t->line, "{");
+    report_json_number(&t->line, "value", run_rows_real(q, 4));
+    wr_str_add(&t->line, "}}");
+    put_event(t);
+    return !ferror(t->out);
+}
+
+/* The number of the job that an entity is, or NULL. */
+#define JOB "CASE WHEN e.text GLOB 'app:[0-9]*' THEN CAST(substr(e.text, 5) AS INTEGER) END"
+
+bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err)
+{
+    struct tracing t = {.out = out};
+
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+    bool ok =
+        report_each(r, "SELECT app, name, start_ns, elapsed_ns FROM app_stat ORDER BY app", NULL,
+                    put_app, &t, err) &&
+        report_each(r,
+                    "SELECT k.app, k.rank, a.start_ns, k.compute_ns, k.comm_ns, k.io_ns, k.idle_ns "
+                    "FROM rank_stat k JOIN app_stat a ON a.app = k.app ORDER BY k.app, k.rank",
+                    NULL, put_rank, &t, err) &&
+        report_each(r,
+                    "SELECT m.app, m.rank, m.t_ns + coalesce(a.start_ns, 0) FROM mark m JOIN "
+                    "app_stat a ON a.app = m.app",
+                    NULL, put_mark, &t, err) &&
+        report_each(r,
+                    "SELECT DISTINCT e.text, " JOB
+                    ", e.id FROM fact_series s JOIN dict e ON e.id = "
+                    "s.entity",
+                    NULL, put_entity, &t, err) &&
+        report_each(
+            r,
+            "SELECT " JOB ", e.id, m.text, f.t_ps, f.value FROM fact_slice f JOIN "
+            "fact_series s ON s.id = f.series JOIN dict e ON e.id = s.entity JOIN dict m ON "
+            "m.id = s.metric",
+            NULL, put_slice, &t, err);
+    fputs("\n]}\n", out);
+    wr_str_fini(&t.line);
+    return ok;
+}

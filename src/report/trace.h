@@ -1,0 +1,12 @@
+/* trace.h -- the time lines of a run, for viewers of traces (Chrome, Perfetto). */
+#ifndef REPORT_TRACE_H
+#define REPORT_TRACE_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "run/reader.h"
+
+bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* Figures: every kind can be drawn, told and written, and says the same in each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the above first. */
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figure.h"
+
+static const struct report_point points[] = {{1, 2, 1, 3, true}, {2, NAN, 0, 0, false}};
+static const struct report_series series[] = {{.name = "a <b>", .point = points, .n = 2}};
+static const struct report_mark marks[] = {{1.5, false, "knee"}};
+static const struct report_band bands[] = {{1, 1.5, "both"}};
+static const struct report_box boxes[] = {{"alone", "random", 1, 2, 3, 4, 5, 3.5, 9},
+                                          {"both", "random", 2, 3, 4, 5, 60, 7, 9}};
+static const struct report_part parts[] = {{"work", 3}, {"wait", 1.25}};
+static const struct report_bar bars[] = {{"client", "one", parts, 2}};
+static const double load[] = {0.25, 0.75}, sat[] = {0, 0.5};
+static const struct report_part job[] = {{"milc", 12}};
+static const struct report_spot spots[] = {{"g0", 0, -0.9, job, 1}, {"g1", 0, 0.9, NULL, 0}};
+static const struct report_bundle bundles[] = {{0, 1, "global", 2, load, sat},
+                                               {1, 1, "local", 4, sat, sat}};
+static const char *const names[] = {"x", "y"};
+static const double values[] = {1, 2, 3, NAN};
+static const struct report_step steps[] = {{0, 1, 0, 1, "write", "request"},
+                                           {1, 3.5, 1, -1, "disk", "work"}};
+
+static const struct report_figure figures[REPORT_KINDS] = {
+    [REPORT_LINES] = {.id = "l",
+                      .kind = REPORT_LINES,
+                      .chart = {.title = "T",
+                                .desc = "D",
+                                .x = {.label = "load", .unit = "%"},
+                                .y = {.label = "y"},
+                                .series = series,
+                                .nseries = 1,
+                                .mark = marks,
+                                .nmarks = 1,
+                                .band = bands,
+                                .nbands = 1}},
+    [REPORT_BOXES] = {.id = "b",
+                      .kind = REPORT_BOXES,
+                      .chart = {.title = "T", .desc = "D", .y = {.label = "t", .unit = "ms"}},
+                      .box = boxes,
+                      .nboxes = 2},
+    [REPORT_BARS] = {.id = "r",
+                     .kind = REPORT_BARS,
+                     .chart = {.title = "T", .desc = "D", .x = {.label = "t", .unit = "s"}},
+                     .bar = bars,
+                     .nbars = 1},
+    [REPORT_MACHINE] = {.id = "m",
+                        .kind = REPORT_MACHINE,
+                        .chart = {.title = "T", .desc = "D"},
+                        .machine = {spots, 2, bundles, 2, 2, 1000}},
+    [REPORT_MATRIX] =
+        {.id = "x",
+         .kind = REPORT_MATRIX,
+         .chart = {.title = "T", .desc = "D", .x = {.label = "to"}, .y = {.label = "from"}},
+         .matrix = {names, names, 2, 2, values, "B"}},
+    [REPORT_SEQUENCE] = {.id = "s",
+                         .kind = REPORT_SEQUENCE,
+                         .chart = {.title = "T", .desc = "D", .x = {.label = "t", .unit = "us"}},
+                         .sequence = {names, 2, steps, 2}},
+};
+
+/* What each says, in CSV and on hovering over its SVG. */
+static const struct {
+    const char *csv, *svg, *text;
+} said[REPORT_KINDS] = {
+    [REPORT_LINES] = {"series,x,y,low,high\na <b>,1,2,1,3\na <b>,2,,,\n",
+                      "a &lt;b&gt;: 1, 2 (1 to 3)", "load, %"},
+    [REPORT_BOXES] = {"group,name,n,min,q1,median,q3,max,mean\nrandom,alone,9,1,2,3,4,5,3.5\n"
+                      "random,both,9,2,3,4,5,60,7\n",
+                      "random, both: min 2, quartiles 3 to 5, median 4, max 60, mean 7, n 9",
+                      "t, ms"},
+    [REPORT_BARS] = {"group,name,part,value\none,client,work,3\none,client,wait,1.25\n",
+                     "wait: 1.25 s", "4.25"},
+    [REPORT_MACHINE] =
+        {"a,b,class,slice,load,saturated\n0,1,global,0,0.25,0\n0,1,global,1,0.75,0.5\n"
+         "1,1,local,0,0,0\n1,1,local,1,0.5,0.5\n",
+         "g0 to g1: 2 links, busy 50 %, saturated 25 %", "50.00 %"},
+    [REPORT_MATRIX] = {"row,col,value\nx,x,1\nx,y,2\ny,x,3\ny,y,\n", "y to x: 3 B",
+                       "strongest: 3 B"},
+    [REPORT_SEQUENCE] = {"t0,t1,lane,to,label,class\n0,1,x,y,write,request\n1,3.5,y,,disk,work\n",
+                         "disk: 1 to 3.5", "x -> y: write"},
+};
+
+static void every_kind_says_the_same_in_all_forms(void **state)
+{
+    (void)state;
+    for (int k = 0; k < REPORT_KINDS; k++) {
+        struct wr_str csv = {0}, svg = {0}, text = {0}, json = {0};
+
+        report_figure_csv(&figures[k], &csv);
+        report_figure_svg(&figures[k], &svg);
+        report_figure_text(&figures[k], &(struct report_text_style){.ascii = true}, &text);
+        report_figure_json(&figures[k], &json);
+        assert_string_equal(csv.s, said[k].csv);
+        if (!strstr(svg.s, said[k].svg))
+            fail_msg("%s", svg.s);
+        if (!strstr(text.s, said[k].text))
+            fail_msg("%s", text.s);
+        json_t *j = json_loads(json.s, 0, NULL);
+        assert_non_null(j);
+        assert_string_equal(json_string_value(json_object_get(j, "kind")), report_kind_names[k]);
+        json_decref(j);
+        assert_null(strstr(svg.s, "nan"));
+        assert_null(strstr(svg.s, "inf"));
+        wr_str_fini(&csv);
+        wr_str_fini(&svg);
+        wr_str_fini(&text);
+        wr_str_fini(&json);
+    }
+}
+
+static void a_figure_without_data_is_empty_but_whole(void **state)
+{
+    (void)state;
+    for (int k = 0; k < REPORT_KINDS; k++) {
+        struct report_figure f = {.id = "e", .kind = (enum report_kind)k, .chart = {.title = "T"}};
+        struct wr_str svg = {0}, text = {0};
+
+        f.matrix.unit = "";
+        f.chart.x.label = f.chart.y.label = "";
+        report_figure_svg(&f, &svg);
+        report_figure_text(&f, &(struct report_text_style){0}, &text);
+        assert_non_null(strstr(svg.s, "</svg>"));
+        assert_non_null(strstr(text.s, "T"));
+        wr_str_fini(&svg);
+        wr_str_fini(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_says_the_same_in_all_forms),
+        cmocka_unit_test(a_figure_without_data_is_empty_but_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
