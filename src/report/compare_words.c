@@ -82,8 +82,8 @@ static void add_parts(const struct report_compared *c, const char *during, struc
             if (way > 0)
                 add_with(out, with++ ? NULL : change, 100 * part, in_words(k->cause));
             else
-                wr_str_addf(out, "%s %s takes %.0f %% off", against++ ? "," : ";",
-                            in_words(k->cause), 100 * part);
+                wr_str_addf(out, "%s %.0f %% %s", against++ ? "," : "; against that", 100 * part,
+                            in_words(k->cause));
         }
 }
 
