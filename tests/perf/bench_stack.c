@@ -1,6 +1,6 @@
 /* bench_stack.c -- how fast the I/O stack's agents walk.
  *
- *   bench.stack SERVERS TASKS IOR-COMMAND
+ *   bench.stack FS SERVERS TASKS IOR-COMMAND
  *
  * Operations (reads and writes) through all layers per second of processor time, the best of three
  * (large ones once), and the most memory that the process had.
@@ -20,8 +20,8 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static bool once(uint32_t servers, uint32_t tasks, const char *command, double *ret_rate,
-                 struct wr_err *err)
+static bool once(const char *name, uint32_t servers, uint32_t tasks, const char *command,
+                 double *ret_rate, struct wr_err *err)
 {
     struct stack_fs *fs;
     struct stack_laws *laws;
@@ -31,7 +31,7 @@ static bool once(uint32_t servers, uint32_t tasks, const char *command, double *
     uint64_t ops = 0;
     bool stopped;
 
-    if (!stack_fs_open(&fs, "pvfs2", err) || !stack_laws_open(&laws, fs, "default", err) ||
+    if (!stack_fs_open(&fs, name, err) || !stack_laws_open(&laws, fs, "default", err) ||
         !ior_parse(&test, command, tasks, err))
         return false;
     struct stack_setup setup = {.fs = fs, .laws = laws, .servers = servers, .start = UINT32_MAX};
@@ -60,12 +60,13 @@ int main(int argc, char **argv)
     struct rusage use;
     double best = 0, rate;
 
-    if (argc != 4) {
-        fprintf(stderr, "bench.stack SERVERS TASKS IOR-COMMAND\n");
+    if (argc != 5) {
+        fprintf(stderr, "bench.stack FS SERVERS TASKS IOR-COMMAND\n");
         return 2;
     }
-    for (int i = atoi(argv[2]) > 1000 ? 2 : 0; i < 3; i++) {
-        if (!once((uint32_t)atoi(argv[1]), (uint32_t)atoi(argv[2]), argv[3], &rate, &err)) {
+    for (int i = atoi(argv[3]) > 1000 ? 2 : 0; i < 3; i++) {
+        if (!once(argv[1], (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argv[4], &rate,
+                  &err)) {
             fprintf(stderr, "bench.stack: %s\n", err.text);
             return wr_exit_status(err.code);
         }
