@@ -182,17 +182,20 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_stack_run = {
     .name = "run",
-    .summary = "run an IOR command line through all layers",
-    .args = "-- ior [OPTIONS]",
+    .summary = "run an IOR command line or a program through all layers",
+    .args = "-- ior [OPTIONS] | PROGRAM.ncptl [OPTIONS]",
     .min_args = 1,
     .max_args = -1,
     .about =
         "Simulates the test on a file system and prints IOR's own table, where the time went, "
         "and the bottleneck. Work is what an agent does itself, wait what it waits for others; "
-        "both are summed over all processes.\n\n"
+        "both are summed over all processes. Of a coNCePTuaL program its accesses to files, its "
+        "computing and its barriers are played; its writes are one phase, its reads another.\n\n"
         "The same command gives the same numbers, to the bit.",
-    .examples = "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
-                "weir stack run --by state --messages -- ior -a MPIIO -b 8m -t 8m -F\n",
+    .examples =
+        "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
+        "weir stack run --by state --messages -- ior -a MPIIO -b 8m -t 8m -F\n"
+        "weir stack run --fs lustre --servers 4 --tasks 8 -- checkpoint.ncptl --bytes 1E9\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),
     .main = run_main,

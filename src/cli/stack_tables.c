@@ -38,8 +38,8 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
         cli_table_real(t, total > 0 ? (double)p[i].bytes / 1048576 / total : NAN);
         cli_table_real(t, io > 0 ? (double)p[i].transfers / io : NAN);
         cli_table_real(t, p[i].transfers ? stack_s(p[i].io_ns) / (double)p[i].transfers : NAN);
-        cli_table_real(t, (double)s->test.block / 1024);
-        cli_table_real(t, (double)s->test.transfer / 1024);
+        cli_table_real(t, s->has_test ? (double)s->test.block / 1024 : NAN);
+        cli_table_real(t, s->has_test ? (double)s->test.transfer / 1024 : NAN);
         cli_table_real(t, stack_s(p[i].open_last - p[i].open_first));
         cli_table_real(t, io);
         cli_table_real(t, stack_s(p[i].close_last - p[i].close_first));
@@ -225,7 +225,7 @@ void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
         wr_str_addf(out,
                     "%zu states have no law and take no time, %s the first; add them to the laws\n",
                     l->missing.n, stack_state_text(s->fs, l->missing.v[0]).s);
-    if (l->to_b && (each < l->from_b || each > l->to_b))
+    if (s->has_test && l->to_b && (each < l->from_b || each > l->to_b))
         wr_str_addf(out,
                     "%s per process are outside the measured %s to %s: times of data are "
                     "extrapolated; calibrate with such sizes\n",

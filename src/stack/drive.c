@@ -47,6 +47,7 @@ struct stack_drive {
     struct stack_engine *engine;
     struct stack_setup setup;
     const struct ior_test *test;
+    struct stack_play *program; /* instead of a test */
     struct ior_where where;
     struct task *task;
     uint32_t phases_per_rep, met, ended;
@@ -148,6 +149,11 @@ static void account(struct stack_drive *d, struct task *k, uint64_t t)
         p->transfers++;
         p->bytes += k->ev.bytes;
         p->io_ns += t - k->t_call;
+        if (d->program) { /* it need not open a file, nor close it */
+            p->opened |= 1;
+            p->writes = k->ev.writes;
+            p->open_first = k->t_call < p->open_first ? k->t_call : p->open_first;
+        }
         break;
     case STACK_OP_CLOSE:
         span(&p->close_first, &p->close_last, k->t_call, t);
@@ -325,13 +331,33 @@ static bool do_step(struct stack_drive *d, uint32_t client, uint64_t t)
     return true;
 }
 
+static enum ior_op next_event(struct stack_drive *d, uint32_t client, uint64_t t,
+                              uint64_t *ret_sleep_ns)
+{
+    struct task *k = &d->task[client];
+    uint64_t now_ps = t > UINT64_MAX / 1000 ? UINT64_MAX : t * 1000;
+
+    if (d->program) {
+        enum ior_op op =
+            stack_play_next(d->program, d->engine, client, now_ps, &k->ev, ret_sleep_ns);
+
+        if (op == IOR_OPEN || op == IOR_WRITE || op == IOR_READ)
+            k->marks = !k->ev.writes; /* writes are its first phase, reads the second */
+        return op;
+    }
+    enum ior_op op = ior_next(d->test, &d->where, &k->at, now_ps, &k->ev);
+
+    *ret_sleep_ns = k->ev.seconds * 1000000000;
+    return op;
+}
+
 static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
 {
     struct task *k = &d->task[client];
     int64_t file = k->ev.file;
-    uint64_t now_ps = t > UINT64_MAX / 1000 ? UINT64_MAX : t * 1000;
+    uint64_t sleep_ns;
 
-    switch (ior_next(d->test, &d->where, &k->at, now_ps, &k->ev)) {
+    switch (next_event(d, client, t, &sleep_ns)) {
     case IOR_BARRIER:
         push(k, STACK_OPS, false, false);
         break;
@@ -354,7 +380,7 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
         push(k, STACK_OP_CLOSE, false, true);
         break;
     case IOR_SLEEP:
-        stack_engine_later(d->engine, client, t + k->ev.seconds * 1000000000);
+        stack_engine_later(d->engine, client, t + sleep_ns);
         break;
     case IOR_MARK:
         k->ev.file = file;
@@ -434,6 +460,32 @@ static bool sound(const struct ior_test *t, uint32_t tasks, const struct stack_f
     return true;
 }
 
+static bool open_drive(struct stack_drive *d, struct stack_setup *setup, uint32_t n, uint64_t files,
+                       uint64_t seed, struct wr_err *err)
+{
+    if (files > 1u << 24)
+        return wr_fail(err, WR_INPUT, "more than %u files; give fewer tasks", 1u << 24);
+    d->where = (struct ior_where){.ntasks = n, .per_node = 1, .seed = seed};
+    setup->clients = n;
+    setup->files = (uint32_t)files;
+    setup->done = done;
+    setup->done_ctx = d;
+    setup->seed = seed;
+    d->setup = *setup;
+    if (!stack_engine_open(&d->engine, setup, err))
+        return false;
+    d->task = wr_zalloc(n, sizeof *d->task);
+    d->cb = setup->cb;
+    d->coll.part = wr_zalloc(n, sizeof *d->coll.part);
+    d->coll.next = wr_zalloc(n, sizeof *d->coll.next);
+    d->coll.moved = wr_zalloc(n, sizeof *d->coll.moved);
+    for (uint32_t i = 0; i < n; i++) {
+        ior_rank_init(&d->task[i].at, i);
+        d->task[i].running = STACK_OPS;
+    }
+    return true;
+}
+
 bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
                       const struct ior_test *test, uint32_t tasks, uint64_t seed,
                       struct wr_err *err)
@@ -447,29 +499,11 @@ bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
         (uint64_t)(test->file_per_task ? n : 1) * (uint64_t)(test->multi_file ? test->reps : 1);
 
     d->test = test;
-    d->where = (struct ior_where){.ntasks = n, .per_node = 1, .seed = seed};
-    setup->clients = n;
-    setup->files = files > 1u << 24 ? 1u << 24 : (uint32_t)files;
-    setup->all_b = bytes_of(test, n);
-    setup->done = done;
-    setup->done_ctx = d;
-    setup->seed = seed;
     d->phases_per_rep = (uint32_t)(test->write + test->read + test->check_write + test->check_read);
-    d->setup = *setup;
-    if (files > 1u << 24 || !stack_engine_open(&d->engine, setup, err)) {
-        free(d);
-        return files > 1u << 24
-                   ? wr_fail(err, WR_INPUT, "more than %u files; give fewer tasks", 1u << 24)
-                   : false;
-    }
-    d->task = wr_zalloc(n, sizeof *d->task);
-    d->cb = setup->cb;
-    d->coll.part = wr_zalloc(n, sizeof *d->coll.part);
-    d->coll.next = wr_zalloc(n, sizeof *d->coll.next);
-    d->coll.moved = wr_zalloc(n, sizeof *d->coll.moved);
-    for (uint32_t i = 0; i < n; i++) {
-        ior_rank_init(&d->task[i].at, i);
-        d->task[i].running = STACK_OPS;
+    setup->all_b = bytes_of(test, n);
+    if (!open_drive(d, setup, n, files, seed, err)) {
+        stack_drive_close(d);
+        return false;
     }
     if (!test->write)
         for (uint32_t i = 0; i < setup->files; i++)
@@ -479,11 +513,35 @@ bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
     return true;
 }
 
+bool stack_drive_open_program(struct stack_drive **ret, struct stack_setup *setup,
+                              struct stack_play *program, uint32_t tasks, uint64_t seed,
+                              struct wr_err *err)
+{
+    /* every task opens what it uses, and nothing is done around it */
+    static const struct ior_test plain = {.file_per_task = true, .existing = true, .keep = true};
+    struct stack_drive *d = wr_zalloc(1, sizeof *d);
+
+    if (setup->laws->function.n)
+        wr_fail(err, WR_INPUT,
+                "these laws need to know the bytes of the whole test, which a program does not "
+                "tell; use other --laws");
+    d->test = &plain;
+    d->program = program;
+    d->phases_per_rep = 2;
+    if (setup->laws->function.n || !open_drive(d, setup, tasks, STACK_PLAY_FILES, seed, err)) {
+        stack_drive_close(d);
+        return false;
+    }
+    *ret = d;
+    return true;
+}
+
 void stack_drive_close(struct stack_drive *d)
 {
     if (!d)
         return;
     stack_engine_close(d->engine);
+    stack_play_close(d->program);
     wr_vec_fini(&d->phase);
     free(d->coll.part);
     free(d->coll.next);
@@ -508,6 +566,17 @@ void stack_drive_begin(struct stack_drive *d)
         stack_engine_later(d->engine, i, 0);
 }
 
+/* A phase of a program may have no open, no close, or accesses after its last close. */
+static void round_off(struct stack_phase *p)
+{
+    if (p->open_last < p->open_first)
+        p->open_last = p->open_first;
+    if (p->close_first > p->close_last)
+        p->close_first = p->close_last = p->io_last;
+    if (p->close_last < p->io_last)
+        p->close_last = p->io_last;
+}
+
 bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err *err)
 {
     bool stopped = false;
@@ -522,6 +591,10 @@ bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err
     }
     uint16_t stuck = stack_engine_stuck(d->engine);
 
+    if (d->program && !stack_play_failed(d->program, err))
+        return false;
+    for (size_t i = 0; d->program && i < d->phase.n; i++)
+        round_off(&d->phase.v[i]);
     if (stuck != STACK_NONE)
         return wr_fail(err, WR_INPUT,
                        "the machines run in a circle through %s and never wait; let a code lead "

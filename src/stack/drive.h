@@ -11,6 +11,7 @@
 
 #include "load/ior/ior.h"
 #include "stack/engine.h"
+#include "stack/play.h"
 
 /* A phase of a repetition, as IOR prints it. */
 struct stack_phase {
@@ -35,6 +36,11 @@ struct stack_drive;
 bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
                       const struct ior_test *test, uint32_t tasks, uint64_t seed,
                       struct wr_err *err);
+/* The same for a program, which is the drive's from now on, also when this fails. Its writes are
+ * one phase, its reads another. */
+bool stack_drive_open_program(struct stack_drive **ret, struct stack_setup *setup,
+                              struct stack_play *program, uint32_t tasks, uint64_t seed,
+                              struct wr_err *err);
 void stack_drive_close(struct stack_drive *d);
 struct stack_engine *stack_drive_engine(struct stack_drive *d);
 const struct ior_where *stack_drive_where(const struct stack_drive *d);

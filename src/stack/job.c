@@ -18,7 +18,8 @@
 const struct conf_row stack_config_rows[] = {
     WORD("fs", fs, "pvfs2", "the file system: shipped (`weir stack list`), or a machine file"),
     WORD("laws", laws, "", "how long states take; by default the file system's own"),
-    WORD("test", test, NULL, "an IOR command line"),
+    WORD("test", test, NULL,
+         "an IOR command line, or a coNCePTuaL program (x.ncptl) and its options"),
     WORD("args", args, "", "more options of the test, after the others"),
     COUNT("servers", servers, "1", "file servers"),
     COUNT("meta_servers", metas, "0", "servers for metadata besides, where those are apart"),
@@ -73,6 +74,15 @@ static bool first_server(const struct stack_config *c, uint32_t *ret, struct wr_
     return true;
 }
 
+static bool open_drive(struct stack_sim *s, const struct stack_config *c, struct wr_err *err)
+{
+    struct stack_play *program = s->program;
+
+    s->program = NULL; /* the drive closes it */
+    return program ? stack_drive_open_program(&s->drive, &s->setup, program, c->tasks, c->seed, err)
+                   : stack_drive_open(&s->drive, &s->setup, &s->test, c->tasks, c->seed, err);
+}
+
 static bool open_test(struct stack_sim *s, const struct stack_config *c, struct wr_err *err)
 {
     if (!c->servers)
@@ -83,9 +93,14 @@ static bool open_test(struct stack_sim *s, const struct stack_config *c, struct 
 
     wr_str_addf(&command, "%s%s%s", c->test, given(c->args) ? " " : "",
                 given(c->args) ? c->args : "");
-    s->has_test = ior_parse(&s->test, wr_str_get(&command), c->tasks, err);
+    bool ok;
+
+    if (stack_play_knows(wr_str_get(&command)))
+        ok = stack_play_open(&s->program, wr_str_get(&command), c->tasks, c->seed, err);
+    else
+        ok = s->has_test = ior_parse(&s->test, wr_str_get(&command), c->tasks, err);
     wr_str_fini(&command);
-    return s->has_test;
+    return ok;
 }
 
 bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
@@ -106,8 +121,7 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
             .cb = {.mode = c->cb, .buffer_b = c->cb_buffer_b, .nodes = c->cb_nodes}};
         if (hooks)
             s->setup.hooks = *hooks;
-        if (first_server(c, &s->setup.start, err) &&
-            stack_drive_open(&s->drive, &s->setup, &s->test, c->tasks, c->seed, err))
+        if (first_server(c, &s->setup.start, err) && open_drive(s, c, err))
             return true;
     }
     stack_sim_close(s);
@@ -117,6 +131,7 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
 void stack_sim_close(struct stack_sim *s)
 {
     stack_drive_close(s->drive);
+    stack_play_close(s->program);
     if (s->has_test)
         ior_fini(&s->test);
     stack_laws_close(s->laws);

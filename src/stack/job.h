@@ -11,7 +11,7 @@
 
 struct stack_config {
     const char *fs, *laws; /* laws "": the file system's default */
-    const char *test;      /* an IOR command line */
+    const char *test;      /* an IOR command line, or a program's file and its options */
     const char *args;      /* more options of it */
     uint32_t servers, metas, tasks, dfiles;
     const char *first_server; /* "": the middle, or 0 */
@@ -27,6 +27,7 @@ struct stack_sim {
     struct stack_fs *fs;
     struct stack_laws *laws;
     struct ior_test test;
+    struct stack_play *program; /* until the drive has it */
     struct stack_setup setup;
     struct stack_drive *drive;
     bool has_test;

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "stack/job.h"
 #include "stack_help.h"
 
 static const char *const others[] = {"lustre", "beegfs"};
@@ -232,6 +233,43 @@ static void the_same_seed_gives_the_same_run_and_another_other_targets(void **st
     assert_true(end[2] > end[0]);
 }
 
+/* Four tasks write a megabyte each to one file, twice; nothing is left under way. */
+static void a_program_moves_the_bytes_it_says(void **state)
+{
+    static const char *const all[] = {"pvfs2", "lustre", "beegfs"};
+
+    (void)state;
+    for (size_t f = 0; f < 3; f++) {
+        struct stack_config c = {.fs = all[f],
+                                 .servers = 3,
+                                 .tasks = 4,
+                                 .seed = 1,
+                                 .test = WEIR_SOURCE_DIR "/examples/apps/checkpoint.ncptl",
+                                 .args = "--bytes 4E6 --iterations 2 --shared 1"};
+        struct wr_err err = {0};
+        struct stack_sim s;
+        const struct stack_phase *p;
+        bool stopped;
+
+        if (!stack_sim_open(&s, &c, NULL, &err))
+            fail_msg("%s", err.text);
+        stack_drive_begin(s.drive);
+        if (!stack_drive_run(s.drive, &stopped, &err))
+            fail_msg("%s", err.text);
+        const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s.drive));
+
+        assert_int_equal(k->begun, k->ended);
+        assert_int_equal(k->server_in_b, 8000000);
+        assert_int_equal(stack_drive_phases(s.drive, &p), 1);
+        assert_int_equal(p->transfers, 8);
+        assert_int_equal(p->bytes, 8000000);
+        assert_int_equal(stack_drive_task(s.drive, 3).written_b, 2000000);
+        /* twice a tenth of a second is computed */
+        assert_true(stack_drive_end(s.drive) > 200000000);
+        stack_sim_close(&s);
+    }
+}
+
 /* --- the language itself --------------------------------------------------------------- */
 
 static const struct {
@@ -240,8 +278,9 @@ static const struct {
     {"resource: rpcs,", "resource: rpc,", "there is no resource \"rpc\"; did you mean rpcs?"},
     {"rpcs: {limit: rpcs_in_flight}", "rpcs: {limit: many}", "nothing has this name"},
     {"value: 4 MiB", "value: four", "\"four\" is no whole number; write 8 or 4 MiB"},
-    {"cells: [pending, last]", "cells: [pending, disk_queue]", "there is a disk_queue already"},
-    {"place: {meta: \"file % min(dir_stripes, metas)\", ", "place: {", "place needs both meta and data"},
+    {"cells: [pending, timer, last]", "cells: [pending, disk_queue]", "there is a disk_queue already"},
+    {"place: {meta: \"file % min(dir_stripes, metas)\", ", "place: {",
+     "place needs both meta and data"},
 };
 
 static void faults_in_what_is_shared_are_found(void **state)
@@ -281,6 +320,7 @@ int main(void)
         cmocka_unit_test(small_writes_ride_in_the_buffer),
         cmocka_unit_test(a_close_asks_the_targets_that_were_used),
         cmocka_unit_test(the_same_seed_gives_the_same_run_and_another_other_targets),
+        cmocka_unit_test(a_program_moves_the_bytes_it_says),
         cmocka_unit_test(faults_in_what_is_shared_are_found),
     };
 
