@@ -23,12 +23,14 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
         .test = wr_str_get(&command),
         .servers = o->servers,
         .metas = o->metas,
+        .datas = o->datas,
         .tasks = o->tasks,
         .dfiles = o->dfiles,
         .first_server = o->start,
         .seed = o->seed,
         .cb = o->cb,
         .cb_nodes = o->cb_nodes,
+        .fault = o->fault,
         .set = {.items = (void *)o->sets.v, .n = o->sets.n},
     };
     bool ok = cb_buffer(o, &c.cb_buffer_b, err) && stack_sim_open(ret, &c, hooks, err);

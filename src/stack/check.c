@@ -283,6 +283,10 @@ static void check_all(struct checker *c)
         }
     c->root[fs->serves] = true;
     follow(c, fs->serves);
+    if (fs->starts != STACK_NONE) {
+        c->root[fs->starts] = true;
+        follow(c, fs->starts);
+    }
     for (size_t i = 0; i < fs->message.n; i++) {
         c->root[fs->message.v[i].serves] = true;
         follow(c, fs->message.v[i].serves);

@@ -316,11 +316,23 @@ static void dive(struct stack_engine *e, struct act *a, uint64_t t)
     }
 }
 
+/* Is this the visit that is to fail? */
+static bool faulty(struct stack_engine *e)
+{
+    uint64_t n = e->faults++;
+
+    return n >= e->setup.fault.first && n - e->setup.fault.first < e->setup.fault.times;
+}
+
 /* Leaves `state` with `code`; false: the activity has ended. */
 static bool leave(struct stack_engine *e, struct act *a, uint16_t state, int64_t code,
                   uint64_t exec, uint64_t wait, enum stack_action action, uint64_t t)
 {
     uint64_t entered = t - exec - wait;
+
+    /* answers that are still to come would find nobody */
+    if (state == e->setup.fault.state && !a->left && faulty(e))
+        a->code = code = a->var[STACK_VAR_STATUS] = e->setup.fault.code;
     uint16_t to = follow(e, a, state, code);
 
     if (to == STACK_TERMINATE && action == STACK_COMPLETE)
@@ -670,20 +682,49 @@ static void on_later(void *ctx, const struct sim_event *ev)
 
 /* --- the whole ---------------------------------------------------------------------- */
 
+/* Where roles are not apart, the first servers keep metadata and the last keep data; those in the
+ * middle may keep both, but none has nothing to do. */
+static bool roles(const struct stack_setup *s, struct wr_err *err)
+{
+    uint32_t metas = s->metas ? s->metas : s->servers, datas = s->datas ? s->datas : s->servers;
+
+    if (s->fs->apart && s->datas)
+        return wr_fail(err, WR_INPUT, "all servers of %s keep data; leave --data-servers out",
+                       s->fs->name);
+    if (s->fs->apart)
+        return true;
+    if ((s->metas || s->datas) && s->fs->placed)
+        return wr_fail(err, WR_INPUT, "%s says itself what its servers keep; leave the roles out",
+                       s->fs->name);
+    if (metas > s->servers || datas > s->servers)
+        return wr_fail(err, WR_INPUT, "%u servers for %s, but there are %u in all; give fewer",
+                       metas > s->servers ? metas : datas, metas > s->servers ? "metadata" : "data",
+                       s->servers);
+    if ((uint64_t)metas + datas < s->servers)
+        return wr_fail(
+            err, WR_INPUT,
+            "%u servers for metadata and %u for data leave some of %u without work; give "
+            "more of them",
+            metas, datas, s->servers);
+    return true;
+}
+
 static bool sound(const struct stack_setup *s, struct wr_err *err)
 {
     if (!s->servers || !s->clients)
         return wr_fail(err, WR_INPUT, "no %s; give at least one",
                        s->servers ? "clients" : "servers");
-    if (s->metas > 1 && !s->fs->apart)
-        return wr_fail(err, WR_INPUT, "%s has no servers for metadata alone; leave them out",
-                       s->fs->name);
-    if (s->dfiles > s->servers)
+    if (!roles(s, err))
+        return false;
+    uint32_t datas = s->datas ? s->datas : s->servers;
+    uint32_t metas = s->metas && !s->fs->apart ? s->metas : s->servers;
+
+    if (s->dfiles > datas)
         return wr_fail(err, WR_INPUT, "%u data files for %u servers; give at most as many",
-                       s->dfiles, s->servers);
-    if (s->start != UINT32_MAX && s->start >= s->servers)
-        return wr_fail(err, WR_INPUT, "there is no server %u; the last is %u", s->start,
-                       s->servers - 1);
+                       s->dfiles, datas);
+    if (s->start != UINT32_MAX && s->start >= metas)
+        return wr_fail(err, WR_INPUT, "there is no server %u for metadata; the last is %u",
+                       s->start, metas - 1);
     if ((uint64_t)s->servers + s->metas + s->clients > 1u << 24)
         return wr_fail(err, WR_INPUT, "more than %u nodes; give fewer servers or clients",
                        1u << 24);
@@ -696,6 +737,20 @@ static void lay_files(struct stack_engine *e)
     for (uint32_t i = 0; i < e->setup.files; i++) {
         e->file[i].meta = stack_world_meta(e, i);
         e->file[i].loaded = wr_zalloc(e->dfiles / 8 + 1, 1);
+    }
+}
+
+/* Servers start at the same time, each on its own. */
+static void start_servers(struct stack_engine *e)
+{
+    for (uint32_t i = 0; e->fs->starts != STACK_NONE && i < e->servers; i++) {
+        uint32_t h = begin(e, e->clients + i, e->fs->starts, 0);
+        struct act *a = act_at(e, h);
+
+        a->by = UINT32_MAX;
+        a->background = 1;
+        tell_begin(e, a);
+        stack_post(e, 0, h, 0, PHASE_BEGIN, 0, WR_NIL);
     }
 }
 
@@ -715,15 +770,17 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     e->hooks = setup->hooks;
     e->clients = setup->clients;
     e->servers = metas + setup->servers;
-    e->metas = metas ? metas : setup->servers;
-    e->datas = setup->servers;
-    e->dfiles = setup->dfiles                                       ? setup->dfiles
-                : e->fs->stripes && e->fs->stripes < setup->servers ? e->fs->stripes
-                                                                    : setup->servers;
+    e->metas = metas ? metas : setup->metas ? setup->metas : setup->servers;
+    e->datas = setup->datas ? setup->datas : setup->servers;
+    e->dfiles = setup->dfiles                                 ? setup->dfiles
+                : e->fs->stripes && e->fs->stripes < e->datas ? e->fs->stripes
+                                                              : e->datas;
     e->medium = nodes - 1;
     for (int i = 0; i < 2; i++)
         e->between[i] = stack_ns(l->between_ns[i]);
     e->stuck = STACK_NONE;
+    if (!e->setup.fault.times)
+        e->setup.fault.state = STACK_NONE;
     e->share_ref = l->medium == STACK_SHARED
                        ? 1.0 / ((double)l->servers * l->clients)
                        : 1.0 / (l->servers > l->clients ? l->servers : l->clients);
@@ -754,6 +811,7 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     sim_handle(&e->sim, KIND_FLOW, stack_flow_event, e);
     sim_handle(&e->sim, KIND_MOVE, stack_flow_move, e);
     sim_handle(&e->sim, KIND_LATER, on_later, e);
+    start_servers(e);
     *ret = e;
     return true;
 }
@@ -804,7 +862,7 @@ void stack_engine_put_file(struct stack_engine *e, uint32_t file, uint64_t bytes
 
     f->made = f->linked = true;
     f->size = bytes;
-    f->stuffed = e->fs->stuffs && e->dfiles > 1 && bytes <= e->fs->strip_b;
+    f->stuffed = stack_world_stuffs(e, f->meta) && bytes <= e->fs->strip_b;
 }
 
 void stack_engine_later(struct stack_engine *e, uint32_t client, uint64_t t_ns)

@@ -72,17 +72,27 @@ struct stack_hooks {
     void (*message)(void *ctx, const struct stack_sent *sent);
 };
 
+/* A state that fails: some of its visits leave with a code that they would not have. */
+struct stack_fault {
+    uint16_t state;
+    int64_t code;
+    uint64_t first, times; /* visits before it, and how many fail; 0: none does */
+};
+
 struct stack_setup {
     const struct stack_fs *fs;
     const struct stack_laws *laws;
     uint32_t clients, files;
     uint32_t servers; /* of a file system whose roles are apart: those that keep data */
     uint32_t metas;   /* then: those that keep metadata; 0: one */
+    uint32_t datas;   /* of a file system whose roles are not: the last servers, that keep data, and
+                       * `metas` are the first, that keep metadata; 0: all */
     uint32_t dfiles;  /* of a file; 0: as the file system says */
     uint32_t start;   /* the server of the first file's metadata; UINT32_MAX: in the middle */
     uint64_t seed;
-    const char *test;   /* in words, or NULL */
-    uint64_t all_b;     /* bytes of all processes together, for the published laws */
+    const char *test; /* in words, or NULL */
+    uint64_t all_b;   /* bytes of all processes together, for the published laws */
+    struct stack_fault fault;
     struct stack_cb cb; /* for those who drive it: how collective calls gather */
     struct stack_hooks hooks;
     /* A call has ended; the next may be begun here, at this time or later. */

@@ -103,6 +103,7 @@ struct stack_engine {
     struct act *cur;
     uint64_t between[2]; /* [client, server] ns from one state to the next */
     double share_ref;    /* of a link, where the laws were measured */
+    uint64_t faults;     /* visits of the state that is to fail */
     struct stack_counts counts;
 };
 
@@ -138,6 +139,7 @@ uint64_t stack_world_moves(const struct stack_engine *e, const struct act *a);
 void stack_world_extent(const struct stack_engine *e, const struct act *a, uint32_t dfile,
                         uint64_t *from, uint64_t *to);
 /* The server of a file's metadata. */
+bool stack_world_stuffs(const struct stack_engine *e, uint32_t meta);
 uint32_t stack_world_meta(struct stack_engine *e, uint32_t file);
 
 /* below.c: the layers under a state take `budget` of its time from `t` on; what they leave of it.

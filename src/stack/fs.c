@@ -344,6 +344,10 @@ static bool messages(struct builder *b, struct wr_err *err)
             return false;
         wr_vec_push(&b->fs->message, to);
     }
+    b->fs->starts = STACK_NONE;
+    if (given(b->file->starts) &&
+        !machine_at(b, &b->fs->starts, &b->file->starts, b->file->starts, err))
+        return false;
     return machine_at(b, &b->fs->serves, &b->file->requests, b->file->requests, err);
 }
 

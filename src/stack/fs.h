@@ -259,6 +259,7 @@ struct stack_fs {
     WR_VEC(const char *) var;
     uint16_t operation[STACK_OPS]; /* its machine, or STACK_NONE */
     uint16_t serves;               /* the machine that takes requests */
+    uint16_t starts;               /* what every server does first, or STACK_NONE */
     /* defaults of the file system */
     uint64_t strip_b, eager_b, buffer_b, header_b;
     uint64_t acache_ns, acache_size_ns, ncache_ns;

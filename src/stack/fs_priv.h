@@ -43,7 +43,7 @@ struct stack_resource_text {
 };
 
 struct stack_file {
-    const char *title, *requests;
+    const char *title, *requests, *starts;
     struct conf_list codes, vars, layers; /* of const char * */
     struct conf_list cells;               /* of const char * */
     struct conf_list params, resources;

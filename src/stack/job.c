@@ -1,5 +1,6 @@
 #include "stack/job.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -22,7 +23,9 @@ const struct conf_row stack_config_rows[] = {
          "an IOR command line, or a coNCePTuaL program (x.ncptl) and its options"),
     WORD("args", args, "", "more options of the test, after the others"),
     COUNT("servers", servers, "1", "file servers"),
-    COUNT("meta_servers", metas, "0", "servers for metadata besides, where those are apart"),
+    COUNT("meta_servers", metas, "0",
+          "servers for metadata: besides, where those are apart; otherwise the first of them"),
+    COUNT("data_servers", datas, "0", "the last servers, that keep data; 0: all"),
     COUNT("tasks", tasks, "1", "processes, each on a node of its own"),
     COUNT("data_files", dfiles, "0", "servers that a file is spread over; 0: as it says itself"),
     WORD("first_server", first_server, "", "the server of the first file"),
@@ -45,6 +48,7 @@ const struct conf_row stack_config_rows[] = {
      .min = 1,
      .max = 1e18,
      .help = "bytes that an aggregator handles at a time"},
+    WORD("fault", fault, "", "a state that fails: \"machine:state=-110@1*1\""),
     {.key = "set",
      .type = CONF_LIST,
      .item = CONF_STRING,
@@ -103,6 +107,39 @@ static bool open_test(struct stack_sim *s, const struct stack_config *c, struct 
     return ok;
 }
 
+/* "create_sm:create_metafile=-28@2*3" */
+static bool fault(const struct stack_config *c, const struct stack_fs *fs, struct stack_fault *ret,
+                  struct wr_err *err)
+{
+    const char *text = c->fault, *equals = text ? strchr(text, '=') : NULL;
+    long long code;
+    unsigned long long nth = 1, times = 1;
+    char *end;
+
+    if (!given(text))
+        return true;
+    size_t len = equals ? (size_t)(equals - text) : strlen(text);
+    struct stack_fault f = {.state = stack_find_state(fs, text, len)};
+
+    if (f.state == STACK_NONE)
+        return wr_fail(err, WR_INPUT, "--fault %s: %s has no such state; did you mean %s?",
+                       wr_text_clip(text).s, fs->name, stack_like_state(fs, text).s);
+    code = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (equals && end != equals + 1 && *end == '@')
+        nth = strtoull(end + 1, &end, 10);
+    if (equals && end != equals + 1 && *end == '*')
+        times = strtoull(end + 1, &end, 10);
+    if (!equals || end == equals + 1 || *end || !code || !nth || !times)
+        return wr_fail(err, WR_INPUT,
+                       "--fault %s is not understood; write it as %s=-110@1*1, the code not 0",
+                       wr_text_clip(text).s, stack_state_text(fs, f.state).s);
+    f.code = code;
+    f.first = nth - 1;
+    f.times = times;
+    *ret = f;
+    return true;
+}
+
 bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
                     const struct stack_hooks *hooks, struct wr_err *err)
 {
@@ -116,12 +153,14 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
             .laws = s->laws,
             .servers = c->servers,
             .metas = c->metas,
+            .datas = c->datas,
             .test = c->test,
             .dfiles = c->dfiles,
             .cb = {.mode = c->cb, .buffer_b = c->cb_buffer_b, .nodes = c->cb_nodes}};
         if (hooks)
             s->setup.hooks = *hooks;
-        if (first_server(c, &s->setup.start, err) && open_drive(s, c, err))
+        if (first_server(c, &s->setup.start, err) && fault(c, s->fs, &s->setup.fault, err) &&
+            open_drive(s, c, err))
             return true;
     }
     stack_sim_close(s);

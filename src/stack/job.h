@@ -13,11 +13,12 @@ struct stack_config {
     const char *fs, *laws; /* laws "": the file system's default */
     const char *test;      /* an IOR command line, or a program's file and its options */
     const char *args;      /* more options of it */
-    uint32_t servers, metas, tasks, dfiles;
+    uint32_t servers, metas, datas, tasks, dfiles;
     const char *first_server; /* "": the middle, or 0 */
     uint64_t seed;
     uint32_t cb, cb_nodes; /* how collective calls gather: enum stack_cb_mode, aggregators */
     uint64_t cb_buffer_b;
+    const char *fault;    /* "machine:state=code@visit*times", or "" */
     struct conf_list set; /* of const char *: overrides of the machine file, as after --set */
 };
 

@@ -237,6 +237,7 @@ const struct conf_row stack_file_rows[] = {
      .help = "what activities take and give back"},
     TABLE("messages", messages, message_rows, struct stack_message_text, "what is sent to servers"),
     TEXT("requests", requests, NULL, "the machine that takes every request of a server"),
+    TEXT("starts", starts, "", "the machine that every server goes through before it serves"),
     TABLE("operations", operations, operation_rows, struct stack_operation_text,
           "what an application may ask for"),
     TABLE("machines", machines, machine_rows, struct stack_machine_text, "the state machines"),

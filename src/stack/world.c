@@ -18,30 +18,44 @@ static uint32_t first_server(const struct stack_engine *e)
 {
     if (e->setup.start != UINT32_MAX)
         return e->setup.start;
-    return e->fs->placed ? 0 : e->servers / 2;
+    return e->fs->placed ? 0 : e->metas / 2;
 }
 
 uint32_t stack_world_meta(struct stack_engine *e, uint32_t file)
 {
     if (e->fs->placed)
         return placed(e, e->fs->place_meta, file, 0);
-    return (uint32_t)(((uint64_t)first_server(e) + file) % e->servers);
+    return (uint32_t)(((uint64_t)first_server(e) + file) % e->metas);
+}
+
+/* The first data file may lie with the metadata: that server keeps data, too. */
+static bool both(const struct stack_engine *e, uint32_t meta)
+{
+    return meta >= e->servers - e->datas;
+}
+
+bool stack_world_stuffs(const struct stack_engine *e, uint32_t meta)
+{
+    return e->fs->stuffs && e->dfiles > 1 && both(e, meta);
 }
 
 /* The first data file lies with the metadata; the others go down from the last server, one step
  * further for each file so that no server gets all the second ones. */
 uint32_t stack_world_server(struct stack_engine *e, uint32_t file, uint32_t dfile)
 {
-    uint32_t n = e->servers, meta = e->file[file].meta;
+    uint32_t n = e->datas, first = e->servers - n, meta = e->file[file].meta;
 
     if (e->fs->placed)
         return placed(e, e->fs->place_data, file, dfile);
+    if (!both(e, meta))
+        return first + (uint32_t)(((uint64_t)file + dfile) % n);
     if (!dfile || n == 1)
         return meta;
+    meta -= first;
     uint32_t place = (n - 1 - (dfile - 1 + file) % (n - 1)); /* 1..n-1 */
 
     /* the place-th server that is not `meta`, counted from 0 upwards */
-    return place - 1 < meta ? place - 1 : place;
+    return first + (place - 1 < meta ? place - 1 : place);
 }
 
 static uint64_t strip_of(const struct stack_engine *e)
@@ -246,7 +260,7 @@ static void make(struct stack_engine *e, struct object *f)
 {
     f->made = true;
     f->size = 0;
-    f->stuffed = e->fs->stuffs && e->dfiles > 1;
+    f->stuffed = stack_world_stuffs(e, f->meta);
     for (uint32_t i = 0; i < e->dfiles / 8 + 1; i++)
         f->loaded[i] = 0;
     f->loaded[0] = 1;
