@@ -3,7 +3,8 @@
 #include "cli/roofline.h"
 
 static const struct cli_verb *const subs[] = {&cli_roofline_collect, &cli_roofline_model,
-                                              &cli_roofline_nics, &cli_roofline_polling, NULL};
+                                              &cli_roofline_nics,    &cli_roofline_polling,
+                                              &cli_roofline_serve,   NULL};
 
 const struct cli_verb cli_cmd_roofline = {
     .name = "roofline",

@@ -232,7 +232,8 @@ const struct cli_verb cli_roofline_collect = {
     .args = "[SPEC.yaml]",
     .max_args = 1,
     .about =
-        "Starts servers and clients, lets them work through all cases, and writes a run file with "
+        "Starts servers and clients (or with `attach:` only clients, of servers that run already), "
+        "lets them work through all cases, and writes a run file with "
         "the parameters of the model. Without a specification one server and four clients on this "
         "machine run the standard cases over shared memory. Processes say when they are ready, "
         "begin together, and are measured in one common window after a warm-up. One that dies or "

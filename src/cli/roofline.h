@@ -13,6 +13,7 @@ extern const struct cli_verb cli_roofline_model;
 extern const struct cli_verb cli_roofline_nics;
 extern const struct cli_verb cli_roofline_collect;
 extern const struct cli_verb cli_roofline_polling;
+extern const struct cli_verb cli_roofline_serve;
 
 /* ---- what those that measure share ---- */
 

@@ -22,6 +22,7 @@ struct rpc_client {
     uint32_t under_way, answers;
     uint64_t quiet_ns; /* since when the server owes an answer and says nothing; 0: not yet asked */
     bool pinged;       /* it was asked whether it lives */
+    bool met;          /* the server knows us */
     uint64_t dropped[RPC_DROPS];
 };
 
@@ -94,7 +95,7 @@ bool rpc_client_start(struct rpc_client *c, const struct rpc_call *call)
 {
     if (c->under_way == c->o.depth)
         return false;
-    if (call->op == RPC_OP_NOOP || call->op >= RPC_OP_OWN) {
+    if (call->op == RPC_OP_NOOP || call->op >= RPC_OP_USAGE) {
         send_call(c, RPC_REQUEST, call->op, call->cookie, call->payload, call->len);
         return true;
     }
@@ -204,6 +205,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
         rpc_client_close(c);
         return false;
     }
+    c->met = true;
     rpc_waiter_test(&c->waiter, c->ep);
     c->done = done;
     c->ctx = ctx;
@@ -213,10 +215,23 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
     return true;
 }
 
+/* So that the server can give our place to somebody else; if it does not get there it will
+ * find out in another way, or do without. */
+static void say_bye(struct rpc_client *c)
+{
+    struct rpc_head h = {
+        .magic = RPC_MAGIC, .version = RPC_VERSION, .kind = RPC_BYE, .token = c->o.token};
+
+    if (!c->under_way && c->ep->t->send(c->ep, 0, &h, NULL))
+        c->ep->t->flush(c->ep);
+}
+
 void rpc_client_close(struct rpc_client *c)
 {
     if (!c)
         return;
+    if (c->met)
+        say_bye(c);
     if (c->ep)
         c->ep->t->close(c->ep);
     free(c->call);

@@ -8,26 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/version.h"
-#include "rpc/crew.h"
-#include "rpc/nic/nic.h"
+#include "collect_priv.h"
 #include "rpc/say.h"
 #include "rpc/worker.h"
 
 const char *const rpc_metric_names[] = {"rpc", "bw", "iops", "sbw", NULL};
-
-#define SECOND UINT64_C(1000000000)
-
-struct collecting {
-    const struct rpc_spec *s;
-    const struct rpc_collect_opts *o;
-    struct rpc_collected *c;
-    struct rpc_member *member; /* servers, then clients */
-    size_t n;
-    uint64_t token;
-    uint32_t depth;
-    uint64_t server_bulk_b, client_bulk_b;
-};
 
 static const struct rpc_case *cases_of(const struct rpc_spec *s)
 {
@@ -43,14 +28,13 @@ static int metric_of(const struct rpc_case *k)
     return m;
 }
 
-static void tell(const struct collecting *g, const char *what)
+void collect_tell(const struct collecting *g, const char *what)
 {
     if (g->o->tell)
         g->o->tell(g->o->ctx, what);
 }
 
-/* What went wrong with members since the last time, once each. */
-static void note_trouble(struct collecting *g)
+void collect_note_trouble(struct collecting *g)
 {
     rpc_crew_look(g->member, g->n);
     for (size_t i = 0; i < g->n; i++) {
@@ -58,132 +42,25 @@ static void note_trouble(struct collecting *g)
 
         if (!m->alive && m->why[0]) {
             wr_vec_push(&g->c->trouble, wr_strdup(m->why));
-            tell(g, m->why);
+            collect_tell(g, m->why);
             m->why[0] = '\0';
         }
     }
 }
 
-/* Who took which NIC, if anybody chose. */
-static void note_nics(struct collecting *g)
-{
-    for (size_t i = 0; i < g->n; i++) {
-        const char *nic = json_string_value(json_object_get(g->member[i].answer, "nic"));
-        char line[96];
-
-        if (!nic || !*nic)
-            continue;
-        snprintf(line, sizeof line, "%s.%u %.40s", g->member[i].role, g->member[i].rank, nic);
-        wr_vec_push(&g->c->nic, wr_strdup(line));
-    }
-}
-
-/* How servers wait: one that finds out that it cannot sleep says so. */
-static void note_waits(struct collecting *g, const char *waits)
+void collect_note_waits(struct collecting *g, const char *waits)
 {
     if (waits && (!g->c->waits[0] || strcmp(waits, rpc_wait_names[RPC_NAP]) == 0))
         snprintf(g->c->waits, sizeof g->c->waits, "%s", waits);
 }
 
-static size_t alive_of(const struct collecting *g, size_t from, size_t n)
+size_t collect_alive(const struct collecting *g, size_t from, size_t n)
 {
     size_t alive = 0;
 
     for (size_t i = from; i < from + n; i++)
         alive += g->member[i].alive;
     return alive;
-}
-
-/* ---- start ---- */
-
-static struct rpc_opts opts_of(const struct collecting *g, bool server)
-{
-    const struct rpc_spec *s = g->s;
-    uint32_t per_server = (s->clients + s->servers - 1) / s->servers;
-    bool here = !s->launch || !*s->launch;
-    struct wr_err none;
-
-    return (struct rpc_opts){
-        .transport = rpc_transport_find(s->transport, &none),
-        .provider = s->provider,
-        .bind = s->bind,
-        .nic = {.name = s->nic.name,
-                .bucket = s->nic.bucket,
-                .policy = s->nic.policy,
-                .pick = s->nic.bucket != NIC_PASSTHROUGH},
-        .token = g->token,
-        .wait = (enum rpc_wait)s->wait,
-        .spin_us = (uint32_t)(s->spindown_ps / 1e6),
-        .crowded = here && s->servers + s->clients > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
-        .depth = g->depth,
-        .bulk_b = server ? g->server_bulk_b : g->client_bulk_b,
-        .peers = per_server + 1,
-        .storage = server ? s->storage.path : NULL,
-        .storage_b = s->storage.size_b,
-        .direct = s->storage.direct,
-    };
-}
-
-static bool ready(struct collecting *g, size_t from, size_t n, struct wr_err *err)
-{
-    struct rpc_member **all = wr_zalloc(n, sizeof *all);
-
-    for (size_t i = 0; i < n; i++)
-        all[i] = &g->member[from + i];
-    bool ok = rpc_crew_await(all, n, 60 * SECOND, g->o->stop);
-
-    for (size_t i = 0; i < n; i++) {
-        const char *v = json_string_value(json_object_get(all[i]->answer, "version"));
-
-        if (all[i]->alive && (!v || strcmp(v, wr_version_number()) != 0)) {
-            all[i]->alive = false;
-            snprintf(all[i]->why, sizeof all[i]->why,
-                     "%s %u is weir %.30s and this is %.30s; install the same", all[i]->role,
-                     all[i]->rank, v ? v : "of another time", wr_version_number());
-        }
-    }
-    free(all);
-    note_trouble(g);
-    if (!ok)
-        return wr_fail(err, WR_INTERRUPTED, "stopped before anything was measured");
-    if (!alive_of(g, from, n))
-        return wr_fail(err, WR_SYSTEM, "%s; look at transport, launch and storage",
-                       g->c->trouble.n ? g->c->trouble.v[0] : "nobody is ready");
-    return true;
-}
-
-static bool start_all(struct collecting *g, struct wr_err *err)
-{
-    const struct rpc_spec *s = g->s;
-    const char *const *hosts = s->hosts.items;
-
-    for (size_t i = 0; i < g->n; i++) {
-        struct rpc_member *m = &g->member[i];
-
-        m->role = i < s->servers ? "server" : "client";
-        m->rank = (uint32_t)(i < s->servers ? i : i - s->servers);
-        if (!rpc_member_start(m, g->o->program, s->launch,
-                              s->hosts.n ? hosts[i % s->hosts.n] : NULL, err))
-            return false;
-    }
-    struct rpc_opts server_opts = opts_of(g, true), client_opts = opts_of(g, false);
-
-    for (size_t i = 0; i < s->servers; i++)
-        rpc_member_say(&g->member[i], rpc_open_json(&server_opts, NULL));
-    if (!ready(g, 0, s->servers, err))
-        return false;
-    for (size_t i = s->servers; i < g->n; i++) {
-        const struct rpc_member *server = &g->member[(i - s->servers) % s->servers];
-        const char *at = json_string_value(json_object_get(server->answer, "ready"));
-
-        /* Of a server that failed nobody knows the address. */
-        rpc_member_say(&g->member[i], rpc_open_json(&client_opts, at ? at : "nowhere"));
-    }
-    note_waits(g, json_string_value(json_object_get(g->member[0].answer, "waits")));
-    if (!ready(g, s->servers, s->clients, err))
-        return false;
-    note_nics(g);
-    return true;
 }
 
 /* ---- one window ---- */
@@ -206,28 +83,48 @@ static struct rpc_load load_of(const struct collecting *g, const struct rpc_case
                              .storage_b = s->storage.size_b};
 }
 
+/* Who can tell what a server used: itself, or a client of it if it is not ours. */
+static struct rpc_member *witness(const struct collecting *g, uint32_t server)
+{
+    if (!g->ticket)
+        return &g->member[server];
+    for (size_t i = 0; i < g->s->clients; i++)
+        if (g->at[i] == server && client_of(g, i)->alive)
+            return client_of(g, i);
+    return NULL;
+}
+
 /* Processor seconds of the servers since they were last asked. */
 static double server_usage(struct collecting *g, uint64_t *switches)
 {
-    struct rpc_member **all = wr_zalloc(g->s->servers, sizeof *all);
+    struct rpc_member **asked = wr_zalloc(g->s->servers, sizeof *asked);
+    uint32_t n = 0, *of = wr_zalloc(g->s->servers, sizeof *of);
     double cpu_s = 0;
 
-    for (size_t i = 0; i < g->s->servers; i++) {
-        all[i] = &g->member[i];
-        rpc_member_say(all[i], json_pack("{ss}", "do", "usage"));
+    for (uint32_t i = 0; i < g->s->servers; i++) {
+        of[n] = i;
+        if ((asked[n] = witness(g, i)))
+            rpc_member_say(asked[n++], json_pack("{ss}", "do", "usage"));
     }
-    rpc_crew_await(all, g->s->servers, 10 * SECOND, NULL);
+    rpc_crew_await(asked, n, 10 * SECOND, NULL);
     g->c->dropped = 0;
-    for (size_t i = 0; i < g->s->servers; i++) {
-        const json_t *u = json_object_get(all[i]->answer, "usage");
+    for (uint32_t i = 0; i < n; i++) {
+        const json_t *u = json_object_get(asked[i]->answer, "usage");
+        struct server_use *last = &g->used[of[i]],
+                          now = {1e-9 * (json_number_value(json_object_get(u, "user_ns")) +
+                                         json_number_value(json_object_get(u, "sys_ns"))),
+                                 (uint64_t)json_integer_value(json_object_get(u, "switches"))};
 
-        cpu_s += 1e-9 * (json_number_value(json_object_get(u, "user_ns")) +
-                         json_number_value(json_object_get(u, "sys_ns")));
-        *switches += (uint64_t)json_integer_value(json_object_get(u, "switches"));
+        if (now.cpu_s < last->cpu_s) /* it did not tell */
+            continue;
+        cpu_s += now.cpu_s - last->cpu_s;
+        *switches += now.switches - last->switches;
+        *last = now;
         g->c->dropped += (uint64_t)json_integer_value(json_object_get(u, "dropped"));
-        note_waits(g, json_string_value(json_object_get(u, "waits")));
+        collect_note_waits(g, json_string_value(json_object_get(u, "waits")));
     }
-    free(all);
+    free(asked);
+    free(of);
     return cpu_s;
 }
 
@@ -249,7 +146,7 @@ static void add_seen(struct collecting *g, struct rpc_window *w, struct rpc_memb
         *cpu_s += 1e-9 * (double)seen->cpu_ns;
         wr_hist_merge(&g->c->latency_ps[w->of], &seen->latency_ps);
         if (seen->server_gone) {
-            struct rpc_member *server = &g->member[m->rank % g->s->servers];
+            struct rpc_member *server = &g->member[g->at[m->rank]];
 
             if (server->alive)
                 snprintf(server->why, sizeof server->why, "server %u went away", server->rank);
@@ -287,12 +184,12 @@ static bool one_window(struct collecting *g, struct rpc_window *w, size_t from, 
             add_seen(g, w, at_work[i], &client_s);
     double server_s = ok ? server_usage(g, &w->switches) : 0;
 
-    w->servers = (uint32_t)alive_of(g, 0, s->servers);
+    w->servers = (uint32_t)collect_alive(g, 0, s->servers);
     w->client_cpu = client_s / span_s;
     w->server_cpu = server_s / span_s;
     w->foreign = fmax(0, later.busy_s - machine.busy_s - client_s - server_s) / wall_s;
     free(at_work);
-    note_trouble(g);
+    collect_note_trouble(g);
     return ok && w->clients;
 }
 
@@ -319,59 +216,95 @@ static void take_window(struct collecting *g, const struct rpc_window *w)
              v / (rpc_case_counts_bytes(k) ? 0x1p30 : 1e3),
              rpc_case_counts_bytes(k) ? "GiB/s" : "kops/s",
              w->foreign > RPC_DISTURBED ? ", disturbed" : "");
-    tell(g, line);
+    collect_tell(g, line);
 }
 
-/* What one client reaches is measured for each in turn. */
+static void measure(struct collecting *g, struct rpc_window *w, size_t from, size_t n)
+{
+    if (one_window(g, w, from, n))
+        take_window(g, w);
+}
+
+static bool may_go_on(const struct collecting *g)
+{
+    return collect_alive(g, 0, g->s->servers) && !(g->o->stop && g->o->stop());
+}
+
+static bool same_host(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Of a pair of nodes one pair of processes is enough, where that is wished. */
+static bool pair_is_wanted(const struct collecting *g, size_t client, uint32_t server)
+{
+    const char *there = host_of(g, server), *here = host_of(g, g->s->servers + client);
+
+    if (g->s->pairs != RPC_PAIRS_NODES)
+        return g->s->pairs == RPC_PAIRS_ALL || server == home_of(g, client);
+    for (size_t c = 0; c <= client; c++)
+        for (uint32_t s = 0; s < (c < client ? g->s->servers : server); s++)
+            if (same_host(there, host_of(g, s)) && same_host(here, host_of(g, g->s->servers + c)))
+                return false;
+    return true;
+}
+
+/* What one client reaches is measured for each in turn, with each server. */
+static void run_pairs(struct collecting *g, uint32_t which, uint32_t sample, size_t clients)
+{
+    for (size_t i = 0; i < clients; i++)
+        for (uint32_t k = 0; k < g->s->servers; k++) {
+            struct rpc_window w = {
+                .of = which, .sample = sample, .client = (int64_t)i, .server = k};
+
+            if (!may_go_on(g))
+                return;
+            if (!client_of(g, i)->alive || !g->member[k].alive || !pair_is_wanted(g, i, k))
+                continue;
+            if (collect_send_to(g, i, 1, k))
+                measure(g, &w, i, 1);
+        }
+}
+
 static void run_case(struct collecting *g, uint32_t which)
 {
     const struct rpc_spec *s = g->s;
     const struct rpc_case *k = &cases_of(s)[which];
     size_t n = k->clients ? k->clients : s->clients;
-    bool alone = k->measures == RPC_MEASURES_CLIENT;
 
-    for (uint32_t sample = 0; sample < s->samples; sample++)
-        for (size_t i = 0; i < (alone ? n : 1); i++) {
-            struct rpc_window w = {
-                .of = which, .sample = sample, .client = alone ? (int64_t)i : -1};
+    for (uint32_t sample = 0; sample < s->samples && may_go_on(g); sample++) {
+        struct rpc_window w = {.of = which, .sample = sample, .client = -1, .server = -1};
 
-            if (!alive_of(g, 0, s->servers) || (g->o->stop && g->o->stop()))
-                return;
-            if (one_window(g, &w, i, alone ? 1 : n))
-                take_window(g, &w);
-        }
+        if (k->measures == RPC_MEASURES_CLIENT)
+            run_pairs(g, which, sample, n);
+        else if (collect_send_to(g, 0, n, UINT32_MAX))
+            measure(g, &w, 0, n);
+    }
 }
 
 /* ---- all ---- */
-
-static void size_up(struct collecting *g)
-{
-    for (size_t i = 0; i < g->s->cases.n; i++) {
-        const struct rpc_case *k = &cases_of(g->s)[i];
-        uint64_t size = k->op == RPC_OP_NOOP ? 0 : k->size_b;
-
-        g->depth = k->depth > g->depth ? k->depth : g->depth;
-        g->server_bulk_b = size > g->server_bulk_b ? size : g->server_bulk_b;
-        if (size * k->depth > g->client_bulk_b)
-            g->client_bulk_b = size * k->depth;
-    }
-}
 
 bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
                  const struct rpc_collect_opts *o, struct wr_err *err)
 {
     struct rpc_collected c = {.interrupted = false};
-    struct collecting g = {.s = s, .o = o, .c = &c, .n = (size_t)s->servers + s->clients};
+    struct collecting g = {
+        .s = s, .o = o, .c = &c, .n = (size_t)s->servers + s->clients, .sizes = rpc_spec_sizes(s)};
 
     /* A pipe to somebody who died says so by itself. */
     void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
 
     c.latency_ps = wr_zalloc(s->cases.n, sizeof *c.latency_ps);
     g.member = wr_zalloc(g.n, sizeof *g.member);
-    size_up(&g);
-    tell(&g, "probing what the machine can do");
-    c.before = rpc_limits_probe(0.05);
-    bool ok = rpc_make_token(&g.token, err) && start_all(&g, err);
+    g.at = wr_zalloc(s->clients, sizeof *g.at);
+    g.used = wr_zalloc(s->servers, sizeof *g.used);
+    bool ok = collect_tickets(&g, err) && rpc_make_token(&g.token, err);
+
+    if (ok) {
+        collect_tell(&g, "probing what the machine can do");
+        c.before = rpc_limits_probe(0.05);
+        ok = collect_start(&g, err);
+    }
 
     for (uint32_t i = 0; ok && i < s->cases.n; i++)
         run_case(&g, i);
@@ -379,6 +312,9 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
     rpc_crew_end(g.member, g.n);
     signal(SIGPIPE, on_pipe);
     free(g.member);
+    free(g.at);
+    free(g.used);
+    free(g.ticket);
     if (ok && !c.window.n)
         ok = c.interrupted ? wr_fail(err, WR_INTERRUPTED, "stopped before anything was measured")
                            : wr_fail(err, WR_SYSTEM, "%s; nothing was measured",

@@ -19,7 +19,7 @@ struct rpc_window {
     uint32_t of;     /* case */
     uint32_t sample; /* from 0 */
     uint32_t clients, servers;
-    int64_t client;                /* the one that worked alone; -1: `clients` together */
+    int64_t client, server;        /* the pair that worked alone; -1: `clients` together */
     double rate, bps;              /* calls and bytes per second */
     double client_cpu, server_cpu; /* processors used */
     double foreign;                /* processors used by others */

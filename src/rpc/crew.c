@@ -110,7 +110,7 @@ static void expel(struct rpc_member *m, const char *why)
         return;
     m->alive = false;
     snprintf(m->why, sizeof m->why, "%s %u %.200s", m->role, m->rank, why);
-    if (!m->reaped)
+    if (!m->reaped && m->pid > 0)
         kill(m->pid, SIGKILL);
 }
 
@@ -147,7 +147,7 @@ void rpc_crew_look(struct rpc_member *m, size_t n)
     for (size_t i = 0; i < n; i++) {
         int status = 0;
 
-        if (m[i].alive && reap(&m[i], &status))
+        if (m[i].alive && m[i].pid > 0 && reap(&m[i], &status))
             tell_its_end(&m[i], status);
     }
 }
@@ -160,7 +160,7 @@ void rpc_member_say(struct rpc_member *m, json_t *what)
     json_decref(m->answer);
     m->answer = NULL;
     text[n] = '\n';
-    if (m->alive && write(m->to, text, n + 1) != (ssize_t)(n + 1))
+    if (m->alive && m->pid > 0 && write(m->to, text, n + 1) != (ssize_t)(n + 1))
         out_of_itself(m);
     free(text);
     json_decref(what);
@@ -214,7 +214,7 @@ bool rpc_crew_await(struct rpc_member **m, size_t n, uint64_t timeout_ns, bool (
         size_t waiting = 0;
 
         for (size_t i = 0; i < n; i++) {
-            bool wait = m[i]->alive && !m[i]->answer;
+            bool wait = m[i]->alive && m[i]->pid > 0 && !m[i]->answer;
 
             p[i] = (struct pollfd){.fd = wait ? m[i]->from : -1, .events = POLLIN};
             waiting += wait;
@@ -280,6 +280,7 @@ void rpc_crew_end(struct rpc_member *m, size_t n)
         if (m[i].pid > 0)
             rpc_crew_sweep(m[i].pid);
         json_decref(m[i].answer);
+        json_decref(m[i].hello);
         wr_str_fini(&m[i].text);
         m[i] = (struct rpc_member){.pid = 0};
     }

@@ -16,12 +16,13 @@
 struct rpc_member {
     const char *role; /* "server", "client" */
     uint32_t rank;    /* in its role */
-    pid_t pid;
+    pid_t pid;        /* 0: it is not ours, somebody else started it */
     int to, from;
     struct wr_str text; /* read and not yet a whole line */
     bool alive, reaped;
     char why[256];
     json_t *answer; /* to the last thing said; NULL: none */
+    json_t *hello;  /* to the first, where that is kept; NULL: it is not */
 };
 
 /* `launch`: a template of a command with {cmd}, {host}, {rank}, {role}; NULL: here. */

@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 
 enum { SAMPLES = 64, WHOLE = 2, GONE_NS = 200000000, DRAIN_NS = 2000000000 };
 #define POISON UINT64_C(0xdeadbeefdeadbeef)
+#define ASKED UINT64_MAX /* cookie of a question that is no part of a load */
 
 struct place {
     uint64_t sent_ns, due_ns; /* due: when it may call again */
@@ -33,6 +33,8 @@ struct rpc_driver {
     uint64_t from_ns, to_ns, first_ns;
     uint64_t next_arrival_ns;
     bool issuing;
+    struct rpc_used used; /* the server's answer ... */
+    bool asking;          /* ... which is awaited */
     uint8_t payload[RPC_INLINE_MOST];
 };
 
@@ -42,17 +44,6 @@ uint64_t rpc_realtime_ns(void)
 
     clock_gettime(CLOCK_REALTIME, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-struct rpc_usage rpc_usage_now(void)
-{
-    struct rusage u;
-
-    getrusage(RUSAGE_SELF, &u);
-    return (struct rpc_usage){
-        (uint64_t)u.ru_utime.tv_sec * 1000000000u + (uint64_t)u.ru_utime.tv_usec * 1000u,
-        (uint64_t)u.ru_stime.tv_sec * 1000000000u + (uint64_t)u.ru_stime.tv_usec * 1000u,
-        (uint64_t)u.ru_nvcsw, (uint64_t)u.ru_nivcsw};
 }
 
 /* ---- what the bytes should be ---- */
@@ -177,6 +168,13 @@ static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const vo
 {
     struct rpc_driver *d = ctx;
     uint32_t k = (uint32_t)cookie;
+
+    if (cookie == ASKED) {
+        d->asking = status != RPC_OK || len != sizeof d->used;
+        if (!d->asking)
+            memcpy(&d->used, payload, len);
+        return;
+    }
     struct place *p = &d->place[k];
     uint64_t t = now(d);
 
@@ -378,6 +376,24 @@ void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_see
         ret->nslices = n < RPC_SLICES ? (uint32_t)n : RPC_SLICES;
     }
     drain(d);
+}
+
+bool rpc_driver_ask(struct rpc_driver *d, struct rpc_used *ret)
+{
+    struct rpc_call call = {.op = RPC_OP_USAGE, .cookie = ASKED};
+    uint64_t begun = wr_clock_ns();
+
+    d->asking = true;
+    if (!rpc_client_start(d->client, &call))
+        return false;
+    rpc_client_flush(d->client);
+    while (d->asking && rpc_client_under_way(d->client) && wr_clock_ns() - begun < DRAIN_NS)
+        if (!rpc_client_step(d->client, 10000000) && !rpc_client_server_alive(d->client))
+            break;
+    if (d->asking)
+        return false;
+    *ret = d->used;
+    return true;
 }
 
 bool rpc_driver_open(struct rpc_driver **ret, const struct rpc_opts *o, const char *address,

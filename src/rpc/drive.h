@@ -11,6 +11,7 @@
 
 #include "base/hist.h"
 #include "rpc/rpc.h"
+#include "rpc/usage.h"
 
 struct rpc_load {
     enum rpc_op op;
@@ -48,13 +49,9 @@ void rpc_driver_close(struct rpc_driver *d);
 void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_seen *ret,
                bool (*stop)(void));
 struct rpc_client *rpc_driver_client(struct rpc_driver *d);
+/* What the server used so far, by its own account; false: it does not tell. */
+bool rpc_driver_ask(struct rpc_driver *d, struct rpc_used *ret);
 
 uint64_t rpc_realtime_ns(void);
-
-/* Processor time and context switches of this process so far. */
-struct rpc_usage {
-    uint64_t user_ns, sys_ns, switches, forced_switches;
-};
-struct rpc_usage rpc_usage_now(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,10 @@ struct fabric {
     struct work work[RECEIVES + SENDS + MOVES];
     uint32_t free_send, free_move; /* places in work[]; UINT32_MAX: none */
     fi_addr_t peer[RPC_PEERS];
-    uint32_t npeers;
-    uint32_t mine; /* of a client: its number at the server, from 1; 0: not yet told */
-    bool broken;   /* of a client: the provider says that the server is gone */
+    bool there[RPC_PEERS];
+    uint16_t turn[RPC_PEERS]; /* how many had that place before */
+    uint32_t mine;            /* of a client: its number at the server, from 1; 0: not yet told */
+    bool broken;              /* of a client: the provider says that the server is gone */
     bool blocks;
     int wait_fd; /* if it blocks */
 };
@@ -293,13 +295,28 @@ static void fabric_close(struct rpc_ep *ep)
     free(f);
 }
 
+static bool open_all(struct fabric *f, struct wr_err *err)
+{
+    return open_library(&f->lib, err) && find_provider(f, err) && open_endpoint(f, err) &&
+           open_memory(f, err) && post_all(f, err);
+}
+
+/* Some providers take signals for themselves and end the process with them: what Ctrl-C does is not
+ * theirs to decide. */
 static bool fabric_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
 {
+    static const int ours[] = {SIGINT, SIGTERM};
     struct fabric *f = wr_zalloc(1, sizeof *f);
+    struct sigaction kept[2];
 
     f->ep = (struct rpc_ep){.t = &rpc_fabric, .o = *o, .inlined = RPC_INLINE_MOST};
-    if (!open_library(&f->lib, err) || !find_provider(f, err) || !open_endpoint(f, err) ||
-        !open_memory(f, err) || !post_all(f, err)) {
+    for (int i = 0; i < 2; i++)
+        sigaction(ours[i], NULL, &kept[i]);
+    bool ok = open_all(f, err);
+
+    for (int i = 0; i < 2; i++)
+        sigaction(ours[i], &kept[i], NULL);
+    if (!ok) {
         fabric_close(&f->ep);
         return false;
     }
@@ -344,7 +361,7 @@ static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err
                        "\"%.60s\" is no address of this provider; use the same "
                        "transport and provider on both sides",
                        address);
-    f->npeers = 1;
+    f->there[0] = true;
     return true;
 }
 
@@ -363,20 +380,25 @@ static bool fabric_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, siz
     struct fabric *f = of(ep);
     struct introduction i;
 
-    if (len != sizeof i || peer != f->npeers)
+    if (len != sizeof i || f->there[peer])
         return false;
     memcpy(&i, bytes, sizeof i);
     if (i.len > NAME_B || fi_av_insert(f->av, i.name, 1, &f->peer[peer], 0, NULL) != 1)
         return false;
-    f->npeers++;
+    f->there[peer] = true;
     return true;
 }
 
-/* Its place is not given to anybody else: messages of its may still be on their way. */
+/* Messages of its may still be on their way: they carry the turn that is over. */
 static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
 {
-    (void)ep;
-    (void)peer;
+    struct fabric *f = of(ep);
+
+    if (!f->there[peer])
+        return;
+    f->there[peer] = false;
+    f->turn[peer]++;
+    fi_av_remove(f->av, &f->peer[peer], 1, 0);
 }
 
 /* Some providers tell that somebody is gone, and none reliably. */
@@ -388,8 +410,22 @@ static bool fabric_alive(struct rpc_ep *ep, uint32_t peer)
 
 /* ---- messages ---- */
 
-/* The number that a client has at the server travels in `spare` of each message's head, and is
- * given out with the answer to its hello, which comes as the next number. UINT32_MAX: drop it. */
+/* The number that a client has at the server, its place and turn, travels in `spare` of each
+ * message's head, and is given out with the answer to its hello. */
+static uint32_t number_of(const struct fabric *f, uint32_t peer)
+{
+    return (uint32_t)f->turn[peer] << 16 | (peer + 1);
+}
+
+/* UINT32_MAX: drop it. */
+static uint32_t free_place(const struct fabric *f)
+{
+    for (uint32_t i = 0; i < f->ep.o.peers; i++)
+        if (!f->there[i])
+            return i;
+    return UINT32_MAX;
+}
+
 static uint32_t peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
 {
     struct rpc_head h;
@@ -402,8 +438,11 @@ static uint32_t peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
         return 0;
     }
     if (h.kind == RPC_HELLO)
-        return f->npeers < f->ep.o.peers ? f->npeers : UINT32_MAX;
-    return h.spare && h.spare <= f->npeers ? h.spare - 1 : UINT32_MAX;
+        return free_place(f);
+    uint32_t peer = (h.spare & 0xffff) - 1;
+
+    return peer < f->ep.o.peers && f->there[peer] && h.spare == number_of(f, peer) ? peer
+                                                                                   : UINT32_MAX;
 }
 
 static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
@@ -414,11 +453,11 @@ static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head 
     size_t len = sizeof *head + head->len;
     struct rpc_head own = *head;
 
-    if (k == UINT32_MAX || peer >= f->npeers)
+    if (k == UINT32_MAX || !f->there[peer])
         return false;
     struct work *w = &f->work[k];
 
-    own.spare = ep->o.server ? peer + 1 : f->mine;
+    own.spare = ep->o.server ? number_of(f, peer) : f->mine;
     memcpy(w->at, &own, sizeof own);
     if (head->len)
         memcpy(w->at + sizeof own, payload, head->len);
@@ -539,7 +578,7 @@ static bool fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
     uint32_t k = f->free_move;
     ssize_t failed;
 
-    if (k == UINT32_MAX || b->peer >= f->npeers)
+    if (k == UINT32_MAX || !f->there[b->peer])
         return false;
     struct work *w = &f->work[k];
 

@@ -126,7 +126,10 @@ static bool put_windows(struct run *run, const struct rpc_collected *c, const st
                           foreign = {entity, "foreign_cpu", "", dt};
         uint32_t a, b;
 
-        if (w->client >= 0)
+        if (w->client >= 0 && s->servers > 1)
+            snprintf(entity, sizeof entity, "case:%.60s:%lld:%lld", k->name, (long long)w->client,
+                     (long long)w->server);
+        else if (w->client >= 0)
             snprintf(entity, sizeof entity, "case:%.60s:%lld", k->name, (long long)w->client);
         else
             snprintf(entity, sizeof entity, "case:%.60s", k->name);

@@ -113,6 +113,7 @@ struct rpc_server_stats {
     uint64_t refused; /* calls that were answered with an error */
     uint64_t bytes;   /* of bulk data */
     uint64_t peers;   /* that said hello, in all */
+    uint64_t left;    /* that said goodbye */
 };
 
 struct rpc_server;
@@ -123,6 +124,7 @@ void rpc_server_address(struct rpc_server *s, char into[RPC_ADDRESS]);
 void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns);
 const struct rpc_server_stats *rpc_server_stats(const struct rpc_server *s);
 enum rpc_wait rpc_server_waits(const struct rpc_server *s); /* as found out by now */
+struct rpc_used rpc_server_used(const struct rpc_server *s);
 struct rpc_ep *rpc_server_ep(struct rpc_server *s);
 uint8_t *rpc_server_shared(struct rpc_server *s);
 uint64_t rpc_server_sleeps(const struct rpc_server *s); /* how often it slept so far */
@@ -140,7 +142,7 @@ static inline uint64_t rpc_storage_pattern(uint64_t place)
 struct rpc_call {
     enum rpc_op op;
     uint64_t cookie;
-    const void *payload; /* noop, and a service's own */
+    const void *payload; /* noop, usage, and a service's own */
     uint32_t len;
     size_t at, bulk_len; /* get, put, sread, swrite: of the client's offered memory */
     uint64_t place;      /* in the server's memory or storage */

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "rpc/rpc.h"
 #include "rpc/store.h"
+#include "rpc/usage.h"
 
 enum { OPERATIONS = 16, PAGE = 4096, LINE = 4096, LOOK_AFTER_NS = 200000000 };
 enum { SAMPLES = 16, SEND_TRIES = 1000000 };
@@ -245,6 +246,21 @@ static void on_own(struct rpc_server *s, uint32_t peer, const struct rpc_head *h
         respond(s, peer, h->id, RPC_OK, reply, (uint32_t)(n < room ? n : room));
 }
 
+struct rpc_used rpc_server_used(const struct rpc_server *s)
+{
+    struct rpc_usage u = rpc_usage_now();
+    struct rpc_used used = {.user_ns = u.user_ns,
+                            .sys_ns = u.sys_ns,
+                            .switches = u.switches,
+                            .forced_switches = u.forced_switches,
+                            .refused = s->stats.refused,
+                            .waits = s->waiter.policy};
+
+    for (int i = RPC_TAKEN + 1; i < RPC_DROPS; i++)
+        used.dropped += s->stats.dropped[i];
+    return used;
+}
+
 static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
                        const uint8_t *payload)
 {
@@ -253,6 +269,12 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
     if (h->op == RPC_OP_NOOP) {
         s->stats.calls[RPC_OP_NOOP]++;
         respond(s, peer, h->id, RPC_OK, payload, h->len);
+        return;
+    }
+    if (h->op == RPC_OP_USAGE) {
+        struct rpc_used used = rpc_server_used(s);
+
+        respond(s, peer, h->id, RPC_OK, &used, sizeof used);
         return;
     }
     if (h->op >= RPC_OP_OWN && s->o.handle) {
@@ -288,6 +310,30 @@ static void on_hello(struct rpc_server *s, uint32_t peer, const struct rpc_head 
     respond(s, peer, h->id, s->met[peer] ? RPC_OK : RPC_BAD_VERSION, NULL, 0);
 }
 
+static bool owes(const struct rpc_server *s, uint32_t peer)
+{
+    for (uint32_t i = 0; i < OPERATIONS; i++)
+        if (s->operation[i].taken && s->operation[i].r.peer == peer)
+            return true;
+    for (uint32_t i = s->line_from; i != s->line_to; i++)
+        if (s->line[i % LINE].peer == peer)
+            return true;
+    return false;
+}
+
+/* Its place is somebody else's from now on. One that leaves while we work for it keeps its place,
+ * or the next would get its answers. */
+static void on_bye(struct rpc_server *s, uint32_t peer)
+{
+    if (!s->met[peer] || owes(s, peer)) {
+        s->stats.dropped[RPC_DROP_STRANGER]++;
+        return;
+    }
+    s->stats.left++;
+    s->met[peer] = false;
+    s->ep->t->forget(s->ep, peer);
+}
+
 static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
     struct rpc_server *s = ctx;
@@ -299,6 +345,8 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
         on_hello(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->met[peer])
         on_request(s, peer, &h, payload);
+    else if (drop == RPC_TAKEN && h.kind == RPC_BYE)
+        on_bye(s, peer);
     else
         s->stats.dropped[drop == RPC_TAKEN ? RPC_DROP_STRANGER : drop]++;
 }
@@ -312,8 +360,9 @@ static void forget_the_dead(struct rpc_server *s)
     if (now - s->looked_ns < LOOK_AFTER_NS || s->taken || s->line_from != s->line_to)
         return;
     s->looked_ns = now;
+    /* Also those that never said a proper hello: they have a place all the same. */
     for (uint32_t i = 0; i < s->o.peers; i++)
-        if (s->met[i] && !s->ep->t->alive(s->ep, i)) {
+        if (!s->ep->t->alive(s->ep, i)) {
             s->met[i] = false;
             s->ep->t->forget(s->ep, i);
         }

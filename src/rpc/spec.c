@@ -9,6 +9,8 @@
 
 static const char *const measures_names[] = {"rate", "client", "server", "point", NULL};
 
+static const char *const pairs_names[] = {"all", "nodes", "own", NULL};
+
 static const struct conf_row case_rows[] = {
     {.key = "name",
      .type = CONF_STRING,
@@ -76,8 +78,8 @@ static const struct conf_row case_rows[] = {
      .offset = IN(rpc_case, measures),
      .def = "rate",
      .names = measures_names,
-     .help = "rate: only itself; client: C of the model, each client in turn, alone; server: S of "
-             "the model; point: a rate to compare with the model"},
+     .help = "rate: only itself; client: C of the model, each client in turn, alone, with each "
+             "server; server: S of the model; point: a rate to compare with the model"},
     CONF_END,
 };
 
@@ -151,6 +153,13 @@ const struct conf_row rpc_spec_rows[] = {
      .min = 1,
      .max = 10000,
      .help = "server processes"},
+    {.key = "attach",
+     .type = CONF_LIST,
+     .item = CONF_PATH,
+     .offset = IN(rpc_spec, attach),
+     .def = "",
+     .help = "servers that run already, by the tickets that `weir roofline serve` wrote; none is "
+             "started then"},
     {.key = "clients",
      .type = CONF_U32,
      .offset = IN(rpc_spec, clients),
@@ -158,6 +167,13 @@ const struct conf_row rpc_spec_rows[] = {
      .min = 1,
      .max = 10000,
      .help = "client processes; client K calls server K modulo their number"},
+    {.key = "pairs",
+     .type = CONF_CHOICE,
+     .offset = IN(rpc_spec, pairs),
+     .def = "all",
+     .names = pairs_names,
+     .help = "measures: client: all: each client with each server; nodes: one client with one "
+             "server for each pair of hosts; own: each client with the server it calls"},
     {.key = "per_node",
      .type = CONF_U32,
      .offset = IN(rpc_spec, per_node),
@@ -341,7 +357,7 @@ static bool check_allocation(const struct rpc_spec *s, const struct conf *c, str
     static const struct {
         const char *launcher, *variable;
     } known[] = {{"srun", "SLURM_NTASKS"}, {"mpiexec", "PBS_NP"}, {"aprun", "PBS_NP"}};
-    uint64_t want = (uint64_t)s->servers + s->clients;
+    uint64_t want = (s->attach.n ? 0 : (uint64_t)s->servers) + s->clients;
 
     for (size_t i = 0; s->launch && i < sizeof known / sizeof *known; i++) {
         const char *room = strstr(s->launch, known[i].launcher) ? getenv(known[i].variable) : NULL;
@@ -356,6 +372,35 @@ static bool check_allocation(const struct rpc_spec *s, const struct conf *c, str
     return true;
 }
 
+/* Of servers that run already there are as many as tickets. */
+static bool check_attach(struct rpc_spec *s, const struct conf *c, struct wr_err *err)
+{
+    if (!s->attach.n)
+        return true;
+    if (s->servers != 1 && s->servers != s->attach.n)
+        return conf_fail(c, &s->servers, err,
+                         "%u servers and %zu tickets; leave out servers, tickets are counted",
+                         s->servers, s->attach.n);
+    s->servers = (uint32_t)s->attach.n;
+    return true;
+}
+
+struct rpc_sizes rpc_spec_sizes(const struct rpc_spec *s)
+{
+    struct rpc_sizes z = {.depth = 0};
+
+    for (size_t i = 0; i < s->cases.n; i++) {
+        const struct rpc_case *k = (const struct rpc_case *)s->cases.items + i;
+        uint64_t size = k->op == RPC_OP_NOOP ? 0 : k->size_b;
+
+        z.depth = k->depth > z.depth ? k->depth : z.depth;
+        z.server_bulk_b = size > z.server_bulk_b ? size : z.server_bulk_b;
+        if (size * k->depth > z.client_bulk_b)
+            z.client_bulk_b = size * k->depth;
+    }
+    return z;
+}
+
 bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *arena,
                     struct wr_err *err)
 {
@@ -367,7 +412,7 @@ bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *a
                          "a launcher must say where the command stands; write {cmd} in it");
     if (s->launch && strstr(s->launch, "{host}") && !s->hosts.n)
         return conf_fail(c, &s->launch, err, "the launcher wants a {host}; add `hosts: [...]`");
-    if (!check_nic(s, c, err) || !check_allocation(s, c, err))
+    if (!check_nic(s, c, err) || !check_attach(s, c, err) || !check_allocation(s, c, err))
         return false;
     if (!s->cases.n) {
         size_t n = s->storage.path ? STANDARD : WITHOUT_STORAGE;

@@ -31,8 +31,13 @@ struct rpc_nic_spec {
     uint32_t bucket, policy;
 };
 
+/* With which servers a client is measured alone. */
+enum rpc_pairs { RPC_PAIRS_ALL, RPC_PAIRS_NODES, RPC_PAIRS_OWN };
+
 struct rpc_spec {
     const char *transport, *provider, *bind, *launch;
+    struct conf_list attach; /* of const char *: tickets of servers that run already */
+    uint32_t pairs;
     struct conf_list hosts; /* of const char * */
     uint32_t servers, clients, per_node, wait, samples;
     double spindown_ps, warmup_ps, window_ps;
@@ -47,6 +52,13 @@ extern const struct conf_row rpc_spec_rows[];
 /* Fills in the standard cases and looks whether all fit together. */
 bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *arena,
                     struct wr_err *err);
+
+/* What all cases need. */
+struct rpc_sizes {
+    uint32_t depth;
+    uint64_t server_bulk_b, client_bulk_b;
+};
+struct rpc_sizes rpc_spec_sizes(const struct rpc_spec *s);
 
 /* The model's name of what a case measures: rpc, bw, iops, sbw. */
 const char *rpc_case_metric(const struct rpc_case *c);

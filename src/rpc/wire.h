@@ -16,7 +16,7 @@
 enum { RPC_MAGIC = 0x31505257, RPC_VERSION = 1, RPC_INLINE_MOST = 4096 };
 #define RPC_BULK_MOST (UINT64_C(1) << 30) /* bytes of one bulk transfer */
 
-enum rpc_kind { RPC_HELLO = 1, RPC_REQUEST, RPC_RESPONSE, RPC_KINDS };
+enum rpc_kind { RPC_HELLO = 1, RPC_REQUEST, RPC_RESPONSE, RPC_BYE, RPC_KINDS };
 
 /* What a server is asked for. */
 enum rpc_op {
@@ -26,7 +26,8 @@ enum rpc_op {
     RPC_OP_SREAD,  /* the same from storage ... */
     RPC_OP_SWRITE, /* ... and to it */
     RPC_OPS,
-    RPC_OP_OWN = 128 /* from here on a service's own: the server's handler answers */
+    RPC_OP_USAGE = 127, /* what the server used so far comes back: struct rpc_used */
+    RPC_OP_OWN = 128    /* from here on a service's own: the server's handler answers */
 };
 extern const char *const rpc_op_names[]; /* ends with NULL */
 
@@ -61,6 +62,13 @@ struct rpc_ref {
     uint64_t key;   /* of the registered memory */
     uint64_t len;   /* 1 .. RPC_BULK_MOST */
     uint64_t place; /* in the server's memory or storage */
+};
+
+/* The answer to USAGE, of the server's process since it began. */
+struct rpc_used {
+    uint64_t user_ns, sys_ns, switches, forced_switches;
+    uint64_t dropped, refused;
+    uint64_t waits; /* enum rpc_wait, as found out by now */
 };
 
 /* Why messages were dropped. */

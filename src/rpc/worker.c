@@ -24,7 +24,6 @@ struct worker {
     bool ended;
     struct rpc_server *server;
     struct rpc_driver *driver;
-    struct rpc_usage usage;
     struct rpc_taken_nic nic;
 };
 
@@ -60,8 +59,11 @@ static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
     const char *server_at;
     struct rpc_opts o;
 
-    if (w->server || w->driver)
+    if (w->server)
         return wr_fail(err, WR_BUG, "opened twice; report this");
+    /* A client may be sent to another server. */
+    rpc_driver_close(w->driver);
+    w->driver = NULL;
     if (!rpc_open_parse(&o, &server_at, j, err) || !rpc_take_nic(&w->nic, &o, err))
         return false;
     if (server_at ? !rpc_driver_open(&w->driver, &o, server_at, err)
@@ -93,26 +95,25 @@ static bool do_load(struct worker *w, const json_t *j, struct wr_err *err)
     return true;
 }
 
-/* Since it was last asked. */
+/* Of the server so far; a client asks it, for whoever cannot. */
 static bool do_usage(struct worker *w, const json_t *j, struct wr_err *err)
 {
-    struct rpc_usage now = rpc_usage_now();
-    uint64_t dropped = 0;
+    struct rpc_used u;
 
     (void)j;
-    if (!w->server)
-        return wr_fail(err, WR_BUG, "usage of no server; report this");
-    for (int i = 1; i < RPC_DROPS; i++)
-        dropped += rpc_server_stats(w->server)->dropped[i];
+    if (!w->server && !w->driver)
+        return wr_fail(err, WR_BUG, "usage of nobody; report this");
+    if (w->server)
+        u = rpc_server_used(w->server);
+    else if (!rpc_driver_ask(w->driver, &u)) {
+        say(w, json_pack("{s{}}", "usage"));
+        return true;
+    }
     say(w, json_pack("{s{ss, sI, sI, sI, sI, sI, sI}}", "usage", "waits",
-                     rpc_wait_names[rpc_server_waits(w->server)], "user_ns",
-                     (json_int_t)(now.user_ns - w->usage.user_ns), "sys_ns",
-                     (json_int_t)(now.sys_ns - w->usage.sys_ns), "switches",
-                     (json_int_t)(now.switches - w->usage.switches), "forced_switches",
-                     (json_int_t)(now.forced_switches - w->usage.forced_switches), "dropped",
-                     (json_int_t)dropped, "refused",
-                     (json_int_t)rpc_server_stats(w->server)->refused));
-    w->usage = now;
+                     rpc_wait_names[u.waits <= RPC_NAP ? u.waits : RPC_NAP], "user_ns",
+                     (json_int_t)u.user_ns, "sys_ns", (json_int_t)u.sys_ns, "switches",
+                     (json_int_t)u.switches, "forced_switches", (json_int_t)u.forced_switches,
+                     "dropped", (json_int_t)u.dropped, "refused", (json_int_t)u.refused));
     return true;
 }
 

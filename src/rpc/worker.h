@@ -3,7 +3,7 @@
  *   {"do": "open", "role": "server", "transport": "shm", "token": ..., ...}
  *                                       <- {"ready": ADDRESS, "version": ..., "waits": ...}
  *   {"do": "load", "op": "get", ...}    <- {"seen": {...}}            (clients)
- *   {"do": "usage"}                     <- {"usage": {...}}           (servers)
+ *   {"do": "usage"}                     <- {"usage": {...}}           (servers; clients ask theirs)
  *
  * One line of JSON each. {"failed": WORDS} instead of an answer: what went wrong. When the
  * pipe closes the worker ends, so none outlives whoever started it, near or far.

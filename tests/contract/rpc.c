@@ -519,6 +519,32 @@ static void clients_that_died_make_room_for_others(void **state)
     end(pid);
 }
 
+static void check_leaving(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    (void)t;
+    (void)pid;
+    for (int i = 0; i < 8; i++) { /* twice as many as there is room for */
+        struct rpc_client *c;
+        struct answer a;
+
+        open_client(&c, o, &a);
+        assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_NOOP}), RPC_OK);
+        struct rpc_used used;
+
+        assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_USAGE}), RPC_OK);
+        assert_int_equal(a.len, sizeof used);
+        memcpy(&used, a.payload, sizeof used);
+        assert_true(used.user_ns + used.sys_ns > 0 && !used.dropped && used.waits <= RPC_NAP);
+        rpc_client_close(c);
+    }
+}
+
+static void clients_that_leave_make_room_for_others(void **state)
+{
+    (void)state;
+    each(false, check_leaving);
+}
+
 static void storage_is_read_and_written_through_the_server(void **state)
 {
     static const struct rpc_load loads[] = {
@@ -601,6 +627,7 @@ int main(void)
         cmocka_unit_test(loads_are_driven_as_told),
         cmocka_unit_test(every_way_to_wait_gets_its_answers),
         cmocka_unit_test(an_idle_server_leaves_the_processor_alone_and_still_answers),
+        cmocka_unit_test(clients_that_leave_make_room_for_others),
         cmocka_unit_test(clients_that_died_make_room_for_others),
         cmocka_unit_test(storage_is_read_and_written_through_the_server),
     };

@@ -1,0 +1,109 @@
+#include "rpc/serve.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "rpc/crew.h"
+#include "rpc/nic/nic.h"
+#include "rpc/take_nic.h"
+
+enum { STEP_NS = 50000000, LOOK_STEPS = 256 };
+
+static struct rpc_opts opts_of(const struct rpc_spec *s, uint64_t token)
+{
+    struct rpc_sizes sizes = rpc_spec_sizes(s);
+    struct wr_err none;
+
+    return (struct rpc_opts){
+        .transport = rpc_transport_find(s->transport, &none),
+        .provider = s->provider,
+        .bind = s->bind && *s->bind ? s->bind : NULL,
+        .nic = {.name = s->nic.name && *s->nic.name ? s->nic.name : NULL,
+                .bucket = s->nic.bucket,
+                .policy = s->nic.policy,
+                .pick = s->nic.bucket != NIC_PASSTHROUGH},
+        .token = token,
+        .wait = (enum rpc_wait)s->wait,
+        .spin_us = (uint32_t)(s->spindown_ps / 1e6),
+        .crowded = s->clients + 1 > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .depth = sizes.depth,
+        .bulk_b = sizes.server_bulk_b,
+        .peers = RPC_PEERS,
+        .storage = s->storage.path,
+        .storage_b = s->storage.size_b,
+        .direct = s->storage.direct,
+    };
+}
+
+static void make_ticket(struct rpc_ticket *t, struct rpc_server *server, const struct rpc_opts *o)
+{
+    memset(t, 0, sizeof *t);
+    snprintf(t->version, sizeof t->version, "%s", wr_version_number());
+    snprintf(t->transport, sizeof t->transport, "%s", o->transport->name);
+    snprintf(t->provider, sizeof t->provider, "%s", o->provider ? o->provider : "");
+    rpc_server_address(server, t->address);
+    t->token = o->token;
+    t->bulk_b = o->bulk_b;
+    t->storage_b = o->storage ? o->storage_b : 0;
+}
+
+static uint64_t calls_of(const struct rpc_server_stats *st)
+{
+    uint64_t n = st->peers + st->left;
+
+    for (int i = 0; i < RPC_OPS; i++)
+        n += st->calls[i];
+    return n;
+}
+
+/* Until it is told to stop, or nobody called for long. True: the latter. */
+static bool serve(struct rpc_server *s, const struct rpc_serve_opts *o)
+{
+    uint64_t calls = 0, heard = wr_clock_ns(), sleeps = 0;
+
+    for (uint32_t steps = 1; !(o->stop && o->stop()); steps++) {
+        rpc_server_step(s, STEP_NS);
+        if (steps % LOOK_STEPS && rpc_server_sleeps(s) == sleeps)
+            continue;
+        uint64_t now = wr_clock_ns(), n = calls_of(rpc_server_stats(s));
+
+        sleeps = rpc_server_sleeps(s);
+        if (n != calls)
+            heard = now;
+        else if (o->idle_ns && now - heard > o->idle_ns)
+            return true;
+        calls = n;
+    }
+    return false;
+}
+
+bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rpc_serve_opts *o,
+               struct wr_err *err)
+{
+    struct rpc_taken_nic nic;
+    struct rpc_server *server;
+    struct rpc_ticket ticket;
+    uint64_t token;
+
+    if (!rpc_make_token(&token, err))
+        return false;
+    struct rpc_opts how = opts_of(s, token);
+
+    if (!rpc_take_nic(&nic, &how, err) || !rpc_server_open(&server, &how, err))
+        return false;
+    make_ticket(&ticket, server, &how);
+    bool ok = rpc_ticket_write(&ticket, o->ticket, o->force, err);
+
+    if (ok) {
+        if (o->ready)
+            o->ready(o->ctx, &ticket);
+        ret->idle = serve(server, o);
+        ret->stats = *rpc_server_stats(server);
+        unlink(o->ticket);
+    }
+    rpc_server_close(server);
+    return ok;
+}

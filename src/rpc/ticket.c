@@ -1,0 +1,131 @@
+#include "rpc/ticket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+
+/* ---- read ---- */
+
+static bool take_word(char *into, size_t size, const json_t *j, const char *key, const char *name,
+                      struct wr_err *err)
+{
+    const char *s = json_string_value(json_object_get(j, key));
+
+    if (!s || strlen(s) >= size)
+        return wr_fail(
+            err, WR_INPUT,
+            "%s: \"%s\" is missing or no text of less than %zu bytes; take the file that "
+            "`weir roofline serve` wrote",
+            name, key, size);
+    memcpy(into, s, strlen(s) + 1);
+    return true;
+}
+
+static bool take_size(uint64_t *into, const json_t *j, const char *key, const char *name,
+                      struct wr_err *err)
+{
+    const json_t *v = json_object_get(j, key);
+
+    if (!json_is_integer(v) || json_integer_value(v) < 0)
+        return wr_fail(err, WR_INPUT,
+                       "%s: \"%s\" is missing or no number of bytes; take the file that `weir "
+                       "roofline serve` wrote",
+                       name, key);
+    *into = (uint64_t)json_integer_value(v);
+    return true;
+}
+
+static bool take_token(uint64_t *into, const json_t *j, const char *name, struct wr_err *err)
+{
+    char digits[17 + 1];
+
+    if (!take_word(digits, sizeof digits, j, "token", name, err))
+        return false;
+    if (strlen(digits) != 16 || strspn(digits, "0123456789abcdef") != 16)
+        return wr_fail(err, WR_INPUT,
+                       "%s: \"token\" has not 16 hexadecimal digits; take the file that `weir "
+                       "roofline serve` wrote",
+                       name);
+    *into = strtoull(digits, NULL, 16);
+    return true;
+}
+
+bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text, size_t len,
+                      struct wr_err *err)
+{
+    json_error_t where;
+    json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+    struct rpc_ticket t;
+
+    if (!j)
+        return wr_fail(err, WR_INPUT,
+                       "%s:%d:%d: %.100s; take the file that `weir roofline serve` wrote", name,
+                       where.line, where.column, where.text);
+    memset(&t, 0, sizeof t);
+    bool ok = take_word(t.version, sizeof t.version, j, "weir", name, err) &&
+              take_word(t.transport, sizeof t.transport, j, "transport", name, err) &&
+              take_word(t.provider, sizeof t.provider, j, "provider", name, err) &&
+              take_word(t.address, sizeof t.address, j, "address", name, err) &&
+              take_token(&t.token, j, name, err) && take_size(&t.bulk_b, j, "bulk", name, err) &&
+              take_size(&t.storage_b, j, "storage", name, err);
+
+    json_decref(j);
+    if (ok)
+        *ret = t;
+    return ok;
+}
+
+bool rpc_ticket_read(struct rpc_ticket *ret, const char *path, struct wr_err *err)
+{
+    char *text;
+    size_t len;
+
+    if (!wr_file_read(&text, &len, path, RPC_TICKET_MOST, err))
+        return wr_wrap(err, "the server's ticket");
+    bool ok = rpc_ticket_parse(ret, path, text, len, err);
+
+    free(text);
+    return ok;
+}
+
+/* ---- write ---- */
+
+/* Whole or not at all: it gets its name when it is complete. */
+bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, struct wr_err *err)
+{
+    struct wr_str name = {0};
+    char token[20];
+
+    wr_str_addf(&name, "%s.%d", path, (int)getpid());
+    const char *beside = wr_str_get(&name);
+
+    snprintf(token, sizeof token, "%016llx", (unsigned long long)t->token);
+    json_t *j =
+        json_pack("{ss, ss, ss, ss, ss, sI, sI}", "weir", t->version, "transport", t->transport,
+                  "provider", t->provider, "address", t->address, "token", token, "bulk",
+                  (json_int_t)t->bulk_b, "storage", (json_int_t)t->storage_b);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok =
+        fd >= 0 && !json_dumpfd(j, fd, JSON_INDENT(2)) && write(fd, "\n", 1) == 1 && !fsync(fd);
+
+    if (fd >= 0)
+        ok = !close(fd) && ok;
+    ok = ok && !(force ? rename(beside, path) : link(beside, path));
+    if (!ok && errno == EEXIST)
+        wr_fail(err, WR_INPUT,
+                "%s is there already; another server may have written it: add --force, or name "
+                "another file with --ticket",
+                path);
+    else if (!ok)
+        wr_fail_errno(err, "cannot write %s; name another file with --ticket", path);
+    unlink(beside);
+    json_decref(j);
+    wr_str_fini(&name);
+    return ok;
+}

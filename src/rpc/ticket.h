@@ -1,0 +1,29 @@
+/* ticket.h -- what whoever attaches to a running server must know of it.
+ *
+ * A file of one JSON object that only its owner may read, because it holds the server's token:
+ *
+ *   {"weir": VERSION, "transport": "shm", "provider": "", "address": "shm:4711:5",
+ *    "token": "16 hexadecimal digits", "bulk": BYTES, "storage": BYTES}
+ */
+#ifndef RPC_TICKET_H
+#define RPC_TICKET_H
+
+#include "rpc/rpc.h"
+
+enum { RPC_TICKET_WORD = 64, RPC_TICKET_MOST = 1 << 16 };
+
+struct rpc_ticket {
+    char version[RPC_TICKET_WORD], transport[RPC_TICKET_WORD], provider[RPC_TICKET_WORD];
+    char address[RPC_ADDRESS];
+    uint64_t token;
+    uint64_t bulk_b, storage_b; /* of one transfer at most; of its storage, 0: none */
+};
+
+/* Errors name the file as `name`, with line and column. */
+bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text, size_t len,
+                      struct wr_err *err);
+bool rpc_ticket_read(struct rpc_ticket *ret, const char *path, struct wr_err *err);
+/* `force`: instead of one that is there already. */
+bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, struct wr_err *err);
+
+#endif
