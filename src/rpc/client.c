@@ -149,7 +149,7 @@ static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
     c->ctx = &g; /* cppcheck-suppress autoVariables; until the greeting has come */
     send_call(c, RPC_HELLO, 0, 0, about, (uint32_t)n);
     c->ep->t->flush(c->ep);
-    while (!g.answered && wr_clock_ns() - begun < patience * 1000000)
+    while (!g.answered && wr_clock_ns() - begun < patience * 1000000 && c->ep->t->alive(c->ep, 0))
         rpc_client_step(c, 100000000);
     if (!g.answered)
         return wr_fail(err, WR_SYSTEM,

@@ -21,18 +21,57 @@ enum { LONGEST = 16 << 20, LOOK_MS = 50 };
 
 /* ---- start ---- */
 
+/* As one word of a shell. */
+static void quote(struct wr_str *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,@%+=";
+
+    if (*word && strspn(word, plain) == strlen(word)) {
+        wr_str_add(out, word);
+        return;
+    }
+    wr_str_add(out, "'");
+    for (; *word; word++)
+        wr_str_addn(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    wr_str_add(out, "'");
+}
+
+/* What the launcher runs joins its words and gives them to a shell once more. */
+static bool goes_through_a_shell(const char *launch)
+{
+    static const char *const such[] = {"ssh", "rsh", "pdsh", "clush"};
+    size_t n = strcspn(launch, " ");
+    const char *slash = memrchr(launch, '/', n), *name = slash ? slash + 1 : launch;
+
+    n -= (size_t)(name - launch);
+    for (size_t i = 0; i < sizeof such / sizeof *such; i++)
+        if (strlen(such[i]) == n && !strncmp(such[i], name, n))
+            return true;
+    return false;
+}
+
 /* The template with its words filled in. */
 static char *fill_in(const char *launch, const char *program, const char *host, const char *role,
                      uint32_t rank)
 {
-    char cmd[4200], number[16];
-    struct wr_str out = {0};
+    struct wr_str out = {0}, path = {0}, cmd = {0}, where = {0};
+    char number[16];
 
-    snprintf(cmd, sizeof cmd, "%s internal rpc-worker", program);
+    quote(&path, program);
+    if (goes_through_a_shell(launch))
+        quote(&cmd, wr_str_get(&path));
+    else
+        wr_str_add(&cmd, wr_str_get(&path));
+    wr_str_add(&cmd, " internal rpc-worker");
+    quote(&where, host);
     snprintf(number, sizeof number, "%u", rank);
     const struct {
         const char *word, *value;
-    } words[] = {{"{cmd}", cmd}, {"{host}", host}, {"{role}", role}, {"{rank}", number}};
+    } words[] = {{"{cmd}", wr_str_get(&cmd)},
+                 {"{host}", wr_str_get(&where)},
+                 {"{role}", role},
+                 {"{rank}", number}};
 
     while (*launch) {
         size_t k = 0, n = sizeof words / sizeof *words;
@@ -45,6 +84,9 @@ static char *fill_in(const char *launch, const char *program, const char *host, 
         } else
             wr_str_addn(&out, launch++, 1);
     }
+    wr_str_fini(&path);
+    wr_str_fini(&cmd);
+    wr_str_fini(&where);
     return out.s;
 }
 

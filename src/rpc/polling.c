@@ -23,7 +23,7 @@ const struct conf_row rpc_polling_rows[] = {
      .type = CONF_STRING,
      .offset = IN(transport),
      .def = "shm",
-     .help = "shm: memory shared by processes of a node; fabric: libfabric"},
+     .help = "shm: memory shared by processes of a node; tcp: sockets; fabric: libfabric"},
     {.key = "provider",
      .type = CONF_STRING,
      .offset = IN(provider),
@@ -96,7 +96,7 @@ const struct conf_row rpc_polling_rows[] = {
 bool rpc_polling_check(const struct rpc_polling_spec *s, const struct conf *c, struct wr_err *err)
 {
     if (!rpc_transport_find(s->transport, err))
-        return conf_fail(c, &s->transport, err, "no transport \"%s\"; take shm or fabric",
+        return conf_fail(c, &s->transport, err, "no transport \"%s\"; take shm, tcp or fabric",
                          s->transport);
     if (s->burst_ps < s->slice_ps)
         return conf_fail(c, &s->burst_ps, err,

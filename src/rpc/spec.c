@@ -129,7 +129,7 @@ const struct conf_row rpc_spec_rows[] = {
      .type = CONF_STRING,
      .offset = IN(rpc_spec, transport),
      .def = "shm",
-     .help = "shm: memory shared by processes of a node; fabric: libfabric"},
+     .help = "shm: memory shared by processes of a node; tcp: sockets; fabric: libfabric"},
     {.key = "provider",
      .type = CONF_STRING,
      .offset = IN(rpc_spec, provider),
@@ -405,7 +405,7 @@ bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *a
                     struct wr_err *err)
 {
     if (!rpc_transport_find(s->transport, err))
-        return conf_fail(c, &s->transport, err, "no transport \"%s\"; take shm or fabric",
+        return conf_fail(c, &s->transport, err, "no transport \"%s\"; take shm, tcp or fabric",
                          s->transport);
     if (s->launch && *s->launch && !strstr(s->launch, "{cmd}"))
         return conf_fail(c, &s->launch, err,

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "base/units.h"
 
-const struct rpc_transport *const rpc_transports[] = {&rpc_shm, &rpc_fabric, NULL};
+const struct rpc_transport *const rpc_transports[] = {&rpc_shm, &rpc_tcp, &rpc_fabric, NULL};
 
 const struct rpc_transport *rpc_transport_find(const char *name, struct wr_err *err)
 {

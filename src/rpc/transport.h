@@ -76,7 +76,7 @@ struct rpc_transport {
     bool (*alive)(struct rpc_ep *ep, uint32_t peer);
 };
 
-extern const struct rpc_transport rpc_shm, rpc_fabric;
+extern const struct rpc_transport rpc_shm, rpc_tcp, rpc_fabric;
 
 /* NULL, with an error that names those there are. */
 const struct rpc_transport *rpc_transport_find(const char *name, struct wr_err *err);

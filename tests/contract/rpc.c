@@ -33,6 +33,7 @@ static const struct way {
     const char *provider;
     bool slow; /* tens of milliseconds for a message: only what is sent and received is looked at */
 } ways[] = {{&rpc_shm, NULL, false},
+            {&rpc_tcp, NULL, false},
             {&rpc_fabric, "tcp;ofi_rxm", false},
             {&rpc_fabric, "net", false},
             {&rpc_fabric, "sockets", true},
@@ -349,7 +350,7 @@ static void check_gone(const struct rpc_transport *t, const struct rpc_opts *o, 
     rpc_drive(d, &l, &seen, NULL);
     signal(SIGCHLD, SIG_DFL);
     assert_true(seen.server_gone);
-    print_message("%s: missed after %.2f s\n", o->provider ? o->provider : "own shm",
+    print_message("%s: missed after %.2f s\n", o->provider ? o->provider : o->transport->name,
                   1e-9 * (double)seen.elapsed_ns);
     assert_true(seen.calls > 0 && seen.elapsed_ns < 5000000000);
     rpc_driver_close(d);
@@ -384,15 +385,23 @@ static void check_load(const struct rpc_transport *t, const struct rpc_opts *o, 
     (void)pid;
     assert_true(rpc_driver_open(&d, o, board->address, &err));
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-        rpc_drive(d, &loads[i], &seen, NULL);
-        assert_true(seen.calls > 0);
+        struct rpc_load l = loads[i];
+
+        /* On a busy machine a server may not get its turn in so short a time. */
+        do {
+            rpc_drive(d, &l, &seen, NULL);
+            l.measure_ns *= 2;
+        } while (!seen.calls && l.measure_ns < 8000000000);
+        if (!seen.calls)
+            fail_msg("%s %s: no call of load %zu was answered in %.2f s", o->transport->name,
+                     o->provider ? o->provider : "", i, 1e-9 * (double)seen.elapsed_ns);
         assert_true(!seen.failed && !seen.bad_data && !seen.unanswered && !seen.server_gone);
-        assert_true(seen.elapsed_ns == loads[i].measure_ns);
+        assert_true(seen.elapsed_ns == l.measure_ns / 2);
         assert_true(seen.latency_ps.n == seen.calls);
         if (loads[i].think_ns) /* pauses bound the rate from above */
             assert_true(seen.calls <= seen.elapsed_ns / loads[i].think_ns + 1);
         if (loads[i].rate > 0)
-            assert_true(seen.calls < 2 * 240);
+            assert_true((double)seen.calls < 2e-9 * l.rate * (double)seen.elapsed_ns);
         uint64_t in_slices = 0;
 
         for (uint32_t k = 0; k < seen.nslices; k++)
@@ -463,8 +472,8 @@ static void check_idle(const struct rpc_transport *t, const struct rpc_opts *o, 
         usleep(LOOK_NS / 1000);
         used = cpu_ns_of(pid) - before;
     }
-    print_message("%s: idle at %.2f %% of a processor\n", o->provider ? o->provider : "own shm",
-                  100.0 * (double)used / LOOK_NS);
+    print_message("%s: idle at %.2f %% of a processor\n",
+                  o->provider ? o->provider : o->transport->name, 100.0 * (double)used / LOOK_NS);
     assert_true(used < 2 * LOOK_NS / 100); /* a sanitizer's share included */
     assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_NOOP}), RPC_OK);
     rpc_client_close(c);

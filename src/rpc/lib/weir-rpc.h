@@ -7,9 +7,9 @@
  *         weir_rpc_server_step(s, 100000)             weir_rpc_put(c, place, at, len)
  *     weir_rpc_server_close(s)                        weir_rpc_client_close(c)
  *
- * Over shared memory ("shm") or any provider of libfabric with reliable datagrams and RMA
- * ("fabric"; libfabric.so.1 is opened when it is asked for). Nothing is allocated and no thread is
- * started per call: everything happens inside step, call, get and put. A server or a client belongs
+ * Over shared memory ("shm"), TCP ("tcp") or any provider of libfabric with reliable datagrams and
+ * RMA ("fabric"; libfabric.so.1 is opened when it is asked for). Nothing is allocated and no thread
+ * is started per call: everything happens inside step, call, get and put. A server or a client belongs
  * to one thread at a time.
  *
  * Servers listen on the loopback unless `bind` says otherwise, and drop and count every message
@@ -41,7 +41,7 @@ enum {
 /* Zero is the default of every field but `size`. */
 struct weir_rpc_config {
     size_t size;           /* sizeof(struct weir_rpc_config): later versions have more fields */
-    const char *transport; /* "shm", "fabric"; NULL: shm */
+    const char *transport; /* "shm", "tcp", "fabric"; NULL: shm */
     const char *provider;  /* of libfabric, as `fi_info -l` names them */
     const char *bind;      /* address of the interface; NULL: loopback */
     uint64_t token;

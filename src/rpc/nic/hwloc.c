@@ -1,6 +1,8 @@
 /* hwloc.c -- packages, NUMA nodes and NICs, as hwloc sees them. */
 #include <errno.h>
 #include <hwloc.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,27 @@ static void find_nics(struct nic_machine *m, hwloc_topology_t t)
             memcpy(m->nic[i].name, m->nic[i].fabric, NIC_NAME);
 }
 
+/* hwloc shows no interface that has no hardware, as those of containers: these are near to all
+ * CPUs. */
+static void find_interfaces(struct nic_machine *m)
+{
+    struct ifaddrs *all = NULL;
+
+    if (getifaddrs(&all))
+        return;
+    for (const struct ifaddrs *i = all; i && m->nnics < NIC_MOST; i = i->ifa_next) {
+        bool up = (i->ifa_flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP;
+        struct nic *nic = &m->nic[m->nnics];
+
+        if (!up || !i->ifa_addr || i->ifa_addr->sa_family != AF_INET)
+            continue;
+        snprintf(nic->name, sizeof nic->name, "%s", i->ifa_name);
+        nic->local = m->cpus;
+        m->nnics += !m->nnics || strcmp(nic[-1].name, nic->name) != 0; /* one address is enough */
+    }
+    freeifaddrs(all);
+}
+
 static int by_pci(const void *a, const void *b)
 {
     const struct nic *x = a, *y = b;
@@ -121,6 +144,8 @@ bool nic_machine_open(struct nic_machine **ret, const char *xml, struct wr_err *
         place_cpus(m->package, t, HWLOC_OBJ_PACKAGE);
         place_cpus(m->numa, t, HWLOC_OBJ_NUMANODE);
         find_nics(m, t);
+        if (!xml && !m->nnics)
+            find_interfaces(m);
         qsort(m->nic, m->nnics, sizeof m->nic[0], by_pci);
         *ret = m;
     }

@@ -1,0 +1,760 @@
+/* tcp.c -- processes of several nodes over plain sockets: a connection for each client.
+ *
+ *   connection  | frame | message | frame | bytes of a bulk transfer | frame | message | ...
+ *
+ * Libraries that carry RMA over TCP spend more system calls on a message than it needs: here one to
+ * send and one to receive, and several messages that go the same way, or come, share one. A
+ * transfer to a client (WRITE) is followed by the answer on the same connection, so nobody confirms
+ * it; one from a client is asked for (READ) and comes as DATA. Both are received in the place where
+ * they belong.
+ *
+ * What comes is anybody's bytes. A client's memory is written or read only by who knows its key,
+ * which its requests carry; a server takes DATA only that it asked for; whoever does not keep to
+ * the form is disconnected. A connection that never said hello makes room for others.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "rpc/transport.h"
+
+enum { IN_B = 16384, OUT_B = 65536, MOVES = 64, BATCH = 64, ELSEWHERE = 16 };
+enum { MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head), LAYOUT = 1 };
+
+enum frame_kind { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
+
+struct frame {
+    uint32_t kind, cookie;
+    uint64_t len;
+    uint64_t at, key; /* WRITE, READ: of the client's memory */
+};
+
+/* Bytes that leave from where they are, after so many of the connection's small ones. */
+struct move {
+    const uint8_t *at;
+    uint64_t left;
+    uint32_t after, cookie;
+    bool tell; /* on_bulk when they are gone */
+};
+
+/* What a server asked for and waits for. */
+struct asked {
+    uint64_t cookie, len;
+    size_t at;
+    bool taken;
+};
+
+struct conn {
+    int fd;                        /* -1: none */
+    bool met, dead, listed, armed; /* listed: in dirty[]; armed: its epoll tells when it can send */
+    uint32_t in_from, in_to, out_from, out_to;
+    uint8_t *into; /* where the rest of a bulk transfer goes; NULL: none is coming */
+    uint64_t left;
+    uint32_t cookie; /* of it, if it was asked for */
+    bool tell;
+    uint32_t nmoves;
+    struct move move[MOVES];
+    uint8_t in[IN_B], out[OUT_B];
+};
+
+struct tcp {
+    struct rpc_ep ep;
+    int door, epoll; /* of a server */
+    struct conn *conn[RPC_PEERS];
+    uint32_t high; /* conn[] from here on are empty */
+    uint32_t n;    /* connections */
+    uint32_t *dirty, ndirty;
+    struct asked asked[MOVES];
+    uint64_t key;
+    uint32_t looks; /* at the one connection, since one looked elsewhere */
+};
+
+static struct tcp *of(struct rpc_ep *ep)
+{
+    return (struct tcp *)(void *)ep;
+}
+
+/* ---- connections ---- */
+
+static void settle(int fd)
+{
+    int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+static void watch(const struct tcp *t, uint32_t k, int op, bool out)
+{
+    struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data = {.u32 = k}};
+
+    epoll_ctl(t->epoll, op, t->conn[k]->fd, &e);
+    t->conn[k]->armed = out;
+}
+
+static void mark(struct tcp *t, uint32_t k)
+{
+    if (!t->conn[k]->listed)
+        t->dirty[t->ndirty++] = k;
+    t->conn[k]->listed = true;
+}
+
+static void release(struct tcp *t, uint32_t k)
+{
+    struct conn *c = t->conn[k];
+
+    if (c->fd >= 0)
+        close(c->fd);
+    for (uint32_t i = 0; c->listed && i < t->ndirty; i++)
+        if (t->dirty[i] == k)
+            t->dirty[i] = t->dirty[--t->ndirty];
+    free(c);
+    t->conn[k] = NULL;
+    t->n--;
+    while (t->high && !t->conn[t->high - 1])
+        t->high--;
+}
+
+/* Gone, or not one of ours. Whoever has met it is told by alive(), and forgets it. */
+static void drop(struct tcp *t, uint32_t k)
+{
+    struct conn *c = t->conn[k];
+
+    if (c->dead)
+        return;
+    c->dead = true;
+    close(c->fd);
+    c->fd = -1;
+    c->out_from = c->out_to = 0;
+    for (uint32_t n = c->nmoves; n; n--) {
+        struct move m = c->move[0];
+
+        memmove(c->move, c->move + 1, --c->nmoves * sizeof m);
+        if (m.tell)
+            t->ep.on_bulk(t->ep.ctx, m.cookie, false);
+    }
+    for (uint32_t i = 0; i < MOVES; i++)
+        if (t->asked[i].taken && t->asked[i].cookie >> 32 == k) {
+            t->asked[i].taken = false;
+            t->ep.on_bulk(t->ep.ctx, (uint32_t)t->asked[i].cookie, false);
+        }
+}
+
+static void adopt(struct tcp *t, uint32_t k, int fd)
+{
+    t->conn[k] = wr_zalloc(1, sizeof *t->conn[k]);
+    t->conn[k]->fd = fd;
+    t->n++;
+    t->high = k >= t->high ? k + 1 : t->high;
+    settle(fd);
+}
+
+/* An empty place, or that of one who never said hello. */
+static uint32_t place_for(struct tcp *t)
+{
+    for (uint32_t i = 0; i < t->ep.o.peers; i++)
+        if (!t->conn[i])
+            return i;
+    for (uint32_t i = 0; i < t->ep.o.peers; i++)
+        if (!t->conn[i]->met) {
+            drop(t, i);
+            release(t, i);
+            return i;
+        }
+    return UINT32_MAX;
+}
+
+static void answer_the_door(struct tcp *t)
+{
+    int fd;
+
+    while ((fd = accept4(t->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        uint32_t k = place_for(t);
+
+        if (k == UINT32_MAX) {
+            close(fd);
+            continue;
+        }
+        adopt(t, k, fd);
+        watch(t, k, EPOLL_CTL_ADD, false);
+    }
+}
+
+/* ---- out ---- */
+
+/* How many small bytes leave before the next move, or in all. */
+static uint32_t small_ones(const struct conn *c)
+{
+    return (c->nmoves ? c->move[0].after : c->out_to) - c->out_from;
+}
+
+static void gone_out(struct tcp *t, struct conn *c, uint64_t n)
+{
+    uint32_t small = small_ones(c);
+
+    if (n < small) {
+        c->out_from += (uint32_t)n;
+        return;
+    }
+    c->out_from += small;
+    if (!c->nmoves) {
+        c->out_from = c->out_to = 0;
+        return;
+    }
+    c->move[0].at += n - small;
+    c->move[0].left -= n - small;
+    if (c->move[0].left)
+        return;
+    struct move m = c->move[0];
+
+    memmove(c->move, c->move + 1, --c->nmoves * sizeof m);
+    if (m.tell)
+        t->ep.on_bulk(t->ep.ctx, m.cookie, true);
+}
+
+/* As much as the kernel takes. True: something left. */
+static bool push(struct tcp *t, uint32_t k)
+{
+    struct conn *c = t->conn[k];
+    bool some = false;
+
+    while (!c->dead && (c->out_from != c->out_to || c->nmoves)) {
+        struct iovec part[2] = {{c->out + c->out_from, small_ones(c)}, {NULL, 0}};
+
+        if (c->nmoves)
+            part[1] = (struct iovec){(void *)(uintptr_t)c->move[0].at, c->move[0].left};
+        struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
+        ssize_t n =
+            c->nmoves ? sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT)
+                      : send(c->fd, part[0].iov_base, part[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return some;
+        if (n < 0)
+            drop(t, k);
+        else
+            gone_out(t, c, (uint64_t)n);
+        some = true;
+    }
+    return some;
+}
+
+/* Room at the end for so many small bytes; what has left makes it. */
+static bool make_room(struct tcp *t, uint32_t k, size_t n)
+{
+    struct conn *c = t->conn[k];
+
+    if (OUT_B - c->out_to >= n)
+        return true;
+    push(t, k);
+    if (c->out_from) {
+        memmove(c->out, c->out + c->out_from, c->out_to - c->out_from);
+        for (uint32_t i = 0; i < c->nmoves; i++)
+            c->move[i].after -= c->out_from;
+        c->out_to -= c->out_from;
+        c->out_from = 0;
+    }
+    return !c->dead && OUT_B - c->out_to >= n;
+}
+
+static void put(struct conn *c, const void *bytes, size_t n)
+{
+    if (n)
+        memcpy(c->out + c->out_to, bytes, n);
+    c->out_to += (uint32_t)n;
+}
+
+static void put_move(struct conn *c, const uint8_t *at, uint64_t len, uint32_t cookie, bool tell)
+{
+    c->move[c->nmoves++] = (struct move){at, len, c->out_to, cookie, tell};
+}
+
+static bool tcp_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
+                     const void *payload)
+{
+    struct tcp *t = of(ep);
+    struct frame f = {.kind = FRAME_MESSAGE, .len = sizeof *head + head->len};
+
+    if (!t->conn[peer] || !make_room(t, peer, sizeof f + f.len))
+        return false;
+    struct conn *c = t->conn[peer];
+
+    put(c, &f, sizeof f);
+    put(c, head, sizeof *head);
+    put(c, payload, head->len);
+    mark(t, peer);
+    return true;
+}
+
+/* Those that cannot send all of it stay on the list. */
+static uint32_t push_all(struct tcp *t)
+{
+    uint32_t some = 0, kept = 0;
+
+    for (uint32_t i = 0; i < t->ndirty; i++) {
+        uint32_t k = t->dirty[i];
+
+        some += push(t, k);
+        if (!t->conn[k]->dead && (t->conn[k]->out_from != t->conn[k]->out_to || t->conn[k]->nmoves))
+            t->dirty[kept++] = k;
+        else
+            t->conn[k]->listed = false;
+    }
+    t->ndirty = kept;
+    return some;
+}
+
+static void tcp_flush(struct rpc_ep *ep)
+{
+    push_all(of(ep));
+}
+
+/* ---- in ---- */
+
+static bool within(const struct tcp *t, const struct frame *f)
+{
+    return f->key == t->key && f->at <= t->ep.o.bulk_b && f->len <= t->ep.o.bulk_b - f->at &&
+           f->len;
+}
+
+/* Bytes of a bulk transfer begin. */
+static void expect(struct conn *c, uint8_t *into, uint64_t len, uint32_t cookie, bool tell)
+{
+    c->into = into;
+    c->left = len;
+    c->cookie = cookie;
+    c->tell = tell;
+}
+
+static bool take_read(struct tcp *t, uint32_t k, const struct frame *f)
+{
+    struct conn *c = t->conn[k];
+    struct frame data = {.kind = FRAME_DATA, .cookie = f->cookie, .len = f->len};
+
+    if (t->ep.o.server || !within(t, f) || c->nmoves == MOVES || !make_room(t, k, sizeof data))
+        return false;
+    put(c, &data, sizeof data);
+    put_move(c, t->ep.bulk + f->at, f->len, 0, false);
+    mark(t, k);
+    return true;
+}
+
+static bool take_data(struct tcp *t, uint32_t k, const struct frame *f)
+{
+    struct asked *a = &t->asked[f->cookie % MOVES];
+
+    if (!t->ep.o.server || !a->taken || a->cookie >> 32 != k || (uint32_t)a->cookie != f->cookie ||
+        a->len != f->len)
+        return false;
+    expect(t->conn[k], t->ep.bulk + a->at, f->len, f->cookie, true);
+    return true;
+}
+
+/* How many bytes of `in` a frame takes; 0: it is not whole, UINT32_MAX: it is none. */
+static uint32_t take_frame(struct tcp *t, uint32_t k, const uint8_t *at, uint32_t n)
+{
+    struct frame f;
+
+    if (n < sizeof f)
+        return 0;
+    memcpy(&f, at, sizeof f);
+    bool ok = false;
+
+    switch (f.kind) {
+    case FRAME_MESSAGE:
+        if (f.len < sizeof(struct rpc_head) || f.len > MESSAGE_MOST)
+            return UINT32_MAX;
+        if (n < sizeof f + f.len)
+            return 0;
+        t->ep.on_msg(t->ep.ctx, t->ep.o.server ? k : 0, at + sizeof f, f.len);
+        return (uint32_t)(sizeof f + f.len);
+    case FRAME_WRITE:
+        ok = !t->ep.o.server && within(t, &f);
+        if (ok)
+            expect(t->conn[k], t->ep.bulk + f.at, f.len, 0, false);
+        break;
+    case FRAME_READ:
+        ok = take_read(t, k, &f);
+        break;
+    case FRAME_DATA:
+        ok = take_data(t, k, &f);
+        break;
+    default:
+        break;
+    }
+    return ok ? sizeof f : UINT32_MAX;
+}
+
+static void bulk_came(struct tcp *t, struct conn *c, uint64_t n)
+{
+    c->into += n;
+    c->left -= n;
+    if (c->left)
+        return;
+    c->into = NULL;
+    if (!c->tell)
+        return;
+    t->asked[c->cookie % MOVES].taken = false;
+    t->ep.on_bulk(t->ep.ctx, c->cookie, true);
+}
+
+/* All that is whole. A message may make its connection go. */
+static uint32_t take_frames(struct tcp *t, uint32_t k)
+{
+    struct conn *c = t->conn[k];
+    uint32_t taken = 0;
+
+    while (c->in_from != c->in_to) {
+        uint32_t n = c->in_to - c->in_from;
+
+        if (c->into) {
+            n = n < c->left ? n : (uint32_t)c->left;
+            memcpy(c->into, c->in + c->in_from, n);
+            c->in_from += n;
+            bulk_came(t, c, n);
+            continue;
+        }
+        uint32_t used = take_frame(t, k, c->in + c->in_from, n);
+
+        if (t->conn[k] != c || c->dead)
+            return taken + 1;
+        if (used == UINT32_MAX) {
+            drop(t, k);
+            return taken + 1;
+        }
+        if (!used)
+            break;
+        c->in_from += used;
+        taken++;
+    }
+    memmove(c->in, c->in + c->in_from, c->in_to - c->in_from);
+    c->in_to -= c->in_from;
+    c->in_from = 0;
+    return taken;
+}
+
+/* What a bulk transfer lacks comes to its place, what follows it behind. */
+static uint32_t pull(struct tcp *t, uint32_t k)
+{
+    struct conn *c = t->conn[k];
+
+    if (c->dead)
+        return 0;
+    struct iovec part[2] = {{c->into, c->left}, {c->in + c->in_to, IN_B - c->in_to}};
+    struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
+    ssize_t n = c->into ? recvmsg(c->fd, &m, MSG_DONTWAIT)
+                        : recv(c->fd, part[1].iov_base, part[1].iov_len, MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (n <= 0) {
+        drop(t, k);
+        if (t->ep.o.server && !c->met)
+            release(t, k);
+        return 1;
+    }
+    uint64_t bulk = c->into ? ((uint64_t)n < c->left ? (uint64_t)n : c->left) : 0;
+
+    c->in_to += (uint32_t)((uint64_t)n - bulk);
+    if (bulk)
+        bulk_came(t, c, bulk);
+    return take_frames(t, k) + (bulk > 0);
+}
+
+static uint32_t look_everywhere(struct tcp *t)
+{
+    struct epoll_event e[BATCH];
+    int n = epoll_wait(t->epoll, e, BATCH, 0);
+    uint32_t some = 0;
+
+    t->looks = 0;
+    for (int i = 0; i < n; i++) {
+        uint32_t k = e[i].data.u32;
+
+        if (k == UINT32_MAX)
+            answer_the_door(t);
+        else if (t->conn[k] && e[i].events & ~(uint32_t)EPOLLOUT)
+            some += pull(t, k);
+    }
+    return some;
+}
+
+/* Of one connection alone one asks itself, and only now and then who else is there. */
+static uint32_t tcp_progress(struct rpc_ep *ep)
+{
+    struct tcp *t = of(ep);
+    uint32_t some = t->ndirty ? push_all(t) : 0;
+
+    if (!ep->o.server)
+        return some + (t->conn[0] ? pull(t, 0) : 0);
+    if (t->n == 1 && t->looks++ < ELSEWHERE && t->conn[t->high - 1]->met)
+        return some + pull(t, t->high - 1);
+    return some + look_everywhere(t);
+}
+
+static bool tcp_blocks(struct rpc_ep *ep)
+{
+    (void)ep;
+    return true;
+}
+
+static void tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+{
+    struct tcp *t = of(ep);
+    struct timespec limit = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+    struct pollfd p = {.fd = t->epoll, .events = POLLIN};
+
+    if (!ep->o.server)
+        p = (struct pollfd){.fd = t->conn[0] ? t->conn[0]->fd : -1,
+                            .events = (short)(POLLIN | (t->ndirty ? POLLOUT : 0))};
+    for (uint32_t i = 0; ep->o.server && i < t->high; i++)
+        if (t->conn[i] && !t->conn[i]->dead && t->conn[i]->armed != t->conn[i]->listed)
+            watch(t, i, EPOLL_CTL_MOD, t->conn[i]->listed);
+    t->looks = ELSEWHERE; /* whoever wakes us may be anybody */
+    ppoll(&p, 1, &limit, NULL);
+}
+
+/* ---- memory of others ---- */
+
+static struct rpc_ref tcp_refer(struct rpc_ep *ep, size_t at, size_t len)
+{
+    return (struct rpc_ref){.at = at, .key = of(ep)->key, .len = len};
+}
+
+static bool ask_for(struct tcp *t, const struct rpc_bulk *b)
+{
+    struct asked *a = &t->asked[b->cookie % MOVES];
+
+    if (a->taken)
+        return false;
+    *a = (struct asked){(uint64_t)b->peer << 32 | (uint32_t)b->cookie, b->ref.len, b->at, true};
+    return true;
+}
+
+static bool tcp_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+{
+    struct tcp *t = of(ep);
+    bool writes = b->way == RPC_TO_PEER;
+    struct frame f = {.kind = writes ? FRAME_WRITE : FRAME_READ,
+                      .cookie = (uint32_t)b->cookie,
+                      .len = b->ref.len,
+                      .at = b->ref.at,
+                      .key = b->ref.key};
+
+    if (!t->conn[b->peer] || t->conn[b->peer]->dead || t->conn[b->peer]->nmoves == MOVES ||
+        !make_room(t, b->peer, sizeof f) || (!writes && !ask_for(t, b)))
+        return false;
+    put(t->conn[b->peer], &f, sizeof f);
+    if (writes)
+        put_move(t->conn[b->peer], ep->bulk + b->at, b->ref.len, (uint32_t)b->cookie, true);
+    mark(t, b->peer);
+    return true;
+}
+
+/* ---- who is who ---- */
+
+static size_t tcp_introduce(struct rpc_ep *ep, void *into, size_t size)
+{
+    uint32_t layout = LAYOUT;
+
+    (void)ep;
+    if (size < sizeof layout)
+        return 0;
+    memcpy(into, &layout, sizeof layout);
+    return sizeof layout;
+}
+
+static bool tcp_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
+{
+    uint32_t layout;
+
+    if (len != sizeof layout || !of(ep)->conn[peer])
+        return false;
+    memcpy(&layout, bytes, sizeof layout);
+    of(ep)->conn[peer]->met = layout == LAYOUT;
+    return layout == LAYOUT;
+}
+
+static void tcp_forget(struct rpc_ep *ep, uint32_t peer)
+{
+    if (of(ep)->conn[peer])
+        release(of(ep), peer);
+}
+
+static bool tcp_alive(struct rpc_ep *ep, uint32_t peer)
+{
+    return !of(ep)->conn[peer] || !of(ep)->conn[peer]->dead;
+}
+
+/* ---- open and connect ---- */
+
+static void tcp_close(struct rpc_ep *ep)
+{
+    struct tcp *t = of(ep);
+
+    for (uint32_t i = t->high; i; i--)
+        if (t->conn[i - 1])
+            release(t, i - 1);
+    if (t->door >= 0)
+        close(t->door);
+    if (t->epoll >= 0)
+        close(t->epoll);
+    if (ep->bulk)
+        munmap(ep->bulk, ep->o.bulk_b);
+    free(t->dirty);
+    free(t);
+}
+
+/* ADDRESS or ADDRESS:PORT, in numbers. */
+static bool parse_address(struct sockaddr_in *ret, const char *text, struct wr_err *err)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    char node[64];
+    unsigned port = 0;
+    int n = sscanf(text, "%63[0-9.]:%5u", node, &port);
+
+    if (n < 1 || port > 65535 || inet_pton(AF_INET, node, &at.sin_addr) != 1 ||
+        at.sin_addr.s_addr == htonl(INADDR_ANY))
+        return wr_fail(err, WR_INPUT,
+                       "\"%.60s\" is no address of an interface; give one as 10.0.0.7 or "
+                       "10.0.0.7:5000",
+                       text);
+    at.sin_port = htons((uint16_t)port);
+    *ret = at;
+    return true;
+}
+
+static bool listen_at(struct tcp *t, struct wr_err *err)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data = {.u32 = UINT32_MAX}};
+    const char *bind_to = t->ep.o.bind && *t->ep.o.bind ? t->ep.o.bind : "127.0.0.1";
+    struct sockaddr_in at;
+    int on = 1;
+
+    if (!parse_address(&at, bind_to, err))
+        return false;
+    t->door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    t->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (t->door >= 0 && at.sin_port)
+        setsockopt(t->door, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (t->door < 0 || t->epoll < 0 || bind(t->door, (struct sockaddr *)&at, sizeof at) ||
+        listen(t->door, 128) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->door, &e))
+        return wr_fail_errno(err, "cannot listen at %s; give another address or port with bind",
+                             bind_to);
+    return true;
+}
+
+static bool tcp_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
+{
+    struct tcp *t = wr_zalloc(1, sizeof *t);
+    bool ok = true;
+
+    t->ep = (struct rpc_ep){.t = &rpc_tcp, .o = *o, .inlined = RPC_INLINE_MOST};
+    t->door = t->epoll = -1;
+    t->dirty = wr_zalloc(RPC_PEERS, sizeof *t->dirty);
+    if (o->domain)
+        ok = wr_fail(err, WR_INPUT, "\"%.60s\" is a device of libfabric; take transport: fabric",
+                     o->domain);
+    if (ok && o->bulk_b) {
+        void *at =
+            mmap(NULL, o->bulk_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        ok = at != MAP_FAILED;
+        if (ok)
+            t->ep.bulk = at;
+        else
+            wr_fail_errno(err, "no memory of %zu bytes; ask for less", o->bulk_b);
+    }
+    if (ok && getrandom(&t->key, sizeof t->key, 0) != sizeof t->key)
+        ok = wr_fail_errno(err, "no random key; check the kernel");
+    ok = ok && (!o->server || listen_at(t, err));
+    if (!ok) {
+        tcp_close(&t->ep);
+        return false;
+    }
+    *ret = &t->ep;
+    return true;
+}
+
+static void tcp_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof at;
+    char node[INET_ADDRSTRLEN] = "";
+
+    getsockname(of(ep)->door, (struct sockaddr *)&at, &len);
+    inet_ntop(AF_INET, &at.sin_addr, node, sizeof node);
+    snprintf(into, RPC_ADDRESS, "tcp:%s:%u", node, ntohs(at.sin_port));
+}
+
+/* From the interface that was chosen, whatever port. */
+static bool leave_from(int fd, const char *from, struct wr_err *err)
+{
+    struct sockaddr_in at;
+
+    if (!from || !*from)
+        return true;
+    if (!parse_address(&at, from, err))
+        return false;
+    at.sin_port = 0;
+    if (bind(fd, (struct sockaddr *)&at, sizeof at))
+        return wr_fail_errno(err, "cannot use the interface at %s; give another with bind", from);
+    return true;
+}
+
+static bool tcp_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
+{
+    struct sockaddr_in at;
+
+    if (strncmp(address, "tcp:", 4) != 0)
+        return wr_fail(err, WR_INPUT, "\"%.60s\" is no address of TCP; give tcp:ADDRESS:PORT",
+                       address);
+    if (!parse_address(&at, address + 4, err))
+        return false;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = fd >= 0 && leave_from(fd, ep->o.bind, err);
+
+    if (ok && connect(fd, (struct sockaddr *)&at, sizeof at))
+        ok = wr_fail_errno(err, "no server is at %.60s; start it first", address);
+    else if (fd < 0)
+        wr_fail_errno(err, "no socket; close some files");
+    if (ok)
+        adopt(of(ep), 0, fd);
+    else if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+const struct rpc_transport rpc_tcp = {
+    .name = "tcp",
+    .summary = "TCP over plain sockets, between nodes",
+    .looks = 8,
+    .kernel_wakes = true,
+    .open = tcp_open,
+    .close = tcp_close,
+    .address = tcp_address,
+    .connect = tcp_connect,
+    .introduce = tcp_introduce,
+    .meet = tcp_meet,
+    .forget = tcp_forget,
+    .refer = tcp_refer,
+    .send = tcp_send,
+    .flush = tcp_flush,
+    .progress = tcp_progress,
+    .bulk = tcp_bulk,
+    .blocks = tcp_blocks,
+    .wait = tcp_wait,
+    .alive = tcp_alive,
+};
