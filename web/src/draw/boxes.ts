@@ -20,16 +20,23 @@ interface Stand {
 
 const groupOf = (b: Box) => b.group ?? "";
 
+// Without groups every box stands over its own name.
+function standAlone(fig: BoxesFigure): BoxesFigure {
+    const one = new Set(fig.boxes.map(groupOf)).size === 1;
+    return one ? {...fig, boxes: fig.boxes.map((b) => ({...b, group: b.name}))} : fig;
+}
+
 // Boxes of one group stand side by side; the same name has the same ink everywhere.
 function stand(fig: BoxesFigure, names: string[], groups: string[], hidden: Set<string>, f: Frame): Stand[] {
-    const shown = names.filter((n) => !hidden.has(n));
+    const alone = groups.every((g, i) => g === names[i]);
+    const shown = alone ? [] : names.filter((n) => !hidden.has(n));
     const band = f.w / Math.max(1, groups.length);
     const w = Math.min(46, (band * 0.8) / Math.max(1, shown.length));
     return fig.boxes
         .filter((b) => !hidden.has(b.name))
         .map((box) => {
             const row = groups.indexOf(groupOf(box));
-            const at = shown.indexOf(box.name) - (shown.length - 1) / 2;
+            const at = alone ? 0 : shown.indexOf(box.name) - (shown.length - 1) / 2;
             return {box, k: names.indexOf(box.name), x: f.x + band * (row + 0.5) + at * w, w: w * 0.78, row};
         });
 }
@@ -99,13 +106,14 @@ function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
 
 export function tellsBox(b: Box, unit: string): string {
     const q = (v: Num | undefined) => quantity(v, unit);
-    const whose = groupOf(b) ? `${groupOf(b)}, ${b.name}` : b.name;
+    const whose = groupOf(b) && groupOf(b) !== b.name ? `${groupOf(b)}, ${b.name}` : b.name;
     const mean = typeof b.mean === "number" ? `, mean ${q(b.mean)}` : "";
     const n = typeof b.n === "number" ? `, of ${number(b.n, 9)}` : "";
     return `${whose}: median ${q(b.median)}, quartiles ${q(b.q1)} and ${q(b.q3)}, from ${q(b.min)} to ${q(b.max)}${mean}${n}`;
 }
 
-export function drawBoxes(fig: BoxesFigure, view: View): Picture {
+export function drawBoxes(given: BoxesFigure, view: View): Picture {
+    const fig = standAlone(given);
     const names = [...new Set(fig.boxes.map((b) => b.name))];
     const groups = [...new Set(fig.boxes.map(groupOf))];
     const shown = fig.boxes.filter((b) => !view.hidden.has(b.name));
