@@ -38,6 +38,7 @@ export async function newPage(options: BrowserContextOptions = {}): Promise<Page
     const context = await browser.newContext({
         viewport: {width: 1200, height: 900},
         acceptDownloads: true,
+        reducedMotion: "reduce", // nothing is still on its way when it is looked for
         ...options,
     });
     const page = await context.newPage();

@@ -8,6 +8,8 @@ import {pathToFileURL} from "node:url";
 import type {Page} from "playwright-core";
 import {closeBrowser, newPage, openBrowser, OUT, quiet, ready, save, shot} from "./browser";
 import {everything, machine} from "./fixture";
+import "./report.e2e";
+import "./viewer.e2e";
 
 const DIST = join(OUT, "dist");
 const FIGURES = everything.sections.flatMap((s) => s.figures ?? []);

@@ -1,11 +1,11 @@
-// node web/test/run.mjs OUTDIR unit|e2e -- bundles a test of this folder and runs it.
+// node web/test/run.mjs OUTDIR unit|e2e [NAME] -- bundles a test of this folder and runs it, or those of a name.
 import * as esbuild from "esbuild";
 import {spawnSync} from "node:child_process";
 import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [out, which] = process.argv.slice(2);
+const [out, which, name] = process.argv.slice(2);
 if (!out || !which) {
     console.error("say where to and what: node web/test/run.mjs OUTDIR unit");
     process.exit(2);
@@ -30,5 +30,7 @@ await esbuild.build({
         },
     ],
 });
-const run = spawnSync(process.execPath, ["--test", outfile], {stdio: "inherit"});
+const run = spawnSync(process.execPath, ["--test", ...(name ? ["--test-name-pattern", name] : []), outfile], {
+    stdio: "inherit",
+});
 process.exit(run.status ?? 1);

@@ -448,13 +448,13 @@ test("runs pass a filter when all of its words are found", () => {
     assert.ok(passes(run, {study: "hybrid", status: "complete"}));
 });
 
-test("keys of a study's file are offered with what they are now", () => {
+test("keys of the configuration that a study's file speaks of are offered", () => {
     const text =
-        "title: x # y\nnetwork:\n  topology: dragonfly\n  links:\n    local: 5 GB/s\naxes:\n  - a\nseed: 1\n";
+        "name: x # not.a=key\nrun: ../hybrid.yaml\ncross:\n  load: {key: traffic.load, values: [10%]}\n" +
+        "  w: {set: [jobs.0.name=nekbone, jobs.*.program.file=../apps/nek.ncptl]}\n";
     assert.deepEqual(keysOf(text), [
-        ["title", "x"],
-        ["network.topology", "dragonfly"],
-        ["network.links.local", "5 GB/s"],
-        ["seed", "1"],
+        ["traffic.load", ""],
+        ["jobs.0.name", "nekbone"],
+        ["jobs.*.program.file", "../apps/nek.ncptl"],
     ]);
 });

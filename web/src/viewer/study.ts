@@ -3,20 +3,16 @@
 import {h} from "../page/dom";
 import {getStudies, startStudy, type StudyFile} from "./api";
 
-// Keys of a YAML text with their lines' values, as far as indentation tells them: what to offer while
-// somebody types. The program reads the file itself and says what it does not take.
+// Keys of the runs' configuration that a study's file speaks of ("machine.routing", "traffic.load=10%"), with
+// what it says: what to offer while somebody types. The program itself says what it does not take.
 export function keysOf(text: string): [string, string][] {
-    const keys: [string, string][] = [];
-    const path: {indent: number; key: string}[] = [];
-    for (const line of text.split("\n")) {
-        const found = /^(\s*)([A-Za-z0-9_.-]+):(?:\s+([^#]*?))?\s*(?:#.*)?$/.exec(line);
-        if (!found) continue;
-        const indent = (found[1] ?? "").length;
-        while (path.length && (path[path.length - 1] as {indent: number}).indent >= indent) path.pop();
-        path.push({indent, key: found[2] ?? ""});
-        if (found[3]) keys.push([path.map((p) => p.key).join("."), found[3]]);
-    }
-    return keys;
+    const keys = new Map<string, string>();
+    const plain = text.replace(/(^|\s)#.*$/gm, "");
+    for (const [, key = "", value = ""] of plain.matchAll(
+        /(?<![\w./-])([a-z_]+(?:\.[\w*]+)+)(?:=([^\s,\]}]+))?/g,
+    ))
+        if (!/\.(ya?ml|ncptl|goal|csv|weir)$/.test(key) && !keys.get(key)) keys.set(key, value);
+    return [...keys];
 }
 
 export class StudyView {
@@ -29,7 +25,7 @@ export class StudyView {
         type: "text",
         name: "name",
         required: true,
-        pattern: "[A-Za-z0-9][A-Za-z0-9._-]*",
+        pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]*",
         placeholder: "my-study",
     });
     private readonly which = h("select", {name: "study"});
@@ -47,7 +43,7 @@ export class StudyView {
             h(
                 "p",
                 {},
-                "Choose a study, change what should differ, and start it. Its runs appear in the list as they are made.",
+                "Choose a study, change what should differ in all of its runs, and start it. `weir config explain` lists the keys. The runs appear in the list as they are made.",
             ),
             h("label", {}, "Study", this.which),
             h("label", {}, "Name of the new study", this.name),
@@ -85,7 +81,7 @@ export class StudyView {
         const file = this.files.find((f) => f.id === this.which.value);
         this.text.textContent = file?.text ?? "";
         this.keys.replaceChildren(
-            ...keysOf(file?.text ?? "").map(([key, value]) => h("option", {value: key}, `now ${value}`)),
+            ...keysOf(file?.text ?? "").map(([key, value]) => h("option", {value: key}, value)),
         );
     }
 
@@ -114,8 +110,8 @@ export class StudyView {
         }
         this.said.textContent = "Starting\u2026";
         try {
-            await startStudy(this.which.value, set, this.name.value.trim());
-            this.said.textContent = "Started; its runs are in the list.";
+            const {name, log} = await startStudy(this.which.value, set, this.name.value.trim());
+            this.said.textContent = `Started ${name ?? ""}: its runs come into the list; what it prints is in ${log ?? "its log"}.`;
             this.started();
         } catch (e) {
             this.said.textContent = (e as Error).message;

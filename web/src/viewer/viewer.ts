@@ -13,12 +13,16 @@ import {emptyState, readState, sameDocuments, writeState, type State} from "./st
 import {StudyView} from "./study";
 
 const POLL_MS = 2000;
+const ICON =
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 5h14M1 9q3-3 7 0t7 0' " +
+    "fill='none' stroke='%230068a8' stroke-width='2'/%3E%3C/svg%3E";
 
 export class Viewer {
     private state = readState(location.hash);
     private list: RunList = {weir_runs: 1, allow_run: false, runs: []};
     private painter: Painter | null = null;
     private runsView: RunsView | null = null;
+    private polls = 0;
     private turn = 0; // counts what was asked for, so that a late answer does not overwrite a newer one
     private readonly heading = h("h1", {tabindex: -1}, "weir");
     private readonly tabs = h("nav", {class: "tabs", "aria-label": "views"});
@@ -35,6 +39,7 @@ export class Viewer {
             this.page,
         );
         document.documentElement.classList.add("weir-live");
+        document.head.append(h("link", {rel: "icon", href: ICON})); // or the browser asks for one that is not there
         const still = document.getElementById("weir-static");
         if (still) still.replaceWith(app);
         else document.body.append(app);
@@ -244,7 +249,8 @@ export class Viewer {
             const news =
                 p.runs.some((r) => known.get(r.id) !== r.status) ||
                 running.some((id) => !p.runs.some((r) => r.id === id));
-            if (news) await this.refresh();
+            // What was made elsewhere, from beginning to end between two looks, is found a little later.
+            if (news || ++this.polls % 5 === 0) await this.refresh();
             this.runsView?.progress(p);
             this.said.textContent = "";
         } catch (e) {

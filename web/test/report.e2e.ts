@@ -1,0 +1,152 @@
+// Reports that weir makes of real run files, opened from a file: address.
+
+import assert from "node:assert/strict";
+import {join} from "node:path";
+import {before, test} from "node:test";
+import {pathToFileURL} from "node:url";
+import type {Page} from "playwright-core";
+import type {ReportDocument} from "../src/document";
+import {newPage, quiet, ready, save, shot} from "./browser";
+import {cleanRuns, documentIn, query, runFile, RUNS, weir} from "./weir";
+
+before(cleanRuns);
+
+async function open(name: string, ...runs: string[]): Promise<{page: Page; doc: ReportDocument}> {
+    const html = join(RUNS, `${name}.html`);
+    weir("report", ...runs, "-o", html);
+    const page = await newPage();
+    await page.goto(pathToFileURL(html).href);
+    await ready(page);
+    return {page, doc: documentIn(html)};
+}
+
+// Opens every section, and points at every figure.
+async function walk(page: Page, doc: ReportDocument): Promise<void> {
+    assert.equal(await page.locator("#weir-static").count(), 0, "the page's code has taken over");
+    for (const section of doc.sections) {
+        await page.locator(`.contents a[href="#${section.id}"]`).click();
+        await page.locator(`#${section.id} > h2`).waitFor();
+        for (const fig of section.figures ?? []) {
+            const svg = page.locator(`#${fig.id} .stage > svg`);
+            await svg.focus();
+            await page.keyboard.press("ArrowRight");
+            const said = (await page.locator(`#${fig.id} .readout`).textContent()) ?? "";
+            assert.ok(said.length > 3, `${fig.id} has nothing to point at`);
+            const at = await page.evaluate((id) => {
+                const root = document.getElementById(id);
+                const [box, spot] = [".stage > svg", ".cursor"].map((q) =>
+                    root?.querySelector(q)?.getBoundingClientRect(),
+                );
+                return box && spot
+                    ? {x: spot.x + spot.width / 2 - box.x, y: spot.y + spot.height / 2 - box.y}
+                    : null;
+            }, fig.id);
+            assert.ok(at, fig.id);
+            await page.keyboard.press("Escape");
+            await svg.hover({position: at});
+            await page.locator(`#${fig.id} .tip`).waitFor();
+        }
+    }
+    const bad = await page.evaluate(
+        () =>
+            /\b(NaN|undefined|Infinity)\b/.exec(document.getElementById("weir-app")?.textContent ?? "")?.[0],
+    );
+    assert.equal(bad, undefined);
+}
+
+// The number in a cell of a table, found by the words of its row and the name of its column.
+async function cellOf(page: Page, table: string, words: string[], column: string): Promise<number> {
+    return page.evaluate(
+        ([id, texts, name]) => {
+            const root = document.getElementById(id as string);
+            const heads = [...(root?.querySelectorAll("thead th") ?? [])].map((t) =>
+                t.textContent?.replace(/ \(.*/, ""),
+            );
+            const at = heads.indexOf(name as string);
+            const row = [...(root?.querySelectorAll("tbody tr") ?? [])].find((r) =>
+                (texts as string[]).every((t, i) => r.children[i]?.textContent === t),
+            );
+            return Number((row?.children[at] as HTMLElement | undefined)?.dataset["value"] ?? NaN);
+        },
+        [table, words, column] as const,
+    );
+}
+
+// As many digits as a table shows.
+function near(page: number, truth: number, what: string): void {
+    assert.ok(
+        Math.abs(page - truth) <= Math.max(Math.abs(truth) * 1e-3, 0.00501),
+        `${what}: ${page} on the page, ${truth} by weir query`,
+    );
+}
+
+test("a report of one run has all its sections, and its numbers are weir query's", async () => {
+    const run = runFile("uniform-1056");
+    const {page, doc} = await open("uniform", run);
+    await walk(page, doc);
+    for (const [cls, mean, p99] of query(
+        run,
+        "SELECT class, mean_ns / 1000, p99_ns / 1000 FROM latency WHERE app = 0",
+    )) {
+        near(
+            await cellOf(page, "latency-table", ["0", cls ?? ""], "mean"),
+            Number(mean),
+            `mean latency of ${cls}`,
+        );
+        near(await cellOf(page, "latency-table", ["0", cls ?? ""], "p99"), Number(p99), `p99 of ${cls}`);
+    }
+    for (const [cls, n, busy] of query(
+        run,
+        "SELECT class, count(*), 100 * max(utilization) FROM link_stat GROUP BY class",
+    )) {
+        near(await cellOf(page, "links-table", [cls ?? ""], "links"), Number(n), `links of ${cls}`);
+        near(await cellOf(page, "links-table", [cls ?? ""], "max"), Number(busy), `busiest ${cls} link`);
+    }
+    await shot(page, "report-uniform");
+    quiet();
+    await page.context().close();
+});
+
+test("what a figure reads out and saves is what is in the run file", async () => {
+    const run = runFile("uniform-1056");
+    const {page} = await open("uniform-figures", run);
+    const csv = (await save(page, page.locator("#time-packets-in-flight .save-csv"))).text
+        .trim()
+        .split("\r\n")
+        .slice(1);
+    const truth = query(
+        run,
+        "SELECT t_ns / 1000, value FROM slice WHERE entity = 'machine' AND metric = 'packets_in_flight' ORDER BY t_ns",
+    );
+    assert.ok(truth.length > 10 && csv.length >= truth.length); // the end of the last slice may follow
+    truth.forEach((row, i) => assert.deepEqual(csv[i]?.split(",").slice(1, 3).map(Number), row.map(Number)));
+    await page.locator("#time-packets-in-flight .stage > svg").focus();
+    await page.keyboard.press("Home");
+    const said = (await page.locator("#time-packets-in-flight .readout").textContent()) ?? "";
+    assert.ok(
+        said.replace(/\s/g, "").endsWith(`packetsinflight${truth[0]?.[1]}`),
+        `${said} for ${truth[0]?.[1]}`,
+    );
+    quiet();
+    await page.context().close();
+});
+
+test("a report of jobs with storage has all its sections", async () => {
+    const {page, doc} = await open("jobs", runFile("two-jobs"));
+    await walk(page, doc);
+    await shot(page, "report-jobs");
+    quiet();
+    await page.context().close();
+});
+
+test("without scripts the static page stays", async () => {
+    const html = join(RUNS, "static.html");
+    weir("report", runFile("ring"), "-o", html);
+    const page = await newPage({javaScriptEnabled: false});
+    await page.goto(pathToFileURL(html).href);
+    assert.equal(await page.locator("#weir-static").isVisible(), true);
+    assert.ok((await page.locator("#weir-static svg").count()) > 0);
+    await shot(page, "report-static");
+    await page.context().close();
+    quiet();
+});
