@@ -14,6 +14,7 @@ struct stack_opts {
     const char *fs, *laws;
     uint32_t servers, metas, datas, tasks, dfiles;
     struct cli_list sets;
+    const char *net;
     uint64_t seed;
     const char *start; /* --first-server */
     uint32_t cb, cb_nodes;
@@ -32,40 +33,42 @@ struct stack_opts {
         .help = "override a value of the machine file, as in --set stripes=4 or --set " \
                 "params.rpc_size.value=1MiB; may be given several times"                \
     }
-#define STACK_OPTS(struct_)                                                                      \
-    STACK_OPT("fs", CLI_TEXT, struct_, s.fs, "NAME|FILE", "pvfs2",                               \
-              "the file system: shipped (`weir stack list`), or a machine file"),                \
-        STACK_OPT("laws", CLI_TEXT, struct_, s.laws, "NAME|FILE", NULL,                          \
-                  "how long states take: shipped laws of the file system, or a file"),           \
-        STACK_OPT("servers", CLI_U32, struct_, s.servers, "N", "1", "file servers"),             \
-        STACK_OPT(                                                                               \
-            "meta-servers", CLI_U32, struct_, s.metas, "N", "0",                                 \
-            "servers for metadata: besides the others where those are apart (0: one), else the " \
-            "first of them (0: all)"),                                                           \
-        STACK_OPT("data-servers", CLI_U32, struct_, s.datas, "N", "0",                           \
-                  "the last of the servers, that keep data; 0: all"),                            \
-        STACK_SET(struct_, s.sets),                                                              \
-        STACK_OPT("tasks", CLI_U32, struct_, s.tasks, "N", "1",                                  \
-                  "processes that run the test, each on a node of its own"),                     \
-        STACK_OPT("data-files", CLI_U32, struct_, s.dfiles, "N", "0",                            \
-                  "servers that a file is spread over; 0: all"),                                 \
-        STACK_OPT("first-server", CLI_TEXT, struct_, s.start, "N", NULL,                         \
-                  "the server of the first file's metadata instead of the one in the middle"),   \
-        {.name = "cb",                                                                           \
-         .type = CLI_CHOICE,                                                                     \
-         .offset = offsetof(struct_, s.cb),                                                      \
-         .value = "WHEN",                                                                        \
-         .def = "automatic",                                                                     \
-         .names = stack_cb_mode_names,                                                           \
-         .help = "collective buffering of -c, as the hints of ROMIO: automatic (when tasks' "    \
-                 "parts lie between each other), enable or disable"},                            \
-        STACK_OPT("cb-nodes", CLI_U32, struct_, s.cb_nodes, "N", "0",                            \
-                  "tasks that gather; 0: all"),                                                  \
-        STACK_OPT("cb-buffer-size", CLI_TEXT, struct_, s.cb_buffer, "BYTES", "16 MiB",           \
-                  "what each of them gathers before it writes"),                                 \
-        STACK_OPT("fault", CLI_TEXT, struct_, s.fault, "MACHINE:STATE=CODE[@N][*M]", NULL,       \
-                  "let the Nth visit of a state (the first), and M in all (one), leave with a "  \
-                  "code, to see the ways that errors take"),                                     \
+#define STACK_OPTS(struct_)                                                                       \
+    STACK_OPT("fs", CLI_TEXT, struct_, s.fs, "NAME|FILE", "pvfs2",                                \
+              "the file system: shipped (`weir stack list`), or a machine file"),                 \
+        STACK_OPT("laws", CLI_TEXT, struct_, s.laws, "NAME|FILE", NULL,                           \
+                  "how long states take: shipped laws of the file system, or a file"),            \
+        STACK_OPT("servers", CLI_U32, struct_, s.servers, "N", "1", "file servers"),              \
+        STACK_OPT(                                                                                \
+            "meta-servers", CLI_U32, struct_, s.metas, "N", "0",                                  \
+            "servers for metadata: besides the others where those are apart (0: one), else the "  \
+            "first of them (0: all)"),                                                            \
+        STACK_OPT("data-servers", CLI_U32, struct_, s.datas, "N", "0",                            \
+                  "the last of the servers, that keep data; 0: all"),                             \
+        STACK_SET(struct_, s.sets),                                                               \
+        STACK_OPT("net", CLI_TEXT, struct_, s.net, "FILE", NULL,                                  \
+                  "a machine file: messages travel over its fabric, simulated packet by packet"), \
+        STACK_OPT("tasks", CLI_U32, struct_, s.tasks, "N", "1",                                   \
+                  "processes that run the test, each on a node of its own"),                      \
+        STACK_OPT("data-files", CLI_U32, struct_, s.dfiles, "N", "0",                             \
+                  "servers that a file is spread over; 0: all"),                                  \
+        STACK_OPT("first-server", CLI_TEXT, struct_, s.start, "N", NULL,                          \
+                  "the server of the first file's metadata instead of the one in the middle"),    \
+        {.name = "cb",                                                                            \
+         .type = CLI_CHOICE,                                                                      \
+         .offset = offsetof(struct_, s.cb),                                                       \
+         .value = "WHEN",                                                                         \
+         .def = "automatic",                                                                      \
+         .names = stack_cb_mode_names,                                                            \
+         .help = "collective buffering of -c, as the hints of ROMIO: automatic (when tasks' "     \
+                 "parts lie between each other), enable or disable"},                             \
+        STACK_OPT("cb-nodes", CLI_U32, struct_, s.cb_nodes, "N", "0",                             \
+                  "tasks that gather; 0: all"),                                                   \
+        STACK_OPT("cb-buffer-size", CLI_TEXT, struct_, s.cb_buffer, "BYTES", "16 MiB",            \
+                  "what each of them gathers before it writes"),                                  \
+        STACK_OPT("fault", CLI_TEXT, struct_, s.fault, "MACHINE:STATE=CODE[@N][*M]", NULL,        \
+                  "let the Nth visit of a state (the first), and M in all (one), leave with a "   \
+                  "code, to see the ways that errors take"),                                      \
         STACK_OPT("seed", CLI_U64, struct_, s.seed, "N", "1", "seed of random orders")
 
 bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const struct cli_call *call,

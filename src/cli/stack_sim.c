@@ -1,6 +1,7 @@
 /* stack_sim.c -- from options and a command line to a simulation. */
 #include "base/units.h"
 #include "cli/stack.h"
+#include "world/wire.h"
 
 static bool cb_buffer(const struct stack_opts *o, uint64_t *ret, struct wr_err *err)
 {
@@ -33,7 +34,9 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
         .fault = o->fault,
         .set = {.items = (void *)o->sets.v, .n = o->sets.n},
     };
-    bool ok = cb_buffer(o, &c.cb_buffer_b, err) && stack_sim_open(ret, &c, hooks, err);
+    bool ok = cb_buffer(o, &c.cb_buffer_b, err) &&
+              (!o->net || world_wire_open(&c.wire, o->net, o->seed, err)) &&
+              stack_sim_open(ret, &c, hooks, err);
 
     wr_str_fini(&command);
     return ok;

@@ -123,6 +123,14 @@ static inline const struct sim_event *take(struct sim *s, uint32_t belt)
     return e;
 }
 
+uint64_t sim_next(struct sim *s)
+{
+    const struct sim_event *e = sim_calendar_peek(&s->queue);
+    uint64_t belt = s->next[first_belt(s)], queue = e ? e->t : UINT64_MAX;
+
+    return belt < some_time && belt < queue ? belt : queue;
+}
+
 bool sim_run(struct sim *s, uint64_t until, uint64_t most)
 {
     struct sim_event here[SIM_AHEAD + 1] = {{0}}; /* the calendar's, and that nothing follows */

@@ -77,6 +77,8 @@ static inline uint64_t sim_events(const struct sim *s)
 }
 
 uint64_t sim_pending(const struct sim *s);
+/* When the next event happens; UINT64_MAX: there is none. */
+uint64_t sim_next(struct sim *s);
 
 /* Calls `fn` for every event to come, in no particular order. */
 void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event *e), void *ctx);

@@ -224,7 +224,8 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
         t += 2 * stack_ns(e->laws->latency_ns);
     }
     a->left++;
-    stack_post(e, t + travel(e, len), h, 0, PHASE_BEGIN, 0, WR_NIL);
+    stack_deliver(e, a->node, r->node, len, t, t + travel(e, len),
+                  (struct work){.act = h, .phase = PHASE_BEGIN, .peer = WR_NIL});
 }
 
 static void send_all(struct stack_engine *e, struct act *a, uint64_t t, uint64_t exec)
@@ -255,8 +256,12 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
         there = later > t ? later : t + 1;
     }
     tell_message(e, a, a->asker_node, a->serving, true, (uint64_t)bytes, t);
-    stack_post(e, there, a->asker, a->asker_i, s->phase, a->var[STACK_VAR_STATUS],
-               act_handle(e, a));
+    stack_deliver(e, a->node, a->asker_node, (uint64_t)bytes, t, there,
+                  (struct work){.act = a->asker,
+                                .i = a->asker_i,
+                                .phase = s->phase,
+                                .status = a->var[STACK_VAR_STATUS],
+                                .peer = act_handle(e, a)});
 }
 
 /* --- the walk ----------------------------------------------------------------------- */
@@ -725,6 +730,13 @@ static bool sound(const struct stack_setup *s, struct wr_err *err)
     if (s->start != UINT32_MAX && s->start >= metas)
         return wr_fail(err, WR_INPUT, "there is no server %u for metadata; the last is %u",
                        s->start, metas - 1);
+    if (s->wire &&
+        (uint64_t)s->servers + (s->fs->apart ? (s->metas ? s->metas : 1) : 0) + s->clients >
+            s->wire->nodes)
+        return wr_fail(err, WR_INPUT,
+                       "the machine has %u nodes, too few for all clients and servers; take a "
+                       "larger one",
+                       s->wire->nodes);
     if ((uint64_t)s->servers + s->metas + s->clients > 1u << 24)
         return wr_fail(err, WR_INPUT, "more than %u nodes; give fewer servers or clients",
                        1u << 24);
@@ -806,6 +818,7 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     wr_pool_init(&e->acts, "activities", sizeof(struct act), MOST_ACTS);
     wr_pool_init(&e->works, "answers", sizeof(struct work), MOST_WORKS);
     sim_init(&e->sim);
+    stack_wire_join(e);
     sim_handle(&e->sim, KIND_ARRIVE, on_arrive, e);
     sim_handle(&e->sim, KIND_NODE, on_node, e);
     sim_handle(&e->sim, KIND_FLOW, stack_flow_event, e);
@@ -872,6 +885,8 @@ void stack_engine_later(struct stack_engine *e, uint32_t client, uint64_t t_ns)
 
 bool stack_engine_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events)
 {
+    if (e->setup.wire)
+        return stack_wire_run(e, until_ns, most_events);
     return e->stuck == STACK_NONE && sim_run(&e->sim, until_ns, most_events);
 }
 

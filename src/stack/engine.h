@@ -26,6 +26,7 @@
 
 #include "stack/law.h"
 #include "stack/twophase.h"
+#include "stack/wire.h"
 
 struct stack_engine;
 
@@ -90,8 +91,9 @@ struct stack_setup {
     uint32_t dfiles;  /* of a file; 0: as the file system says */
     uint32_t start;   /* the server of the first file's metadata; UINT32_MAX: in the middle */
     uint64_t seed;
-    const char *test; /* in words, or NULL */
-    uint64_t all_b;   /* bytes of all processes together, for the published laws */
+    const char *test;        /* in words, or NULL */
+    struct stack_wire *wire; /* what carries messages; NULL: the laws' link */
+    uint64_t all_b;          /* bytes of all processes together, for the published laws */
     struct stack_fault fault;
     struct stack_cb cb; /* for those who drive it: how collective calls gather */
     struct stack_hooks hooks;

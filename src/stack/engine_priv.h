@@ -153,6 +153,13 @@ uint16_t stack_next_of(const struct stack_fs *fs, const struct stack_state *s, i
 void stack_visited(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
                    uint64_t exec, uint64_t wait, int64_t code, enum stack_action action);
 
+/* wire.c: messages over a fabric, where there is one. */
+void stack_wire_join(struct stack_engine *e);
+void stack_wire_flow(struct stack_engine *e, uint32_t act, uint32_t from, uint32_t to, uint64_t t);
+void stack_deliver(struct stack_engine *e, uint32_t from, uint32_t to, uint64_t bytes, uint64_t t,
+                   uint64_t there, struct work w);
+bool stack_wire_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events);
+
 /* flow.c */
 void stack_flow_ready(struct stack_engine *e, struct act *server, uint64_t t);
 void stack_flow_pull(struct stack_engine *e, struct act *server, uint64_t t);

@@ -124,6 +124,14 @@ void stack_flow_move(void *ctx, const struct sim_event *ev)
     struct act *a = act_at(e, ev->arg);
     uint64_t t = ev->t;
 
+    if (e->setup.wire && a->flow_b && a->asker_node != a->node) {
+        bool writes = a->var[STACK_VAR_WRITES];
+
+        a->gen++;
+        stack_wire_flow(e, ev->arg, writes ? a->asker_node : a->node,
+                        writes ? a->node : a->asker_node, t);
+        return;
+    }
     if (e->laws->medium == STACK_SHARED) {
         a->res[0] = e->medium;
         a->res[1] = WR_NIL;

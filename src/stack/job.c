@@ -49,6 +49,7 @@ const struct conf_row stack_config_rows[] = {
      .max = 1e18,
      .help = "bytes that an aggregator handles at a time"},
     WORD("fault", fault, "", "a state that fails: \"machine:state=-110@1*1\""),
+    WORD("net", net, "", "a machine file: messages travel over its fabric, not the laws' link"),
     {.key = "set",
      .type = CONF_LIST,
      .item = CONF_STRING,
@@ -145,7 +146,7 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
 {
     struct stack_sim *s = ret;
 
-    *s = (struct stack_sim){0};
+    *s = (struct stack_sim){.wire = c->wire};
     if (stack_fs_open_with(&s->fs, c->fs, c->set.items, c->set.n, err) &&
         stack_laws_for(&s->laws, s->fs, c->laws, err) && open_test(s, c, err)) {
         s->setup = (struct stack_setup){
@@ -155,6 +156,7 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
             .metas = c->metas,
             .datas = c->datas,
             .test = c->test,
+            .wire = c->wire,
             .dfiles = c->dfiles,
             .cb = {.mode = c->cb, .buffer_b = c->cb_buffer_b, .nodes = c->cb_nodes}};
         if (hooks)
@@ -171,6 +173,8 @@ void stack_sim_close(struct stack_sim *s)
 {
     stack_drive_close(s->drive);
     stack_play_close(s->program);
+    if (s->wire)
+        s->wire->close(s->wire->ctx);
     if (s->has_test)
         ior_fini(&s->test);
     stack_laws_close(s->laws);

@@ -18,8 +18,10 @@ struct stack_config {
     uint64_t seed;
     uint32_t cb, cb_nodes; /* how collective calls gather: enum stack_cb_mode, aggregators */
     uint64_t cb_buffer_b;
-    const char *fault;    /* "machine:state=code@visit*times", or "" */
-    struct conf_list set; /* of const char *: overrides of the machine file, as after --set */
+    const char *fault;       /* "machine:state=code@visit*times", or "" */
+    const char *net;         /* a machine file; who opens the simulation opens `wire` of it */
+    struct stack_wire *wire; /* or NULL; the simulation closes it, also when it does not open */
+    struct conf_list set;    /* of const char *: overrides of the machine file, as after --set */
 };
 
 extern const struct conf_row stack_config_rows[];
@@ -28,6 +30,7 @@ struct stack_sim {
     struct stack_fs *fs;
     struct stack_laws *laws;
     struct ior_test test;
+    struct stack_wire *wire;
     struct stack_play *program; /* until the drive has it */
     struct stack_setup setup;
     struct stack_drive *drive;

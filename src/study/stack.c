@@ -3,17 +3,27 @@
 
 #include "study_priv.h"
 #include "world/record.h"
+#include "world/wire.h"
 
 bool study_of_stack(const struct study *s)
 {
     return !strcmp(s->part, "stack");
 }
 
+static bool open_sim(struct stack_sim *ret, const struct stack_config *of,
+                     const struct stack_hooks *hooks, struct wr_err *err)
+{
+    struct stack_config c = *of;
+
+    return (!*c.net || world_wire_open(&c.wire, c.net, c.seed, err)) &&
+           stack_sim_open(ret, &c, hooks, err);
+}
+
 bool study_stack_try(const struct stack_config *c, double *ret_ranks, struct wr_err *err)
 {
     struct stack_sim sim;
 
-    if (!stack_sim_open(&sim, c, NULL, err))
+    if (!open_sim(&sim, c, NULL, err))
         return false;
     *ret_ranks = sim.setup.clients;
     stack_sim_close(&sim);
@@ -46,7 +56,7 @@ bool study_stack_run(struct study *s, const struct study_run *r, const struct co
     struct wr_err ignored;
     struct stack_sim sim;
     struct run *run;
-    bool ok = stack_sim_open(&sim, c, &hooks, err);
+    bool ok = open_sim(&sim, c, &hooks, err);
 
     if (ok) {
         stack_firsts_of(firsts, sim.fs);

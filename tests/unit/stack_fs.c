@@ -9,8 +9,10 @@
 
 #include <stdio.h>
 
+#include "net/net.h"
 #include "stack/job.h"
 #include "stack_help.h"
+#include "world/wire.h"
 
 static const char *const others[] = {"lustre", "beegfs"};
 
@@ -270,6 +272,92 @@ static void a_program_moves_the_bytes_it_says(void **state)
     }
 }
 
+/* --- over a fabric --------------------------------------------------------------------- */
+
+#define MACHINE WEIR_SOURCE_DIR "/examples/machines/reference-1056.yaml"
+
+struct travels {
+    uint64_t n, end_ns;
+};
+
+/* Every request of one client to idle servers is taken in when the network says that it is there:
+ * `net` NULL: the plain link. */
+static struct travels travel(bool fabric, const char *test, uint32_t tasks, bool alone)
+{
+    struct stack_config c = {.fs = "beegfs", .servers = 1, .tasks = tasks, .seed = 7, .test = test};
+    struct stack_trace trace = {0};
+    struct stack_hooks hooks = stack_trace_hooks(&trace);
+    struct travels all = {0};
+    struct wr_err err = {0};
+    struct stack_sim s;
+    bool stopped;
+
+    if ((fabric && !world_wire_open(&c.wire, MACHINE, 7, &err)) ||
+        !stack_sim_open(&s, &c, &hooks, &err))
+        fail_msg("%s", err.text);
+    uint16_t taken = stack_find_state(s.fs, "stream_listener:receive", 23);
+
+    stack_drive_begin(s.drive);
+    if (!stack_drive_run(s.drive, &stopped, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; alone && i < trace.sent.n; i++) {
+        const struct stack_sent *m = &trace.sent.v[i];
+        uint64_t bytes = m->bytes + s.fs->header_b, there = UINT64_MAX;
+        uint64_t takes =
+            fabric ? (net_idle_ps(world_wire_net(c.wire), m->from, m->to, bytes) + 999) / 1000
+                   : stack_ns(s.laws->latency_ns + (double)bytes * s.laws->ns_per_b);
+
+        if (m->answer || m->data)
+            continue;
+        for (size_t v = 0; v < trace.visit.n; v++)
+            if (trace.visit.v[v].state == taken && trace.visit.v[v].node == m->to &&
+                trace.visit.v[v].t_ns >= m->t_ns && trace.visit.v[v].t_ns < there)
+                there = trace.visit.v[v].t_ns;
+        assert_int_equal(there - m->t_ns, takes);
+        all.n++;
+    }
+    all.end_ns = stack_drive_end(s.drive);
+    assert_int_equal(stack_engine_counts(stack_drive_engine(s.drive))->begun,
+                     stack_engine_counts(stack_drive_engine(s.drive))->ended);
+    stack_trace_fini(&trace);
+    stack_sim_close(&s);
+    return all;
+}
+
+static void a_lone_message_takes_what_an_idle_network_takes(void **state)
+{
+    (void)state;
+    struct travels link = travel(false, "ior -a MPIIO -b 1m -t 1m", 1, true);
+    struct travels fabric = travel(true, "ior -a MPIIO -b 1m -t 1m", 1, true);
+
+    assert_true(link.n > 10);
+    assert_int_equal(link.n, fabric.n);
+}
+
+static void the_same_seed_gives_the_same_bits_over_a_fabric(void **state)
+{
+    (void)state;
+    struct travels a = travel(true, "ior -a MPIIO -b 1m -t 256k -s 2", 12, false);
+    struct travels b = travel(true, "ior -a MPIIO -b 1m -t 256k -s 2", 12, false);
+
+    assert_int_equal(a.end_ns, b.end_ns);
+}
+
+static void a_machine_that_is_too_small_is_refused(void **state)
+{
+    struct stack_config c = {
+        .fs = "beegfs", .servers = 1, .tasks = 1055, .test = "ior -a MPIIO", .seed = 1};
+    struct wr_err err = {0};
+    struct stack_sim s;
+
+    (void)state;
+    assert_true(world_wire_open(&c.wire, MACHINE, 1, &err));
+    assert_false(stack_sim_open(&s, &c, NULL, &err));
+    assert_string_equal(err.text,
+                        "the machine has 1056 nodes, too few for all clients and servers; "
+                        "take a larger one");
+}
+
 /* --- the language itself --------------------------------------------------------------- */
 
 static const struct {
@@ -278,7 +366,8 @@ static const struct {
     {"resource: rpcs,", "resource: rpc,", "there is no resource \"rpc\"; did you mean rpcs?"},
     {"rpcs: {limit: rpcs_in_flight}", "rpcs: {limit: many}", "nothing has this name"},
     {"value: 4 MiB", "value: four", "\"four\" is no whole number; write 8 or 4 MiB"},
-    {"cells: [pending, timer, last]", "cells: [pending, disk_queue]", "there is a disk_queue already"},
+    {"cells: [pending, timer, last]", "cells: [pending, disk_queue]",
+     "there is a disk_queue already"},
     {"place: {meta: \"file % min(dir_stripes, metas)\", ", "place: {",
      "place needs both meta and data"},
 };
@@ -321,6 +410,9 @@ int main(void)
         cmocka_unit_test(a_close_asks_the_targets_that_were_used),
         cmocka_unit_test(the_same_seed_gives_the_same_run_and_another_other_targets),
         cmocka_unit_test(a_program_moves_the_bytes_it_says),
+        cmocka_unit_test(a_lone_message_takes_what_an_idle_network_takes),
+        cmocka_unit_test(the_same_seed_gives_the_same_bits_over_a_fabric),
+        cmocka_unit_test(a_machine_that_is_too_small_is_refused),
         cmocka_unit_test(faults_in_what_is_shared_are_found),
     };
 

@@ -1,0 +1,80 @@
+/* wire.c -- the engine's side of a simulated fabric. */
+#include "engine_priv.h"
+
+#define TAG_FLOW (1u << 31)
+
+static void on_wire(void *to, uint32_t tag, uint64_t t_ns)
+{
+    struct stack_engine *e = to;
+
+    if (tag & TAG_FLOW) {
+        uint32_t h = tag & ~TAG_FLOW;
+
+        sim_at(&e->sim, t_ns, act_at(e, h)->node, sim_lane(KIND_FLOW, 0), e->seq++, h,
+               act_at(e, h)->gen);
+        return;
+    }
+    uint32_t node = ((const struct work *)wr_pool_at(&e->works, tag))->node;
+
+    sim_at(&e->sim, t_ns, node, sim_lane(KIND_ARRIVE, 0), e->seq++, tag, 0);
+}
+
+void stack_wire_join(struct stack_engine *e)
+{
+    if (!e->setup.wire)
+        return;
+    e->setup.wire->arrived = on_wire;
+    e->setup.wire->to = e;
+}
+
+/* Data of a whole flow, one message. */
+void stack_wire_flow(struct stack_engine *e, uint32_t act, uint32_t from, uint32_t to, uint64_t t)
+{
+    struct stack_wire *w = e->setup.wire;
+
+    w->send(w->ctx, from, to, act_at(e, act)->flow_b, act | TAG_FLOW, t);
+}
+
+/* On the plain link it is there at `there`; a fabric says itself when. */
+void stack_deliver(struct stack_engine *e, uint32_t from, uint32_t to, uint64_t bytes, uint64_t t,
+                   uint64_t there, struct work w)
+{
+    struct stack_wire *wire = e->setup.wire;
+
+    if (!wire || from == to) {
+        stack_post(e, there, w.act, w.i, w.phase, w.status, w.peer);
+        return;
+    }
+    uint32_t h = wr_pool_take(&e->works);
+
+    w.next = WR_NIL;
+    w.node = act_at(e, w.act)->node;
+    w.op = act_at(e, w.act)->op;
+    *(struct work *)wr_pool_at(&e->works, h) = w;
+    wire->send(wire->ctx, from, to, bytes + e->fs->header_b, h, t);
+}
+
+/* One event of whichever clock is behind; false: there is none. */
+static bool step(struct stack_engine *e, uint64_t until_ns, bool *ret_late)
+{
+    struct stack_wire *w = e->setup.wire;
+    uint64_t mine = sim_next(&e->sim), its = w->next_ps(w->ctx);
+
+    if (mine == UINT64_MAX && its == UINT64_MAX)
+        return false;
+    if (its != UINT64_MAX && its / 1000 + (its % 1000 > 0) <= mine)
+        w->step(w->ctx);
+    else if (!(*ret_late = mine >= until_ns))
+        sim_run(&e->sim, mine + 1, 1);
+    return true;
+}
+
+bool stack_wire_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events)
+{
+    bool late = false;
+
+    while (most_events-- && !late && e->stuck == STACK_NONE)
+        if (!step(e, until_ns, &late))
+            return false;
+    return e->stuck == STACK_NONE;
+}
