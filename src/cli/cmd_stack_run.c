@@ -72,6 +72,7 @@ static bool write_run(const struct cli_call *call, const struct stack_sim *s,
     struct wr_str command = {0};
     struct run *run;
 
+    wr_str_add(&command, "weir stack ");
     run_command_line(&command, call->argc, call->argv);
     struct run_meta meta = {.kind = "stack", .command = wr_str_get(&command), .seed = o->s.seed};
     bool ok = run_create(&run, o->output, &meta, err);

@@ -153,6 +153,13 @@ uint16_t stack_next_of(const struct stack_fs *fs, const struct stack_state *s, i
 void stack_visited(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
                    uint64_t exec, uint64_t wait, int64_t code, enum stack_action action);
 
+/* engine.c: activities begin, and what happens to a node. */
+uint32_t stack_begin(struct stack_engine *e, uint32_t node, uint16_t machine, uint64_t t);
+void stack_tell_begin(struct stack_engine *e, struct act *a);
+void stack_on_arrive(void *ctx, const struct sim_event *ev);
+void stack_on_node(void *ctx, const struct sim_event *ev);
+void stack_on_later(void *ctx, const struct sim_event *ev);
+
 /* wire.c: messages over a fabric, where there is one. */
 void stack_wire_join(struct stack_engine *e);
 void stack_wire_flow(struct stack_engine *e, uint32_t act, uint32_t from, uint32_t to, uint64_t t);

@@ -95,7 +95,8 @@ static uint8_t begins(struct stack_firsts *s, const struct stack_activity *a)
 {
     if (a->parent != UINT32_MAX)
         return a->parent < s->operation.n ? s->operation.v[a->parent] : NOT_SAMPLED;
-    for (uint8_t i = 0; i < STACK_OPS; i++)
+    /* servers start before anybody knows what they are servers of */
+    for (uint8_t i = 0; s->fs && i < STACK_OPS; i++)
         if (s->fs->operation[i] == a->root && !s->seen[i]) {
             for (uint8_t k = 0; k < STACK_OPS; k++)
                 s->seen[k] |= s->fs->operation[k] == a->root;
