@@ -11,7 +11,7 @@
 struct run_opts {
     struct stack_opts s;
     uint32_t by;
-    bool json, csv, messages, calls;
+    bool json, csv, ior, messages, calls;
     const char *states, *output;
 };
 
@@ -31,6 +31,10 @@ static const struct cli_opt run_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, messages),
      .help = "print the messages that were sent, too"},
+    {.name = "ior",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct run_opts, ior),
+     .help = "print what IOR itself would print: its options and its table"},
     {.name = "states",
      .type = CLI_TEXT,
      .offset = offsetof(struct run_opts, states),
@@ -101,6 +105,10 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
     enum cli_format f = o->json ? CLI_AS_JSON : o->csv ? CLI_AS_CSV : CLI_AS_TEXT;
     struct wr_str text = {0};
 
+    if (o->ior) {
+        cli_stack_ior_lines(s, call->out);
+        return;
+    }
     if (f != CLI_AS_TEXT) {
         if (o->messages)
             cli_stack_messages(s, call->out, f);
@@ -170,6 +178,11 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
         trace.clients = s.setup.clients;
         if (sample)
             stack_firsts_of(sample, s.fs);
+        if (o->ior && (!s.has_test || format != CLI_AS_TEXT)) {
+            wr_fail(err, WR_INPUT, "--ior prints text, of IOR's command lines; leave it out");
+            cli_stack_close(&s);
+            return cli_error(err);
+        }
         if (o->by == STACK_BY_FUNCTION && !s.laws->function.n)
             ok = wr_fail(err, WR_INPUT,
                          "these laws name no functions; use --laws published, or --by state");

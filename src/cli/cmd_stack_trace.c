@@ -142,7 +142,10 @@ static int trace_main(const struct cli_call *call, struct wr_err *err)
     trace.clients = s.setup.clients;
     wr_interrupt_catch();
     stack_drive_begin(s.drive);
-    bool ok = stack_drive_run(s.drive, &stopped, err) && show(call, &s, &trace, err);
+    bool ran = stack_drive_run(s.drive, &stopped, err);
+    struct wr_err other = {0};
+    /* how it failed is what one wants to see */
+    bool ok = (ran || trace.visit.n) && show(call, &s, &trace, ran ? err : &other) && ran;
 
     stack_trace_fini(&trace);
     cli_stack_close(&s);

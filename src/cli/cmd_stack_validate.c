@@ -65,7 +65,8 @@ struct comparison {
     struct values is; /* room for the measured values */
     WR_VEC(struct report_point) point[KINDS];
     double worst_io;
-    size_t near, far; /* functions within and beyond 30 % */
+    size_t near, far;               /* functions within and beyond 30 % */
+    size_t steady_near, steady_far; /* of those whose measured times do not change with the size */
 };
 
 static int by_double(const void *a, const void *b)
@@ -128,6 +129,24 @@ static void io_rows(struct comparison *c)
     }
 }
 
+/* Does the function take at this size what it takes at the others, give or take 30 %? If it does
+ * not, no constant could tell it. */
+static bool steady(const struct comparison *c, uint16_t function, uint8_t io)
+{
+    double others[64], here;
+    size_t sizes, n = 0;
+    uint64_t *size = stack_log_sizes(c->log, &sizes);
+
+    for (size_t i = 0; i < sizes && n < sizeof others / sizeof *others; i++)
+        if (size[i] != c->bytes && stack_op_median(c->log, function, io, size[i], &others[n]))
+            n++;
+    free(size);
+    if (!n || !stack_op_median(c->log, function, io, c->bytes, &here) || !(here > 0))
+        return false;
+    qsort(others, n, sizeof *others, by_double);
+    return fabs(others[(n - 1) / 2] / here - 1) <= 0.3;
+}
+
 static void function_rows(struct comparison *c)
 {
     static const char *const tails[] = {"_read", "_write", ""};
@@ -148,7 +167,11 @@ static void function_rows(struct comparison *c)
             if (!c->is.n || !stack_op_median(c->run, m, io, c->bytes, &told))
                 continue;
             snprintf(name, sizeof name, "%s%s", fs->machine.v[m].function, tails[io]);
+            size_t near = c->near;
+
             put_row(c, KIND_FUNCTION, name, told);
+            if (steady(c, m, io))
+                c->near > near ? c->steady_near++ : c->steady_far++;
         }
 }
 
@@ -307,7 +330,11 @@ static bool show(struct comparison *c, const struct cli_call *call, enum cli_for
         fprintf(call->out, "\n%s\nreads and writes are told within %.1f %%", wr_str_get(&text),
                 100 * c->worst_io);
         if (c->near + c->far)
-            fprintf(call->out, ", %zu of %zu functions within 30 %%", c->near, c->near + c->far);
+            fprintf(
+                call->out,
+                ", %zu of %zu functions within 30 %%; of those that take the same at every size "
+                "%zu of %zu",
+                c->near, c->near + c->far, c->steady_near, c->steady_near + c->steady_far);
         fputc('\n', call->out);
     }
     if (o->svg)

@@ -81,6 +81,8 @@ const char *cli_stack_measured(const struct stack_sim *s);
 enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE, STACK_BY_FUNCTION };
 
 void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format);
+/* The same as IOR itself prints it, for those who read its output. */
+void cli_stack_ior_lines(const struct stack_sim *s, FILE *out);
 void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format);
 /* Functions of the published model and their classes; needs laws that name some. */
 void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format);

@@ -1,4 +1,5 @@
-/* stack_functions.c -- the functions of the published model, and its classes of time. */
+/* stack_functions.c -- a run as others tell it: in the functions of the published model and its
+ * classes of time, and in the lines of IOR. */
 #include "cli/stack.h"
 
 void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format)
@@ -37,4 +38,40 @@ void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format f
                 cli_table_real(t, total[side][scheme][c]);
             }
     cli_table_close(t);
+}
+
+/* bw = bytes / total, total from the first open to the last close, IOPS = transfers / (from the
+ * first transfer's begin to the last one's end). */
+void cli_stack_ior_lines(const struct stack_sim *s, FILE *out)
+{
+    struct wr_str options = {0};
+    const struct stack_phase *p;
+    size_t n = stack_drive_phases(s->drive, &p);
+
+    ior_describe(&s->test, stack_drive_where(s->drive), &options);
+    fprintf(
+        out,
+        "Options: \n%s\nResults: \n\n"
+        "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   "
+        "close(s)   total(s)   iter\n"
+        "------    ---------  ----       ----------  ---------- ---------  --------   --------   "
+        "--------   --------   ----\n",
+        wr_str_get(&options));
+    wr_str_fini(&options);
+    for (size_t i = 0; i < n; i++) {
+        if (!p[i].opened)
+            continue;
+        double total = stack_s(p[i].close_last - p[i].open_first);
+        double io = p[i].transfers ? stack_s(p[i].io_last - p[i].io_first) : 0;
+
+        fprintf(
+            out,
+            "%-10s%-10.2f %-10.2f %-11.6f %-10.0f %-10.0f %-10.6f %-10.6f %-10.6f %-10.6f %-4d\n",
+            p[i].writes ? "write" : "read", total > 0 ? (double)p[i].bytes / 1048576 / total : 0,
+            io > 0 ? (double)p[i].transfers / io : 0,
+            p[i].transfers ? stack_s(p[i].io_ns) / (double)p[i].transfers : 0,
+            (double)s->test.block / 1024, (double)s->test.transfer / 1024,
+            stack_s(p[i].open_last - p[i].open_first), io,
+            stack_s(p[i].close_last - p[i].close_first), total, (int)p[i].rep);
+    }
 }

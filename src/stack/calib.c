@@ -49,32 +49,62 @@ static bool fit_state(const struct stack_log *log, uint16_t state, bool wait, st
     return ok;
 }
 
+static void put_law(struct wr_str *out, const char *name, const char *of,
+                    const struct stack_fit *exec, const struct stack_fit *wait, const char *remark)
+{
+    wr_str_addf(out, "  %s%s: {exec: %.4g us", name, of, exec->constant);
+    if (exec->slope > 0)
+        wr_str_addf(out, ", exec_per_byte: %.6g", exec->slope * 1e6);
+    if (wait)
+        wr_str_addf(out, ", wait: %.4g us", wait->constant);
+    if (wait && wait->slope > 0)
+        wr_str_addf(out, ", wait_per_byte: %.6g", wait->slope * 1e6);
+    wr_str_addf(out, "}%s\n", remark);
+}
+
+static struct stack_fit fit_of(const struct stack_law *l)
+{
+    return (struct stack_fit){.constant = l->constant_ns * 1e-3, .slope = l->per_byte_ns * 1e-3};
+}
+
+/* A state that is not in the logs keeps the law it had, for reading and for writing. */
+static void put_base(struct wr_str *out, const struct stack_fs *fs, const struct stack_laws *base,
+                     uint16_t at)
+{
+    static const char *const of[] = {"/read", "/write"};
+    uint8_t does = fs->state.v[at].does;
+    bool rests = does == STACK_WAIT || does == STACK_SLEEP;
+    struct stack_fit exec[2], wait[2];
+
+    for (int w = 0; w < 2; w++) {
+        exec[w] = fit_of(&base->exec[w][at]);
+        wait[w] = fit_of(&base->wait[w][at]);
+    }
+    bool same =
+        !memcmp(&exec[0], &exec[1], sizeof exec[0]) && !memcmp(&wait[0], &wait[1], sizeof wait[0]);
+
+    for (int w = 0; w < (same ? 1 : 2); w++)
+        put_law(out, stack_state_text(fs, at).s, same ? "" : of[w], &exec[w],
+                rests ? &wait[w] : NULL, " # not in these logs");
+}
+
 static void put_state(struct wr_str *out, const struct stack_log *log,
                       const struct stack_laws *base, uint16_t at)
 {
     const struct stack_fs *fs = log->fs;
     const struct stack_state *s = &fs->state.v[at];
     struct stack_fit exec = {0}, wait = {0};
-    bool measured = fit_state(log, at, false, &exec);
 
     if (s->does == STACK_JUMP_TO || s->does == STACK_FLOW)
         return;
-    if (!measured && base && base->exec[0][at].given) {
-        exec = (struct stack_fit){.constant = base->exec[0][at].constant_ns * 1e-3};
-        wait = (struct stack_fit){.constant = base->wait[0][at].constant_ns * 1e-3};
-    } else if (!measured) {
+    if (!fit_state(log, at, false, &exec)) {
+        if (base && base->exec[0][at].given && !base->exec[0][at].poly)
+            put_base(out, fs, base, at);
         return;
     }
-    if (s->does == STACK_WAIT && measured)
-        fit_state(log, at, true, &wait);
-    wr_str_addf(out, "  %s: {exec: %.4g us", stack_state_text(fs, at).s, exec.constant);
-    if (exec.slope > 0)
-        wr_str_addf(out, ", exec_per_byte: %.6g", exec.slope * 1e6);
     if (s->does == STACK_WAIT)
-        wr_str_addf(out, ", wait: %.4g us", wait.constant);
-    if (s->does == STACK_WAIT && wait.slope > 0)
-        wr_str_addf(out, ", wait_per_byte: %.6g", wait.slope * 1e6);
-    wr_str_addf(out, "}%s\n", measured ? "" : " # not in these logs");
+        fit_state(log, at, true, &wait);
+    put_law(out, stack_state_text(fs, at).s, "", &exec, s->does == STACK_WAIT ? &wait : NULL, "");
 }
 
 struct spread {
