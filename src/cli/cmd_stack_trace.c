@@ -54,10 +54,11 @@ static const struct cli_opt trace_rows[] = {
 static void messages(const struct stack_trace *t, const bool *of, enum cli_format format, FILE *out)
 {
     static const struct cli_column columns[] = {{"t_us", NULL},    {"from", NULL}, {"to", NULL},
-                                                {"message", NULL}, {"kind", NULL}, {"bytes", NULL}};
+                                                {"message", NULL}, {"kind", NULL}, {"bytes", NULL},
+                                                {"times", NULL}};
     size_t n;
     uint32_t *at = stack_messages_of(t, of, &n);
-    struct cli_table *table = cli_table_open(out, format, columns, 6);
+    struct cli_table *table = cli_table_open(out, format, columns, 7);
 
     for (size_t i = 0; i < n; i++) {
         const struct stack_sent *s = &t->sent.v[at[i]];
@@ -68,6 +69,7 @@ static void messages(const struct stack_trace *t, const bool *of, enum cli_forma
         cli_table_text(table, t->fs->message.v[s->message].name);
         cli_table_text(table, s->data ? "data" : s->answer ? "answer" : "request");
         cli_table_int(table, (int64_t)s->bytes);
+        cli_table_text(table, t->assumed ? "not measured" : "measured");
     }
     cli_table_close(table);
     free(at);
@@ -139,6 +141,7 @@ static int trace_main(const struct cli_call *call, struct wr_err *err)
     if (!cli_stack_open(&s, &o->s, call, &hooks, err))
         return cli_error(err);
     trace.fs = s.fs;
+    trace.assumed = !stack_laws_measured(s.laws);
     trace.clients = s.setup.clients;
     wr_interrupt_catch();
     stack_drive_begin(s.drive);

@@ -114,7 +114,7 @@ void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
     size_t n;
     struct line *l = lines_of(t, of, true, &n);
 
-    fprintf(out, "%12s  (all times in us)\n", "time");
+    fprintf(out, "%12s  (all times in us%s)\n", "time", t->assumed ? "; not measured" : "");
     for (size_t i = 0; i < n; i++) {
         if (!l[i].sent) {
             stack_draw_visit(t, &t->visit.v[l[i].at], l[0].t_ns, out);
@@ -250,9 +250,11 @@ void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
 {
     uint32_t nodes = 0;
 
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-          "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"weir stack\"}}",
-          out);
+    fprintf(
+        out,
+        "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"weir stack%s\"}}",
+        t->assumed ? ", times not measured" : "");
     for (size_t i = 0; i < t->visit.n; i++)
         if (t->visit.v[i].node >= nodes)
             nodes = t->visit.v[i].node + 1;

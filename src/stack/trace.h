@@ -15,6 +15,7 @@ struct stack_trace {
     uint32_t clients;
     uint64_t most; /* visits; 0: all */
     bool full;
+    bool assumed; /* its times are not measured: pictures and texts say so */
     WR_VEC(struct stack_visit) visit;
     WR_VEC(struct stack_activity) act; /* by number */
     WR_VEC(struct stack_sent) sent;
