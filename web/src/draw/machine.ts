@@ -77,9 +77,10 @@ function slice(x: number, y: number, r: number, from: number, to: number): strin
 function groupShapes(p: Put, r: number, jobs: string[], hidden: Set<string>): Shape[] {
     const inside = (p.group.jobs ?? []).filter((j) => !hidden.has(`job:${j.name}`));
     const total = inside.reduce((sum, j) => sum + (j.ranks ?? 1), 0);
-    const shapes: Shape[] = [
-        el("circle", {class: "group", cx: p.x, cy: p.y, r, fill: "#f4f4f4", stroke: INK.dim}),
-    ];
+    const most = inside.reduce((a, j) => ((j.ranks ?? 1) > (a?.ranks ?? 0) ? j : a), inside[0]);
+    const rim = most ? seriesInk(jobs.indexOf(most.name)) : {className: "guide", colour: INK.dim};
+    const circle = {cx: p.x, cy: p.y, r, fill: "#f4f4f4", stroke: rim.colour, "stroke-width": 1.5};
+    const shapes: Shape[] = [el("circle", {class: `group ${rim.className}`, ...circle})];
     let from = 0;
     for (const j of inside) {
         const to = from + (j.ranks ?? 1) / (total || 1);
@@ -219,7 +220,8 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
         : view.slice < 0
           ? ", mean of the run"
           : `, slice ${view.slice + 1} of ${fig.slices?.n}`;
-    const what = (view.show === "sat" ? "time saturated" : "time busy") + when;
+    const rings = fig.links.some((l) => l.a === l.b) ? "; rings: links within a group" : "";
+    const what = (view.show === "sat" ? "time saturated" : "time busy") + when + rings;
     const names: Shape[] = [];
     puts.forEach((p) => {
         const inner = shorten(p.group.label.replace(/^group\s+/i, ""), radius * 1.8, 11);

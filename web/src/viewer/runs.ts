@@ -42,6 +42,7 @@ export class RunsView {
     private readonly chosen: Set<string>;
     private readonly bars = new Map<string, HTMLElement>();
     private filter: Record<string, string>;
+    private form: HTMLElement;
 
     constructor(
         private list: RunList,
@@ -57,8 +58,9 @@ export class RunsView {
             actions.go({...emptyState("compare"), runs: [...this.chosen]}),
         );
         const head = ["", "run", "kind", "study and choices", "state", "started", "seed", "size"];
+        this.form = this.filters();
         this.root.append(
-            this.filters(),
+            this.form,
             this.studies,
             h("div", {class: "tools chosen"}, this.count, this.together, this.beside),
             h(
@@ -96,6 +98,12 @@ export class RunsView {
 
     update(list: RunList): void {
         this.list = list;
+        // What can be filtered by may have changed; not under somebody's hands.
+        if (!this.form.contains(document.activeElement)) {
+            const form = this.filters();
+            this.form.replaceWith(form);
+            this.form = form;
+        }
         for (const id of this.chosen) if (!list.runs.some((r) => r.id === id)) this.chosen.delete(id);
         this.fill();
     }
