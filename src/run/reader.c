@@ -211,7 +211,8 @@ static bool roll_back(const char *path, bool locks, struct wr_err *err)
                        "%s: its run is going on or was killed, and this file system has no locks "
                        "to tell which; copy it together with %s-journal to one that has",
                        path, path);
-    if (!journal_is_plain(path, err) || !run_sql_open(&db, path, SQLITE_OPEN_READWRITE, true, err))
+    if (!journal_is_plain(path, err) ||
+        !run_sql_open(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, true, err))
         return false;
     bool ok =
         guard(db, path, err) && run_sql_exec(db, path, "SELECT count(*) FROM sqlite_master", err);
@@ -228,7 +229,7 @@ static bool open_guarded(sqlite3 **ret, const char *path, const struct run_heade
     for (int attempt = 0;; attempt++) {
         sqlite3 *db;
 
-        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY, h->locks, err))
+        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, h->locks, err))
             return false;
         if (!guard(db, path, err)) {
             sqlite3_close(db);
@@ -340,7 +341,8 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
 static bool read_copy(struct run_reader *r, struct wr_err *err)
 {
     sqlite3 *copy;
-    int rc = sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int rc = sqlite3_open_v2(
+        "", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
     if (rc == SQLITE_OK) {
         sqlite3_backup *b = sqlite3_backup_init(copy, "main", r->db, "main");
