@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "stack/calib.h"
 #include "stack/draw.h"
 #include "stack_help.h"
 
@@ -659,117 +658,6 @@ static void a_trace_has_one_operation_in_every_form(void **state)
     stack_lab_end(&l);
 }
 
-/* --- laws from logs ----------------------------------------------------------------- */
-
-static void the_shape_that_tells_the_size_left_out_is_taken(void **state)
-{
-    static const struct stack_point flat[] = {{1, 5}, {10, 5.2}, {100, 4.9}, {1000, 5.1}};
-    static const struct stack_point line[] = {{1, 12}, {10, 30}, {100, 210}, {1000, 2010}};
-    static const struct stack_point bent[] = {{1, 2},     {10, 20},   {50, 100},
-                                              {100, 200}, {150, 700}, {200, 1200}};
-    static const struct stack_point falls[] = {{1, 9}, {2, 5}, {3, 2}};
-    struct wr_err err = {0};
-    struct stack_fit f;
-
-    (void)state;
-    assert_true(stack_fit(&f, flat, 4, STACK_KNEE, &err));
-    assert_int_equal(f.shape, STACK_CONSTANT);
-    assert_true(stack_fit(&f, line, 4, STACK_KNEE, &err));
-    assert_int_equal(f.shape, STACK_LINE);
-    assert_float_equal(f.constant, 10, 1e-6);
-    assert_float_equal(f.slope, 2, 1e-6);
-    assert_true(stack_fit(&f, bent, 6, STACK_KNEE, &err));
-    assert_int_equal(f.shape, STACK_KNEE);
-    assert_float_equal(f.knee, 100, 1e-6);
-    assert_float_equal(f.after, 10, 1e-6);
-    assert_true(stack_fit(&f, falls, 3, STACK_KNEE, &err)); /* a law does not fall */
-    assert_true(stack_fit_at(&f, 1e15) >= stack_fit_at(&f, 1));
-    assert_false(stack_fit(&f, flat, 0, STACK_KNEE, &err));
-}
-
-static const char log_text[] =
-    "[D 23:59:59.999990] [SM Entering]: (0x10) client_io_sm:init (status: 0)\n"
-    "[D 23:59:59.999994] [SM Exiting]: (0x10) client_io_sm:init (error code: 0), (action: "
-    "COMPLETE)\n"
-    "[D 00:00:01.000000] [SM Entering]: (0x10) msgpairarray_sm:post (status: 0)\n"
-    "[D 00:00:01.000003] [SM Entering]: (0x20) client_io_sm:init (status: 0)\n"
-    "not a line of a log\n"
-    "[D 00:00:01.000010] [SM Exiting]: (0x10) msgpairarray_sm:post (error code: 0), (action: "
-    "DEFERRED)\n"
-    "[D 00:00:01.000110] [SM Entering]: (0x10) msgpairarray_sm:complete (status: 0)\n"
-    "[D 00:00:00.000050] [SM Exiting]: (0x10) msgpairarray_sm:complete (error code: 190), (action: "
-    "COMPLETE)\n"
-    "[D 00:00:00.000060] [SM Exiting]: (0x20) client_io_sm:init (error code: 0), (action: COM";
-
-static void a_log_is_read_past_midnight_jumps_and_its_torn_end(void **state)
-{
-    struct wr_err err = {0};
-    struct stack_log log = {0};
-    struct stack_fs *fs;
-    char *text = strdup(log_text);
-
-    (void)state;
-    assert_true(stack_fs_open(&fs, "pvfs2", &err));
-    log.fs = fs;
-    stack_log_text(&log, "log", text, strlen(text), false, 0, 8);
-    assert_int_equal(log.state.n, 2);
-    assert_float_equal(log.state.v[0].exec_us, 4, 0.01);
-    assert_float_equal(log.state.v[1].exec_us, 10, 0.01);
-    assert_float_equal(log.state.v[1].wait_us, 100, 0.01);
-    assert_int_equal(log.jumps, 1);
-    assert_int_equal(log.cut, 1);
-    stack_log_fini(&log);
-    stack_fs_close(fs);
-    free(text);
-}
-
-/* Made-up runs of three sizes: what is calibrated tells a fourth. */
-static void laws_that_were_calibrated_tell_another_size(void **state)
-{
-    struct wr_err err = {0};
-    struct stack_log log = {.servers = 5, .clients = 5};
-    struct stack_fs *fs;
-    struct stack_laws *base, *laws;
-    struct wr_str text = {0};
-    struct stack_lab l;
-    const struct stack_phase *p;
-    char path[] = "/tmp/weir-laws-XXXXXX.yaml";
-
-    (void)state;
-    assert_true(stack_fs_open(&fs, "pvfs2", &err));
-    assert_true(stack_laws_open(&base, fs, "ethernet", &err));
-    log.fs = fs;
-    assert_false(stack_calibrate(&text, &log, base, "made up", false, &err));
-    assert_non_null(strstr(err.text, "add runs of other sizes"));
-    for (uint64_t b = 16 << 20; b <= 256 << 20; b *= 4)
-        for (int i = 0; i < 6; i++)
-            wr_vec_push(&log.io, (struct stack_io_sample){i & 1, b, 0.1 + 8e-8 * (double)b});
-    if (!stack_calibrate(&text, &log, base, "made up", false, &err))
-        fail_msg("%s", err.text);
-    if (!stack_laws_open_text(&laws, fs, "made up", text.s, text.n, &err))
-        fail_msg("%s", err.text);
-    assert_int_equal(laws->missing.n, 0);
-    assert_int_equal(laws->from_b, 16 << 20);
-    int fd = mkstemps(path, 5);
-
-    assert_int_equal(write(fd, text.s, text.n), text.n);
-    close(fd);
-    stack_lab_run(&l, "pvfs2", path, 5, 5, "ior -a MPIIO -b 128m -t 128m -F");
-    unlink(path);
-    stack_drive_phases(l.drive, &p);
-    for (int i = 0; i < 2; i++) {
-        double took = stack_s(p[i].io_ns) / 5, real = 0.1 + 8e-8 * (128 << 20);
-
-        assert_true(took > 0.99 * real && took < 1.01 * real);
-    }
-    stack_lab_end(&l);
-    wr_str_fini(&text);
-    stack_log_fini(&log);
-    stack_laws_close(laws);
-    stack_laws_close(base);
-    stack_fs_close(fs);
-}
-
 /* --- what always holds -------------------------------------------------------------- */
 
 static void bytes_are_kept_and_time_goes_forward_from_8_bytes_to_a_pebibyte(void **state)
@@ -897,9 +785,6 @@ int main(void)
         cmocka_unit_test(layers_below_take_their_time_from_the_states_above),
         cmocka_unit_test(with_the_published_laws_the_published_totals_come_out),
         cmocka_unit_test(a_trace_has_one_operation_in_every_form),
-        cmocka_unit_test(the_shape_that_tells_the_size_left_out_is_taken),
-        cmocka_unit_test(a_log_is_read_past_midnight_jumps_and_its_torn_end),
-        cmocka_unit_test(laws_that_were_calibrated_tell_another_size),
         cmocka_unit_test(bytes_are_kept_and_time_goes_forward_from_8_bytes_to_a_pebibyte),
         cmocka_unit_test(more_bytes_never_take_less_time),
         cmocka_unit_test(clients_share_the_servers_links),

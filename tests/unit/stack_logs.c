@@ -15,6 +15,7 @@
 
 #include "stack/calib.h"
 #include "stack/replay.h"
+#include "stack_help.h"
 
 static struct stack_fs *fs;
 
@@ -31,6 +32,143 @@ static int close_fs(void **state)
     (void)state;
     stack_fs_close(fs);
     return 0;
+}
+
+/* --- laws ---------------------------------------------------------------------------- */
+
+static void the_shape_that_tells_the_size_left_out_is_taken(void **state)
+{
+    static const struct stack_point flat[] = {{1, 5}, {10, 5.2}, {100, 4.9}, {1000, 5.1}};
+    static const struct stack_point line[] = {{1, 12}, {10, 30}, {100, 210}, {1000, 2010}};
+    static const struct stack_point bent[] = {{1, 2},     {10, 20},   {50, 100},
+                                              {100, 200}, {150, 700}, {200, 1200}};
+    static const struct stack_point falls[] = {{1, 9}, {2, 5}, {3, 2}};
+    struct wr_err err = {0};
+    struct stack_fit f;
+
+    (void)state;
+    assert_true(stack_fit(&f, flat, 4, STACK_KNEE, &err));
+    assert_int_equal(f.shape, STACK_CONSTANT);
+    assert_true(stack_fit(&f, line, 4, STACK_KNEE, &err));
+    assert_int_equal(f.shape, STACK_LINE);
+    assert_float_equal(f.constant, 10, 1e-6);
+    assert_float_equal(f.slope, 2, 1e-6);
+    assert_true(stack_fit(&f, bent, 6, STACK_KNEE, &err));
+    assert_int_equal(f.shape, STACK_KNEE);
+    assert_float_equal(f.knee, 100, 1e-6);
+    assert_float_equal(f.after, 10, 1e-6);
+    assert_true(stack_fit(&f, falls, 3, STACK_KNEE, &err)); /* a law does not fall */
+    assert_true(stack_fit_at(&f, 1e15) >= stack_fit_at(&f, 1));
+    assert_false(stack_fit(&f, flat, 0, STACK_KNEE, &err));
+}
+
+static const char log_text[] =
+    "[D 23:59:59.999990] [SM Entering]: (0x10) client_io_sm:init (status: 0)\n"
+    "[D 23:59:59.999994] [SM Exiting]: (0x10) client_io_sm:init (error code: 0), (action: "
+    "COMPLETE)\n"
+    "[D 00:00:01.000000] [SM Entering]: (0x10) msgpairarray_sm:post (status: 0)\n"
+    "[D 00:00:01.000003] [SM Entering]: (0x20) client_io_sm:init (status: 0)\n"
+    "not a line of a log\n"
+    "[D 00:00:01.000010] [SM Exiting]: (0x10) msgpairarray_sm:post (error code: 0), (action: "
+    "DEFERRED)\n"
+    "[D 00:00:01.000110] [SM Entering]: (0x10) msgpairarray_sm:complete (status: 0)\n"
+    "[D 00:00:00.000050] [SM Exiting]: (0x10) msgpairarray_sm:complete (error code: 190), (action: "
+    "COMPLETE)\n"
+    "[D 00:00:00.000060] [SM Exiting]: (0x20) client_io_sm:init (error code: 0), (action: COM";
+
+static void a_log_is_read_past_midnight_jumps_and_its_torn_end(void **state)
+{
+    struct stack_log log = {0};
+    char *text = strdup(log_text);
+
+    (void)state;
+
+    log.fs = fs;
+    stack_log_text(&log, "log", text, strlen(text), false, 0, 8);
+    assert_int_equal(log.state.n, 2);
+    assert_float_equal(log.state.v[0].exec_us, 4, 0.01);
+    assert_float_equal(log.state.v[1].exec_us, 10, 0.01);
+    assert_float_equal(log.state.v[1].wait_us, 100, 0.01);
+    assert_int_equal(log.jumps, 1);
+    assert_int_equal(log.cut, 1);
+    stack_log_fini(&log);
+    free(text);
+}
+
+/* Made-up runs of three sizes: what is calibrated tells a fourth. */
+static void laws_that_were_calibrated_tell_another_size(void **state)
+{
+    struct wr_err err = {0};
+    struct stack_log log = {.servers = 5, .clients = 5};
+    struct stack_laws *base, *laws;
+    struct wr_str text = {0};
+    struct stack_lab l;
+    const struct stack_phase *p;
+    char path[] = "/tmp/weir-laws-XXXXXX.yaml";
+
+    (void)state;
+
+    assert_true(stack_laws_open(&base, fs, "ethernet", &err));
+    log.fs = fs;
+    assert_false(stack_calibrate(&text, &log, base, "made up", false, &err));
+    assert_non_null(strstr(err.text, "add runs of other sizes"));
+    for (uint64_t b = 16 << 20; b <= 256 << 20; b *= 4)
+        for (int i = 0; i < 6; i++)
+            wr_vec_push(&log.io, (struct stack_io_sample){i & 1, b, 0.1 + 8e-8 * (double)b});
+    if (!stack_calibrate(&text, &log, base, "made up", false, &err))
+        fail_msg("%s", err.text);
+    if (!stack_laws_open_text(&laws, fs, "made up", text.s, text.n, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(laws->missing.n, 0);
+    assert_int_equal(laws->from_b, 16 << 20);
+    int fd = mkstemps(path, 5);
+
+    assert_int_equal(write(fd, text.s, text.n), text.n);
+    close(fd);
+    stack_lab_run(&l, "pvfs2", path, 5, 5, "ior -a MPIIO -b 128m -t 128m -F");
+    unlink(path);
+    stack_drive_phases(l.drive, &p);
+    for (int i = 0; i < 2; i++) {
+        double took = stack_s(p[i].io_ns) / 5, real = 0.1 + 8e-8 * (128 << 20);
+
+        assert_true(took > 0.99 * real && took < 1.01 * real);
+    }
+    stack_lab_end(&l);
+    wr_str_fini(&text);
+    stack_log_fini(&log);
+    stack_laws_close(laws);
+    stack_laws_close(base);
+}
+
+/* Whatever the size, from one byte to a pebibyte: no law that is shipped falls, and none is
+ * negative. Curves of the published model are as they were published, within their range. */
+static void more_bytes_never_make_a_law_smaller(void **state)
+{
+    static const char *const names[] = {"default", "ethernet", "published"};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        struct wr_err err = {0};
+        struct stack_laws *laws;
+
+        assert_true(stack_laws_open(&laws, fs, names[k], &err));
+        for (size_t i = 0; i < 2 * fs->state.n; i++) {
+            const struct stack_law *law[] = {&laws->exec[i % 2][i / 2], &laws->wait[i % 2][i / 2]};
+
+            for (int w = 0; w < 2; w++) {
+                uint64_t last = 0;
+
+                for (double x = 1; x <= 1125899906842624.0; x *= 1.9) {
+                    uint64_t ns = stack_law_ns(law[w], x, 5 * x);
+
+                    assert_true(ns <= (uint64_t)9e18);
+                    assert_true(law[w]->poly || ns >= last);
+                    last = ns;
+                }
+            }
+        }
+        stack_laws_close(laws);
+    }
 }
 
 /* --- a directory of logs ------------------------------------------------------------ */
@@ -335,6 +473,10 @@ static void a_size_left_out_is_told_by_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shape_that_tells_the_size_left_out_is_taken),
+        cmocka_unit_test(a_log_is_read_past_midnight_jumps_and_its_torn_end),
+        cmocka_unit_test(laws_that_were_calibrated_tell_another_size),
+        cmocka_unit_test(more_bytes_never_make_a_law_smaller),
         cmocka_unit_test(all_files_of_a_run_are_read),
         cmocka_unit_test(of_calls_inside_calls_each_has_its_own_time),
         cmocka_unit_test(without_meta_and_calls_iors_output_is_enough),
