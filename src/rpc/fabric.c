@@ -201,7 +201,10 @@ static bool open_endpoint(struct fabric *f, struct wr_err *err)
 
     TRY(f->lib.fabric(f->info->fabric_attr, &f->fabric, f), "opening the fabric");
     TRY(fi_domain(f->fabric, f->info, &f->domain, f), "opening the domain");
-    TRY(fi_av_open(f->domain, &av, &f->av, f), "a table of addresses");
+    if (fi_av_open(f->domain, &av, &f->av, f)) {
+        av.count = 0; /* some refuse more than they can hold, whether it will be used or not */
+        TRY(fi_av_open(f->domain, &av, &f->av, f), "a table of addresses");
+    }
     if (!open_queue(f, err))
         return false;
     TRY(fi_endpoint(f->domain, f->info, &f->fid, f), "an endpoint");

@@ -19,6 +19,17 @@ static const char *unit_of(int metric)
     return metric == 1 || metric == 3 ? "B/s" : "1/s";
 }
 
+/* A server as a queue, for whoever simulates it: how long it serves an operation, or a byte, and
+ * how long a client takes between an answer and its next call (src/stat/roofline.h). */
+static bool put_service(struct run *run, const char *name, const struct rpc_span *client,
+                        const struct rpc_span *server, bool bytes, struct wr_err *err)
+{
+    double s = 2 / (server->lo + server->hi), z = 2 / (client->lo + client->hi) - s;
+
+    return put(run, "service", name, "time", 1e9 * s, bytes ? "ns/B" : "ns", err) &&
+           put(run, "service", name, "think", 1e9 * fmax(0, z), bytes ? "ns/B" : "ns", err);
+}
+
 /* What `weir roofline model` reads. */
 static bool put_parameters(struct run *run, const struct rpc_collected *c, const struct rpc_spec *s,
                            struct wr_err *err)
@@ -31,7 +42,8 @@ static bool put_parameters(struct run *run, const struct rpc_collected *c, const
         if (!put(run, "roofline", name, "client_min", c->client[m].lo, unit, err) ||
             !put(run, "roofline", name, "client_max", c->client[m].hi, unit, err) ||
             !put(run, "roofline", name, "server_min", c->server[m].lo, unit, err) ||
-            !put(run, "roofline", name, "server_max", c->server[m].hi, unit, err))
+            !put(run, "roofline", name, "server_max", c->server[m].hi, unit, err) ||
+            !put_service(run, name, &c->client[m], &c->server[m], unit[0] == 'B', err))
             return false;
     }
     return run_put_count(run, "roofline.per_node", s->per_node, "", err);
