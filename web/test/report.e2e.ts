@@ -139,6 +139,39 @@ test("a report of jobs with storage has all its sections", async () => {
     await page.context().close();
 });
 
+test("a report of a load sweep has its curves, as weir query has them", async () => {
+    const run = join(RUNS, "sweep.weir");
+    weir("sweep", "examples/ring.yaml", "--load", "5%:15%:5%", "-r", "minimal", "-o", run);
+    const {page, doc} = await open("sweep", run);
+    await walk(page, doc);
+    const fig = doc.sections.flatMap((s) => s.figures ?? []).find((f) => f.kind === "lines");
+    assert.ok(fig?.kind === "lines");
+    await page.locator(`#${fig.id} .stage > svg`).focus();
+    for (const [mean] of query(run, "SELECT lat_mean_ns FROM sweep ORDER BY load")) {
+        await page.keyboard.press("ArrowRight");
+        const said = (await page.locator(`#${fig.id} .readout`).textContent()) ?? "";
+        const shown = Number(/latency ([\d.]+)/.exec(said)?.[1]);
+        assert.ok(Math.abs(shown - Number(mean)) < Number(mean) * 1e-4, `${said} for ${mean}`);
+    }
+    await shot(page, "report-sweep");
+    quiet();
+    await page.context().close();
+});
+
+test("printed pages are light, and as wide as the paper", async () => {
+    const {page} = await open("print", runFile("two-jobs"));
+    await page.emulateMedia({media: "print", colorScheme: "dark"});
+    await page.setViewportSize({width: 720, height: 1000});
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 740);
+    assert.equal(
+        await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+        "rgb(255, 255, 255)",
+    );
+    await shot(page, "report-print");
+    quiet();
+    await page.context().close();
+});
+
 test("without scripts the static page stays", async () => {
     const html = join(RUNS, "static.html");
     weir("report", runFile("ring"), "-o", html);

@@ -79,6 +79,10 @@ function dataTables(section: Section): Map<string, Table> {
     return new Map((section.tables ?? []).map((t) => [t.id, t]));
 }
 
+export function leadOf(section: Section | undefined): string {
+    return section?.says && section.says !== section.figures?.[0]?.desc ? section.says : "";
+}
+
 export function sectionView(section: Section, painter: Painter, options: ReportOptions = {}): HTMLElement {
     const tables = dataTables(section);
     const prefix = options.prefix ?? "";
@@ -88,9 +92,8 @@ export function sectionView(section: Section, painter: Painter, options: ReportO
         "aria-labelledby": `${prefix}${section.id}-h`,
     });
     root.append(h("h2", {id: `${prefix}${section.id}-h`, tabindex: -1}, section.title));
-    // A section of one figure may say the same as that: once is enough.
-    const only = section.figures?.length === 1 ? section.figures[0] : undefined;
-    if (section.says && section.says !== only?.desc) root.append(h("p", {class: "lead"}, section.says));
+    // A section may say the same as its first figure: once is enough.
+    if (leadOf(section)) root.append(h("p", {class: "lead"}, leadOf(section)));
     for (const fig of section.figures ?? []) {
         const view = options.views?.get(fig.id);
         const figure = new FigureView(fig, {

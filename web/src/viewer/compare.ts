@@ -3,7 +3,7 @@
 import type {Figure, ReportDocument, Section, Table} from "../document";
 import {h} from "../page/dom";
 import {FigureView} from "../page/figure";
-import {type Painter, type ReportOptions} from "../page/report";
+import {leadOf, type Painter, type ReportOptions} from "../page/report";
 import {tableView} from "../page/table";
 import {mergeTables, pairUp, shareAxes, type Pair} from "./pair";
 
@@ -80,8 +80,8 @@ export function comparedSection(
         h(
             "div",
             {class: "beside heads"},
-            h("p", {}, h("b", {}, names[0]), pair.a?.says ?? ""),
-            h("p", {}, h("b", {}, names[1]), pair.b?.says ?? ""),
+            h("p", {}, h("b", {}, names[0]), leadOf(pair.a)),
+            h("p", {}, h("b", {}, names[1]), leadOf(pair.b)),
         ),
     );
     const tables = [tablesOf(pair.a), tablesOf(pair.b)];
