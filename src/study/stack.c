@@ -15,7 +15,7 @@ static bool open_sim(struct stack_sim *ret, const struct stack_config *of,
 {
     struct stack_config c = *of;
 
-    return (!*c.net || world_wire_open(&c.wire, c.net, c.seed, err)) &&
+    return (!c.net || !*c.net || world_wire_open(&c.wire, c.net, c.seed, err)) &&
            stack_sim_open(ret, &c, hooks, err);
 }
 
