@@ -5,7 +5,7 @@
 
 #include "report/doc.h"
 
-enum { MACHINE_MOST = 128 };
+enum { MACHINE_MOST = 128, MACHINE_SLICES = 40, MACHINE_NUMBERS = 60000 };
 
 /* Per pair of groups, links taken together. */
 struct machine_pair {
@@ -16,6 +16,9 @@ struct machine {
     size_t n;                  /* groups; 0: the run tells of none that can be drawn */
     struct machine_pair *pair; /* [a * n + b] */
     struct report_spot *spot;
+    size_t nslices; /* 1: the whole run */
+    double dt_ns;
+    double *slice[2]; /* busy, saturated: [(a * n + b) * nslices + k], fractions; NULL: not known */
 };
 
 /* Memory is the section's arena. */

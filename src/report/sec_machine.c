@@ -71,6 +71,54 @@ static bool take_rank(void *ctx, const struct run_rows *q)
     return true;
 }
 
+/* Of "links:A>B": its slices, gathered into the few that are drawn. */
+static bool take_slice(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    struct machine *m = in->m;
+    double a = run_rows_real(q, 0), b = run_rows_real(q, 1), at = run_rows_real(q, 3) / m->dt_ns;
+
+    if (!(a >= 0 && a < (double)m->n && b >= 0 && b < (double)m->n && at >= 0))
+        return true;
+    size_t pair = (size_t)a * m->n + (size_t)b;
+    size_t k = at < (double)m->nslices ? (size_t)at : m->nslices - 1;
+    double links = m->pair[pair].links;
+
+    if (links > 0)
+        m->slice[run_rows_int(q, 2) != 0][pair * m->nslices + k] +=
+            run_rows_real(q, 4) / m->dt_ns / links;
+    return true;
+}
+
+/* As many slices as a page may hold; none where the run has none. */
+static bool read_slices(struct reading *in, struct run_reader *r, struct wr_err *err)
+{
+    struct machine *m = in->m;
+    double dt = 0, pairs = 0;
+    bool found = false;
+
+    if (!run_number(r, "SELECT min(dt_ns) FROM series WHERE entity GLOB 'links:*'", &dt, &found,
+                    err))
+        return false;
+    for (size_t i = 0; i < m->n * m->n; i++)
+        pairs += m->pair[i].links > 0;
+    double most = fmin(MACHINE_SLICES, floor(MACHINE_NUMBERS / fmax(pairs, 1)));
+    double all = found && dt > 0 ? ceil(in->end_ns / dt) : 0;
+    if (all < 2 || most < 2)
+        return true;
+    m->dt_ns = dt * ceil(all / most);
+    m->nslices = (size_t)ceil(all * dt / m->dt_ns);
+    for (int k = 0; k < 2; k++)
+        m->slice[k] = wr_arena_alloc(in->arena, m->n * m->n * m->nslices * sizeof(double));
+    return report_each(
+        r,
+        "SELECT CAST(substr(e.text, 7) AS INTEGER), CAST(substr(e.text, instr(e.text,"
+        " '>') + 1) AS INTEGER), m.text = 'saturated_time', f.t_ps / 1000.0, f.value"
+        " FROM fact_slice f JOIN fact_series s ON s.id = f.series JOIN dict e ON e.id"
+        " = s.entity JOIN dict m ON m.id = s.metric WHERE e.text GLOB 'links:*'",
+        NULL, take_slice, in, err);
+}
+
 static void place_spots(struct machine *m, struct wr_arena *arena)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -105,6 +153,7 @@ bool machine_read(struct machine *ret, struct run_reader *r, struct report_secti
     if (!(groups >= 3 && groups <= MACHINE_MOST) || fmod(routers, groups) != 0 || !(end_ns > 0))
         return true;
     m.n = (size_t)groups;
+    m.nslices = 1;
     m.pair = wr_arena_alloc(s->arena, m.n * m.n * sizeof *m.pair);
     m.spot = wr_arena_alloc(s->arena, m.n * sizeof *m.spot);
     place_spots(&m, s->arena);
@@ -121,7 +170,8 @@ bool machine_read(struct machine *ret, struct run_reader *r, struct report_secti
         report_each(r, "SELECT src, dst FROM link_stat WHERE src_kind = 'node'", NULL, take_node,
                     &in, err) &&
         report_each(r, "SELECT node, app_name FROM rank_stat WHERE node IS NOT NULL ORDER BY app",
-                    NULL, take_rank, &in, err);
+                    NULL, take_rank, &in, err) &&
+        read_slices(&in, r, err);
     wr_vec_fini(&in.group);
     if (!ok)
         return false;
@@ -138,18 +188,19 @@ static size_t list_bundles(const struct machine *m, struct report_section *s,
 
     for (size_t i = 0; i < m->n * m->n; i++) {
         const struct machine_pair *p = &m->pair[i];
-        double *v = wr_arena_alloc(s->arena, 2 * sizeof *v);
+        double *v;
 
         if (!(p->links > 0))
             continue;
+        v = wr_arena_alloc(s->arena, 2 * sizeof *v);
         v[0] = p->busy / p->links;
         v[1] = p->saturated / p->links;
         b[n++] = (struct report_bundle){.a = (uint32_t)(i / m->n),
                                         .b = (uint32_t)(i % m->n),
                                         .cls = i / m->n == i % m->n ? "local" : "global",
                                         .n = p->links,
-                                        .load = &v[0],
-                                        .sat = &v[1]};
+                                        .load = m->slice[0] ? m->slice[0] + i * m->nslices : &v[0],
+                                        .sat = m->slice[1] ? m->slice[1] + i * m->nslices : &v[1]};
     }
     *ret = b;
     return n;
@@ -162,23 +213,36 @@ void machine_draw(const struct machine *m, struct report_section *s, const char 
     size_t n = list_bundles(m, s, &b);
     const struct report_bundle *top = NULL;
 
-    for (size_t i = 0; i < n; i++)
-        top = !top || b[i].load[0] > top->load[0] ? &b[i] : top;
+    double most = -1;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct machine_pair *p = &m->pair[b[i].a * m->n + b[i].b];
+
+        if (p->busy / p->links > most) {
+            most = p->busy / p->links;
+            top = &b[i];
+        }
+    }
     if (!top)
         return;
     struct report_figure *f = report_add_figure(s, id, REPORT_MACHINE);
-    f->machine = (struct report_machine){
-        .spot = m->spot, .nspots = m->n, .bundle = b, .nbundles = n, .nslices = 1};
+    f->machine = (struct report_machine){.spot = m->spot,
+                                         .nspots = m->n,
+                                         .bundle = b,
+                                         .nbundles = n,
+                                         .nslices = m->nslices,
+                                         .dt_ns = m->dt_ns};
     f->chart = (struct report_chart){
         .title = wr_arena_printf(s->arena, "The machine and its links%s", whose),
         .desc = wr_arena_printf(
             s->arena,
             "%zu groups of routers in a ring; a line is as strong as its links are busy, a rim has "
-            "the colour of the job with most ranks there. The busiest links %s %s%s%s send %.3g %% "
+            "the colour of the job with most ranks there. The busiest links, %s %s%s%s, send %.3g "
+            "%% "
             "of the time.",
-            m->n, top->a == top->b ? "are within" : "lead from", m->spot[top->a].label,
+            m->n, top->a == top->b ? "within" : "from", m->spot[top->a].label,
             top->a == top->b ? "" : " to ", top->a == top->b ? "" : m->spot[top->b].label,
-            100 * top->load[0])};
+            100 * most)};
 }
 
 void machine_matrix(const struct machine *m, struct report_section *s, const char *id,

@@ -195,6 +195,7 @@ void world_close(struct world *w)
     meter_fini(&w->meter);
     sim_fini(&w->sim);
     world_parts_close(&w->parts);
+    world_links_close(w);
     free(w->source);
     free(w->group);
     free(w->down);

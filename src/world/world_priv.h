@@ -45,6 +45,7 @@ struct world {
     /* time series: what was counted at the last slice's end */
     uint32_t series[TOPO_MAX_CLASSES + 4];
     uint64_t before[TOPO_MAX_CLASSES + 4];
+    struct world_pair *pair; /* of groups; NULL: too few or too many of them */
 };
 
 /* jobs.c */
@@ -83,6 +84,11 @@ bool world_files_check(const struct world *w, struct wr_err *err);
 bool world_files_write(const struct world *w, struct run *run, struct wr_err *err);
 bool world_files_slices_open(struct world *w, struct run *run, struct wr_err *err);
 bool world_files_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);
+
+/* links.c */
+void world_links_open(struct world *w);
+bool world_links_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);
+void world_links_close(struct world *w);
 
 bool world_slices_open(struct world *w, struct run *run, struct wr_err *err);
 bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);

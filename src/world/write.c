@@ -47,6 +47,7 @@ bool world_slices_open(struct world *w, struct run *run, struct wr_err *err)
                              &w->series[SLICE_LINKS + c], err))
             return false;
     }
+    world_links_open(w);
     return !w->store || world_files_slices_open(w, run, err);
 }
 
@@ -74,7 +75,8 @@ bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr
             return false;
         w->before[i] = now[i];
     }
-    return !w->store || world_files_slices_put(w, run, t_ps, err);
+    return world_links_put(w, run, t_ps, err) &&
+           (!w->store || world_files_slices_put(w, run, t_ps, err));
 }
 
 /* --- the end of a run --- */

@@ -156,6 +156,14 @@ static void slices_add_up(void **state)
     /* The run ends some time after the last whole slice. */
     assert_true(arrived <= (double)r->count.bytes && arrived > 0.9 * (double)r->count.bytes);
     assert_true(ejected >= arrived && ejected < 1.05 * arrived);
+    /* Links between groups and within them, pair by pair. */
+    double busy = number(f, "SELECT sum(value) FROM slice WHERE metric = 'busy_time' AND entity "
+                            "GLOB 'links:*'");
+    double sent =
+        number(f, "SELECT sum(busy_ns) FROM link_stat WHERE class IN ('local', 'global')");
+    assert_true(busy <= sent && busy > 0.9 * sent);
+    assert_true(number(f, "SELECT count(DISTINCT entity) FROM slice WHERE entity GLOB 'links:*'") ==
+                9 * 9);
     run_close(f);
     free(r);
 }
