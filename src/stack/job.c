@@ -94,18 +94,14 @@ static bool open_test(struct stack_sim *s, const struct stack_config *c, struct 
         return wr_fail(err, WR_INPUT, "--servers 0: nobody could answer; give at least 1");
     if (!c->tasks)
         return wr_fail(err, WR_INPUT, "--tasks 0: nobody would ask; give at least 1");
-    struct wr_str command = {0};
-
-    wr_str_addf(&command, "%s%s%s", c->test, given(c->args) ? " " : "",
+    wr_str_addf(&s->words, "%s%s%s", c->test, given(c->args) ? " " : "",
                 given(c->args) ? c->args : "");
-    bool ok;
+    const char *command = wr_str_get(&s->words);
 
-    if (stack_play_knows(wr_str_get(&command)))
-        ok = stack_play_open(&s->program, wr_str_get(&command), c->tasks, c->seed, err);
-    else
-        ok = s->has_test = ior_parse(&s->test, wr_str_get(&command), c->tasks, err);
-    wr_str_fini(&command);
-    return ok;
+    if (stack_play_knows(command))
+        return stack_play_open(&s->program, command, c->tasks, c->seed, err);
+    s->has_test = ior_parse(&s->test, command, c->tasks, err);
+    return s->has_test;
 }
 
 /* "create_sm:create_metafile=-28@2*3" */
@@ -155,7 +151,7 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
             .servers = c->servers,
             .metas = c->metas,
             .datas = c->datas,
-            .test = c->test,
+            .test = wr_str_get(&s->words),
             .wire = c->wire,
             .dfiles = c->dfiles,
             .cb = {.mode = c->cb, .buffer_b = c->cb_buffer_b, .nodes = c->cb_nodes}};
@@ -175,6 +171,7 @@ void stack_sim_close(struct stack_sim *s)
     stack_play_close(s->program);
     if (s->wire)
         s->wire->close(s->wire->ctx);
+    wr_str_fini(&s->words);
     if (s->has_test)
         ior_fini(&s->test);
     stack_laws_close(s->laws);

@@ -30,6 +30,7 @@ struct stack_sim {
     struct stack_fs *fs;
     struct stack_laws *laws;
     struct ior_test test;
+    struct wr_str words; /* of the test */
     struct stack_wire *wire;
     struct stack_play *program; /* until the drive has it */
     struct stack_setup setup;
