@@ -60,7 +60,8 @@ struct values {
 
 struct comparison {
     struct cli_table *table;
-    const struct stack_log *log, *run; /* measured and simulated */
+    const struct stack_log *log; /* measured */
+    struct stack_log run;        /* simulated, at one size */
     uint64_t bytes;
     struct values is; /* room for the measured values */
     WR_VEC(struct report_point) point[KINDS];
@@ -118,9 +119,9 @@ static void io_rows(struct comparison *c)
         size_t n = 0;
         double sum = 0;
 
-        for (size_t i = 0; i < c->run->io.n; i++)
-            if (c->run->io.v[i].writes == writes) {
-                sum += c->run->io.v[i].seconds;
+        for (size_t i = 0; i < c->run.io.n; i++)
+            if (c->run.io.v[i].writes == writes) {
+                sum += c->run.io.v[i].seconds;
                 n++;
             }
         told = n ? sum / (double)n : NAN;
@@ -164,7 +165,7 @@ static void function_rows(struct comparison *c)
                 if (s->function == m && s->io == io && s->bytes == c->bytes)
                     c->is.v[c->is.n++] = s->seconds;
             }
-            if (!c->is.n || !stack_op_median(c->run, m, io, c->bytes, &told))
+            if (!c->is.n || !stack_op_median(&c->run, m, io, c->bytes, &told))
                 continue;
             snprintf(name, sizeof name, "%s%s", fs->machine.v[m].function, tails[io]);
             size_t near = c->near;
@@ -209,7 +210,7 @@ static void class_rows(struct comparison *c)
         c->is.n = 1;
         snprintf(name, sizeof name, "%s %s %s", server ? "server" : "client",
                  stack_class_names[cls], wait ? "wait" : "work");
-        put_row(c, KIND_CLASS, name, class_s(c->run, c->bytes, server, cls, wait));
+        put_row(c, KIND_CLASS, name, class_s(&c->run, c->bytes, server, cls, wait));
     }
 }
 
@@ -228,10 +229,10 @@ static double state_median(const struct stack_log *log, uint16_t state, uint64_t
 
 static void state_rows(struct comparison *c)
 {
-    struct values told = {.v = wr_zalloc(c->run->state.n + 1, sizeof *told.v)};
+    struct values told = {.v = wr_zalloc(c->run.state.n + 1, sizeof *told.v)};
 
     for (uint16_t s = 0; s < c->log->fs->state.n; s++) {
-        double y = state_median(c->run, s, c->bytes, &told);
+        double y = state_median(&c->run, s, c->bytes, &told);
 
         if (told.n && !isnan(state_median(c->log, s, c->bytes, &c->is)))
             put_row(c, KIND_STATE, stack_state_text(c->log->fs, s).s, y);
@@ -242,11 +243,8 @@ static void state_rows(struct comparison *c)
 static bool one_size(struct comparison *c, const struct valid_opts *o, struct stack_laws *laws,
                      struct wr_err *err)
 {
-    struct stack_log run;
-
-    if (!stack_replay(&run, c->log->fs, laws, c->log->servers, c->log->clients, c->bytes, err))
+    if (!stack_replay(&c->run, c->log->fs, laws, c->log->servers, c->log->clients, c->bytes, err))
         return false;
-    c->run = &run;
     io_rows(c);
     if (o->by == BY_FUNCTION || o->by == BY_ALL)
         function_rows(c);
@@ -254,7 +252,7 @@ static bool one_size(struct comparison *c, const struct valid_opts *o, struct st
         class_rows(c);
     if (o->by == BY_STATE || o->by == BY_ALL)
         state_rows(c);
-    stack_log_fini(&run);
+    stack_log_fini(&c->run);
     return true;
 }
 
@@ -293,16 +291,19 @@ static void picture(struct comparison *c, struct wr_str *svg, struct wr_str *tex
             low = fmin(low, fmin(c->point[k].v[i].x, c->point[k].v[i].y));
             high = fmax(high, fmax(c->point[k].v[i].x, c->point[k].v[i].y));
         }
-        if (c->point[k].n)
-            series[n++] = (struct report_series){
-                .name = names[k], .point = c->point[k].v, .n = c->point[k].n, .marks_only = true};
+        if (!c->point[k].n)
+            continue;
+        series[n] = (struct report_series){
+            .name = names[k], .point = c->point[k].v, .n = c->point[k].n, .marks_only = true};
+        n++;
     }
     struct report_point same[2] = {{low, low, low, low, false}, {high, high, high, high, false}};
 
     if (!n)
         return;
-    series[n++] = (struct report_series){
+    series[n] = (struct report_series){
         .name = "as measured", .point = same, .n = 2, .line_only = true, .guide = true};
+    n++;
     struct report_chart chart = {.title = "simulated against measured times",
                                  .desc = "each mark is a function at one size; on the line the "
                                          "simulation tells what was measured",

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "stack/drive.h"
 
@@ -9,19 +10,37 @@ struct recorder {
     struct stack_log *log;
     uint64_t bytes;
     uint32_t clients;
+    WR_VEC(uint64_t) below_ns; /* [activities] what layers took of the state that comes next */
 };
+
+/* A real log knows nothing of the layers below: what they take of a state's work is its own. */
+static uint64_t work_of(struct recorder *r, const struct stack_visit *v, bool *ret_layer)
+{
+    const struct stack_state *s = &r->log->fs->state.v[v->state];
+
+    while (r->below_ns.n <= v->op)
+        wr_vec_push(&r->below_ns, 0);
+    uint64_t *below = &r->below_ns.v[v->op], took = *below;
+
+    *ret_layer = r->log->fs->machine.v[s->machine].kind == STACK_LAYER;
+    *below = *ret_layer ? took + v->exec_ns : 0;
+    return s->does == STACK_SEND || s->does == STACK_REPLY ? v->exec_ns + took : v->exec_ns;
+}
 
 static void on_visit(void *ctx, const struct stack_visit *v)
 {
     struct recorder *r = ctx;
-    bool deferred = v->action == STACK_DEFERRED;
+    bool deferred = v->action == STACK_DEFERRED, layer;
+    uint64_t work = work_of(r, v, &layer);
 
+    if (layer)
+        return;
     wr_vec_push(&r->log->state,
                 (struct stack_sample){.state = v->state,
                                       .deferred = deferred,
                                       .server = v->node >= r->clients,
                                       .bytes = r->bytes,
-                                      .exec_us = (float)((double)v->exec_ns * 1e-3),
+                                      .exec_us = (float)((double)work * 1e-3),
                                       .wait_us = deferred ? (float)((double)v->wait_ns * 1e-3) : -1,
                                       .between_us = -1});
 }
@@ -80,6 +99,7 @@ static bool run(struct stack_log *log, const struct stack_setup *with, const str
     if (ok)
         take_phases(log, d, bytes);
     stack_drive_close(d);
+    wr_vec_fini(&r.below_ns);
     return ok;
 }
 
