@@ -20,6 +20,18 @@ async function open(name: string, ...runs: string[]): Promise<{page: Page; doc: 
     return {page, doc: documentIn(html)};
 }
 
+// Where there are slices of time, goes through some of them.
+async function slide(page: Page, id: string): Promise<void> {
+    const slider = page.locator(`#${id} input[type=range]`);
+    if (!(await slider.count())) return;
+    await slider.focus();
+    for (const n of [1, 2]) {
+        await page.keyboard.press("ArrowRight");
+        assert.match((await slider.getAttribute("aria-valuetext")) ?? "", new RegExp(`^slice ${n} of `));
+    }
+    await page.keyboard.press("Home");
+}
+
 // Opens every section, and points at every figure.
 async function walk(page: Page, doc: ReportDocument): Promise<void> {
     assert.equal(await page.locator("#weir-static").count(), 0, "the page's code has taken over");
@@ -45,6 +57,7 @@ async function walk(page: Page, doc: ReportDocument): Promise<void> {
             await page.keyboard.press("Escape");
             await svg.hover({position: at});
             await page.locator(`#${fig.id} .tip`).waitFor();
+            await slide(page, fig.id);
         }
     }
     const bad = await page.evaluate(
@@ -135,6 +148,17 @@ test("a report of jobs with storage has all its sections", async () => {
     const {page, doc} = await open("jobs", runFile("two-jobs"));
     await walk(page, doc);
     await shot(page, "report-jobs");
+    quiet();
+    await page.context().close();
+});
+
+test("a report of the I/O stack has all its sections", async () => {
+    const run = join(RUNS, "stack.weir");
+    weir("stack", "run", "-o", run, "--", "ior", "-a", "MPIIO", "-b", "1m", "-t", "256k");
+    const {page, doc} = await open("stack", run);
+    assert.ok(doc.sections.some((s) => s.group === "stack"));
+    await walk(page, doc);
+    await shot(page, "report-stack");
     quiet();
     await page.context().close();
 });
