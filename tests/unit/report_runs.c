@@ -467,25 +467,80 @@ static void a_measured_service_has_a_roof_with_its_knee(void **state)
     assert_told(AS_TEXT, p->path, (const char *[]){"2       16     800.0      800.0  800.0"}, 1);
 }
 
-static void the_layers_of_a_stack_are_told_by_function_and_state(void **state)
+static void a_stack_is_told_by_layer_and_one_operation_step_by_step(void **state)
 {
+    static const struct run_stack_state states[] = {
+        {.side = "client",
+         .layer = "ADIO",
+         .agent = "a",
+         .machine = "write",
+         .state = "enter",
+         .class = "control",
+         .layer_at = 1,
+         .visits = 2,
+         .work_ns = 250000,
+         .wait_ns = 500000,
+         .own_ns = 250000,
+         .measured = true},
+        {.side = "server",
+         .layer = "Trove",
+         .agent = "t",
+         .machine = "io",
+         .state = "go",
+         .class = "data",
+         .layer_at = 2,
+         .visits = 2,
+         .work_ns = 500000,
+         .own_ns = 500000},
+    };
+    static const struct run_stack_step steps[] = {
+        {.operation = "write",
+         .kind = "state",
+         .side = "client",
+         .layer = "ADIO",
+         .what = "write:enter",
+         .class = "control",
+         .t_ns = 1000,
+         .peer = RUN_NULL,
+         .work_ns = 250,
+         .bytes = RUN_NULL},
+        {.operation = "write",
+         .kind = "request",
+         .side = "client",
+         .layer = "BMI",
+         .what = "IO",
+         .class = "communication",
+         .t_ns = 2000,
+         .peer = 1,
+         .bytes = 100},
+        {.operation = "write",
+         .kind = "answer",
+         .side = "server",
+         .layer = "BMI",
+         .what = "IO",
+         .class = "communication",
+         .t_ns = 4000,
+         .node = 1,
+         .bytes = 10},
+    };
     struct place *p = *state;
     struct run *run = make(p, "stack");
     struct wr_err err;
 
-    put_real(run, "state.client.write:enter.visits", 2, "");
-    put_real(run, "state.client.write:enter.work_s", 0.25, "s");
-    put_real(run, "state.client.write:enter.wait_s", 0.5, "s");
-    put_real(run, "state.client.write:leave.work_s", 0.125, "s");
-    put_real(run, "state.server.trove:io.work_s", 0.5, "s");
+    for (size_t i = 0; i < 2; i++)
+        must(run_put_stack_state(run, &states[i], &err), err);
+    for (size_t i = 0; i < 3; i++)
+        must(run_put_stack_step(run, &steps[i], &err), err);
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
     assert_told(
         AS_JSON, p->path,
-        (const char *[]){"{\"group\":\"client\",\"name\":\"write\",\"parts\":[{\"name\":\"work\","
-                         "\"value\":375},{\"name\":\"wait for others\",\"value\":500}]}",
-                         "{\"group\":\"server\",\"name\":\"trove:io\",\"parts\":[{\"name\":"
-                         "\"work\",\"value\":500}"},
-        2);
+        (const char *[]){
+            "{\"group\":\"client\",\"name\":\"ADIO\",\"parts\":[{\"name\":\"work\","
+            "\"value\":0.25},{\"name\":\"wait for others\",\"value\":0.5}]}",
+            "\"lanes\":[\"client 0\",\"server 1\"]",
+            "{\"t0\":1,\"t1\":1,\"lane\":0,\"to\":1,\"label\":\"IO\",\"class\":\"request\"}",
+            "{\"t0\":3,\"t1\":3,\"lane\":1,\"to\":0,\"label\":\"IO\",\"class\":\"answer\"}"},
+        4);
 }
 
 /* A path that is fast for 40 probes and slow for 20, again and again. */
@@ -577,7 +632,7 @@ int main(void)
         IN_PLACE(a_single_run_shows_latencies_links_and_slices),
         IN_PLACE(an_empty_run_has_a_page_all_the_same),
         IN_PLACE(a_measured_service_has_a_roof_with_its_knee),
-        IN_PLACE(the_layers_of_a_stack_are_told_by_function_and_state),
+        IN_PLACE(a_stack_is_told_by_layer_and_one_operation_step_by_step),
         IN_PLACE(a_path_has_states_sojourns_and_a_forecast),
         IN_PLACE(a_trace_has_a_counter_for_every_slice),
         IN_PLACE(odd_names_are_harmless),

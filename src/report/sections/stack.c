@@ -1,131 +1,244 @@
-/* stack.c -- the I/O stack: where operations spent their time, function by function and state by
- * state. */
+/* stack.c -- the I/O stack: where operations spent their time, and the first of each kind through
+ * all layers.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sections_priv.h"
 
-enum { MOST_BARS = 14 };
+enum { SINCE = 5, MOST_BARS = 40, MOST_LANES = 12, MOST_STEPS = 160, MOST_OPERATIONS = 6 };
 
-struct work {
-    const char *side, *name;
-    double work_s, wait_s, visits;
+/* ---- bars ---- */
+
+struct bars {
+    struct report_section *s;
+    struct report_bar bar[MOST_BARS];
+    size_t n;
+    double most;
+    const char *longest;
 };
 
-struct works {
-    struct wr_arena *arena;
-    WR_VEC(struct work) v;
-};
-
-static struct work *work_named(struct works *w, const char *side, const char *name)
+/* group, name, then values named by their columns, in ms. */
+static bool take_bar(void *ctx, const struct run_rows *q)
 {
-    for (size_t i = w->v.n; i-- > 0;)
-        if (!strcmp(w->v.v[i].name, name) && !strcmp(w->v.v[i].side, side))
-            return &w->v.v[i];
-    wr_vec_push(&w->v, (struct work){.side = wr_arena_strdup(w->arena, side),
-                                     .name = wr_arena_strdup(w->arena, name)});
-    return &w->v.v[w->v.n - 1];
-}
+    struct bars *b = ctx;
+    size_t nparts = (size_t)run_rows_cols(q) - 2;
+    struct report_part *part = wr_arena_alloc(b->s->arena, (nparts + 1) * sizeof *part);
+    double sum = 0;
 
-static bool take_work(void *ctx, const struct run_rows *q)
-{
-    struct work *w = work_named(ctx, run_rows_text(q, 0, NULL), run_rows_text(q, 1, NULL));
-    const char *what = run_rows_text(q, 2, NULL);
+    for (size_t i = 0; i < nparts; i++) {
+        double v = run_rows_real(q, (int)i + 2);
 
-    if (!strcmp(what, "work_s"))
-        w->work_s += run_rows_real(q, 3);
-    else if (!strcmp(what, "wait_s"))
-        w->wait_s += run_rows_real(q, 3);
-    else
-        w->visits += run_rows_real(q, 3);
-    return true;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct work *x = a, *y = b;
-    double p = x->work_s + x->wait_s, q = y->work_s + y->wait_s;
-
-    return (q > p) - (q < p);
-}
-
-/* The longest of each side; groups stand together. */
-static void draw(struct report_section *s, const struct works *w, const char *id, const char *title)
-{
-    static const char *const sides[] = {"client", "server"};
-    struct report_bar *bar = wr_arena_alloc(s->arena, 2 * MOST_BARS * sizeof *bar);
-    size_t n = 0;
-
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0, k = 0; i < w->v.n && k < MOST_BARS; i++) {
-            const struct work *v = &w->v.v[i];
-            struct report_part *part;
-
-            if (strcmp(v->side, sides[side]) != 0 || !(v->work_s + v->wait_s > 0))
-                continue;
-            part = wr_arena_alloc(s->arena, 2 * sizeof *part);
-            part[0] = (struct report_part){"work", 1e3 * v->work_s};
-            part[1] = (struct report_part){"wait for others", 1e3 * v->wait_s};
-            bar[n++] = (struct report_bar){v->name, sides[side], part, 2};
-            k++;
-        }
-    if (!n)
-        return;
-    struct report_figure *f = report_add_figure(s, id, REPORT_BARS);
-    f->bar = bar;
-    f->nbars = n;
-    f->chart = (struct report_chart){
-        .title = title,
-        .desc = wr_arena_printf(s->arena,
-                                "Time summed over all processes; work is what is done by itself, "
-                                "wait what others are waited for. The longest is %s.",
-                                w->v.v[0].name),
-        .x = {.label = "time", .unit = "ms", .zero = true}};
-}
-
-static bool make_by(struct report_section *s, struct run_reader *r, const char *name_sql,
-                    const char *id, const char *title, struct wr_err *err)
-{
-    struct works w = {.arena = s->arena};
-    /* state.SIDE.FUNCTION:STATE.WHAT */
-    const char *sql = wr_arena_printf(
-        s->arena,
-        "WITH k AS (SELECT substr(key, 7, 6) AS side, substr(key, 14) AS rest, value FROM summary"
-        " WHERE key GLOB 'state.client.*' OR key GLOB 'state.server.*'), m AS (SELECT side,"
-        " substr(rest, 1, length(rest) - 7) AS name, substr(rest, length(rest) - 5) AS what, value "
-        "FROM k)"
-        " SELECT side, %s, what, value FROM m",
-        name_sql);
-    bool ok = report_each(r, sql, NULL, take_work, &w, err);
-
-    if (ok && w.v.n) {
-        qsort(w.v.v, w.v.n, sizeof *w.v.v, by_time);
-        draw(s, &w, id, title);
+        part[i] = (struct report_part){wr_arena_strdup(b->s->arena, run_rows_name(q, (int)i + 2)),
+                                       isfinite(v) ? v : 0};
+        sum += part[i].value;
     }
-    wr_vec_fini(&w.v);
+    b->bar[b->n] =
+        (struct report_bar){.group = wr_arena_strdup(b->s->arena, run_rows_text(q, 0, NULL)),
+                            .name = wr_arena_strdup(b->s->arena, run_rows_text(q, 1, NULL)),
+                            .part = part,
+                            .nparts = nparts};
+    if (sum > b->most) {
+        b->most = sum;
+        b->longest = b->bar[b->n].name;
+    }
+    b->n += sum > 0;
+    return b->n < MOST_BARS;
+}
+
+static const struct picture {
+    const char *id, *title, *desc, *label, *unit, *sql;
+} pictures[] = {
+    {"layers", "Time by layer",
+     "Summed over all processes; work is what a layer does itself, wait what it waits for others. "
+     "Most is spent in",
+     "time", "ms",
+     "SELECT side, layer, work_ns / 1e6 AS work, wait_ns / 1e6 AS \"wait for others\" FROM "
+     "stack_layer"},
+    {"classes", "Time by class",
+     "What data, control and communication cost themselves, summed over all processes; most does",
+     "time", "ms", "SELECT side, class, own_ns / 1e6 AS own FROM stack_class"},
+    {"states", "How many agents were in which state",
+     "The mean number of agents in each state while the test went on, the fullest; the first is",
+     "agents", "",
+     "SELECT side, machine || ':' || state, occupancy AS agents FROM stack_state ORDER BY side, "
+     "occupancy DESC LIMIT 24"},
+    {"measured", "Measured and assumed times",
+     "What states cost themselves, by whether their times are measured or assumed; most does",
+     "time", "ms",
+     "SELECT side, layer, sum(CASE WHEN measured THEN own_ns END) / 1e6 AS measured, sum(CASE WHEN "
+     "measured THEN 0 ELSE own_ns END) / 1e6 AS assumed FROM stack_state GROUP BY side, layer"},
+};
+
+static bool draw_bars(struct report_section *s, struct run_reader *r, const struct picture *p,
+                      struct wr_err *err)
+{
+    struct bars *b = wr_zalloc(1, sizeof *b);
+
+    b->s = s;
+    bool ok = report_each(r, p->sql, NULL, take_bar, b, err);
+    if (ok && b->n) {
+        struct report_bar *kept = wr_arena_alloc(s->arena, b->n * sizeof *kept);
+        struct report_figure *f = report_add_figure(s, p->id, REPORT_BARS);
+
+        memcpy(kept, b->bar, b->n * sizeof *kept);
+        f->bar = kept;
+        f->nbars = b->n;
+        f->chart =
+            (struct report_chart){.title = p->title,
+                                  .desc = wr_arena_printf(s->arena, "%s %s.", p->desc, b->longest),
+                                  .x = {.label = p->label, .unit = p->unit, .zero = true}};
+    }
+    free(b);
     return ok;
+}
+
+/* ---- one operation through all layers ---- */
+
+struct walk {
+    struct report_section *s;
+    const char *lane[MOST_LANES];
+    size_t nlanes;
+    WR_VEC(struct report_step) step;
+    double first_ns;
+};
+
+/* The lane of a node: "client 0", "server 1"; -1 where there are too many. */
+static int lane_of(struct walk *w, const char *side, int64_t node)
+{
+    const char *name = wr_arena_printf(w->s->arena, "%s %lld", side, (long long)node);
+
+    for (size_t i = 0; i < w->nlanes; i++)
+        if (!strcmp(w->lane[i], name))
+            return (int)i;
+    if (w->nlanes == MOST_LANES)
+        return -1;
+    w->lane[w->nlanes] = name;
+    return (int)w->nlanes++;
+}
+
+static bool take_step(void *ctx, const struct run_rows *q)
+{
+    struct walk *w = ctx;
+    const char *kind = run_rows_text(q, 1, NULL), *side = run_rows_text(q, 2, NULL);
+    bool message = strcmp(kind, "state") != 0, client = !strcmp(side, "client");
+    double t = run_rows_real(q, 0);
+    int lane = lane_of(w, side, run_rows_int(q, 3)), to = -1;
+
+    if (!w->step.n)
+        w->first_ns = t;
+    /* An answer and data go to the other side; between servers, both are one. */
+    if (message && run_rows_type(q, 4) != RUN_T_NULL)
+        to = lane_of(w,
+                     client               ? "server"
+                     : run_rows_int(q, 7) ? "server"
+                                          : "client",
+                     run_rows_int(q, 4));
+    if (lane < 0 || (message && to < 0))
+        return true;
+    wr_vec_push(&w->step, (struct report_step){
+                              .t0 = (t - w->first_ns) / 1e3,
+                              .t1 = (t - w->first_ns + (message ? 0 : run_rows_real(q, 6))) / 1e3,
+                              .lane = lane,
+                              .to = to,
+                              .label = wr_arena_strdup(w->s->arena, run_rows_text(q, 5, NULL)),
+                              .cls = message ? wr_arena_strdup(w->s->arena, kind) : "state"});
+    return w->step.n < MOST_STEPS;
+}
+
+static bool draw_operation(struct report_section *s, struct run_reader *r, const char *operation,
+                           struct wr_err *err)
+{
+    struct walk w = {.s = s};
+    /* Lanes begin with the clients'. A server that sends to a node that is no client sends to one
+     * of its own. */
+    bool ok = report_each(
+        r,
+        "SELECT t_ns, kind, side, node, peer, what, work_ns + wait_ns, side = 'server' AND peer "
+        "NOT "
+        "IN (SELECT node FROM stack_step c WHERE c.operation = ?1 AND c.side = 'client') FROM "
+        "stack_step WHERE operation = ?1 AND (kind <> 'state' OR work_ns + wait_ns > 0) ORDER BY "
+        "t_ns",
+        operation, take_step, &w, err);
+
+    if (ok && w.step.n) {
+        const char **lane = wr_arena_alloc(s->arena, w.nlanes * sizeof *lane);
+        struct report_step *step = wr_arena_alloc(s->arena, w.step.n * sizeof *step);
+        struct report_figure *f = report_add_figure(
+            s, wr_arena_printf(s->arena, "operation-%s", operation), REPORT_SEQUENCE);
+
+        memcpy(lane, w.lane, w.nlanes * sizeof *lane);
+        memcpy(step, w.step.v, w.step.n * sizeof *step);
+        f->sequence = (struct report_sequence){lane, w.nlanes, step, w.step.n};
+        f->chart = (struct report_chart){
+            .title = wr_arena_printf(s->arena, "The first %s, through all layers", operation),
+            .desc = wr_arena_printf(s->arena,
+                                    "%zu steps in %.4g us: what clients and servers do, and the "
+                                    "messages between them.",
+                                    w.step.n, w.step.v[w.step.n - 1].t1),
+            .x = {.label = "time", .unit = "us"}};
+    }
+    wr_vec_fini(&w.step);
+    return ok;
+}
+
+struct operations {
+    struct wr_arena *arena;
+    const char *v[MOST_OPERATIONS];
+    size_t n;
+};
+
+static bool take_operation(void *ctx, const struct run_rows *q)
+{
+    struct operations *o = ctx;
+
+    o->v[o->n++] = wr_arena_strdup(o->arena, run_rows_text(q, 0, NULL));
+    return o->n < MOST_OPERATIONS;
+}
+
+static bool take_text(void *ctx, const struct run_rows *q)
+{
+    wr_str_add(ctx, run_rows_text(q, 0, NULL));
+    return false;
 }
 
 static bool make_stack(const struct report_inputs *in, size_t which, struct report_section *s,
                        struct wr_err *err)
 {
     struct run_reader *r = in->v.v[which].run;
+    struct operations o = {.arena = s->arena};
+    struct wr_str worst = {0};
 
-    if (strcmp(run_info(r)->kind, "stack") != 0)
+    if (strcmp(run_info(r)->kind, "stack") != 0 || run_info(r)->format_minor < SINCE)
         return true;
-    s->says = "Where operations on files spent their time in the layers of the file system.";
-    return make_by(s, r,
-                   "CASE WHEN instr(name, ':') > 0 THEN substr(name, 1, instr(name, ':') - 1)"
-                   " ELSE name END",
-                   "functions", "Time by function", err) &&
-           make_by(s, r, "name", "states", "Time by state", err) &&
-           report_add_query(
-               s, "phases", "What the test reached.", r,
-               "SELECT key, value, unit FROM summary WHERE key GLOB '*_bw_MiBps' OR key"
-               " IN ('servers', 'clients', 'bytes_written', 'bytes_read', "
-               "'data_messages', 'file_system', 'laws')",
-               NULL, err);
+    bool ok = report_each(r, "SELECT value FROM summary WHERE key = 'bottleneck'", NULL, take_text,
+                          &worst, err);
+    for (size_t i = 0; ok && i < sizeof pictures / sizeof *pictures; i++)
+        ok = draw_bars(s, r, &pictures[i], err);
+    ok =
+        ok && report_each(r,
+                          "SELECT operation, min(t_ns) FROM stack_step GROUP BY operation ORDER BY "
+                          "operation IN ('write', 'read') DESC, min(t_ns)",
+                          NULL, take_operation, &o, err);
+    for (size_t i = 0; ok && i < o.n; i++)
+        ok = draw_operation(s, r, o.v[i], err);
+    ok = ok &&
+         report_add_query(s, "phases", "What the test reached, phase by phase.", r,
+                          "SELECT access, rep, transfers, bytes AS \"bytes B\", round(total_ns / "
+                          "1e6, 3) AS \"total ms\", round(bytes_per_s / 1e6, 3) AS \"rate MB/s\", "
+                          "round(iops, 3) AS iops, round(latency_ns / 1e3, 3) AS \"latency us\" "
+                          "FROM stack_phase",
+                          NULL, err) &&
+         report_add_query(s, "messages", "What was sent.", r, "SELECT * FROM stack_message", NULL,
+                          err);
+    s->says =
+        wr_arena_printf(s->arena,
+                        "Where operations on files spent their time in the layers of the file "
+                        "system; the bottleneck is %s.",
+                        worst.n ? worst.s : "not known");
+    wr_str_fini(&worst);
+    return ok;
 }
 
 const struct report_maker report_stack = {
