@@ -6,12 +6,17 @@
  * what a call costs, of clients and server together: processor time, and how often a process was
  * switched for another. These say more than rates on a machine that others use too.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +166,78 @@ static void tell_limits(const char *when)
            l.line_rate / 1e3, l.socket_rate / 1e3, l.copy_bps / (1 << 30));
 }
 
+/* ---- a bare socket that sleeps ---- */
+
+static bool to_and_fro(int fd, bool first)
+{
+    char message[64] = {0};
+
+    return first ? send(fd, message, sizeof message, MSG_NOSIGNAL) == sizeof message &&
+                       recv(fd, message, sizeof message, MSG_WAITALL) == sizeof message
+                 : recv(fd, message, sizeof message, MSG_WAITALL) == sizeof message &&
+                       send(fd, message, sizeof message, MSG_NOSIGNAL) == sizeof message;
+}
+
+static bool connected(int fd[2])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof at;
+    int on = 1, door = socket(AF_INET, SOCK_STREAM, 0);
+
+    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(door, (struct sockaddr *)&at, sizeof at) || listen(door, 1) ||
+        getsockname(door, (struct sockaddr *)&at, &len) ||
+        connect(fd[0], (struct sockaddr *)&at, sizeof at))
+        return false;
+    fd[1] = accept(door, NULL, NULL);
+    close(door);
+    for (int i = 0; i < 2; i++)
+        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd[1] >= 0;
+}
+
+static double cpu_us(int who)
+{
+    struct rusage u;
+
+    getrusage(who, &u);
+    return 1e6 * (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* What no RPC over TCP that sleeps can do without: the kernel's part of a call. */
+static void tell_bare_socket(void)
+{
+    double best = 0, calls = 0, before = cpu_us(RUSAGE_SELF) + cpu_us(RUSAGE_CHILDREN);
+
+    for (int i = 0; i < WINDOWS; i++) {
+        int fd[2];
+        double n = 0;
+
+        if (!connected(fd))
+            return;
+        pid_t other = fork();
+
+        if (!other) {
+            close(fd[0]);
+            while (to_and_fro(fd[1], false))
+                ;
+            _exit(0);
+        }
+        close(fd[1]);
+        for (uint64_t end = rpc_realtime_ns() + 400000000; rpc_realtime_ns() < end; n++)
+            to_and_fro(fd[0], true);
+        close(fd[0]);
+        waitpid(other, NULL, 0);
+        best = n / 0.4 > best ? n / 0.4 : best;
+        calls += n;
+    }
+    double us = cpu_us(RUSAGE_SELF) + cpu_us(RUSAGE_CHILDREN) - before;
+
+    printf("%-32s best %9.1f, mean %9.1f kops/s; a call: %.2f us CPU\n", "bare socket, block",
+           best / 1e3, calls / 0.4 / WINDOWS / 1e3, us / calls);
+}
+
 int main(int argc, char **argv)
 {
     struct wr_err err;
@@ -177,6 +254,8 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     tell_limits("before");
+    if (o.transport != &rpc_shm)
+        tell_bare_socket();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         double best = 0, sum = 0, cost[2] = {0, 0};
         uint64_t bad = 0;
