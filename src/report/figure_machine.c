@@ -68,9 +68,10 @@ static void put_between(const struct report_machine *m, const struct report_bund
     double cy = centre[1] + ((y0 + y1) / 2 - centre[1]) * bend;
 
     wr_str_addf(out,
-                "<path class=\"line\" fill=\"none\" stroke-opacity=\"%.3f\" d=\"M%.1f %.1fQ%.1f "
+                "<path class=\"line\" fill=\"none\" stroke-opacity=\"%.2f\" stroke-width=\"%.2f\" "
+                "d=\"M%.1f %.1fQ%.1f "
                 "%.1f %.1f %.1f\"><title>",
-                fmin(0.04 + 0.96 * load / top, 1), x0, y0, cx, cy, x1, y1);
+                fmin(0.04 + 0.96 * load / top, 1), 0.3 + 1.2 * load / top, x0, y0, cx, cy, x1, y1);
     report_escape(out, p->label);
     wr_str_add(out, " to ");
     report_escape(out, q->label);

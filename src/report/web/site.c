@@ -238,7 +238,8 @@ bool web_look(struct web_site *s, struct wr_err *err)
         struct stat st;
 
         if (stat(path, &st))
-            ok = wr_fail_errno(err, "cannot look at %s; give a directory or a run file", path);
+            ok = wr_fail(err, WR_INPUT, "%s: %s; give a directory or a run file", path,
+                         strerror(errno));
         else if (S_ISDIR(st.st_mode))
             look_in(s, path, name, 0);
         else if (s->c.allow_run && ends_with(path, ".yaml"))
