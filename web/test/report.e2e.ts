@@ -115,6 +115,16 @@ test("a report of one run has all its sections, and its numbers are weir query's
         near(await cellOf(page, "links-table", [cls ?? ""], "links"), Number(n), `links of ${cls}`);
         near(await cellOf(page, "links-table", [cls ?? ""], "max"), Number(busy), `busiest ${cls} link`);
     }
+    assert.equal(await page.locator("#machine-ring input[type=range]").count(), 1);
+    const machine = (await save(page, page.locator("#machine-ring .save-csv"))).text
+        .split("\r\n")
+        .map((l) => l.split(","));
+    const [busy] = query(
+        run,
+        "SELECT value / dt_ns FROM slice WHERE entity = 'links:0>10' AND metric = 'busy_time' AND t_ns = 40000",
+    );
+    const link = machine.find(([a, b, , slice]) => a === "0" && b === "10" && slice === "8");
+    near(Number(link?.[4]), Number(busy?.[0]), "load of the link from group 0 to group 10 in slice 8");
     await shot(page, "report-uniform");
     quiet();
     await page.context().close();

@@ -218,7 +218,7 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
     const when = !sliced
         ? ""
         : view.slice < 0
-          ? ", mean of the run"
+          ? ", mean of all slices"
           : `, slice ${view.slice + 1} of ${fig.slices?.n}`;
     const rings = fig.links.some((l) => l.a === l.b) ? "; rings: links within a group" : "";
     const what = (view.show === "sat" ? "time saturated" : "time busy") + when + rings;
@@ -271,6 +271,6 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
 // The time a slice covers, for the slider.
 export function sliceName(fig: MachineFigure, i: number): string {
     const {n = 1, dt_ns = 0} = fig.slices ?? {};
-    if (i < 0) return "whole run";
+    if (i < 0) return "mean of all slices";
     return `slice ${i + 1} of ${n}: ${quantity(i * dt_ns, "ns")} to ${quantity((i + 1) * dt_ns, "ns")}`;
 }

@@ -306,7 +306,7 @@ export class FigureView {
             };
             tell();
             slider.addEventListener("input", () => {
-                this.view.slice = Number(slider.value) - 1; // the leftmost place is the whole run
+                this.view.slice = Number(slider.value) - 1; // the leftmost place is all of them
                 tell();
                 this.change();
             });
