@@ -141,19 +141,26 @@ static bool make_interference(const struct report_inputs *in, size_t which,
     struct inter_analysis a;
     struct inter_set set;
     struct wr_err refused;
+    double jobs = 0;
     size_t n = 0;
 
     (void)which;
     for (size_t i = 0; !in->study && i < in->v.n; i++) {
-        bool io = false;
+        struct run_reader *r = in->v.v[i].run;
+        bool io = false, found = false;
+        double own = 0;
 
-        if (in->v.v[i].run && !has_io(in->v.v[i].run, &io, err))
+        if (r && (!has_io(r, &io, err) ||
+                  !run_number(r, "SELECT count(*) FROM app_stat", &own, &found, err)))
             return false;
-        if (io)
+        if (io) {
             paths[n++] = in->v.v[i].path;
+            jobs += own;
+        }
     }
-    /* Runs that cannot be laid side by side have no such section. */
-    if (!n || !inter_load(&set, paths, n, &how, &refused))
+    /* One job alone shares nothing, and its slices may be many. Runs that cannot be laid side by
+     * side have no such section. */
+    if (jobs < 2 || !inter_load(&set, paths, n, &how, &refused))
         return true;
     if (set.njobs > 1) {
         inter_analyse(&a, &set, NULL, INTER_ALL_PROCESSES);
