@@ -20,6 +20,7 @@ static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net
         .from = port,
         .bytes = bytes,
         .route = {.dst_router = to->router, .dst_port = to->port, .mid = ROUTE_NONE},
+        .out = WR_NIL,
         .t_birth = at,
         .t_tail = at,
         .part = 1u << 19, /* so that the whole way is rounded to the nearest */
@@ -76,8 +77,9 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
 
     nic->t_last = at;
     nic->last_b = k->bytes;
+    /* What routings cannot always foresee they do not at the first router. */
     link_transmit(n, port, at > n->sim->now ? n->ahead_belt : n->cls[port->cls].belt, h, k, at,
-                  n->mode);
+                  n->mode & ~(uint32_t)NET_MODE_FORESEES);
     if (!m->unsent && !n->client.sent)
         finish_first(n, nic);
 }
