@@ -209,7 +209,7 @@ const struct cli_verb cli_stack_run = {
     .examples =
         "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
         "weir stack run --by state --messages -- ior -a MPIIO -b 8m -t 8m -F\n"
-        "weir stack run --fs lustre --servers 4 --tasks 8 -- checkpoint.ncptl --bytes 1E9\n",
+        "weir stack run --fs lustre --servers 4 --tasks 8 -- write.ncptl --bytes 1E9\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),
     .main = run_main,
