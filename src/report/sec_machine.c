@@ -103,7 +103,8 @@ static bool read_slices(struct reading *in, struct run_reader *r, struct wr_err 
     for (size_t i = 0; i < m->n * m->n; i++)
         pairs += m->pair[i].links > 0;
     double most = fmin(MACHINE_SLICES, floor(MACHINE_NUMBERS / fmax(pairs, 1)));
-    double all = found && dt > 0 ? ceil(in->end_ns / dt) : 0;
+    /* Of the last slice, which the run's end cut short, nothing is written. */
+    double all = found && dt > 0 ? floor(in->end_ns / dt + 1e-6) : 0;
     if (all < 2 || most < 2)
         return true;
     m->dt_ns = dt * ceil(all / most);
