@@ -168,8 +168,8 @@ static void drop(struct stack_engine *e, struct entry *all, struct entry *own,
         uint32_t h = *at;
         struct lock *x = lock_at(e, h);
 
-        if (!x->granted || x == under ||
-            (under && (x->from < under->from || x->to > under->to || x->writes > under->writes))) {
+        if (!x->granted || (under && (x == under || x->from < under->from || x->to > under->to ||
+                                      x->writes > under->writes))) {
             at = &x->mine;
             continue;
         }
