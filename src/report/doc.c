@@ -45,8 +45,8 @@ static bool add_run(struct report_inputs *in, const char *path, struct wr_err *e
         i.title = i.name;
     } else if (!run_open(&i.run, path, err)) {
         return false;
-    } else if (!report_each(i.run, "SELECT value FROM summary WHERE key = 'title'", NULL,
-                            read_title, &o, err) ||
+    } else if (!run_each(i.run, "SELECT value FROM summary WHERE key = 'title'", NULL, read_title,
+                         &o, err) ||
                !run_number(i.run, "SELECT 1 FROM sweep LIMIT 1", &n, &found, err)) {
         run_close(i.run);
         return wr_wrap(err, "%s", path);
@@ -243,21 +243,6 @@ void report_drop_sheet(struct report_section *s)
     report_table_fini(&s->sheet.v[--s->sheet.n].table);
 }
 
-bool report_each(struct run_reader *r, const char *sql, const char *arg, report_each_row *fn,
-                 void *ctx, struct wr_err *err)
-{
-    struct run_rows *q;
-    bool more, ok;
-
-    if (!run_query(&q, r, sql, &arg, arg ? 1 : 0, err))
-        return false;
-    while ((ok = run_rows_next(q, &more, err)) && more)
-        if (!fn(ctx, q))
-            break;
-    run_rows_close(q);
-    return ok;
-}
-
 struct query_sheet {
     struct report_section *s;
     const char *what, *title;
@@ -291,7 +276,7 @@ bool report_add_query(struct report_section *s, const char *what, const char *ti
 {
     struct query_sheet k = {.s = s, .what = what, .title = title};
 
-    return report_each(r, sql, arg, query_row, &k, err);
+    return run_each(r, sql, arg, query_row, &k, err);
 }
 
 struct report_unit report_unit(double ns)

@@ -130,11 +130,6 @@ struct report_curve *report_curve(struct report_section *s, struct report_curves
 const struct report_series *report_series(struct report_section *s, struct report_curves *c,
                                           struct report_series shape);
 
-/* Every row of a query; `?1` is `arg` (NULL: none). The function returns false to stop. */
-typedef bool report_each_row(void *ctx, const struct run_rows *q);
-bool report_each(struct run_reader *r, const char *sql, const char *arg, report_each_row *fn,
-                 void *ctx, struct wr_err *err);
-
 /* The name of a file without its folders and its ending. */
 char *report_short_name(struct wr_arena *a, const char *path);
 

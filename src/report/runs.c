@@ -19,23 +19,6 @@ const char *const report_measure_names[] = {
 /* What `cls` a job's own messages have; those inside a node cross no network. */
 #define OWN_MESSAGES "class IN ('message_point', 'message_collective')"
 
-typedef bool each_row(void *ctx, const struct run_rows *q);
-
-static bool each(struct run_reader *r, const char *sql, const char *arg, each_row *fn, void *ctx,
-                 struct wr_err *err)
-{
-    struct run_rows *q;
-    bool more, ok;
-
-    if (!run_query(&q, r, sql, &arg, arg ? 1 : 0, err))
-        return false;
-    while ((ok = run_rows_next(q, &more, err)) && more)
-        if (!fn(ctx, q))
-            break;
-    run_rows_close(q);
-    return ok;
-}
-
 /* ---- one run file ---- */
 
 struct reading {
@@ -124,20 +107,22 @@ static bool read_latency(struct run_reader *r, struct report_job *j, struct wr_e
     char app[24];
 
     snprintf(app, sizeof app, "%lld", (long long)j->app);
-    if (!each(r,
-              /* Of the view `latency`, the percentiles would be worked out as well. */
-              "SELECT sum(n), sum(sum_ps) / 1000.0 FROM fact_hist WHERE app = CAST(?1 AS INTEGER) "
-              "AND " OWN_MESSAGES,
-              app, read_mean, &c, err))
+    if (!run_each(
+            r,
+            /* Of the view `latency`, the percentiles would be worked out as well. */
+            "SELECT sum(n), sum(sum_ps) / 1000.0 FROM fact_hist WHERE app = CAST(?1 AS INTEGER) "
+            "AND " OWN_MESSAGES,
+            app, read_mean, &c, err))
         return false;
     if (!(c.n > 0))
         return true;
     j->ns[REPORT_MESSAGE] = c.sum_ns / c.n;
     c.at_n = 0.99 * (c.n - 1);
-    if (!each(r,
-              "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE app = CAST(?1 AS INTEGER) "
-              "AND " OWN_MESSAGES " GROUP BY low_ns, high_ns ORDER BY low_ns",
-              app, read_cell, &c, err))
+    if (!run_each(
+            r,
+            "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE app = CAST(?1 AS INTEGER) "
+            "AND " OWN_MESSAGES " GROUP BY low_ns, high_ns ORDER BY low_ns",
+            app, read_cell, &c, err))
         return false;
     j->message_p99_ns = c.p99_ns;
     return true;
@@ -148,19 +133,20 @@ static bool read_member(struct report_runs *runs, struct run_reader *r, struct r
 {
     struct reading in = {.runs = runs, .m = m};
     bool ok =
-        each(r,
-             "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
-             "ORDER BY key",
-             NULL, read_choice, &in, err) &&
-        each(r,
-             "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_place'), "
-             "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_runs') FROM meta WHERE "
-             "key = 'study'",
-             NULL, read_place, &in, err) &&
-        each(r,
-             "SELECT app, name, ranks, elapsed_ns, elapsed_mean_ns, compute_mean_ns, "
-             "comm_mean_ns, io_mean_ns, idle_mean_ns FROM app_stat ORDER BY app",
-             NULL, read_job, &in, err);
+        run_each(r,
+                 "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
+                 "ORDER BY key",
+                 NULL, read_choice, &in, err) &&
+        run_each(
+            r,
+            "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_place'), "
+            "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_runs') FROM meta WHERE "
+            "key = 'study'",
+            NULL, read_place, &in, err) &&
+        run_each(r,
+                 "SELECT app, name, ranks, elapsed_ns, elapsed_mean_ns, compute_mean_ns, "
+                 "comm_mean_ns, io_mean_ns, idle_mean_ns FROM app_stat ORDER BY app",
+                 NULL, read_job, &in, err);
 
     for (size_t i = 0; ok && i < in.jobs.n; i++)
         ok = read_latency(r, &in.jobs.v[i], err);
@@ -440,7 +426,7 @@ bool report_rank_times(const struct report_member *m, const struct report_job *j
              report_measure_names[what]);
     if (!report_member_open(&r, m, err))
         return false;
-    bool ok = each(r, sql, app, read_rank, &c, err);
+    bool ok = run_each(r, sql, app, read_rank, &c, err);
 
     report_member_close(m, r);
     return ok;

@@ -91,18 +91,18 @@ bool boxes_read(struct report_box ret[BOXES_OF], struct run_reader *r, int64_t a
     char arg[24];
 
     snprintf(arg, sizeof arg, "%lld", (long long)app);
-    bool ok = report_each(r, "SELECT comm_ns, io_ns FROM rank_stat WHERE app = CAST(?1 AS INTEGER)",
-                          arg, take_rank, &ranks, err) &&
-              report_each(r,
-                          /* The view `latency` would work out percentiles as well. */
-                          "SELECT sum(n), sum(sum_ps) / 1000.0, min(min_ps) / 1000.0, max(max_ps) "
-                          "/ 1000.0 FROM fact_hist WHERE n > 0 AND " OWN,
-                          arg, take_ends, &c, err);
+    bool ok = run_each(r, "SELECT comm_ns, io_ns FROM rank_stat WHERE app = CAST(?1 AS INTEGER)",
+                       arg, take_rank, &ranks, err) &&
+              run_each(r,
+                       /* The view `latency` would work out percentiles as well. */
+                       "SELECT sum(n), sum(sum_ps) / 1000.0, min(min_ps) / 1000.0, max(max_ps) "
+                       "/ 1000.0 FROM fact_hist WHERE n > 0 AND " OWN,
+                       arg, take_ends, &c, err);
     if (ok && c.b.n > 0)
-        ok = report_each(r,
-                         "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE " OWN
-                         " GROUP BY low_ns, high_ns ORDER BY low_ns",
-                         arg, take_cell, &c, err);
+        ok = run_each(r,
+                      "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE " OWN
+                      " GROUP BY low_ns, high_ns ORDER BY low_ns",
+                      arg, take_cell, &c, err);
     if (ok) {
         ret[BOXES_MESSAGE] = c.b.n > 0 ? c.b : (struct report_box){.min = NAN};
         ret[BOXES_COMM] = box_of(ranks.v[0].v, ranks.v[0].n);
@@ -138,11 +138,11 @@ bool boxes_causes(struct boxes_causes *ret, struct run_reader *r, int64_t app,
     if (run_info(r)->format_minor < 2) /* older files do not know causes */
         return true;
     snprintf(arg, sizeof arg, "%lld", (long long)app);
-    return report_each(r,
-                       "SELECT cause, sum(time_ns) / (SELECT ranks FROM app_stat a WHERE a.app = "
-                       "CAST(?1 AS INTEGER)) FROM cause_stat WHERE app = CAST(?1 AS INTEGER) GROUP "
-                       "BY cause ORDER BY cause",
-                       arg, take_cause, &in, err);
+    return run_each(r,
+                    "SELECT cause, sum(time_ns) / (SELECT ranks FROM app_stat a WHERE a.app = "
+                    "CAST(?1 AS INTEGER)) FROM cause_stat WHERE app = CAST(?1 AS INTEGER) GROUP "
+                    "BY cause ORDER BY cause",
+                    arg, take_cause, &in, err);
 }
 
 /* ---- drawing ---- */

@@ -97,7 +97,7 @@ static bool make_jobs(const struct report_inputs *in, size_t which, struct repor
     struct run_reader *r = in->v.v[which].run;
     struct jobs jobs = {.arena = s->arena};
     bool ok =
-        report_each(r, "SELECT app, name FROM app_stat ORDER BY app", NULL, take_job, &jobs, err) &&
+        run_each(r, "SELECT app, name FROM app_stat ORDER BY app", NULL, take_job, &jobs, err) &&
         draw_causes(s, r, &jobs, err) && draw_boxes(s, r, &jobs, err);
 
     if (ok && jobs.v.n)

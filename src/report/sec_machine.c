@@ -111,13 +111,12 @@ static bool read_slices(struct reading *in, struct run_reader *r, struct wr_err 
     m->nslices = (size_t)ceil(all * dt / m->dt_ns);
     for (int k = 0; k < 2; k++)
         m->slice[k] = wr_arena_alloc(in->arena, m->n * m->n * m->nslices * sizeof(double));
-    return report_each(
-        r,
-        "SELECT CAST(substr(e.text, 7) AS INTEGER), CAST(substr(e.text, instr(e.text,"
-        " '>') + 1) AS INTEGER), m.text = 'saturated_time', f.t_ps / 1000.0, f.value"
-        " FROM fact_slice f JOIN fact_series s ON s.id = f.series JOIN dict e ON e.id"
-        " = s.entity JOIN dict m ON m.id = s.metric WHERE e.text GLOB 'links:*'",
-        NULL, take_slice, in, err);
+    return run_each(r,
+                    "SELECT CAST(substr(e.text, 7) AS INTEGER), CAST(substr(e.text, instr(e.text,"
+                    " '>') + 1) AS INTEGER), m.text = 'saturated_time', f.t_ps / 1000.0, f.value"
+                    " FROM fact_slice f JOIN fact_series s ON s.id = f.series JOIN dict e ON e.id"
+                    " = s.entity JOIN dict m ON m.id = s.metric WHERE e.text GLOB 'links:*'",
+                    NULL, take_slice, in, err);
 }
 
 static void place_spots(struct machine *m, struct wr_arena *arena)
@@ -167,11 +166,11 @@ bool machine_read(struct machine *ret, struct run_reader *r, struct report_secti
         " dst_kind = 'router' GROUP BY 1, 2",
         in.per_group, in.per_group);
     bool ok =
-        report_each(r, links, NULL, take_links, &in, err) &&
-        report_each(r, "SELECT src, dst FROM link_stat WHERE src_kind = 'node'", NULL, take_node,
-                    &in, err) &&
-        report_each(r, "SELECT node, app_name FROM rank_stat WHERE node IS NOT NULL ORDER BY app",
-                    NULL, take_rank, &in, err) &&
+        run_each(r, links, NULL, take_links, &in, err) &&
+        run_each(r, "SELECT src, dst FROM link_stat WHERE src_kind = 'node'", NULL, take_node, &in,
+                 err) &&
+        run_each(r, "SELECT node, app_name FROM rank_stat WHERE node IS NOT NULL ORDER BY app",
+                 NULL, take_rank, &in, err) &&
         read_slices(&in, r, err);
     wr_vec_fini(&in.group);
     if (!ok)

@@ -30,7 +30,7 @@ static bool make_servers(const struct report_inputs *in, size_t which, struct re
 
     if (run_info(r)->format_minor < 3) /* older files know no storage */
         return true;
-    bool ok = report_each(
+    bool ok = run_each(
         r,
         "SELECT role || ', ' || device, server, 100 * busy_ns / (SELECT value FROM summary WHERE "
         "key"

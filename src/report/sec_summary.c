@@ -17,8 +17,8 @@ static bool make_summary(const struct report_inputs *in, size_t which, struct re
     report_table_add(t, "what");
     report_table_add(t, "value");
     report_table_add(t, "unit");
-    if (!report_each(in->v.v[which].run, "SELECT key, value, unit FROM summary", NULL, add_line, t,
-                     err))
+    if (!run_each(in->v.v[which].run, "SELECT key, value, unit FROM summary", NULL, add_line, t,
+                  err))
         return false;
     s->says = "The headline numbers, as weir show prints them.";
     if (t->cell.n == t->ncols)

@@ -175,7 +175,7 @@ static bool read_slices(struct time_read *in, double slices, struct wr_err *err)
     } else {
         wr_str_add(&sql, "SELECT series, t_ps, value FROM fact_slice");
     }
-    bool ok = report_each(in->r, sql.s, NULL, take_slice, in, err);
+    bool ok = run_each(in->r, sql.s, NULL, take_slice, in, err);
 
     wr_str_fini(&sql);
     return ok;
@@ -287,7 +287,7 @@ static bool make_time(const struct report_inputs *in, size_t which, struct repor
 {
     struct time_read t = {.s = s, .r = in->v.v[which].run};
     double slices = 0;
-    bool ok = report_each(t.r, list_sql, NULL, list_metric, &t, err);
+    bool ok = run_each(t.r, list_sql, NULL, list_metric, &t, err);
 
     if (ok && t.nmetrics) {
         ok = make_axis(&t, &slices, err) && list_series(&t, err);

@@ -136,27 +136,25 @@ bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err)
 
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
     bool ok =
-        report_each(r, "SELECT app, name, start_ns, elapsed_ns FROM app_stat ORDER BY app", NULL,
-                    put_app, &t, err) &&
-        report_each(r,
-                    "SELECT k.app, k.rank, a.start_ns, k.compute_ns, k.comm_ns, k.io_ns, k.idle_ns "
-                    "FROM rank_stat k JOIN app_stat a ON a.app = k.app ORDER BY k.app, k.rank",
-                    NULL, put_rank, &t, err) &&
-        report_each(r,
-                    "SELECT m.app, m.rank, m.t_ns + coalesce(a.start_ns, 0) FROM mark m JOIN "
-                    "app_stat a ON a.app = m.app",
-                    NULL, put_mark, &t, err) &&
-        report_each(r,
-                    "SELECT DISTINCT e.text, " JOB
-                    ", e.id FROM fact_series s JOIN dict e ON e.id = "
-                    "s.entity",
-                    NULL, put_entity, &t, err) &&
-        report_each(
-            r,
-            "SELECT " JOB ", e.id, m.text, f.t_ps, f.value FROM fact_slice f JOIN "
-            "fact_series s ON s.id = f.series JOIN dict e ON e.id = s.entity JOIN dict m ON "
-            "m.id = s.metric",
-            NULL, put_slice, &t, err);
+        run_each(r, "SELECT app, name, start_ns, elapsed_ns FROM app_stat ORDER BY app", NULL,
+                 put_app, &t, err) &&
+        run_each(r,
+                 "SELECT k.app, k.rank, a.start_ns, k.compute_ns, k.comm_ns, k.io_ns, k.idle_ns "
+                 "FROM rank_stat k JOIN app_stat a ON a.app = k.app ORDER BY k.app, k.rank",
+                 NULL, put_rank, &t, err) &&
+        run_each(r,
+                 "SELECT m.app, m.rank, m.t_ns + coalesce(a.start_ns, 0) FROM mark m JOIN "
+                 "app_stat a ON a.app = m.app",
+                 NULL, put_mark, &t, err) &&
+        run_each(r,
+                 "SELECT DISTINCT e.text, " JOB ", e.id FROM fact_series s JOIN dict e ON e.id = "
+                 "s.entity",
+                 NULL, put_entity, &t, err) &&
+        run_each(r,
+                 "SELECT " JOB ", e.id, m.text, f.t_ps, f.value FROM fact_slice f JOIN "
+                 "fact_series s ON s.id = f.series JOIN dict e ON e.id = s.entity JOIN dict m ON "
+                 "m.id = s.metric",
+                 NULL, put_slice, &t, err);
     fputs("\n]}\n", out);
     wr_str_fini(&t.line);
     return ok;

@@ -527,6 +527,21 @@ const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len)
     return text ? text : "";
 }
 
+bool run_each(struct run_reader *r, const char *sql, const char *arg, run_each_row *fn, void *ctx,
+              struct wr_err *err)
+{
+    struct run_rows *q;
+    bool more, ok;
+
+    if (!run_query(&q, r, sql, &arg, arg ? 1 : 0, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more)
+        if (!fn(ctx, q))
+            break;
+    run_rows_close(q);
+    return ok;
+}
+
 bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_found,
                 struct wr_err *err)
 {

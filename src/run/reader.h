@@ -72,6 +72,11 @@ double run_rows_real(const struct run_rows *q, int col);
 /* Valid until the next row; may hold any bytes, and is terminated besides. */
 const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len);
 
+/* Every row of a query; `?1` is `arg` (NULL: none). The function returns false to stop. */
+typedef bool run_each_row(void *ctx, const struct run_rows *q);
+bool run_each(struct run_reader *r, const char *sql, const char *arg, run_each_row *fn, void *ctx,
+              struct wr_err *err);
+
 /* The first column of the first row as a number: `found` false when there is
  * no row or it is NULL. */
 bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_found,

@@ -169,9 +169,9 @@ static bool make_roofline(const struct report_inputs *in, size_t which, struct r
                           struct wr_err *err)
 {
     struct found f = {.arena = s->arena, .v = wr_zalloc(MOST_METRICS, sizeof *f.v)};
-    bool ok = report_each(in->v.v[which].run,
-                          "SELECT key, value, unit FROM summary WHERE key GLOB 'roofline.*'", NULL,
-                          take_key, &f, err);
+    bool ok = run_each(in->v.v[which].run,
+                       "SELECT key, value, unit FROM summary WHERE key GLOB 'roofline.*'", NULL,
+                       take_key, &f, err);
 
     for (size_t i = 0; ok && i < f.n; i++) {
         const struct stat_roof *r = &f.v[i].roof;

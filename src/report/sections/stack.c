@@ -77,7 +77,7 @@ static bool draw_bars(struct report_section *s, struct run_reader *r, const stru
     struct bars *b = wr_zalloc(1, sizeof *b);
 
     b->s = s;
-    bool ok = report_each(r, p->sql, NULL, take_bar, b, err);
+    bool ok = run_each(r, p->sql, NULL, take_bar, b, err);
     if (ok && b->n) {
         struct report_bar *kept = wr_arena_alloc(s->arena, b->n * sizeof *kept);
         struct report_figure *f = report_add_figure(s, p->id, REPORT_BARS);
@@ -153,7 +153,7 @@ static bool draw_operation(struct report_section *s, struct run_reader *r, const
     struct walk w = {.s = s};
     /* Lanes begin with the clients'. A server that sends to a node that is no client sends to one
      * of its own. */
-    bool ok = report_each(
+    bool ok = run_each(
         r,
         "SELECT t_ns, kind, side, node, peer, what, work_ns + wait_ns, side = 'server' AND peer "
         "NOT "
@@ -212,15 +212,14 @@ static bool make_stack(const struct report_inputs *in, size_t which, struct repo
 
     if (strcmp(run_info(r)->kind, "stack") != 0 || run_info(r)->format_minor < SINCE)
         return true;
-    bool ok = report_each(r, "SELECT value FROM summary WHERE key = 'bottleneck'", NULL, take_text,
-                          &worst, err);
+    bool ok = run_each(r, "SELECT value FROM summary WHERE key = 'bottleneck'", NULL, take_text,
+                       &worst, err);
     for (size_t i = 0; ok && i < sizeof pictures / sizeof *pictures; i++)
         ok = draw_bars(s, r, &pictures[i], err);
-    ok =
-        ok && report_each(r,
-                          "SELECT operation, min(t_ns) FROM stack_step GROUP BY operation ORDER BY "
-                          "operation IN ('write', 'read') DESC, min(t_ns)",
-                          NULL, take_operation, &o, err);
+    ok = ok && run_each(r,
+                        "SELECT operation, min(t_ns) FROM stack_step GROUP BY operation ORDER BY "
+                        "operation IN ('write', 'read') DESC, min(t_ns)",
+                        NULL, take_operation, &o, err);
     for (size_t i = 0; ok && i < o.n; i++)
         ok = draw_operation(s, r, o.v[i], err);
     ok = ok &&

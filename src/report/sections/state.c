@@ -261,10 +261,10 @@ static bool make_state(const struct report_inputs *in, size_t which, struct repo
 {
     struct run_reader *r = in->v.v[which].run;
     struct listed l = {.s = s};
-    bool ok = report_each(r,
-                          "SELECT entity, metric FROM series WHERE metric IN ('write_latency', "
-                          "'read_latency') ORDER BY entity, metric DESC",
-                          NULL, take_series, &l, err);
+    bool ok = run_each(r,
+                       "SELECT entity, metric FROM series WHERE metric IN ('write_latency', "
+                       "'read_latency') ORDER BY entity, metric DESC",
+                       NULL, take_series, &l, err);
 
     s->says = "The state of storage paths: how their latencies are distributed, when they changed, "
               "and what is to be expected.";
