@@ -19,6 +19,16 @@ void web_refuse(struct web_answer *ret, unsigned status, const char *words)
     wr_str_add(&ret->body, "}\n");
 }
 
+bool web_look_for(struct web_site *s, struct web_answer *ret)
+{
+    struct wr_err err;
+
+    if (web_look(s, &err))
+        return true;
+    web_refuse(ret, 500, err.text);
+    return false;
+}
+
 /* ---- who may ask ---- */
 
 /* Takes as long for a wrong token as for the right one. */
@@ -72,13 +82,10 @@ static bool is_own_origin(const struct web_request *q)
 static void answer_runs(struct web_site *s, const struct web_request *q, struct web_answer *ret)
 {
     struct wr_str *out = &ret->body;
-    struct wr_err err;
 
     (void)q;
-    if (!web_look(s, &err)) {
-        web_refuse(ret, 500, err.text);
+    if (!web_look_for(s, ret))
         return;
-    }
     wr_str_add(out, "{\"weir_runs\":1");
     report_json_key(out, "allow_run");
     wr_str_add(out, s->c.allow_run ? "true" : "false");
@@ -152,13 +159,10 @@ static double last_ns(const char *path)
 static void answer_progress(struct web_site *s, const struct web_request *q, struct web_answer *ret)
 {
     struct wr_str *out = &ret->body;
-    struct wr_err err;
 
     (void)q;
-    if (!web_look(s, &err)) {
-        web_refuse(ret, 500, err.text);
+    if (!web_look_for(s, ret))
         return;
-    }
     wr_str_add(out, "{\"runs\":[");
     for (size_t i = 0; i < s->run.n; i++) {
         if (s->run.v[i].status != RUN_RUNNING)

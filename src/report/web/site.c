@@ -85,19 +85,18 @@ static void describe(struct web_run *w)
         report_json_member(&out, "started", i->started);
         report_json_member(&out, "seed", seed);
         report_json_member(&out, "command", i->command);
-        report_each(r, "SELECT value FROM summary WHERE key = 'title'", NULL, put_title, &out,
-                    &err);
-        report_each(r,
-                    "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = "
-                    "'study_runs') FROM meta WHERE key = 'study'",
-                    NULL, take_study, w, &err);
+        run_each(r, "SELECT value FROM summary WHERE key = 'title'", NULL, put_title, &out, &err);
+        run_each(r,
+                 "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = "
+                 "'study_runs') FROM meta WHERE key = 'study'",
+                 NULL, take_study, w, &err);
         report_json_member(&out, "study", w->study ? w->study : "");
         report_json_key(&out, "choices");
         wr_str_add(&out, "{");
-        report_each(r,
-                    "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
-                    "ORDER BY key",
-                    NULL, put_choice, &out, &err);
+        run_each(r,
+                 "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
+                 "ORDER BY key",
+                 NULL, put_choice, &out, &err);
         wr_str_add(&out, "}");
         run_close(r);
     } else {

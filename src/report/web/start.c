@@ -24,10 +24,8 @@ void web_list_studies(struct web_site *s, struct web_answer *ret)
     struct wr_str *out = &ret->body;
     struct wr_err err;
 
-    if (!web_look(s, &err)) {
-        web_refuse(ret, 500, err.text);
+    if (!web_look_for(s, ret))
         return;
-    }
     wr_str_add(out, "{\"studies\":[");
     for (size_t i = 0; i < s->study.n; i++) {
         const char *slash = strrchr(s->study.v[i].path, '/');

@@ -6,6 +6,8 @@
 
 /* site.c: looks again at what is there; the caller holds the lock. */
 bool web_look(struct web_site *s, struct wr_err *err);
+/* The same for an answer, which says why not. */
+bool web_look_for(struct web_site *s, struct web_answer *ret);
 const struct web_run *web_find_run(const struct web_site *s, const char *id);
 const struct web_dir *web_find_dir(const struct web_site *s, const char *id);
 
