@@ -16,26 +16,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/run.h"
 
 enum { LONGEST = 16 << 20, LOOK_MS = 50 };
 
 /* ---- start ---- */
-
-/* As one word of a shell. */
-static void quote(struct wr_str *out, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:,@%+=";
-
-    if (*word && strspn(word, plain) == strlen(word)) {
-        wr_str_add(out, word);
-        return;
-    }
-    wr_str_add(out, "'");
-    for (; *word; word++)
-        wr_str_addn(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    wr_str_add(out, "'");
-}
 
 /* What the launcher runs joins its words and gives them to a shell once more. */
 static bool goes_through_a_shell(const char *launch)
@@ -58,13 +43,13 @@ static char *fill_in(const char *launch, const char *program, const char *host, 
     struct wr_str out = {0}, path = {0}, cmd = {0}, where = {0};
     char number[16];
 
-    quote(&path, program);
+    run_command_word(&path, program);
     if (goes_through_a_shell(launch))
-        quote(&cmd, wr_str_get(&path));
+        run_command_word(&cmd, wr_str_get(&path));
     else
         wr_str_add(&cmd, wr_str_get(&path));
     wr_str_add(&cmd, " internal rpc-worker");
-    quote(&where, host);
+    run_command_word(&where, host);
     snprintf(number, sizeof number, "%u", rank);
     const struct {
         const char *word, *value;
