@@ -350,26 +350,34 @@ static bool leave(struct stack_engine *e, struct act *a, uint16_t state, int64_t
     return true;
 }
 
+/* A machine that another one forks, where it wants to: as that one sees things now. NULL: not. */
+static struct act *fork_one(struct stack_engine *e, struct act *a, const struct stack_fork *f,
+                            uint64_t t)
+{
+    if (!act_eval(e, a, f->when, t))
+        return NULL;
+    struct act *c = act_at(e, stack_begin(e, a->node, f->machine, t));
+
+    memcpy(c->var, a->var, sizeof c->var);
+    c->file = a->file;
+    c->seq = e->node[a->node].seq++;
+    return c;
+}
+
 /* They begin when this node is free, and nobody waits for them. */
 static void spawn(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t)
 {
     for (uint32_t i = 0; i < s->nfork; i++) {
-        const struct stack_fork *f = &e->fs->fork.v[s->fork + i];
+        struct act *c = fork_one(e, a, &e->fs->fork.v[s->fork + i], t);
 
-        if (!act_eval(e, a, f->when, t))
+        if (!c)
             continue;
-        uint32_t h = stack_begin(e, a->node, f->machine, t);
-        struct act *c = act_at(e, h);
-
-        memcpy(c->var, a->var, sizeof c->var);
         c->var[STACK_VAR_STATUS] = 0;
-        c->file = a->file;
         c->by = a->op;
         c->background = 1;
-        c->seq = e->node[a->node].seq++;
         steps(e, c, s->pass, s->npass, t);
         stack_tell_begin(e, c);
-        stack_post(e, t, h, 0, PHASE_BEGIN, 0, WR_NIL);
+        stack_post(e, t, act_handle(e, c), 0, PHASE_BEGIN, 0, WR_NIL);
     }
 }
 
@@ -381,26 +389,20 @@ static void children(struct stack_engine *e, struct act *a, const struct stack_s
     a->left = 0;
     a->var[STACK_VAR_STATUS] = 0;
     for (uint32_t i = 0; i < s->nfork; i++) {
-        const struct stack_fork *f = &e->fs->fork.v[s->fork + i];
+        struct act *c = fork_one(e, a, &e->fs->fork.v[s->fork + i], t);
 
-        if (!act_eval(e, a, f->when, t))
+        if (!c)
             continue;
-        uint32_t h = stack_begin(e, a->node, f->machine, t);
-        struct act *c = act_at(e, h);
-
-        memcpy(c->var, a->var, sizeof c->var);
         c->parent = me;
-        c->file = a->file;
         c->message = a->message;
         c->prepared = a->prepared;
         c->creating = a->creating;
-        c->seq = e->node[a->node].seq++;
         stack_tell_begin(e, c);
         a->left++;
         if (*first == WR_NIL)
-            *first = h;
+            *first = act_handle(e, c);
         else
-            stack_post(e, t, h, 0, PHASE_BEGIN, 0, WR_NIL);
+            stack_post(e, t, act_handle(e, c), 0, PHASE_BEGIN, 0, WR_NIL);
     }
 }
 
