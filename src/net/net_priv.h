@@ -268,13 +268,12 @@ void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t);
 void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t at);
 void net_on_port(void *ctx, const struct sim_event *e);
 void net_warm_port(const void *ctx, const struct sim_event *e);
-void net_on_credit(void *ctx, const struct sim_event *e);
 
 /* router.c */
 void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **ret_wake);
 void net_warm(const void *ctx, const struct sim_event *e);
 void net_on_switch(void *ctx, const struct sim_event *e);
-void net_router_serve_waiting(struct net *n, struct net_port *port);
+void net_on_credit(void *ctx, const struct sim_event *e);
 
 /* nic.c */
 void net_nic_pump(struct net *n, uint32_t term, uint64_t at);

@@ -71,13 +71,6 @@ uint32_t net_port_choose(const struct net *n, struct net_port *port)
     return (uint32_t)__builtin_ctz(after ? after : port->queued);
 }
 
-static struct net_port *port_of(struct net *n, const struct sim_event *e)
-{
-    if (sim_dst(e) >= n->nrouters)
-        return &n->port[(uint64_t)n->nrouters * n->nports + (sim_dst(e) - n->nrouters)];
-    return &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
-}
-
 /* Cut-through: the link has fallen idle and something is queued for it. */
 void net_on_port(void *ctx, const struct sim_event *e)
 {
@@ -111,30 +104,6 @@ void net_port_settle(struct net *n, struct net_port *port)
             end = &net_pkt(n, *end)->next;
         *end = h;
     }
-}
-
-static void serve(struct net *n, struct net_port *port)
-{
-    if (!port->stalled)
-        return;
-    uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
-
-    if (index >= routers)
-        net_nic_pump(n, index - routers, n->sim->now);
-    else
-        net_router_serve_waiting(n, port);
-    net_port_call_wake(n, port);
-}
-
-/* A credit that found the ring full. */
-void net_on_credit(void *ctx, const struct sim_event *e)
-{
-    struct net *n = ctx;
-    struct net_port *port = port_of(n, e);
-
-    link_absorb(n, port, n->sim->now, n->mode);
-    *net_held(n, port, e->arg2) -= e->arg;
-    serve(n, port);
 }
 
 /* Fetch the port, its queues and the packet that may be next. */

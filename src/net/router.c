@@ -91,7 +91,8 @@ NET_INLINE void serve_waiting(struct net *n, struct net_port *port, uint32_t mod
     net_port_saturation(n, port, lacks_credit, n->sim->now);
 }
 
-void net_router_serve_waiting(struct net *n, struct net_port *port)
+/* The same in one copy, for where it is seldom. */
+static __attribute__((noinline)) void serve_seldom(struct net *n, struct net_port *port)
 {
     serve_waiting(n, port, n->mode);
 }
@@ -105,7 +106,7 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
     if (news || (n->mode & NET_MODE_INPUT))
-        net_router_serve_waiting(n, port);
+        serve_seldom(n, port);
     else
         net_port_saturation(n, port, true, n->sim->now);
     net_port_call_wake(n, port);
@@ -148,7 +149,7 @@ void net_on_switch(void *ctx, const struct sim_event *e)
 
         n->line[net_vc0(n, port) + e->arg2].out_event = false;
         link_absorb(n, port, n->sim->now, n->mode);
-        net_router_serve_waiting(n, port);
+        serve_seldom(n, port);
         net_port_call_wake(n, port);
         return;
     }
@@ -236,22 +237,43 @@ static inline void warm_wake(const struct net *n, const struct sim_event *e)
             net_pkt(n, n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)].wait.head));
 }
 
+/* There are credits: serve who waits for them, here or in the NIC. */
+NET_INLINE void serve(struct net *n, uint32_t index, uint32_t mode)
+{
+    struct net_port *port = &n->port[index];
+    uint32_t routers = n->nrouters * n->nports;
+
+    if (!port->stalled)
+        return;
+    if (__builtin_expect(index >= routers, 0))
+        net_nic_pump(n, index - routers, n->sim->now);
+    else
+        serve_waiting(n, port, mode);
+    net_port_call_wake(n, port);
+}
+
 /* A credit that somebody waited for has come. */
 NET_INLINE void wake(struct net *n, const struct sim_event *e, uint32_t mode)
 {
     struct net_port *port = &n->port[e->arg];
-    uint32_t routers = n->nrouters * n->nports;
 
     warm_wake(n, e);
     port->wake_event = false;
     link_absorb(n, port, n->sim->now, mode);
-    if (!port->stalled)
-        return;
-    if (__builtin_expect(e->arg >= routers, 0))
-        net_nic_pump(n, e->arg - routers, n->sim->now);
-    else
-        serve_waiting(n, port, mode);
-    net_port_call_wake(n, port);
+    serve(n, e->arg, mode);
+}
+
+/* A credit that found the ring full. */
+void net_on_credit(void *ctx, const struct sim_event *e)
+{
+    struct net *n = ctx;
+    uint32_t lp = sim_dst(e), index = lp < n->nrouters ? lp * n->nports + sim_door(e)
+                                                       : n->nrouters * n->nports + lp - n->nrouters;
+    struct net_port *port = &n->port[index];
+
+    link_absorb(n, port, n->sim->now, n->mode);
+    *net_held(n, port, e->arg2) -= e->arg;
+    serve(n, index, n->mode);
 }
 
 /* One copy of the inner loop per common machine, one for the rest. */
