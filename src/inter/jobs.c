@@ -139,19 +139,26 @@ static double edge_off(const struct inter_set *set, double t_s)
     return fabs(k - round(k));
 }
 
-static bool size_grid(struct inter_set *set, const struct source *src, const double *at, size_t n,
-                      struct wr_err *err)
+static double end_of(const struct source *src, const double *at, size_t n)
 {
-    double end = 0, cells = 0, gap = 0;
+    double end = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < src[i].slices.n; k++) {
             const struct source_slice *v = &src[i].slices.v[k];
 
             end = fmax(end, at[i] + v->t_s + v->dt_s);
         }
+    return end;
+}
+
+static bool size_grid(struct inter_set *set, const struct source *src, const double *at, size_t n,
+                      struct wr_err *err)
+{
+    double end = end_of(src, at, n), cells = 0, gap = 0;
+
+    for (size_t i = 0; i < n; i++)
         gap = fmax(gap, at[i]);
-    }
     double slices = ceil(end / set->slice_s - same_edge);
 
     for (size_t i = 0; i < n; i++)
@@ -365,6 +372,8 @@ static bool lay_out(struct inter_set *set, const struct source *src, size_t n,
     else
         place_by_start(src, n, at);
     ok = ok && choose_slice(set, src, n, how->slice_s, err);
+    if (ok && how->most)
+        set->slice_s *= fmax(1, ceil(end_of(src, at, n) / set->slice_s / (double)how->most));
     if (ok)
         align_origin(set, at, n);
     ok = ok && size_grid(set, src, at, n, err);
@@ -392,7 +401,7 @@ bool inter_load(struct inter_set *ret, const char *const *paths, size_t n,
     bool ok = true;
 
     for (; ok && read < n; read += ok)
-        ok = source_read(&src[read], paths[read], how->op, &set.arena, err);
+        ok = source_read(&src[read], paths[read], how->op, how->most, &set.arena, err);
     ok = ok && lay_out(&set, src, n, how, err);
     for (size_t i = 0; i < read; i++)
         source_fini(&src[i]);

@@ -26,6 +26,7 @@ struct inter_load {
     enum inter_op op;
     enum inter_align align;
     double slice_s; /* of the grid; 0: the longest of the runs' */
+    size_t most;    /* slices of the grid, then longer ones; 0: as many as there are */
 };
 
 struct inter_job {

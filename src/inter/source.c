@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "run/slices.h"
 
 const char *const inter_op_names[] = {"write", "read", "both", NULL};
 const char *const inter_align_names[] = {"clock", "start", NULL};
@@ -171,32 +172,63 @@ static bool series_row(struct source *s, struct run_rows *q, struct wr_arena *ar
     return true;
 }
 
-static bool slice_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
-                      struct wr_err *err)
+/* Series that tell of a job's bytes, or of its flushing them. */
+static bool wanted_row(struct source *s, struct run_rows *q, struct wr_arena *arena,
+                       struct wr_err *err)
 {
+    int64_t id = run_rows_int(q, 0);
     uint32_t number, no;
     bool rank;
 
-    (void)arena;
-    if (!parse_entity(run_rows_text(q, 0, NULL), &rank, &number, &no))
+    (void)arena, (void)err;
+    if (id < 0 || id > 1 << 24 || !parse_entity(run_rows_text(q, 1, NULL), &rank, &number, &no))
         return true;
     const struct source_app *app = find_app(s, number);
-    struct source_slice v = {.rank = no,
-                             .t_s = run_rows_real(q, 1) / 1e9,
-                             .dt_s = run_rows_real(q, 2) / 1e9,
-                             .bytes = run_rows_real(q, 3),
-                             .flush = run_rows_int(q, 4)};
 
     /* A rank that only flushes, and of which nothing else tells, takes no part. */
-    if (!app || app->by_rank != rank || v.bytes == 0 || (rank && no >= app->nranks))
+    if (!app || app->by_rank != rank || (rank && no >= app->nranks))
         return true;
-    v.app = (uint32_t)(app - s->apps.v);
+    while (s->wanted.n <= (size_t)id) {
+        wr_vec_push(&s->wanted, 0);
+        wr_vec_push(&s->series, (struct source_series){0});
+    }
+    s->wanted.v[id] = 1;
+    s->series.v[id] = (struct source_series){.app = (uint32_t)(app - s->apps.v),
+                                             .rank = no,
+                                             .dt_s = run_rows_real(q, 2) / 1e12,
+                                             .flush = run_rows_int(q, 3)};
+    return true;
+}
+
+struct reading {
+    struct source *s;
+    double gathered_s; /* how long what was gathered is; 0: they are slices */
+    struct wr_err *err;
+    bool ok;
+};
+
+static bool take_slice(void *ctx, const struct run_heap *h)
+{
+    struct reading *in = ctx;
+    struct source *s = in->s;
+    const struct source_series *of = &s->series.v[h->series];
+    struct source_slice v = {.app = of->app,
+                             .rank = of->rank,
+                             .t_s = (double)h->t_ps / 1e12,
+                             .dt_s = in->gathered_s > 0 ? in->gathered_s
+                                     : h->dt_ps         ? (double)h->dt_ps / 1e12
+                                                        : of->dt_s,
+                             .bytes = h->sum,
+                             .flush = of->flush};
+
+    if (v.bytes == 0)
+        return true;
     if (!(v.bytes > 0 && v.bytes < 1e30) || !(v.t_s >= 0 && v.t_s < 1e10) ||
         !(v.dt_s > 0 && v.dt_s < 1e7))
-        return wr_fail(err, WR_INPUT,
-                       "%s: a slice at %.6g s of length %.6g s holds %.6g B; is the file damaged? "
-                       "Look at it with `weir show %s`",
-                       s->path, v.t_s, v.dt_s, v.bytes, s->path);
+        return in->ok = wr_fail(in->err, WR_INPUT,
+                                "%s: a slice at %.6g s of length %.6g s holds %.6g B; is the file "
+                                "damaged? Look at it with `weir show %s`",
+                                s->path, v.t_s, v.dt_s, v.bytes, s->path);
     if (v.dt_s > s->slice_s && !v.flush)
         s->slice_s = v.dt_s;
     s->moves |= !v.flush;
@@ -204,16 +236,35 @@ static bool slice_row(struct source *s, struct run_rows *q, struct wr_arena *are
     return true;
 }
 
-static bool read_all(struct source *s, struct run_reader *r, enum inter_op op,
+static bool read_slices(struct source *s, struct run_reader *r, enum inter_op op, size_t most,
+                        struct wr_err *err)
+{
+    struct reading in = {.s = s, .err = err, .ok = true};
+    struct wr_str sql = {0};
+    struct run_slices all;
+
+    wr_str_addf(&sql,
+                "SELECT fs.id, e.text, fs.dt_ps, m.text IN %s FROM fact_series fs JOIN dict e ON"
+                " e.id = fs.entity JOIN dict m ON m.id = fs.metric WHERE m.text IN %s OR m.text IN"
+                " %s",
+                busy_in, metric_in[op], busy_in);
+    bool ok = run_slices(&all, r, err) &&
+              each_row(r, wr_str_get(&sql), NULL, 0, wanted_row, s, NULL, err);
+
+    wr_str_fini(&sql);
+    bool gathered = ok && most && all.gathered && all.n > (double)most;
+    if (gathered)
+        in.gathered_s = (double)all.dt_ps * RUN_GATHER / 1e12;
+    ok = ok && run_each_slice(r, &all, s->wanted.v, s->wanted.n, gathered, take_slice, &in, err);
+    return ok && in.ok;
+}
+
+static bool read_all(struct source *s, struct run_reader *r, enum inter_op op, size_t most,
                      struct wr_arena *arena, struct wr_err *err)
 {
-    struct wr_str series = {0}, slices = {0};
+    struct wr_str series = {0};
 
     wr_str_addf(&series, "SELECT entity, dt_ns FROM series WHERE metric IN %s", metric_in[op]);
-    wr_str_addf(&slices,
-                "SELECT entity, t_ns, dt_ns, value, metric IN %s FROM slice WHERE metric IN %s"
-                " OR metric IN %s",
-                busy_in, metric_in[op], busy_in);
     bool ok = each_row(r, "SELECT key, value FROM summary", NULL, 0, summary_row, s, arena, err) &&
               each_row(r,
                        "SELECT a.app, a.name, a.ranks, a.start_ns, a.elapsed_ns,"
@@ -223,15 +274,14 @@ static bool read_all(struct source *s, struct run_reader *r, enum inter_op op,
               each_row(r, "SELECT app, rank, node FROM rank_stat WHERE node >= 0", NULL, 0,
                        rank_row, s, arena, err) &&
               each_row(r, wr_str_get(&series), NULL, 0, series_row, s, arena, err) &&
-              each_row(r, wr_str_get(&slices), NULL, 0, slice_row, s, arena, err);
+              read_slices(s, r, op, most, err);
 
     wr_str_fini(&series);
-    wr_str_fini(&slices);
     return ok;
 }
 
-bool source_read(struct source *ret, const char *path, enum inter_op op, struct wr_arena *arena,
-                 struct wr_err *err)
+bool source_read(struct source *ret, const char *path, enum inter_op op, size_t most,
+                 struct wr_arena *arena, struct wr_err *err)
 {
     struct source s = {
         .path = wr_arena_strdup(arena, path), .clock_error_s = NAN, .clock_step_s = NAN};
@@ -243,7 +293,7 @@ bool source_read(struct source *ret, const char *path, enum inter_op op, struct 
 
     s.host = wr_arena_strdup(arena, info->host);
     s.incomplete = info->status != RUN_COMPLETE;
-    bool ok = read_all(&s, r, op, arena, err);
+    bool ok = read_all(&s, r, op, most, arena, err);
 
     run_close(r);
     if (ok && !s.moves)
@@ -265,4 +315,6 @@ void source_fini(struct source *s)
         wr_vec_fini(&s->apps.v[i].node);
     wr_vec_fini(&s->apps);
     wr_vec_fini(&s->slices);
+    wr_vec_fini(&s->series);
+    wr_vec_fini(&s->wanted);
 }

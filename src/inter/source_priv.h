@@ -22,6 +22,13 @@ struct source_app {
     WR_VEC(int64_t) node;      /* by rank; those not told are left out */
 };
 
+/* Whose the slices of a series are, by its id in the file. */
+struct source_series {
+    uint32_t app, rank;
+    double dt_s;
+    bool flush;
+};
+
 struct source {
     const char *path, *host, *mode;
     bool has_epoch;
@@ -31,10 +38,13 @@ struct source {
     double slice_s;                     /* the usual one */
     WR_VEC(struct source_app) apps;
     WR_VEC(struct source_slice) slices;
+    WR_VEC(struct source_series) series;
+    WR_VEC(uint32_t) wanted; /* 1: the series is one of them */
 };
 
-bool source_read(struct source *ret, const char *path, enum inter_op op, struct wr_arena *arena,
-                 struct wr_err *err);
+/* `most`: of more slices than that (0: never) those are read that the file has gathered, if any. */
+bool source_read(struct source *ret, const char *path, enum inter_op op, size_t most,
+                 struct wr_arena *arena, struct wr_err *err);
 void source_fini(struct source *s);
 
 #endif

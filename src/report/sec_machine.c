@@ -9,11 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/slices.h"
+
 struct reading {
     struct machine *m;
     struct wr_arena *arena;
     double per_group, end_ns;
     WR_VEC(int) group; /* of each node */
+    /* Of each series of links that is drawn, by its id: 1 + 2 * pair, or 2 + 2 * pair where it is
+     * of saturation. */
+    WR_VEC(uint32_t) of_series;
 };
 
 static bool take_links(void *ctx, const struct run_rows *q)
@@ -71,22 +76,34 @@ static bool take_rank(void *ctx, const struct run_rows *q)
     return true;
 }
 
-/* Of "links:A>B": its slices, gathered into the few that are drawn. */
-static bool take_slice(void *ctx, const struct run_rows *q)
+/* Of "links:A>B": which series they are, and their slices, gathered into the few that are drawn. */
+static bool take_series(void *ctx, const struct run_rows *q)
+{
+    struct reading *in = ctx;
+    int64_t id = run_rows_int(q, 0);
+    double a = run_rows_real(q, 1), b = run_rows_real(q, 2);
+
+    if (!(a >= 0 && a < (double)in->m->n && b >= 0 && b < (double)in->m->n) || id < 0 ||
+        id > 1 << 24)
+        return true;
+    while (in->of_series.n <= (size_t)id)
+        wr_vec_push(&in->of_series, 0);
+    in->of_series.v[id] = 2 * (uint32_t)(a * (double)in->m->n + b) + 1 + (run_rows_int(q, 3) != 0);
+    return true;
+}
+
+static bool take_slice(void *ctx, const struct run_heap *h)
 {
     struct reading *in = ctx;
     struct machine *m = in->m;
-    double a = run_rows_real(q, 0), b = run_rows_real(q, 1), at = run_rows_real(q, 3) / m->dt_ns;
+    uint32_t which = in->of_series.v[h->series] - 1;
+    double links = m->pair[which / 2].links, at = (double)h->t_ps / 1e3 / m->dt_ns;
 
-    if (!(a >= 0 && a < (double)m->n && b >= 0 && b < (double)m->n && at >= 0))
+    if (!(at >= 0 && links > 0))
         return true;
-    size_t pair = (size_t)a * m->n + (size_t)b;
     size_t k = at < (double)m->nslices ? (size_t)at : m->nslices - 1;
-    double links = m->pair[pair].links;
 
-    if (links > 0)
-        m->slice[run_rows_int(q, 2) != 0][pair * m->nslices + k] +=
-            run_rows_real(q, 4) / m->dt_ns / links;
+    m->slice[which % 2][which / 2 * m->nslices + k] += h->sum / m->dt_ns / links;
     return true;
 }
 
@@ -95,6 +112,7 @@ static bool read_slices(struct reading *in, struct run_reader *r, struct wr_err 
 {
     struct machine *m = in->m;
     double dt = 0, pairs = 0;
+    struct run_slices slices;
     bool found = false;
 
     if (!run_number(r, "SELECT min(dt_ns) FROM series WHERE entity GLOB 'links:*'", &dt, &found,
@@ -107,16 +125,24 @@ static bool read_slices(struct reading *in, struct run_reader *r, struct wr_err 
     double all = found && dt > 0 ? floor(in->end_ns / dt + 1e-6) : 0;
     if (all < 2 || most < 2)
         return true;
-    m->dt_ns = dt * ceil(all / most);
+    if (!run_slices(&slices, r, err))
+        return false;
+    /* What is gathered by eights fits into slices that are at least that long. */
+    double least = (double)slices.dt_ps / 1e3 * RUN_GATHER, per = ceil(all / most);
+    bool gathered = slices.gathered && dt * per >= least;
+
+    m->dt_ns = gathered ? least * ceil(dt * per / least) : dt * per;
     m->nslices = (size_t)ceil(all * dt / m->dt_ns);
     for (int k = 0; k < 2; k++)
         m->slice[k] = wr_arena_alloc(in->arena, m->n * m->n * m->nslices * sizeof(double));
     return run_each(r,
-                    "SELECT CAST(substr(e.text, 7) AS INTEGER), CAST(substr(e.text, instr(e.text,"
-                    " '>') + 1) AS INTEGER), m.text = 'saturated_time', f.t_ps / 1000.0, f.value"
-                    " FROM fact_slice f JOIN fact_series s ON s.id = f.series JOIN dict e ON e.id"
-                    " = s.entity JOIN dict m ON m.id = s.metric WHERE e.text GLOB 'links:*'",
-                    NULL, take_slice, in, err);
+                    "SELECT s.id, CAST(substr(e.text, 7) AS INTEGER), CAST(substr(e.text,"
+                    " instr(e.text, '>') + 1) AS INTEGER), m.text = 'saturated_time' FROM"
+                    " fact_series s JOIN dict e ON e.id = s.entity JOIN dict m ON m.id = s.metric"
+                    " WHERE e.text GLOB 'links:*'",
+                    NULL, take_series, in, err) &&
+           run_each_slice(r, &slices, in->of_series.v, in->of_series.n, gathered, take_slice, in,
+                          err);
 }
 
 static void place_spots(struct machine *m, struct wr_arena *arena)
@@ -173,6 +199,7 @@ bool machine_read(struct machine *ret, struct run_reader *r, struct report_secti
                  NULL, take_rank, &in, err) &&
         read_slices(&in, r, err);
     wr_vec_fini(&in.group);
+    wr_vec_fini(&in.of_series);
     if (!ok)
         return false;
     *ret = m;

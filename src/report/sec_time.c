@@ -4,17 +4,17 @@
  * what there is. A few are drawn one by one; many (every router) as their mean and their largest.
  *
  * A run may hold a million slices, and a picture has few dots: slices are gathered into at most
- * MOST_SLICES steps, flows as sums, levels as means. They are looked up by their key (time,
- * series), so that what is not drawn is not read; that is why the tables and not the views are
- * asked here.
+ * MOST_STEPS steps, flows as sums, levels as means. Where the file has them gathered already, and
+ * that leaves enough steps, those are read.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/doc.h"
+#include "run/slices.h"
 
-enum { MAX_METRICS = 16, ONE_BY_ONE = 8, MOST_SLICES = 400, BY_KEY = 150000 };
+enum { MAX_METRICS = 16, ONE_BY_ONE = 8, MOST_STEPS = 400, ENOUGH_STEPS = 100 };
 
 /* One picture: a metric of entities of one sort. */
 struct metric {
@@ -27,8 +27,7 @@ struct metric {
 
 /* What was read of a curve: a step of the picture gathers several slices. */
 struct step {
-    double sum, most;
-    size_t n;
+    double sum, most, n;
 };
 
 struct curve {
@@ -43,8 +42,10 @@ struct time_read {
     size_t nmetrics;
     WR_VEC(struct curve) curve;
     WR_VEC(uint32_t) of_series; /* curve + 1 of each series that is drawn */
-    double first_ps, slice_ps, step_ps;
-    size_t nsteps, nseries;
+    double first_ps, end_ps, slice_ps, step_ps;
+    size_t nsteps;
+    struct run_slices slices;
+    bool gathered; /* read as the file has gathered them */
     struct report_unit u;
 };
 
@@ -111,24 +112,20 @@ static bool add_series(void *ctx, const struct run_rows *q)
         m->n++;
     }
     in->of_series.v[id] = (uint32_t)in->curve.n;
-    in->nseries++;
     return true;
 }
 
-static bool take_slice(void *ctx, const struct run_rows *q)
+static bool take_slice(void *ctx, const struct run_heap *h)
 {
     struct time_read *in = ctx;
-    size_t id = (size_t)run_rows_int(q, 0);
-    double at = ((double)run_rows_int(q, 1) - in->first_ps) / in->step_ps, v = run_rows_real(q, 2);
+    double at = ((double)h->t_ps - in->first_ps) / in->step_ps;
     size_t i = at < 0 ? 0 : (size_t)at;
-
-    if (id >= in->of_series.n || !in->of_series.v[id] || isnan(v))
-        return true;
     struct step *st =
-        &in->curve.v[in->of_series.v[id] - 1].step[i < in->nsteps ? i : in->nsteps - 1];
-    st->sum += v;
-    st->most = st->n ? fmax(st->most, v) : v;
-    st->n++;
+        &in->curve.v[in->of_series.v[h->series] - 1].step[i < in->nsteps ? i : in->nsteps - 1];
+
+    st->sum += h->sum;
+    st->most = st->n > 0 ? fmax(st->most, h->most) : h->most;
+    st->n += h->n;
     return true;
 }
 
@@ -152,32 +149,6 @@ static bool list_series(struct time_read *in, struct wr_err *err)
             add_series(in, q);
         run_rows_close(ok ? q : NULL);
     }
-    return ok;
-}
-
-/* Slices are looked up by their key where few series are drawn, so that what is not drawn is not
- * read; else all are read once. */
-static bool read_slices(struct time_read *in, double slices, struct wr_err *err)
-{
-    struct wr_str sql = {0};
-    bool by_key = slices * (double)in->nseries <= BY_KEY;
-
-    if (by_key) {
-        wr_str_add(&sql, "WITH RECURSIVE times(t) AS (SELECT min(t_ps) FROM fact_slice UNION ALL"
-                         " SELECT (SELECT min(t_ps) FROM fact_slice WHERE t_ps > times.t) FROM"
-                         " times WHERE times.t IS NOT NULL), chosen(id) AS (VALUES");
-        for (size_t id = 0, n = 0; id < in->of_series.n; id++)
-            if (in->of_series.v[id])
-                wr_str_addf(&sql, "%s(%zu)", n++ ? "," : "", id);
-        wr_str_add(&sql,
-                   ") SELECT f.series, f.t_ps, f.value FROM times CROSS JOIN chosen CROSS JOIN"
-                   " fact_slice f ON f.t_ps = times.t AND f.series = chosen.id");
-    } else {
-        wr_str_add(&sql, "SELECT series, t_ps, value FROM fact_slice");
-    }
-    bool ok = run_each(in->r, sql.s, NULL, take_slice, in, err);
-
-    wr_str_fini(&sql);
     return ok;
 }
 
@@ -205,11 +176,13 @@ static struct report_series draw_curve(struct time_read *in, const struct metric
     const struct curve *c = &in->curve.v[k];
     struct report_point *p = wr_arena_alloc(in->s->arena, (in->nsteps + 1) * sizeof *p);
     bool rate = *m->unit == 'B' && !is_level(m->name);
-    double per = rate ? in->step_ps / 1e12 : in->step_ps / in->slice_ps;
 
     for (size_t i = 0; i <= in->nsteps; i++) {
-        const struct step *st = &c->step[i < in->nsteps ? i : in->nsteps - 1];
-        double v = st->n ? st->sum / (double)st->n : 0;
+        size_t at = i < in->nsteps ? i : in->nsteps - 1;
+        const struct step *st = &c->step[at];
+        double v = st->n > 0 ? st->sum / st->n : 0, from = in->first_ps + in->step_ps * (double)at;
+        /* The last step may be shorter than the others. */
+        double per = fmin(in->step_ps, in->end_ps - from) / (rate ? 1e12 : in->slice_ps);
 
         if (largest)
             v = st->most;
@@ -217,7 +190,7 @@ static struct report_series draw_curve(struct time_read *in, const struct metric
             v = st->sum / per;
         if (rate && (largest || is_many(m)))
             v /= in->slice_ps / 1e12;
-        p[i].x = (in->first_ps + in->step_ps * (double)i) / 1e3 / in->u.ns;
+        p[i].x = (i < in->nsteps ? from : in->end_ps) / 1e3 / in->u.ns;
         p[i].y = v;
         if (v > d->top || !d->top_who) {
             d->top = v;
@@ -260,25 +233,25 @@ static void draw_metric(struct time_read *in, const struct metric *m)
         .nseries = n};
 }
 
-static bool make_axis(struct time_read *in, double *ret_slices, struct wr_err *err)
+static bool make_axis(struct time_read *in, struct wr_err *err)
 {
-    double first = 0, last = 0, dt = 0;
-    bool found;
+    const struct run_slices *all = &in->slices;
 
-    if (!run_number(in->r, "SELECT min(t_ps) FROM fact_slice", &first, &found, err) ||
-        !run_number(in->r, "SELECT max(t_ps) FROM fact_slice", &last, &found, err) ||
-        !run_number(in->r, "SELECT min(dt_ns) * 1000 FROM series WHERE dt_ns > 0", &dt, &found,
-                    err))
+    if (!run_slices(&in->slices, in->r, err))
         return false;
-    dt = dt > 0 ? dt : 1e12;
-    double slices = fmax(1, ceil((last - first) / dt + 1));
+    in->gathered = all->gathered && all->n >= ENOUGH_STEPS * RUN_GATHER;
+    double dt = all->dt_ps > 0 ? (double)all->dt_ps : 1e12, least = in->gathered ? RUN_GATHER : 1;
+    /* Steps begin where what was gathered does. */
+    double first = floor((double)all->first_ps / (dt * least)) * dt * least;
+    double n = in->gathered ? (double)all->first_ps - first : 0;
 
-    in->first_ps = first;
+    n = ceil((all->n + n / dt) / least);
+    in->first_ps = in->gathered ? first : (double)all->first_ps;
     in->slice_ps = dt;
-    in->step_ps = dt * ceil(slices / MOST_SLICES);
-    in->nsteps = (size_t)ceil(slices * dt / in->step_ps);
-    in->u = report_unit((last + dt) / 1e3);
-    *ret_slices = slices;
+    in->step_ps = dt * least * ceil(n / MOST_STEPS);
+    in->nsteps = (size_t)fmax(1, ceil(n * dt * least / in->step_ps));
+    in->end_ps = (double)all->last_ps + dt;
+    in->u = report_unit(in->end_ps / 1e3);
     return true;
 }
 
@@ -286,14 +259,14 @@ static bool make_time(const struct report_inputs *in, size_t which, struct repor
                       struct wr_err *err)
 {
     struct time_read t = {.s = s, .r = in->v.v[which].run};
-    double slices = 0;
     bool ok = run_each(t.r, list_sql, NULL, list_metric, &t, err);
 
     if (ok && t.nmetrics) {
-        ok = make_axis(&t, &slices, err) && list_series(&t, err);
-        for (size_t i = 0; i < t.curve.n; i++)
+        ok = make_axis(&t, err) && list_series(&t, err);
+        for (size_t i = 0; ok && i < t.curve.n; i++)
             t.curve.v[i].step = wr_arena_alloc(s->arena, t.nsteps * sizeof(struct step));
-        ok = ok && read_slices(&t, slices, err);
+        ok = ok && run_each_slice(t.r, &t.slices, t.of_series.v, t.of_series.n, t.gathered,
+                                  take_slice, &t, err);
         for (size_t i = 0; ok && i < t.nmetrics; i++)
             if (t.metric[i].n)
                 draw_metric(&t, &t.metric[i]);

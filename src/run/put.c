@@ -486,6 +486,7 @@ bool run_put_slice(struct run *run, uint32_t series, int64_t t_ps, int64_t dt_ps
     sqlite3_bind_int64(s, 2, series);
     bind_int(s, 3, dt_ps == run->series.v[series - 1].dt_ps ? RUN_NULL : dt_ps);
     sqlite3_bind_double(s, 4, value);
+    run->slices++;
     return run_step(run, RUN_S_SLICE, err);
 }
 

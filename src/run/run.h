@@ -215,6 +215,10 @@ struct run_series {
     int64_t dt_ps;
 };
 
+/* The slices of a complete run that has at least so many are gathered besides, so many into one,
+ * for who draws them (run/slices.h). */
+enum { RUN_GATHER = 8, RUN_GATHER_FROM = 50000 };
+
 bool run_open_series(struct run *run, const struct run_series *series, uint32_t *ret_id,
                      struct wr_err *err);
 bool run_put_slice(struct run *run, uint32_t series, int64_t t_ps, int64_t dt_ps, double value,

@@ -162,11 +162,14 @@
     CLAMPED_NS("p90") CLAMPED_NS("p99") CLAMPED_NS("p999") \
     " max_ps / 1000.0 AS max_ns FROM raw;\n"
 
-/* A slice's width is stored only where it is not its series' usual one. */
+/* A slice's width is stored only where it is not its series' usual one. What is in fact_gather is
+ * derived (gather.c). */
 #define SLICES \
     "CREATE TABLE fact_series(id INTEGER PRIMARY KEY, entity INTEGER NOT NULL," \
     " metric INTEGER NOT NULL, unit INTEGER NOT NULL, dt_ps INTEGER NOT NULL);\n" \
     "CREATE TABLE fact_slice(t_ps INTEGER, series INTEGER, dt_ps INTEGER, value REAL," \
+    " PRIMARY KEY(t_ps, series)) WITHOUT ROWID;\n" \
+    "CREATE TABLE fact_gather(t_ps INTEGER, series INTEGER, n INTEGER, sum REAL, most REAL," \
     " PRIMARY KEY(t_ps, series)) WITHOUT ROWID;\n" \
     "CREATE VIEW series AS SELECT e.text AS entity, m.text AS metric, u.text AS unit,\n" \
     " s.dt_ps / 1000.0 AS dt_ns FROM fact_series s LEFT JOIN dict e ON e.id = s.entity\n" \

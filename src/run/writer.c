@@ -53,6 +53,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_SERIES] = "INSERT INTO fact_series VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_SLICE] = "INSERT INTO fact_slice VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_GATHER] = "INSERT INTO fact_gather VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_SWEEP] =
         "INSERT INTO fact_sweep(series, load, seed, offered, accepted, lat_mean_ns,"
         " lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns, hops_mean, nonminimal_frac,"
@@ -319,6 +320,8 @@ static bool put_cost(struct run *run, struct wr_err *err)
  * happens in between, a file that says 'complete' is. */
 static bool finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
 {
+    if (status == RUN_COMPLETE && !run->broken.code && !run_gather(run, err))
+        return false;
     return put_cost(run, err) && commit(run, LAST_PATIENCE_MS, err) &&
            exec_or_break(run, "PRAGMA synchronous = FULL", err) &&
            run_put_meta_text(run, "reason", reason ? reason : "", err) &&

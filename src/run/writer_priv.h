@@ -26,6 +26,7 @@ enum run_stmt {
     RUN_S_HIST_CELL,
     RUN_S_SERIES,
     RUN_S_SLICE,
+    RUN_S_GATHER,
     RUN_S_SWEEP,
     RUN_S_STACK_STATE,
     RUN_S_STACK_MESSAGE,
@@ -61,6 +62,7 @@ struct run {
     struct run_ids text_ids;
     WR_VEC(struct run_series_key) series; /* series id i + 1 */
     struct run_ids series_ids;
+    uint64_t slices; /* put so far */
 };
 
 /* A statement ready to bind, inside a transaction; NULL when the run is broken. */
@@ -69,6 +71,9 @@ sqlite3_stmt *run_begin(struct run *run, enum run_stmt which, struct wr_err *err
 bool run_step(struct run *run, enum run_stmt which, struct wr_err *err);
 /* Remember the first failure and say it. */
 bool run_break(struct run *run, int rc, struct wr_err *err);
+
+/* gather.c: at the end of a run that is complete. */
+bool run_gather(struct run *run, struct wr_err *err);
 
 bool run_put_meta_text(struct run *run, const char *key, const char *value, struct wr_err *err);
 

@@ -1,6 +1,8 @@
 /* What makers put is what the views give back. */
 #include "unit/run_help.h"
 
+#include "run/slices.h"
+
 #include <math.h>
 
 #include "base/rng.h"
@@ -376,6 +378,72 @@ static void a_thousand_names_each_find_their_own_series(void **state)
     run_close(r);
 }
 
+/* Two series of which one has a hole; the file as `status` ends it. */
+static struct run_reader *make_long_run(const char *path, enum run_status status)
+{
+    struct wr_err err = {0};
+    struct run_meta meta = plain_meta;
+    uint32_t id[2];
+    struct run *run;
+
+    meta.force = true;
+    must(run_create(&run, path, &meta, &err), err);
+    for (int k = 0; k < 2; k++)
+        must(run_open_series(run, &(struct run_series){k ? "app:1" : "app:0", "bytes", "B", 1000},
+                             &id[k], &err),
+             err);
+    for (int64_t i = 0; i < RUN_GATHER_FROM; i++)
+        for (int k = 0; k < 2; k++)
+            if (!k || i / 100 != 3)
+                must(run_put_slice(run, id[k], i * 1000, 1000, (double)(i % 7 - k), &err), err);
+    must(run_finish(run, status, "stopped", &err), err);
+    return reopen(path);
+}
+
+struct tally {
+    double sum[3], most[3], n;
+    int64_t last_ps;
+};
+
+static bool count_heap(void *ctx, const struct run_heap *h)
+{
+    struct tally *t = ctx;
+
+    t->sum[h->series] += h->sum;
+    t->most[h->series] = h->most > t->most[h->series] ? h->most : t->most[h->series];
+    t->n += h->n;
+    assert_true(h->t_ps >= t->last_ps);
+    t->last_ps = h->t_ps;
+    return true;
+}
+
+static void slices_of_a_long_run_are_gathered_and_none_is_lost(void **state)
+{
+    struct place *p = *state;
+    struct run_reader *r = make_long_run(p->path, RUN_COMPLETE);
+    const uint32_t both[] = {0, 1, 1}, one[] = {0, 0, 1};
+    struct run_slices s;
+    struct wr_err err;
+
+    must(run_slices(&s, r, &err), err);
+    assert_true(s.gathered && s.n == RUN_GATHER_FROM && s.nseries == 2 && s.dt_ps == 1000);
+    assert_true(number(r, "SELECT count(*) FROM fact_gather") < RUN_GATHER_FROM / 4 + 1);
+    for (int k = 0; k < 4; k++) {
+        struct tally t = {0};
+
+        must(run_each_slice(r, &s, k < 2 ? both : one, 3, k % 2, count_heap, &t, &err), err);
+        assert_true(t.n == (k < 2 ? 2.0 : 1.0) * RUN_GATHER_FROM - 100);
+        assert_true(t.most[1] == (k < 2 ? 6 : 0) && t.most[2] == 5);
+        assert_true(t.sum[2] == number(r, "SELECT sum(value) FROM slice WHERE entity = 'app:1'"));
+    }
+    run_close(r);
+    /* One that was stopped has its slices alone. */
+    r = make_long_run(p->path, RUN_INCOMPLETE);
+    must(run_slices(&s, r, &err), err);
+    assert_false(s.gathered);
+    run_close(r);
+}
+
 static void a_slice_of_no_series_is_our_mistake(void **state)
 {
     struct wr_err err = {0};
@@ -507,6 +575,7 @@ int main(void)
         IN_PLACE(links_keep_picoseconds_and_know_their_utilization),
         IN_PLACE(a_slice_of_the_usual_width_and_a_last_short_one_both_come_back),
         IN_PLACE(a_thousand_names_each_find_their_own_series),
+        IN_PLACE(slices_of_a_long_run_are_gathered_and_none_is_lost),
         IN_PLACE(a_slice_of_no_series_is_our_mistake),
         IN_PLACE(inputs_come_back_whole),
         IN_PLACE(a_sweep_keeps_its_points_in_order),

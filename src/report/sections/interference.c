@@ -6,6 +6,8 @@
 #include "inter/analyse.h"
 #include "sections_priv.h"
 
+enum { MOST_SLICES = 1000 }; /* of more, a picture shows nothing and a page is long */
+
 static bool has_io(struct run_reader *r, bool *ret, struct wr_err *err)
 {
     double n = 0;
@@ -137,7 +139,7 @@ static bool make_interference(const struct report_inputs *in, size_t which,
                               struct report_section *s, struct wr_err *err)
 {
     const char **paths = wr_arena_alloc(s->arena, (in->v.n + 1) * sizeof *paths);
-    struct inter_load how = {.op = INTER_BOTH, .align = INTER_BY_CLOCK};
+    struct inter_load how = {.op = INTER_BOTH, .align = INTER_BY_CLOCK, .most = MOST_SLICES};
     struct inter_analysis a;
     struct inter_set set;
     struct wr_err refused;

@@ -1,0 +1,97 @@
+#include "run/slices.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* Looking up a row by its key takes about so many times as long as reading the next one. */
+enum { LOOK_UP = 4, MOST_LOOK_UPS = 150000 };
+
+bool run_slices(struct run_slices *ret, struct run_reader *r, struct wr_err *err)
+{
+    double first = 0, last = 0, dt = 0, n = 0, one;
+    bool any = false, found, gathered = false;
+
+    if (!run_number(r, "SELECT min(t_ps) FROM fact_slice", &first, &any, err) ||
+        !run_number(r, "SELECT max(t_ps) FROM fact_slice", &last, &found, err) ||
+        !run_number(r, "SELECT min(dt_ps) FROM fact_series WHERE dt_ps > 0", &dt, &found, err) ||
+        !run_number(r, "SELECT count(*) FROM fact_series", &n, &found, err))
+        return false;
+    /* It is made last; who was killed then left a part. */
+    if (run_info(r)->status == RUN_COMPLETE && run_info(r)->format_minor >= 6 &&
+        !run_number(r, "SELECT 1 FROM fact_gather LIMIT 1", &one, &gathered, err))
+        return false;
+    *ret = (struct run_slices){.first_ps = (int64_t)first,
+                               .last_ps = (int64_t)last,
+                               .dt_ps = (int64_t)dt,
+                               .nseries = n,
+                               .gathered = gathered && dt > 0};
+    ret->n = any ? fmax(1, ceil((last - first) / (dt > 0 ? dt : 1e12) + 1)) : 0;
+    return true;
+}
+
+struct picked {
+    const uint32_t *wanted;
+    size_t n;
+    run_each_heap *fn;
+    void *ctx;
+};
+
+static bool pick(void *ctx, const struct run_rows *q)
+{
+    const struct picked *p = ctx;
+    size_t id = (size_t)run_rows_int(q, 0);
+
+    if (id >= p->n || !p->wanted[id] || run_rows_type(q, 3) == RUN_T_NULL)
+        return true;
+    double sum = run_rows_real(q, 3);
+    bool one = run_rows_cols(q) < 6;
+
+    return p->fn(p->ctx, &(struct run_heap){.series = (uint32_t)id,
+                                            .t_ps = run_rows_int(q, 1),
+                                            .dt_ps = run_rows_int(q, 2),
+                                            .sum = sum,
+                                            .most = one ? sum : run_rows_real(q, 4),
+                                            .n = one ? 1 : run_rows_real(q, 5)});
+}
+
+/* By the key (time, series): what is not wanted is not read. */
+static void add_look_up(struct wr_str *sql, const char *table, const char *columns,
+                        const uint32_t *wanted, size_t n)
+{
+    wr_str_addf(sql,
+                "WITH RECURSIVE times(t) AS (SELECT min(t_ps) FROM %s UNION ALL SELECT (SELECT"
+                " min(t_ps) FROM %s WHERE t_ps > times.t) FROM times WHERE times.t IS NOT NULL),"
+                " chosen(id) AS (VALUES",
+                table, table);
+    for (size_t id = 0, k = 0; id < n; id++)
+        if (wanted[id])
+            wr_str_addf(sql, "%s(%zu)", k++ ? "," : "", id);
+    wr_str_addf(sql,
+                ") SELECT %s FROM times CROSS JOIN chosen CROSS JOIN %s ON t_ps = times.t AND"
+                " series = chosen.id",
+                columns, table);
+}
+
+bool run_each_slice(struct run_reader *r, const struct run_slices *s, const uint32_t *wanted,
+                    size_t n, bool gathered, run_each_heap *fn, void *ctx, struct wr_err *err)
+{
+    const char *table = gathered ? "fact_gather" : "fact_slice";
+    const char *columns = gathered ? "series, t_ps, 0, sum, most, n" : "series, t_ps, dt_ps, value";
+    struct picked p = {wanted, n, fn, ctx};
+    struct wr_str sql = {0};
+    double some = 0;
+
+    for (size_t id = 0; id < n; id++)
+        some += wanted[id] != 0;
+    double look_ups = some * s->n / (gathered ? RUN_GATHER : 1);
+    if (some > 0 && LOOK_UP * some < s->nseries && look_ups <= MOST_LOOK_UPS)
+        add_look_up(&sql, table, columns, wanted, n);
+    else
+        wr_str_addf(&sql, "SELECT %s FROM %s", columns, table);
+    bool ok = run_each(r, sql.s, NULL, pick, &p, err);
+
+    wr_str_fini(&sql);
+    return ok;
+}
