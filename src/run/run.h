@@ -60,6 +60,12 @@ bool run_finish(struct run *run, enum run_status status, const char *reason, str
  * themselves when a second has passed; a maker that may be silent for longer calls this first. */
 bool run_flush(struct run *run, struct wr_err *err);
 
+/* How far the run is, for who looks at it meanwhile: `done` of `total` (0: not known) of what `of`
+ * says ("simulated time"). Kept once a second at most, so it may be called often; a run that is
+ * complete has none of it. */
+bool run_put_progress(struct run *run, double done, double total, const char *of,
+                      struct wr_err *err);
+
 /* A file the run depended on, whole. */
 bool run_put_input(struct run *run, const char *path, const void *content, size_t len,
                    struct wr_err *err);

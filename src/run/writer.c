@@ -297,7 +297,7 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
 
     struct run *run = wr_zalloc(1, sizeof *run);
     run->path = wr_strdup(path);
-    run->began_ns = wr_clock_ns();
+    run->began_ns = run->progress_ns = wr_clock_ns();
     if (!set_up(run, meta, locks, err)) {
         run_free(run);
         unlink_with_journal(path);
@@ -305,6 +305,21 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
     }
     *ret = run;
     return true;
+}
+
+bool run_put_progress(struct run *run, double done, double total, const char *of,
+                      struct wr_err *err)
+{
+    uint64_t now = wr_clock_ns();
+    char fraction[32] = "";
+
+    if (now - run->progress_ns < BATCH_NS)
+        return true;
+    run->progress_ns = now;
+    if (total > 0 && done >= 0)
+        snprintf(fraction, sizeof fraction, "%.6g", done < total ? done / total : 1);
+    return run_put_meta_text(run, "progress", fraction, err) &&
+           run_put_meta_text(run, "progress_of", of, err) && run_flush(run, err);
 }
 
 static bool put_cost(struct run *run, struct wr_err *err)
@@ -321,6 +336,9 @@ static bool put_cost(struct run *run, struct wr_err *err)
 static bool finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
 {
     if (status == RUN_COMPLETE && !run->broken.code && !run_gather(run, err))
+        return false;
+    if (status == RUN_COMPLETE && run->progress_ns > run->began_ns && !run->broken.code &&
+        !exec_or_break(run, "DELETE FROM meta WHERE key IN ('progress', 'progress_of')", err))
         return false;
     return put_cost(run, err) && commit(run, LAST_PATIENCE_MS, err) &&
            exec_or_break(run, "PRAGMA synchronous = FULL", err) &&

@@ -62,7 +62,8 @@ struct run {
     struct run_ids text_ids;
     WR_VEC(struct run_series_key) series; /* series id i + 1 */
     struct run_ids series_ids;
-    uint64_t slices; /* put so far */
+    uint64_t slices;      /* put so far */
+    uint64_t progress_ns; /* when how far it is was put last */
 };
 
 /* A statement ready to bind, inside a transaction; NULL when the run is broken. */

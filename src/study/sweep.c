@@ -142,7 +142,7 @@ struct sweeping {
     struct run *run;
     struct wr_progress *progress;
     const struct point *points;
-    size_t done;
+    size_t done, n;
 };
 
 static void work(void *ctx, size_t task, void *result)
@@ -175,7 +175,9 @@ static bool done(void *ctx, size_t task, const struct study_ended *end, struct w
         return true;
     p.r.series = s->nroutings ? s->routings[p.routing] : s->series;
     p.r.place = 1 + ((int64_t)p.routing * s->nloads + p.load) * s->seeds + p.seed;
-    return run_put_sweep(w->run, &p.r, err) && run_flush(w->run, err);
+    return run_put_sweep(w->run, &p.r, err) &&
+           run_put_progress(w->run, (double)w->done, (double)w->n, "points", err) &&
+           run_flush(w->run, err);
 }
 
 static int heaviest_first(const void *a, const void *b)
@@ -217,7 +219,7 @@ bool study_sweep_run(const struct study_sweep *s, struct run *run, struct wr_pro
         return false;
     }
     struct point *points = list_points(s, probe.r.seed, &n);
-    struct sweeping w = {.s = s, .run = run, .progress = progress, .points = points};
+    struct sweeping w = {.s = s, .run = run, .progress = progress, .points = points, .n = n};
     struct study_pool pool = {.ctx = &w,
                               .jobs = s->jobs,
                               .ntasks = n,

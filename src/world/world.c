@@ -259,10 +259,32 @@ static bool check(const struct world *w, struct wr_err *err)
 #endif
 }
 
+/* How far the run is. What programs still have to do is not known; that jobs have ended is. */
+static bool tell(const struct world *w, struct run *run, struct wr_progress *progress,
+                 struct wr_err *err)
+{
+    const struct world_traffic *t = &w->c->traffic;
+    double us = (double)w->sim.now * 1e-6, ended = 0;
+
+    if (progress)
+        wr_progress_set(progress, t->messages && !w->njobs ? (double)w->meter.measured : us);
+    if (!run)
+        return true;
+    for (uint32_t i = 0; i < w->njobs; i++)
+        ended += ranks_job_end_ps(w->rank, i) > 0;
+    if (w->njobs)
+        return run_put_progress(run, ended, w->njobs > 1 ? w->njobs : 0, "jobs that have ended",
+                                err);
+    if (t->messages)
+        return run_put_progress(run, (double)w->meter.measured,
+                                (double)t->messages * (double)w->nodes_up, "messages", err);
+    return run_put_progress(run, us, (double)world_horizon_ps(w->c) * 1e-6, "simulated time", err);
+}
+
 /* Executes up to `until`; false when Ctrl-C came or a check failed. Sets
  * *ret_more: events are left. */
-static bool advance(struct world *w, uint64_t until, struct wr_progress *progress, bool *ret_more,
-                    struct wr_err *err)
+static bool advance(struct world *w, uint64_t until, struct run *run, struct wr_progress *progress,
+                    bool *ret_more, struct wr_err *err)
 {
     uint64_t most = stretch(w);
 
@@ -272,10 +294,8 @@ static bool advance(struct world *w, uint64_t until, struct wr_progress *progres
         *ret_more = sim_run(&w->sim, until, most);
         if (!check(w, err) || (w->rank && !world_jobs_check(w, err)))
             return false;
-        if (progress)
-            wr_progress_set(progress, w->c->traffic.messages && !w->njobs
-                                          ? (double)w->meter.measured
-                                          : (double)w->sim.now * 1e-6);
+        if (!tell(w, run, progress, err))
+            return false;
         if (wr_interrupted())
             return wr_fail(err, WR_INTERRUPTED, "interrupted");
         if (!*ret_more || sim_events(&w->sim) - before < most)
@@ -302,7 +322,7 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     while (more && at < limit) {
         uint64_t to = look < next_slice ? look : next_slice;
 
-        if (!advance(w, to, progress, &more, err)) {
+        if (!advance(w, to, run, progress, &more, err)) {
             *ret = WORLD_INTERRUPTED;
             w->end_ps = w->sim.now;
             return err->code == WR_INTERRUPTED;

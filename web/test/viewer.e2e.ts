@@ -203,7 +203,9 @@ test("a run that goes on is shown with its progress, and then as complete", asyn
     );
     const ended = new Promise<void>((done) => child.on("exit", () => done()));
     const row = page.locator("tr[data-run]", {hasText: "going-on"});
-    await row.locator("progress").waitFor();
+    // The fraction of the simulated time, as its maker knows it.
+    await row.locator("progress[value]").waitFor();
+    assert.match((await row.locator("td.state").textContent()) ?? "", /running, [\d.]+\u00a0% of simulated time/);
     await shot(page, "viewer-running");
     child.kill("SIGINT");
     await ended;

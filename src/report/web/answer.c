@@ -1,4 +1,5 @@
 /* answer.c -- one row per address. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,8 +141,22 @@ static void answer_list(struct web_site *s, const struct web_request *q, struct 
     wr_str_add(&ret->body, "}\n");
 }
 
-/* How far a run is: its last slice. */
-static double last_ns(const char *path)
+/* How far a run is, as its maker says: a fraction of what; and its last slice. */
+static bool put_fraction(void *ctx, const struct run_rows *q)
+{
+    struct wr_str *out = ctx;
+    bool known = *run_rows_text(q, 0, NULL);
+
+    report_json_key(out, "progress");
+    if (known)
+        wr_str_addf(out, "%.6g", fmin(fmax(run_rows_real(q, 1), 0), 1));
+    else
+        wr_str_add(out, "null");
+    report_json_member(out, "of", run_rows_text(q, 2, NULL));
+    return false;
+}
+
+static void put_progress(const char *path, struct wr_str *out)
 {
     struct run_reader *r;
     struct wr_err err;
@@ -149,11 +164,15 @@ static double last_ns(const char *path)
     bool found = false;
 
     if (!run_open(&r, path, &err))
-        return 0;
-    if (!run_number(r, "SELECT max(t_ps) / 1000.0 FROM fact_slice", &v, &found, &err))
-        found = false;
+        return;
+    run_each(r,
+             "SELECT coalesce(max(CASE key WHEN 'progress' THEN value END), ''),"
+             " CAST(max(CASE key WHEN 'progress' THEN value END) AS REAL),"
+             " coalesce(max(CASE key WHEN 'progress_of' THEN value END), '') FROM meta",
+             NULL, put_fraction, out, &err);
+    if (run_number(r, "SELECT max(t_ps) / 1000.0 FROM fact_slice", &v, &found, &err) && found)
+        report_json_number(out, "sim_ns", v);
     run_close(r);
-    return found ? v : 0;
 }
 
 static void answer_progress(struct web_site *s, const struct web_request *q, struct web_answer *ret)
@@ -171,9 +190,7 @@ static void answer_progress(struct web_site *s, const struct web_request *q, str
         wr_str_add(out, "{");
         report_json_member(out, "id", s->run.v[i].id);
         report_json_member(out, "status", run_status_name(RUN_RUNNING));
-        report_json_key(out, "progress");
-        wr_str_add(out, "null");
-        report_json_number(out, "sim_ns", last_ns(s->run.v[i].path));
+        put_progress(s->run.v[i].path, out);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");

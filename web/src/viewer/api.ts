@@ -32,7 +32,7 @@ export interface RunList {
 }
 
 export interface Progress {
-    runs: {id: string; status: string; progress?: number | null; sim_ns?: number | null}[];
+    runs: {id: string; status: string; progress?: number | null; of?: string; sim_ns?: number | null}[];
     studies?: {id: string; runs: number; complete: number; running?: number}[];
 }
 

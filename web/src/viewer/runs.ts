@@ -111,7 +111,7 @@ export class RunsView {
     // What goes on, without drawing the list again.
     progress(p: Progress): void {
         for (const r of p.runs)
-            this.bars.get(r.id)?.replaceChildren(...stateOf(r.status, r.progress ?? null, r.sim_ns ?? null));
+            this.bars.get(r.id)?.replaceChildren(...stateOf(r.status, r.progress ?? null, r.sim_ns ?? null, r.of));
         for (const s of p.studies ?? []) this.bars.get(`study ${s.id}`)?.replaceChildren(...studyState(s));
     }
 
@@ -229,12 +229,18 @@ export class RunsView {
     }
 }
 
-function stateOf(status: string, progress: number | null, sim_ns: number | null): Node[] {
-    if (status !== "running") return [document.createTextNode(status)];
-    const name = progress === null ? "running" : `running, ${number(progress * 100, 3)}\u00a0%`;
-    const bar = h("progress", {max: 1, "aria-label": name, ...(progress === null ? {} : {value: progress})});
+// A run without a fraction says why: nobody knows how long a program takes before it has ended.
+export function progressWords(progress: number | null, sim_ns: number | null, of = ""): string {
     const where = sim_ns === null ? "" : ` at ${quantity(sim_ns, "ns", 3)}`;
-    return [bar, document.createTextNode(`${name}${where}`)];
+    if (progress !== null) return `running, ${number(progress * 100, 3)}\u00a0%${of ? ` of ${of}` : ""}${where}`;
+    return `running${where}; its end is not known beforehand`;
+}
+
+function stateOf(status: string, progress: number | null, sim_ns: number | null, of?: string): Node[] {
+    if (status !== "running") return [document.createTextNode(status)];
+    const words = progressWords(progress, sim_ns, of);
+    const bar = h("progress", {max: 1, "aria-label": words, ...(progress === null ? {} : {value: progress})});
+    return [bar, document.createTextNode(words)];
 }
 
 function studyState(s: {runs: number; complete: number; running?: number}): Node[] {
