@@ -114,11 +114,12 @@ void rpc_client_flush(struct rpc_client *c)
 uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns)
 {
     c->answers = 0;
-    c->ep->t->progress(c->ep);
+    if (!rpc_waiter_dozes(&c->waiter, c->ep))
+        c->ep->t->progress(c->ep);
+    if (!c->answers)
+        rpc_waiter_idle(&c->waiter, c->ep, timeout_ns, false);
     if (c->answers)
         rpc_waiter_happened(&c->waiter);
-    else
-        rpc_waiter_idle(&c->waiter, c->ep, timeout_ns, false);
     return c->answers;
 }
 

@@ -549,7 +549,7 @@ static bool fabric_blocks(struct rpc_ep *ep)
 
 /* Until there is something to read, which is left to progress(). The provider is asked first
  * whether it may be waited for: it may hold something already that its descriptor does not tell. */
-static void fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+static uint32_t fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
     struct fabric *f = of(ep);
     struct fid *fids[] = {&f->cq->fid};
@@ -560,6 +560,7 @@ static void fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
         sched_yield();
     else if (!fi_trywait(f->fabric, fids, 1))
         ppoll(&p, 1, &(struct timespec){0, (long)ns}, NULL);
+    return 0;
 }
 
 /* ---- memory of others ---- */

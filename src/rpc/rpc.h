@@ -86,9 +86,11 @@ struct rpc_waiter {
 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o);
-/* Nothing happened: wait a little, at most until the timeout. `busy`: something is under way that
- * would not wake us, so do not sleep long. */
-void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy);
+/* Nothing happened: wait a little, at most until the timeout; what was taken meanwhile. `busy`:
+ * something is under way that would not wake us, so do not sleep long. */
+uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy);
+/* Will it sleep at once, and take what comes? Then a look before would be a system call in vain. */
+bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep);
 void rpc_waiter_learn(struct rpc_waiter *w);
 static inline void rpc_waiter_happened(struct rpc_waiter *w)
 {
@@ -101,6 +103,11 @@ static inline void rpc_waiter_happened(struct rpc_waiter *w)
  * the waiter naps from now on. Some begin to look again and again only after their first
  * message, so whoever waits in vain keeps an eye on it later too. */
 void rpc_waiter_test(struct rpc_waiter *w, struct rpc_ep *ep);
+
+/* For a process of a benchmark that shares its processors with the others: whoever is woken waits
+ * until the one who woke it has done all it can, instead of taking its place. Half the switches,
+ * and a server that finds more requests at once. */
+void rpc_join_crowd(void);
 
 /* ---- server ---- */
 

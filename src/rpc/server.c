@@ -370,21 +370,26 @@ static void forget_the_dead(struct rpc_server *s)
 
 void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
 {
-    uint32_t n = s->ep->t->progress(s->ep);
+    uint64_t sleeps = s->waiter.sleeps;
+    uint32_t n = 0;
 
+    if (s->store || !rpc_waiter_dozes(&s->waiter, s->ep))
+        n = s->ep->t->progress(s->ep);
     if (s->store)
         n += rpc_store_poll(s->store, on_step, s);
     next_in_line(s);
+    if (!n) {
+        bool busy = s->store && rpc_store_under_way(s->store);
+
+        n = rpc_waiter_idle(&s->waiter, s->ep, timeout_ns, busy);
+        if (s->waiter.sleeps != sleeps || s->waiter.rounds % 65536 == 0)
+            forget_the_dead(s);
+        next_in_line(s);
+    }
     if (n) {
         s->ep->t->flush(s->ep);
         rpc_waiter_happened(&s->waiter);
-        return;
     }
-    uint64_t sleeps = s->waiter.sleeps;
-
-    rpc_waiter_idle(&s->waiter, s->ep, timeout_ns, s->store && rpc_store_under_way(s->store));
-    if (s->waiter.sleeps != sleeps || s->waiter.rounds % 65536 == 0)
-        forget_the_dead(s);
 }
 
 static void place_operations(struct rpc_server *s)

@@ -153,7 +153,7 @@ static void ring(struct bell *b)
 
 static bool something(struct shm *s);
 
-static void shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+static uint32_t shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
     struct shm *s = of(ep);
     struct bell *b = ep->o.server ? &s->seg->bell : &s->seg->pair[s->mine].bell;
@@ -165,6 +165,7 @@ static void shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
     if (!something(s))
         futex(&b->rung, FUTEX_WAIT, seen, &t);
     atomic_store(&b->asleep, 0);
+    return 0;
 }
 
 /* ---- messages ---- */

@@ -32,6 +32,7 @@
 #include "rpc/transport.h"
 
 enum { IN_B = 16384, OUT_B = 65536, MOVES = 64, BATCH = 64, ELSEWHERE = 16 };
+enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and never longer */
 enum { MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head), LAYOUT = 1 };
 
 enum frame_kind { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
@@ -89,11 +90,29 @@ static struct tcp *of(struct rpc_ep *ep)
 
 /* ---- connections ---- */
 
-static void settle(int fd)
+static bool stays_here(int fd)
 {
+    struct sockaddr_in near = {.sin_port = 0}, far = {.sin_port = 0};
+    socklen_t near_len = sizeof near, far_len = sizeof far;
+
+    return !getsockname(fd, (struct sockaddr *)&near, &near_len) &&
+           !getpeername(fd, (struct sockaddr *)&far, &far_len) &&
+           near.sin_addr.s_addr == far.sin_addr.s_addr;
+}
+
+/* Between processes of one node there is no network to share with others: what paces packets, as
+ * BBR does, only costs time there. */
+static void settle(int fd, bool client)
+{
+    static const char plain[] = "reno";
+    struct timeval doze = {.tv_usec = DOZE_NS / 1000};
     int on = 1;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (stays_here(fd))
+        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof plain - 1);
+    if (client)
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &doze, sizeof doze);
 }
 
 static void watch(const struct tcp *t, uint32_t k, int op, bool out)
@@ -158,7 +177,7 @@ static void adopt(struct tcp *t, uint32_t k, int fd)
     t->conn[k]->fd = fd;
     t->n++;
     t->high = k >= t->high ? k + 1 : t->high;
-    settle(fd);
+    settle(fd, !t->ep.o.server);
 }
 
 /* An empty place, or that of one who never said hello. */
@@ -446,7 +465,7 @@ static uint32_t take_frames(struct tcp *t, uint32_t k)
 }
 
 /* What a bulk transfer lacks comes to its place, what follows it behind. */
-static uint32_t pull(struct tcp *t, uint32_t k)
+static uint32_t pull(struct tcp *t, uint32_t k, int flags)
 {
     struct conn *c = t->conn[k];
 
@@ -454,8 +473,8 @@ static uint32_t pull(struct tcp *t, uint32_t k)
         return 0;
     struct iovec part[2] = {{c->into, c->left}, {c->in + c->in_to, IN_B - c->in_to}};
     struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
-    ssize_t n = c->into ? recvmsg(c->fd, &m, MSG_DONTWAIT)
-                        : recv(c->fd, part[1].iov_base, part[1].iov_len, MSG_DONTWAIT);
+    ssize_t n =
+        c->into ? recvmsg(c->fd, &m, flags) : recv(c->fd, part[1].iov_base, part[1].iov_len, flags);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
@@ -473,10 +492,12 @@ static uint32_t pull(struct tcp *t, uint32_t k)
     return take_frames(t, k) + (bulk > 0);
 }
 
-static uint32_t look_everywhere(struct tcp *t)
+/* Answers leave with the requests they belong to: whom they wake can begin while others are served.
+ */
+static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
 {
     struct epoll_event e[BATCH];
-    int n = epoll_wait(t->epoll, e, BATCH, 0);
+    int n = epoll_wait(t->epoll, e, BATCH, timeout_ms);
     uint32_t some = 0;
 
     t->looks = 0;
@@ -485,8 +506,11 @@ static uint32_t look_everywhere(struct tcp *t)
 
         if (k == UINT32_MAX)
             answer_the_door(t);
-        else if (t->conn[k] && e[i].events & ~(uint32_t)EPOLLOUT)
-            some += pull(t, k);
+        else if (t->conn[k] && e[i].events & ~(uint32_t)EPOLLOUT) {
+            some += pull(t, k, MSG_DONTWAIT);
+            if (t->conn[k] && t->conn[k]->listed)
+                push(t, k);
+        }
     }
     return some;
 }
@@ -498,10 +522,10 @@ static uint32_t tcp_progress(struct rpc_ep *ep)
     uint32_t some = t->ndirty ? push_all(t) : 0;
 
     if (!ep->o.server)
-        return some + (t->conn[0] ? pull(t, 0) : 0);
+        return some + (t->conn[0] ? pull(t, 0, MSG_DONTWAIT) : 0);
     if (t->n == 1 && t->looks++ < ELSEWHERE && t->conn[t->high - 1]->met)
-        return some + pull(t, t->high - 1);
-    return some + look_everywhere(t);
+        return some + pull(t, t->high - 1, MSG_DONTWAIT);
+    return some + look_everywhere(t, 0);
 }
 
 static bool tcp_blocks(struct rpc_ep *ep)
@@ -510,20 +534,43 @@ static bool tcp_blocks(struct rpc_ep *ep)
     return true;
 }
 
-static void tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+/* Of the connection that a client has: the receiving itself is the sleep, unless something is to be
+ * sent or the sleep is to be short. */
+static uint32_t doze(struct tcp *t, uint64_t timeout_ns)
 {
-    struct tcp *t = of(ep);
     struct timespec limit = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
-    struct pollfd p = {.fd = t->epoll, .events = POLLIN};
+    struct pollfd p = {.fd = t->conn[0] ? t->conn[0]->fd : -1,
+                       .events = (short)(POLLIN | (t->ndirty ? POLLOUT : 0))};
+
+    if (p.fd >= 0 && !t->ndirty && timeout_ns >= DOZE_NS)
+        return pull(t, 0, 0);
+    if (ppoll(&p, 1, &limit, NULL) <= 0 || p.fd < 0)
+        return 0;
+    return tcp_progress(&t->ep);
+}
+
+/* Of short sleeps milliseconds are too coarse. */
+static uint32_t tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
+{
+    enum { MS = 1000000, SHORT_MS = 10, MOST_MS = 1000 };
+    struct tcp *t = of(ep);
 
     if (!ep->o.server)
-        p = (struct pollfd){.fd = t->conn[0] ? t->conn[0]->fd : -1,
-                            .events = (short)(POLLIN | (t->ndirty ? POLLOUT : 0))};
-    for (uint32_t i = 0; ep->o.server && i < t->high; i++)
+        return doze(t, timeout_ns);
+    uint32_t some = t->ndirty ? push_all(t) : 0;
+    struct pollfd p = {.fd = t->epoll, .events = POLLIN};
+    uint64_t ms = timeout_ns / MS;
+
+    if (some)
+        return some;
+    for (uint32_t i = 0; i < t->high; i++)
         if (t->conn[i] && !t->conn[i]->dead && t->conn[i]->armed != t->conn[i]->listed)
             watch(t, i, EPOLL_CTL_MOD, t->conn[i]->listed);
-    t->looks = ELSEWHERE; /* whoever wakes us may be anybody */
-    ppoll(&p, 1, &limit, NULL);
+    if (ms < SHORT_MS) {
+        ppoll(&p, 1, &(struct timespec){0, (long)timeout_ns}, NULL);
+        ms = 0;
+    }
+    return look_everywhere(t, ms < MOST_MS ? (int)ms : MOST_MS);
 }
 
 /* ---- memory of others ---- */
@@ -742,6 +789,7 @@ const struct rpc_transport rpc_tcp = {
     .summary = "TCP over plain sockets, between nodes",
     .looks = 8,
     .kernel_wakes = true,
+    .wait_takes = true,
     .open = tcp_open,
     .close = tcp_close,
     .address = tcp_address,

@@ -53,6 +53,7 @@ struct rpc_transport {
     /* Messages go through the kernel, which wakes sleepers by the way; else to wake one is a system
      * call more, and two that both sleep are slower than two that look, whatever one tries. */
     bool kernel_wakes;
+    bool wait_takes; /* wait() takes what comes, so that who will sleep need not look before */
     bool sees_death; /* alive() knows; else it knows only of some deaths */
     bool (*open)(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err);
     void (*close)(struct rpc_ep *ep);
@@ -72,7 +73,8 @@ struct rpc_transport {
     /* false: refused, as out of the peer's memory; true: on_bulk comes, perhaps at once */
     bool (*bulk)(struct rpc_ep *ep, const struct rpc_bulk *b);
     bool (*blocks)(struct rpc_ep *ep); /* can it sleep? */
-    void (*wait)(struct rpc_ep *ep, uint64_t timeout_ns);
+    /* Sleeps until there is something for progress(), or takes it at once: how much that was. */
+    uint32_t (*wait)(struct rpc_ep *ep, uint64_t timeout_ns);
     bool (*alive)(struct rpc_ep *ep, uint32_t peer);
 };
 

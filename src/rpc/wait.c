@@ -6,7 +6,7 @@
 
 const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
-enum { POLL_LOOKS = 8, ASK_TIME = 4 };
+enum { POLL_LOOKS = 64, ASK_TIME = 4 };
 enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
 enum { VAIN_NS = 20000000 };
 enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
@@ -42,34 +42,38 @@ static void nap(struct rpc_waiter *w, uint64_t most_ns)
 
 /* Sleeps in vain are what an idle process does: they must not take the processor. Looking at its
  * clock costs nothing that matters then. */
-static void sleep_watched(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns)
+static uint32_t sleep_watched(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns)
 {
     uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
+    uint32_t n = ep->t->wait(ep, timeout_ns);
 
-    ep->t->wait(ep, timeout_ns);
     w->vain_wall_ns += wr_clock_ns() - wall;
     w->vain_cpu_ns += wr_clock_cpu_ns() - cpu;
     if (w->vain_cpu_ns < VAIN_NS && w->vain_wall_ns < 10ull * VAIN_NS)
-        return;
+        return n;
     /* One that never sleeps may still get little of a busy machine. */
     w->policy = w->vain_cpu_ns > w->vain_wall_ns / 16 ? RPC_NAP : w->asked;
     w->vain_wall_ns = w->vain_cpu_ns = 0;
+    return n;
 }
 
-static void sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+static uint32_t sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
     uint64_t most = busy && timeout_ns > NAP_NS ? NAP_NS : timeout_ns;
     /* What did not sleep while a connection came or went may do so afterwards. */
     bool again = w->asked != RPC_NAP && ep->t->blocks(ep) && w->in_vain % NAPS == NAPS - 1;
 
+    uint32_t n = 0;
+
     w->sleeps++;
     if (w->policy == RPC_NAP && !again)
         nap(w, most);
     else if (w->in_vain && !busy)
-        sleep_watched(w, ep, most);
+        n = sleep_watched(w, ep, most);
     else
-        ep->t->wait(ep, most);
-    w->in_vain++;
+        n = ep->t->wait(ep, most);
+    w->in_vain += !n;
+    return n;
 }
 
 /* ---- looking or sleeping ---- */
@@ -122,40 +126,72 @@ void rpc_waiter_learn(struct rpc_waiter *w)
     next_series(t);
 }
 
-static void look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+/* Can it be woken by the kernel, and is so? */
+static bool is_woken(const struct rpc_waiter *w, const struct rpc_ep *ep)
+{
+    return ep->t->kernel_wakes && w->policy == RPC_ADAPTIVE;
+}
+
+/* With more processes than processors whoever looks keeps the processor from the one it waits for.
+ */
+static bool sleeps_first(const struct rpc_waiter *w, const struct rpc_ep *ep)
+{
+    return is_woken(w, ep) && (w->crowded || w->trial.sleeps);
+}
+
+bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep)
+{
+    return ep->t->wait_takes && (w->policy == RPC_BLOCK || sleeps_first(w, ep));
+}
+
+/* Between looks through the kernel one does not let others run: it costs as much as a look, and a
+ * stranger may keep the processor for milliseconds. */
+static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns,
+                              bool busy)
 {
     struct rpc_trial *t = &w->trial;
+    bool sleeps = sleeps_first(w, ep);
 
-    if (!w->crowded && w->rounds < ep->t->looks) {
+    if (!sleeps && !w->crowded && w->rounds < ep->t->looks) {
         pause_a_little();
-        return;
+        return 0;
     }
     if (!t->began_ns)
         t->began_ns = wr_clock_ns();
-    bool sleeps = t->sleeps && w->policy == RPC_ADAPTIVE && ep->t->kernel_wakes;
-
     /* Asking for the time costs more than a look. */
     if (!sleeps && w->rounds % ASK_TIME == 0)
         sleeps = wr_clock_ns() - t->began_ns > w->spin_ns;
     if (sleeps)
-        sleep_now(w, ep, timeout_ns, busy);
+        return sleep_now(w, ep, timeout_ns, busy);
+    if (is_woken(w, ep))
+        pause_a_little();
     else
         sched_yield();
+    return 0;
 }
 
-void rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
     w->rounds++;
     if (w->policy == RPC_POLL) {
         /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || (w->rounds > ep->t->looks && w->rounds % POLL_LOOKS == 0))
+        if (w->crowded || w->rounds % POLL_LOOKS == 0)
             sched_yield();
         else
             pause_a_little();
-    } else if (w->policy == RPC_BLOCK || w->in_vain)
-        sleep_now(w, ep, timeout_ns, busy);
-    else
-        look_or_sleep(w, ep, timeout_ns, busy);
+        return 0;
+    }
+    if (w->policy == RPC_BLOCK || w->in_vain)
+        return sleep_now(w, ep, timeout_ns, busy);
+    return look_or_sleep(w, ep, timeout_ns, busy);
+}
+
+void rpc_join_crowd(void)
+{
+    struct sched_param none = {.sched_priority = 0};
+
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
 /* ---- does sleeping sleep? ---- */

@@ -66,6 +66,8 @@ static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
     w->driver = NULL;
     if (!rpc_open_parse(&o, &server_at, j, err) || !rpc_take_nic(&w->nic, &o, err))
         return false;
+    if (o.crowded)
+        rpc_join_crowd();
     if (server_at ? !rpc_driver_open(&w->driver, &o, server_at, err)
                   : !rpc_server_open(&w->server, &o, err))
         return false;

@@ -72,7 +72,7 @@ static bool read_config(struct rpc_opts *ret, const struct weir_rpc_config *conf
                              .token = c.token,
                              .wait = waits[c.wait],
                              .spin_us = c.spin_us ? c.spin_us : SPIN_US,
-                             .crowded = true, /* an application has other threads */
+                             .crowded = !t->kernel_wakes, /* an application has other threads */
                              .depth = c.depth ? c.depth : DEPTH,
                              .peers = c.clients ? c.clients : CLIENTS,
                              .bulk_b = server ? 0 : c.memory_b,
