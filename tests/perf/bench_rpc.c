@@ -6,20 +6,16 @@
  * what a call costs, of clients and server together: processor time, and how often a process was
  * switched for another. These say more than rates on a machine that others use too.
  */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bare_socket.h"
 #include "rpc/drive.h"
 #include "rpc/limits.h"
 
@@ -121,6 +117,8 @@ static double window(const struct rpc_opts *base, size_t c, struct board *b, uin
     memset(b, 0, sizeof *b);
     pid_t server = fork();
 
+    if (!server && o.crowded)
+        rpc_join_crowd();
     if (!server)
         serve(&o, b);
     while (!b->ready && !waitpid(server, NULL, WNOHANG))
@@ -133,8 +131,11 @@ static double window(const struct rpc_opts *base, size_t c, struct board *b, uin
                          .measure_ns = 400000000};
 
     for (uint32_t k = 0; k < cases[c].clients; k++)
-        if (!(pid[k] = fork()))
+        if (!(pid[k] = fork())) {
+            if (o.crowded)
+                rpc_join_crowd();
             call(&o, b, k, l);
+        }
     while (b->clients_ready < cases[c].clients && !waitpid(-1, NULL, WNOHANG))
         usleep(1000);
     b->start_ns = rpc_realtime_ns() + 50000000;
@@ -166,76 +167,50 @@ static void tell_limits(const char *when)
            l.line_rate / 1e3, l.socket_rate / 1e3, l.copy_bps / (1 << 30));
 }
 
-/* ---- a bare socket that sleeps ---- */
+/* ---- results ---- */
 
-static bool to_and_fro(int fd, bool first)
+struct result {
+    double best, sum, cost[2]; /* of a call: switches, us of processor time */
+    uint64_t bad;
+};
+
+/* The same number of processes, sockets alone; windows of both in turn, so that both see the same
+ * machine. */
+static void measure(const struct rpc_opts *o, size_t c, struct board *b, struct result *ours,
+                    struct result *bare)
 {
-    char message[64] = {0};
-
-    return first ? send(fd, message, sizeof message, MSG_NOSIGNAL) == sizeof message &&
-                       recv(fd, message, sizeof message, MSG_WAITALL) == sizeof message
-                 : recv(fd, message, sizeof message, MSG_WAITALL) == sizeof message &&
-                       send(fd, message, sizeof message, MSG_NOSIGNAL) == sizeof message;
-}
-
-static bool connected(int fd[2])
-{
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t len = sizeof at;
-    int on = 1, door = socket(AF_INET, SOCK_STREAM, 0);
-
-    fd[0] = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(door, (struct sockaddr *)&at, sizeof at) || listen(door, 1) ||
-        getsockname(door, (struct sockaddr *)&at, &len) ||
-        connect(fd[0], (struct sockaddr *)&at, sizeof at))
-        return false;
-    fd[1] = accept(door, NULL, NULL);
-    close(door);
-    for (int i = 0; i < 2; i++)
-        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return fd[1] >= 0;
-}
-
-static double cpu_us(int who)
-{
-    struct rusage u;
-
-    getrusage(who, &u);
-    return 1e6 * (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
-
-/* What no RPC over TCP that sleeps can do without: the kernel's part of a call. */
-static void tell_bare_socket(void)
-{
-    double best = 0, calls = 0, before = cpu_us(RUSAGE_SELF) + cpu_us(RUSAGE_CHILDREN);
+    struct bare like = {.clients = cases[c].clients,
+                        .depth = cases[c].depth,
+                        .answer_b = cases[c].size,
+                        .put = cases[c].op == RPC_OP_PUT,
+                        .looks =
+                            cases[c].clients == 1 && cases[c].wait != RPC_BLOCK && !cases[c].size};
 
     for (int i = 0; i < WINDOWS; i++) {
-        int fd[2];
-        double n = 0;
+        double rate = window(o, c, b, &ours->bad, ours->cost), us = 0;
 
-        if (!connected(fd))
-            return;
-        pid_t other = fork();
-
-        if (!other) {
-            close(fd[0]);
-            while (to_and_fro(fd[1], false))
-                ;
-            _exit(0);
-        }
-        close(fd[1]);
-        for (uint64_t end = rpc_realtime_ns() + 400000000; rpc_realtime_ns() < end; n++)
-            to_and_fro(fd[0], true);
-        close(fd[0]);
-        waitpid(other, NULL, 0);
-        best = n / 0.4 > best ? n / 0.4 : best;
-        calls += n;
+        ours->best = rate > ours->best ? rate : ours->best;
+        ours->sum += rate;
+        if (o->transport == &rpc_shm)
+            continue;
+        rate = bare_window(&like, &us) * (double)(cases[c].size ? cases[c].size : 1);
+        bare->best = rate > bare->best ? rate : bare->best;
+        bare->sum += rate;
+        bare->cost[1] += us / WINDOWS;
     }
-    double us = cpu_us(RUSAGE_SELF) + cpu_us(RUSAGE_CHILDREN) - before;
+}
 
-    printf("%-32s best %9.1f, mean %9.1f kops/s; a call: %.2f us CPU\n", "bare socket, block",
-           best / 1e3, calls / 0.4 / WINDOWS / 1e3, us / calls);
+static void tell(size_t c, const struct result *ours, const struct result *bare)
+{
+    double unit = cases[c].size ? 1 << 30 : 1e3;
+
+    printf("%-32s best %9.1f, mean %9.1f %s; a call: %.2f us CPU, %.2f switches%s\n", cases[c].name,
+           ours->best / unit, ours->sum / WINDOWS / unit, cases[c].size ? "GiB/s" : "kops/s",
+           ours->cost[1], ours->cost[0], ours->bad ? "  FAULTS" : "");
+    if (bare->sum > 0)
+        printf("  %-30s      %9.1f,      %9.1f         %.2f us CPU; of it %.0f %%, %.0f %%\n",
+               "bare sockets, as many", bare->best / unit, bare->sum / WINDOWS / unit,
+               bare->cost[1], 100 * ours->best / bare->best, 100 * ours->sum / bare->sum);
 }
 
 int main(int argc, char **argv)
@@ -254,26 +229,13 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     tell_limits("before");
-    if (o.transport != &rpc_shm)
-        tell_bare_socket();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        double best = 0, sum = 0, cost[2] = {0, 0};
-        uint64_t bad = 0;
+        struct result ours = {.best = 0}, bare = {.best = 0};
 
         if (argc > 3 && strncmp(cases[c].name, argv[3], strlen(argv[3])) != 0)
             continue;
-
-        for (int i = 0; i < WINDOWS; i++) {
-            double rate = window(&o, c, b, &bad, cost);
-
-            best = rate > best ? rate : best;
-            sum += rate;
-        }
-        double unit = cases[c].size ? 1 << 30 : 1e3;
-
-        printf("%-32s best %9.1f, mean %9.1f %s; a call: %.2f us CPU, %.2f switches%s\n",
-               cases[c].name, best / unit, sum / WINDOWS / unit, cases[c].size ? "GiB/s" : "kops/s",
-               cost[1], cost[0], bad ? "  FAULTS" : "");
+        measure(&o, c, b, &ours, &bare);
+        tell(c, &ours, &bare);
     }
     return 0;
 }
