@@ -42,11 +42,23 @@ static inline struct sim_event *sim_belt_at(const struct sim_belt *b, uint32_t i
     return &b->ring[(b->head + i) & b->mask];
 }
 
-static inline bool sim_belt_put(struct sim_belt *b, const struct sim_event *e)
+/* An event's fields go from registers to the ring: a copy of one that was just written somewhere
+ * else would wait until that is done. */
+static inline __attribute__((always_inline)) bool sim_belt_put(struct sim_belt *b, uint64_t t,
+                                                               uint64_t key, uint32_t seq,
+                                                               uint32_t arg, uint32_t arg2)
 {
-    if (__builtin_expect(b->n >= b->mask, 0) || (b->n && sim_before(e, sim_belt_at(b, b->n - 1))))
-        return sim_belt_put_slow(b, e);
-    *sim_belt_at(b, b->n++) = *e;
+    if (__builtin_expect(b->n >= b->mask, 0) ||
+        (b->n && sim_earlier(t, key, seq, sim_belt_at(b, b->n - 1))))
+        return sim_belt_put_slow(
+            b, &(struct sim_event){.t = t, .key = key, .seq = seq, .arg = arg, .arg2 = arg2});
+    struct sim_event *e = sim_belt_at(b, b->n++);
+
+    e->t = t;
+    e->key = key;
+    e->seq = seq;
+    e->arg = arg;
+    e->arg2 = arg2;
     return true;
 }
 

@@ -51,11 +51,17 @@ static inline uint32_t sim_door(const struct sim_event *e)
     return (uint32_t)e->key & 0xffffff;
 }
 
+/* Would an event of this time, key and sequence come before *b? */
+static inline bool sim_earlier(uint64_t t, uint64_t key, uint32_t seq, const struct sim_event *b)
+{
+    if (t != b->t)
+        return t < b->t;
+    return key != b->key ? key < b->key : (int32_t)(seq - b->seq) < 0;
+}
+
 static inline bool sim_before(const struct sim_event *a, const struct sim_event *b)
 {
-    if (a->t != b->t)
-        return a->t < b->t;
-    return a->key != b->key ? a->key < b->key : (int32_t)(a->seq - b->seq) < 0;
+    return sim_earlier(a->t, a->key, a->seq, b);
 }
 
 #endif

@@ -61,10 +61,10 @@ static inline __attribute__((always_inline)) void sim_ride(struct sim *s, uint32
                                                            uint32_t seq, uint32_t arg,
                                                            uint32_t arg2)
 {
-    struct sim_event e = sim_event(t, dst, lane, seq, arg, arg2);
+    uint64_t key = (uint64_t)dst << 32 | lane;
 
-    if (__builtin_expect(!sim_belt_put(&s->belt[belt], &e), 0))
-        sim_calendar_push(&s->queue, &e);
+    if (__builtin_expect(!sim_belt_put(&s->belt[belt], t, key, seq, arg, arg2), 0))
+        sim_at(s, t, dst, lane, seq, arg, arg2);
     else if (__builtin_expect(t <= s->next[belt], 0)) { /* at the same time: perhaps before it */
         s->next[belt] = t;
         sim_belt_changed(s, belt);

@@ -103,6 +103,11 @@ static struct sim_event at(uint64_t t)
     return (struct sim_event){.t = t, .key = t % 5};
 }
 
+static bool put(struct sim_belt *b, const struct sim_event *e)
+{
+    return sim_belt_put(b, e->t, e->key, e->seq, e->arg, e->arg2);
+}
+
 static void a_belt_grows_and_keeps_its_order(void **state)
 {
     struct sim_belt b;
@@ -115,14 +120,14 @@ static void a_belt_grows_and_keeps_its_order(void **state)
     for (uint64_t t = 1; t <= first; t++) {
         struct sim_event e = at(t);
 
-        assert_true(sim_belt_put(&b, &e));
+        assert_true(put(&b, &e));
     }
     b.head = first / 2;
     b.n -= first / 2;
     for (uint64_t t = first + 1; t <= 4 * (uint64_t)first; t++) {
         struct sim_event e = at(t);
 
-        assert_true(sim_belt_put(&b, &e));
+        assert_true(put(&b, &e));
     }
     assert_true(b.mask + 1 > first);
     for (uint32_t i = 0; i < b.n; i++)
@@ -139,14 +144,14 @@ static void a_belt_refuses_what_comes_long_before_its_end(void **state)
     for (uint64_t t = 100; t < 200; t++) {
         struct sim_event e = at(t);
 
-        assert_true(sim_belt_put(&b, &e));
+        assert_true(put(&b, &e));
     }
     struct sim_event early = at(110), late = at(195);
 
-    assert_false(sim_belt_put(&b, &early));
+    assert_false(put(&b, &early));
     assert_int_equal(b.n, 100);
     late.key = 1000;
-    assert_true(sim_belt_put(&b, &late));
+    assert_true(put(&b, &late));
     assert_int_equal(b.n, 101);
     for (uint32_t i = 1; i < b.n; i++)
         assert_false(sim_before(sim_belt_at(&b, i), sim_belt_at(&b, i - 1)));
