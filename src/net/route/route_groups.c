@@ -409,6 +409,7 @@ bool groups_init(struct route_groups *g, const struct topo *t, uint32_t choice, 
         list_ways(g, dist);
     else
         groups_fini(g);
+    g->only = ok && g->one_way && !g->local_first;
     free(dist);
     return ok;
 }

@@ -64,6 +64,7 @@ struct route_groups {
     struct groups_way *way; /* from a group nearer to another */
     uint32_t *way_first;    /* [ngroups * ngroups + 1] into way */
     bool one_way;           /* way[from * ngroups + to] is the only one */
+    bool only;              /* nor is there ever a choice of local ports: one path to anywhere */
 
     uint32_t *exit_first; /* [nrouters + 1] into exit */
     struct groups_exit *exit;
@@ -97,11 +98,12 @@ struct groups_ask {
     struct wr_rng *rng;
 };
 
+/* Four words: stays in registers. */
 struct groups_step {
-    uint16_t port;
-    uint16_t way;  /* to remember in route_pkt.way */
-    bool crosses;  /* takes a global link */
-    bool arriving; /* here is already in the group */
+    uint32_t port;
+    uint32_t way;      /* to remember in route_pkt.way */
+    uint32_t crosses;  /* takes a global link */
+    uint32_t arriving; /* here is already in the group */
 };
 
 uint16_t groups_pick_local(const struct route_groups *g, const struct groups_ask *ask,
@@ -117,6 +119,22 @@ static inline uint16_t groups_local(const struct route_groups *g, const struct g
     uint64_t cell = (uint64_t)ask->here * g->nslots + slot;
 
     return g->local_first ? groups_pick_local(g, ask, cell) : g->local[cell];
+}
+
+/* groups_toward() where g->only. */
+static inline __attribute__((always_inline)) struct groups_step groups_only(
+    const struct route_groups *g, uint32_t here, uint32_t group, uint32_t to)
+{
+    const uint16_t *local = g->local + (uint64_t)here * g->nslots;
+    uint32_t mine = g->group[here];
+
+    if (mine == group)
+        return (struct groups_step){.port = local[g->slot[to]], .arriving = true};
+    const struct groups_way *w = &g->way[mine * g->ngroups + group];
+
+    if (w->from == here)
+        return (struct groups_step){.port = w->port, .crosses = true};
+    return (struct groups_step){.port = local[w->slot]};
 }
 
 /* The next step towards `group`, and there towards `to` (ROUTE_NONE: any of its
@@ -143,9 +161,9 @@ static inline __attribute__((always_inline)) struct groups_step groups_toward(
 static inline struct route_hop groups_take(const struct route_groups *g, struct route_pkt *p,
                                            struct groups_step s, bool at_home)
 {
-    struct route_hop hop = {.port = s.port, .vc = g->vcs.vc[at_home][p->state]};
+    struct route_hop hop = {.port = (uint16_t)s.port, .vc = g->vcs.vc[at_home][p->state]};
 
-    p->way = s.way;
+    p->way = (uint16_t)s.way;
     if (s.crosses)
         p->state = (uint8_t)((p->state & (GROUPS_LAST | GROUPS_SEGMENT)) + 1);
     else

@@ -28,8 +28,7 @@ static bool init(struct route *rt, struct wr_err *err)
         return false;
     const struct route_groups *g = &w.groups;
 
-    rt->early =
-        params->choice == ROUTE_FIXED || (rt->topo->gateways && g->one_way && !g->local_first);
+    rt->early = params->choice == ROUTE_FIXED || (rt->topo->gateways && g->only);
     walk_adopt(rt, &w);
     if (rt->topo->gateways && g->vcs.ejects)
         rt->eject = ((const struct route_walk *)rt->priv)->groups.vcs.eject;

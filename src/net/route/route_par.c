@@ -42,7 +42,7 @@ static bool init(struct route *rt, struct wr_err *err)
     rt->nvcs = g->vcs.nvcs;
     rt->eject = g->vcs.ejects ? g->vcs.eject : NULL;
     rt->max_hops = groups_max_hops(g, 2 * g->global_hops);
-    rt->foresees = g->one_way && !g->local_first;
+    rt->foresees = g->only;
     return true;
 }
 
@@ -73,8 +73,8 @@ static bool stays_minimal(const struct route *rt, const struct groups_ask *ask, 
 {
     const struct route_par_params *params = rt->params;
     const struct route_groups *g = rt->priv;
-    double q_min = ask->view->load(ask->view, ask->here, min.port);
-    double q_non = ask->view->load(ask->view, ask->here, non.port);
+    double q_min = ask->view->load(ask->view, ask->here, (uint16_t)min.port);
+    double q_non = ask->view->load(ask->view, ask->here, (uint16_t)non.port);
 
     if (params->rule.weight == ROUTE_BY_HOPS) {
         uint32_t at, hops = groups_enter(g, ask->here, mid, &at);
@@ -85,19 +85,29 @@ static bool stays_minimal(const struct route *rt, const struct groups_ask *ask, 
     return route_rule_minimal(&params->rule, q_min, q_non);
 }
 
+/* `only` is a constant: a machine with one path to anywhere gets code without choices. */
+#define EITHER static inline __attribute__((always_inline))
+
+EITHER struct groups_step toward(const struct route_groups *g, const struct groups_ask *ask,
+                                 uint32_t group, uint32_t to, uint16_t way, bool only)
+{
+    return only ? groups_only(g, ask->here, group, to) : groups_toward(g, ask, group, to, way);
+}
+
 /* In the source group, still minimal. */
-static struct groups_step compare(const struct route *rt, struct route_pkt *p,
-                                  const struct groups_ask *ask, uint32_t home)
+EITHER struct groups_step compare(const struct route *rt, struct route_pkt *p,
+                                  const struct groups_ask *ask, bool only)
 {
     const struct route_groups *g = rt->priv;
+    uint32_t home = g->group[p->dst_router];
     bool first = p->state < GROUPS_LOCAL;
-    struct groups_step min = groups_toward(g, ask, home, p->dst_router, p->way);
+    struct groups_step min = toward(g, ask, home, p->dst_router, p->way, only);
 
     if (first)
         p->mid = groups_draw(g, ask->rng, g->group[ask->here], home);
     if (p->mid == ROUTE_NONE)
         return min;
-    struct groups_step non = groups_toward(g, ask, p->mid, ROUTE_NONE, 0);
+    struct groups_step non = toward(g, ask, p->mid, ROUTE_NONE, 0, only);
 
     if (!first && !non.crosses) {
         if (!g->exits_differ[ask->here])
@@ -110,25 +120,59 @@ static struct groups_step compare(const struct route *rt, struct route_pkt *p,
     return non;
 }
 
+/* Apart from the rest, which is asked more often and needs less. */
+static __attribute__((noinline)) struct route_hop compare_only(const struct route *rt,
+                                                               struct route_pkt *p, uint32_t here,
+                                                               const struct route_view *view,
+                                                               struct wr_rng *rng)
+{
+    struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
+
+    return groups_take(rt->priv, p, compare(rt, p, &ask, true), false);
+}
+
+/* Where the packet goes now: a group, and the router there; false: that must be compared. */
+EITHER bool aim(const struct route_groups *g, struct route_pkt *p, uint32_t mine, uint32_t *group,
+                uint32_t *to)
+{
+    if (p->nonminimal && mine == p->mid)
+        p->state |= GROUPS_LAST;
+    if (p->nonminimal && !(p->state & GROUPS_LAST)) {
+        *group = p->mid;
+        *to = ROUTE_NONE;
+        return true;
+    }
+    *group = g->group[p->dst_router];
+    *to = p->dst_router;
+    return mine == *group || (p->state & GROUPS_SEGMENT);
+}
+
+static __attribute__((noinline)) struct route_hop decide_any(const struct route *rt,
+                                                             struct route_pkt *p, uint32_t here,
+                                                             const struct route_view *view,
+                                                             struct wr_rng *rng)
+{
+    const struct route_groups *g = rt->priv;
+    struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
+    uint32_t mine = g->group[here], group, to;
+    struct groups_step step = aim(g, p, mine, &group, &to)
+                                  ? groups_toward(g, &ask, group, to, p->way)
+                                  : compare(rt, p, &ask, false);
+
+    return groups_take(g, p, step, mine == g->group[p->dst_router]);
+}
+
 static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
                                const struct route_view *view, struct wr_rng *rng)
 {
     const struct route_groups *g = rt->priv;
-    struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
-    uint32_t mine = g->group[here], home = g->group[p->dst_router];
-    struct groups_step step;
+    uint32_t mine = g->group[here], group, to;
 
-    if (p->nonminimal && mine == p->mid)
-        p->state |= GROUPS_LAST;
-    if (p->nonminimal && !(p->state & GROUPS_LAST))
-        step = groups_toward(g, &ask, p->mid, ROUTE_NONE, p->way);
-    else if (mine == home || (p->state & GROUPS_SEGMENT))
-        step = groups_toward(g, &ask, home, p->dst_router, p->way);
-    else if (!view)
-        return (struct route_hop){.port = ROUTE_LATER};
-    else
-        step = compare(rt, p, &ask, home);
-    return groups_take(g, p, step, mine == home);
+    if (!g->only)
+        return decide_any(rt, p, here, view, rng);
+    if (!aim(g, p, mine, &group, &to))
+        return view ? compare_only(rt, p, here, view, rng) : (struct route_hop){ROUTE_LATER, 0};
+    return groups_take(g, p, groups_only(g, here, group, to), mine == g->group[p->dst_router]);
 }
 
 const struct route_ops route_par = {
