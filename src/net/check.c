@@ -187,19 +187,18 @@ static bool walk_channels(struct census *c, uint32_t index)
     bool lacks = false;
 
     for (uint32_t v = 0; v < p->nvcs && c->ok; v++) {
-        const struct net_vc *vc = &n->vc[net_vc0(n, p) + v];
-        const struct net_queue *queue = net_queue_of(n, p, v);
+        const struct net_queue *queue = net_queue_of(n, p, v), *wait = net_wait_of(n, p, v);
 
         for (uint32_t h = queue->head; h != WR_NIL && c->ok; h = net_pkt(n, h)->next)
             if (net_pkt(n, h)->from != index || net_pkt(n, h)->route.vc != v)
                 BAD(c, "%s: packet %u is queued and charged elsewhere", NAME(c, index), h);
         walk(c, queue, false);
-        waiting += walk(c, &vc->wait, true);
+        waiting += walk(c, wait, true);
         if ((queue->head != WR_NIL) != (p->queued >> v & 1) ||
-            (vc->wait.head != WR_NIL) != (p->stalled >> v & 1))
+            (wait->head != WR_NIL) != (p->stalled >> v & 1))
             BAD(c, "%s: channel %u has packets and nobody knows, or none", NAME(c, index), v);
-        if (c->ok && vc->wait.head != WR_NIL)
-            lacks |= !net_has_room(n, p, v, net_charge(n, net_pkt(n, vc->wait.head), n->mode));
+        if (c->ok && wait->head != WR_NIL)
+            lacks |= !net_has_room(n, p, v, net_charge(n, net_pkt(n, wait->head), n->mode));
         if (n->line)
             walk(c, &n->line[net_vc0(n, p) + v].in, false);
     }

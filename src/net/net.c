@@ -106,13 +106,12 @@ static void wire(struct net *n)
         set_port(n, t->nrouters * t->nports + i, 0, t->term[i].router, t->term[i].port, TOPO_INJECT,
                  1);
     for (uint32_t i = 0; i < n->total_ports; i++)
-        for (uint32_t v = 0; v < n->nvcs; v++)
+        for (uint32_t v = 0; v < n->nvcs; v++) {
             net_queue_init(net_queue_of(n, &n->port[i], v));
-    for (uint64_t i = 0; i < n->total_vcs; i++) {
-        net_queue_init(&n->vc[i].wait);
-        if (n->line)
-            net_queue_init(&n->line[i].in);
-    }
+            net_queue_init(net_wait_of(n, &n->port[i], v));
+        }
+    for (uint64_t i = 0; n->line && i < n->total_vcs; i++)
+        net_queue_init(&n->line[i].in);
     for (uint32_t i = 0; i < t->nterms; i++)
         net_queue_init(&n->nic[i].queue);
 }
@@ -182,8 +181,9 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
-    n->vc = wr_zalloc_aligned(vcs, sizeof *n->vc);
-    n->rare = wr_zalloc(n->total_ports, sizeof *n->rare);
+    if (n->nvcs > NET_NEAR_VCS)
+        n->vc = wr_zalloc(vcs, sizeof *n->vc);
+    n->rare = wr_zalloc_aligned(n->total_ports, sizeof *n->rare);
     if (params->queueing == NET_QUEUE_INPUT)
         n->line = wr_zalloc(vcs, sizeof *n->line);
     if (params->accounting == NET_ACCOUNT_BYTES)
@@ -350,7 +350,7 @@ uint64_t net_memory(const struct topo *t, const struct route *rt, const struct n
 
     return ports * (sizeof(struct net_port) + sizeof(struct net_rare) +
                     (p->accounting == NET_ACCOUNT_BYTES ? NET_RING * sizeof(uint32_t) : 0)) +
-           vcs * (sizeof(struct net_vc) +
+           vcs * ((rt->nvcs > NET_NEAR_VCS ? sizeof(struct net_vc) : 0) +
                   (p->queueing == NET_QUEUE_INPUT ? sizeof(struct net_line) : 0)) +
            t->nterms * sizeof(struct net_nic) + t->nrouters * sizeof(struct wr_rng);
 }

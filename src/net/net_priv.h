@@ -7,7 +7,8 @@
  *
  *   port[r * nports + p]            router r's outgoing link p
  *   port[nrouters * nports + t]     terminal t's injection link
- *   vc[port * nvcs + v]             channel v of a port (a NIC uses one)
+ *   rare[port]                      what it needs when somebody waits for it
+ *   vc[port * nvcs + v]             channel v of a port, from NET_NEAR_VCS on
  *
  * Invariants (checked by net_check, and everywhere in WEIR_CHECK builds):
  *  1. Conservation: a channel's `held` is the sum of the charges of the packets
@@ -56,10 +57,11 @@ struct net_queue {
     uint32_t head, tail;
 };
 
+/* A channel; the first NET_NEAR_VCS have theirs in the port and in its net_rare. */
 struct net_vc {
     struct net_queue wait;  /* not admitted: no credit, or the switch is busy */
-    struct net_queue queue; /* admitted, waiting for the link; of the first NET_NEAR_VCS */
-    uint32_t held;          /* bytes charged;                  channels: in the port */
+    struct net_queue queue; /* admitted, waiting for the link */
+    uint32_t held;          /* bytes charged */
 };
 
 /* Input queueing: the packets that arrived over one upstream channel, in
@@ -104,12 +106,14 @@ struct net_port {
 _Static_assert(sizeof(struct net_port) == 128 && offsetof(struct net_port, queue) == 64,
                "a port is two cache lines");
 
-/* What a port seldom needs. */
+/* What a port seldom needs, one cache line. */
 struct net_rare {
+    _Alignas(64) struct net_queue wait[NET_NEAR_VCS]; /* not admitted, by channel */
+    uint64_t waiting;                                 /* bytes of them */
     uint64_t saturated_ps; /* while saturated: less the time when that began */
     uint64_t stretched_ps; /* cut-through: busy beyond its own rate, waiting for a tail */
-    uint64_t waiting;      /* bytes that wait for admission */
 };
+_Static_assert(sizeof(struct net_rare) == 64, "what is seldom needed is a cache line");
 
 /* The arithmetic of a link class: picoseconds in 1/2^20 parts. */
 struct net_class {
@@ -151,7 +155,7 @@ struct net {
     uint32_t total_ports, total_vcs;
     struct net_port *port;
     struct net_rare *rare; /* [total_ports] */
-    struct net_vc *vc;
+    struct net_vc *vc;     /* [total_vcs]; NULL: ports have NET_NEAR_VCS or fewer */
     struct net_line *line; /* [total_vcs], input queueing only */
     uint32_t *ring_b; /* [total_ports * NET_RING] what a credit gives back; byte accounting only */
     struct net_nic *nic; /* [nterms] */
@@ -238,6 +242,14 @@ static inline uint32_t net_self_lp(const struct net *n, const struct net_port *p
     if (index >= routers)
         return n->nrouters + (index - routers);
     return (uint32_t)((unsigned __int128)index * n->per_port >> 64);
+}
+
+static inline struct net_queue *net_wait_of(const struct net *n, const struct net_port *port,
+                                            uint32_t vc)
+{
+    if (__builtin_expect(vc >= NET_NEAR_VCS, 0))
+        return &n->vc[net_vc0(n, port) + vc].wait;
+    return &net_rare(n, port)->wait[vc];
 }
 
 /* Bytes charged, over all channels. */

@@ -58,10 +58,10 @@ static inline bool switch_free(const struct net *n, const struct net_port *port,
  * what is left waits for a credit. */
 NET_INLINE bool serve_channel(struct net *n, struct net_port *port, uint32_t vc, uint32_t mode)
 {
-    struct net_vc *v = &n->vc[net_vc0(n, port) + vc];
+    struct net_queue *wait = net_wait_of(n, port, vc);
 
-    while (v->wait.head != WR_NIL) {
-        uint32_t h = v->wait.head;
+    while (wait->head != WR_NIL) {
+        uint32_t h = wait->head;
         struct net_pkt *k = net_pkt(n, h);
         uint32_t charge = net_charge(n, k, mode);
 
@@ -74,7 +74,7 @@ NET_INLINE bool serve_channel(struct net *n, struct net_port *port, uint32_t vc,
                 out_event(n, port, vc, line);
             return false;
         }
-        net_queue_get(&n->pkts, &v->wait);
+        net_queue_get(&n->pkts, wait);
         net_rare(n, port)->waiting -= charge;
         cross(n, port, vc, h, k, mode);
     }
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void serve_seldom(struct net *n, struct net_por
 static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *port, uint32_t vc,
                                                uint32_t h, bool news)
 {
-    net_queue_put(&n->pkts, &n->vc[net_vc0(n, port) + vc].wait, h);
+    net_queue_put(&n->pkts, net_wait_of(n, port, vc), h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
     if (news || (n->mode & NET_MODE_INPUT))
@@ -223,18 +223,17 @@ NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 }
 
 /* Who waits, and for what, will be needed soon. */
-static inline void warm_wake(const struct net *n, const struct sim_event *e)
+NET_INLINE void warm_wake(const struct net *n, const struct sim_event *e)
 {
-    const struct net_port *far = &n->port[e[4].arg], *port = &n->port[e[2].arg];
+    const struct net_port *far = &n->port[e[4].arg], *port = &n->port[e[1].arg];
 
     __builtin_prefetch(far);
     __builtin_prefetch(&far->queue);
-    if (port->stalled && e[2].arg < n->nrouters * n->nports)
-        __builtin_prefetch(&n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)]);
-    port = &n->port[e[1].arg];
+    if (e[4].arg < n->nrouters * n->nports)
+        __builtin_prefetch(net_rare(n, far));
     if (port->stalled && e[1].arg < n->nrouters * n->nports)
         __builtin_prefetch(
-            net_pkt(n, n->vc[net_vc0(n, port) + (uint32_t)__builtin_ctz(port->stalled)].wait.head));
+            net_pkt(n, net_wait_of(n, port, (uint32_t)__builtin_ctz(port->stalled))->head));
 }
 
 /* There are credits: serve who waits for them, here or in the NIC. */
