@@ -29,8 +29,9 @@ static bool calibrate(const struct cli_call *call, struct stack_fs *fs, struct s
     struct stack_log log;
     struct wr_str out = {0};
     struct stack_laws *check;
-    bool ok = cli_stack_logs(&log, &o->l, fs, err) &&
-              stack_calibrate(&out, &log, base, o->title, o->l.shared, err);
+    enum stack_see see;
+    bool ok = cli_stack_logs(&log, &o->l, fs, err) && cli_stack_see(&o->l, &see, err) &&
+              stack_calibrate(&out, &log, base, o->title, see, err);
 
     if (ok && !stack_laws_open_text(&check, fs, "the laws", out.s, out.n, err))
         ok = false;

@@ -43,10 +43,11 @@ static const struct cli_opt valid_rows[] = {
 };
 
 static const struct cli_column valid_columns[] = {
-    {"bytes", NULL},  {"kind", NULL},        {"function", NULL},
-    {"n", NULL},      {"p10_s", NULL},       {"median_s", "measured s"},
-    {"p90_s", NULL},  {"simulated_s", NULL}, {"error", "error %"},
-    {"inside", NULL},
+    {"bytes", NULL},   {"kind", NULL},        {"function", NULL},
+    {"n", NULL},       {"p10_s", NULL},       {"median_s", "measured s"},
+    {"p90_s", NULL},   {"simulated_s", NULL}, {"error", "error %"},
+    {"inside", NULL},  {"low_s", NULL},       {"high_s", NULL},
+    {"in_band", NULL},
 };
 
 enum kind { KIND_IO, KIND_FUNCTION, KIND_CLASS, KIND_STATE, KINDS };
@@ -58,16 +59,25 @@ struct values {
     size_t n;
 };
 
+/* What was measured at one size, and what the laws tell. */
+struct row {
+    enum kind kind;
+    uint64_t bytes;
+    char name[160];
+    size_t n;
+    double p10, median, p90;
+    double told, low, high; /* and between what eight of ten should lie; NaN: nobody knows */
+    size_t held;            /* of the n, how many do */
+    bool steady;            /* a function that takes the same at every size */
+};
+
 struct comparison {
-    struct cli_table *table;
     const struct stack_log *log; /* measured */
     struct stack_log run;        /* simulated, at one size */
+    const struct stack_laws *laws;
     uint64_t bytes;
     struct values is; /* room for the measured values */
-    WR_VEC(struct report_point) point[KINDS];
-    double worst_io;
-    size_t near, far;               /* functions within and beyond 30 % */
-    size_t steady_near, steady_far; /* of those whose measured times do not change with the size */
+    WR_VEC(struct row) row;
 };
 
 static int by_double(const void *a, const void *b)
@@ -77,34 +87,43 @@ static int by_double(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void put_row(struct comparison *c, enum kind kind, const char *name, double simulated)
+static double error_of(const struct row *r)
 {
-    struct cli_table *t = c->table;
+    return r->median > 0 ? r->told / r->median - 1 : NAN;
+}
+
+static bool inside(const struct row *r)
+{
+    return r->told >= r->p10 && r->told <= r->p90;
+}
+
+static bool in_band(const struct row *r)
+{
+    return r->median >= r->low && r->median <= r->high;
+}
+
+static struct row *put_row(struct comparison *c, enum kind kind, const char *name, double told,
+                           struct stack_band band)
+{
     double *v = c->is.v;
     size_t n = c->is.n;
 
     qsort(v, n, sizeof *v, by_double);
-    double median = v[(n - 1) / 2], low = v[n / 10], high = v[n - 1 - n / 10];
-    double error = median > 0 ? simulated / median - 1 : NAN;
+    struct row r = {.kind = kind,
+                    .bytes = c->bytes,
+                    .n = n,
+                    .p10 = v[n / 10],
+                    .median = v[(n - 1) / 2],
+                    .p90 = v[n - 1 - n / 10],
+                    .told = told,
+                    .low = band.high > band.low ? told * band.low : NAN,
+                    .high = band.high > band.low ? told * band.high : NAN};
 
-    cli_table_int(t, (int64_t)c->bytes);
-    cli_table_text(t, kind_names[kind]);
-    cli_table_text(t, name);
-    cli_table_int(t, (int64_t)n);
-    cli_table_real(t, low);
-    cli_table_real(t, median);
-    cli_table_real(t, high);
-    cli_table_real(t, simulated);
-    cli_table_real(t, 100 * error);
-    cli_table_bool(t, simulated >= low && simulated <= high);
-    if (median > 0 && simulated > 0)
-        wr_vec_push(&c->point[kind],
-                    (struct report_point){
-                        .x = median, .y = simulated, .low = simulated, .high = simulated});
-    if (kind == KIND_IO && fabs(error) > c->worst_io)
-        c->worst_io = fabs(error);
-    if (kind == KIND_FUNCTION)
-        fabs(error) <= 0.3 ? c->near++ : c->far++;
+    snprintf(r.name, sizeof r.name, "%s", name);
+    for (size_t i = 0; i < n; i++)
+        r.held += v[i] >= r.low && v[i] <= r.high;
+    wr_vec_push(&c->row, r);
+    return &c->row.v[c->row.n - 1];
 }
 
 static void io_rows(struct comparison *c)
@@ -116,17 +135,8 @@ static void io_rows(struct comparison *c)
         for (size_t i = 0; i < c->log->io.n; i++)
             if (c->log->io.v[i].bytes == c->bytes && c->log->io.v[i].writes == writes)
                 c->is.v[c->is.n++] = c->log->io.v[i].seconds;
-        size_t n = 0;
-        double sum = 0;
-
-        for (size_t i = 0; i < c->run.io.n; i++)
-            if (c->run.io.v[i].writes == writes) {
-                sum += c->run.io.v[i].seconds;
-                n++;
-            }
-        told = n ? sum / (double)n : NAN;
-        if (c->is.n && n)
-            put_row(c, KIND_IO, writes ? "write" : "read", told);
+        if (c->is.n && stack_io_median(&c->run, writes, c->bytes, &told))
+            put_row(c, KIND_IO, writes ? "write" : "read", told, c->laws->io);
     }
 }
 
@@ -168,11 +178,7 @@ static void function_rows(struct comparison *c)
             if (!c->is.n || !stack_op_median(&c->run, m, io, c->bytes, &told))
                 continue;
             snprintf(name, sizeof name, "%s%s", fs->machine.v[m].function, tails[io]);
-            size_t near = c->near;
-
-            put_row(c, KIND_FUNCTION, name, told);
-            if (steady(c, m, io))
-                c->near > near ? c->steady_near++ : c->steady_far++;
+            put_row(c, KIND_FUNCTION, name, told, c->laws->band[io][m])->steady = steady(c, m, io);
         }
 }
 
@@ -210,7 +216,8 @@ static void class_rows(struct comparison *c)
         c->is.n = 1;
         snprintf(name, sizeof name, "%s %s %s", server ? "server" : "client",
                  stack_class_names[cls], wait ? "wait" : "work");
-        put_row(c, KIND_CLASS, name, class_s(&c->run, c->bytes, server, cls, wait));
+        put_row(c, KIND_CLASS, name, class_s(&c->run, c->bytes, server, cls, wait),
+                (struct stack_band){0});
     }
 }
 
@@ -235,7 +242,7 @@ static void state_rows(struct comparison *c)
         double y = state_median(&c->run, s, c->bytes, &told);
 
         if (told.n && !isnan(state_median(c->log, s, c->bytes, &c->is)))
-            put_row(c, KIND_STATE, stack_state_text(c->log->fs, s).s, y);
+            put_row(c, KIND_STATE, stack_state_text(c->log->fs, s).s, y, (struct stack_band){0});
     }
     free(told.v);
 }
@@ -245,6 +252,7 @@ static bool one_size(struct comparison *c, const struct valid_opts *o, struct st
 {
     if (!stack_replay(&c->run, c->log->fs, laws, c->log->servers, c->log->clients, c->bytes, err))
         return false;
+    c->laws = laws;
     io_rows(c);
     if (o->by == BY_FUNCTION || o->by == BY_ALL)
         function_rows(c);
@@ -263,11 +271,13 @@ static bool told_by(struct comparison *c, const struct valid_opts *o, struct sta
     struct stack_laws *others = NULL;
     struct stack_log rest;
     struct wr_str text = {0};
+    enum stack_see see;
 
     if (!o->left_out)
         return one_size(c, o, laws, err);
     stack_log_without(&rest, c->log, c->bytes);
-    bool ok = stack_calibrate(&text, &rest, laws, "left out", o->l.shared, err) &&
+    bool ok = cli_stack_see(&o->l, &see, err) &&
+              stack_calibrate(&text, &rest, laws, "left out", see, err) &&
               stack_laws_open_text(&others, c->log->fs, "the laws", text.s, text.n, err) &&
               one_size(c, o, others, err);
 
@@ -277,46 +287,118 @@ static bool told_by(struct comparison *c, const struct valid_opts *o, struct sta
     return ok || wr_wrap(err, "%s left out", wr_text_bytes(c->bytes).s);
 }
 
-/* --- the picture -------------------------------------------------------------------- */
+/* --- what is shown ------------------------------------------------------------------ */
 
-static void picture(struct comparison *c, struct wr_str *svg, struct wr_str *text)
+static void table(const struct comparison *c, FILE *out, enum cli_format format)
+{
+    struct cli_table *t = cli_table_open(out, format, valid_columns, 13);
+
+    for (size_t i = 0; i < c->row.n; i++) {
+        const struct row *r = &c->row.v[i];
+
+        cli_table_int(t, (int64_t)r->bytes);
+        cli_table_text(t, kind_names[r->kind]);
+        cli_table_text(t, r->name);
+        cli_table_int(t, (int64_t)r->n);
+        cli_table_real(t, r->p10);
+        cli_table_real(t, r->median);
+        cli_table_real(t, r->p90);
+        cli_table_real(t, r->told);
+        cli_table_real(t, 100 * error_of(r));
+        cli_table_bool(t, inside(r));
+        cli_table_real(t, r->low);
+        cli_table_real(t, r->high);
+        isnan(r->low) ? cli_table_null(t) : cli_table_bool(t, in_band(r));
+    }
+    cli_table_close(t);
+}
+
+static void picture(const struct comparison *c, struct wr_str *svg, struct wr_str *text)
 {
     static const char *const names[] = {"reads and writes", "functions", "classes", "states"};
     struct report_series series[KINDS + 1];
+    struct report_point *point[KINDS];
     double low = INFINITY, high = 0;
     size_t n = 0;
 
     for (int k = 0; k < KINDS; k++) {
-        for (size_t i = 0; i < c->point[k].n; i++) {
-            low = fmin(low, fmin(c->point[k].v[i].x, c->point[k].v[i].y));
-            high = fmax(high, fmax(c->point[k].v[i].x, c->point[k].v[i].y));
+        size_t points = 0;
+
+        point[k] = wr_zalloc(c->row.n + 1, sizeof *point[k]);
+        for (size_t i = 0; i < c->row.n; i++) {
+            const struct row *r = &c->row.v[i];
+
+            if ((int)r->kind != k || !(r->median > 0) || !(r->told > 0))
+                continue;
+            low = fmin(low, fmin(r->median, r->told));
+            high = fmax(high, fmax(r->median, r->told));
+            point[k][points++] = (struct report_point){
+                .x = r->median, .y = r->told, .low = r->told, .high = r->told};
         }
-        if (!c->point[k].n)
-            continue;
-        series[n] = (struct report_series){
-            .name = names[k], .point = c->point[k].v, .n = c->point[k].n, .marks_only = true};
-        n++;
+        if (points)
+            series[n++] = (struct report_series){
+                .name = names[k], .point = point[k], .n = points, .marks_only = true};
     }
     struct report_point same[2] = {{low, low, low, low, false}, {high, high, high, high, false}};
 
-    if (!n)
-        return;
     series[n] = (struct report_series){
         .name = "as measured", .point = same, .n = 2, .line_only = true, .guide = true};
-    n++;
     struct report_chart chart = {.title = "simulated against measured times",
                                  .desc = "each mark is a function at one size; on the line the "
                                          "simulation tells what was measured",
                                  .x = {.label = "measured (s)", .log = true},
                                  .y = {.label = "simulated (s)", .log = true},
                                  .series = series,
-                                 .nseries = n};
+                                 .nseries = n + 1};
     struct report_text_style style = {.ascii = true};
 
-    if (svg)
+    if (n && svg)
         report_chart_svg(&chart, svg);
-    if (text)
+    if (n && text)
         report_chart_text(&chart, &style, text);
+    for (int k = 0; k < KINDS; k++)
+        free(point[k]);
+}
+
+/* In words: how far reads and writes are off, how many functions are near, and whether the bands
+ * hold what they promise. */
+static void verdict(const struct comparison *c, FILE *out)
+{
+    double worst = 0;
+    size_t near = 0, all = 0, steady_near = 0, steady = 0, medians = 0, held = 0, samples = 0,
+           bands = 0;
+
+    for (size_t i = 0; i < c->row.n; i++) {
+        const struct row *r = &c->row.v[i];
+        bool close = fabs(error_of(r)) <= 0.3;
+
+        if (r->kind == KIND_IO)
+            worst = fmax(worst, fabs(error_of(r)));
+        if (r->kind == KIND_FUNCTION) {
+            all++;
+            near += close;
+            steady += r->steady;
+            steady_near += r->steady && close;
+        }
+        if (isnan(r->low))
+            continue;
+        bands++;
+        medians += in_band(r);
+        held += r->held;
+        samples += r->n;
+    }
+    fprintf(out, "reads and writes are told within %.1f %%", 100 * worst);
+    if (all)
+        fprintf(out,
+                ", %zu of %zu functions within 30 %%; of those that take the same at every size "
+                "%zu of %zu",
+                near, all, steady_near, steady);
+    if (bands)
+        fprintf(out,
+                "\n%zu of %zu measured medians lie in the band that the laws give for eight of ten "
+                "times, and %.0f %% of all times",
+                medians, bands, 100.0 * (double)held / (double)samples);
+    fputc('\n', out);
 }
 
 static bool show(struct comparison *c, const struct cli_call *call, enum cli_format format,
@@ -326,17 +408,11 @@ static bool show(struct comparison *c, const struct cli_call *call, enum cli_for
     struct wr_str svg = {0}, text = {0};
     bool ok = true;
 
+    table(c, call->out, format);
     picture(c, o->svg ? &svg : NULL, format == CLI_AS_TEXT ? &text : NULL);
     if (format == CLI_AS_TEXT) {
-        fprintf(call->out, "\n%s\nreads and writes are told within %.1f %%", wr_str_get(&text),
-                100 * c->worst_io);
-        if (c->near + c->far)
-            fprintf(
-                call->out,
-                ", %zu of %zu functions within 30 %%; of those that take the same at every size "
-                "%zu of %zu",
-                c->near, c->near + c->far, c->steady_near, c->steady_near + c->steady_far);
-        fputc('\n', call->out);
+        fprintf(call->out, "\n%s\n", wr_str_get(&text));
+        verdict(c, call->out);
     }
     if (o->svg)
         ok = cli_stack_write(o->svg, &svg, err);
@@ -366,16 +442,12 @@ static bool validate(const struct cli_call *call, struct stack_fs *fs, struct st
                      wr_text_clip(log.odd).s);
     wr_interrupt_catch();
     c.is.v = wr_zalloc(log.io.n + log.op.n + log.state.n + 1, sizeof *c.is.v);
-    c.table = ok ? cli_table_open(call->out, format, valid_columns, 10) : NULL;
     for (size_t i = 0; ok && i < n; i++) {
         c.bytes = size[i];
         ok = told_by(&c, o, laws, err);
     }
-    if (c.table)
-        cli_table_close(c.table);
     ok = ok && show(&c, call, format, err);
-    for (int k = 0; k < KINDS; k++)
-        wr_vec_fini(&c.point[k]);
+    wr_vec_fini(&c.row);
     free(c.is.v);
     free(size);
     stack_log_fini(&log);

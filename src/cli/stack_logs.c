@@ -3,6 +3,14 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+bool cli_stack_see(const struct stack_log_opts *o, enum stack_see *ret, struct wr_err *err)
+{
+    if (o->shared && o->switched)
+        return wr_fail(err, WR_INPUT, "--shared and --switched exclude each other; leave one out");
+    *ret = o->shared ? STACK_SEE_SHARED : o->switched ? STACK_SEE_SWITCHED : STACK_SEE_ITSELF;
+    return true;
+}
+
 bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
                     const struct stack_fs *fs, struct wr_err *err)
 {

@@ -8,7 +8,7 @@
 struct stack_log_opts {
     const char *fs, *only;
     struct cli_list logs;
-    bool partial, shared;
+    bool partial, shared, switched;
 };
 
 #define STACK_LOG_OPTS(struct_)                                                                  \
@@ -22,7 +22,13 @@ struct stack_log_opts {
         STACK_OPT("partial", CLI_FLAG, struct_, l.partial, NULL, NULL,                           \
                   "pass over lines that are cut off and clocks that jump, and what they touch"), \
         STACK_OPT("shared", CLI_FLAG, struct_, l.shared, NULL, NULL,                             \
-                  "all nodes shared one link, as on a loopback, instead of having one each")
+                  "all nodes shared one link, as on a loopback"),                                \
+        STACK_OPT("switched", CLI_FLAG, struct_, l.switched, NULL, NULL,                         \
+                  "every node had a link of its own; with neither, what tells sizes that are "   \
+                  "left out better is taken")
+
+/* Which of the two was asked for; fails for both. */
+bool cli_stack_see(const struct stack_log_opts *o, enum stack_see *ret, struct wr_err *err);
 
 bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
                     const struct stack_fs *fs, struct wr_err *err);

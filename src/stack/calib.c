@@ -1,10 +1,10 @@
 /* calib.c -- from samples to the text of a file of laws. */
-#include "stack/calib.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calib_priv.h"
 #include "stack/replay.h"
 
 /* --- all states --------------------------------------------------------------------- */
@@ -108,24 +108,47 @@ static void put_state(struct wr_str *out, const struct stack_log *log,
 }
 
 struct spread {
-    WR_VEC(float) ratio;
     double from, to;
     double per_byte; /* the smaller of the two: what the network can do */
 };
 
-/* The whole read or write but what the states `around` it take is the flow's law. */
-static bool put_flow(struct wr_str *out, const struct stack_log *log, uint16_t at, bool writes,
-                     double around, struct spread *spread, struct wr_err *err)
+/* What is being calibrated. */
+struct draft {
+    const struct stack_log *log;
+    const struct stack_laws *base;
+    const char *title;
+    bool shared;
+    double *stretch;      /* [machines] */
+    const uint64_t *size; /* [sizes] */
+    size_t sizes;
+    const struct calib_bands *bands; /* or NULL */
+    double *beside[2]; /* [reads, writes][sizes] seconds beyond the law of the data, or less */
+};
+
+static double beside_at(const struct draft *d, bool writes, uint64_t bytes)
 {
+    for (size_t i = 0; i < d->sizes; i++)
+        if (d->size[i] == bytes)
+            return d->beside[writes][i];
+    return 0;
+}
+
+/* The whole read or write but what else is `beside` it is the flow's law. */
+static bool put_flow(struct wr_str *out, const struct draft *d, uint16_t at, bool writes,
+                     struct spread *spread, struct wr_err *err)
+{
+    const struct stack_log *log = d->log;
     struct stack_point *p = wr_zalloc(log->io.n + 1, sizeof *p);
     size_t n = 0;
     struct stack_fit f, exec = {0};
 
-    for (size_t i = 0; i < log->io.n; i++)
-        if (log->io.v[i].writes == writes)
-            p[n++] =
-                (struct stack_point){(double)log->io.v[i].bytes, fmax(log->io.v[i].seconds - around,
-                                                                      0.1 * log->io.v[i].seconds)};
+    for (size_t i = 0; i < log->io.n; i++) {
+        const struct stack_io_sample *s = &log->io.v[i];
+        double y = s->seconds - beside_at(d, writes, s->bytes);
+
+        if (s->writes == writes)
+            p[n++] = (struct stack_point){(double)s->bytes, fmax(y, 0.1 * s->seconds)};
+    }
     bool ok = stack_fit_samples(&f, p, n, err);
 
     n = stack_medians(p, n);
@@ -144,13 +167,8 @@ static bool put_flow(struct wr_str *out, const struct stack_log *log, uint16_t a
         wr_str_addf(out, ", wait_knee: %.0f, wait_per_byte_after: %.8g", f.knee, f.after * 1e12);
     wr_str_addf(out, "} # %s", stack_shape_names[f.shape]);
     if (!isnan(f.loso))
-        wr_str_addf(out, ", a size left out is told within %.1f %%", 100 * f.loso);
+        wr_str_addf(out, ", a size left out is told within %.1f %%", 100 * (exp(f.loso) - 1));
     wr_str_add(out, "\n");
-    for (size_t i = 0; i < log->io.n; i++)
-        if (log->io.v[i].writes == writes)
-            wr_vec_push(&spread->ratio,
-                        (float)(log->io.v[i].seconds /
-                                (around + stack_fit_at(&f, (double)log->io.v[i].bytes))));
     if (f.slope > 0 && (!(spread->per_byte > 0) || f.slope < spread->per_byte))
         spread->per_byte = f.slope;
     spread->from = spread->from > 0 && spread->from < p[0].x ? spread->from : p[0].x;
@@ -270,14 +288,39 @@ static bool tunable(const struct stack_fs *fs, uint16_t machine)
                                     : serves(fs, machine));
 }
 
-struct draft {
-    const struct stack_log *log;
-    const struct stack_laws *base;
-    const char *title;
-    bool shared;
-    double *stretch;  /* [machines] */
-    double around[2]; /* [reads, writes] seconds that the states beside the data take */
-};
+/* From the first process to the last that begins, in the middle of all runs. */
+static double stagger_us(const struct stack_log *log, bool writes)
+{
+    WR_VEC(float) v = {0};
+
+    for (size_t i = 0; i < log->stagger.n; i++)
+        if (log->stagger.v[i].writes == writes)
+            wr_vec_push(&v, (float)(log->stagger.v[i].seconds * 1e6));
+    double us = median_of(v.v, v.n, 0);
+
+    wr_vec_fini(&v);
+    return us;
+}
+
+/* How much longer an activity waits than its states say, and the band it is likely in. */
+static void put_machine(struct wr_str *out, const struct draft *d, size_t machine)
+{
+    static const char *const of[] = {"/read", "/write", ""};
+
+    for (int io = 0; io < 3; io++) {
+        struct stack_band band = d->bands ? d->bands->of[io][machine] : (struct stack_band){0};
+        double stretch = io == 2 ? d->stretch[machine] : 0;
+
+        if (!(stretch > 0) && !(band.high > 0))
+            continue;
+        wr_str_addf(out, "  %s%s: {", d->log->fs->machine.v[machine].name, of[io]);
+        if (stretch > 0)
+            wr_str_addf(out, "stretch: %.4g%s", stretch, band.high > 0 ? ", " : "");
+        if (band.high > 0)
+            wr_str_addf(out, "low: %.4g, high: %.4g", band.low, band.high);
+        wr_str_add(out, "}\n");
+    }
+}
 
 static bool put_all(struct wr_str *out, const struct draft *d, struct wr_err *err)
 {
@@ -288,102 +331,104 @@ static bool put_all(struct wr_str *out, const struct draft *d, struct wr_err *er
     bool ok = true;
 
     for (size_t i = 0; i < fs->machine.n; i++)
-        if (d->stretch[i] > 0)
-            wr_str_addf(&states, "  %s: {stretch: %.4g}\n", fs->machine.v[i].name, d->stretch[i]);
+        put_machine(&states, d, i);
     for (size_t i = 0; ok && i < fs->state.n; i++) {
         put_state(&states, log, d->base, (uint16_t)i);
         if (fs->state.v[i].does == STACK_FLOW)
-            ok = put_flow(&states, log, (uint16_t)i, false, d->around[0], &spread, err) &&
-                 put_flow(&states, log, (uint16_t)i, true, d->around[1], &spread, err);
+            ok = put_flow(&states, d, (uint16_t)i, false, &spread, err) &&
+                 put_flow(&states, d, (uint16_t)i, true, &spread, err);
     }
     if (ok) {
-        size_t n = spread.ratio.n;
-
-        median(spread.ratio.v, n);
-        double low = n ? spread.ratio.v[n / 10] : 1, high = n ? spread.ratio.v[n - 1 - n / 10] : 1;
+        struct stack_band io = d->bands ? d->bands->io : (struct stack_band){1, 1};
 
         wr_str_addf(
             out,
             "title: \"%s\"\nsource: measured, %zu visits of states and %zu reads and writes\n"
-            "at: {servers: %u, clients: %u, medium: %s, from: %.0f B, to: %.0f B, low: %.4g, "
-            "high: %.4g}\nlink: {latency: %.4g us, bandwidth: %.4g MB/s}\nbetween: {client: %.4g "
+            "at: {servers: %u, clients: %u, medium: %s, stagger_read: %.4g us, stagger_write: %.4g "
+            "us, from: %.0f B, to: %.0f B, low: %.4g, high: %.4g}\nlink: {latency: %.4g us, "
+            "bandwidth: %.4g MB/s}\nbetween: {client: %.4g "
             "us, server: %.4g "
             "us}\nstates:\n%s",
             d->title, log->state.n, log->io.n, log->servers, log->clients,
-            d->shared ? "shared" : "switched", spread.from, spread.to, low, high,
-            latency_us(log, d->base, true),
+            d->shared ? "shared" : "switched", stagger_us(log, false), stagger_us(log, true),
+            spread.from, spread.to, io.low, io.high, latency_us(log, d->base, true),
             spread.per_byte > 0 ? (d->shared ? log->clients : 1) * 1e-6 / spread.per_byte : 1000.0,
             between_us(log, d->base, false), between_us(log, d->base, true), wr_str_get(&states));
     }
-    wr_vec_fini(&spread.ratio);
     wr_str_fini(&states);
     return ok;
 }
 
-/* What a simulated read or write takes beside its flow. */
+bool stack_io_median(const struct stack_log *log, bool writes, uint64_t bytes, double *ret)
+{
+    WR_VEC(float) v = {0};
+
+    for (size_t i = 0; i < log->io.n; i++)
+        if (log->io.v[i].writes == writes && log->io.v[i].bytes == bytes)
+            wr_vec_push(&v, (float)log->io.v[i].seconds);
+    bool any = v.n > 0;
+
+    if (any)
+        *ret = median(v.v, v.n);
+    wr_vec_fini(&v);
+    return any;
+}
+
+/* What a simulated read or write takes beyond the law of its data: the states beside it take time,
+ * and processes that begin apart are less in each other's way. */
 static double beside(const struct stack_log *run, const struct stack_laws *laws, bool writes)
 {
     const struct stack_fs *fs = run->fs;
-    double sum = 0, data = 0;
-    size_t n = 0;
+    double took, data = 0;
 
-    for (size_t i = 0; i < run->io.n; i++)
-        if (run->io.v[i].writes == writes) {
-            sum += run->io.v[i].seconds;
-            n++;
-        }
+    if (!stack_io_median(run, writes, run->run.v[0], &took))
+        return 0;
     for (size_t i = 0; i < fs->state.n; i++)
-        if (fs->state.v[i].does == STACK_FLOW && n)
+        if (fs->state.v[i].does == STACK_FLOW)
             data = (double)stack_law_ns(&laws->wait[writes][i], (double)run->run.v[0], 0) * 1e-9;
-    return n && sum > data * (double)n ? sum / (double)n - data : 0;
+    return took - data;
 }
 
-/* Medians of all functions as the draft tells them, at each size: [sizes][machines]; 0: none. At
- * the smallest size, what reads and writes take beside their data. */
-static bool tell(struct draft *d, const uint64_t *size, size_t sizes, double *ret,
-                 struct wr_err *err)
+/* Medians of all functions as the draft tells them, at each size: [sizes][machines]; 0: none. And
+ * what reads and writes take beside their data. */
+static bool tell(struct draft *d, double *ret, struct wr_err *err)
 {
     const struct stack_fs *fs = d->log->fs;
     struct stack_laws *laws = NULL;
     struct wr_str text = {0};
-    double around[2] = {0};
     bool ok =
         put_all(&text, d, err) && stack_laws_open_text(&laws, fs, "the laws", text.s, text.n, err);
 
-    for (size_t i = 0; ok && i < sizes; i++) {
+    for (size_t i = 0; ok && i < d->sizes; i++) {
         struct stack_log run;
 
-        ok = stack_replay(&run, fs, laws, d->log->servers, d->log->clients, size[i], err);
+        ok = stack_replay(&run, fs, laws, d->log->servers, d->log->clients, d->size[i], err);
         for (size_t m = 0; ok && m < fs->machine.n; m++) {
             double *at = &ret[i * fs->machine.n + m];
 
-            if (!tunable(fs, (uint16_t)m) || !stack_op_median(&run, (uint16_t)m, 2, size[i], at))
+            if (!tunable(fs, (uint16_t)m) || !stack_op_median(&run, (uint16_t)m, 2, d->size[i], at))
                 *at = 0;
         }
-        if (ok && !i)
-            for (int w = 0; w < 2; w++)
-                around[w] = beside(&run, laws, w);
+        for (int w = 0; ok && w < 2; w++)
+            d->beside[w][i] = beside(&run, laws, w);
         if (ok)
             stack_log_fini(&run);
     }
-    if (ok && sizes)
-        memcpy(d->around, around, sizeof around);
     stack_laws_close(laws);
     wr_str_fini(&text);
     return ok;
 }
 
 /* By how much a machine is told too short: the median over the sizes where waiting matters. */
-static double too_short(const struct draft *d, uint16_t m, const uint64_t *size, size_t sizes,
-                        const double *told, const bool *waits)
+static double too_short(const struct draft *d, uint16_t m, const double *told, const bool *waits)
 {
     size_t machines = d->log->fs->machine.n, n = 0;
-    float *v = wr_zalloc(sizes + 1, sizeof *v);
+    float *v = wr_zalloc(d->sizes + 1, sizeof *v);
 
-    for (size_t i = 0; i < sizes; i++) {
+    for (size_t i = 0; i < d->sizes; i++) {
         double is, was = told[i * machines + m];
 
-        if (waits[i * machines + m] && was > 0 && stack_op_median(d->log, m, 2, size[i], &is))
+        if (waits[i * machines + m] && was > 0 && stack_op_median(d->log, m, 2, d->size[i], &is))
             v[n++] = (float)(is / was);
     }
     double ratio = median_of(v, n, NAN);
@@ -416,50 +461,55 @@ static void like_the_others(struct draft *d)
  * matters; then nearer and nearer to what was measured. */
 static bool tune(struct draft *d, struct wr_err *err)
 {
-    enum { ROUNDS = 4 };
+    enum { ROUNDS = 6 };
     const struct stack_fs *fs = d->log->fs;
-    size_t sizes, n = fs->machine.n;
-    uint64_t *size = stack_log_sizes(d->log, &sizes);
+    size_t sizes = d->sizes, n = fs->machine.n;
     double *told = wr_zalloc(sizes * n + 1, sizeof *told);
     double *twice = wr_zalloc(sizes * n + 1, sizeof *twice);
     bool *waits = wr_zalloc(sizes * n + 1, sizeof *waits);
-    bool ok = tell(d, size, sizes, told, err);
+    bool ok = tell(d, told, err);
 
     for (size_t m = 0; m < n; m++)
         d->stretch[m] = tunable(fs, (uint16_t)m) ? 2 : 0;
-    ok = ok && tell(d, size, sizes, twice, err);
+    ok = ok && tell(d, twice, err);
     for (size_t i = 0; i < sizes * n; i++)
         waits[i] = twice[i] > 1.2 * told[i];
     for (size_t m = 0; m < n; m++)
         d->stretch[m] = d->stretch[m] > 0 ? 1 : 0;
     for (int round = 0; ok && round < ROUNDS; round++) {
         for (size_t m = 0; m < n; m++) {
-            double by =
-                d->stretch[m] > 0 ? too_short(d, (uint16_t)m, size, sizes, told, waits) : NAN;
+            double by = d->stretch[m] > 0 ? too_short(d, (uint16_t)m, told, waits) : NAN;
 
             if (isnan(by))
                 d->stretch[m] = 0;
             else
                 d->stretch[m] = fmin(fmax(d->stretch[m] * by, 0.05), 1000);
         }
-        ok = tell(d, size, sizes, told, err);
+        ok = tell(d, told, err);
     }
     like_the_others(d);
-    free(size);
     free(told);
     free(twice);
     free(waits);
     return ok;
 }
 
-bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
-                     const char *title, bool shared, struct wr_err *err)
+bool calib_laws(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
+                const char *title, bool shared, const struct calib_bands *bands, struct wr_err *err)
 {
-    struct draft d = {.log = log, .base = base, .title = title, .shared = shared};
+    struct draft d = {.log = log, .base = base, .title = title, .shared = shared, .bands = bands};
 
+    uint64_t *size = stack_log_sizes(log, &d.sizes);
+
+    d.size = size;
     d.stretch = wr_zalloc(log->fs->machine.n + 1, sizeof *d.stretch);
+    for (int w = 0; w < 2; w++)
+        d.beside[w] = wr_zalloc(d.sizes + 1, sizeof *d.beside[w]);
     bool ok = (!log->op.n || tune(&d, err)) && put_all(out, &d, err);
 
     free(d.stretch);
+    free(d.beside[0]);
+    free(d.beside[1]);
+    free(size);
     return ok;
 }

@@ -25,6 +25,7 @@ struct task {
     uint8_t first, n;
     uint8_t running; /* the op under way; STACK_OPS: none */
     bool counted;
+    bool opened; /* and not accessed since */
     uint32_t marks;
     uint64_t t_call;
     struct stack_task_sum sum;
@@ -142,6 +143,7 @@ static void account(struct stack_drive *d, struct task *k, uint64_t t)
         span(&p->open_first, &p->open_last, k->t_call, t);
         p->writes = k->ev.writes;
         p->opened++;
+        k->opened = true;
         break;
     case STACK_OP_WRITE:
     case STACK_OP_READ:
@@ -351,6 +353,21 @@ static enum ior_op next_event(struct stack_drive *d, uint32_t client, uint64_t t
     return op;
 }
 
+/* Processes that open at the same time are not let run at the same time: the first access of each
+ * is later than the one before it. Who meets before has waited for the last anyway. */
+static bool staggered(struct stack_drive *d, uint32_t client, uint64_t t)
+{
+    struct task *k = &d->task[client];
+    double all = d->setup.laws->stagger_ns[k->ev.writes];
+    uint32_t n = d->where.ntasks;
+
+    if (!k->opened || d->program || !(all > 0) || n < 2)
+        return false;
+    k->opened = false;
+    stack_engine_later(d->engine, client, t + stack_ns(all * client / (n - 1)));
+    return true;
+}
+
 static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
 {
     struct task *k = &d->task[client];
@@ -359,6 +376,7 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
 
     switch (next_event(d, client, t, &sleep_ns)) {
     case IOR_BARRIER:
+        k->opened = false;
         push(k, STACK_OPS, false, false);
         break;
     case IOR_OPEN:
@@ -372,7 +390,7 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
              : k->ev.op == IOR_WRITE                        ? STACK_OP_WRITE
                                                             : STACK_OP_READ,
              false, true);
-        break;
+        return !staggered(d, client, t);
     case IOR_FLUSH:
         push(k, STACK_OP_SYNC, false, true);
         break;

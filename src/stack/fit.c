@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const stack_shape_names[] = {"constant", "line", "knee"};
+const char *const stack_shape_names[] = {"constant", "proportional", "line", "knee"};
 
 static int by_point(const void *a, const void *b)
 {
@@ -32,7 +32,7 @@ size_t stack_medians(struct stack_point *p, size_t n)
     return out;
 }
 
-/* --- the three shapes, by least squares of relative errors --------------------------- */
+/* --- the shapes, by least squares of relative errors --------------------------- */
 
 static double weight(const struct stack_point *p)
 {
@@ -48,18 +48,28 @@ static int by_double(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The median of the sizes' medians: one busy run moves it little. */
-static struct stack_fit fit_constant(const struct stack_point *p, size_t n)
+/* The median of the sizes' medians, or of what they take per byte: one busy run moves it little. */
+static double middle(const struct stack_point *p, size_t n, bool per_byte)
 {
     double *y = wr_zalloc(n, sizeof *y);
 
     for (size_t i = 0; i < n; i++)
-        y[i] = p[i].y;
+        y[i] = per_byte ? p[i].y / fmax(p[i].x, 1) : p[i].y;
     qsort(y, n, sizeof *y, by_double);
-    struct stack_fit f = {.shape = STACK_CONSTANT, .constant = (y[(n - 1) / 2] + y[n / 2]) / 2};
+    double at = (y[(n - 1) / 2] + y[n / 2]) / 2;
 
     free(y);
-    return f;
+    return at;
+}
+
+static struct stack_fit fit_constant(const struct stack_point *p, size_t n)
+{
+    return (struct stack_fit){.shape = STACK_CONSTANT, .constant = middle(p, n, false)};
+}
+
+static struct stack_fit fit_proportional(const struct stack_point *p, size_t n)
+{
+    return (struct stack_fit){.shape = STACK_PROPORTIONAL, .slope = middle(p, n, true)};
 }
 
 static struct stack_fit fit_line(const struct stack_point *p, size_t n)
@@ -130,9 +140,9 @@ static struct stack_fit fit_knee(const struct stack_point *p, size_t n)
 }
 
 typedef struct stack_fit fitter(const struct stack_point *p, size_t n);
-static fitter *const fitters[] = {fit_constant, fit_line, fit_knee};
+static fitter *const fitters[] = {fit_constant, fit_proportional, fit_line, fit_knee};
 /* A knee is one of the sizes: it is chosen, not fitted. */
-static const size_t parameters[] = {1, 2, 3};
+static const size_t parameters[] = {1, 1, 2, 3};
 
 double stack_fit_at(const struct stack_fit *f, double x)
 {
@@ -141,25 +151,37 @@ double stack_fit_at(const struct stack_fit *f, double x)
     return f->constant + f->slope * x;
 }
 
-/* Each size is told by the others. */
-static double left_out(fitter *fit, const struct stack_point *p, size_t n)
+double stack_fit_without(enum stack_shape shape, const struct stack_point *p, size_t n, size_t i)
 {
     struct stack_point *rest = wr_zalloc(n, sizeof *rest);
-    double sum = 0;
+    size_t k = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
+    for (size_t j = 0; j < n; j++)
+        if (j != i)
+            rest[k++] = p[j];
+    double told = NAN;
 
-        for (size_t j = 0; j < n; j++)
-            if (j != i)
-                rest[k++] = p[j];
-        struct stack_fit f = fit(rest, k);
+    if (k >= parameters[shape]) {
+        struct stack_fit f = fitters[shape](rest, k);
 
-        sum += fabs(stack_fit_at(&f, p[i].x) / (p[i].y > 1e-12 ? p[i].y : 1e-12) - 1);
+        told = stack_fit_at(&f, p[i].x);
     }
     free(rest);
+    return told;
+}
+
+/* Each size is told by the others: twice too long is as wrong as twice too short. */
+static double left_out(enum stack_shape shape, const struct stack_point *p, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(log(fmax(stack_fit_without(shape, p, n, i), 1e-12) / fmax(p[i].y, 1e-12)));
     return sum / (double)n;
 }
+
+/* A shape with more parameters has to tell sizes better by a tenth, and by half a hundredth. */
+#define LEAST 0.005
 
 bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enum stack_shape most,
                struct wr_err *err)
@@ -168,15 +190,16 @@ bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enu
         return wr_fail(err, WR_INPUT, "no samples; a law needs at least one size");
     struct stack_fit best = fit_constant(p, n);
 
-    best.loso = n > 1 ? left_out(fit_constant, p, n) : NAN;
-    for (int s = STACK_LINE; s <= (int)most; s++) {
+    best.loso = n > 1 ? left_out(STACK_CONSTANT, p, n) : NAN;
+    for (int s = most < STACK_KNEE ? STACK_LINE : STACK_PROPORTIONAL; s <= (int)most; s++) {
         if (n < parameters[s])
             break;
         /* With as many sizes as parameters nothing can be left out: a line it is, when data move.
          */
-        double loso = n > parameters[s] ? left_out(fitters[s], p, n) : NAN;
+        double loso = n > parameters[s] ? left_out((enum stack_shape)s, p, n) : NAN;
 
-        if (isnan(loso) ? s > STACK_LINE || most < STACK_KNEE : loso >= 0.9 * best.loso)
+        if (isnan(loso) ? s > STACK_LINE || most < STACK_KNEE
+                        : loso >= 0.9 * best.loso || best.loso - loso < LEAST)
             continue;
         best = fitters[s](p, n);
         best.loso = loso;
@@ -201,6 +224,9 @@ static size_t missed(const struct stack_fit *f, const struct stack_point *sorted
     return count;
 }
 
+/* Bytes beyond a knee are dearer by so much at least: less is noise. */
+#define BEND 1.2
+
 bool stack_fit_samples(struct stack_fit *ret, struct stack_point *p, size_t n, struct wr_err *err)
 {
     struct stack_point *m = wr_zalloc(n + 1, sizeof *m);
@@ -210,11 +236,11 @@ bool stack_fit_samples(struct stack_fit *ret, struct stack_point *p, size_t n, s
     size_t sizes = stack_medians(m, n);
     bool ok = stack_fit(ret, m, sizes, STACK_KNEE, err);
 
-    if (ok && ret->shape == STACK_LINE && sizes > parameters[STACK_KNEE]) {
+    if (ok && ret->shape != STACK_KNEE && sizes > parameters[STACK_KNEE]) {
         struct stack_fit knee = fit_knee(m, sizes);
 
-        if (missed(&knee, p, n) < missed(ret, p, n)) {
-            knee.loso = left_out(fit_knee, m, sizes);
+        if (knee.after > BEND * knee.slope && missed(&knee, p, n) < missed(ret, p, n)) {
+            knee.loso = left_out(STACK_KNEE, m, sizes);
             *ret = knee;
         }
     }

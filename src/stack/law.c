@@ -19,7 +19,7 @@ const struct stack_shipped *stack_shipped_laws(void)
 struct law_text {
     struct conf_key key; /* machine:state, or machine; /read or /write may follow */
     double exec_ps, exec_per_byte_ps, wait_ps, wait_per_byte_ps, wait_knee_b, wait_after_ps;
-    double stretch;
+    double stretch, low, high;
     struct conf_list exec_poly, wait_poly, total_poly; /* of double */
     const char *function;
     uint32_t cls, cls_b;
@@ -30,6 +30,7 @@ struct stack_laws_file {
     struct {
         uint32_t servers, clients, medium;
         uint64_t from_b, to_b;
+        double stagger_read_ps, stagger_write_ps;
         double low, high;
     } at;
     struct {
@@ -70,6 +71,8 @@ static const struct conf_row law_rows[] = {
     REAL("stretch", stretch, 1e6,
          "of a client's operation: it waits for answers so many times longer than servers and "
          "network take; of a server's request: its states take so many times longer; 0: no longer"),
+    REAL("low", low, 1e9, "of a machine: eight of ten times lie between this"),
+    REAL("high", high, 1e9, "and this times what the laws say; 0: nobody knows"),
     POLY("exec_polynomial", exec_poly, "its work in seconds: terms of the GiB of all processes"),
     POLY("wait_polynomial", wait_poly, "its waiting likewise"),
     POLY("total_polynomial", total_poly, "of a machine: the whole activity takes at least that"),
@@ -114,6 +117,9 @@ static const struct conf_row at_rows[] = {
      .def = "switched",
      .names = medium_names,
      .help = "whether every node has a link of its own or all share one"},
+    TIME("stagger_read", stagger_read_ps,
+         "processes begin to read, after an open, within this of each other"),
+    TIME("stagger_write", stagger_write_ps, "and to write"),
     BYTES("from", from_b, "the smallest size per process that was measured"),
     BYTES("to", to_b, "and the largest"),
     {.key = "low",
@@ -235,6 +241,7 @@ static bool bind_state(struct stack_laws *l, const struct law_text *t, uint16_t 
             continue;
         if (state == STACK_NONE) {
             l->stretch[machine] = t->stretch;
+            l->band[writes][machine] = (struct stack_band){t->low, t->high};
             if (!polynomial(l, &l->total[w][machine], &t->total_poly, err))
                 return false;
             continue;
@@ -303,13 +310,16 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
     l->medium = f->at.medium;
     l->from_b = f->at.from_b;
     l->to_b = f->at.to_b;
-    l->low = f->at.low;
-    l->high = f->at.high;
+    l->stagger_ns[0] = f->at.stagger_read_ps * 1e-3;
+    l->stagger_ns[1] = f->at.stagger_write_ps * 1e-3;
+    l->io = (struct stack_band){f->at.low, f->at.high};
     l->latency_ns = f->link.latency_ps * 1e-3;
     l->ns_per_b = 1e9 / f->link.bandwidth_bps;
     l->between_ns[0] = f->between.client_ps * 1e-3;
     l->between_ns[1] = f->between.server_ps * 1e-3;
     l->stretch = wr_zalloc(fs->machine.n, sizeof *l->stretch);
+    for (int w = 0; w < 3; w++)
+        l->band[w] = wr_zalloc(fs->machine.n, sizeof *l->band[w]);
     for (int w = 0; w < 2; w++) {
         l->exec[w] = wr_zalloc(fs->state.n, sizeof *l->exec[w]);
         l->wait[w] = wr_zalloc(fs->state.n, sizeof *l->wait[w]);
@@ -380,6 +390,8 @@ void stack_laws_close(struct stack_laws *l)
         free(l->wait[w]);
         free(l->total[w]);
     }
+    for (int w = 0; w < 3; w++)
+        free(l->band[w]);
     free(l->stretch);
     wr_vec_fini(&l->function);
     wr_vec_fini(&l->missing);

@@ -24,6 +24,11 @@ struct stack_law {
     double most_x; /* GiB up to which a curve was measured; beyond, it stays as it is there */
 };
 
+/* Of ten samples eight took between these times what the laws say; high 0: nobody knows. */
+struct stack_band {
+    double low, high;
+};
+
 enum stack_medium { STACK_SWITCHED, STACK_SHARED };
 
 /* A function of the published model, for tables. */
@@ -42,12 +47,15 @@ struct stack_laws {
     struct stack_laws_file *file;
     uint32_t servers, clients; /* where flows were measured */
     uint32_t medium;
-    double latency_ns, ns_per_b;         /* of the network */
-    double between_ns[2];                /* [client, server] from one state to the next */
-    uint64_t from_b, to_b;               /* sizes per process that were measured; 0: none were */
-    double low, high;                    /* of ten runs, eight took between these times the law */
+    double latency_ns, ns_per_b; /* of the network */
+    double between_ns[2];        /* [client, server] from one state to the next */
+    double stagger_ns[2];  /* [reading, writing] from the first process's first access after an open
+                            * to the last one's */
+    uint64_t from_b, to_b; /* sizes per process that were measured; 0: none were */
+    struct stack_band io;  /* reads and writes */
     struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states] */
     struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
+    struct stack_band *band[3];          /* [reads, writes, neither][machines] whole activities */
     double *stretch; /* [machines] clients wait, servers work, so many times longer; 0: not */
     WR_VEC(struct stack_function) function;
     WR_VEC(uint16_t) missing; /* states that take time and have no law: they take none */

@@ -391,17 +391,15 @@ static void function_row(struct table *t, char **cell)
     struct stack_log *log = t->log;
     const char *name = cell[t->function];
     double took = strtod(cell[t->duration], NULL);
-    bool writes = !strcmp(name, "ADIOI_PVFS2_WriteContig");
+    double start = t->start < 0 ? 0 : strtod(cell[t->start], NULL);
+    uint32_t node = t->node < 0 ? 0 : (uint32_t)strtoul(cell[t->node], NULL, 10);
     bool call = t->kind < 0 || !strcmp(cell[t->kind], "call");
     uint8_t io = 2;
 
     if (!(took >= 0) || (!call && strcmp(cell[t->kind], "op")))
         return;
-    if (writes || !strcmp(name, "ADIOI_PVFS2_ReadContig"))
-        wr_vec_push(
-            &log->io,
-            (struct stack_io_sample){
-                writes, t->moved < 0 ? t->bytes : strtoull(cell[t->moved], NULL, 10), took});
+    log_data(log, node, name, start, took,
+             t->moved < 0 ? t->bytes : strtoull(cell[t->moved], NULL, 10));
     uint16_t m = log_function(log->fs, name, &io);
 
     log->unknown += m == STACK_NONE;
@@ -409,12 +407,11 @@ static void function_row(struct table *t, char **cell)
         return;
     wr_vec_push(&log->op, (struct stack_op_sample){m, io, t->bytes, took});
     if (t->start >= 0 && t->node >= 0 && log->fs->machine.v[m].side == STACK_CLIENT)
-        wr_vec_push(&log->call,
-                    (struct stack_call_at){.node = (uint32_t)strtoul(cell[t->node], NULL, 10),
-                                           .function = m,
-                                           .layer = log->fs->machine.v[m].layer_id,
-                                           .start = strtod(cell[t->start], NULL),
-                                           .took = took});
+        wr_vec_push(&log->call, (struct stack_call_at){.node = node,
+                                                       .function = m,
+                                                       .layer = log->fs->machine.v[m].layer_id,
+                                                       .start = start,
+                                                       .took = took});
 }
 
 /* Rows of one run stand together. */
@@ -502,6 +499,8 @@ void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint6
     COPY(io, .bytes);
     COPY(op, .bytes);
     COPY(ior, .block_b);
+    COPY(stagger, .bytes);
+    COPY(lean, .bytes);
     COPY(run, );
 #undef COPY
 }
@@ -535,5 +534,8 @@ void stack_log_fini(struct stack_log *log)
     wr_vec_fini(&log->op);
     wr_vec_fini(&log->ior);
     wr_vec_fini(&log->run);
+    wr_vec_fini(&log->stagger);
+    wr_vec_fini(&log->lean);
     wr_vec_fini(&log->call);
+    wr_vec_fini(&log->start);
 }

@@ -39,6 +39,28 @@ struct stack_op_sample {
     double seconds;
 };
 
+/* When a process began to read or write for the first time in a run. */
+struct stack_start {
+    uint32_t node;
+    bool writes;
+    double start, took;
+    uint32_t calls;
+};
+
+/* How much longer a process takes, for each second that it begins after another of its run: 0 where
+ * they are not in each other's way, -1 where they share what they are waiting for. */
+struct stack_lean {
+    uint64_t bytes; /* per process, of the run */
+    double slope;
+};
+
+/* From the first process that began to read or write to the last one. */
+struct stack_stagger {
+    bool writes;
+    uint64_t bytes; /* per process, of the run */
+    double seconds;
+};
+
 /* A row of IOR's table. */
 struct stack_ior_row {
     bool writes;
@@ -63,8 +85,11 @@ struct stack_log {
     WR_VEC(struct stack_io_sample) io;
     WR_VEC(struct stack_op_sample) op;
     WR_VEC(struct stack_ior_row) ior;
-    WR_VEC(uint64_t) run;                /* the size of each run that has states */
+    WR_VEC(uint64_t) run; /* the size of each run that has states */
+    WR_VEC(struct stack_stagger) stagger;
+    WR_VEC(struct stack_lean) lean;
     WR_VEC(struct stack_call_at) call;   /* of the run that is being read */
+    WR_VEC(struct stack_start) start;    /* likewise */
     uint64_t lines, cut, jumps, unknown; /* faults that were passed over */
     char odd[160];   /* a command of IOR that is not one transfer of a process into its own file */
     char fault[300]; /* the first of them, with its place */
@@ -92,7 +117,8 @@ bool stack_log_table(struct stack_log *log, const char *name, char *text, const 
  * then waits for: below the mount. STACK_NONE: there is no such state. */
 uint16_t stack_start_state(const struct stack_fs *fs, uint16_t *ret_operation);
 
-/* What calls take themselves, from the calls inside them; forgets log->call. */
+/* What calls take themselves, from the calls inside them, and how far apart processes began;
+ * forgets log->call and log->start. */
 void stack_log_nest(struct stack_log *log, uint64_t bytes);
 
 #endif

@@ -31,15 +31,33 @@ uint16_t log_function(const struct stack_fs *fs, const char *name, uint8_t *ret_
     return STACK_NONE;
 }
 
+void log_data(struct stack_log *log, uint32_t node, const char *function, double start, double took,
+              uint64_t bytes)
+{
+    bool writes = !strcmp(function, "ADIOI_PVFS2_WriteContig");
+
+    if ((!writes && strcmp(function, "ADIOI_PVFS2_ReadContig")) || !bytes)
+        return;
+    wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took});
+    for (size_t i = log->start.n; i-- > 0;) { /* calls of a process stand together */
+        struct stack_start *s = &log->start.v[i];
+
+        if (s->node != node || s->writes != writes)
+            continue;
+        s->start = fmin(s->start, start);
+        s->calls++;
+        return;
+    }
+    wr_vec_push(&log->start, (struct stack_start){node, writes, start, took, 1});
+}
+
 static void call_line(struct stack_log *log, uint32_t node, uint64_t size, const char *function,
                       double start, double took, uint64_t bytes)
 {
     uint8_t io;
     uint16_t m = log_function(log->fs, function, &io);
-    bool writes = !strcmp(function, "ADIOI_PVFS2_WriteContig");
 
-    if ((writes || !strcmp(function, "ADIOI_PVFS2_ReadContig")) && bytes)
-        wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took});
+    log_data(log, node, function, start, took, bytes);
     if (m == STACK_NONE) {
         log->unknown++;
         return;
@@ -163,12 +181,47 @@ uint16_t stack_start_state(const struct stack_fs *fs, uint16_t *ret_operation)
     return STACK_NONE;
 }
 
+/* Two processes that began so far apart that it shows. */
+static void take_lean(struct stack_log *log, const struct stack_start *a,
+                      const struct stack_start *b, uint64_t bytes)
+{
+    static const double apart = 0.02;
+    double by = b->start - a->start, slope = (b->took - a->took) / by;
+
+    if (a->writes == b->writes && a->calls == 1 && b->calls == 1 && fabs(by) > apart &&
+        isfinite(slope))
+        wr_vec_push(&log->lean, (struct stack_lean){bytes, slope});
+}
+
+/* From the first to the last that began to read, and to write. */
+static void take_stagger(struct stack_log *log, uint64_t bytes)
+{
+    for (int w = 0; w < 2; w++) {
+        double first = INFINITY, last = -INFINITY;
+        size_t n = 0;
+
+        for (size_t i = 0; i < log->start.n; i++)
+            if (log->start.v[i].writes == w) {
+                first = fmin(first, log->start.v[i].start);
+                last = fmax(last, log->start.v[i].start);
+                n++;
+            }
+        if (n > 1 && last >= first && isfinite(last - first))
+            wr_vec_push(&log->stagger, (struct stack_stagger){w, bytes, last - first});
+    }
+    for (size_t i = 0; i < log->start.n; i++)
+        for (size_t j = i + 1; j < log->start.n && j < i + 64; j++)
+            take_lean(log, &log->start.v[i], &log->start.v[j], bytes);
+    log->start.n = 0;
+}
+
 void stack_log_nest(struct stack_log *log, uint64_t bytes)
 {
     static const double slack = 3e-6; /* of clocks that count microseconds */
 
     uint16_t mount = STACK_NONE, start = stack_start_state(log->fs, &mount);
 
+    take_stagger(log, bytes);
     same_clock(log);
     if (log->call.n)
         qsort(log->call.v, log->call.n, sizeof *log->call.v, by_start);

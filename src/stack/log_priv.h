@@ -16,6 +16,10 @@ static inline void log_fault(struct stack_log *log, uint64_t *count, const char 
     ++*count;
 }
 
+/* Takes a call that moves data; others it passes over. */
+void log_data(struct stack_log *log, uint32_t node, const char *function, double start, double took,
+              uint64_t bytes);
+
 /* The machine that a function is known by: MPI's names for large counts end with _c; of data,
  * _read or _write stand behind the name. */
 uint16_t log_function(const struct stack_fs *fs, const char *name, uint8_t *ret_io);

@@ -43,6 +43,7 @@ static void the_shape_that_tells_the_size_left_out_is_taken(void **state)
     static const struct stack_point bent[] = {{1, 2},     {10, 20},   {50, 100},
                                               {100, 200}, {150, 700}, {200, 1200}};
     static const struct stack_point falls[] = {{1, 9}, {2, 5}, {3, 2}};
+    static const struct stack_point bytes[] = {{8, 15}, {64, 130}, {205, 400}, {410, 830}};
     struct wr_err err = {0};
     struct stack_fit f;
 
@@ -53,6 +54,12 @@ static void the_shape_that_tells_the_size_left_out_is_taken(void **state)
     assert_int_equal(f.shape, STACK_LINE);
     assert_float_equal(f.constant, 10, 1e-6);
     assert_float_equal(f.slope, 2, 1e-6);
+    assert_true(stack_fit(&f, bytes, 4, STACK_KNEE, &err)); /* one parameter is enough */
+    assert_int_equal(f.shape, STACK_PROPORTIONAL);
+    assert_true(f.slope > 1.95 && f.slope < 2.05 && f.constant == 0);
+    assert_true(stack_fit(&f, bytes, 4, STACK_LINE, &err)); /* what moves no data is not so */
+    assert_int_not_equal(f.shape, STACK_PROPORTIONAL);
+    assert_true(fabs(stack_fit_without(STACK_PROPORTIONAL, bytes, 4, 0) - 8 * 130 / 64.0) < 0.1);
     assert_true(stack_fit(&f, bent, 6, STACK_KNEE, &err));
     assert_int_equal(f.shape, STACK_KNEE);
     assert_float_equal(f.knee, 100, 1e-6);
@@ -110,12 +117,12 @@ static void laws_that_were_calibrated_tell_another_size(void **state)
 
     assert_true(stack_laws_open(&base, fs, "ethernet", &err));
     log.fs = fs;
-    assert_false(stack_calibrate(&text, &log, base, "made up", false, &err));
+    assert_false(stack_calibrate(&text, &log, base, "made up", STACK_SEE_SWITCHED, &err));
     assert_non_null(strstr(err.text, "add runs of other sizes"));
     for (uint64_t b = 16 << 20; b <= 256 << 20; b *= 4)
         for (int i = 0; i < 6; i++)
             wr_vec_push(&log.io, (struct stack_io_sample){i & 1, b, 0.1 + 8e-8 * (double)b});
-    if (!stack_calibrate(&text, &log, base, "made up", false, &err))
+    if (!stack_calibrate(&text, &log, base, "made up", STACK_SEE_SWITCHED, &err))
         fail_msg("%s", err.text);
     if (!stack_laws_open_text(&laws, fs, "made up", text.s, text.n, &err))
         fail_msg("%s", err.text);
@@ -403,6 +410,55 @@ static void faults_have_a_place(void **state)
     }
 }
 
+/* Three processes write; each begins later than the one before and ends with it. The law says so,
+ * and in a simulated test they begin as far apart. */
+static void processes_that_begin_apart_are_seen_to_share_a_link(void **state)
+{
+    static const char *const calls[] = {
+        "100.000 1.000 AD_PVFS ADIOI_PVFS2_WriteContig 8388608\n",
+        "100.050 0.950 AD_PVFS ADIOI_PVFS2_WriteContig 8388608\n",
+        "100.100 0.900 AD_PVFS ADIOI_PVFS2_WriteContig 8388608\n",
+    };
+    struct stack_log log = {.fs = fs};
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        char *text = strdup(calls[i]);
+
+        stack_log_calls(&log, "adio", text, i, 8 << 20);
+        free(text);
+    }
+    stack_log_nest(&log, 8 << 20);
+    assert_int_equal(log.stagger.n, 1);
+    assert_float_equal(log.stagger.v[0].seconds, 0.1, 1e-6);
+    assert_int_equal(log.lean.n, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_float_equal(log.lean.v[i].slope, -1, 1e-6);
+    assert_int_equal(log.start.n, 0);
+    stack_log_fini(&log);
+}
+
+static void in_a_test_processes_begin_as_far_apart_as_the_laws_say(void **state)
+{
+    static const char head[] = "title: apart\nat: {stagger_write: 40 ms}\nstates: {}\n";
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+    struct stack_log apart, barred;
+
+    (void)state;
+    assert_true(stack_laws_open_text(&laws, fs, "apart", head, sizeof head - 1, &err));
+    assert_true(stack_replay(&apart, fs, laws, 1, 5, 1 << 20, &err));
+    laws->stagger_ns[1] = 0;
+    assert_true(stack_replay(&barred, fs, laws, 1, 5, 1 << 20, &err));
+    double by = apart.ior.v[0].wrrd_s - barred.ior.v[0].wrrd_s;
+
+    assert_true(by > 0.02 && by <= 0.04);
+    assert_true(fabs(apart.ior.v[1].wrrd_s - barred.ior.v[1].wrrd_s) < 0.02); /* reads: not */
+    stack_log_fini(&apart);
+    stack_log_fini(&barred);
+    stack_laws_close(laws);
+}
+
 /* --- calibrating finds the laws again ----------------------------------------------- */
 
 static void add_run(struct stack_log *to, const struct stack_laws *laws, uint64_t bytes)
@@ -437,17 +493,19 @@ static void a_size_left_out_is_told_by_the_others(void **state)
     assert_true(stack_laws_open(&base, fs, "default", &err));
     for (size_t i = 0; i < 4; i++)
         add_run(&all, truth, sizes[i]);
-    for (size_t i = 1; i < 3; i++) {
+    for (size_t i = 1; i < 3; i += 2) {
         struct stack_log rest, told;
-        struct stack_laws *laws;
+        struct stack_laws *laws = NULL;
         struct wr_str text = {0};
 
         stack_log_without(&rest, &all, sizes[i]);
         assert_int_equal(rest.run.n, 3);
-        if (!stack_calibrate(&text, &rest, base, "again", false, &err) ||
+        if (!stack_calibrate(&text, &rest, base, "again", STACK_SEE_SHARED, &err) ||
             !stack_laws_open_text(&laws, fs, "again", text.s, text.n, &err) ||
             !stack_replay(&told, fs, laws, 5, 5, sizes[i], &err))
             fail_msg("%s", err.text);
+        assert_true(laws->io.low > 0.5 && laws->io.low < 1 && laws->io.high < 2);
+        assert_true(laws->band[2][stack_find_function(fs, "PVFS_sys_lookup")].high > 0);
         for (uint16_t m = 0; m < fs->machine.n; m++)
             for (uint8_t io = 0; io < 3; io++) {
                 double is, was;
@@ -483,6 +541,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_together_is_refused),
         cmocka_unit_test(a_server_beyond_the_runs_last_is_of_another_run),
         cmocka_unit_test(faults_have_a_place),
+        cmocka_unit_test(processes_that_begin_apart_are_seen_to_share_a_link),
+        cmocka_unit_test(in_a_test_processes_begin_as_far_apart_as_the_laws_say),
         cmocka_unit_test(a_size_left_out_is_told_by_the_others),
     };
 
