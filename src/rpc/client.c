@@ -26,8 +26,7 @@ struct rpc_client {
     uint64_t dropped[RPC_DROPS];
 };
 
-/* No call has it: there are fewer of them. */
-enum { PING_ID = UINT32_MAX, PING_NS = 100000000, DEAD_NS = 1100000000, SEND_TRIES = 4096 };
+enum { PING_NS = 100000000, DEAD_NS = 1100000000, SEND_TRIES = 4096 };
 
 static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
@@ -39,7 +38,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     uint32_t at = h.id & 0xffff;
 
     c->quiet_ns = 0;
-    if (drop == RPC_TAKEN && h.kind == RPC_RESPONSE && h.id == (uint32_t)PING_ID)
+    if (drop == RPC_TAKEN && h.kind == RPC_RESPONSE && h.id == RPC_PING_ID)
         return;
 
     if (drop == RPC_TAKEN && (h.kind != RPC_RESPONSE || at >= c->o.depth || !c->call[at].taken ||
@@ -262,7 +261,7 @@ static void ping(struct rpc_client *c)
                          .kind = RPC_REQUEST,
                          .op = RPC_OP_NOOP,
                          .token = c->o.token,
-                         .id = (uint32_t)PING_ID};
+                         .id = RPC_PING_ID};
 
     c->pinged = true;
     c->ep->t->send(c->ep, 0, &h, NULL);

@@ -24,6 +24,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "rpc/life.h"
 #include "rpc/transport.h"
 
 enum { BUFFER_B = RPC_INLINE_MOST + sizeof(struct rpc_head), RECEIVES = 256, SENDS = 256 };
@@ -36,6 +37,7 @@ struct work {
     struct fi_context2 context; /* the provider's; first */
     enum use use;
     uint32_t next; /* of those that are free */
+    uint32_t peer; /* whom it was sent to, and its turn */
     uint64_t cookie;
     uint8_t *at;
 };
@@ -66,7 +68,8 @@ struct fabric {
     struct work work[RECEIVES + SENDS + MOVES];
     uint32_t free_send, free_move; /* places in work[]; UINT32_MAX: none */
     fi_addr_t peer[RPC_PEERS];
-    bool there[RPC_PEERS];
+    bool there[RPC_PEERS], gone[RPC_PEERS]; /* gone: of a server, the provider says so */
+    struct rpc_life own, life[RPC_PEERS];
     uint16_t turn[RPC_PEERS]; /* how many had that place before */
     uint32_t mine;            /* of a client: its number at the server, from 1; 0: not yet told */
     bool broken;              /* of a client: the provider says that the server is gone */
@@ -78,6 +81,8 @@ struct fabric {
 struct introduction {
     uint32_t len;
     uint8_t name[NAME_B];
+    uint32_t spare;
+    struct rpc_life life;
 };
 
 static struct fabric *of(struct rpc_ep *ep)
@@ -313,6 +318,7 @@ static bool fabric_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct
     struct sigaction kept[2];
 
     f->ep = (struct rpc_ep){.t = &rpc_fabric, .o = *o, .inlined = RPC_INLINE_MOST};
+    f->own = rpc_life_own();
     for (int i = 0; i < 2; i++)
         sigaction(ours[i], NULL, &kept[i]);
     bool ok = open_all(f, err);
@@ -370,7 +376,7 @@ static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err
 
 static size_t fabric_introduce(struct rpc_ep *ep, void *into, size_t size)
 {
-    struct introduction i = {.len = 0};
+    struct introduction i = {.life = of(ep)->own};
 
     if (size < sizeof i || !own_name(of(ep), &i))
         return 0;
@@ -381,14 +387,17 @@ static size_t fabric_introduce(struct rpc_ep *ep, void *into, size_t size)
 static bool fabric_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
 {
     struct fabric *f = of(ep);
-    struct introduction i;
+    struct introduction i = {.len = 0};
 
-    if (len != sizeof i || f->there[peer])
+    /* Another version is to be told so, and its life may be missing. */
+    if (len < offsetof(struct introduction, spare) || f->there[peer])
         return false;
-    memcpy(&i, bytes, sizeof i);
+    memcpy(&i, bytes, len < sizeof i ? len : sizeof i);
     if (i.len > NAME_B || fi_av_insert(f->av, i.name, 1, &f->peer[peer], 0, NULL) != 1)
         return false;
     f->there[peer] = true;
+    f->gone[peer] = false;
+    f->life[peer] = i.life;
     return true;
 }
 
@@ -404,11 +413,14 @@ static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
     fi_av_remove(f->av, &f->peer[peer], 1, 0);
 }
 
-/* Some providers tell that somebody is gone, and none reliably. */
+/* Some providers tell that somebody is gone when one sends, and none reliably. */
 static bool fabric_alive(struct rpc_ep *ep, uint32_t peer)
 {
-    (void)peer;
-    return !of(ep)->broken;
+    struct fabric *f = of(ep);
+
+    if (!ep->o.server)
+        return !f->broken;
+    return !f->there[peer] || (!f->gone[peer] && !rpc_life_is_over(&f->life[peer], &f->own));
 }
 
 /* ---- messages ---- */
@@ -448,6 +460,19 @@ static uint32_t peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
                                                                                    : UINT32_MAX;
 }
 
+static bool means_gone(int64_t code)
+{
+    static const int gone[] = {FI_ECONNREFUSED, FI_ECONNRESET, FI_ENOTCONN,  FI_EHOSTUNREACH,
+                               FI_ECONNABORTED, FI_ESHUTDOWN,  FI_ETIMEDOUT, FI_EIO};
+
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        if (code == gone[i])
+            return true;
+    return false;
+}
+
+/* Of what was injected a provider cannot tell that it failed, so nobody is asked that way whether
+ * he lives. */
 static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
                         const void *payload)
 {
@@ -464,12 +489,14 @@ static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head 
     memcpy(w->at, &own, sizeof own);
     if (head->len)
         memcpy(w->at + sizeof own, payload, head->len);
-    bool inject = len <= f->info->tx_attr->inject_size;
+    w->peer = number_of(f, peer);
+    bool inject = len <= f->info->tx_attr->inject_size && head->id != RPC_PING_ID;
     ssize_t failed =
         inject ? fi_inject(f->fid, w->at, len, f->peer[peer])
                : fi_send(f->fid, w->at, len, fi_mr_desc(f->buffers_mr), f->peer[peer], &w->context);
 
     if (failed) {
+        f->gone[peer] |= means_gone(-failed);
         fi_cq_read(f->cq, NULL, 0); /* lets the provider work, and takes nothing */
         return false;
     }
@@ -511,18 +538,18 @@ static void complete(struct fabric *f, struct work *w, size_t len, bool ok)
 
 static void complete_failed(struct fabric *f)
 {
-    static const int gone[] = {FI_ECONNREFUSED, FI_ECONNRESET,   FI_ENOTCONN,
-                               FI_EHOSTUNREACH, FI_ECONNABORTED, FI_ESHUTDOWN};
     struct fi_cq_err_entry e = {.flags = 0};
 
     if (fi_cq_readerr(f->cq, &e, 0) != 1 || e.err == FI_ECANCELED)
         return;
-    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
-        f->broken |= !f->ep.o.server && e.err == gone[i];
+    f->broken |= !f->ep.o.server && means_gone(e.err);
     if (e.op_context) {
-        void *at = e.op_context;
+        struct work *w = e.op_context;
+        uint32_t peer = (w->peer & 0xffff) - 1;
 
-        complete(f, at, 0, false);
+        if (w->use == USE_SEND && means_gone(e.err) && w->peer == number_of(f, peer % RPC_PEERS))
+            f->gone[peer] = true;
+        complete(f, w, 0, false);
     }
 }
 

@@ -20,7 +20,9 @@
 #include "rpc/usage.h"
 
 enum { OPERATIONS = 16, PAGE = 4096, LINE = 4096, LOOK_AFTER_NS = 200000000 };
-enum { SAMPLES = 16, SEND_TRIES = 1000000 };
+enum { SAMPLES = 16, SEND_TRIES = 1000000, ASK_TRIES = 5 };
+#define ASK_FIRST_NS UINT64_C(1000000000)
+#define ASK_MOST_NS (64 * ASK_FIRST_NS)
 
 struct request {
     uint32_t peer, id;
@@ -34,6 +36,13 @@ struct operation {
     size_t at;          /* its memory */
 };
 
+/* Of a client that says nothing. */
+struct silence {
+    bool broken;     /* it said something since we looked */
+    uint32_t unsent; /* how often in a row it could not even be asked */
+    uint64_t asked_ns, pause_ns;
+};
+
 struct rpc_server {
     struct rpc_opts o;
     struct rpc_ep *ep;
@@ -41,6 +50,7 @@ struct rpc_server {
     struct rpc_store *store;
     struct rpc_server_stats stats;
     bool met[RPC_PEERS];
+    struct silence silence[RPC_PEERS];
     struct operation operation[OPERATIONS];
     uint32_t taken;
     uint32_t turn;             /* of the pieces that what is got comes from */
@@ -306,6 +316,7 @@ static void on_hello(struct rpc_server *s, uint32_t peer, const struct rpc_head 
         return;
     }
     s->stats.peers++;
+    s->silence[peer] = (struct silence){.broken = true};
     s->met[peer] = h->version == RPC_VERSION;
     respond(s, peer, h->id, s->met[peer] ? RPC_OK : RPC_BAD_VERSION, NULL, 0);
 }
@@ -341,6 +352,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     enum rpc_drop drop = rpc_wire_take(&h, bytes, len, s->o.token);
     const uint8_t *payload = (const uint8_t *)bytes + sizeof h;
 
+    s->silence[peer].broken = true;
     if (drop == RPC_TAKEN && h.kind == RPC_HELLO)
         on_hello(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->met[peer])
@@ -353,6 +365,30 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 
 /* ---- life ---- */
 
+/* One that died far away is known only by what comes of a message to it: the transport says that
+ * it is gone, or never again that the message left. A client takes it for nothing; one that does
+ * not look for long shall not find many. False: it is dead. */
+static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
+{
+    struct silence *k = &s->silence[peer];
+    struct rpc_head h = {.magic = RPC_MAGIC,
+                         .version = RPC_VERSION,
+                         .kind = RPC_RESPONSE,
+                         .token = s->o.token,
+                         .id = RPC_PING_ID};
+
+    if (k->broken)
+        *k = (struct silence){.asked_ns = now, .pause_ns = ASK_FIRST_NS};
+    if (!s->met[peer] || now - k->asked_ns < k->pause_ns)
+        return true;
+    if (!s->ep->t->send(s->ep, peer, &h, NULL))
+        return ++k->unsent < ASK_TRIES;
+    k->unsent = 0;
+    k->asked_ns = now;
+    k->pause_ns = k->pause_ns < ASK_MOST_NS / 2 ? 2 * k->pause_ns : ASK_MOST_NS;
+    return true;
+}
+
 static void forget_the_dead(struct rpc_server *s)
 {
     uint64_t now = wr_clock_ns();
@@ -362,10 +398,11 @@ static void forget_the_dead(struct rpc_server *s)
     s->looked_ns = now;
     /* Also those that never said a proper hello: they have a place all the same. */
     for (uint32_t i = 0; i < s->o.peers; i++)
-        if (!s->ep->t->alive(s->ep, i)) {
+        if (!s->ep->t->alive(s->ep, i) || (!s->ep->t->sees_death && !ask_the_silent(s, i, now))) {
             s->met[i] = false;
             s->ep->t->forget(s->ep, i);
         }
+    s->ep->t->flush(s->ep);
 }
 
 void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)

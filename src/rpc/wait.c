@@ -1,5 +1,7 @@
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "rpc/rpc.h"
@@ -8,7 +10,7 @@ const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
 enum { POLL_LOOKS = 64, ASK_TIME = 4 };
 enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
-enum { VAIN_NS = 20000000 };
+enum { VAIN_NS = 20000000, SLICE_NS = 100000 };
 enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
@@ -186,12 +188,27 @@ uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeo
     return look_or_sleep(w, ep, timeout_ns, busy);
 }
 
+/* The kernel's struct sched_attr, as of its first version. */
+struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t slice_ns, deadline_ns, period_ns;
+};
+
+/* Who lets others run gives away a slice: a short one where the kernel can (Linux 6.12), so that
+ * strangers do not have a long one before it is our turn again. */
 void rpc_join_crowd(void)
 {
-    struct sched_param none = {.sched_priority = 0};
+    struct attributes mine = {.size = sizeof mine}, crowd;
 
-    if (sched_getscheduler(0) == SCHED_OTHER)
-        sched_setscheduler(0, SCHED_BATCH, &none);
+    if (syscall(SYS_sched_getattr, 0, &mine, sizeof mine, 0) || mine.policy != SCHED_OTHER)
+        return;
+    crowd = mine;
+    crowd.policy = SCHED_BATCH;
+    crowd.slice_ns = SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &crowd, 0);
 }
 
 /* ---- does sleeping sleep? ---- */

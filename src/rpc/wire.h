@@ -16,6 +16,9 @@
 enum { RPC_MAGIC = 0x31505257, RPC_VERSION = 1, RPC_INLINE_MOST = 4096 };
 #define RPC_BULK_MOST (UINT64_C(1) << 30) /* bytes of one bulk transfer */
 
+/* No call has it: what carries it asks whether the other lives, or says so. */
+#define RPC_PING_ID UINT32_MAX
+
 enum rpc_kind { RPC_HELLO = 1, RPC_REQUEST, RPC_RESPONSE, RPC_BYE, RPC_KINDS };
 
 /* What a server is asked for. */

@@ -1,4 +1,5 @@
 /* Every transport in the table, present and future, keeps what RPC promises. */
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -39,6 +40,8 @@ static const struct way {
             {&rpc_fabric, "sockets", true},
             {&rpc_fabric, "shm", false}};
 
+static uint32_t room = 4; /* of a server */
+
 static struct rpc_opts opts_of(const struct rpc_transport *t)
 {
     return (struct rpc_opts){.transport = t,
@@ -48,13 +51,14 @@ static struct rpc_opts opts_of(const struct rpc_transport *t)
                              .crowded = true,
                              .depth = 4,
                              .bulk_b = SIZE,
-                             .peers = 4,
+                             .peers = room,
                              .hello_ms = PATIENCE_MS};
 }
 
 struct board {
     char address[RPC_ADDRESS], why[256];
     volatile int state; /* 1: ready, 2: failed */
+    volatile bool met;  /* a client that is to be killed */
     volatile uint64_t dropped[RPC_DROPS], refused;
 };
 
@@ -485,47 +489,92 @@ static void an_idle_server_leaves_the_processor_alone_and_still_answers(void **s
     each(false, check_idle);
 }
 
+static void say_hello_and_stay(const struct rpc_opts *o)
+{
+    struct rpc_client *c;
+    struct answer a = {0};
+    struct wr_err err;
+
+    if (!rpc_client_open(&c, o, board->address, take, &a, &err))
+        _exit(1);
+    board->met = true;
+    for (;;)
+        pause();
+}
+
+/* Was it met before it was killed? `far`: its number means nothing to the server, as if it were on
+ * another node. */
+static bool comes_and_dies(const struct rpc_opts *o, bool far)
+{
+    int status;
+
+    board->met = false;
+    pid_t one = fork(), other = 0;
+
+    if (!one && far && (unshare(CLONE_NEWPID) || (other = fork()))) {
+        bool here = other > 0;
+
+        while (here && !board->met && !waitpid(other, NULL, WNOHANG))
+            usleep(1000);
+        if (here && board->met)
+            kill(other, SIGKILL); /* not from inside: it is the first one there */
+        _exit(0);
+    }
+    if (!one)
+        say_hello_and_stay(o);
+    while (!far && !board->met && !waitpid(one, &status, WNOHANG))
+        usleep(1000);
+    if (!far && board->met)
+        kill(one, SIGKILL);
+    waitpid(one, &status, 0);
+    rpc_crew_sweep(one);
+    return board->met;
+}
+
+static void die_often(const struct rpc_opts *o, bool far)
+{
+    struct rpc_opts one = *o;
+
+    one.hello_ms = 300; /* who finds no place has no answer */
+    for (uint32_t i = 0; i < one.peers + 1; i++)
+        /* It takes a moment until the server has noticed. */
+        for (int tries = 0; !comes_and_dies(&one, far); tries++) {
+            usleep(20000);
+            if (tries == 100)
+                fail_msg("%s %s: no room after %u deaths", o->transport->name,
+                         o->provider ? o->provider : "", i);
+        }
+}
+
+static bool has_namespaces(void)
+{
+    int status;
+    pid_t one = fork();
+
+    if (!one)
+        _exit(unshare(CLONE_NEWPID) != 0);
+    waitpid(one, &status, 0);
+    return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static void check_deaths(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
+{
+    (void)pid;
+    die_often(o, false);
+    if (t != &rpc_fabric || strcmp(o->provider, "tcp;ofi_rxm") != 0)
+        return;
+    if (has_namespaces())
+        die_often(o, true);
+    else
+        print_message("of deaths on other nodes: skipped, no namespaces for us\n");
+}
+
 static void clients_that_died_make_room_for_others(void **state)
 {
-    struct rpc_opts o = opts_of(&rpc_shm);
-
     (void)state;
-    o.peers = 1;
-    o.wait = RPC_BLOCK;
-    pid_t pid = serve(&o);
-
-    for (int i = 0; i < 3; i++) {
-        pid_t one = fork();
-
-        if (!one) {
-            struct rpc_client *c;
-            struct answer a = {0};
-            struct wr_err err;
-
-            if (!rpc_client_open(&c, &o, board->address, take, &a, &err))
-                _exit(1);
-            raise(SIGKILL);
-        }
-        int status, tries = 0;
-
-        waitpid(one, &status, 0);
-        /* It takes a moment until the server has noticed the one before. */
-        while (!WIFSIGNALED(status) && tries++ < 50) {
-            usleep(50000);
-            if (!(one = fork())) {
-                struct rpc_client *c;
-                struct answer a = {0};
-                struct wr_err err;
-
-                if (!rpc_client_open(&c, &o, board->address, take, &a, &err))
-                    _exit(1);
-                raise(SIGKILL);
-            }
-            waitpid(one, &status, 0);
-        }
-        assert_true(WIFSIGNALED(status));
-    }
-    end(pid);
+    room = 1;
+    each(false, check_deaths);
+    room = 4;
 }
 
 static void check_leaving(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
