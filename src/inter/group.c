@@ -72,13 +72,13 @@ static bool list_files(struct names *list, struct wr_arena *arena, const char *c
     return true;
 }
 
-static bool read_span(struct spans *s, const char *path, enum inter_op op, struct wr_err *err)
+static bool read_span(struct spans *s, const char *path, const struct inter_load *how,
+                      struct wr_err *err)
 {
-    struct inter_load how = {.op = op};
     struct inter_set set;
     struct span v = {.path = path, .group = s->v.n, .from_s = INFINITY};
 
-    if (!inter_load(&set, &path, 1, &how, err))
+    if (!inter_load(&set, &path, 1, how, err))
         return false;
     if (!s->v.n)
         s->base_ns = set.epoch_ns;
@@ -117,17 +117,16 @@ static void join(struct spans *s)
 }
 
 static bool load_group(struct inter_lesson *l, const struct spans *s, size_t first,
-                       enum inter_part part, enum inter_op op, struct wr_err *err)
+                       enum inter_part part, const struct inter_load *how, struct wr_err *err)
 {
     const char **paths = wr_zalloc(s->v.n + 1, sizeof *paths);
-    struct inter_load how = {.op = op};
     struct inter_group g = {.part = part};
     size_t n = 0;
 
     for (size_t i = first; i < s->v.n; i++)
         if (s->v.v[i].group == first)
             paths[n++] = s->v.v[i].path;
-    bool ok = inter_load(&g.set, paths, n, &how, err);
+    bool ok = inter_load(&g.set, paths, n, how, err);
 
     if (ok) {
         const char *slash = strrchr(paths[0], '/');
@@ -142,16 +141,17 @@ static bool load_group(struct inter_lesson *l, const struct spans *s, size_t fir
 bool inter_lesson_add(struct inter_lesson *l, const char *const *paths, size_t n,
                       enum inter_part part, enum inter_op op, struct wr_err *err)
 {
+    struct inter_load how = {.op = op, .most = l->most};
     struct spans s = {0};
     struct names list = {0};
     bool ok = list_files(&list, &l->arena, paths, n, err);
 
     for (size_t i = 0; ok && i < list.n; i++)
-        ok = read_span(&s, list.v[i], op, err);
+        ok = read_span(&s, list.v[i], &how, err);
     join(&s);
     for (size_t i = 0; ok && i < s.v.n; i++)
         if (s.v.v[i].group == i)
-            ok = load_group(l, &s, i, part, op, err);
+            ok = load_group(l, &s, i, part, &how, err);
     wr_vec_fini(&s.v);
     wr_vec_fini(&list);
     return ok;

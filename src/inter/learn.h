@@ -54,6 +54,7 @@ struct inter_lesson {
     double slope[2], slope_sd[2];
     size_t pairs[2];
     double rule_off[INTER_RULES]; /* mean difference of shares; NaN: no overlap */
+    size_t most;                  /* slices of a run (inter_load); 0: as many as there are */
     struct wr_arena arena;
 };
 

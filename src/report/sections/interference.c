@@ -6,8 +6,6 @@
 #include "inter/analyse.h"
 #include "sections_priv.h"
 
-enum { MOST_SLICES = 1000 }; /* of more, a picture shows nothing and a page is long */
-
 static bool has_io(struct run_reader *r, bool *ret, struct wr_err *err)
 {
     double n = 0;
@@ -135,35 +133,44 @@ static void draw(struct report_section *s, const struct inter_set *set,
     }
 }
 
-static bool make_interference(const struct report_inputs *in, size_t which,
-                              struct report_section *s, struct wr_err *err)
+/* The files in which jobs move bytes; of a study only those that were measured, because programs
+ * that were simulated do more than that. */
+static bool list_files(const struct report_inputs *in, const char **ret_paths, size_t *ret_n,
+                       double *ret_jobs, struct wr_err *err)
 {
-    const char **paths = wr_arena_alloc(s->arena, (in->v.n + 1) * sizeof *paths);
-    struct inter_load how = {.op = INTER_BOTH, .align = INTER_BY_CLOCK, .most = MOST_SLICES};
+    const char *clock = "SELECT 1 FROM summary WHERE key = 'epoch_ns'";
+
+    for (size_t i = 0; i < in->v.n; i++) {
+        struct run_reader *r = in->v.v[i].run;
+        bool io = false, found = false, clocked = !in->study;
+        double own = 0, one;
+
+        if (r &&
+            (!has_io(r, &io, err) || (in->study && !run_number(r, clock, &one, &clocked, err)) ||
+             !run_number(r, "SELECT count(*) FROM app_stat", &own, &found, err)))
+            return false;
+        if (io && clocked) {
+            ret_paths[(*ret_n)++] = in->v.v[i].path;
+            *ret_jobs += own;
+        }
+    }
+    return true;
+}
+
+/* One job alone shares nothing, and its slices may be many. Runs that cannot be laid side by side
+ * are not drawn. */
+static void draw_together(struct report_section *s, const char *const *paths, size_t n)
+{
+    struct inter_load how = {
+        .op = INTER_BOTH, .align = INTER_BY_CLOCK, .most = SECTIONS_MOST_SLICES};
     struct inter_analysis a;
     struct inter_set set;
     struct wr_err refused;
-    double jobs = 0;
-    size_t n = 0;
 
-    (void)which;
-    for (size_t i = 0; !in->study && i < in->v.n; i++) {
-        struct run_reader *r = in->v.v[i].run;
-        bool io = false, found = false;
-        double own = 0;
-
-        if (r && (!has_io(r, &io, err) ||
-                  !run_number(r, "SELECT count(*) FROM app_stat", &own, &found, err)))
-            return false;
-        if (io) {
-            paths[n++] = in->v.v[i].path;
-            jobs += own;
-        }
+    if (!inter_load(&set, paths, n, &how, &refused)) {
+        sections_predict(s, paths, n, NULL, NULL);
+        return;
     }
-    /* One job alone shares nothing, and its slices may be many. Runs that cannot be laid side by
-     * side have no such section. */
-    if (jobs < 2 || !inter_load(&set, paths, n, &how, &refused))
-        return true;
     if (set.njobs > 1) {
         inter_analyse(&a, &set, NULL, INTER_ALL_PROCESSES);
         if (!a.overlaps) {
@@ -171,9 +178,28 @@ static bool make_interference(const struct report_inputs *in, size_t which,
             inter_analyse(&a, &set, NULL, INTER_ANY_PROCESS);
         }
         draw(s, &set, &a);
+        sections_predict(s, paths, n, &set, &a);
         inter_analysis_fini(&a);
     }
     inter_fini(&set);
+}
+
+static bool make_interference(const struct report_inputs *in, size_t which,
+                              struct report_section *s, struct wr_err *err)
+{
+    const char **paths = wr_arena_alloc(s->arena, (in->v.n + 1) * sizeof *paths);
+    double jobs = 0;
+    size_t n = 0;
+
+    (void)which;
+    if (!list_files(in, paths, &n, &jobs, err))
+        return false;
+    if (jobs < 2)
+        return true;
+    if (in->study)
+        sections_predict(s, paths, n, NULL, NULL);
+    else
+        draw_together(s, paths, n);
     return true;
 }
 

@@ -1,0 +1,203 @@
+/* predicted.c -- how long jobs that share a server take by the model of sharing, beside how long
+ * they took.
+ *
+ * Where there are runs of jobs alone, they teach what such a job reaches (inter/learn.h), as `weir
+ * interfere predict RUN...` does. Where there are none, what each job got while no other was at
+ * work, and what the server carried at most, take their place.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "inter/learn.h"
+#include "sections_priv.h"
+
+struct prediction {
+    const char *run, *job;
+    size_t processes;
+    double seen_s, told_s, low_s, high_s;
+};
+
+struct predictions {
+    WR_VEC(struct prediction) v;
+    const char *from; /* what the model was told, in words */
+};
+
+/* The rule that the shares in overlaps are nearest to; by nodes where there were none. */
+static enum inter_rule nearest_rule(const struct inter_lesson *l)
+{
+    enum inter_rule best = INTER_RULE_NODES;
+
+    for (int r = 0; r < INTER_RULES; r++)
+        if (l->rule_off[r] < l->rule_off[best])
+            best = (enum inter_rule)r;
+    return best;
+}
+
+static void predict_group(struct predictions *p, const struct inter_lesson *l,
+                          const struct inter_group *g, enum inter_rule rule, struct wr_arena *arena)
+{
+    struct inter_ask *ask = wr_zalloc(g->set.njobs, sizeof *ask);
+    struct inter_told *told = wr_zalloc(g->set.njobs, sizeof *told);
+    struct wr_err unknown;
+
+    for (size_t i = 0; i < g->set.njobs; i++) {
+        const struct inter_job *j = &g->set.job[i];
+
+        ask[i] = (struct inter_ask){.mode = j->mode ? j->mode : "",
+                                    .processes = inter_processes(j),
+                                    .nodes = j->nnodes,
+                                    .volume_b = j->volume_b,
+                                    .start_s = j->start_s};
+    }
+    /* A mode that no job alone was seen in is not predicted. */
+    bool ok = inter_predict(told, l, ask, g->set.njobs, rule, &unknown);
+
+    for (size_t i = 0; ok && i < g->set.njobs; i++)
+        wr_vec_push(&p->v, (struct prediction){.run = wr_arena_strdup(arena, g->name),
+                                               .job = wr_arena_strdup(arena, g->set.job[i].name),
+                                               .processes = ask[i].processes,
+                                               .seen_s = g->set.job[i].runtime_s,
+                                               .told_s = told[i].runtime_s,
+                                               .low_s = told[i].low_s,
+                                               .high_s = told[i].high_s});
+    free(ask);
+    free(told);
+}
+
+static void from_jobs_alone(struct predictions *p, const char *const *paths, size_t n,
+                            struct wr_arena *arena)
+{
+    struct inter_lesson l = {.most = SECTIONS_MOST_SLICES};
+    struct wr_err refused;
+    size_t alone = 0;
+
+    if (inter_lesson_add(&l, paths, n, INTER_DOES_BOTH, INTER_BOTH, &refused) &&
+        inter_lesson_learn(&l, false, &refused)) {
+        enum inter_rule rule = nearest_rule(&l);
+
+        for (size_t i = 0; i < l.alike.n; i++)
+            alone += l.alike.v[i].rates.n;
+        for (size_t i = 0; alone && i < l.groups.n; i++)
+            if (l.groups.v[i].set.njobs > 1)
+                predict_group(p, &l, &l.groups.v[i], rule, arena);
+        p->from =
+            wr_arena_printf(arena, "from %zu run%s of jobs alone, the server being shared by %s",
+                            alone, alone == 1 ? "" : "s", inter_rule_names[rule]);
+    }
+    inter_lesson_fini(&l);
+}
+
+static void from_themselves(struct predictions *p, const struct inter_set *set,
+                            const struct inter_analysis *a, struct wr_arena *arena)
+{
+    double carried = isfinite(a->capacity_bps) ? a->capacity_bps : a->total_bps;
+    struct stat_share_capacity capacity = {&carried, 1};
+    struct stat_share_job *job = wr_zalloc(set->njobs, sizeof *job);
+    struct wr_err refused;
+    struct stat_share told;
+    bool ok = set->njobs <= STAT_SHARE_JOBS && stat_share_check_capacity(&capacity, &refused);
+
+    for (size_t i = 0; ok && i < set->njobs; i++) {
+        double single = a->job[i].single_bps;
+
+        job[i] = (struct stat_share_job){.volume = set->job[i].volume_b,
+                                         .start = set->job[i].start_s,
+                                         .weight = inter_rule_share(set, a->nearest, i),
+                                         .cap = single > 0 ? fmax(single, a->job[i].overlap_bps.mid)
+                                                           : INFINITY};
+        ok = stat_share_check_job(&job[i], &refused);
+    }
+    if (ok) {
+        stat_share_solve(&told, job, set->njobs, &capacity);
+        for (size_t i = 0; i < set->njobs; i++)
+            wr_vec_push(&p->v, (struct prediction){.run = "",
+                                                   .job = wr_arena_strdup(arena, set->job[i].name),
+                                                   .processes = inter_processes(&set->job[i]),
+                                                   .seen_s = set->job[i].runtime_s,
+                                                   .told_s = told.runtime[i]});
+        stat_share_fini(&told);
+        p->from = wr_arena_printf(arena,
+                                  "from what each got while no other was at work and from the "
+                                  "most that the server carried, %.4g MB/s, shared by %s",
+                                  carried / 1e6, inter_rule_names[a->nearest]);
+    }
+    free(job);
+}
+
+static void draw(struct report_section *s, const struct predictions *p)
+{
+    struct report_point *point = wr_arena_alloc(s->arena, p->v.n * sizeof *point);
+    struct report_point *line = wr_arena_alloc(s->arena, 2 * sizeof *line);
+    struct report_series *series = wr_arena_alloc(s->arena, 2 * sizeof *series);
+    double top = 0, sum = 0, most = 0;
+
+    for (size_t i = 0; i < p->v.n; i++) {
+        const struct prediction *v = &p->v.v[i];
+        double off = fabs(v->told_s / v->seen_s - 1);
+
+        point[i] = (struct report_point){
+            .x = v->seen_s, .y = v->told_s, .low = v->low_s, .high = v->high_s};
+        top = fmax(top, fmax(v->seen_s, fmax(v->told_s, v->high_s)));
+        sum += off;
+        most = fmax(most, off);
+    }
+    line[1] = (struct report_point){.x = top, .y = top};
+    series[0] =
+        (struct report_series){.name = "a job", .point = point, .n = p->v.n, .marks_only = true};
+    series[1] = (struct report_series){
+        .name = "as seen", .point = line, .n = 2, .line_only = true, .guide = true};
+    report_add_figure(s, "predicted", REPORT_LINES)->chart = (struct report_chart){
+        .title = "Run times: predicted against observed",
+        .desc = wr_arena_printf(s->arena,
+                                "Predicted %s. Of %zu run times, predictions are off by %.3g %% "
+                                "on average and by %.3g %% at most.",
+                                p->from, p->v.n, 100 * sum / (double)p->v.n, 100 * most),
+        .x = {.label = "observed", .unit = "s", .zero = true},
+        .y = {.label = "predicted", .unit = "s", .zero = true},
+        .series = series,
+        .nseries = 2};
+}
+
+static void tabulate(struct report_section *s, const struct predictions *p)
+{
+    static const char *const head[] = {"run",         "job",  "processes", "observed s",
+                                       "predicted s", "from", "to",        "off %"};
+    struct report_table *t = report_add_sheet(
+        s, "predictions",
+        "How long each job took and would take by the model; from the slowest to the fastest runs "
+        "alone.",
+        8, 2);
+
+    for (size_t i = 0; i < t->ncols; i++)
+        report_table_add(t, "%s", head[i]);
+    for (size_t i = 0; i < p->v.n; i++) {
+        const struct prediction *v = &p->v.v[i];
+        bool range = v->low_s < v->high_s;
+
+        report_table_add(t, "%s", v->run);
+        report_table_add(t, "%s", v->job);
+        report_table_add(t, "%zu", v->processes);
+        report_table_number(t, v->seen_s, 3);
+        report_table_number(t, v->told_s, 3);
+        report_table_number(t, range ? v->low_s : NAN, 3);
+        report_table_number(t, range ? v->high_s : NAN, 3);
+        report_table_number(t, 100 * (v->told_s / v->seen_s - 1), 3);
+    }
+    report_table_drop_empty(t);
+}
+
+void sections_predict(struct report_section *s, const char *const *paths, size_t n,
+                      const struct inter_set *set, const struct inter_analysis *a)
+{
+    struct predictions p = {0};
+
+    if (n > 1)
+        from_jobs_alone(&p, paths, n, s->arena);
+    if (!p.v.n && set && a->overlaps && set->njobs > 1)
+        from_themselves(&p, set, a, s->arena);
+    if (p.v.n) {
+        draw(s, &p);
+        tabulate(s, &p);
+    }
+    wr_vec_fini(&p.v);
+}
