@@ -27,6 +27,9 @@ bool machine_read(struct machine *ret, struct run_reader *r, struct report_secti
 /* Their figures; `id` and `whose` (", of which run", or "") keep several apart. */
 void machine_draw(const struct machine *m, struct report_section *s, const char *id,
                   const char *whose);
+/* What applications sent from group to group: all together and, of few, each. */
+bool machine_flows(const struct machine *m, struct run_reader *r, struct report_section *s,
+                   const char *id, const char *whose, bool each, struct wr_err *err);
 void machine_matrix(const struct machine *m, struct report_section *s, const char *id,
                     const char *whose);
 

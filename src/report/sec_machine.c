@@ -313,6 +313,8 @@ static bool make_machine(const struct report_inputs *in, size_t which, struct re
         return false;
     if (m.n) {
         machine_draw(&m, s, "ring", "");
+        if (!machine_flows(&m, in->v.v[which].run, s, "flows", "", true, err))
+            return false;
         machine_matrix(&m, s, "matrix", "");
     }
     return true;

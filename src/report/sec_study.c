@@ -72,10 +72,11 @@ static bool make_links(const struct report_inputs *in, size_t which, struct repo
     return ok;
 }
 
-typedef void draw_machine(const struct machine *m, struct report_section *s, const char *id,
-                          const char *whose);
+/* What to draw of the machine of one run. */
+typedef bool draw_one(const struct machine *m, struct run_reader *r, struct report_section *s,
+                      const char *id, const char *whose, struct wr_err *err);
 
-static bool make_drawn(const struct report_inputs *in, struct report_section *s, draw_machine *fn,
+static bool make_drawn(const struct report_inputs *in, struct report_section *s, draw_one *fn,
                        struct wr_err *err)
 {
     const struct report_member *m[MOST_MACHINES];
@@ -87,10 +88,18 @@ static bool make_drawn(const struct report_inputs *in, struct report_section *s,
 
         ok = machine_read(&one, m[i]->run, s, err);
         if (ok && one.n)
-            fn(&one, s, wr_arena_printf(s->arena, "run%zu", i + 1),
-               wr_arena_printf(s->arena, ": %s", name_of(m[i], s->arena)));
+            ok = fn(&one, m[i]->run, s, wr_arena_printf(s->arena, "run%zu", i + 1),
+                    wr_arena_printf(s->arena, ": %s", name_of(m[i], s->arena)), err);
     }
     return ok;
+}
+
+static bool draw_ring(const struct machine *m, struct run_reader *r, struct report_section *s,
+                      const char *id, const char *whose, struct wr_err *err)
+{
+    (void)r, (void)err;
+    machine_draw(m, s, id, whose);
+    return true;
 }
 
 static bool make_machines(const struct report_inputs *in, size_t which, struct report_section *s,
@@ -98,15 +107,28 @@ static bool make_machines(const struct report_inputs *in, size_t which, struct r
 {
     (void)which;
     s->says = "Where the jobs are, and which links they load.";
-    return make_drawn(in, s, machine_draw, err);
+    return make_drawn(in, s, draw_ring, err);
+}
+
+static bool draw_traffic(const struct machine *m, struct run_reader *r, struct report_section *s,
+                         const char *id, const char *whose, struct wr_err *err)
+{
+    size_t before = s->figure.n;
+
+    if (!machine_flows(m, r, s, id, whose, false, err))
+        return false;
+    /* Files of before say what the links carried, and nothing of where it came from. */
+    if (s->figure.n == before)
+        machine_matrix(m, s, id, whose);
+    return true;
 }
 
 static bool make_traffic(const struct report_inputs *in, size_t which, struct report_section *s,
                          struct wr_err *err)
 {
     (void)which;
-    s->says = "Which groups send to which: bytes over the links between groups.";
-    return make_drawn(in, s, machine_matrix, err);
+    s->says = "Which groups send to which: bytes by where messages begin and end.";
+    return make_drawn(in, s, draw_traffic, err);
 }
 
 static bool make_times(const struct report_inputs *in, size_t which, struct report_section *s,

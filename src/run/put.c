@@ -394,6 +394,20 @@ bool run_put_buffer(struct run *run, const struct run_buffer *x, struct wr_err *
     return run_step(run, RUN_S_BUFFER, err);
 }
 
+bool run_put_flow(struct run *run, const struct run_flow *f, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_FLOW, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, f->app);
+    sqlite3_bind_int64(s, 2, f->src_group);
+    sqlite3_bind_int64(s, 3, f->dst_group);
+    bind_count(s, 4, f->msgs);
+    bind_count(s, 5, f->bytes);
+    return run_step(run, RUN_S_FLOW, err);
+}
+
 bool run_put_client(struct run *run, uint32_t node, uint32_t server, struct wr_err *err)
 {
     sqlite3_stmt *s = run_begin(run, RUN_S_CLIENT, err);

@@ -50,6 +50,7 @@ const struct run_view run_views[] = {
     {"buffer_stat", "server,node,role,requests,used_b,used_max_b,dirty_b,in_b,out_b",
      "one line per server"},
     {"client_stat", "node,server", "which server has a node's data"},
+    {"flow_stat", "app,src_group,dst_group,msgs,bytes", "who sent how much from group to group"},
     {"latency",
      "app,class,n,mean_ns,min_ns,p01_ns,p25_ns,p50_ns,p75_ns,p90_ns,p99_ns,p999_ns,max_ns",
      "latency percentiles"},

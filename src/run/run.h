@@ -176,6 +176,14 @@ struct run_link {
 
 bool run_put_link(struct run *run, const struct run_link *link, struct wr_err *err);
 
+/* What an application sent from a group of routers to another: (app, src_group, dst_group) once. */
+struct run_flow {
+    uint32_t app, src_group, dst_group;
+    uint64_t msgs, bytes;
+};
+
+bool run_put_flow(struct run *run, const struct run_flow *flow, struct wr_err *err);
+
 /* A storage device: (server, device, idx) once. */
 struct run_server {
     uint32_t server, node, idx; /* idx: among the devices of its sort there */

@@ -69,6 +69,7 @@ static const struct facts {
      " LEFT JOIN dict m ON m.id = s.model ORDER BY s.server, d.text, s.idx"},
     {"buffer_stat", 3, 1, "SELECT * FROM buffer_stat ORDER BY server"},
     {"client_stat", 4, 1, "SELECT node, server FROM client_stat ORDER BY node"},
+    {"flow_stat", 7, 3, "SELECT * FROM fact_flow ORDER BY app, src_group, dst_group"},
     {"stack_phase", 5, 1, "SELECT * FROM fact_stack_phase ORDER BY phase"},
     {"stack_state", 5, 3,
      "SELECT side, machine, state, layer, agent, class, visits, work_ns, wait_ns, own_ns, measured"

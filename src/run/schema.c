@@ -136,7 +136,10 @@
     " b.evicted_b AS evicted_b, b.hit_b AS hit_b, b.miss_b AS miss_b, b.waits AS waits,\n" \
     " b.wait_ps / 1000.0 AS wait_ns FROM fact_buffer b LEFT JOIN dict r ON r.id = b.role;\n" \
     "CREATE TABLE fact_client(node INTEGER PRIMARY KEY, server INTEGER);\n" \
-    "CREATE VIEW client_stat AS SELECT node, server FROM fact_client;\n"
+    "CREATE VIEW client_stat AS SELECT node, server FROM fact_client;\n" \
+    "CREATE TABLE fact_flow(app INTEGER, src_group INTEGER, dst_group INTEGER, msgs INTEGER," \
+    " bytes INTEGER, PRIMARY KEY(app, src_group, dst_group)) WITHOUT ROWID;\n" \
+    "CREATE VIEW flow_stat AS SELECT app, src_group, dst_group, msgs, bytes FROM fact_flow;\n"
 
 #define LATENCIES \
     "CREATE TABLE fact_hist(id INTEGER PRIMARY KEY, app INTEGER NOT NULL, class TEXT NOT NULL," \

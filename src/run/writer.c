@@ -43,6 +43,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [RUN_S_OUTPUT] = "INSERT INTO fact_output(app, rank, t_ps, text) VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_LINK] = "INSERT INTO fact_link VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [RUN_S_FLOW] = "INSERT INTO fact_flow VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_SERVER] = "INSERT INTO fact_server VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
                      " ?11, ?12, ?13, ?14)",
     [RUN_S_BUFFER] = "INSERT INTO fact_buffer VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"

@@ -19,6 +19,7 @@ enum run_stmt {
     RUN_S_LOG,
     RUN_S_OUTPUT,
     RUN_S_LINK,
+    RUN_S_FLOW,
     RUN_S_SERVER,
     RUN_S_BUFFER,
     RUN_S_CLIENT,

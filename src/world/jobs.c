@@ -113,6 +113,7 @@ void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uin
                 uint8_t cls, uint64_t user)
 {
     meter_sent(&w->meter, src, bytes, w->sim.now);
+    world_flow_count(w, app, src, dst, bytes);
     net_send(w->net, src, dst, bytes, app, cls, user);
 }
 

@@ -38,6 +38,7 @@ static void on_source(void *ctx, const struct sim_event *e)
 
     if (s->next.dest != SYNTH_SKIP) {
         meter_sent(&w->meter, node, s->next.bytes, w->sim.now);
+        world_flow_count(w, world_traffic_app(w), node, s->next.dest, s->next.bytes);
         net_send(w->net, node, s->next.dest, s->next.bytes, world_traffic_app(w), 0, 0);
     }
     s->posted++;
@@ -175,6 +176,7 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
         world_close(w);
         return false;
     }
+    world_flow_open(w);
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
         if (w->traffic_on && (!w->down || !w->down[i]))
@@ -196,6 +198,7 @@ void world_close(struct world *w)
     sim_fini(&w->sim);
     world_parts_close(&w->parts);
     world_links_close(w);
+    free(w->flow);
     free(w->source);
     free(w->group);
     free(w->down);

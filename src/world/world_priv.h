@@ -46,7 +46,28 @@ struct world {
     uint32_t series[TOPO_MAX_CLASSES + 4];
     uint64_t before[TOPO_MAX_CLASSES + 4];
     struct world_pair *pair; /* of groups; NULL: too few or too many of them */
+    struct world_flow *flow; /* [(app * groups + source) * groups + destination]; NULL: as above */
 };
+
+struct world_flow {
+    uint64_t msgs, bytes;
+};
+
+/* flow.c */
+void world_flow_open(struct world *w);
+bool world_flow_write(const struct world *w, struct run *run, struct wr_err *err);
+static inline void world_flow_count(struct world *w, uint16_t app, uint32_t src, uint32_t dst,
+                                    uint64_t bytes)
+{
+    size_t n = w->parts.topo.ngroups;
+
+    if (!w->flow)
+        return;
+    struct world_flow *f = &w->flow[(app * n + w->group[src]) * n + w->group[dst]];
+
+    f->msgs++;
+    f->bytes += bytes;
+}
 
 /* jobs.c */
 enum {

@@ -269,5 +269,5 @@ bool world_write(const struct world *w, struct run *run, struct wr_err *err)
 {
     return put_summary(w, run, err) && (!w->rank || world_jobs_write(w, run, err)) &&
            (!w->store || world_files_write(w, run, err)) && put_ranks(w, run, err) &&
-           put_latencies(w, run, err) && put_links(w, run, err);
+           put_latencies(w, run, err) && put_links(w, run, err) && world_flow_write(w, run, err);
 }
