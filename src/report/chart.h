@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -31,6 +32,7 @@ struct report_series {
     bool guide;      /* not data but something to compare with: drawn thin */
     bool area;       /* filled down to 0 */
     bool fan;        /* what is between low and high is a band, not bars */
+    uint32_t ink;    /* its colour, from 1; 0: in turn */
 };
 
 /* A line across the picture, and a shaded range of x, with their words. */
@@ -50,6 +52,9 @@ struct report_axis {
     double min, max;          /* equal: from the points */
     bool log;                 /* ignored when no value is positive */
     bool zero;                /* begins at 0 (linear axes only) */
+    /* Names in the place of numbers: the first at 0, the second at 1, ... */
+    const char *const *category;
+    size_t ncategories;
 };
 
 struct report_chart {

@@ -39,6 +39,12 @@ static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open
 
 enum { FRAME_H = 300 };
 
+/* The colour, mark and dashes of the k-th series. */
+static size_t ink_of(const struct report_series *s, size_t k)
+{
+    return s->ink ? s->ink - 1 : k;
+}
+
 static void put_group(const struct report_series *s, size_t k, struct wr_str *out)
 {
     if (s->guide)
@@ -119,7 +125,7 @@ static void put_point(const struct report_chart *c, size_t k, const struct repor
                     svg_x(f, ax), svg_y(f, isnan(low) ? 0 : low), svg_y(f, high), svg_x(f, ax) - 3,
                     svg_y(f, isnan(low) ? 0 : low));
     }
-    put_mark(out, k, svg_x(f, ax), svg_y(f, ay), p->open);
+    put_mark(out, ink_of(&c->series[k], k), svg_x(f, ax), svg_y(f, ay), p->open);
     wr_str_add(out, "><title>");
     report_escape(out, c->series[k].name);
     wr_str_addf(out, ": %.6g, %.6g", p->x, p->y);
@@ -133,12 +139,12 @@ static void put_series(const struct report_chart *c, size_t k, const struct svg_
 {
     const struct report_series *s = &c->series[k];
 
-    put_group(s, k, out);
+    put_group(s, ink_of(s, k), out);
     wr_str_addf(out, "<g clip-path=\"url(#%s-clip)\">", f->id);
     if (s->area || s->fan)
         put_fill(s, f, out);
     if (!s->marks_only)
-        put_line(s, k, f, out);
+        put_line(s, ink_of(s, k), f, out);
     wr_str_add(out, "</g>\n");
     for (size_t i = 0; i < s->n && !s->line_only; i++)
         put_point(c, k, &s->point[i], f, out);
@@ -179,7 +185,7 @@ static double put_legend(const struct report_chart *c, double top, struct wr_str
     for (size_t k = 0; k < c->nseries; k++) {
         svg_entry_next(&e, name_width(c->series[k].name));
         if (out)
-            put_entry(&c->series[k], k, &e, out);
+            put_entry(&c->series[k], ink_of(&c->series[k], k), &e, out);
         e.x += name_width(c->series[k].name);
     }
     if (c->open_means) {
@@ -249,11 +255,12 @@ static void chart_svg(const struct report_chart *c, const char *id, bool whole, 
 {
     double legend_top = svg_top(c, whole);
     double top = legend_top + put_legend(c, legend_top, NULL) + 30;
+    double left = svg_band_left(c->x.category, c->x.ncategories);
     struct svg_frame f = {
-        .x = SVG_LEFT, .y = top, .w = SVG_WIDTH - SVG_LEFT - SVG_RIGHT, .h = FRAME_H, .id = id};
+        .x = left, .y = top, .w = SVG_WIDTH - left - SVG_RIGHT, .h = FRAME_H, .id = id};
 
     scale_chart(c, 8, 6, &f.sx, &f.sy);
-    svg_begin(c, id, whole, top + FRAME_H + 52, out);
+    svg_begin(c, id, whole, top + FRAME_H + svg_axis_room(&c->x, f.w), out);
     wr_str_addf(out,
                 "<clipPath id=\"%s-clip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                 "height=\"%.1f\"/></clipPath>\n",

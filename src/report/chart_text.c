@@ -166,9 +166,10 @@ static void put_rows(const struct canvas *v, const struct scale *y, int margin, 
     }
 }
 
-/* The axis below, its labels each under its tick, and its name. */
-static void put_x_axis(const struct canvas *v, const struct scale *x, const char *name, int margin,
-                       struct wr_str *out)
+/* The axis below, its labels each under its tick, and its name. Names in the place of numbers are
+ * too long for that: they are numbered, and listed below. */
+static void put_x_axis(const struct canvas *v, const struct scale *x, const char *name,
+                       bool numbered, int margin, struct wr_str *out)
 {
     bool ascii = v->style->ascii;
     size_t width = v->cols + 12;
@@ -180,7 +181,7 @@ static void put_x_axis(const struct canvas *v, const struct scale *x, const char
         char label[32];
         long col = dot_x(v, scale_at(x, x->tick[i])) / (int)v->dx;
 
-        scale_label(x, x->tick[i], label, sizeof label);
+        scale_label(x, x->tick[i] + numbered, label, sizeof label);
         long begin = col - (long)strlen(label) / 2;
         ticks[col] = 1;
         if (begin < (long)used - (used == 0) || begin + strlen(label) > width)
@@ -256,8 +257,10 @@ void report_chart_text(const struct report_chart *c, const struct report_text_st
     put_rows(&v, &y, margin, out);
     struct wr_str name = {0};
     report_axis_label(&c->x, &name);
-    put_x_axis(&v, &x, wr_str_get(&name), margin, out);
+    put_x_axis(&v, &x, wr_str_get(&name), c->x.ncategories, margin, out);
     wr_str_fini(&name);
     put_legend(c, style, out);
+    for (size_t i = 0; i < c->x.ncategories; i++)
+        wr_str_addf(out, "%4zu %s\n", i + 1, c->x.category[i]);
     free(v.cell);
 }

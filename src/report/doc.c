@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doc_priv.h"
 #include "sweep_priv.h"
 
 enum { FEW_RUNS = 4 }; /* up to so many are told one by one */
@@ -198,6 +199,7 @@ bool report_doc_open(struct report_doc *ret, const struct report_inputs *in,
         report_doc_close(&d);
         return false;
     }
+    doc_choose_inks(&d);
     *ret = d;
     return true;
 }

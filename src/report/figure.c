@@ -24,6 +24,40 @@ size_t figure_name(struct figure_names *names, const char *name)
     return names->v.n - 1;
 }
 
+uint32_t figure_ink(const struct report_figure *f, const char *name, size_t k)
+{
+    for (size_t i = 0; i < f->ninks; i++)
+        if (!strcmp(f->ink[i].name, name))
+            return f->ink[i].k;
+    return (uint32_t)k;
+}
+
+void report_figure_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                         void *ctx)
+{
+    if (ops[f->kind]->names)
+        ops[f->kind]->names(f, fn, ctx);
+}
+
+static void take_name(void *ctx, const char *name)
+{
+    figure_name(ctx, name);
+}
+
+void figure_names_open(struct figure_names *ret, const struct report_figure *f)
+{
+    *ret = (struct figure_names){0};
+    report_figure_names(f, take_name, ret);
+    for (size_t i = 0; i < ret->v.n; i++)
+        wr_vec_push(&ret->ink, figure_ink(f, ret->v.v[i], i));
+}
+
+void figure_names_fini(struct figure_names *names)
+{
+    wr_vec_fini(&names->v);
+    wr_vec_fini(&names->ink);
+}
+
 void figure_head(struct report_table *t, const char *const *columns, size_t n, size_t nleft)
 {
     *t = (struct report_table){.ncols = n, .nleft = nleft};
@@ -95,6 +129,15 @@ static void put_axis(const char *key, const struct report_axis *a, struct wr_str
         report_json_number(out, "min", fixed ? a->min : 0);
     if (fixed)
         report_json_number(out, "max", a->max);
+    if (a->ncategories) {
+        report_json_key(out, "categories");
+        wr_str_add(out, "[");
+        for (size_t i = 0; i < a->ncategories; i++) {
+            report_json_comma(out);
+            report_json_text(out, a->category[i]);
+        }
+        wr_str_add(out, "]");
+    }
     wr_str_add(out, "}");
 }
 
@@ -108,6 +151,13 @@ void report_figure_json(const struct report_figure *f, struct wr_str *out)
     report_json_member(out, "table", f->table);
     put_axis("x", &f->chart.x, out);
     put_axis("y", &f->chart.y, out);
+    if (f->ninks) {
+        report_json_key(out, "inks");
+        wr_str_add(out, "{");
+        for (size_t i = 0; i < f->ninks; i++)
+            report_json_number(out, f->ink[i].name, f->ink[i].k);
+        wr_str_add(out, "}");
+    }
     ops[f->kind]->json(f, out);
     wr_str_add(out, "}");
 }

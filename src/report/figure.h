@@ -94,6 +94,12 @@ struct report_sequence {
     size_t nsteps;
 };
 
+/* The colour of a name, from 0: doc.c gives a name the same one in all figures of a document. */
+struct report_ink {
+    const char *name;
+    uint32_t k;
+};
+
 struct report_figure {
     const char *id;    /* unique in a document: letters, digits, '-' */
     const char *table; /* id of the table that holds its data, or NULL */
@@ -106,7 +112,14 @@ struct report_figure {
     struct report_machine machine;
     struct report_matrix matrix;
     struct report_sequence sequence;
+    const struct report_ink *ink; /* of its names; none: in the order in which they come */
+    size_t ninks;
 };
+
+/* Calls `fn` for each name that has a colour in the figure, in the order they come, some of them
+ * more than once. */
+void report_figure_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                         void *ctx);
 
 void report_figure_svg(const struct report_figure *f, struct wr_str *out);        /* a file */
 void report_figure_svg_inline(const struct report_figure *f, struct wr_str *out); /* in a page */

@@ -33,12 +33,13 @@ static void bars_scale(const struct report_figure *f, struct scale *ret)
     scale_chart(&c, 6, 4, ret, &unused);
 }
 
-static void part_names(const struct report_figure *f, struct figure_names *names)
+static void part_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                       void *ctx)
 {
     for (size_t i = 0; i < f->nbars; i++)
         for (size_t k = 0; k < f->bar[i].nparts; k++)
             if (f->bar[i].part[k].value > 0)
-                figure_name(names, f->bar[i].part[k].name);
+                fn(ctx, f->bar[i].part[k].name);
 }
 
 static bool new_group(const struct report_figure *f, size_t i)
@@ -59,7 +60,7 @@ static void put_bar(const struct report_figure *fig, const struct report_bar *b,
         if (!(b->part[k].value > 0))
             continue;
         sum += b->part[k].value;
-        svg_group(figure_name(names, b->part[k].name), out);
+        svg_group(names->ink.v[figure_name(names, b->part[k].name)], out);
         wr_str_addf(out,
                     "<rect class=\"fill\" stroke=\"none\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
                     "height=\"%d\"><title>",
@@ -74,17 +75,17 @@ static void put_bar(const struct report_figure *fig, const struct report_bar *b,
 
 static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str *out)
 {
-    struct figure_names names = {0};
+    struct figure_names names;
     double legend_top = svg_top(&fig->chart, whole), widest = 60, height = 0;
 
-    part_names(fig, &names);
+    figure_names_open(&names, fig);
     for (size_t i = 0; i < fig->nbars; i++) {
         widest = fmax(widest, svg_text_width(fig->bar[i].name));
         height += STEP + (new_group(fig, i) ? HEAD : 0);
     }
     struct svg_frame f = {.x = fmin(widest + 24, 300),
                           .y = legend_top + 12 +
-                               svg_swatches(names.v.v, names.v.n, legend_top, NULL),
+                               svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, NULL),
                           .h = height,
                           .id = fig->id};
     f.w = SVG_WIDTH - f.x - 70;
@@ -100,9 +101,9 @@ static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str 
         }
         put_bar(fig, &fig->bar[i], y, &f, &names, out);
     }
-    svg_swatches(names.v.v, names.v.n, legend_top, out);
+    svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, out);
     svg_end(out);
-    wr_vec_fini(&names.v);
+    figure_names_fini(&names);
 }
 
 static const char *const fills[2][8] = {{"█", "▓", "▒", "░", "▚", "▤", "▥", "▦"},
@@ -133,11 +134,11 @@ static void text_bar(const struct report_bar *b, const struct scale *s, unsigned
 static void bars_text(const struct report_figure *f, const struct report_text_style *style,
                       struct wr_str *out)
 {
-    struct figure_names names = {0};
+    struct figure_names names;
     struct scale s;
     int left = 4;
 
-    part_names(f, &names);
+    figure_names_open(&names, f);
     for (size_t i = 0; i < f->nbars; i++) {
         int w = (int)(svg_text_width(f->bar[i].name) / 7.4 + 0.5);
 
@@ -163,7 +164,7 @@ static void bars_text(const struct report_figure *f, const struct report_text_st
         wr_str_addf(out, " %s", names.v.v[k]);
     }
     wr_str_add(out, "\n");
-    wr_vec_fini(&names.v);
+    figure_names_fini(&names);
 }
 
 static void bars_json(const struct report_figure *f, struct wr_str *out)
@@ -203,4 +204,4 @@ static void bars_csv(const struct report_figure *f, struct report_table *t)
         }
 }
 
-const struct figure_ops figure_bars = {bars_svg, bars_text, bars_json, bars_csv};
+const struct figure_ops figure_bars = {bars_svg, bars_text, bars_json, bars_csv, part_names};

@@ -33,13 +33,17 @@ static void box_scale(const struct report_figure *f, struct scale *ret)
     free(p);
 }
 
-static void names_of(const struct report_figure *f, struct figure_names *groups,
-                     struct figure_names *names)
+static void groups_of(const struct report_figure *f, struct figure_names *groups)
 {
-    for (size_t i = 0; i < f->nboxes; i++) {
+    for (size_t i = 0; i < f->nboxes; i++)
         figure_name(groups, f->box[i].group);
-        figure_name(names, f->box[i].name);
-    }
+}
+
+static void box_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                      void *ctx)
+{
+    for (size_t i = 0; i < f->nboxes; i++)
+        fn(ctx, f->box[i].name);
 }
 
 static void put_box(const struct report_box *b, size_t k, double x, double w,
@@ -81,43 +85,22 @@ static void put_box(const struct report_box *b, size_t k, double x, double w,
     wr_str_add(out, "</title></rect></g>\n");
 }
 
-/* Group names below the axis; slanted where they are wider than their place. */
-static double put_groups(const struct figure_names *groups, const struct svg_frame *f,
-                         struct wr_str *out)
-{
-    double slot = f->w / (double)groups->v.n, widest = 0;
-
-    for (size_t i = 0; i < groups->v.n; i++)
-        widest = fmax(widest, svg_text_width(groups->v.v[i]));
-    bool slanted = widest > slot;
-    for (size_t i = 0; out && i < groups->v.n; i++) {
-        double x = f->x + slot * ((double)i + 0.5), y = f->y + f->h + 19;
-        char how[96];
-
-        snprintf(how, sizeof how,
-                 slanted ? "class=\"dim\" text-anchor=\"end\" transform=\"rotate(-30 %.1f %.1f)\""
-                         : "class=\"dim\" text-anchor=\"middle\"",
-                 x, y);
-        svg_text(x, y, how, groups->v.v[i], out);
-    }
-    return slanted ? 24 + widest / 2 : 28;
-}
-
 static void boxes_svg(const struct report_figure *fig, bool whole, struct wr_str *out)
 {
-    struct figure_names groups = {0}, names = {0};
+    struct figure_names groups = {0}, names;
     double legend_top = svg_top(&fig->chart, whole);
 
-    names_of(fig, &groups, &names);
-    double top = legend_top + svg_swatches(names.v.v, names.v.n, legend_top, NULL) + 30;
-    struct svg_frame f = {.x = SVG_LEFT,
-                          .y = top,
-                          .w = SVG_WIDTH - SVG_LEFT - SVG_RIGHT,
-                          .h = FRAME_H,
-                          .id = fig->id};
+    groups_of(fig, &groups);
+    figure_names_open(&names, fig);
+    double top =
+        legend_top + svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, NULL) + 30;
+    double left = svg_band_left(groups.v.v, groups.v.n);
+    struct svg_frame f = {
+        .x = left, .y = top, .w = SVG_WIDTH - left - SVG_RIGHT, .h = FRAME_H, .id = fig->id};
     box_scale(fig, &f.sy);
     svg_begin(&fig->chart, whole ? "chart" : fig->id, whole,
-              top + FRAME_H + (groups.v.n ? put_groups(&groups, &f, NULL) : 8), out);
+              top + FRAME_H + (groups.v.n ? svg_band_names(groups.v.v, groups.v.n, &f, NULL) : 8),
+              out);
     svg_axis_y(&fig->chart.y, &f, out);
     svg_axis_line(&f, out);
     double slot = f.w / fmax((double)groups.v.n, 1), place = slot / ((double)names.v.n + 1);
@@ -126,15 +109,15 @@ static void boxes_svg(const struct report_figure *fig, bool whole, struct wr_str
         size_t k = figure_name(&names, fig->box[i].name);
 
         if (isfinite(fig->box[i].min))
-            put_box(&fig->box[i], k, f.x + slot * g + place * ((double)k + 1),
+            put_box(&fig->box[i], names.ink.v[k], f.x + slot * g + place * ((double)k + 1),
                     fmin(place * 0.72, 46), &f, out);
     }
     if (groups.v.n)
-        put_groups(&groups, &f, out);
-    svg_swatches(names.v.v, names.v.n, legend_top, out);
+        svg_band_names(groups.v.v, groups.v.n, &f, out);
+    svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, out);
     svg_end(out);
-    wr_vec_fini(&groups.v);
-    wr_vec_fini(&names.v);
+    figure_names_fini(&groups);
+    figure_names_fini(&names);
 }
 
 enum glyph { GLYPH_LINE, GLYPH_BOX, GLYPH_MEDIAN, GLYPH_MEAN, GLYPH_LOW, GLYPH_HIGH };
@@ -179,12 +162,13 @@ static int letters(const char *s)
 static void boxes_text(const struct report_figure *f, const struct report_text_style *style,
                        struct wr_str *out)
 {
-    struct figure_names groups = {0}, names = {0};
+    struct figure_names groups = {0}, names;
     struct scale s;
     char low[32], high[32];
     int left = 4;
 
-    names_of(f, &groups, &names);
+    groups_of(f, &groups);
+    figure_names_open(&names, f);
     for (size_t i = 0; i < names.v.n; i++)
         left = left > letters(names.v.v[i]) ? left : letters(names.v.v[i]);
     left = left > 28 ? 28 : left;
@@ -211,8 +195,8 @@ static void boxes_text(const struct report_figure *f, const struct report_text_s
     report_axis_label(&f->chart.y, out);
     wr_str_addf(out, "  (%s median, %s mean)\n", glyphs[style->ascii][GLYPH_MEDIAN],
                 glyphs[style->ascii][GLYPH_MEAN]);
-    wr_vec_fini(&groups.v);
-    wr_vec_fini(&names.v);
+    figure_names_fini(&groups);
+    figure_names_fini(&names);
 }
 
 static const char *const box_columns[] = {"group",  "name", "n",   "min", "q1",
@@ -257,4 +241,4 @@ static void boxes_csv(const struct report_figure *f, struct report_table *t)
     }
 }
 
-const struct figure_ops figure_boxes = {boxes_svg, boxes_text, boxes_json, boxes_csv};
+const struct figure_ops figure_boxes = {boxes_svg, boxes_text, boxes_json, boxes_csv, box_names};

@@ -1,14 +1,32 @@
 /* figure_lines.c -- curves: drawn by chart_svg.c and chart_text.c. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "figure_priv.h"
 
+static void series_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                         void *ctx)
+{
+    for (size_t i = 0; i < f->chart.nseries; i++)
+        if (!f->chart.series[i].guide)
+            fn(ctx, f->chart.series[i].name);
+}
+
 static void lines_svg(const struct report_figure *f, bool whole, struct wr_str *out)
 {
+    struct report_series *s = wr_zalloc(f->chart.nseries + 1, sizeof *s);
+    struct report_chart c = f->chart;
+
+    for (size_t i = 0; i < c.nseries; i++) {
+        s[i] = f->chart.series[i];
+        s[i].ink = 1 + figure_ink(f, s[i].name, i);
+    }
+    c.series = s;
     if (whole)
-        report_chart_svg(&f->chart, out);
+        report_chart_svg(&c, out);
     else
-        report_chart_svg_inline(&f->chart, f->id, out);
+        report_chart_svg_inline(&c, f->id, out);
+    free(s);
 }
 
 static void lines_text(const struct report_figure *f, const struct report_text_style *style,
@@ -138,4 +156,4 @@ static void lines_csv(const struct report_figure *f, struct report_table *t)
         }
 }
 
-const struct figure_ops figure_lines = {lines_svg, lines_text, lines_json, lines_csv};
+const struct figure_ops figure_lines = {lines_svg, lines_text, lines_json, lines_csv, series_names};

@@ -37,11 +37,14 @@ static size_t main_job(const struct report_spot *s, struct figure_names *jobs)
     return best;
 }
 
-static void job_names(const struct report_machine *m, struct figure_names *jobs)
+static void job_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                      void *ctx)
 {
+    const struct report_machine *m = &f->machine;
+
     for (size_t i = 0; i < m->nspots; i++)
         for (size_t k = 0; k < m->spot[i].njobs; k++)
-            figure_name(jobs, m->spot[i].job[k].name);
+            fn(ctx, m->spot[i].job[k].name);
 }
 
 static double heaviest(const struct report_machine *m, bool within)
@@ -90,7 +93,7 @@ static void put_spot(const struct report_machine *m, uint32_t i, double inside,
         out,
         "<circle class=\"ground\" fill=\"%s\" stroke=\"none\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>",
         svg_light(SVG_BG), x, y, SPOT);
-    svg_group(1, out);
+    svg_group_named("guide", SVG_DIM, out);
     wr_str_addf(out,
                 "<circle class=\"fill\" stroke=\"none\" fill-opacity=\"%.3f\" cx=\"%.1f\" "
                 "cy=\"%.1f\" r=\"%d\"/></g>",
@@ -98,7 +101,7 @@ static void put_spot(const struct report_machine *m, uint32_t i, double inside,
     if (job == SIZE_MAX)
         svg_group_named("guide", SVG_DIM, out);
     else
-        svg_group(job + 2, out);
+        svg_group(jobs->ink.v[job], out);
     wr_str_addf(out,
                 "<circle class=\"line\" fill=\"none\" stroke-width=\"%d\" cx=\"%.1f\" cy=\"%.1f\" "
                 "r=\"%d\" pointer-events=\"all\"><title>",
@@ -115,33 +118,18 @@ static void put_spot(const struct report_machine *m, uint32_t i, double inside,
     svg_text(x, y + 4, "text-anchor=\"middle\" font-size=\"10\"", number, out);
 }
 
-/* The legend of jobs begins with the two colours that are not jobs'. */
-static double put_legend(const struct figure_names *jobs, double top, struct wr_str *out)
-{
-    struct figure_names all = {0};
-
-    wr_vec_push(&all.v, "links between groups");
-    wr_vec_push(&all.v, "links within a group");
-    for (size_t i = 0; i < jobs->v.n && i + 2 < SVG_AREAS; i++)
-        wr_vec_push(&all.v, jobs->v.v[i]);
-    double height = svg_swatches(all.v.v, all.v.n, top, out);
-
-    wr_vec_fini(&all.v);
-    return height;
-}
-
 static void machine_svg(const struct report_figure *f, bool whole, struct wr_str *out)
 {
     const struct report_machine *m = &f->machine;
-    struct figure_names jobs = {0};
+    struct figure_names jobs;
     double legend_top = svg_top(&f->chart, whole), between = heaviest(m, false);
     double within = heaviest(m, true), *inside = wr_zalloc(m->nspots + 1, sizeof *inside);
 
-    job_names(m, &jobs);
-    double top = legend_top + put_legend(&jobs, legend_top, NULL) + 8;
+    figure_names_open(&jobs, f);
+    double top = legend_top + svg_swatches(jobs.v.v, jobs.ink.v, jobs.v.n, legend_top, NULL) + 8;
     double centre[2] = {SVG_WIDTH / 2.0, top + RING + SPOT + 6};
     svg_begin(&f->chart, whole ? "chart" : f->id, whole, centre[1] + RING + SPOT + 12, out);
-    svg_group(0, out);
+    svg_group_named("guide", SVG_DIM, out);
     for (size_t i = 0; i < m->nbundles; i++) {
         if (m->bundle[i].a != m->bundle[i].b)
             put_between(m, &m->bundle[i], between, centre, out);
@@ -151,10 +139,10 @@ static void machine_svg(const struct report_figure *f, bool whole, struct wr_str
     wr_str_add(out, "</g>\n");
     for (uint32_t i = 0; i < m->nspots; i++)
         put_spot(m, i, inside[i], &jobs, centre, out);
-    put_legend(&jobs, legend_top, out);
+    svg_swatches(jobs.v.v, jobs.ink.v, jobs.v.n, legend_top, out);
     svg_end(out);
     free(inside);
-    wr_vec_fini(&jobs.v);
+    figure_names_fini(&jobs);
 }
 
 static int by_load(const void *a, const void *b)
@@ -278,4 +266,5 @@ static void machine_csv(const struct report_figure *f, struct report_table *t)
         }
 }
 
-const struct figure_ops figure_machine = {machine_svg, machine_text, machine_json, machine_csv};
+const struct figure_ops figure_machine = {machine_svg, machine_text, machine_json, machine_csv,
+                                          job_names};

@@ -156,4 +156,4 @@ static void matrix_csv(const struct report_figure *f, struct report_table *t)
     }
 }
 
-const struct figure_ops figure_matrix = {matrix_svg, matrix_text, matrix_json, matrix_csv};
+const struct figure_ops figure_matrix = {matrix_svg, matrix_text, matrix_json, matrix_csv, NULL};

@@ -53,18 +53,25 @@ static void put_work(const struct report_sequence *q, const struct report_step *
     svg_text(x + 9, y + 2, "font-size=\"11\"", s->label, out);
 }
 
+static void class_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                        void *ctx)
+{
+    for (size_t i = 0; i < f->sequence.nsteps; i++)
+        fn(ctx, f->sequence.step[i].cls);
+}
+
 static void sequence_svg(const struct report_figure *f, bool whole, struct wr_str *out)
 {
     const struct report_sequence *q = &f->sequence;
-    struct figure_names classes = {0};
+    struct figure_names classes;
     size_t n = q->nsteps < MOST_STEPS ? q->nsteps : MOST_STEPS;
     double legend_top = svg_top(&f->chart, whole);
 
-    for (size_t i = 0; i < n; i++)
-        figure_name(&classes, q->step[i].cls);
-    double top = legend_top + svg_swatches(classes.v.v, classes.v.n, legend_top, NULL) + 8;
+    figure_names_open(&classes, f);
+    double top =
+        legend_top + svg_swatches(classes.v.v, classes.ink.v, classes.v.n, legend_top, NULL) + 8;
     svg_begin(&f->chart, whole ? "chart" : f->id, whole, top + HEAD + ROW * ((double)n + 1), out);
-    svg_swatches(classes.v.v, classes.v.n, legend_top, out);
+    svg_swatches(classes.v.v, classes.ink.v, classes.v.n, legend_top, out);
     for (size_t i = 0; i < q->nlanes; i++) {
         svg_text(lane_x(q, (int)i), top + 16, "text-anchor=\"middle\"", q->lane[i], out);
         wr_str_addf(out,
@@ -79,12 +86,12 @@ static void sequence_svg(const struct report_figure *f, bool whole, struct wr_st
         snprintf(time, sizeof time, "%.5g", s->t0);
         svg_text(TIMES - 16, y + 3, "class=\"dim\" text-anchor=\"end\" font-size=\"11\"", time,
                  out);
-        (s->to >= 0 && s->to != s->lane ? put_message
-                                        : put_work)(q, s, figure_name(&classes, s->cls), y, out);
+        size_t k = classes.ink.v[figure_name(&classes, s->cls)];
+        (s->to >= 0 && s->to != s->lane ? put_message : put_work)(q, s, k, y, out);
     }
     svg_text(8, top + 16, "class=\"dim\"", f->chart.x.unit ? f->chart.x.unit : "", out);
     svg_end(out);
-    wr_vec_fini(&classes.v);
+    figure_names_fini(&classes);
 }
 
 static void sequence_text(const struct report_figure *f, const struct report_text_style *style,
@@ -155,5 +162,5 @@ static void sequence_csv(const struct report_figure *f, struct report_table *t)
     }
 }
 
-const struct figure_ops figure_sequence = {sequence_svg, sequence_text, sequence_json,
-                                           sequence_csv};
+const struct figure_ops figure_sequence = {sequence_svg, sequence_text, sequence_json, sequence_csv,
+                                           class_names};

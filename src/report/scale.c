@@ -93,11 +93,24 @@ static void widen(struct range *r, double v)
         r->positive = fmin(r->positive, v);
 }
 
+static void name_ticks(struct scale *s, size_t n)
+{
+    size_t every = (n + SCALE_MAX_TICKS - 1) / SCALE_MAX_TICKS;
+
+    *s = (struct scale){.min = -0.5, .max = (double)n - 0.5};
+    for (size_t i = 0; i < n; i += every)
+        s->tick[s->nticks++] = (double)i;
+}
+
 static void scale_axis(struct scale *s, const struct report_axis *a, const struct range *r,
                        unsigned target)
 {
     bool fixed = a->max > a->min, empty = !(r->high >= r->low);
 
+    if (a->ncategories) {
+        name_ticks(s, a->ncategories);
+        return;
+    }
     *s = (struct scale){.min = empty ? 0 : r->low, .max = empty ? 1 : r->high};
     if (fixed) {
         s->min = a->min;

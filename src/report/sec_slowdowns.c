@@ -99,19 +99,26 @@ static void draw_ratios(struct report_section *s, const struct report_comparison
 {
     static const enum report_measure drawn[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO};
     struct report_curves curves = {0};
-    size_t at = 0;
+    size_t at = 0, all = 0;
 
     for (size_t g = 0; g < list->v.n; g++)
-        for (size_t j = 0; j < list->v.v[g].c.job.n; j++, at++)
+        all += list->v.v[g].c.job.n;
+    const char **name = wr_arena_alloc(s->arena, (all + 1) * sizeof *name);
+    for (size_t g = 0; g < list->v.n; g++)
+        for (size_t j = 0; j < list->v.v[g].c.job.n; j++, at++) {
+            const struct report_compared *c = &list->v.v[g].c.job.v[j];
+
+            name[at] = wr_arena_printf(s->arena, "%s%s%s", c->job, *list->v.v[g].group ? ", " : "",
+                                       list->v.v[g].group);
             for (size_t k = 0; k < 3; k++) {
-                const struct report_compared *c = &list->v.v[g].c.job.v[j];
                 const struct stat_interval *r = &c->change[drawn[k]].ratio;
 
                 if (isfinite(r->mid))
                     wr_vec_push(&report_curve(s, &curves, report_measure_names[drawn[k]])->point,
-                                (struct report_point){(double)at + 1 + 0.15 * ((double)k - 1),
-                                                      r->mid, r->low, r->high, false});
+                                (struct report_point){(double)at + 0.15 * ((double)k - 1), r->mid,
+                                                      r->low, r->high, false});
             }
+        }
     size_t n = curves.v.n;
     const struct report_series *series =
         report_series(s, &curves, (struct report_series){.marks_only = true});
@@ -119,16 +126,17 @@ static void draw_ratios(struct report_section *s, const struct report_comparison
 
     *one = (struct report_mark){.at = 1, .across = true, .label = "as alone"};
     if (n)
-        report_add_figure(s, "times", REPORT_LINES)->chart = (struct report_chart){
-            .title = "How many times as long as alone",
-            .desc = "Each comparison of a job with itself alone, in the order of the table, with "
-                    "its interval.",
-            .x = {.label = "comparison", .min = 0, .max = (double)at + 1},
-            .y = {.label = "times as long", .zero = true},
-            .series = series,
-            .nseries = n,
-            .mark = one,
-            .nmarks = 1};
+        report_add_figure(s, "times", REPORT_LINES)->chart =
+            (struct report_chart){.title = "How many times as long as alone",
+                                  .desc = "Each job that shared the machine, compared with itself "
+                                          "alone, with the interval of "
+                                          "95 %.",
+                                  .x = {.label = "job", .category = name, .ncategories = all},
+                                  .y = {.label = "times as long", .zero = true},
+                                  .series = series,
+                                  .nseries = n,
+                                  .mark = one,
+                                  .nmarks = 1};
 }
 
 /* Slowdown of I/O against the number of others on a rank's server. */

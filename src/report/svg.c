@@ -58,7 +58,7 @@ void report_svg_css(struct wr_str *out)
 {
     wr_str_add(out, ":root{color-scheme:light dark;");
     css_colours(out, false);
-    wr_str_add(out, "}\n@media (prefers-color-scheme:dark){:root{");
+    wr_str_add(out, "}\n@media screen and (prefers-color-scheme:dark){:root{");
     css_colours(out, true);
     wr_str_add(out, "}}\n"
                     ".wc{font:13px system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
@@ -123,9 +123,85 @@ static void axis_name(const struct report_axis *a, double x, double y, const cha
     wr_str_fini(&label);
 }
 
+/* How far names are turned: not at all where each fits into its place, more where they are long.
+ * Then `across` and `down` say what a unit of their length takes. */
+struct slant {
+    int degrees;
+    double widest, across, down;
+};
+
+static struct slant slant_of(const char *const *names, size_t n, double width)
+{
+    static const struct slant level = {.degrees = 0}, some = {-38, 0, 0.79, 0.62},
+                              steep = {-60, 0, 0.5, 0.87};
+    double widest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        widest = fmax(widest, svg_text_width(names[i]));
+    struct slant s = widest <= width / (double)n ? level : widest <= 110 ? some : steep;
+
+    s.widest = widest;
+    return s;
+}
+
+double svg_band_left(const char *const *names, size_t n)
+{
+    double width = SVG_WIDTH - SVG_LEFT - SVG_RIGHT;
+    struct slant s = n ? slant_of(names, n, width) : (struct slant){0};
+
+    return n ? fmax(SVG_LEFT, 6 + s.across * s.widest - width / (double)n / 2) : SVG_LEFT;
+}
+
+double svg_band_names(const char *const *names, size_t n, const struct svg_frame *f,
+                      struct wr_str *out)
+{
+    double slot = f->w / (double)n;
+    struct slant s = slant_of(names, n, f->w);
+
+    /* No two names in one place. */
+    size_t every = s.degrees ? (size_t)ceil(13 / (slot * s.down)) : 1;
+    for (size_t i = 0; out && i < n; i += every) {
+        double x = f->x + slot * ((double)i + 0.5), y = f->y + f->h + 19;
+        char how[96];
+
+        if (s.degrees)
+            snprintf(how, sizeof how,
+                     "class=\"dim\" text-anchor=\"end\" transform=\"rotate(%d %.1f %.1f)\"",
+                     s.degrees, x, y);
+        else
+            snprintf(how, sizeof how, "class=\"dim\" text-anchor=\"middle\"");
+        svg_text(x, y, how, names[i], out);
+    }
+    return 28 + s.down * s.widest;
+}
+
+double svg_axis_room(const struct report_axis *a, double width)
+{
+    const struct svg_frame f = {.w = width};
+
+    return a->ncategories ? svg_band_names(a->category, a->ncategories, &f, NULL) + 4 : 52;
+}
+
+/* Names say by themselves what they are. */
+static void axis_of_names(const struct report_axis *a, const struct svg_frame *f,
+                          struct wr_str *out)
+{
+    wr_str_addf(out, "<g class=\"grid\" fill=\"none\" stroke=\"%s\">", svg_light(SVG_GRID));
+    for (size_t i = 0; i < a->ncategories; i++)
+        wr_str_addf(out, "<path d=\"M%.1f %.1fv%.1f\"/>", svg_x(f, scale_at(&f->sx, (double)i)),
+                    f->y, f->h + 4);
+    wr_str_add(out, "</g>\n");
+    svg_band_names(a->category, a->ncategories, f, out);
+}
+
 void svg_axis_x(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out)
 {
     char label[32];
+
+    if (a->ncategories) {
+        axis_of_names(a, f, out);
+        return;
+    }
 
     wr_str_addf(out, "<g class=\"grid\" fill=\"none\" stroke=\"%s\">", svg_light(SVG_GRID));
     for (size_t i = 0; i < f->sx.nticks; i++)
@@ -220,7 +296,8 @@ void svg_entry_next(struct svg_entry *e, double width)
     }
 }
 
-double svg_swatches(const char *const *names, size_t n, double top, struct wr_str *out)
+double svg_swatches(const char *const *names, const uint32_t *ink, size_t n, double top,
+                    struct wr_str *out)
 {
     struct svg_entry e = {12, top + 14};
 
@@ -231,7 +308,7 @@ double svg_swatches(const char *const *names, size_t n, double top, struct wr_st
 
         svg_entry_next(&e, width);
         if (out) {
-            svg_group(k, out);
+            svg_group(ink[k], out);
             wr_str_addf(out,
                         "<rect class=\"fill\" stroke=\"none\" x=\"%.1f\" y=\"%.1f\" width=\"12\" "
                         "height=\"12\"/></g>",

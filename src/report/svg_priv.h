@@ -7,6 +7,8 @@
 #ifndef REPORT_SVG_PRIV_H
 #define REPORT_SVG_PRIV_H
 
+#include <stdint.h>
+
 #include "scale_priv.h"
 
 enum svg_colour { SVG_BG, SVG_FG, SVG_DIM, SVG_GRID, SVG_FIRST, SVG_COLOURS = SVG_FIRST + 12 };
@@ -42,6 +44,8 @@ void svg_end(struct wr_str *out);
 void svg_group(size_t k, struct wr_str *out);
 void svg_group_named(const char *class, enum svg_colour colour, struct wr_str *out);
 
+/* The room below a plot of that width for what svg_axis_x puts there. */
+double svg_axis_room(const struct report_axis *a, double width);
 void svg_axis_x(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out);
 void svg_axis_y(const struct report_axis *a, const struct svg_frame *f, struct wr_str *out);
 void svg_axis_line(const struct svg_frame *f, struct wr_str *out);
@@ -54,8 +58,15 @@ struct svg_entry {
 double svg_text_width(const char *text);
 void svg_entry_next(struct svg_entry *e, double width);
 
-/* Squares in the colours 0, 1, ... with their names, from `top`; the height used. With no `out`,
- * only measures. */
-double svg_swatches(const char *const *names, size_t n, double top, struct wr_str *out);
+/* Names below places of equal width, slanted where they are wider than these; the height used. With
+ * no `out`, only measures. Slanted, the first needs room on the left of the plot. */
+double svg_band_left(const char *const *names, size_t n);
+double svg_band_names(const char *const *names, size_t n, const struct svg_frame *f,
+                      struct wr_str *out);
+
+/* Squares in their colours with names, from `top`; the height used. With no `out`, only measures.
+ */
+double svg_swatches(const char *const *names, const uint32_t *ink, size_t n, double top,
+                    struct wr_str *out);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/doc.h"
 #include "report/figure.h"
 
 static const struct report_point points[] = {{1, 2, 1, 3, true}, {2, NAN, 0, 0, false}};
@@ -137,11 +138,90 @@ static void a_figure_without_data_is_empty_but_whole(void **state)
     }
 }
 
+/* Two sections in which the same causes come in another order. */
+static const struct report_part first_parts[] = {{"network", 3}, {"device", 1}, {"once", 1}};
+static const struct report_part other_parts[] = {{"device", 3}, {"partner", 1}, {"network", 1}};
+static const struct report_bar first_bar = {"a", "", first_parts, 3};
+static const struct report_bar other_bar = {"a", "", other_parts, 3};
+
+static void add_bars(struct report_section *s, const struct report_bar *bar)
+{
+    struct report_figure *f = report_add_figure(s, "bars", REPORT_BARS);
+
+    f->bar = bar;
+    f->nbars = 1;
+    f->chart = (struct report_chart){.title = "T", .desc = "D", .x = {.label = "t"}};
+}
+
+static bool make_first(const struct report_inputs *in, size_t which, struct report_section *s,
+                       struct wr_err *err)
+{
+    (void)in, (void)which, (void)err;
+    add_bars(s, &first_bar);
+    return true;
+}
+
+static bool make_other(const struct report_inputs *in, size_t which, struct report_section *s,
+                       struct wr_err *err)
+{
+    (void)in, (void)which, (void)err;
+    add_bars(s, &other_bar);
+    return true;
+}
+
+static void a_cause_has_one_colour_in_the_whole_document(void **state)
+{
+    static const struct report_maker first = {.id = "f", .title = "F", .make = make_first};
+    static const struct report_maker other = {.id = "o", .title = "O", .make = make_other};
+    const struct report_maker *makers[] = {&first, &other, NULL};
+    struct report_inputs in = {0};
+    struct report_doc doc;
+    struct wr_err err;
+    struct wr_str json = {0}, svg = {0};
+
+    (void)state;
+    assert_true(report_doc_open(&doc, &in, makers, NULL, &err));
+    report_doc_json(&doc, &json);
+    assert_non_null(strstr(json.s, "\"inks\":{\"network\":0,\"device\":1,\"once\":2}"));
+    assert_non_null(strstr(json.s, "\"inks\":{\"device\":1,\"partner\":2,\"network\":0}"));
+    /* The first of the second's parts is drawn in the second colour. */
+    report_figure_svg(&doc.section.v[1].figure.v[0], &svg);
+    const char *part = strstr(svg.s, "<title>device");
+    assert_non_null(part);
+    while (strncmp(part, "<g class=\"s", 11) != 0)
+        part--;
+    assert_memory_equal(part, "<g class=\"s1\"", 13);
+    wr_str_fini(&json);
+    wr_str_fini(&svg);
+    report_doc_close(&doc);
+}
+
+static void an_axis_may_have_names(void **state)
+{
+    struct report_figure f = figures[REPORT_LINES];
+    struct wr_str svg = {0}, text = {0}, json = {0};
+    static const char *const jobs[] = {"milc, random", "nekbone, contiguous", "cosmoflow"};
+
+    (void)state;
+    f.chart.x = (struct report_axis){.label = "job", .category = jobs, .ncategories = 3};
+    report_figure_svg(&f, &svg);
+    report_figure_text(&f, &(struct report_text_style){.ascii = true}, &text);
+    report_figure_json(&f, &json);
+    assert_non_null(strstr(svg.s, ">nekbone, contiguous</text>"));
+    assert_non_null(strstr(text.s, "   2 nekbone, contiguous\n"));
+    assert_non_null(strstr(json.s, "\"categories\":[\"milc, random\",\"nekbone, contiguous\""));
+    wr_str_fini(&svg);
+    wr_str_fini(&text);
+    wr_str_fini(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_says_the_same_in_all_forms),
         cmocka_unit_test(a_figure_without_data_is_empty_but_whole),
+        cmocka_unit_test(a_cause_has_one_colour_in_the_whole_document),
+        cmocka_unit_test(an_axis_may_have_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

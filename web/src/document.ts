@@ -19,6 +19,7 @@ interface FigureBase {
     title: string;
     desc?: string;
     table?: string | null;
+    inks?: Record<string, number>; // the colour of each name, the same in the whole document
 }
 
 export interface Series {

@@ -12,7 +12,7 @@ import {cell, compact, named, number, quantity} from "../src/format";
 import {extent, linearTicks, logTicks, nearest, niceStep, scaleFor, thin} from "../src/scale";
 import {change, mean, quantile} from "../src/stat";
 import {mergeTables, pairUp, shareAxes} from "../src/viewer/pair";
-import {passes} from "../src/viewer/runs";
+import {passes, progressWords} from "../src/viewer/runs";
 import {emptyState, readState, readView, sameDocuments, writeState, writeView} from "../src/viewer/state";
 import {keysOf} from "../src/viewer/study";
 import {bars, boxes, everything, fan, machine, matrix, sequence, sweep} from "./fixture";
@@ -457,4 +457,42 @@ test("keys of the configuration that a study's file speaks of are offered", () =
         ["jobs.0.name", "nekbone"],
         ["jobs.*.program.file", "../apps/nek.ncptl"],
     ]);
+});
+
+test("a name has the colour that the document gives it, in the picture and in the legend", () => {
+    const own = draw(bars, defaultView());
+    const names = own.legend.map((e) => e.name);
+    const inks = Object.fromEntries(names.map((n, i) => [n, 11 - i]));
+    const given = draw({...bars, inks}, defaultView());
+    assert.deepEqual(
+        given.legend.map((e) => e.k),
+        names.map((n) => inks[n]),
+    );
+    assert.match(JSON.stringify(given.shapes), /part s11/);
+    // Names of the language's own objects are names like others.
+    const odd = {...bars, inks: {}, bars: [{name: "a", parts: [{name: "constructor", value: 1}]}]};
+    assert.match(JSON.stringify(draw(odd, defaultView()).shapes), /part s0/);
+});
+
+test("names on an axis are all there, and what a spot says has them", () => {
+    const fig: Figure = {
+        id: "n",
+        title: "t",
+        kind: "lines",
+        x: {label: "job", categories: ["milc, random", "nekbone, contiguous and long", "cosmoflow"]},
+        y: {label: "times"},
+        series: [{name: "elapsed", style: "marks", x: [-0.15, 0.85, 2.15], y: [1, 2, 3]}],
+    };
+    const picture = draw(fig, defaultView());
+    const text = JSON.stringify(picture.shapes);
+    for (const name of ["milc, random", "cosmoflow"]) assert.ok(text.includes(name), name);
+    assert.deepEqual(
+        picture.spots().map((s) => /job (.*), times/.exec(s.says)?.[1]),
+        (fig.x as {categories: string[]}).categories,
+    );
+});
+
+test("a running run says how far it is, or that nobody knows", () => {
+    assert.equal(progressWords(0.412, 2e6, "simulated time"), "running, 41.2\u00a0% of simulated time at 2\u00a0ms");
+    assert.match(progressWords(null, null), /not known/);
 });

@@ -4,7 +4,7 @@ import type {BarsFigure} from "../document";
 import {number, quantity} from "../format";
 import {scaleFor} from "../scale";
 import {axisX, BOTTOM, dim, RIGHT, type Frame} from "./frame";
-import {INK, seriesInk} from "./ink";
+import {areaInk, INK, inksOf} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, textWidth, type Shape} from "./tree";
 
@@ -31,6 +31,7 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
     const axis = fig.x ?? fig.y;
     const unit = axis?.unit ?? "";
     const names = [...new Set(fig.bars.flatMap((b) => b.parts.map((p) => p.name)))];
+    const inks = inksOf(fig, names);
     const bars = fig.bars.map((bar) => ({
         bar,
         parts: stack(
@@ -67,17 +68,15 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
         for (const p of parts) {
             const x0 = f.x + Math.max(0, Math.min(1, sx.at(Math.min(p.from, p.to)))) * f.w;
             const x1 = f.x + Math.max(0, Math.min(1, sx.at(Math.max(p.from, p.to)))) * f.w;
-            const k = names.indexOf(p.name);
-            const ink = seriesInk(k);
+            const ink = areaInk(inks[names.indexOf(p.name)] as number);
             gap.kids.push(
                 el("rect", {
-                    class: `part ${ink.className}${k >= INK.series.length ? " pale" : ""}`,
+                    class: `part ${ink.className}`,
                     x: round(x0),
                     y,
                     width: round(Math.max(0, x1 - x0)),
                     height: THICK,
                     fill: ink.colour,
-                    "fill-opacity": k >= INK.series.length ? 0.5 : undefined,
                     stroke: INK.ground,
                     "stroke-width": 0.8,
                 }),
@@ -114,7 +113,7 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
         plot: f,
         near: "inside",
         domain: {x: [sx.min, sx.max]},
-        legend: names.length > 1 ? names.map((name, k) => ({key: name, name, k, form: "box"})) : [],
+        legend: names.length > 1 ? names.map((name, i) => ({key: name, name, k: inks[i] as number, form: "box"})) : [],
         shapes: [
             ...axisX(f, sx, axis),
             el("path", {class: "axis", d: `M${f.x} ${f.y}v${f.h}`, stroke: INK.dim}),

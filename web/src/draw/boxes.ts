@@ -3,8 +3,8 @@
 import type {Box, BoxesFigure, Num} from "../document";
 import {number, quantity} from "../format";
 import {scaleFor, type Scale} from "../scale";
-import {axisY, bandNames, border, leftRoom, RIGHT, TOP, type Frame} from "./frame";
-import {INK, seriesInk} from "./ink";
+import {axisY, bandLeft, bandNames, border, leftRoom, RIGHT, TOP, type Frame} from "./frame";
+import {areaInk, INK, inksOf} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, round, type Shape} from "./tree";
 
@@ -28,6 +28,7 @@ function standAlone(fig: BoxesFigure): BoxesFigure {
 
 // Boxes of one group stand side by side; the same name has the same ink everywhere.
 function stand(fig: BoxesFigure, names: string[], groups: string[], hidden: Set<string>, f: Frame): Stand[] {
+    const inks = inksOf(fig, names);
     const alone = groups.every((g, i) => g === names[i]);
     const shown = alone ? [] : names.filter((n) => !hidden.has(n));
     const band = f.w / Math.max(1, groups.length);
@@ -37,12 +38,12 @@ function stand(fig: BoxesFigure, names: string[], groups: string[], hidden: Set<
         .map((box) => {
             const row = groups.indexOf(groupOf(box));
             const at = alone ? 0 : shown.indexOf(box.name) - (shown.length - 1) / 2;
-            return {box, k: names.indexOf(box.name), x: f.x + band * (row + 0.5) + at * w, w: w * 0.78, row};
+            return {box, k: inks[names.indexOf(box.name)] as number, x: f.x + band * (row + 0.5) + at * w, w: w * 0.78, row};
         });
 }
 
 function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
-    const ink = seriesInk(s.k);
+    const ink = areaInk(s.k);
     const y = (v: Num | undefined) => {
         const at = sy.at(v);
         return Number.isNaN(at) ? NaN : round(f.y + (1 - Math.max(0, Math.min(1, at))) * f.h);
@@ -123,7 +124,7 @@ export function drawBoxes(given: BoxesFigure, view: View): Picture {
             ? fig.y
             : {...fig.y, scale: view.yLog ? ("log" as const) : ("linear" as const)};
     const sy = scaleFor(axis, values, 6, true);
-    const left = leftRoom(sy);
+    const left = bandLeft(groups, leftRoom(sy), view.width);
     const f: Frame = {x: round(left), y: TOP, w: round(view.width - left - RIGHT), h: HEIGHT};
     const stands = stand(fig, names, groups, view.hidden, f);
     const under = bandNames(groups, f);
@@ -133,7 +134,12 @@ export function drawBoxes(given: BoxesFigure, view: View): Picture {
         plot: f,
         near: "xy",
         domain: {y: [sy.min, sy.max]},
-        legend: names.map((name, k) => ({key: name, name, k, form: "box"})),
+        legend: inksOf(fig, names).map((k, i) => ({
+            key: names[i] as string,
+            name: names[i] as string,
+            k,
+            form: "box",
+        })),
         shapes: [...axisY(f, sy, axis), border(f), ...under.shapes, ...stands.map((s) => boxShape(s, f, sy))],
         spots: () =>
             stands.map((s): Spot => {

@@ -1,13 +1,13 @@
 // file.ts -- a figure as an SVG file fit for a paper: light ground, title, legend, no style sheet.
 
 import type {Figure} from "../document";
-import {INK, MARKS, seriesInk} from "./ink";
+import {areaInk, INK, MARKS, seriesInk} from "./ink";
 import {draw} from "./kinds";
 import type {LegendEntry, View} from "./picture";
 import {el, label, round, textWidth, toText, type Shape} from "./tree";
 
 export function swatch(e: LegendEntry): Shape {
-    const ink = seriesInk(e.k, e.form === "guide");
+    const ink = {...seriesInk(e.k, e.form === "guide"), ...(e.form === "box" ? areaInk(e.k) : {})};
     const kids: Shape[] = [];
     if (e.form === "box")
         kids.push(
@@ -17,7 +17,6 @@ export function swatch(e: LegendEntry): Shape {
                 y: -6,
                 width: 14,
                 height: 12,
-                "fill-opacity": e.k >= INK.series.length ? 0.5 : 0.8,
             }),
         );
     else if (e.form !== "marks")

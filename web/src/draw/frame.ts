@@ -69,24 +69,43 @@ export function border(f: Frame): Shape {
     });
 }
 
-// Names under bands of equal width, shortened or slanted so that they do not overlap.
-export function bandNames(names: string[], f: Frame): {shapes: Shape[]; height: number} {
-    const band = f.w / Math.max(1, names.length);
+// Names under bands of equal width: turned where they are wider than their band, and more where they
+// are long.
+const LONGEST = 300;
+const LINE = 13; // of text
+
+function slant(names: string[], width: number): {turn: number; room: number; band: number} {
+    const band = width / Math.max(1, names.length);
     const widest = Math.max(0, ...names.map((n) => textWidth(n)));
+    if (widest <= band - 6) return {turn: 0, room: widest, band};
+    return {turn: widest <= 110 ? 38 : 60, room: Math.min(widest, LONGEST), band};
+}
+
+const radians = (degrees: number) => (degrees * Math.PI) / 180;
+
+// The room that the first of the names needs on the left of a plot that begins at `left`.
+export function bandLeft(names: string[], left: number, width: number): number {
+    const {turn, room, band} = slant(names, width - left - RIGHT);
+    return turn ? Math.max(left, Math.ceil(Math.cos(radians(turn)) * room - band / 2 + 6)) : left;
+}
+
+export function bandNames(names: string[], f: Frame): {shapes: Shape[]; height: number} {
+    const {turn, room, band} = slant(names, f.w);
     const y = f.y + f.h;
-    if (widest <= band - 6)
+    if (!turn)
         return {
             shapes: names.map((n, i) => dim(n, f.x + band * (i + 0.5), y + 19)),
             height: 24,
         };
-    const room = Math.min(widest, 110);
+    const every = Math.ceil(LINE / (band * Math.sin(radians(turn)))); // no two names in one place
     return {
-        shapes: names.map((n, i) => {
+        shapes: names.flatMap((n, i) => {
+            if (i % every) return [];
             const x = round(f.x + band * (i + 0.5) + 4);
             const s = dim(shorten(n, room), x, y + 14, "end");
-            s.attrs["transform"] = `rotate(-38 ${x} ${round(y + 14)})`;
-            return s;
+            s.attrs["transform"] = `rotate(-${turn} ${x} ${round(y + 14)})`;
+            return [s];
         }),
-        height: Math.ceil(22 + room * 0.62),
+        height: Math.ceil(22 + room * Math.sin(radians(turn))),
     };
 }

@@ -9,7 +9,21 @@ export const INK = {
     text: "#1a1a1a",
     dim: "#555555",
     grid: "#e3e3e3",
-    series: ["#0068a8", "#c44e00", "#00805c", "#a2428a", "#8a6a00", "#4d4d4d"],
+    // Curves take the first six, which have marks and dashes besides; areas take all.
+    series: [
+        "#0068a8",
+        "#c44e00",
+        "#00805c",
+        "#a2428a",
+        "#8a6a00",
+        "#4d4d4d",
+        "#b2182b",
+        "#6f51a1",
+        "#4f7d00",
+        "#0b7a87",
+        "#94532f",
+        "#7f7f7f",
+    ],
     // From little to much, of rising darkness: the order can be seen without any colour.
     heat: ["#e6e9ec", "#c9dbe8", "#9fc6df", "#6fabd2", "#4a8bbf", "#4a66a3", "#6b3f7f", "#8a1f4c", "#8c0d12"],
 };
@@ -32,15 +46,26 @@ export interface SeriesInk {
     dash: string | undefined;
 }
 
+const CURVES = 6;
+
 export function seriesInk(k: number, guide = false): SeriesInk {
-    const n = INK.series.length;
-    const dash = DASHES[Math.floor(k / n) % DASHES.length] as string;
+    const dash = DASHES[Math.floor(k / CURVES) % DASHES.length] as string;
     return {
-        colour: guide ? INK.dim : (INK.series[k % n] as string),
-        className: guide ? "guide" : `s${k % n}`,
+        colour: guide ? INK.dim : (INK.series[k % CURVES] as string),
+        className: guide ? "guide" : `s${k % CURVES}`,
         mark: MARKS[k % MARKS.length] as string,
         dash: dash || undefined,
     };
+}
+
+export function areaInk(k: number): {colour: string; className: string} {
+    const n = k % INK.series.length;
+    return {colour: INK.series[n] as string, className: `s${n}`};
+}
+
+// The colours of a figure's names: those of the document, else in the order of the names.
+export function inksOf(fig: {inks?: Record<string, number>}, names: string[]): number[] {
+    return names.map((name, k) => (fig.inks && Object.hasOwn(fig.inks, name) ? (fig.inks[name] as number) : k));
 }
 
 // Which of the steps of INK.heat a fraction of the most takes; -1: unknown.

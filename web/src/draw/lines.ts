@@ -3,8 +3,8 @@
 import type {Axis, LinesFigure, Num, Series} from "../document";
 import {number, quantity} from "../format";
 import {scaleFor, thin, type Scale} from "../scale";
-import {axisX, axisY, border, BOTTOM, leftRoom, RIGHT, TOP, type Frame} from "./frame";
-import {INK, seriesInk} from "./ink";
+import {axisX, axisY, bandLeft, bandNames, border, BOTTOM, leftRoom, RIGHT, TOP, type Frame} from "./frame";
+import {INK, inksOf, seriesInk} from "./ink";
 import type {LegendEntry, Picture, Spot, View} from "./picture";
 import {el, label, round, textWidth, type Shape} from "./tree";
 
@@ -212,7 +212,7 @@ function tells(fig: LinesFigure, s: Series, i: number): string {
     const unitY = fig.y.unit ?? "";
     const low = s.low?.[i];
     const high = s.high?.[i];
-    const x = fig.x.categories?.[s.x[i] as number] ?? quantity(s.x[i], fig.x.unit, 5);
+    const x = fig.x.categories?.[Math.round(s.x[i] as number)] ?? quantity(s.x[i], fig.x.unit, 5);
     let text = `${s.name}: ${fig.x.label ?? "x"} ${x}, ${fig.y.label ?? "y"} ${quantity(s.y[i], unitY, 5)}`;
     if (typeof low === "number" && typeof high === "number")
         text += ` (${number(low)} to ${quantity(high, unitY)})`;
@@ -233,13 +233,12 @@ function spotsOf(fig: LinesFigure, shown: Series[], p: Place): Spot[] {
     return spots;
 }
 
-function categories(scale: Scale, names: string[]): Scale {
-    const ticks = names.map((_, i) => i);
-    return {...scale, ticks, label: (t) => names[t] ?? ""};
-}
-
 export function drawLines(fig: LinesFigure, view: View): Picture {
     const shown = fig.series.filter((s) => !view.hidden.has(s.name));
+    const inks = inksOf(
+        fig,
+        fig.series.map((s) => s.name),
+    );
     const xAxis = withScale(fig.x, view.xLog);
     const yAxis = withScale(fig.y, view.yLog);
     const xs = shown.flatMap((s) => s.x);
@@ -251,32 +250,36 @@ export function drawLines(fig: LinesFigure, view: View): Picture {
     ]);
     const zero = shown.some((s) => s.style === "area") || startsLow(ys);
     const sy = scaleFor(yAxis, ys, 6, zero);
-    const left = leftRoom(sy);
+    const left = fig.x.categories ? bandLeft(fig.x.categories, leftRoom(sy), view.width) : leftRoom(sy);
     const f: Frame = {x: round(left), y: TOP, w: round(view.width - left - RIGHT), h: HEIGHT};
     let sx = scaleFor(xAxis, xs, Math.max(3, Math.floor(f.w / 80)));
     if (!sx.log && xAxis.min == null && xAxis.max == null) sx = snug(sx, xs, xAxis, f);
-    if (fig.x.categories)
-        sx = categories(scaleFor({min: -0.5, max: fig.x.categories.length - 0.5}, xs, 8), fig.x.categories);
+    if (fig.x.categories) sx = scaleFor({min: -0.5, max: fig.x.categories.length - 0.5}, xs, 8);
+    const under = fig.x.categories
+        ? bandNames(fig.x.categories, f)
+        : {shapes: axisX(f, sx, xAxis), height: BOTTOM - 8};
     const p: Place = {f, sx, sy};
     const clip = `clip-${fig.id}`;
     const {behind, front} = across(fig, p);
     return {
         width: view.width,
-        height: TOP + HEIGHT + BOTTOM,
+        height: TOP + HEIGHT + under.height + 8,
         plot: f,
         near: "x",
         domain: {x: [sx.min, sx.max], y: [sy.min, sy.max]},
         note: shown.some((s) => s.open?.some(Boolean))
             ? `hollow: ${fig.open_means ?? "see the data"}`
             : undefined,
-        legend: fig.series.map((s, k) => ({key: s.name, name: s.name, k, form: form(s)})),
+        legend: fig.series.map((s, i) => ({key: s.name, name: s.name, k: inks[i] as number, form: form(s)})),
         shapes: [
             el("clipPath", {id: clip}, [el("rect", {x: f.x, y: f.y - 1, width: f.w + 1, height: f.h + 2})]),
             ...behind,
             ...axisY(f, sy, yAxis),
-            ...axisX(f, sx, xAxis),
+            ...under.shapes,
             border(f),
-            ...fig.series.map((s, k) => (view.hidden.has(s.name) ? el("g") : seriesShapes(s, k, p, clip))),
+            ...fig.series.map((s, i) =>
+                view.hidden.has(s.name) ? el("g") : seriesShapes(s, inks[i] as number, p, clip),
+            ),
             ...front,
         ],
         spots: () => spotsOf(fig, shown, p),

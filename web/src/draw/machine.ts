@@ -10,7 +10,7 @@ import {number, quantity} from "../format";
 import {niceStep} from "../scale";
 import {mean} from "../stat";
 import {dim} from "./frame";
-import {heatStep, INK, seriesInk} from "./ink";
+import {areaInk, heatStep, INK, inksOf} from "./ink";
 import type {LegendEntry, Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, type Shape} from "./tree";
 
@@ -74,24 +74,23 @@ function slice(x: number, y: number, r: number, from: number, to: number): strin
     return `M${x} ${y}L${at(a)}A${r} ${r} 0 ${to - from > 0.5 ? 1 : 0} 1 ${at(b)}z`;
 }
 
-function groupShapes(p: Put, r: number, jobs: string[], hidden: Set<string>): Shape[] {
+function groupShapes(p: Put, r: number, inkOf: (job: string) => number, hidden: Set<string>): Shape[] {
     const inside = (p.group.jobs ?? []).filter((j) => !hidden.has(`job:${j.name}`));
     const total = inside.reduce((sum, j) => sum + (j.ranks ?? 1), 0);
     const most = inside.reduce((a, j) => ((j.ranks ?? 1) > (a?.ranks ?? 0) ? j : a), inside[0]);
-    const rim = most ? seriesInk(jobs.indexOf(most.name)) : {className: "guide", colour: INK.dim};
+    const rim = most ? areaInk(inkOf(most.name)) : {className: "guide", colour: INK.dim};
     const circle = {cx: p.x, cy: p.y, r, fill: "#f4f4f4", stroke: rim.colour, "stroke-width": 1.5};
     const shapes: Shape[] = [el("circle", {class: `group ${rim.className}`, ...circle})];
     let from = 0;
     for (const j of inside) {
         const to = from + (j.ranks ?? 1) / (total || 1);
-        const k = jobs.indexOf(j.name);
-        const ink = seriesInk(k);
+        const ink = areaInk(inkOf(j.name));
         shapes.push(
             el("path", {
                 class: `part ${ink.className}`,
                 d: slice(p.x, p.y, round(r - 1.5), from, to),
                 fill: ink.colour,
-                "fill-opacity": k >= INK.series.length ? 0.5 : 0.8,
+                "fill-opacity": 0.8,
             }),
         );
         from = to;
@@ -235,8 +234,10 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
                 }),
             );
     });
+    const inks = inksOf(fig, jobs);
+    const inkOf = (job: string) => inks[jobs.indexOf(job)] as number;
     const legend: LegendEntry[] = [
-        ...jobs.map((name, k): LegendEntry => ({key: `job:${name}`, name, k, form: "box"})),
+        ...jobs.map((name): LegendEntry => ({key: `job:${name}`, name, k: inkOf(name), form: "box"})),
         ...(classes.length > 1
             ? classes.map((c, k): LegendEntry => ({key: `class:${c}`, name: `${c} links`, k, form: "guide"}))
             : []),
@@ -250,7 +251,7 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
         shapes: [
             ...links.shapes.filter((s) => s.tag === "path"),
             ...links.shapes.filter((s) => s.tag === "circle"),
-            ...puts.flatMap((p) => groupShapes(p, radius, jobs, view.hidden)),
+            ...puts.flatMap((p) => groupShapes(p, radius, inkOf, view.hidden)),
             ...names,
             ...heatKey(most, what, view.width, size + 4),
         ],

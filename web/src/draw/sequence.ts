@@ -4,7 +4,7 @@ import type {SequenceFigure, SequenceStep} from "../document";
 import {quantity} from "../format";
 import {scaleFor} from "../scale";
 import {axisX, BOTTOM, dim, RIGHT, type Frame} from "./frame";
-import {INK, seriesInk} from "./ink";
+import {areaInk, INK, inksOf} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, textWidth, type Shape} from "./tree";
 
@@ -34,6 +34,7 @@ function tells(fig: SequenceFigure, s: SequenceStep): string {
 
 export function drawSequence(fig: SequenceFigure, view: View): Picture {
     const classes = [...new Set(fig.steps.map(classOf))];
+    const inks = inksOf(fig, classes);
     const steps = fig.steps.filter((s) => !view.hidden.has(classOf(s)) && s.lane < fig.lanes.length);
     const room = Math.min(view.width * 0.3, Math.max(50, ...fig.lanes.map((n) => textWidth(n) + 14)));
     const f: Frame = {x: round(room), y: 8, w: round(view.width - room - RIGHT), h: fig.lanes.length * LANE};
@@ -52,7 +53,7 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
     const heads: Shape[] = [];
     const spots: Spot[] = [];
     for (const s of steps) {
-        const ink = seriesInk(classes.indexOf(classOf(s)));
+        const ink = areaInk(inks[classes.indexOf(classOf(s))] as number);
         const [x0, x1, says] = [x(s.t0), x(s.t1), tells(fig, s)];
         if (typeof s.to === "number" && s.to !== s.lane) {
             heads.push(arrow(x0, y(s.lane), x1, y(s.to), ink.className, ink.colour));
@@ -100,7 +101,12 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
         near: "xy",
         legend:
             classes.length > 1
-                ? classes.map((name, k) => ({key: name, name: name || "other", k, form: "box"}))
+                ? classes.map((name, i) => ({
+                      key: name,
+                      name: name || "other",
+                      k: inks[i] as number,
+                      form: "box",
+                  }))
                 : [],
         shapes: [...axisX(f, sx, fig.x), ...rails, ...shapes, ...heads],
         spots: () => spots,

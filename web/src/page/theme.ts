@@ -17,9 +17,10 @@ function kept(): Choice {
 export function themeButton(): HTMLElement {
     let choice = kept();
     const button = h("button", {type: "button", class: "theme"});
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
     const apply = () => {
-        if (choice === "auto") delete document.documentElement.dataset["theme"];
-        else document.documentElement.dataset["theme"] = choice;
+        document.documentElement.dataset["theme"] =
+            choice !== "auto" ? choice : system.matches ? "dark" : "light";
         button.textContent = `Colours: ${choice}`;
         try {
             localStorage.setItem("weir-theme", choice);
@@ -31,6 +32,7 @@ export function themeButton(): HTMLElement {
         choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length] as Choice;
         apply();
     });
+    system.addEventListener("change", apply);
     apply();
     return button;
 }
