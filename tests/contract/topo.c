@@ -14,6 +14,7 @@
 #include "net/topo/fail.h"
 #include "net/topo/gateway.h"
 #include "net/topo/paths.h"
+#include "net/topo/split.h"
 #include "net/topo/topo.h"
 #include "net/topo/topo_crossbar.h"
 #include "net/topo/topo_dragonfly.h"
@@ -466,6 +467,40 @@ static void a_router_is_found_by_its_name(const struct topo *t)
     }
 }
 
+/* Every router is in one part, parts are about equal, and what is counted as cut is. */
+static void it_can_be_split(const struct topo *t)
+{
+    for (uint32_t want = 1; want <= 5; want++) {
+        struct topo_split s;
+        uint64_t cables = 0, ports = 0;
+
+        topo_split(t, want, &s);
+        assert_in_range(s.n, 1, want);
+        assert_true(s.n == want || t->nrouters < 8 * want);
+        for (uint32_t r = 0; r < t->nrouters; r++) {
+            assert_in_range(s.part[r], 0, s.n - 1);
+            for (uint32_t p = 0; p < t->nports; p++) {
+                const struct topo_port *port = topo_port(t, r, p);
+
+                ports += port->kind == TOPO_ROUTER || port->kind == TOPO_TERMINAL;
+                if (port->kind == TOPO_ROUTER && s.part[port->peer] != s.part[r]) {
+                    cables++;
+                    assert_true(s.cut_of_class >> port->cls & 1);
+                    assert_true(!s.groups_whole || t->group[r] != t->group[port->peer]);
+                }
+            }
+        }
+        assert_int_equal(cables, 2 * s.cables);
+        assert_true(want == 1 ? !cables : s.n == 1 || cables);
+        for (uint32_t i = 0; i < s.n; i++) {
+            assert_true(s.ports[i]);
+            ports -= s.ports[i];
+        }
+        assert_int_equal(ports, 0);
+        topo_split_free(&s);
+    }
+}
+
 static void every_topology_keeps_the_contract(void **state)
 {
     (void)state;
@@ -481,6 +516,7 @@ static void every_topology_keeps_the_contract(void **state)
         classes_and_groups_are_named(&t);
         every_cable_has_two_ends_of_one_class(&t);
         every_terminal_is_attached_once(&t);
+        it_can_be_split(&t);
         struct diameter diameter = it_is_connected(&t);
         next_ports_are_exactly_the_minimal_ones(&t);
         gateways_are_exactly_the_cables_between_groups(&t);

@@ -1,0 +1,24 @@
+/* split.h -- a machine in parts, for as many threads: whole groups where there are enough of them,
+ * neighbouring routers (slabs of a grid) where not. Terminals are with their router. */
+#ifndef NET_TOPO_SPLIT_H
+#define NET_TOPO_SPLIT_H
+
+#include "net/topo/topo.h"
+
+enum { TOPO_MAX_PARTS = 256 };
+
+struct topo_split {
+    uint32_t n;            /* parts, each of at least one router with a port */
+    bool groups_whole;     /* no group lies in two parts */
+    uint64_t cables;       /* live cables between parts */
+    uint64_t cut_of_class; /* bit c: cables of class c are cut */
+    uint64_t *ports;       /* [n] live ports of each part: about its share of the work */
+    uint16_t *part;        /* [nrouters] */
+};
+
+/* At most `want` parts of about as many live ports each, fewer where the machine has no more
+ * groups or routers. */
+void topo_split(const struct topo *t, uint32_t want, struct topo_split *ret);
+void topo_split_free(struct topo_split *s);
+
+#endif
