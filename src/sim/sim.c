@@ -131,7 +131,18 @@ uint64_t sim_next(struct sim *s)
     return belt < some_time && belt < queue ? belt : queue;
 }
 
-bool sim_run(struct sim *s, uint64_t until, uint64_t most)
+/* The event just handled counts, unless its handler says that it does not. */
+static inline void count(struct sim *s)
+{
+    if (__builtin_expect(s->aside, 0)) {
+        s->aside = false;
+        s->unasked++;
+    } else
+        s->last = s->now;
+}
+
+static inline __attribute__((always_inline)) bool run(struct sim *s, uint64_t until, uint64_t most,
+                                                      bool part)
 {
     struct sim_event here[SIM_AHEAD + 1] = {{0}}; /* the calendar's, and that nothing follows */
 
@@ -139,6 +150,8 @@ bool sim_run(struct sim *s, uint64_t until, uint64_t most)
         uint32_t b = first_belt(s);
         const struct sim_event *e = here;
 
+        if (part)
+            until = s->limit;
         if (sim_calendar_next(&s->queue) <= s->next[b] && calendar_first(s, b)) {
             if (sim_calendar_next(&s->queue) >= until || !most--)
                 return true;
@@ -153,5 +166,17 @@ bool sim_run(struct sim *s, uint64_t until, uint64_t most)
         }
         s->now = e->t;
         s->on[sim_kind(e)].fn(s->on[sim_kind(e)].ctx, e);
+        if (part)
+            count(s);
     }
+}
+
+bool sim_run(struct sim *s, uint64_t until, uint64_t most)
+{
+    return run(s, until, most, false);
+}
+
+bool sim_run_part(struct sim *s, uint64_t most)
+{
+    return run(s, 0, most, true);
 }

@@ -31,6 +31,11 @@ struct sim {
     uint32_t first[SIM_BELTS / SIM_GROUP]; /* of each group of belts, the one to serve first */
     uint32_t nbelts;
     uint64_t rode; /* events that came by belt so far */
+    /* Partitions (crew.h): */
+    uint64_t limit;   /* what lies before may be executed; handlers may lower it */
+    uint64_t last;    /* the time of the last event that counts */
+    uint64_t unasked; /* events that one partition alone would not have had, less those it would */
+    bool aside;       /* set by a handler whose event does not count */
     struct sim_belt belt[SIM_BELTS];
     struct sim_calendar queue;
     struct {
@@ -73,7 +78,7 @@ static inline __attribute__((always_inline)) void sim_ride(struct sim *s, uint32
 
 static inline uint64_t sim_events(const struct sim *s)
 {
-    return s->queue.popped + s->rode;
+    return s->queue.popped + s->rode - s->unasked;
 }
 
 uint64_t sim_pending(const struct sim *s);
@@ -86,5 +91,7 @@ void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event 
 /* Executes events with t < until, at most `most` of them; false when none is
  * left at all. */
 bool sim_run(struct sim *s, uint64_t until, uint64_t most);
+/* The same until s->limit, which may change meanwhile; false also when there is nothing now. */
+bool sim_run_part(struct sim *s, uint64_t most);
 
 #endif

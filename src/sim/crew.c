@@ -1,0 +1,454 @@
+#include "sim/crew.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum {
+    BATCH = 128,      /* events between two looks at the others' clocks */
+    PULSE = 1 << 9,   /* batches between two pulses */
+    SPINS = 1 << 9,   /* looks before a waiting thread sleeps ... */
+    NAP_NS = 1000000, /* ... until it is woken, at most so long */
+    LOOK_EVERY = 16,  /* looks between two at whether all rest */
+};
+
+/* What a partition shows. The clock is read by all others all the time; the rest only by those
+ * that rest. */
+struct shown {
+    _Alignas(128) _Atomic uint64_t clock;
+    _Alignas(128) _Atomic uint64_t turn;   /* odd: it rests, and what follows holds */
+    _Atomic uint64_t next, sent, received; /* its next event; events from it and taken in */
+    _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */
+};
+
+struct sim_crew {
+    uint32_t n, spins;
+    struct sim *sim; /* [n] */
+    struct sim_part *part;
+    struct shown *shown;
+    struct sim_pipe *pipe; /* [n * n] from (row) to */
+    _Atomic uint64_t until;
+    uint64_t margin; /* no clock is further ahead of another */
+    sim_pulse *pulse;
+    void *pulse_ctx;
+    /* Meetings: threads wait for the next round, and are counted when they have done theirs. */
+    pthread_t *thread;
+    uint32_t threads; /* that were started, and the caller's */
+    pthread_mutex_t lock;
+    pthread_cond_t go, done;
+    uint64_t round;
+    uint32_t working;
+    bool over;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t later(uint64_t t, uint64_t by)
+{
+    return t > SIM_NEVER - by ? SIM_NEVER : t + by;
+}
+
+struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to)
+{
+    return &p->crew->pipe[p->me * p->crew->n + to];
+}
+
+/* ---- clocks ---- */
+
+static void wake(struct shown *s)
+{
+    if (atomic_load(&s->asleep) && atomic_exchange(&s->asleep, 0))
+        syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Everything sent so far, and then the clock: who sees it sees all that was sent before. */
+static void show(struct sim_part *p, uint64_t clock)
+{
+    struct sim_crew *c = p->crew;
+
+    bool any = clock > atomic_load_explicit(&c->shown[p->me].clock, memory_order_relaxed);
+
+    for (uint32_t q = 0; q < c->n; q++)
+        if (q != p->me)
+            any |= sim_pipe_show(sim_part_pipe(p, q));
+    if (!any)
+        return;
+    if (clock > atomic_load_explicit(&c->shown[p->me].clock, memory_order_relaxed))
+        atomic_store(&c->shown[p->me].clock, clock); /* before the look at who sleeps */
+    for (uint32_t q = 0; q < c->n; q++)
+        if (q != p->me)
+            wake(&c->shown[q]);
+}
+
+static void drain(struct sim_part *p, uint32_t from)
+{
+    struct sim_pipe *pipe = &p->crew->pipe[from * p->crew->n + p->me];
+    const struct sim_event *e;
+
+    while ((e = sim_pipe_get(pipe))) {
+        p->received++;
+        p->mind.receive(p->mind.ctx, e);
+    }
+    sim_pipe_free(pipe);
+}
+
+/* The clock first, then what was sent before it. */
+static void look(struct sim_part *p)
+{
+    struct sim_crew *c = p->crew;
+
+    for (uint32_t q = 0; q < c->n; q++) {
+        if (q == p->me)
+            continue;
+        uint64_t clock = atomic_load_explicit(&c->shown[q].clock, memory_order_acquire);
+
+        drain(p, q);
+        p->seen[q] = clock;
+    }
+}
+
+/* What lies before may be executed. */
+static uint64_t find_limit(const struct sim_part *p, uint64_t until)
+{
+    for (uint32_t q = 0; q < p->crew->n; q++) {
+        if (q == p->me)
+            continue;
+        uint64_t seen = p->seen[q] > p->floor ? p->seen[q] : p->floor;
+        uint64_t t = later(seen, p->reach[q]);
+
+        if (p->tight[q]) {
+            uint64_t bound = p->mind.bound(p->mind.ctx, q, seen);
+
+            t = bound < t ? bound : t;
+        }
+        until = t < until ? t : until;
+    }
+    return until;
+}
+
+static bool news(const struct sim_part *p)
+{
+    const struct sim_crew *c = p->crew;
+
+    for (uint32_t q = 0; q < c->n; q++)
+        if (q != p->me && (atomic_load(&c->shown[q].clock) != p->seen[q] ||
+                           !sim_pipe_empty(&c->pipe[q * c->n + p->me])))
+            return true;
+    return false;
+}
+
+/* ---- resting ---- */
+
+static void relax(struct sim_part *p, uint32_t turn)
+{
+    struct sim_crew *c = p->crew;
+    struct shown *s = &c->shown[p->me];
+
+    if (turn < c->spins) {
+#ifdef __x86_64__
+        __builtin_ia32_pause();
+#endif
+        return;
+    }
+    /* Either the other sees that we sleep, or we see what it shows. */
+    atomic_store(&s->asleep, 1);
+    if (!news(p))
+        syscall(SYS_futex, &s->asleep, FUTEX_WAIT_PRIVATE, 1, &(struct timespec){.tv_nsec = NAP_NS},
+                NULL, 0);
+    atomic_store(&s->asleep, 0);
+}
+
+/* If all rest at the same moment and nothing is on its way: the earliest next event of all. Read
+ * twice: whoever went on in between has another turn. */
+static bool look_around(const struct sim_crew *c, uint64_t *ret)
+{
+    uint64_t turn[SIM_MAX_PARTS], next = SIM_NEVER, sent = 0, received = 0;
+
+    for (uint32_t q = 0; q < c->n; q++) {
+        turn[q] = atomic_load_explicit(&c->shown[q].turn, memory_order_acquire);
+        if (!(turn[q] & 1))
+            return false;
+        uint64_t t = atomic_load_explicit(&c->shown[q].next, memory_order_acquire);
+
+        next = t < next ? t : next;
+        sent += atomic_load_explicit(&c->shown[q].sent, memory_order_acquire);
+        received += atomic_load_explicit(&c->shown[q].received, memory_order_acquire);
+    }
+    for (uint32_t q = 0; q < c->n; q++)
+        if (atomic_load_explicit(&c->shown[q].turn, memory_order_acquire) != turn[q])
+            return false;
+    *ret = next;
+    return sent == received;
+}
+
+/* All stop at a time that none of them has passed. The caller does not rest, so nobody jumps. */
+static void stop_soon(struct sim_crew *c)
+{
+    uint64_t t = 0;
+
+    for (uint32_t q = 0; q < c->n; q++) {
+        uint64_t clock = atomic_load(&c->shown[q].clock);
+
+        t = clock > t ? clock : t;
+    }
+    t = later(t, c->margin);
+    if (t < atomic_load(&c->until))
+        atomic_store(&c->until, t);
+}
+
+/* Nothing to do before others have gone on: until there is news, or all rest. */
+static void rest(struct sim_part *p, uint64_t next, uint64_t until)
+{
+    struct sim_crew *c = p->crew;
+    struct shown *s = &c->shown[p->me];
+    uint64_t since = now_ns(), all;
+    bool stop = false;
+
+    p->work.rests++;
+    atomic_store_explicit(&s->next, next, memory_order_relaxed);
+    atomic_store_explicit(&s->sent, p->sent, memory_order_relaxed);
+    atomic_store_explicit(&s->received, p->received, memory_order_relaxed);
+    atomic_fetch_add(&s->turn, 1);
+    for (uint32_t i = 0; !news(p); i++) {
+        if (atomic_load_explicit(&c->until, memory_order_relaxed) != until)
+            break;
+        if ((i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1) && look_around(c, &all) &&
+            all > p->floor) {
+            p->floor = all;
+            p->work.jumps++;
+            break;
+        }
+        stop = !p->me && i >= c->spins && c->pulse && c->pulse(c->pulse_ctx);
+        if (stop)
+            break;
+        relax(p, i);
+    }
+    atomic_fetch_add(&s->turn, 1);
+    if (stop)
+        stop_soon(c);
+    p->work.rest_ns += now_ns() - since;
+}
+
+void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
+{
+    uint64_t since = 0;
+
+    look(p);
+    for (uint32_t i = 0; p->seen[q] <= t; i++) {
+        if (!i) {
+            show(p, p->sim->now);
+            since = now_ns();
+            p->work.asks++;
+        }
+        relax(p, i);
+        look(p);
+    }
+    if (since)
+        p->work.ask_ns += now_ns() - since;
+}
+
+/* The pipe is full: what is in it has to be taken out, and the other may be waiting for us. */
+void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e)
+{
+    for (uint32_t i = 0; !sim_pipe_put(sim_part_pipe(p, to), e); i++) {
+        show(p, 0);
+        look(p);
+        relax(p, i);
+    }
+}
+
+/* ---- running ---- */
+
+static bool all_there(const struct sim_crew *c, uint64_t until)
+{
+    for (uint32_t q = 0; q < c->n; q++)
+        if (atomic_load_explicit(&c->shown[q].clock, memory_order_acquire) < until)
+            return false;
+    return true;
+}
+
+static void run_part(struct sim_part *p)
+{
+    struct sim_crew *c = p->crew;
+    struct sim *s = p->sim;
+    uint64_t since = now_ns(), before = sim_events(s);
+
+    for (uint64_t batch = 1;; batch++) {
+        uint64_t until = atomic_load(&c->until);
+
+        look(p);
+        s->limit = find_limit(p, until);
+        sim_run_part(s, BATCH);
+        /* The limit may have been lowered, or what is seen may have moved on, meanwhile. */
+        uint64_t next = sim_next(s), limit = find_limit(p, until);
+        uint64_t clock = next < limit ? next : limit;
+
+        p->work.batches++;
+        show(p, clock);
+        if (!p->me && batch % PULSE == 0 && c->pulse && c->pulse(c->pulse_ctx))
+            stop_soon(c);
+        if (next < limit)
+            continue;
+        if (clock >= until && all_there(c, until))
+            break;
+        rest(p, next, until);
+    }
+    p->work.events += sim_events(s) - before;
+    p->work.run_ns += now_ns() - since;
+}
+
+static void *work(void *ctx)
+{
+    struct sim_part *p = ctx;
+    struct sim_crew *c = p->crew;
+    uint64_t round = 0;
+
+    for (;;) {
+        pthread_mutex_lock(&c->lock);
+        while (c->round == round && !c->over)
+            pthread_cond_wait(&c->go, &c->lock);
+        round = c->round;
+        bool over = c->over;
+        pthread_mutex_unlock(&c->lock);
+        if (over)
+            return NULL;
+        run_part(p);
+        pthread_mutex_lock(&c->lock);
+        if (!--c->working)
+            pthread_cond_signal(&c->done);
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ctx,
+                  uint64_t *ret_until)
+{
+    uint64_t last = 0, next = SIM_NEVER;
+
+    atomic_store(&c->until, until);
+    c->pulse = pulse;
+    c->pulse_ctx = ctx;
+    pthread_mutex_lock(&c->lock);
+    c->round++;
+    c->working = c->n - 1;
+    pthread_cond_broadcast(&c->go);
+    pthread_mutex_unlock(&c->lock);
+    run_part(&c->part[0]);
+    pthread_mutex_lock(&c->lock);
+    while (c->working)
+        pthread_cond_wait(&c->done, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; i < c->n; i++) {
+        for (uint32_t q = 0; q < c->n; q++)
+            if (q != i)
+                drain(&c->part[i], q);
+        last = c->sim[i].last > last ? c->sim[i].last : last;
+    }
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint64_t t = sim_next(&c->sim[i]);
+
+        next = t < next ? t : next;
+        c->sim[i].now = c->sim[i].last = last;
+    }
+    *ret_until = atomic_load(&c->until);
+    return next != SIM_NEVER;
+}
+
+/* ---- setting up ---- */
+
+static void open_part(struct sim_crew *c, uint32_t i, const uint64_t *lookahead)
+{
+    struct sim_part *p = &c->part[i];
+
+    sim_init(&c->sim[i]);
+    *p = (struct sim_part){.sim = &c->sim[i], .crew = c, .me = i};
+    p->seen = wr_zalloc(c->n, sizeof *p->seen);
+    p->reach = wr_zalloc(c->n, sizeof *p->reach);
+    p->tight = wr_zalloc(c->n, sizeof *p->tight);
+    for (uint32_t q = 0; q < c->n; q++) {
+        p->reach[q] = lookahead[q * c->n + i];
+        assert(p->reach[q]);
+        if (q != i && p->reach[q] != SIM_NEVER)
+            c->margin = later(c->margin, p->reach[q]);
+    }
+}
+
+bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead, struct wr_err *err)
+{
+    struct sim_crew *c = wr_zalloc_aligned(1, sizeof *c);
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    assert(n <= SIM_MAX_PARTS);
+    c->n = n;
+    c->spins = cpus >= (long)n ? SPINS : 0;
+    c->sim = wr_zalloc_aligned(n, sizeof *c->sim);
+    c->part = wr_zalloc_aligned(n, sizeof *c->part);
+    c->shown = wr_zalloc_aligned(n, sizeof *c->shown);
+    c->pipe = wr_zalloc_aligned((size_t)n * n, sizeof *c->pipe);
+    c->thread = wr_zalloc(n, sizeof *c->thread);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->go, NULL);
+    pthread_cond_init(&c->done, NULL);
+    for (uint32_t i = 0; i < n; i++)
+        open_part(c, i, lookahead);
+    for (c->threads = 1; c->threads < n; c->threads++) {
+        errno = pthread_create(&c->thread[c->threads], NULL, work, &c->part[c->threads]);
+        if (errno) {
+            wr_fail_errno(err, "cannot start %u threads; ask for fewer with -j", n);
+            sim_crew_close(c);
+            return false;
+        }
+    }
+    *ret = c;
+    return true;
+}
+
+void sim_crew_close(struct sim_crew *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->over = true;
+    pthread_cond_broadcast(&c->go);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 1; i < c->threads; i++)
+        pthread_join(c->thread[i], NULL);
+    for (uint32_t i = 0; i < c->n; i++) {
+        sim_fini(&c->sim[i]);
+        free(c->part[i].seen);
+        free(c->part[i].reach);
+        free(c->part[i].tight);
+    }
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->go);
+    pthread_cond_destroy(&c->done);
+    free(c->sim);
+    free(c->part);
+    free(c->shown);
+    free(c->pipe);
+    free(c->thread);
+    free(c);
+}
+
+uint32_t sim_crew_size(const struct sim_crew *c)
+{
+    return c->n;
+}
+
+struct sim_part *sim_crew_part(struct sim_crew *c, uint32_t i)
+{
+    return &c->part[i];
+}

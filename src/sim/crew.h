@@ -1,0 +1,103 @@
+/* crew.h -- one simulation in partitions, each executed by a thread of its own.
+ *
+ *   partition 0        partition 1         each has a sim (its clock and events) and a model that
+ *   sim, model  <----> sim, model          touches its own state only; events for others go
+ *       ^      pipes      ^                through pipes
+ *       +--> partition 2 <+
+ *
+ * Every partition shows its clock: all events before it have been executed, and no other will come
+ * before. What partition q sends to p happens at least reach[q] after q's clock, so p executes what
+ * lies before  min over q of (clock of q + reach[q]).  There are no windows and no
+ * barriers: a partition that is ahead waits, the one that is behind never does.
+ *
+ * Where a model must know at `t` what others may have told it by then, sooner than `reach`
+ * promises, it waits in the middle of an event (sim_part_await). All such waits are for times
+ * strictly before the waiting one's own, so the earliest can always go on.
+ *
+ * When all rest and nothing is in a pipe, nothing happens before the earliest next
+ * event of all: clocks jump there at once (look_around in crew.c).
+ *
+ * The order of event.h decides who is executed first, and nobody is executed without knowing all
+ * that comes before; so the results do not depend on the number of partitions.
+ */
+#ifndef SIM_CREW_H
+#define SIM_CREW_H
+
+#include "base/err.h"
+#include "sim/pipe.h"
+#include "sim/sim.h"
+
+struct sim_crew;
+enum { SIM_MAX_PARTS = 256 };
+
+/* What a thread did, for advice. */
+struct sim_work {
+    uint64_t events, batches; /* executed; and in so many goes */
+    uint64_t sent;            /* events to other partitions */
+    uint64_t rests, asks;     /* times it had to wait: for others' clocks; in the middle of one */
+    uint64_t rest_ns, ask_ns; /* for so long */
+    uint64_t jumps;           /* over times in which nobody had an event */
+    uint64_t run_ns;          /* between meetings */
+};
+
+/* What a model says about its partition. */
+struct sim_mind {
+    void *ctx;
+    /* An event of another partition: take it in, as sim_at() or otherwise. It may come in the
+     * middle of another event, and be for a time that has passed where the model allows that. */
+    void (*receive)(void *ctx, const struct sim_event *e);
+    /* Nothing of q happens here before, when q's clock is `seen`; called when tight[q]. */
+    uint64_t (*bound)(void *ctx, uint32_t q, uint64_t seen);
+};
+
+struct sim_part {
+    struct sim *sim;
+    struct sim_crew *crew;
+    struct sim_mind mind;
+    uint32_t me;
+    uint64_t *seen; /* [n] clocks; all that was sent before them has been taken in */
+    uint64_t
+        *reach; /* [n] what q sends happens so much after its clock; SIM_NEVER: it never does */
+    uint32_t *tight; /* [n] not 0: `bound` knows it better */
+    uint64_t floor;  /* nobody does anything before */
+    uint64_t sent, received;
+    struct sim_work work;
+};
+
+/* `lookahead` [n * n]: from q (row) to p; SIM_NEVER: nothing goes there. */
+bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
+                   struct wr_err *err);
+void sim_crew_close(struct sim_crew *c);
+uint32_t sim_crew_size(const struct sim_crew *c);
+struct sim_part *sim_crew_part(struct sim_crew *c, uint32_t i); /* with its own sim */
+
+/* Called by the calling thread's partition now and then; true: stop soon. */
+typedef bool sim_pulse(void *ctx);
+
+/* Executes all events with t < until, those of partition 0 in the calling thread; false when none
+ * is left at all. All clocks then say the time of the last event. After a stop, all have executed
+ * what lies before the same time, *ret_until. */
+bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ctx,
+                  uint64_t *ret_until);
+
+/* Inside handlers. */
+void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e);
+struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to);
+/* Wait until all that partition q has done up to and including `t` is known here. */
+void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t);
+
+static inline void sim_part_send(struct sim_part *p, uint32_t to, const struct sim_event *e)
+{
+    p->sent++;
+    if (__builtin_expect(!sim_pipe_put(sim_part_pipe(p, to), e), 0))
+        sim_part_send_slow(p, to, e);
+}
+
+/* What lies at `t` or later may not be executed for now. */
+static inline void sim_part_hold(struct sim_part *p, uint64_t t)
+{
+    if (t < p->sim->limit)
+        p->sim->limit = t;
+}
+
+#endif
