@@ -59,27 +59,70 @@ static const char *port_name(const struct net *n, uint32_t port, char name[64])
 
 #define NAME(c, port) port_name((c)->n, port, (char[64]){0})
 
+/* Partitions have handles of their own: here they are numbered through. */
+static uint32_t parts_of(const struct net *n)
+{
+    return n->parts ? n->parts : 1;
+}
+
+static const struct net *part_at(const struct net *n, uint32_t i)
+{
+    return n->parts ? n->all[i] : n;
+}
+
+static uint32_t used_up(const struct net *n, uint32_t i, bool msg)
+{
+    const struct net *part = part_at(n, i);
+
+    return (msg ? part->msgs.fresh : part->pkts.fresh) - i * n->pool_share;
+}
+
+static uint32_t place(const struct net *n, uint32_t h, bool msg)
+{
+    uint32_t owner = n->parts ? h / n->pool_share : 0, before = 0;
+
+    for (uint32_t i = 0; i < owner; i++)
+        before += used_up(n, i, msg);
+    return before + h - owner * n->pool_share;
+}
+
+static bool exists(const struct net *n, uint32_t h, bool msg)
+{
+    uint32_t owner = n->parts ? h / n->pool_share : 0;
+
+    return owner < parts_of(n) && h - owner * n->pool_share < used_up(n, owner, msg);
+}
+
+static uint32_t places(const struct net *n, bool msg)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < parts_of(n); i++)
+        sum += used_up(n, i, msg);
+    return sum;
+}
+
 /* A packet was found in one of its places. */
 static void found(struct census *c, uint32_t h)
 {
     const struct net *n = c->n;
 
-    if (h >= n->pkts.fresh) {
+    if (!exists(n, h, false)) {
         BAD(c, "there is no packet %u", h);
         return;
     }
     const struct net_pkt *k = net_pkt(n, h);
+    uint32_t from = net_from(k, n->mode);
 
-    if (c->seen[h]++)
+    if (c->seen[place(n, h, false)]++)
         BAD(c, "packet %u is in two places", h);
     c->packets++;
-    if (k->from >= n->total_ports || k->route.vc >= n->port[k->from].nvcs ||
-        k->msg >= n->msgs.fresh) {
+    if (from >= n->total_ports || k->route.vc >= n->port[from].nvcs || !exists(n, k->msg, true)) {
         BAD(c, "packet %u came through no channel of the machine", h);
         return;
     }
-    c->held[k->from * n->nvcs + k->route.vc] += net_charge(n, k, n->mode);
-    c->of_msg[k->msg]++;
+    c->held[from * n->nvcs + k->route.vc] += net_charge(n, k, n->mode);
+    c->of_msg[place(n, k->msg, true)]++;
 }
 
 static uint32_t port_index(const struct net *n, const struct sim_event *e)
@@ -96,12 +139,12 @@ static void see_arrival(struct census *c, const struct sim_event *e)
     found(c, e->arg);
     if (!c->ok)
         return;
-    const struct net_pkt *k = net_pkt(n, e->arg);
+    uint32_t from = net_from(net_pkt(n, e->arg), n->mode);
 
-    if (n->port[k->from].peer_lp != sim_dst(e) || n->port[k->from].peer_door != sim_door(e))
-        BAD(c, "packet %u left through %s and arrives elsewhere", e->arg, NAME(c, k->from));
-    c->on_wire[k->from]++;
-    wr_vec_push(&c->wire, (struct sight){e->t, k->from, e->seq});
+    if (n->port[from].peer_lp != sim_dst(e) || n->port[from].peer_door != sim_door(e))
+        BAD(c, "packet %u left through %s and arrives elsewhere", e->arg, NAME(c, from));
+    c->on_wire[from]++;
+    wr_vec_push(&c->wire, (struct sight){e->t, from, e->seq});
 }
 
 static void see_event(void *ctx, const struct sim_event *e)
@@ -151,7 +194,7 @@ static uint64_t walk(struct census *c, const struct net_queue *q, bool waits)
 
         sum += net_charge(c->n, k, c->n->mode);
         if (waits)
-            c->asked[k->from * c->n->nvcs + k->route.vc]++;
+            c->asked[net_from(k, c->n->mode) * c->n->nvcs + k->route.vc]++;
         if (k->next == WR_NIL && q->tail != h)
             BAD(c, "a queue ends with packet %u and thinks it ends with %u", h, q->tail);
     }
@@ -176,6 +219,25 @@ static void walk_ring(struct census *c, uint32_t index)
         c->held[net_vc0(n, p) + vc] +=
             n->mode & NET_MODE_BYTES ? n->ring_b[(size_t)index * NET_RING + at] : n->slot_b;
     }
+}
+
+/* The same of a seam, where there is no ring. */
+static void walk_notes(struct census *c, uint32_t index)
+{
+    const struct net_port *p = &c->n->port[index];
+    const struct net *n = c->n->all[c->n->part_of[index / c->n->nports]];
+    const struct net_seam *s = &n->seam[p->wire];
+
+    for (uint32_t h = s->notes.head; h != WR_NIL;) {
+        const struct net_note *note = wr_pool_at(&n->notes, h);
+
+        c->held[net_vc0(n, p) + note->vc] += note->charge;
+        h = note->next;
+    }
+    if (p->stalled && s->notes.head != WR_NIL && !p->wake_event)
+        BAD(c, "%s: a credit comes over the seam and nobody will wake up", NAME(c, index));
+    if (s->stalled != (p->stalled != 0))
+        BAD(c, "%s: somebody waits and its partition does not know, or nobody", NAME(c, index));
 }
 
 /* Queues and waiting lines of a router's port; does somebody lack a credit? */
@@ -224,10 +286,10 @@ static void walk_nic(struct census *c, uint32_t term)
         const struct net_msg *m = net_msg_at(n, h);
 
         unsent += m->unsent;
-        if (c->queued_messages++ > n->msgs.used)
+        if (c->queued_messages++ > places(n, true))
             BAD(c, "the queue of terminal %u has a loop", term);
         /* What the walk over the packets cannot find: those not made yet. */
-        c->of_msg[h] += (uint32_t)((m->unsent + n->p.packet_b - 1) / n->p.packet_b);
+        c->of_msg[place(n, h, true)] += (uint32_t)((m->unsent + n->p.packet_b - 1) / n->p.packet_b);
         h = m->next;
     }
     if (unsent != n->nic[term].backlog)
@@ -321,19 +383,29 @@ static void compare_packets(struct census *c)
 {
     const struct net *n = c->n;
 
-    if (c->packets != n->pkts.used || c->packets != n->count.in_flight)
-        BAD(c, "%llu packets were found, %u exist and %llu are in flight",
-            (unsigned long long)c->packets, n->pkts.used, (unsigned long long)n->count.in_flight);
-    if (c->queued_messages != n->count.queued_messages)
-        BAD(c, "%llu messages are queued and %llu are counted",
-            (unsigned long long)c->queued_messages, (unsigned long long)n->count.queued_messages);
-    for (uint32_t h = 0; h < n->pkts.fresh && c->ok; h++) {
-        uint32_t msg = net_pkt(n, h)->msg;
+    uint64_t in_flight = 0, queued = 0;
+    uint32_t used = 0;
 
-        if (c->seen[h] && c->of_msg[msg] != net_msg_at(n, msg)->unarrived)
-            BAD(c, "message %u waits for %u packets and %u are on their way", msg,
-                net_msg_at(n, msg)->unarrived, c->of_msg[msg]);
+    for (uint32_t i = 0; i < parts_of(n); i++) {
+        in_flight += part_at(n, i)->count.in_flight;
+        queued += part_at(n, i)->count.queued_messages;
+        used += part_at(n, i)->pkts.used;
     }
+    if (c->packets != used || c->packets != in_flight)
+        BAD(c, "%llu packets were found, %u exist and %llu are in flight",
+            (unsigned long long)c->packets, used, (unsigned long long)in_flight);
+    if (c->queued_messages != queued)
+        BAD(c, "%llu messages are queued and %llu are counted",
+            (unsigned long long)c->queued_messages, (unsigned long long)queued);
+    for (uint32_t i = 0; i < parts_of(n); i++)
+        for (uint32_t k = 0; k < used_up(n, i, false) && c->ok; k++) {
+            uint32_t h = i * n->pool_share + k, msg = net_pkt(n, h)->msg;
+
+            if (c->seen[place(n, h, false)] &&
+                c->of_msg[place(n, msg, true)] != net_msg_at(n, msg)->unarrived)
+                BAD(c, "message %u waits for %u packets and %u are on their way", msg,
+                    net_msg_at(n, msg)->unarrived, c->of_msg[place(n, msg, true)]);
+        }
 }
 
 static void take(struct census *c)
@@ -342,9 +414,13 @@ static void take(struct census *c)
     bool *lacks = wr_zalloc(n->total_ports, sizeof *lacks);
     uint32_t routers = n->nrouters * n->nports;
 
-    sim_each(n->sim, see_event, c);
+    for (uint32_t i = 0; i < parts_of(n); i++)
+        sim_each(part_at(n, i)->sim, see_event, c);
     for (uint32_t i = 0; i < n->total_ports && c->ok; i++) {
-        walk_ring(c, i);
+        if (net_is_seam(&n->port[i], n->mode))
+            walk_notes(c, i);
+        else
+            walk_ring(c, i);
         if (i < routers)
             lacks[i] = walk_channels(c, i);
         else {
@@ -375,8 +451,8 @@ bool net_check(const struct net *n, struct wr_err *err)
     c.wake_events = wr_zalloc(n->total_ports, 1);
     c.on_wire = wr_zalloc(n->total_ports, sizeof *c.on_wire);
     c.wakes_now = wr_zalloc(n->total_ports, sizeof *c.wakes_now);
-    c.seen = wr_zalloc(n->pkts.fresh + 1, 1);
-    c.of_msg = wr_zalloc(n->msgs.fresh + 1, sizeof *c.of_msg);
+    c.seen = wr_zalloc(places(n, false) + 1, 1);
+    c.of_msg = wr_zalloc(places(n, true) + 1, sizeof *c.of_msg);
     take(&c);
     free(c.held);
     free(c.asked);

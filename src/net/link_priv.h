@@ -33,6 +33,8 @@
 /* Take in the notes whose time has come; were there any? */
 NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint64_t now, uint32_t mode)
 {
+    if (net_is_seam(port, mode))
+        return net_seam_absorb(n, port, now);
     uint32_t at = port->ring_at, left = port->ring_n;
 
     if (!left || port->ring[at] >> 8 > now)
@@ -52,6 +54,10 @@ NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint64_t now, 
 NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge,
                                  uint32_t mode)
 {
+    if (mode & NET_MODE_PARTS && index & NET_OVER_SEAM) {
+        net_seam_credit(n, index & ~NET_OVER_SEAM, vc, charge);
+        return;
+    }
     struct net_port *port = &n->port[index];
     uint64_t t = n->sim->now + n->cls[port->cls].credit_ps;
 
@@ -158,7 +164,10 @@ NET_INLINE void link_transmit(struct net *n, struct net_port *port, uint32_t bel
 {
     uint64_t there = link_start(n, port, k, at, mode);
 
-    link_announce(n, port, belt, there, (uint32_t)port->packets, h, k);
+    if (net_is_seam(port, mode))
+        net_seam_send(n, port, there, (uint32_t)port->packets, h, k);
+    else
+        link_announce(n, port, belt, there, (uint32_t)port->packets, h, k);
 }
 
 /* The packet the link carries after what it carries now, out of its queue. */
@@ -217,7 +226,7 @@ NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uin
     }
     net_queue_put(&n->pkts, net_queue_of(n, port, vc), h);
     port->queued = (uint16_t)(port->queued | 1u << vc);
-    if ((mode & NET_MODE_CUT) && !port->port_event)
+    if ((mode & NET_MODE_CUT || net_is_seam(port, mode)) && !port->port_event)
         net_port_at(n, port, port->t_free, h);
 }
 

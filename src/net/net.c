@@ -57,8 +57,14 @@ static void set_class(struct net *n, uint32_t cls)
          * order of event.h, not of who was executed first. */
         .credit_ps = credit < 1 ? 1 : (uint64_t)llround(credit),
         .room = (uint32_t)l->buffer_b,
-        .belt = sim_belt_open(n->sim, NET_EV_ARRIVE),
     };
+}
+
+uint64_t net_delay_ps(const struct net_params *p, uint32_t cls)
+{
+    double delay = p->link[cls].latency_ps + (cls == TOPO_INJECT ? 0 : p->router_delay_ps);
+
+    return (uint64_t)llround(delay * 0x1p20) >> 20;
 }
 
 static void set_port(struct net *n, uint32_t index, uint32_t self_door, uint32_t peer_lp,
@@ -121,6 +127,8 @@ static uint32_t load(const struct route_view *view, uint32_t router, uint16_t po
     struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
     struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
 
+    if (net_is_seam(p, n->mode))
+        net_seam_ask(n, p);
     link_absorb(n, p, n->sim->now, n->mode);
     return net_held_all(n, p) + (p->stalled ? (uint32_t)net_rare(n, p)->waiting : 0);
 }
@@ -150,21 +158,49 @@ static uint32_t mode_of(const struct net_params *p)
            (p->queueing == NET_QUEUE_INPUT ? NET_MODE_INPUT : 0u);
 }
 
-bool net_open(struct net **ret, const struct topo *t, const struct route *route,
-              const struct net_params *params, struct sim *sim, uint64_t seed,
-              const struct net_client *client, struct wr_err *err)
+/* Belts and handlers of a partition, or of the whole. */
+static void join(struct net *n)
 {
-    if (!check_params(t, params, err))
-        return false;
+    struct sim *sim = n->sim;
+    uint32_t classes = n->topo->nclasses;
+    sim_handler *arrive, *wake;
+
+    n->nic_belt = sim_belt_open(sim, NET_EV_NIC);
+    n->wake_belt = sim_belt_open(sim, NET_EV_WAKE);
+    n->ahead_belt = sim_belt_open(sim, NET_EV_ARRIVE);
+    for (uint32_t c = 0; c < classes; c++)
+        n->cls[c].belt = sim_belt_open(sim, NET_EV_ARRIVE);
+    for (uint32_t c = 1; c < classes; c++)
+        n->cls[c].heel = sim_belt_open(sim, NET_EV_ARRIVE);
+    if (n->parts)
+        n->seam_belt = sim_belt_open(sim, NET_EV_ARRIVE);
+    net_router_handlers(n->mode, &arrive, &wake);
+    sim_handle(sim, NET_EV_CREDIT, net_on_credit, n);
+    sim_handle(sim, NET_EV_WAKE, wake, n);
+    sim_handle(sim, NET_EV_PORT, net_on_port, n);
+    sim_handle(sim, NET_EV_NIC, net_on_nic, n);
+    sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
+    sim_handle(sim, NET_EV_ARRIVE, arrive, n);
+    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
+        .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
+    sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
+        .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
+    sim->queue.warm[NET_EV_WAKE] =
+        (struct sim_warm){.thing = (char *)n->port, .size = sizeof(struct net_port), .ctx = n};
+    sim->queue.warm[NET_EV_NIC] = (struct sim_warm){
+        .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_nic, .ctx = n};
+}
+
+/* All but what belongs to one partition. */
+static struct net *build(const struct topo *t, const struct route *route,
+                         const struct net_params *params, uint64_t seed)
+{
     struct net *n = wr_zalloc_aligned(1, sizeof *n);
     uint64_t vcs = count_vcs(t, route);
-    sim_handler *arrive, *wake;
 
     n->topo = t;
     n->route = route;
     n->p = *params;
-    n->sim = sim;
-    n->client = *client;
     n->view.load = load;
     n->nports = t->nports;
     n->per_port = UINT64_MAX / t->nports + 1;
@@ -192,32 +228,71 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
     n->rng = wr_zalloc(t->nrouters, sizeof *n->rng);
     for (uint32_t r = 0; r < t->nrouters; r++)
         wr_rng_init(&n->rng[r], seed, r, RNG_ROUTE);
-    n->nic_belt = sim_belt_open(sim, NET_EV_NIC);
-    n->wake_belt = sim_belt_open(sim, NET_EV_WAKE);
-    n->ahead_belt = sim_belt_open(sim, NET_EV_ARRIVE);
     for (uint32_t c = 0; c < t->nclasses; c++)
         set_class(n, c);
-    for (uint32_t c = 1; c < t->nclasses; c++)
-        n->cls[c].heel = sim_belt_open(n->sim, NET_EV_ARRIVE);
     wr_pool_init(&n->pkts, "packets", sizeof(struct net_pkt), POOL_CAP);
     wr_pool_init(&n->msgs, "messages", sizeof(struct net_msg), POOL_CAP);
     wire(n);
-    sim_handle(sim, NET_EV_CREDIT, net_on_credit, n);
-    net_router_handlers(n->mode, &arrive, &wake);
-    sim_handle(sim, NET_EV_WAKE, wake, n);
-    sim_handle(sim, NET_EV_PORT, net_on_port, n);
-    sim_handle(sim, NET_EV_NIC, net_on_nic, n);
-    sim_handle(sim, NET_EV_SWITCH, net_on_switch, n);
-    sim_handle(sim, NET_EV_ARRIVE, arrive, n);
-    sim->queue.warm[NET_EV_ARRIVE] = (struct sim_warm){
-        .thing = (char *)n->pkts.base, .size = sizeof(struct net_pkt), .more = net_warm, .ctx = n};
-    sim->queue.warm[NET_EV_PORT] = (struct sim_warm){
-        .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_port, .ctx = n};
-    sim->queue.warm[NET_EV_WAKE] =
-        (struct sim_warm){.thing = (char *)n->port, .size = sizeof(struct net_port), .ctx = n};
-    sim->queue.warm[NET_EV_NIC] = (struct sim_warm){
-        .thing = (char *)n->port, .size = sizeof(struct net_port), .more = net_warm_nic, .ctx = n};
+    return n;
+}
+
+bool net_open(struct net **ret, const struct topo *t, const struct route *route,
+              const struct net_params *params, struct sim *sim, uint64_t seed,
+              const struct net_client *client, struct wr_err *err)
+{
+    if (!check_params(t, params, err))
+        return false;
+    struct net *n = build(t, route, params, seed);
+
+    n->sim = sim;
+    n->client = *client;
+    join(n);
     *ret = n;
+    return true;
+}
+
+/* Partition `i` has handles of its own, all of them from one space: anybody can look at the thing
+ * behind a handle. */
+static void share_pool(struct wr_pool *pool, const struct net *n, uint32_t i)
+{
+    pool->fresh = i * n->pool_share;
+    pool->cap = (i + 1) * n->pool_share;
+}
+
+bool net_open_parts(struct net **ret, const struct topo *t, const struct route *route,
+                    const struct net_params *params, struct sim_crew *crew, const uint16_t *part_of,
+                    uint64_t seed, const struct net_client *clients, struct wr_err *err)
+{
+    if (!check_params(t, params, err))
+        return false;
+    struct net *whole = build(t, route, params, seed);
+    uint32_t pool = whole->pkts.cap < whole->msgs.cap ? whole->pkts.cap : whole->msgs.cap;
+
+    whole->parts = sim_crew_size(crew);
+    whole->mode |= NET_MODE_PARTS;
+    whole->part_of = part_of;
+    whole->pool_share = pool / whole->parts;
+    whole->pool_caps[0] = whole->pkts.cap;
+    whole->pool_caps[1] = whole->msgs.cap;
+    whole->all = wr_zalloc(whole->parts, sizeof(struct net *));
+    net_seams_open(whole);
+    for (uint32_t i = 0; i < whole->parts; i++) {
+        struct net *n = i ? wr_zalloc_aligned(1, sizeof *n) : whole;
+
+        if (i)
+            *n = *whole;
+        n->me = i;
+        n->part = sim_crew_part(crew, i);
+        n->sim = n->part->sim;
+        n->client = clients[i];
+        share_pool(&n->pkts, n, i);
+        share_pool(&n->msgs, n, i);
+        whole->all[i] = ret[i] = n;
+    }
+    for (uint32_t i = 0; i < whole->parts; i++) {
+        join(ret[i]);
+        net_seams_join(ret[i]);
+    }
     return true;
 }
 
@@ -225,6 +300,17 @@ void net_close(struct net *n)
 {
     if (!n)
         return;
+    for (uint32_t i = 0; i < n->parts; i++) {
+        net_seams_close(n->all[i]);
+        if (i)
+            free(n->all[i]);
+    }
+    if (n->parts) {
+        n->pkts.cap = n->pool_caps[0];
+        n->msgs.cap = n->pool_caps[1];
+    }
+    free(n->all);
+    free(n->seam);
     free(n->port);
     free(n->vc);
     free(n->rare);
@@ -279,7 +365,8 @@ void net_watch_packets(struct net *n, struct wr_hist *hist)
     n->packet_hist = hist;
 }
 
-/* What a NIC has done ahead of time, when a credit comes; no longer than that takes. */
+/* What a NIC has done ahead of time, when a credit comes; no longer than that takes. And what a
+ * seam has sent after the last event that counts. */
 struct ahead {
     uint64_t packets, bytes; /* have not left yet */
     uint64_t saturated_ps;   /* is not over yet */
@@ -291,6 +378,16 @@ static struct ahead ahead_of_time(const struct net *n, uint32_t index)
     uint64_t now = n->sim->now;
     struct ahead a = {0};
 
+    if (net_is_seam(&n->port[index], n->mode)) {
+        /* Its events are its own: the last of them may be later than all others. */
+        const struct net_seam *s = &n->seam[n->port[index].wire];
+
+        for (uint32_t i = 0; i < NET_SEAM_BEGAN; i++)
+            if (s->began[i] > now) {
+                a.packets++;
+                a.bytes += s->began_b[i];
+            }
+    }
     if (index < routers)
         return a;
     const struct net_nic *nic = &n->nic[index - routers];
@@ -304,9 +401,26 @@ static struct ahead ahead_of_time(const struct net *n, uint32_t index)
     return a;
 }
 
+/* Sums of what only grows, and of what one partition adds to and another takes from. */
+static void add_counts(struct net_counts *to, const struct net_counts *c)
+{
+    to->messages += c->messages;
+    to->packets += c->packets;
+    to->bytes += c->bytes;
+    to->hops += c->hops;
+    for (int i = 0; i < NET_NEARS; i++)
+        to->near[i] += c->near[i];
+    to->minimal += c->minimal;
+    to->nonminimal += c->nonminimal;
+    to->in_flight += c->in_flight;
+    to->queued_messages += c->queued_messages;
+}
+
 void net_counts(const struct net *n, struct net_counts *ret)
 {
     *ret = n->count;
+    for (uint32_t i = 1; i < n->parts; i++)
+        add_counts(ret, &n->all[i]->count);
     for (uint32_t i = 0; i < n->nterms; i++)
         ret->in_flight -= ahead_of_time(n, n->nrouters * n->nports + i).packets;
 }
@@ -363,8 +477,13 @@ uint64_t net_packet_memory(void)
 
 uint64_t net_bytes_used(const struct net *n)
 {
-    return net_memory(n->topo, n->route, &n->p) + n->pkts.fresh * n->pkts.size +
-           n->msgs.fresh * n->msgs.size;
+    uint64_t sum = net_memory(n->topo, n->route, &n->p) + n->pkts.fresh * n->pkts.size +
+                   n->msgs.fresh * n->msgs.size;
+
+    for (uint32_t i = 1; i < n->parts; i++)
+        sum += (n->all[i]->pkts.fresh + n->all[i]->msgs.fresh - 2 * i * n->pool_share) *
+               (uint64_t)NET_THING_B;
+    return sum;
 }
 
 uint64_t net_hop_ps(const struct net *n, uint32_t cls, uint64_t bytes)

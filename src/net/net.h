@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "net/route/route.h"
-#include "net/topo/topo.h"
+#include "net/topo/split.h"
 #include "sim/sim.h"
 
 /* Event kinds of this room, in the order in which they happen at one time. */
@@ -106,6 +106,19 @@ bool net_open(struct net **ret, const struct topo *topo, const struct route *rou
               const struct net_params *params, struct sim *sim, uint64_t seed,
               const struct net_client *client, struct wr_err *err);
 void net_close(struct net *n);
+
+/* The same in partitions: one net for each, whose arrays are shared. part_of [nrouters] says which
+ * partition a router and its terminals are in, and must outlive the nets. A node's messages are
+ * sent through its partition's net and arrive at its receiver's; anything else can be asked of the
+ * first net, while nobody runs. Closing the first closes all. */
+struct sim_crew;
+bool net_open_parts(struct net **ret, const struct topo *topo, const struct route *route,
+                    const struct net_params *params, struct sim_crew *crew, const uint16_t *part_of,
+                    uint64_t seed, const struct net_client *clients, struct wr_err *err);
+/* [n * n] how long a packet takes at least from one part to another; to be freed. SIM_NEVER: there
+ * is no link. 0: the machine cannot be run in these parts. */
+uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
+                        const struct topo_split *split);
 
 uint32_t net_nodes(const struct net *n);
 uint32_t net_node_lp(const struct net *n, uint32_t node);     /* the logical process of a node */

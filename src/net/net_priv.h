@@ -37,6 +37,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 #include "net/net.h"
+#include "sim/crew.h"
 
 struct net_pkt {
     _Alignas(64) uint32_t next; /* in the queue or line it stands in */
@@ -92,6 +93,7 @@ struct net_port {
     bool port_event : 1; /* an event at t_free is under way; NICs and cut-through */
     bool wake_event : 1; /* an event for a credit is under way */
     bool saturated : 1;
+    bool seam : 1; /* it leads to another partition; `wire` is its number in net.seam */
     /* sending, and what is seldom needed */
     struct net_queue queue[NET_NEAR_VCS]; /* admitted, waiting for the link, by channel */
     uint64_t bytes, packets;
@@ -140,6 +142,42 @@ struct net_nic {
     uint32_t rail_turn; /* of the node's first rail: whose turn it is */
 };
 
+/* ---- partitions: seam.c ---- */
+
+/* Arrivals that the sender of a seam remembers, and beginnings. */
+enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
+static const uint32_t NET_OVER_SEAM = 1u
+                                      << 31; /* in net_pkt.from: it came from another partition */
+
+/* A credit that is on its way over a seam. */
+struct net_note {
+    uint32_t next, charge;
+    uint64_t t;
+    uint8_t vc;
+};
+
+/* A link whose ends lie in different partitions, as its sender sees it. */
+struct net_seam {
+    uint32_t port;
+    uint16_t to; /* partition */
+    bool stalled;
+    uint32_t place;         /* in net.stalled */
+    uint32_t sent, credits; /* packets */
+    uint32_t lost;          /* before this number, arrivals may not be remembered */
+    uint32_t ring_at;
+    struct net_queue notes;  /* credits on their way, by time */
+    uint64_t ring[NET_RING]; /* the times of the last that were not events */
+    uint64_t t_unstalled;
+    uint64_t there[NET_SEAM_KNOWN]; /* arrivals, by number */
+    uint64_t began[NET_SEAM_BEGAN]; /* when the last packets began to be sent, and their bytes */
+    uint32_t began_b[NET_SEAM_BEGAN];
+};
+
+/* Things of another partition, to be given back. */
+struct net_back {
+    uint32_t head, tail, n;
+};
+
 struct net {
     const struct topo *topo;
     const struct route *route;
@@ -171,6 +209,20 @@ struct net {
     struct wr_pool pkts, msgs;
     struct wr_hist *packet_hist;
     struct net_counts count;
+
+    /* Partitions: each has a struct net of its own with its own pools, counts and clock; arrays
+     * are shared, and a thing in them is touched by its own partition only. */
+    uint32_t parts, me; /* 0: not divided */
+    struct net **all;   /* [parts] */
+    struct sim_part *part;
+    const uint16_t *part_of; /* [nrouters] */
+    struct net_seam *seam;   /* [nseams] */
+    uint32_t *stalled;       /* [nstalled] numbers of seams for which somebody waits here */
+    uint32_t nseams, nstalled, seam_belt, pool_share, pool_caps[2];
+    struct net_back *back; /* [2 * parts] packets and messages, by owner */
+    struct wr_pool notes;
+    void (*other)(void *ctx, const struct sim_event *e); /* events that are not the network's */
+    void *other_ctx;
 };
 
 /* Packets and messages are a cache line each: found by a shift, not by the pool's size. */
@@ -196,6 +248,7 @@ enum net_mode {
     NET_MODE_INPUT = 4,
     NET_MODE_EARLY = 8,     /* all choices of the routing are early, ... */
     NET_MODE_FORESEES = 16, /* ... or some */
+    NET_MODE_PARTS = 32,    /* the machine is divided into partitions */
 };
 
 static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, uint32_t mode)
@@ -203,6 +256,17 @@ static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, 
     if (!(mode & NET_MODE_BYTES))
         return n->slot_b;
     return k->bytes ? k->bytes : 1;
+}
+
+/* The port that a packet came through; it may be another partition's. */
+static inline uint32_t net_from(const struct net_pkt *k, uint32_t mode)
+{
+    return mode & NET_MODE_PARTS ? k->from & ~NET_OVER_SEAM : k->from;
+}
+
+static inline bool net_is_seam(const struct net_port *port, uint32_t mode)
+{
+    return mode & NET_MODE_PARTS && port->seam;
 }
 
 static inline uint64_t net_pass_ps(const struct net_class *c, uint32_t bytes)
@@ -292,6 +356,24 @@ void net_nic_pump(struct net *n, uint32_t term, uint64_t at);
 void net_on_nic(void *ctx, const struct sim_event *e);
 void net_warm_nic(const void *ctx, const struct sim_event *e);
 void net_nic_deliver(struct net *n, uint32_t pkt);
+
+/* net.c */
+uint64_t net_delay_ps(const struct net_params *p, uint32_t cls);
+
+/* seam.c */
+void net_seams_open(struct net *n);
+void net_seams_join(struct net *n);
+void net_seams_close(struct net *n);
+void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
+                   const struct net_pkt *k);
+void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge);
+bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
+uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */
+void net_seam_ask(struct net *n, struct net_port *port);
+void net_seam_stalled(struct net *n, struct net_port *port);
+bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
+void net_seam_give_pkt(struct net *n, uint32_t h);
+void net_seam_give_msg(struct net *n, uint32_t h);
 
 static inline void net_queue_init(struct net_queue *q)
 {

@@ -44,7 +44,11 @@ static void end_message(struct net *n, uint32_t h, uint8_t side)
     struct net_msg *m = net_msg_at(n, h);
 
     m->flags |= side;
-    if ((m->flags & (MSG_SENT | MSG_ARRIVED)) == (MSG_SENT | MSG_ARRIVED))
+    if ((m->flags & (MSG_SENT | MSG_ARRIVED)) != (MSG_SENT | MSG_ARRIVED))
+        return;
+    if (n->mode & NET_MODE_PARTS)
+        net_seam_give_msg(n, h);
+    else
         wr_pool_give(&n->msgs, h);
 }
 
@@ -176,7 +180,10 @@ void net_nic_deliver(struct net *n, uint32_t h)
     c->near[m->near]++;
     if (n->packet_hist)
         wr_hist_add(n->packet_hist, n->sim->now - k->t_birth);
-    wr_pool_give(&n->pkts, h);
+    if (n->mode & NET_MODE_PARTS)
+        net_seam_give_pkt(n, h);
+    else
+        wr_pool_give(&n->pkts, h);
     if (--m->unarrived)
         return;
     c->messages++;

@@ -20,7 +20,14 @@ void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next
 /* Somebody began to wait: a credit that is on its way shall make an event. */
 void net_port_call_wake(struct net *n, struct net_port *port)
 {
-    if (port->stalled && !port->wake_event && port->ring_n)
+    if (!port->stalled || port->wake_event)
+        return;
+    if (net_is_seam(port, n->mode)) {
+        uint64_t t = net_seam_note_ps(n, port);
+
+        if (t != SIM_NEVER)
+            net_port_wake_at(n, port, t);
+    } else if (port->ring_n)
         net_port_wake_at(n, port, port->ring[port->ring_at] >> 8);
 }
 
@@ -71,15 +78,25 @@ uint32_t net_port_choose(const struct net *n, struct net_port *port)
     return (uint32_t)__builtin_ctz(after ? after : port->queued);
 }
 
-/* Cut-through: the link has fallen idle and something is queued for it. */
+static void send_next(struct net *n, struct net_port *port)
+{
+    uint32_t h = link_next(n, port);
+
+    link_transmit(n, port, n->cls[port->cls].belt, h, net_pkt(n, h), n->sim->now, n->mode);
+}
+
+/* Cut-through: the link has fallen idle and something is queued for it. Seams have this event, too,
+ * since nobody else can find out what left; there the link may have been served already by one
+ * that asked for it at the same time. */
 void net_on_port(void *ctx, const struct sim_event *e)
 {
     struct net *n = ctx;
     struct net_port *port = &n->port[e->arg];
-    uint32_t h = link_next(n, port);
 
     port->port_event = false;
-    link_transmit(n, port, n->cls[port->cls].belt, h, net_pkt(n, h), n->sim->now, n->mode);
+    n->sim->aside = !(n->mode & NET_MODE_CUT);
+    if (n->mode & NET_MODE_CUT || (port->queued && port->t_free <= n->sim->now))
+        send_next(n, port);
     if (port->queued)
         net_port_at(n, port, port->t_free,
                     net_queue_of(n, port, (uint32_t)__builtin_ctz(port->queued))->head);
@@ -90,6 +107,11 @@ void net_port_settle(struct net *n, struct net_port *port)
 {
     if (n->mode & NET_MODE_CUT)
         return;
+    if (net_is_seam(port, n->mode)) {
+        if (port->queued && port->t_free <= n->sim->now)
+            send_next(n, port);
+        return;
+    }
     while (port->queued && port->t_free <= n->sim->now) {
         uint32_t h = link_next(n, port), *end = &port->wire;
         struct net_pkt *k = net_pkt(n, h);

@@ -13,6 +13,19 @@
  */
 #include "link_priv.h"
 
+/* Asking for memory early looks at packets and ports that may be another partition's by now, and
+ * minds nothing it finds there; but a thread sanitizer would. */
+#if defined __SANITIZE_THREAD__
+#define NET_WATCHED 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define NET_WATCHED 1
+#endif
+#endif
+#ifndef NET_WATCHED
+#define NET_WATCHED 0
+#endif
+
 /* The line of the packets that come through channel `vc` of port `from` gives its next at
  * t_in_free. */
 static void in_event(struct net *n, uint32_t from, uint32_t vc, struct net_line *line)
@@ -37,13 +50,14 @@ NET_INLINE void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_
                       struct net_pkt *k, uint32_t mode)
 {
     if (mode & NET_MODE_INPUT) {
-        struct net_line *in = &n->line[k->from * n->nvcs + k->route.vc];
+        uint32_t from = net_from(k, mode);
+        struct net_line *in = &n->line[from * n->nvcs + k->route.vc];
 
         in->asked = false;
         in->t_in_free = n->sim->now + n->switch_ps;
         n->line[net_vc0(n, port) + vc].t_out_free = in->t_in_free;
         if (in->in.head != WR_NIL && !in->in_event)
-            in_event(n, k->from, k->route.vc, in);
+            in_event(n, from, k->route.vc, in);
     }
     link_join(n, port, vc, h, k, mode);
 }
@@ -110,6 +124,8 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
     else
         net_port_saturation(n, port, true, n->sim->now);
     net_port_call_wake(n, port);
+    if (net_is_seam(port, n->mode))
+        net_seam_stalled(n, port);
 }
 
 /* Ask for the packet's output. */
@@ -124,6 +140,8 @@ NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
 
     bool news = link_absorb(n, port, n->sim->now, mode);
 
+    if (net_is_seam(port, mode) && !net_has_room(n, port, vc, net_charge(n, k, mode)))
+        net_seam_ask(n, port);
     if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
         switch_free(n, port, vc, mode))
         cross(n, port, vc, h, k, mode);
@@ -151,6 +169,8 @@ void net_on_switch(void *ctx, const struct sim_event *e)
         link_absorb(n, port, n->sim->now, n->mode);
         serve_seldom(n, port);
         net_port_call_wake(n, port);
+        if (net_is_seam(port, n->mode))
+            net_seam_stalled(n, port);
         return;
     }
     struct net_line *line = &n->line[e->arg * n->nvcs + e->arg2];
@@ -163,25 +183,28 @@ void net_on_switch(void *ctx, const struct sim_event *e)
 static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
 {
     const struct net_pkt *k = net_pkt(n, h);
-    struct net_line *line = &n->line[k->from * n->nvcs + k->route.vc];
+    uint32_t from = net_from(k, n->mode);
+    struct net_line *line = &n->line[from * n->nvcs + k->route.vc];
 
     net_queue_put(&n->pkts, &line->in, h);
     if (line->asked || line->in_event)
         return;
     if (line->t_in_free > n->sim->now)
-        in_event(n, k->from, k->route.vc, line);
+        in_event(n, from, k->route.vc, line);
     else
         ask_first(n, router, line);
 }
 
 /* The packet is there: fetch the port that gets its credit, and the port it
  * leaves by or the message it belongs to. */
-static inline void warm(const struct net *n, const struct sim_event *e)
+NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mode)
 {
     const struct net_pkt *k = net_pkt(n, e->arg);
 
-    __builtin_prefetch(&n->port[k->from]);
-    __builtin_prefetch(&n->port[k->from].queue);
+    if (NET_WATCHED && mode & NET_MODE_PARTS)
+        return;
+    __builtin_prefetch(&n->port[net_from(k, mode)]);
+    __builtin_prefetch(&n->port[net_from(k, mode)].queue);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
         return;
@@ -193,9 +216,11 @@ static inline void warm(const struct net *n, const struct sim_event *e)
 }
 
 /* The port it came through is there: fetch the packet behind it, as it seems now. */
-static inline void warm_follower(const struct net *n, const struct sim_event *e)
+NET_INLINE void warm_follower(const struct net *n, const struct sim_event *e, uint32_t mode)
 {
-    const struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
+    if (NET_WATCHED && mode & NET_MODE_PARTS)
+        return;
+    const struct net_port *port = &n->port[net_from(net_pkt(n, e->arg), mode)];
 
     if (port->wired)
         __builtin_prefetch(net_pkt(n, port->wire));
@@ -206,9 +231,10 @@ static inline void warm_follower(const struct net *n, const struct sim_event *e)
 NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 {
     __builtin_prefetch(net_pkt(n, e[NET_FAR].arg));
-    warm(n, &e[NET_MID]);
-    warm_follower(n, &e[NET_NEAR_BY]);
-    if (!(mode & NET_MODE_CUT)) {
+    warm(n, &e[NET_MID], mode);
+    warm_follower(n, &e[NET_NEAR_BY], mode);
+    if (!(mode & NET_MODE_CUT) &&
+        !(mode & NET_MODE_PARTS && net_pkt(n, e->arg)->from & NET_OVER_SEAM)) {
         struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
 
         if (port->queued || port->wired)
@@ -249,6 +275,8 @@ NET_INLINE void serve(struct net *n, uint32_t index, uint32_t mode)
     else
         serve_waiting(n, port, mode);
     net_port_call_wake(n, port);
+    if (net_is_seam(port, mode))
+        net_seam_stalled(n, port);
 }
 
 /* A credit that somebody waited for has come. */
@@ -258,6 +286,8 @@ NET_INLINE void wake(struct net *n, const struct sim_event *e, uint32_t mode)
 
     warm_wake(n, e);
     port->wake_event = false;
+    if (net_is_seam(port, mode))
+        n->sim->aside = net_seam_idle_wake(n, port);
     link_absorb(n, port, n->sim->now, mode);
     serve(n, e->arg, mode);
 }
@@ -292,6 +322,9 @@ COPY(slots_stored_often, NET_MODE_FORESEES)
 COPY(bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
 COPY(bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
 COPY(bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
+COPY(slots_stored_parts, NET_MODE_PARTS)
+COPY(slots_stored_early_parts, NET_MODE_EARLY | NET_MODE_PARTS)
+COPY(slots_stored_often_parts, NET_MODE_FORESEES | NET_MODE_PARTS)
 COPY(any, ((const struct net *)ctx)->mode)
 
 void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **ret_wake)
@@ -303,6 +336,11 @@ void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **
         {0, arrive_slots_stored, wake_slots_stored},
         {NET_MODE_EARLY, arrive_slots_stored_early, wake_slots_stored_early},
         {NET_MODE_FORESEES, arrive_slots_stored_often, wake_slots_stored_often},
+        {NET_MODE_PARTS, arrive_slots_stored_parts, wake_slots_stored_parts},
+        {NET_MODE_EARLY | NET_MODE_PARTS, arrive_slots_stored_early_parts,
+         wake_slots_stored_early_parts},
+        {NET_MODE_FORESEES | NET_MODE_PARTS, arrive_slots_stored_often_parts,
+         wake_slots_stored_often_parts},
         {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut, wake_bytes_cut},
         {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early,
          wake_bytes_cut_early},
@@ -321,5 +359,5 @@ void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **
 
 void net_warm(const void *ctx, const struct sim_event *e)
 {
-    warm(ctx, e);
+    warm(ctx, e, ((const struct net *)ctx)->mode);
 }

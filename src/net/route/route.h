@@ -67,6 +67,7 @@ struct route_ops {
      * and what to use instead. */
     bool (*init)(struct route *rt, struct wr_err *err);
     void (*fini)(struct route *rt); /* may be NULL */
+    bool sees_far; /* decide() looks at loads of other routers, as they are at that moment */
     /* Called once per router a packet visits, here != p->dst_router; both are
      * alive and the destination has terminals (topo_term_alive in fail.h). May
      * change p->mid, p->state and p->nonminimal. Never fails, never allocates. */

@@ -206,6 +206,7 @@ const struct route_ops route_ugal_g = {
              .summary = "the same, by loads elsewhere: an ideal to compare with",
              .rows = rows_g,
              .params_size = sizeof(struct route_ugal_params)},
+    .sees_far = true,
     .init = init,
     .fini = fini,
     .decide = decide_g,

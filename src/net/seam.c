@@ -1,0 +1,343 @@
+/* seam.c -- links whose ends lie in different partitions.
+ *
+ *        sender's partition              |           receiver's partition
+ *   [queue] --> ==wire== ---- arrival ---+--- pipe --> [waits?] --> [queue'] ...
+ *   held, notes <------------ credit ----+--- pipe ----------------+
+ *
+ * A packet is handed over when it begins to be sent, at least a link's latency before it is there.
+ * Its credit is not: it comes back credit_ps after the packet is admitted, which is next to
+ * nothing. But the sender seldom needs to know it at once. It knows when its packets arrive, so it
+ * knows since when a credit could have been given that it has not heard of:
+ *
+ *   nobody waits there and no packet has arrived since the other's clock: nothing can be missing
+ *   a packet has: whoever must know (is there room? how full is the link?) waits until the
+ *   other's clock is there (net_seam_ask)
+ *   somebody waits for a credit here: it must come as an event at its time, so nothing is executed
+ *   that lies beyond the first credit one could not have heard of (net_seam_bound)
+ *
+ * Invariant: who reads the account of a channel of a seam has taken in all credits up to now.
+ * So what is decided does not depend on where a machine is cut.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "link_priv.h"
+
+enum { BACK = 64, GIVE_BACK = SIM_KINDS - 1 }; /* things given back at a time; a kind of event */
+
+static struct net_seam *seam_of(const struct net *n, const struct net_port *port)
+{
+    return &n->seam[port->wire];
+}
+
+/* The first arrival of a packet whose credit has not come; packets are counted, not told apart:
+ * when as many credits have come as packets had arrived by then, none is missing. */
+static uint64_t first_missing(const struct net_seam *s)
+{
+    if (s->sent == s->credits)
+        return SIM_NEVER;
+    return (int32_t)(s->lost - s->credits) > 0 ? 0 : s->there[s->credits % NET_SEAM_KNOWN];
+}
+
+/* The first credit that could come without having been heard of, if the other's clock is `seen`. */
+static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint64_t seen)
+{
+    uint64_t there = first_missing(s), from = there > seen ? there : seen;
+    uint64_t credit = n->cls[n->port[s->port].cls].credit_ps;
+
+    return from > SIM_NEVER - credit ? SIM_NEVER : from + credit;
+}
+
+void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
+                   const struct net_pkt *k)
+{
+    struct net_seam *s = seam_of(n, port);
+    struct sim_event e = sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
+                                   seq, h, k->route.vc);
+
+    if (s->sent - s->credits < NET_SEAM_KNOWN)
+        s->there[s->sent % NET_SEAM_KNOWN] = there;
+    else
+        s->lost = s->sent + 1;
+    s->began[s->sent % NET_SEAM_BEGAN] = n->sim->now;
+    s->began_b[s->sent % NET_SEAM_BEGAN] = k->bytes;
+    s->sent++;
+    sim_part_send(n->part, s->to, &e);
+    if (s->stalled)
+        sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
+}
+
+/* A packet that came over the seam has been admitted further on. */
+void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge)
+{
+    const struct net_port *port = &n->port[index];
+    uint32_t router = net_self_lp(n, port);
+    struct sim_event e = sim_event(n->sim->now + n->cls[port->cls].credit_ps, router,
+                                   sim_lane(NET_EV_CREDIT, port->self_door), vc, charge, vc);
+
+    sim_part_send(n->part, n->part_of[router], &e);
+}
+
+bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
+{
+    struct net_seam *s = seam_of(n, port);
+    bool any = false;
+
+    while (s->notes.head != WR_NIL) {
+        uint32_t h = s->notes.head;
+        struct net_note *note = wr_pool_at(&n->notes, h);
+
+        if (note->t > now)
+            break;
+        *net_held(n, port, note->vc) -= note->charge;
+        s->notes.head = note->next;
+        wr_pool_give(&n->notes, h);
+        any = true;
+    }
+    return any;
+}
+
+uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port)
+{
+    uint32_t h = seam_of(n, port)->notes.head;
+
+    return h == WR_NIL ? SIM_NEVER : ((struct net_note *)wr_pool_at(&n->notes, h))->t;
+}
+
+/* Make sure that all credits up to now are taken in. */
+void net_seam_ask(struct net *n, struct net_port *port)
+{
+    const struct net_seam *s = seam_of(n, port);
+    uint64_t now = n->sim->now, credit = n->cls[port->cls].credit_ps;
+
+    if (now >= credit && n->part->seen[s->to] <= now - credit && first_missing(s) <= now - credit)
+        sim_part_await(n->part, s->to, now - credit);
+    net_seam_absorb(n, port, now);
+}
+
+/* Somebody waits for the port, or nobody does any more. */
+void net_seam_stalled(struct net *n, struct net_port *port)
+{
+    struct net_seam *s = seam_of(n, port);
+
+    if (s->stalled == (port->stalled != 0))
+        return;
+    s->stalled = port->stalled != 0;
+    n->part->tight[s->to] += s->stalled ? 1u : -1u;
+    if (s->stalled) {
+        s->place = n->nstalled;
+        n->stalled[n->nstalled++] = (uint32_t)(s - n->seam);
+        sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
+        return;
+    }
+    uint32_t last = n->stalled[--n->nstalled];
+
+    n->stalled[s->place] = last;
+    n->seam[last].place = s->place;
+    s->t_unstalled = n->sim->now;
+}
+
+static uint64_t bound(void *ctx, uint32_t q, uint64_t seen)
+{
+    const struct net *n = ctx;
+    uint64_t least = SIM_NEVER;
+
+    for (uint32_t i = 0; i < n->nstalled; i++) {
+        const struct net_seam *s = &n->seam[n->stalled[i]];
+        uint64_t t = s->to == q ? next_credit(n, s, seen) : SIM_NEVER;
+
+        least = t < least ? t : least;
+    }
+    return least;
+}
+
+/* A wake-up for a credit that was heard of before it was given; nobody waited from then on. One
+ * partition alone would not have had it. */
+bool net_seam_idle_wake(const struct net *n, const struct net_port *port)
+{
+    return !port->stalled &&
+           seam_of(n, port)->t_unstalled + n->cls[port->cls].credit_ps < n->sim->now;
+}
+
+/* ---- what comes through the pipes ---- */
+
+/* Would the credit have found the ring full, had it been put there when it was given? Then it
+ * is an event, as it would have been: the ring's size must not show. */
+static bool ring_full(struct net_seam *s, uint64_t t, uint64_t given)
+{
+    if (s->ring[s->ring_at] > given)
+        return true;
+    s->ring[s->ring_at] = t;
+    s->ring_at = (s->ring_at + 1) % NET_RING;
+    return false;
+}
+
+static void put_note(struct net *n, struct net_seam *s, const struct sim_event *e)
+{
+    uint32_t h = wr_pool_take(&n->notes);
+    struct net_note *note = wr_pool_at(&n->notes, h);
+
+    *note = (struct net_note){.next = WR_NIL, .charge = e->arg, .t = e->t, .vc = (uint8_t)e->arg2};
+    if (s->notes.head == WR_NIL)
+        s->notes.head = h;
+    else
+        ((struct net_note *)wr_pool_at(&n->notes, s->notes.tail))->next = h;
+    s->notes.tail = h;
+}
+
+static void take_credit(struct net *n, const struct sim_event *e)
+{
+    struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
+    struct net_seam *s = seam_of(n, port);
+    bool full = ring_full(s, e->t, e->t - n->cls[port->cls].credit_ps);
+    struct sim *sim = n->sim;
+
+    s->credits++;
+    if (e->t <= sim->now) {
+        *net_held(n, port, e->arg2) -= e->arg;
+        sim->unasked -= full;
+        if (full && sim->last < e->t)
+            sim->last = e->t;
+    } else if (full) {
+        sim_calendar_push(&sim->queue, e);
+    } else {
+        put_note(n, s, e);
+        if (port->stalled && !port->wake_event)
+            net_port_wake_at(n, port, net_seam_note_ps(n, port));
+    }
+}
+
+static void receive(void *ctx, const struct sim_event *e)
+{
+    struct net *n = ctx;
+
+    switch (sim_kind(e)) {
+    case NET_EV_ARRIVE:
+        net_pkt(n, e->arg)->from |= NET_OVER_SEAM;
+        sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq, e->arg, e->arg2);
+        break;
+    case NET_EV_CREDIT:
+        take_credit(n, e);
+        break;
+    case GIVE_BACK: {
+        struct wr_pool *pool = sim_door(e) ? &n->msgs : &n->pkts;
+
+        *(uint32_t *)net_thing(pool, e->arg2) = pool->free;
+        pool->free = e->arg;
+        break;
+    }
+    default:
+        n->other(n->other_ctx, e);
+    }
+}
+
+/* ---- packets and messages go back to where they were made ---- */
+
+static void give(struct net *n, struct wr_pool *pool, bool msg, uint32_t h)
+{
+    uint32_t owner = h / n->pool_share;
+
+    if (owner == n->me) {
+        wr_pool_give(pool, h);
+        return;
+    }
+    struct net_back *b = &n->back[2 * owner + msg];
+
+    pool->used--;
+    *(uint32_t *)net_thing(pool, h) = b->head;
+    if (!b->n++)
+        b->tail = h;
+    b->head = h;
+    if (b->n < BACK)
+        return;
+    struct sim_event e = sim_event(0, 0, sim_lane(GIVE_BACK, msg), 0, b->head, b->tail);
+
+    sim_part_send(n->part, owner, &e);
+    *b = (struct net_back){.head = WR_NIL};
+}
+
+void net_seam_give_pkt(struct net *n, uint32_t h)
+{
+    give(n, &n->pkts, false, h);
+}
+
+void net_seam_give_msg(struct net *n, uint32_t h)
+{
+    give(n, &n->msgs, true, h);
+}
+
+/* ---- setting up ---- */
+
+uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
+                        const struct topo_split *split)
+{
+    uint32_t n = split->n;
+    uint64_t *ps = wr_alloc((size_t)n * n * sizeof *ps);
+
+    for (size_t i = 0; i < (size_t)n * n; i++)
+        ps[i] = SIM_NEVER;
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t k = 0; k < t->nports; k++) {
+            const struct topo_port *port = topo_port(t, r, k);
+
+            if (port->kind != TOPO_ROUTER || split->part[r] == split->part[port->peer])
+                continue;
+            uint64_t *there = &ps[split->part[r] * n + split->part[port->peer]];
+            uint64_t delay = net_delay_ps(p, port->cls);
+
+            *there = delay < *there ? delay : *there;
+        }
+    return ps;
+}
+
+static uint32_t count_seams(const struct net *n)
+{
+    uint32_t seams = 0;
+
+    for (uint32_t i = 0; i < n->nrouters * n->nports; i++)
+        seams += n->port[i].seam;
+    return seams;
+}
+
+/* Marks the seams; they are in one table, and each is touched by its sender's partition only. */
+void net_seams_open(struct net *n)
+{
+    const struct topo *t = n->topo;
+    uint32_t at = 0;
+
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *tp = topo_port(t, r, p);
+
+            n->port[r * t->nports + p].seam =
+                tp->kind == TOPO_ROUTER && n->part_of[r] != n->part_of[tp->peer];
+        }
+    n->nseams = count_seams(n);
+    n->seam = wr_zalloc_aligned(n->nseams, sizeof *n->seam);
+    for (uint32_t i = 0; i < t->nrouters * t->nports; i++) {
+        struct net_port *port = &n->port[i];
+
+        if (!port->seam)
+            continue;
+        port->wire = at;
+        n->seam[at++] = (struct net_seam){
+            .port = i, .to = n->part_of[port->peer_lp], .notes = {WR_NIL, WR_NIL}};
+    }
+}
+
+void net_seams_join(struct net *n)
+{
+    n->stalled = wr_zalloc(n->nseams, sizeof *n->stalled);
+    n->back = wr_zalloc(2 * n->parts, sizeof *n->back);
+    for (uint32_t i = 0; i < 2 * n->parts; i++)
+        n->back[i].head = WR_NIL;
+    wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
+    n->part->mind = (struct sim_mind){.ctx = n, .receive = receive, .bound = bound};
+}
+
+void net_seams_close(struct net *n)
+{
+    free(n->stalled);
+    free(n->back);
+    wr_pool_fini(&n->notes);
+}
