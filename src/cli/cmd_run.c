@@ -12,6 +12,7 @@
 struct run_opts {
     const char *out, *logs;
     struct cli_list sets;
+    const char *threads;
     bool force, progress, quiet;
 };
 
@@ -27,6 +28,14 @@ static const struct cli_opt run_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, force),
      .help = "replace an existing run file"},
+    {.name = "threads",
+     .letter = 'j',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct run_opts, threads),
+     .value = "N",
+     .def = "1",
+     .help = "threads that share the simulation, or auto; the results are the same for any "
+             "number"},
     {.name = "logs",
      .letter = 'l',
      .type = CLI_TEXT,
@@ -151,6 +160,21 @@ static bool write_logs(const struct world *w, const char *path, struct wr_err *e
     return ok || wr_fail_errno(err, "cannot write %s", path);
 }
 
+/* A number of threads, or auto. */
+static bool read_threads(const char *text, uint32_t *ret, struct wr_err *err)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+
+    if (!strcmp(text, "auto"))
+        n = WORLD_THREADS_AUTO;
+    else if (*text < '0' || *text > '9' || *end || !n || n > WORLD_MOST_THREADS)
+        return wr_fail(err, WR_INPUT, "-j %s: give a number of threads from 1 to %d, or auto", text,
+                       WORLD_MOST_THREADS);
+    *ret = (uint32_t)n;
+    return true;
+}
+
 static int run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
@@ -162,9 +186,12 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
     enum world_end end = WORLD_DONE;
     const char *path = o->out ? o->out : default_out(call);
 
-    if (!conf_load(&conf, &c, world_rows, call->args[0], o->sets.v, o->sets.n, err))
+    uint32_t threads;
+
+    if (!read_threads(o->threads, &threads, err) ||
+        !conf_load(&conf, &c, world_rows, call->args[0], o->sets.v, o->sets.n, err))
         return cli_error(err);
-    bool ok = world_open(&w, conf, &c, err) &&
+    bool ok = world_open_threads(&w, conf, &c, threads, err) &&
               simulate_create(&run, path, conf, c.seed, call, o->force, err);
 
     if (ok) {
@@ -175,6 +202,8 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
                          by_count   ? (double)c.traffic.messages * net_nodes(world_net(w))
                          : c.jobs.n ? 0
                                     : (double)world_horizon_ps(&c) * 1e-6);
+        if (world_why_one(w) && !o->quiet)
+            fprintf(stderr, "weir: runs with one thread: %s\n", world_why_one(w));
         ok = simulate(w, run, &progress, &end, err);
     }
     if (ok && o->logs)

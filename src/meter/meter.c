@@ -20,6 +20,40 @@ void meter_fini(struct meter *m)
     *m = (struct meter){0};
 }
 
+void meter_init_share(struct meter *m, const struct meter *whole)
+{
+    meter_init(m, 0, whole->window_from_ps, whole->window_to_ps);
+    free(m->node);
+    m->node = whole->node;
+    m->nnodes = whole->nnodes;
+}
+
+void meter_fini_share(struct meter *m)
+{
+    m->node = NULL;
+    meter_fini(m);
+}
+
+void meter_clear(struct meter *m)
+{
+    m->window_sent_b = m->window_recvd_b = m->measured = m->unfinished = 0;
+    for (int i = 0; i < METER_NEARS; i++)
+        m->latency[i] = (struct wr_hist){0};
+    *m->packet = (struct wr_hist){0};
+}
+
+/* `unfinished` is counted up where a message is sent and down where it arrives. */
+void meter_add(struct meter *whole, const struct meter *share)
+{
+    whole->window_sent_b += share->window_sent_b;
+    whole->window_recvd_b += share->window_recvd_b;
+    whole->measured += share->measured;
+    whole->unfinished += share->unfinished;
+    for (int i = 0; i < METER_NEARS; i++)
+        wr_hist_merge(&whole->latency[i], &share->latency[i]);
+    wr_hist_merge(whole->packet, share->packet);
+}
+
 void meter_all(const struct meter *m, struct wr_hist *ret)
 {
     *ret = m->latency[0];

@@ -34,6 +34,12 @@ struct meter {
 void meter_init(struct meter *m, uint32_t nnodes, uint64_t from_ps, uint64_t to_ps);
 void meter_fini(struct meter *m);
 
+/* Several meters that count the same nodes, each node by one of them; and their sum. */
+void meter_init_share(struct meter *m, const struct meter *whole);
+void meter_fini_share(struct meter *m);
+void meter_clear(struct meter *whole); /* but for the nodes */
+void meter_add(struct meter *whole, const struct meter *share);
+
 static inline bool meter_in_window(const struct meter *m, uint64_t t_ps)
 {
     return t_ps >= m->window_from_ps && t_ps < m->window_to_ps;

@@ -290,7 +290,7 @@ bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *e
         for (uint32_t r = 0; r < w->job[i].load.ranks; r++)
             compute[w->job[i].node[r]] = true;
     struct store_setup setup = {
-        .sim = &w->sim,
+        .sim = w->sim,
         .first_kind = WORLD_EV_STORE,
         .wire = {.ctx = w, .send = wire_send, .lp = world_lp},
         .done = on_done,

@@ -112,9 +112,11 @@ static bool keep_active(struct world *w, const struct conf *conf, struct wr_err 
 void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                 uint8_t cls, uint64_t user)
 {
-    meter_sent(&w->meter, src, bytes, w->sim.now);
+    struct world_part *part = world_part_of(w, src);
+
+    meter_sent(part->meter, src, bytes, part->sim->now);
     world_flow_count(w, app, src, dst, bytes);
-    net_send(w->net, src, dst, bytes, app, cls, user);
+    net_send(part->net, src, dst, bytes, app, cls, user);
 }
 
 struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived)
@@ -168,7 +170,7 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
         return false;
     struct rank_job *jobs = wr_zalloc(w->njobs, sizeof *jobs);
     struct rank_setup setup = {
-        .sim = &w->sim,
+        .sim = w->sim,
         .first_kind = WORLD_EV_RANK,
         .wire = {.ctx = w, .send = wire_send, .lp = world_lp, .trip = wire_trip},
         .files = {.ctx = w, .begin = w->store ? world_files_begin : NULL},

@@ -15,8 +15,9 @@ enum { LOOK_EVERY = 1 << 16 }; /* events between two looks at Ctrl-C and the pro
 /* --- traffic --- */
 
 /* Let `node` post its next message when its gap has passed. */
-static void plan(struct world *w, uint32_t node)
+static void plan(struct world_part *part, uint32_t node)
 {
+    struct world *w = part->w;
     struct world_source *s = &w->source[node];
 
     if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
@@ -26,23 +27,23 @@ static void plan(struct world *w, uint32_t node)
     s->next = synth_next(&w->traffic, &s->synth, node);
     if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
         s->next.dest = SYNTH_SKIP;
-    sim_at(&w->sim, w->sim.now + s->next.gap_ps, net_node_lp(w->net, node),
+    sim_at(part->sim, part->sim->now + s->next.gap_ps, net_node_lp(w->net, node),
            sim_lane(WORLD_EV_SOURCE, 0), 0, node, 0);
 }
 
 static void on_source(void *ctx, const struct sim_event *e)
 {
-    struct world *w = ctx;
+    struct world_part *part = ctx;
     uint32_t node = e->arg;
-    struct world_source *s = &w->source[node];
+    struct world_source *s = &part->w->source[node];
 
     if (s->next.dest != SYNTH_SKIP) {
-        meter_sent(&w->meter, node, s->next.bytes, w->sim.now);
-        world_flow_count(w, world_traffic_app(w), node, s->next.dest, s->next.bytes);
-        net_send(w->net, node, s->next.dest, s->next.bytes, world_traffic_app(w), 0, 0);
+        meter_sent(part->meter, node, s->next.bytes, part->sim->now);
+        world_flow_count(part->w, world_traffic_app(part->w), node, s->next.dest, s->next.bytes);
+        net_send(part->net, node, s->next.dest, s->next.bytes, world_traffic_app(part->w), 0, 0);
     }
     s->posted++;
-    plan(w, node);
+    plan(part, node);
 }
 
 static void warm_source(const void *ctx, const struct sim_event *e)
@@ -56,10 +57,12 @@ static void warm_source(const void *ctx, const struct sim_event *e)
 
 static void on_arrived(void *ctx, uint32_t msg)
 {
-    struct world *w = ctx;
-    const struct net_msg *m = net_msg_at(w->net, msg);
+    struct world_part *part = ctx;
+    struct world *w = part->w;
+    const struct net_msg *m = net_msg_at(part->net, msg);
 
-    meter_arrived(&w->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps, w->sim.now);
+    meter_arrived(part->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps,
+                  part->sim->now);
     if (m->app == world_traffic_app(w))
         return;
     if (m->cls >= RANK_CLASSES)
@@ -70,8 +73,9 @@ static void on_arrived(void *ctx, uint32_t msg)
 
 static void on_sent(void *ctx, uint32_t msg)
 {
-    struct world *w = ctx;
-    const struct net_msg *m = net_msg_at(w->net, msg);
+    struct world_part *part = ctx;
+    struct world *w = part->w;
+    const struct net_msg *m = net_msg_at(part->net, msg);
 
     if (m->app != world_traffic_app(w) && m->cls < RANK_CLASSES)
         ranks_sent(w->rank, m->user, msg);
@@ -135,13 +139,28 @@ static bool open_traffic(struct world *w, const struct conf *conf, struct wr_err
 
 /* --- setting up --- */
 
+static void join_part(struct world_part *part)
+{
+    sim_handle(part->sim, WORLD_EV_SOURCE, on_source, part);
+    part->sim->queue.warm[WORLD_EV_SOURCE] = (struct sim_warm){.thing = (char *)part->w->source,
+                                                               .size = sizeof *part->w->source,
+                                                               .more = warm_source,
+                                                               .ctx = part->w};
+}
+
 bool world_open(struct world **ret, const struct conf *conf, const struct world_config *c,
                 struct wr_err *err)
+{
+    return world_open_threads(ret, conf, c, 1, err);
+}
+
+bool world_open_threads(struct world **ret, const struct conf *conf, const struct world_config *c,
+                        uint32_t threads, struct wr_err *err)
 {
     struct world *w = wr_zalloc_aligned(1, sizeof *w);
     const struct world_traffic *t = &c->traffic;
     uint64_t from = (uint64_t)t->warmup_ps, to = from + (uint64_t)t->measure_ps;
-    struct net_client client = {.ctx = w, .arrived = on_arrived};
+    struct net_client client = {.arrived = on_arrived};
 
     w->c = c;
     w->conf = conf;
@@ -153,10 +172,8 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
         free(w);
         return false;
     }
-    sim_init(&w->sim);
     if (!find_down(w, conf, err) || !open_traffic(w, conf, err) ||
-        !net_open(&w->net, &w->parts.topo, &w->parts.route, &w->parts.net, &w->sim, c->seed,
-                  &client, err)) {
+        !world_split(w, threads, &client, err)) {
         world_close(w);
         return false;
     }
@@ -166,12 +183,10 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
     }
     uint32_t nodes = net_nodes(w->net);
 
-    meter_init(&w->meter, nodes, from, to);
-    net_watch_packets(w->net, w->meter.packet);
-    sim_handle(&w->sim, WORLD_EV_SOURCE, on_source, w);
+    world_split_meters(w, from, to);
     w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
-    w->sim.queue.warm[WORLD_EV_SOURCE] = (struct sim_warm){
-        .thing = (char *)w->source, .size = sizeof *w->source, .more = warm_source, .ctx = w};
+    for (uint32_t i = 0; i < w->nparts; i++)
+        join_part(&w->part[i]);
     if (w->njobs && !world_jobs_open(w, conf, err)) {
         world_close(w);
         return false;
@@ -180,7 +195,7 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
         if (w->traffic_on && (!w->down || !w->down[i]))
-            plan(w, i);
+            plan(world_part_of(w, i), i);
     }
     *ret = w;
     return true;
@@ -191,11 +206,10 @@ void world_close(struct world *w)
     if (!w)
         return;
     world_jobs_close(w);
-    net_close(w->net);
+    world_unsplit(w);
     synth_pattern_close(&w->traffic.pattern);
     synth_size_close(&w->traffic.size);
     meter_fini(&w->meter);
-    sim_fini(&w->sim);
     world_parts_close(&w->parts);
     world_links_close(w);
     free(w->flow);
@@ -208,6 +222,11 @@ void world_close(struct world *w)
 const struct net *world_net(const struct world *w)
 {
     return w->net;
+}
+
+const struct topo *world_topo(const struct world *w)
+{
+    return &w->parts.topo;
 }
 
 const struct store *world_store(const struct world *w)
@@ -262,15 +281,18 @@ static bool check(const struct world *w, struct wr_err *err)
 #endif
 }
 
-/* How far the run is. What programs still have to do is not known; that jobs have ended is. */
-static bool tell(const struct world *w, struct run *run, struct wr_progress *progress,
+/* How far the run is, as seen by one partition. What programs still have to do is not known; that
+ * jobs have ended is. */
+static bool tell(const struct world_part *part, struct run *run, struct wr_progress *progress,
                  struct wr_err *err)
 {
+    const struct world *w = part->w;
     const struct world_traffic *t = &w->c->traffic;
-    double us = (double)w->sim.now * 1e-6, ended = 0;
+    double us = (double)part->sim->now * 1e-6, ended = 0;
+    double measured = (double)part->meter->measured * w->nparts;
 
     if (progress)
-        wr_progress_set(progress, t->messages && !w->njobs ? (double)w->meter.measured : us);
+        wr_progress_set(progress, t->messages && !w->njobs ? measured : us);
     if (!run)
         return true;
     for (uint32_t i = 0; i < w->njobs; i++)
@@ -279,8 +301,8 @@ static bool tell(const struct world *w, struct run *run, struct wr_progress *pro
         return run_put_progress(run, ended, w->njobs > 1 ? w->njobs : 0, "jobs that have ended",
                                 err);
     if (t->messages)
-        return run_put_progress(run, (double)w->meter.measured,
-                                (double)t->messages * (double)w->nodes_up, "messages", err);
+        return run_put_progress(run, measured, (double)t->messages * (double)w->nodes_up,
+                                "messages", err);
     return run_put_progress(run, us, (double)world_horizon_ps(w->c) * 1e-6, "simulated time", err);
 }
 
@@ -292,18 +314,50 @@ static bool advance(struct world *w, uint64_t until, struct run *run, struct wr_
     uint64_t most = stretch(w);
 
     for (;;) {
-        uint64_t before = sim_events(&w->sim);
+        uint64_t before = sim_events(w->sim);
 
-        *ret_more = sim_run(&w->sim, until, most);
+        *ret_more = sim_run(w->sim, until, most);
         if (!check(w, err) || (w->rank && !world_jobs_check(w, err)))
             return false;
-        if (!tell(w, run, progress, err))
+        if (!tell(&w->part[0], run, progress, err))
             return false;
         if (wr_interrupted())
             return wr_fail(err, WR_INTERRUPTED, "interrupted");
-        if (!*ret_more || sim_events(&w->sim) - before < most)
+        if (!*ret_more || sim_events(w->sim) - before < most)
             return true;
     }
+}
+
+struct pulse {
+    struct world *w;
+    struct run *run;
+    struct wr_progress *progress;
+    struct wr_err *err;
+    bool failed;
+};
+
+static bool pulse(void *ctx)
+{
+    struct pulse *p = ctx;
+
+    p->failed = p->failed || !tell(&p->w->part[0], p->run, p->progress, p->err);
+    return p->failed || wr_interrupted();
+}
+
+/* The same with a thread for each partition. */
+static bool advance_all(struct world *w, uint64_t until, struct run *run,
+                        struct wr_progress *progress, bool *ret_more, struct wr_err *err)
+{
+    struct pulse p = {.w = w, .run = run, .progress = progress, .err = err};
+    uint64_t reached;
+
+    *ret_more = sim_crew_run(w->crew, until, pulse, &p, &reached);
+    world_gather(w);
+    if (p.failed || !check(w, err))
+        return false;
+    if (reached < until)
+        return wr_fail(err, WR_INTERRUPTED, "interrupted");
+    return true;
 }
 
 /* The run is cut at fixed times, so where it ends does not depend on how it is executed. */
@@ -325,9 +379,9 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     while (more && at < limit) {
         uint64_t to = look < next_slice ? look : next_slice;
 
-        if (!advance(w, to, run, progress, &more, err)) {
+        if (!(w->crew ? advance_all : advance)(w, to, run, progress, &more, err)) {
             *ret = WORLD_INTERRUPTED;
-            w->end_ps = w->sim.now;
+            w->end_ps = w->sim->now;
             return err->code == WR_INTERRUPTED;
         }
         at = to;
@@ -345,7 +399,7 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     if (w->store && !more && !world_files_check(w, err))
         return false;
     *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
-    w->end_ps = more ? at : w->sim.now;
+    w->end_ps = more ? at : w->sim->now;
     for (uint32_t i = 0; i < w->njobs; i++) {
         uint64_t end = ranks_job_end_ps(w->rank, i);
 

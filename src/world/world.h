@@ -18,6 +18,14 @@ struct world;
 /* `conf` and `c` must outlive the world. */
 bool world_open(struct world **ret, const struct conf *conf, const struct world_config *c,
                 struct wr_err *err);
+/* The same, run by up to so many threads; auto: as many as there are processors, if the machine is
+ * large enough to gain by it. Where that is not possible it is run by one, and
+ * world_why_one says why: NULL when there are as many as the machine has parts. */
+enum { WORLD_THREADS_AUTO = 0, WORLD_MOST_THREADS = 256 };
+bool world_open_threads(struct world **ret, const struct conf *conf, const struct world_config *c,
+                        uint32_t threads, struct wr_err *err);
+uint32_t world_threads(const struct world *w);
+const char *world_why_one(const struct world *w);
 void world_close(struct world *w);
 
 /* How a run ended. */
@@ -61,6 +69,7 @@ const struct ranks *world_ranks(const struct world *w); /* NULL: no jobs */
 uint32_t world_jobs(const struct world *w);             /* that run */
 const char *world_job_name(const struct world *w, uint32_t job);
 const struct net *world_net(const struct world *w);
+const struct topo *world_topo(const struct world *w);
 struct store;
 const struct store *world_store(const struct world *w); /* NULL: no storage */
 

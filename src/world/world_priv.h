@@ -6,6 +6,7 @@
 #include "load/synth/synth.h"
 #include "rank/place/place.h"
 #include "rank/rank.h"
+#include "sim/crew.h"
 #include "store/store.h"
 #include "world/world.h"
 
@@ -22,19 +23,33 @@ struct world_running {
     uint32_t *node; /* of each rank */
 };
 
+/* A partition: what its thread touches. */
+struct world_part {
+    struct world *w;
+    struct sim *sim;
+    struct net *net;
+    struct meter *meter;
+};
+
 struct world {
     const struct conf *conf;
     const struct world_config *c;
     struct world_parts parts;
-    struct sim sim;
+    struct sim *sim; /* of the first partition, as is the net */
     struct net *net;
+    struct world_part *part; /* [nparts] */
+    uint32_t nparts;
+    uint8_t *node_part; /* [nodes] */
+    struct topo_split split;
+    struct sim_crew *crew; /* NULL: one thread */
+    char why_one[160];     /* why there are not as many threads as were asked for; "": there are */
     struct synth_traffic traffic;
     double mean_gap_ps;
     struct world_source *source; /* [nodes] */
     uint32_t *group;             /* [nodes] */
     bool *down;                  /* [nodes] neither sends nor is addressed; NULL: all are up */
     uint32_t nodes_up;
-    struct meter meter;
+    struct meter meter;        /* of all partitions, when they meet */
     struct world_running *job; /* [njobs] */
     uint32_t njobs;
     bool traffic_on;     /* nodes post synthetic traffic */
@@ -65,8 +80,28 @@ static inline void world_flow_count(struct world *w, uint16_t app, uint32_t src,
         return;
     struct world_flow *f = &w->flow[(app * n + w->group[src]) * n + w->group[dst]];
 
+    if (w->crew && !w->split.groups_whole) { /* a group's nodes may be in several partitions */
+        __atomic_fetch_add(&f->msgs, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&f->bytes, bytes, __ATOMIC_RELAXED);
+        return;
+    }
     f->msgs++;
     f->bytes += bytes;
+}
+
+/* split.c */
+/* As many partitions as can be had, at most `want`: their clocks and networks, and their meters. A
+ * client's callbacks get the partition. */
+bool world_split(struct world *w, uint32_t want, const struct net_client *client,
+                 struct wr_err *err);
+void world_split_meters(struct world *w, uint64_t from_ps, uint64_t to_ps);
+void world_gather(struct world *w); /* the meters, into that of all */
+void world_unsplit(struct world *w);
+uint64_t world_events(const struct world *w);
+
+static inline struct world_part *world_part_of(const struct world *w, uint32_t node)
+{
+    return &w->part[w->crew ? w->node_part[node] : 0];
 }
 
 /* jobs.c */

@@ -107,7 +107,7 @@ void world_result(const struct world *w, struct world_result *ret)
     ret->hops_mean = (double)ret->count.hops / packets - 2;
     ret->router_visits = ret->hops_mean + 1;
     ret->nonminimal_frac = (double)ret->count.nonminimal / packets;
-    ret->events = sim_events(&w->sim);
+    ret->events = world_events(w);
     ret->sim_end_ps = w->end_ps;
     ret->measured = w->meter.measured;
     ret->unfinished = w->meter.unfinished;

@@ -10,7 +10,7 @@
 #include "prop/lab.h"
 #include "prop/prop.h"
 
-enum { CASES = 150, MESSAGES = 150, YAML_MAX = 2048 };
+enum { CASES = 150, DIVIDED_CASES = 30, MESSAGES = 150, YAML_MAX = 2048 };
 
 static uint32_t below(struct wr_rng *g, uint32_t n)
 {
@@ -333,10 +333,112 @@ static void every_message_arrives_and_every_account_adds_up(void **state)
     assert_int_equal(done, cases);
 }
 
+/* --- by several threads --- */
+
+/* All that a run leaves of the network. */
+struct left {
+    struct world_result r;
+    WR_VEC(struct net_link_stat) links;
+};
+
+/* The machine of a case under synthetic traffic, by some threads; false when it was refused. */
+static bool run_divided(const char *yaml, uint32_t threads, struct left *ret, uint32_t *ret_threads)
+{
+    struct world_config c = {0};
+    struct wr_err err = {0};
+    struct conf *conf;
+    struct world *w;
+    enum world_end end;
+
+    if (!conf_load_text(&conf, &c, world_rows, "test", yaml, strlen(yaml), NULL, 0, &err))
+        return false; /* the machine's wiring does not fit its routing */
+    bool ok = world_open_threads(&w, conf, &c, threads, &err);
+
+    if (ok) {
+        assert_true(world_run(w, NULL, NULL, &end, &err));
+        if (!net_check(world_net(w), &err))
+            fail_msg("%s, by %u threads\n%s", err.text, threads, yaml);
+        *ret = (struct left){0};
+        world_result(w, &ret->r);
+        *ret_threads = world_threads(w);
+        const struct topo *t = world_topo(w);
+
+        for (uint32_t r = 0; r < t->nrouters + t->nterms; r++)
+            for (uint32_t p = 0; p < (r < t->nrouters ? t->nports : 1); p++) {
+                struct net_link_stat s;
+
+                net_link_stat(world_net(w), r, p, &s);
+                wr_vec_push(&ret->links, s);
+            }
+        world_close(w);
+    }
+    conf_close(conf);
+    return ok;
+}
+
+static void compare_left(const struct left *a, const struct left *b, const char *yaml)
+{
+    if (memcmp(&a->r.count, &b->r.count, sizeof a->r.count) ||
+        memcmp(&a->r.latency, &b->r.latency, sizeof a->r.latency) ||
+        a->r.sim_end_ps != b->r.sim_end_ps)
+        fail_msg("more threads, other results\n%s", yaml);
+    if (a->r.events != b->r.events)
+        fail_msg("more threads, other events: %llu and %llu\n%s", (unsigned long long)a->r.events,
+                 (unsigned long long)b->r.events, yaml);
+    if (memcmp(a->links.v, b->links.v, a->links.n * sizeof *a->links.v))
+        fail_msg("more threads, other links\n%s", yaml);
+}
+
+/* 1: it ran; 2: in several partitions. */
+static uint32_t try_divided(uint64_t seed, uint32_t nth)
+{
+    static const char *const loads[] = {"10 %", "50 %", "100 %"};
+    char machine[YAML_MAX], yaml[2 * YAML_MAX] = "machine:\n", *save = NULL;
+    struct left one, *more = &(struct left){0};
+    struct wr_rng g;
+    uint32_t threads;
+
+    wr_rng_init(&g, seed, nth, 0x70726f71);
+    draw_machine(machine, &g, 1);
+    for (char *line = strtok_r(machine, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        strcat(yaml, "  ");
+        strcat(yaml, line);
+        strcat(yaml, "\n");
+    }
+    sprintf(yaml + strlen(yaml),
+            "seed: %u\ntraffic: {load: %s, size: {kind: uniform, min: 1 B, max: 900 B}, ", nth,
+            loads[below(&g, 3)]);
+    strcat(yaml, below(&g, 2) ? "messages: 6}\n" : "warmup: 1 us, measure: 2 us, drain: 3 us}\n");
+    if (!run_divided(yaml, 1, &one, &threads))
+        return 0;
+    uint32_t most = 1;
+
+    for (uint32_t n = 2; n <= 3; n++) {
+        assert_true(run_divided(yaml, n, more, &threads));
+        compare_left(&one, more, yaml);
+        wr_vec_fini(&more->links);
+        most = threads > most ? threads : most;
+    }
+    wr_vec_fini(&one.links);
+    return most > 1 ? 2 : 1;
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    uint32_t cases = prop_cases(DIVIDED_CASES), done = 0, nth = 0;
+
+    (void)state;
+    for (; done < cases && nth < 40 * cases; nth++)
+        done += try_divided(prop_seed(), nth) == 2;
+    print_message("%u machines were divided, of %u\n", done, nth);
+    assert_int_equal(done, cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_message_arrives_and_every_account_adds_up),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,10 @@ static const char *const configs[] = {
             "updown") "traffic: {pattern: permutation, load: 60 %, warmup: 1 us, measure: 5 us}\n",
 };
 
-/* Runs `text` with an override into the file at `path`, if given; free() the result. */
-static struct world_result *run_to(const char *path, const char *text, const char *set)
+/* Runs `text` with an override by some threads into the file at `path`, if given; free() the
+ * result. */
+static struct world_result *run_by(const char *path, const char *text, const char *set,
+                                   uint32_t threads)
 {
     struct world_result *r = wr_alloc(sizeof *r);
     struct world_config c = {0};
@@ -45,7 +47,8 @@ static struct world_result *run_to(const char *path, const char *text, const cha
 
     must(conf_load_text(&conf, &c, world_rows, "test", text, strlen(text), &set, set ? 1 : 0, &err),
          err);
-    must(world_open(&w, conf, &c, &err), err);
+    must(world_open_threads(&w, conf, &c, threads, &err), err);
+    assert_int_equal(world_threads(w), threads);
     if (path)
         run = create(path);
     must(world_run(w, run, NULL, &end, &err), err);
@@ -58,6 +61,58 @@ static struct world_result *run_to(const char *path, const char *text, const cha
     world_close(w);
     conf_close(conf);
     return r;
+}
+
+static struct world_result *run_to(const char *path, const char *text, const char *set)
+{
+    return run_by(path, text, set, 1);
+}
+
+static void any_number_of_threads_gives_the_same_run_file(void **state)
+{
+    static const char *const sets[] = {"seed=3", "machine.router.queueing=input",
+                                       "machine.router.switching=cut-through",
+                                       "machine.router.credit_delay=100 ns"};
+    const struct place *p = *state;
+    char other[160];
+
+    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        free(run_to(p->path, configs[i], sets[i]));
+        for (uint32_t threads = 2; threads <= 3; threads++) {
+            struct wr_err err = {0};
+
+            free(run_by(other, configs[i], sets[i], threads));
+            must(run_same(p->path, other, &err), err);
+            unlink(other);
+        }
+        unlink(p->path);
+    }
+}
+
+static void what_cannot_be_divided_is_run_by_one_thread(void **state)
+{
+    static const char *const texts[] = {
+        MACHINE("{kind: crossbar, nodes: 4}", "minimal") "traffic: {messages: 1}\n",
+        MACHINE(DRAGONFLY, "ugal-g") "traffic: {messages: 1}\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct world_config c = {0};
+        struct wr_err err = {0};
+        struct conf *conf;
+        struct world *w;
+
+        must(conf_load_text(&conf, &c, world_rows, "test", texts[i], strlen(texts[i]), NULL, 0,
+                            &err),
+             err);
+        must(world_open_threads(&w, conf, &c, 4, &err), err);
+        assert_int_equal(world_threads(w), 1);
+        assert_non_null(world_why_one(w));
+        world_close(w);
+        conf_close(conf);
+    }
 }
 
 static void the_same_seed_gives_the_same_run_file(void **state)
@@ -174,6 +229,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(the_same_seed_gives_the_same_run_file),
         IN_PLACE(another_seed_gives_another_run),
+        cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_run_file, place_open,
+                                        place_close),
+        cmocka_unit_test(what_cannot_be_divided_is_run_by_one_thread),
         cmocka_unit_test(watching_a_run_does_not_change_it),
         IN_PLACE(the_views_of_a_run_agree_with_each_other),
         IN_PLACE(slices_add_up),

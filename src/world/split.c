@@ -1,0 +1,188 @@
+/* split.c -- a world in partitions, one for each thread; or in one, with the reason. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "world_priv.h"
+
+static bool no(struct world *w, const char *why)
+{
+    snprintf(w->why_one, sizeof w->why_one, "%s", why);
+    return false;
+}
+
+/* All rails of a node must be in one partition. */
+static bool share_nodes(struct world *w)
+{
+    const struct topo *t = &w->parts.topo;
+    uint32_t rails = w->parts.net.rails, nodes = t->nterms / rails;
+
+    w->node_part = wr_alloc(nodes * sizeof *w->node_part);
+    for (uint32_t i = 0; i < t->nterms; i++) {
+        uint8_t part = (uint8_t)w->split.part[t->term[i].router];
+
+        if (i % rails && w->node_part[i / rails] != part)
+            return false;
+        w->node_part[i / rails] = part;
+    }
+    return true;
+}
+
+/* As many threads as processors, each with enough to do between two looks at the others. */
+enum { AUTO_NODES = 256, AUTO_PS = 100 * 1000 };
+
+static uint32_t choose(const struct world *w)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t most = w->parts.topo.nterms / AUTO_NODES;
+    uint32_t n = cpus < WORLD_MOST_THREADS ? (uint32_t)cpus : WORLD_MOST_THREADS;
+
+    return n < most ? n : most;
+}
+
+/* Can this world be run by several threads? */
+static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
+{
+    bool by_itself = want == WORLD_THREADS_AUTO;
+
+    if (by_itself)
+        want = choose(w);
+    if (want < 2)
+        return false;
+    if (w->njobs)
+        return no(w, "jobs are run by one thread so far");
+    if (w->parts.route.ops->sees_far)
+        return no(w, "its routing looks at routers elsewhere at once");
+    if (!w->parts.net.rails || w->parts.topo.nterms % w->parts.net.rails)
+        return false; /* the network refuses it, and says why */
+    topo_split(&w->parts.topo, want, &w->split);
+    if (w->split.n < 2)
+        return no(w, "the machine has too few routers to be divided");
+    if (!share_nodes(w))
+        return no(w, "rails of one node would lie in different parts of the machine");
+    uint64_t *ps = net_lookahead(&w->parts.topo, &w->parts.net, &w->split);
+
+    for (uint32_t i = 0; i < w->split.n * w->split.n; i++)
+        if (ps[i] < (by_itself ? AUTO_PS : 1)) {
+            free(ps);
+            return by_itself ? false
+                             : no(w, "links between its parts take no time: give them a latency");
+        }
+    *ret_lookahead = ps;
+    return true;
+}
+
+static bool open_one(struct world *w, const struct net_client *client, struct wr_err *err)
+{
+    struct net_client mine = *client;
+
+    w->nparts = 1;
+    w->part = wr_zalloc(1, sizeof *w->part);
+    w->sim = wr_zalloc_aligned(1, sizeof *w->sim);
+    sim_init(w->sim);
+    w->part[0] = (struct world_part){.w = w, .sim = w->sim, .meter = &w->meter};
+    mine.ctx = &w->part[0];
+    if (!net_open(&w->net, &w->parts.topo, &w->parts.route, &w->parts.net, w->sim, w->c->seed,
+                  &mine, err))
+        return false;
+    w->part[0].net = w->net;
+    return true;
+}
+
+static bool open_crew(struct world *w, const uint64_t *lookahead, const struct net_client *client,
+                      struct wr_err *err)
+{
+    struct net *net[SIM_MAX_PARTS];
+    struct net_client clients[SIM_MAX_PARTS];
+
+    w->nparts = w->split.n;
+    w->part = wr_zalloc(w->nparts, sizeof *w->part);
+    if (!sim_crew_open(&w->crew, w->nparts, lookahead, err))
+        return false;
+    for (uint32_t i = 0; i < w->nparts; i++) {
+        clients[i] = *client;
+        clients[i].ctx = &w->part[i];
+    }
+    w->sim = sim_crew_part(w->crew, 0)->sim;
+    if (!net_open_parts(net, &w->parts.topo, &w->parts.route, &w->parts.net, w->crew, w->split.part,
+                        w->c->seed, clients, err))
+        return false;
+    w->net = net[0];
+    for (uint32_t i = 0; i < w->nparts; i++)
+        w->part[i] =
+            (struct world_part){.w = w, .sim = sim_crew_part(w->crew, i)->sim, .net = net[i]};
+    return true;
+}
+
+bool world_split(struct world *w, uint32_t want, const struct net_client *client,
+                 struct wr_err *err)
+{
+    uint64_t *lookahead;
+
+    if (!fits(w, want, &lookahead))
+        return open_one(w, client, err);
+    bool ok = open_crew(w, lookahead, client, err);
+
+    free(lookahead);
+    return ok;
+}
+
+void world_split_meters(struct world *w, uint64_t from_ps, uint64_t to_ps)
+{
+    meter_init(&w->meter, net_nodes(w->net), from_ps, to_ps);
+    for (uint32_t i = 0; i < w->nparts; i++) {
+        if (w->crew) {
+            w->part[i].meter = wr_zalloc_aligned(1, sizeof *w->part[i].meter);
+            meter_init_share(w->part[i].meter, &w->meter);
+        }
+        net_watch_packets(w->part[i].net, w->part[i].meter->packet);
+    }
+}
+
+void world_gather(struct world *w)
+{
+    if (!w->crew)
+        return;
+    meter_clear(&w->meter);
+    for (uint32_t i = 0; i < w->nparts; i++)
+        meter_add(&w->meter, w->part[i].meter);
+}
+
+void world_unsplit(struct world *w)
+{
+    net_close(w->net);
+    for (uint32_t i = 0; w->crew && i < w->nparts; i++)
+        if (w->part[i].meter) {
+            meter_fini_share(w->part[i].meter);
+            free(w->part[i].meter);
+        }
+    if (w->crew)
+        sim_crew_close(w->crew);
+    else if (w->sim) {
+        sim_fini(w->sim);
+        free(w->sim);
+    }
+    topo_split_free(&w->split);
+    free(w->node_part);
+    free(w->part);
+}
+
+uint64_t world_events(const struct world *w)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < w->nparts; i++)
+        sum += sim_events(w->part[i].sim);
+    return sum;
+}
+
+uint32_t world_threads(const struct world *w)
+{
+    return w->nparts;
+}
+
+const char *world_why_one(const struct world *w)
+{
+    return w->why_one[0] ? w->why_one : NULL;
+}
