@@ -218,8 +218,12 @@ NET_INLINE void link_join(struct net *n, struct net_port *port, uint32_t vc, uin
     link_send_credit(n, k->from, k->route.vc, charge, mode);
     k->from = (uint32_t)(port - n->port);
     k->route.vc = (uint8_t)vc;
-    if (!(mode & NET_MODE_CUT) && port->queued && port->t_free <= n->sim->now)
-        net_port_settle(n, port);
+    if (!(mode & NET_MODE_CUT) && port->queued && port->t_free <= n->sim->now) {
+        if (net_is_seam(port, mode))
+            net_port_send_next(n, port);
+        else
+            net_port_settle(n, port);
+    }
     if (port->t_free <= n->sim->now && !port->queued) {
         link_transmit(n, port, n->cls[port->cls].belt, h, k, n->sim->now, mode);
         return;

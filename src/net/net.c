@@ -127,10 +127,19 @@ static uint32_t load(const struct route_view *view, uint32_t router, uint16_t po
     struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
     struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
 
-    if (net_is_seam(p, n->mode))
-        net_seam_ask(n, p);
-    link_absorb(n, p, n->sim->now, n->mode);
+    link_absorb(n, p, n->sim->now, n->mode & ~(uint32_t)NET_MODE_PARTS);
     return net_held_all(n, p) + (p->stalled ? (uint32_t)net_rare(n, p)->waiting : 0);
+}
+
+/* The same where the port may be a seam. */
+static uint32_t load_parts(const struct route_view *view, uint32_t router, uint16_t port)
+{
+    struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
+    struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
+
+    if (p->seam)
+        net_seam_ask(n, p);
+    return load(view, router, port);
 }
 
 static bool check_params(const struct topo *t, const struct net_params *p, struct wr_err *err)
@@ -270,6 +279,7 @@ bool net_open_parts(struct net **ret, const struct topo *t, const struct route *
 
     whole->parts = sim_crew_size(crew);
     whole->mode |= NET_MODE_PARTS;
+    whole->view.load = load_parts;
     whole->part_of = part_of;
     whole->pool_share = pool / whole->parts;
     whole->pool_caps[0] = whole->pkts.cap;
@@ -425,6 +435,13 @@ void net_counts(const struct net *n, struct net_counts *ret)
         ret->in_flight -= ahead_of_time(n, n->nrouters * n->nports + i).packets;
 }
 
+/* What has left by now is counted; at a seam it is, by its own events. */
+static void settle(const struct net *n, struct net_port *port)
+{
+    if (!net_is_seam(port, n->mode))
+        net_port_settle((struct net *)n, port);
+}
+
 void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_stat *ret)
 {
     uint32_t index =
@@ -432,7 +449,7 @@ void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_
     struct net_port *port = &n->port[index];
     const struct net_class *c = &n->cls[port->cls];
 
-    net_port_settle((struct net *)n, port);
+    settle(n, port);
     struct ahead ahead = ahead_of_time(n, index);
     uint64_t bytes = port->bytes - ahead.bytes;
 
@@ -452,7 +469,7 @@ uint64_t net_class_bytes(const struct net *n, uint32_t cls)
 
     for (uint32_t i = 0; i < n->total_ports; i++)
         if (n->port[i].cls == cls) {
-            net_port_settle((struct net *)n, &n->port[i]);
+            settle(n, &n->port[i]);
             sum += n->port[i].bytes - ahead_of_time(n, i).bytes;
         }
     return sum;

@@ -339,6 +339,7 @@ void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t);
 void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next);
 void net_port_call_wake(struct net *n, struct net_port *port);
 void net_port_settle(struct net *n, struct net_port *port);
+void net_port_send_next(struct net *n, struct net_port *port);
 uint32_t net_port_choose(const struct net *n, struct net_port *port);
 void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t);
 void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t at);

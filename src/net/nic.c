@@ -39,14 +39,15 @@ static uint32_t next_charge(const struct net *n, const struct net_msg *m)
     return b ? (uint32_t)b : 1;
 }
 
-static void end_message(struct net *n, uint32_t h, uint8_t side)
+static inline __attribute__((always_inline)) void end_message(struct net *n, uint32_t h,
+                                                              uint8_t side)
 {
     struct net_msg *m = net_msg_at(n, h);
 
     m->flags |= side;
     if ((m->flags & (MSG_SENT | MSG_ARRIVED)) != (MSG_SENT | MSG_ARRIVED))
         return;
-    if (n->mode & NET_MODE_PARTS)
+    if (__builtin_expect(n->mode & NET_MODE_PARTS, 0))
         net_seam_give_msg(n, h);
     else
         wr_pool_give(&n->msgs, h);
@@ -83,7 +84,7 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
     nic->last_b = k->bytes;
     /* What routings cannot always foresee they do not at the first router. */
     link_transmit(n, port, at > n->sim->now ? n->ahead_belt : n->cls[port->cls].belt, h, k, at,
-                  n->mode & ~(uint32_t)NET_MODE_FORESEES);
+                  n->mode & ~(uint32_t)(NET_MODE_FORESEES | NET_MODE_PARTS));
     if (!m->unsent && !n->client.sent)
         finish_first(n, nic);
 }
@@ -99,7 +100,7 @@ static void call_again(struct net *n, struct net_port *port, uint64_t t)
  * left or an event will see to it. */
 static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, uint64_t at)
 {
-    link_absorb(n, port, at, n->mode);
+    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_PARTS); /* a NIC is no seam */
     while (nic->queue.head != WR_NIL) {
         struct net_msg *m = net_msg_at(n, nic->queue.head);
         bool started = m->flags & MSG_STARTED, all_out = started && !m->unsent;
@@ -180,7 +181,7 @@ void net_nic_deliver(struct net *n, uint32_t h)
     c->near[m->near]++;
     if (n->packet_hist)
         wr_hist_add(n->packet_hist, n->sim->now - k->t_birth);
-    if (n->mode & NET_MODE_PARTS)
+    if (__builtin_expect(n->mode & NET_MODE_PARTS, 0))
         net_seam_give_pkt(n, h);
     else
         wr_pool_give(&n->pkts, h);

@@ -78,7 +78,7 @@ uint32_t net_port_choose(const struct net *n, struct net_port *port)
     return (uint32_t)__builtin_ctz(after ? after : port->queued);
 }
 
-static void send_next(struct net *n, struct net_port *port)
+void net_port_send_next(struct net *n, struct net_port *port)
 {
     uint32_t h = link_next(n, port);
 
@@ -96,7 +96,7 @@ void net_on_port(void *ctx, const struct sim_event *e)
     port->port_event = false;
     n->sim->aside = !(n->mode & NET_MODE_CUT);
     if (n->mode & NET_MODE_CUT || (port->queued && port->t_free <= n->sim->now))
-        send_next(n, port);
+        net_port_send_next(n, port);
     if (port->queued)
         net_port_at(n, port, port->t_free,
                     net_queue_of(n, port, (uint32_t)__builtin_ctz(port->queued))->head);
@@ -107,11 +107,6 @@ void net_port_settle(struct net *n, struct net_port *port)
 {
     if (n->mode & NET_MODE_CUT)
         return;
-    if (net_is_seam(port, n->mode)) {
-        if (port->queued && port->t_free <= n->sim->now)
-            send_next(n, port);
-        return;
-    }
     while (port->queued && port->t_free <= n->sim->now) {
         uint32_t h = link_next(n, port), *end = &port->wire;
         struct net_pkt *k = net_pkt(n, h);

@@ -100,7 +100,7 @@ void sim_belt_changed(struct sim *s, uint32_t belt)
 }
 
 /* The calendar's first event comes before what is first on belt `b`. */
-static bool calendar_first(struct sim *s, uint32_t b)
+static inline __attribute__((always_inline)) bool calendar_first(struct sim *s, uint32_t b)
 {
     const struct sim_event *e = sim_calendar_peek(&s->queue);
 
