@@ -221,14 +221,16 @@ static bool measure(const struct cli_call *call, const struct rpc_polling_spec *
     return false;
 }
 
-static void tell_power(const struct cli_call *call)
+static void tell_power(const struct cli_call *call, const char *root)
 {
     const struct polling_opts *o = call->opts;
     struct rpc_energy energy;
 
-    if (!o->quiet && !rpc_energy_open(&energy, NULL))
-        tell("the packages' power cannot be read here (/sys/class/powercap): compare processor "
-             "time");
+    if (!o->quiet && !rpc_energy_open(&energy, root))
+        fprintf(stderr,
+                "the packages' power cannot be read in %s: compare processor time, or name the "
+                "place with powercap\n",
+                root);
 }
 
 static int polling_main(const struct cli_call *call, struct wr_err *err)
@@ -245,7 +247,7 @@ static int polling_main(const struct cli_call *call, struct wr_err *err)
     bool ok = rpc_polling_check(&s, conf, err);
 
     if (ok)
-        tell_power(call);
+        tell_power(call, s.powercap);
     ok = ok && measure(call, &s, conf, err);
     conf_close(conf);
     return ok ? 0 : cli_error(err);

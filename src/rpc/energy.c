@@ -58,7 +58,6 @@ bool rpc_energy_open(struct rpc_energy *ret, const char *root)
     struct rpc_energy e = {.npackages = 0};
     struct dirent *each;
 
-    root = root ? root : "/sys/class/powercap";
     DIR *dir = opendir(root);
 
     while (dir && (each = readdir(dir))) {

@@ -18,7 +18,7 @@ struct rpc_energy {
     double joules; /* since it was opened */
 };
 
-/* `root`: NULL is /sys/class/powercap. False: nothing to read there. */
+/* `root`: as /sys/class/powercap. False: nothing to read there. */
 bool rpc_energy_open(struct rpc_energy *ret, const char *root);
 /* Joules since it was opened. To be asked at least once a minute. */
 double rpc_energy_read(struct rpc_energy *e);

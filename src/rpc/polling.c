@@ -90,6 +90,11 @@ const struct conf_row rpc_polling_rows[] = {
      .min = 1e9,
      .max = 1e14,
      .help = "how finely time is divided"},
+    {.key = "powercap",
+     .type = CONF_STRING,
+     .offset = IN(powercap),
+     .def = "/sys/class/powercap",
+     .help = "where the kernel tells of the packages' energy; in a container perhaps elsewhere"},
     CONF_END,
 };
 
@@ -229,7 +234,7 @@ static bool watch(struct polling *g, uint64_t from_ns, struct wr_err *err)
     uint64_t slice_ns = (uint64_t)(g->s->slice_ps / 1e3);
     uint32_t n = rpc_polling_slices(g->s);
     struct rpc_energy energy;
-    bool power = rpc_energy_open(&energy, NULL);
+    bool power = rpc_energy_open(&energy, g->s->powercap);
     struct reading last = {.t_s = 0};
 
     for (uint32_t k = 0; k <= n; k++) {

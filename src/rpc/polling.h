@@ -17,7 +17,7 @@
 #include "run/run.h"
 
 struct rpc_polling_spec {
-    const char *transport, *provider, *bind;
+    const char *transport, *provider, *bind, *powercap;
     struct conf_list policies; /* of uint32_t, enum rpc_wait; none: block, poll, adaptive */
     uint32_t clients, depth, periods;
     double spindown_ps, burst_ps, gap_ps, slice_ps;
