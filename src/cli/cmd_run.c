@@ -5,6 +5,7 @@
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/run_profile.h"
 #include "cli/simulate.h"
 #include "rank/rank.h"
 #include "world/world.h"
@@ -13,7 +14,7 @@ struct run_opts {
     const char *out, *logs;
     struct cli_list sets;
     const char *threads;
-    bool force, progress, quiet;
+    bool force, progress, quiet, profile;
 };
 
 static const struct cli_opt run_rows[] = {
@@ -36,6 +37,10 @@ static const struct cli_opt run_rows[] = {
      .def = "1",
      .help = "threads that share the simulation, or auto; the results are the same for any "
              "number"},
+    {.name = "profile",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct run_opts, profile),
+     .help = "also print what each thread did and how long it waited, with advice"},
     {.name = "logs",
      .letter = 'l',
      .type = CLI_TEXT,
@@ -210,6 +215,8 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
         ok = write_logs(w, o->logs, err);
     if (ok) {
         print_headline(w, &c, path, end, call->out);
+        if (o->profile)
+            run_profile_print(w, call->out);
         if (end == WORLD_INTERRUPTED)
             ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
                          path);

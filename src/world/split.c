@@ -186,3 +186,22 @@ const char *world_why_one(const struct world *w)
 {
     return w->why_one[0] ? w->why_one : NULL;
 }
+
+uint32_t world_profile(const struct world *w, struct world_profile ret[WORLD_MOST_THREADS])
+{
+    if (!w->crew) {
+        ret[0] = (struct world_profile){.work = {.events = sim_events(w->sim)}};
+        return 1;
+    }
+    for (uint32_t i = 0; i < w->nparts; i++) {
+        const struct sim_part *p = sim_crew_part(w->crew, i);
+
+        ret[i] = (struct world_profile){
+            .work = p->work, .ports = w->split.ports[i], .lookahead_ps = SIM_NEVER};
+        ret[i].work.sent = p->sent;
+        for (uint32_t q = 0; q < w->nparts; q++)
+            if (q != i && p->reach[q] < ret[i].lookahead_ps)
+                ret[i].lookahead_ps = p->reach[q];
+    }
+    return w->nparts;
+}

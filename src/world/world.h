@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "meter/meter.h"
 #include "run/run.h"
+#include "sim/crew.h"
 #include "world/config.h"
 #include "world/machine.h"
 
@@ -26,6 +27,14 @@ bool world_open_threads(struct world **ret, const struct conf *conf, const struc
                         uint32_t threads, struct wr_err *err);
 uint32_t world_threads(const struct world *w);
 const char *world_why_one(const struct world *w);
+
+/* What each thread did so far, its live ports (about its share of the work), and how far ahead of
+ * the nearest other it may be; returns how many threads there are. */
+struct world_profile {
+    struct sim_work work;
+    uint64_t ports, lookahead_ps;
+};
+uint32_t world_profile(const struct world *w, struct world_profile ret[WORLD_MOST_THREADS]);
 void world_close(struct world *w);
 
 /* How a run ended. */
