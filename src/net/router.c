@@ -249,8 +249,10 @@ NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 }
 
 /* Who waits, and for what, will be needed soon. */
-NET_INLINE void warm_wake(const struct net *n, const struct sim_event *e)
+NET_INLINE void warm_wake(const struct net *n, const struct sim_event *e, uint32_t mode)
 {
+    if (NET_WATCHED && mode & NET_MODE_PARTS)
+        return;
     const struct net_port *far = &n->port[e[4].arg], *port = &n->port[e[1].arg];
 
     __builtin_prefetch(far);
@@ -284,7 +286,7 @@ NET_INLINE void wake(struct net *n, const struct sim_event *e, uint32_t mode)
 {
     struct net_port *port = &n->port[e->arg];
 
-    warm_wake(n, e);
+    warm_wake(n, e, mode);
     port->wake_event = false;
     if (net_is_seam(port, mode))
         n->sim->aside = net_seam_idle_wake(n, port);
