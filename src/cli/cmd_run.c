@@ -237,10 +237,13 @@ const struct cli_verb cli_cmd_run = {
         "packet, and writes everything that was counted into a run file. With `jobs:` in FILE, "
         "programs run on ranks until the last has ended; a deadlock is told with who waits for "
         "whom.\n\n"
+        "With -j the machine is divided into parts that threads simulate side by side. The results "
+        "are the same for any number of threads; what cannot be divided is run by one.\n\n"
         "Ctrl-C ends the run cleanly: the run file then holds what was simulated so far and "
         "says that it is incomplete.",
     .examples = "weir run examples/uniform-1056.yaml\n"
                 "weir run examples/uniform-1056.yaml --set traffic.load=30% -o load30.weir\n"
+                "weir run -j 2 --profile examples/frontier.yaml\n"
                 "weir run examples/two-jobs.yaml --logs two-jobs.log\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),

@@ -30,7 +30,7 @@ static bool share_nodes(struct world *w)
 }
 
 /* As many threads as processors, each with enough to do between two looks at the others. */
-enum { AUTO_NODES = 256, AUTO_PS = 100 * 1000 };
+enum { AUTO_NODES = 4096, AUTO_PS = 100 * 1000 };
 
 static uint32_t choose(const struct world *w)
 {
