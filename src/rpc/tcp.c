@@ -33,6 +33,7 @@
 
 enum { IN_B = 16384, OUT_B = 65536, MOVES = 64, BATCH = 64, ELSEWHERE = 16 };
 enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and never longer */
+enum { GONE_MS = 30000 };    /* what is not confirmed for so long went to a dead node */
 enum { MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head), LAYOUT = 1 };
 
 enum frame_kind { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
@@ -106,9 +107,11 @@ static void settle(int fd, bool client)
 {
     static const char plain[] = "reno";
     struct timeval doze = {.tv_usec = DOZE_NS / 1000};
+    unsigned gone_ms = GONE_MS;
     int on = 1;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
     if (stays_here(fd))
         setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof plain - 1);
     if (client)
