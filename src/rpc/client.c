@@ -249,6 +249,11 @@ size_t rpc_client_inlined(const struct rpc_client *c)
     return c->ep->inlined;
 }
 
+void rpc_client_crowd(struct rpc_client *c, bool crowded)
+{
+    c->waiter.crowded = crowded;
+}
+
 uint32_t rpc_client_under_way(const struct rpc_client *c)
 {
     return c->under_way;

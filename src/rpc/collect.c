@@ -167,6 +167,7 @@ static bool one_window(struct collecting *g, struct rpc_window *w, size_t from, 
     double span_s = (s->warmup_ps + s->window_ps) / 1e12, client_s = 0;
     struct rpc_load load = load_of(g, k, start);
 
+    load.alone = n == 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1;
     server_usage(g, &(uint64_t){0});
     struct rpc_machine_time machine = rpc_machine_time();
 

@@ -247,7 +247,7 @@ static void wait_for(struct rpc_driver *d, uint64_t idle_ns, uint64_t end_ns)
     if (!rpc_client_under_way(d->client)) {
         if (idle_ns > 100000)
             sleep_ns(idle_ns - 50000);
-        else if (d->o.crowded)
+        else if (d->o.crowded && !d->load->alone)
             sched_yield();
         return;
     }
@@ -357,6 +357,7 @@ void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_see
 
                 memcpy(bulk + k * load->size_b + i, &v, 8);
             }
+    rpc_client_crowd(d->client, d->o.crowded && !load->alone);
     wait_for_start(d);
     struct rpc_usage before = rpc_usage_now();
 

@@ -24,6 +24,7 @@ struct rpc_load {
     uint64_t storage_b; /* of the server */
     uint64_t seed;
     uint64_t slice_ns; /* counts per slice of the window; 0: none */
+    bool alone;        /* no other client calls meanwhile, so that nobody is crowded */
 };
 
 enum { RPC_SLICES = 4096 };

@@ -171,6 +171,7 @@ void rpc_client_flush(struct rpc_client *c); /* after one or more starts */
 /* Takes answers; without any waits at most so long. How many there were. */
 uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns);
 uint32_t rpc_client_under_way(const struct rpc_client *c);
+void rpc_client_crowd(struct rpc_client *c, bool crowded); /* from now on */
 bool rpc_client_server_alive(struct rpc_client *c);
 const uint64_t *rpc_client_dropped(const struct rpc_client *c); /* by enum rpc_drop */
 enum rpc_wait rpc_client_waits(const struct rpc_client *c);

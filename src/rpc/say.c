@@ -32,7 +32,7 @@ static const struct field load_fields[] = {
     FIELD(rpc_load, off_ns, AS_U64),    FIELD(rpc_load, start_ns, AS_U64),
     FIELD(rpc_load, warm_ns, AS_U64),   FIELD(rpc_load, measure_ns, AS_U64),
     FIELD(rpc_load, storage_b, AS_U64), FIELD(rpc_load, seed, AS_U64),
-    FIELD(rpc_load, slice_ns, AS_U64),
+    FIELD(rpc_load, slice_ns, AS_U64),  FIELD(rpc_load, alone, AS_BOOL),
 };
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "sizes are 64 bits wide");
 

@@ -57,6 +57,8 @@ struct rpc_server {
     struct request line[LINE]; /* requests that wait for a place: a ring */
     uint32_t line_from, line_to;
     uint64_t looked_ns; /* for clients that died */
+    uint32_t messages, last_peer;
+    bool several; /* of the last messages not all came from one client */
 };
 
 /* Memory: a piece for each operation, then the pieces from which GET is served; or of a service
@@ -345,6 +347,19 @@ static void on_bye(struct rpc_server *s, uint32_t peer)
     s->ep->t->forget(s->ep, peer);
 }
 
+/* Processes that are there but do not call are no crowd. */
+static void meet_crowd(struct rpc_server *s, uint32_t peer)
+{
+    enum { LAST = 64 };
+
+    s->several |= peer != s->last_peer;
+    s->last_peer = peer;
+    if (++s->messages % LAST)
+        return;
+    s->waiter.crowded = s->o.crowded && s->several;
+    s->several = false;
+}
+
 static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
     struct rpc_server *s = ctx;
@@ -353,6 +368,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     const uint8_t *payload = (const uint8_t *)bytes + sizeof h;
 
     s->silence[peer].broken = true;
+    meet_crowd(s, peer);
     if (drop == RPC_TAKEN && h.kind == RPC_HELLO)
         on_hello(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->met[peer])

@@ -382,7 +382,8 @@ static void what_workers_are_told_comes_out_as_it_went_in(void **state)
                          .measure_ns = 9,
                          .storage_b = 10,
                          .seed = 11,
-                         .slice_ns = 12},
+                         .slice_ns = 12,
+                         .alone = true},
                     got_l;
     json_t *j = rpc_open_json(&o, "shm:1:2"), *k = rpc_load_json(&l);
     struct rpc_opts got;
@@ -403,6 +404,7 @@ static void what_workers_are_told_comes_out_as_it_went_in(void **state)
 
     assert_true(json_equal(again, k));
     assert_true(got_l.op == RPC_OP_SWRITE && got_l.depth == 3 && got_l.start_ns == 1ull << 60);
+    assert_true(got_l.alone);
     json_decref(again);
     json_object_set_new(j, "transport", json_string("pigeon"));
     assert_false(rpc_open_parse(&got, &address, j, &err));
