@@ -204,7 +204,6 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
     if (NET_WATCHED && mode & NET_MODE_PARTS)
         return;
     __builtin_prefetch(&n->port[net_from(k, mode)]);
-    __builtin_prefetch(&n->port[net_from(k, mode)].queue);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
         return;
