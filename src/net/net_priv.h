@@ -127,9 +127,9 @@ struct net_class {
     uint32_t heel; /* ... and those announced by the arrival before */
 };
 
-/* How many events ahead on a belt something is asked for: the thing that an event names, what that
- * leads to, and what that leads to. */
-enum { NET_FAR = 10, NET_MID = 5, NET_NEAR_BY = 2 };
+/* How many events ahead on a belt something is asked for: the thing that an event names, and what
+ * that leads to. */
+enum { NET_FAR = 10, NET_MID = 5 };
 
 struct net_nic {
     _Alignas(64) struct net_queue queue; /* messages */

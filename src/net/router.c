@@ -214,24 +214,10 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
     __builtin_prefetch(&n->port[k->out].queue);
 }
 
-/* The port it came through is there: fetch the packet behind it, as it seems now. */
-NET_INLINE void warm_follower(const struct net *n, const struct sim_event *e, uint32_t mode)
-{
-    if (NET_WATCHED && mode & NET_MODE_PARTS)
-        return;
-    const struct net_port *port = &n->port[net_from(net_pkt(n, e->arg), mode)];
-
-    if (port->wired)
-        __builtin_prefetch(net_pkt(n, port->wire));
-    else if (port->queued & ((1u << NET_NEAR_VCS) - 1))
-        __builtin_prefetch(net_pkt(n, port->queue[__builtin_ctz(port->queued)].head));
-}
-
 NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 {
     __builtin_prefetch(net_pkt(n, e[NET_FAR].arg));
     warm(n, &e[NET_MID], mode);
-    warm_follower(n, &e[NET_NEAR_BY], mode);
     if (!(mode & NET_MODE_CUT) &&
         !(mode & NET_MODE_PARTS && net_pkt(n, e->arg)->from & NET_OVER_SEAM)) {
         struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
