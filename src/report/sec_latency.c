@@ -61,15 +61,24 @@ static double passes(const struct report_series *s, double y)
     return NAN;
 }
 
+/* In the unit that suits it. */
+static void add_time(struct wr_str *w, const char *before, double ns)
+{
+    struct report_unit u = report_unit(ns);
+
+    wr_str_addf(w, "%s%.4g %s", before, ns / u.ns, u.name);
+}
+
 static const char *latency_words(struct report_section *s, const struct report_series *series,
                                  size_t n, struct report_unit u)
 {
     struct wr_str w = {0};
 
-    for (size_t i = 0; i < n && i < 2; i++)
-        wr_str_addf(&w, "%shalf of all in class %s took up to %.4g %s and 99 %% up to %.4g %s",
-                    i ? "; " : "", series[i].name, passes(&series[i], 50), u.name,
-                    passes(&series[i], 99), u.name);
+    for (size_t i = 0; i < n && i < 2; i++) {
+        wr_str_addf(&w, "%shalf of all in class %s", i ? "; " : "", series[i].name);
+        add_time(&w, " took up to ", u.ns * passes(&series[i], 50));
+        add_time(&w, " and 99 % up to ", u.ns * passes(&series[i], 99));
+    }
     wr_str_add(&w, ".");
     w.s[0] = 'H';
     const char *ret = wr_arena_strdup(s->arena, w.s);

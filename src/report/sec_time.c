@@ -152,15 +152,22 @@ static bool list_series(struct time_read *in, struct wr_err *err)
     return ok;
 }
 
-/* Thousands of bytes as kB, MB, ...; other units keep their numbers. */
-static const char *si_prefix(double *scale, double top, const char *unit)
+/* Thousands of bytes as kB, MB, ...; times in the unit in which the longest is at least 1; other
+ * units keep their numbers. */
+static const char *fit_unit(double *scale, double top, const char *unit, struct wr_arena *arena)
 {
     static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
     size_t k = 0;
 
+    if (!strcmp(unit, "ns")) {
+        struct report_unit u = report_unit(top);
+
+        *scale = u.ns;
+        return u.name;
+    }
     for (*scale = 1; *unit == 'B' && fabs(top) >= 1000 * *scale && k < 5; k++)
         *scale *= 1000;
-    return prefix[k];
+    return wr_arena_printf(arena, "%s%s", prefix[k], unit);
 }
 
 struct drawing {
@@ -214,11 +221,11 @@ static void draw_metric(struct time_read *in, const struct metric *m)
 
     for (size_t i = 0; i < n; i++)
         series[i] = draw_curve(in, m, m->first + (is_many(m) ? 0 : i), is_many(m) && i == 1, &d);
-    const char *prefix = si_prefix(&scale, d.top, m->unit);
+    const char *fit = fit_unit(&scale, d.top, m->unit, in->s->arena);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < series[i].n; j++)
             ((struct report_point *)series[i].point)[j].y /= scale;
-    const char *unit = wr_arena_printf(in->s->arena, "%s%s%s", prefix, m->unit,
+    const char *unit = wr_arena_printf(in->s->arena, "%s%s", fit,
                                        *m->unit == 'B' && !is_level(m->name) ? "/s" : "");
     char *title = wr_arena_printf(in->s->arena, "%s over time", m->title);
 

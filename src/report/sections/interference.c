@@ -2,6 +2,7 @@
  * given. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inter/analyse.h"
 #include "sections_priv.h"
@@ -112,6 +113,10 @@ static void draw(struct report_section *s, const struct inter_set *set,
     struct report_figure *f = report_add_figure(s, "time", REPORT_LINES);
 
     inter_picture(&f->chart, set, a, s->arena);
+    /* What to give to the command is no use to who reads a page. */
+    char *advice = strstr(f->chart.desc, " Whether they hinder each other");
+    if (advice)
+        *advice = '\0';
     f->chart.x = (struct report_axis){.label = "time", .unit = "s"};
     f->chart.y = (struct report_axis){.label = "moved", .unit = "MiB/s", .zero = true};
     for (size_t i = 0; i < f->chart.nseries; i++) /* names are the set's */

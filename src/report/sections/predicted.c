@@ -162,10 +162,15 @@ static void tabulate(struct report_section *s, const struct predictions *p)
 {
     static const char *const head[] = {"run",         "job",  "processes", "observed s",
                                        "predicted s", "from", "to",        "off %"};
+    bool ranges = false;
+
+    for (size_t i = 0; i < p->v.n; i++)
+        ranges |= p->v.v[i].low_s < p->v.v[i].high_s;
     struct report_table *t = report_add_sheet(
         s, "predictions",
-        "How long each job took and would take by the model; from the slowest to the fastest runs "
-        "alone.",
+        ranges ? "How long each job took and would take by the model; from and to are with the "
+                 "fastest and the slowest runs alone."
+               : "How long each job took and would take by the model.",
         8, 2);
 
     for (size_t i = 0; i < t->ncols; i++)

@@ -67,8 +67,10 @@ static void draw_density(struct report_section *s, const char *who, const char *
     report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
         .title = wr_arena_printf(s->arena, "%s: how latencies are distributed", who),
         .desc = wr_arena_printf(s->arena,
-                                "%zu probes; their density has %zu minima, which are borders "
-                                "between states of the path.",
+                                d.nminima == 1 ? "%zu probes; their density has %zu minimum, which "
+                                                 "is a border between states of the path."
+                                               : "%zu probes; their density has %zu minima, which "
+                                                 "are borders between states of the path.",
                                 n, d.nminima),
         .x = {.label = "latency", .unit = "ms", .log = true},
         .y = {.label = "density, per decade", .zero = true},

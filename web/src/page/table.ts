@@ -71,7 +71,7 @@ export function tableView(table: Table): HTMLElement {
         h(
             "div",
             {class: "scroll", tabindex: 0, role: "region", "aria-label": name},
-            h("table", {}, h("caption", {}, name), h("thead", {}, h("tr", {}, ...heads)), body),
+            h("table", {}, h("caption", {}, h("span", {}, name)), h("thead", {}, h("tr", {}, ...heads)), body),
         ),
         h(
             "div",
