@@ -1,6 +1,7 @@
 // Reports that weir makes of real run files, opened from a file: address.
 
 import assert from "node:assert/strict";
+import {writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {before, test} from "node:test";
 import {pathToFileURL} from "node:url";
@@ -169,6 +170,57 @@ test("a report of the I/O stack has all its sections", async () => {
     assert.ok(doc.sections.some((s) => s.group === "stack"));
     await walk(page, doc);
     await shot(page, "report-stack");
+    quiet();
+    await page.context().close();
+});
+
+test("a report of jobs that share a server has what each got, and what the model says", async () => {
+    const table = join(RUNS, "shared.csv");
+    const rows = ["run,app,rank,node,t_s,bytes"];
+    // One job alone; then the same with another beside it, which begins later.
+    const moves = (run: string, app: string, from: number, to: number, bytes: number) => {
+        for (let t = from; t < to; t++) rows.push(`${run},${app},0,0,${t},${bytes}`);
+    };
+    moves("alone", "a", 0, 10, 40e6);
+    moves("pair", "a", 0, 5, 40e6);
+    moves("pair", "a", 5, 15, 20e6);
+    moves("pair", "b", 5, 15, 20e6);
+    writeFileSync(table, rows.join("\n") + "\n");
+    weir("interfere", "import", table, "-o", join(RUNS, "shared"));
+    const {page, doc} = await open("shared", join(RUNS, "shared", "pair.weir"));
+    const section = doc.sections.find((s) => s.id === "interference");
+    assert.ok(section);
+    assert.ok(section.figures?.some((f) => f.id === "interference-predicted"));
+    await walk(page, doc);
+    for (const [job, ranks] of query(join(RUNS, "shared", "pair.weir"), "SELECT name, ranks FROM app_stat")) {
+        const row = page.locator("#interference-jobs tbody tr", {hasText: job as string}).first();
+        assert.equal(await row.locator("td").first().textContent(), ranks);
+    }
+    // Half of the server each while both are there: the model says what was made.
+    const told = section.tables?.find((t) => t.id === "interference-predictions");
+    assert.deepEqual(
+        told?.rows.map((r) => r.slice(2, 4)),
+        [
+            [15, 15],
+            [10, 10],
+        ],
+    );
+    await shot(page, "report-interference");
+    await page.emulateMedia({colorScheme: "dark"});
+    await page.setViewportSize({width: 420, height: 900});
+    await shot(page, "report-interference-narrow");
+    quiet();
+    await page.context().close();
+});
+
+test("a report of probes has the state of the path", async () => {
+    const run = join(RUNS, "probe.weir");
+    const probes = ["--interval", "10ms", "--count", "30", "--bytes", "4KiB", "-q"];
+    weir("state", "probe", RUNS, ...probes, "-o", join(RUNS, "probes.csv"), "--run", run);
+    const {page, doc} = await open("probe", run);
+    assert.ok(doc.sections.some((s) => s.group === "state"));
+    await walk(page, doc);
+    await shot(page, "report-state");
     quiet();
     await page.context().close();
 });
