@@ -8,26 +8,38 @@
 /* Looking up a row by its key takes about so many times as long as reading the next one. */
 enum { LOOK_UP = 4, MOST_LOOK_UPS = 150000 };
 
+static bool take_extent(void *ctx, const struct run_rows *q)
+{
+    struct run_slices *s = ctx;
+
+    s->first_ps = run_rows_int(q, 0);
+    s->last_ps = run_rows_int(q, 1);
+    s->dt_ps = run_rows_int(q, 2);
+    s->nseries = (double)run_rows_int(q, 3);
+    /* Seconds, where nobody says how long a slice is. */
+    double dt = s->dt_ps > 0 ? (double)s->dt_ps : 1e12;
+
+    if (run_rows_type(q, 0) != RUN_T_NULL)
+        s->n = fmax(1, ceil(((double)s->last_ps - (double)s->first_ps) / dt + 1));
+    return false;
+}
+
 bool run_slices(struct run_slices *ret, struct run_reader *r, struct wr_err *err)
 {
-    double first = 0, last = 0, dt = 0, n = 0, one;
-    bool any = false, found, gathered = false;
+    struct run_slices s = {0};
+    double one;
 
-    if (!run_number(r, "SELECT min(t_ps) FROM fact_slice", &first, &any, err) ||
-        !run_number(r, "SELECT max(t_ps) FROM fact_slice", &last, &found, err) ||
-        !run_number(r, "SELECT min(dt_ps) FROM fact_series WHERE dt_ps > 0", &dt, &found, err) ||
-        !run_number(r, "SELECT count(*) FROM fact_series", &n, &found, err))
+    if (!run_each(r,
+                  "SELECT (SELECT min(t_ps) FROM fact_slice), (SELECT max(t_ps) FROM fact_slice),"
+                  " (SELECT min(dt_ps) FROM fact_series WHERE dt_ps > 0),"
+                  " (SELECT count(*) FROM fact_series)",
+                  NULL, take_extent, &s, err))
         return false;
     /* It is made last; who was killed then left a part. */
-    if (run_info(r)->status == RUN_COMPLETE && run_info(r)->format_minor >= 6 &&
-        !run_number(r, "SELECT 1 FROM fact_gather LIMIT 1", &one, &gathered, err))
+    if (run_info(r)->status == RUN_COMPLETE && run_info(r)->format_minor >= 6 && s.dt_ps > 0 &&
+        !run_number(r, "SELECT 1 FROM fact_gather LIMIT 1", &one, &s.gathered, err))
         return false;
-    *ret = (struct run_slices){.first_ps = (int64_t)first,
-                               .last_ps = (int64_t)last,
-                               .dt_ps = (int64_t)dt,
-                               .nseries = n,
-                               .gathered = gathered && dt > 0};
-    ret->n = any ? fmax(1, ceil((last - first) / (dt > 0 ? dt : 1e12) + 1)) : 0;
+    *ret = s;
     return true;
 }
 

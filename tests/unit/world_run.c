@@ -171,6 +171,9 @@ static void the_views_of_a_run_agree_with_each_other(void **state)
     uint64_t nodes = 9 * 4 * 2;
 
     assert_int_equal(r->count.messages, 50 * nodes);
+    assert_true(number(f, "SELECT sum(msgs) FROM flow_stat") == 50.0 * (double)nodes);
+    assert_true(number(f, "SELECT sum(bytes) FROM flow_stat") == (double)r->count.bytes);
+    assert_true(number(f, "SELECT max(src_group) * 100 + max(dst_group) FROM flow_stat") == 808);
     assert_int_equal(r->unfinished, 0);
     assert_int_equal(r->latency.n, 50 * nodes);
     assert_true(number(f, "SELECT sum(msgs_sent) FROM rank_stat") == (double)(50 * nodes));
