@@ -246,11 +246,9 @@ test("text and lines are seen on light and on dark ground, and paper is light", 
             };
         });
     const grounds = new Set<string>();
-    for (const set of [
-        () => page.emulateMedia({colorScheme: "dark"}),
-        () => page.emulateMedia({colorScheme: "light"}),
-    ]) {
-        await set();
+    for (const scheme of ["dark", "light"] as const) {
+        await page.emulateMedia({colorScheme: scheme});
+        await page.locator(`html[data-theme=${scheme}]`).waitFor(); // the page is told a moment later
         const c = await colours();
         grounds.add(c.ground);
         assert.ok(contrast(c.text, c.ground) >= 7, `${c.text} on ${c.ground}`);
