@@ -165,11 +165,16 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
     struct stack_trace trace = {0};
-    /* A trace of everything has the first operations, too; so a run has one or the other. */
-    struct stack_firsts *sample = o->output && !o->states ? stack_firsts_open() : NULL;
-    struct stack_hooks hooks = sample ? stack_firsts_hooks(sample) : stack_trace_hooks(&trace);
+    struct stack_firsts *sample = o->output ? stack_firsts_open() : NULL;
+    struct stack_both both = {0};
+    struct stack_hooks hooks = stack_both_hooks(&both);
     struct stack_sim s;
     enum cli_format format;
+
+    if (o->states)
+        both.of[0] = stack_trace_hooks(&trace);
+    if (sample)
+        both.of[1] = stack_firsts_hooks(sample);
     bool ok = cli_format_of(o->json, o->csv, &format, err) &&
               cli_stack_open(&s, &o->s, call, sample || o->states ? &hooks : NULL, err);
 
@@ -206,10 +211,9 @@ const struct cli_verb cli_stack_run = {
         "both are summed over all processes. Of a coNCePTuaL program its accesses to files, its "
         "computing and its barriers are played; its writes are one phase, its reads another.\n\n"
         "The same command gives the same numbers, to the bit.",
-    .examples =
-        "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
-        "weir stack run --by state --messages -- ior -a MPIIO -b 8m -t 8m -F\n"
-        "weir stack run --fs lustre --servers 4 --tasks 8 -- write.ncptl --bytes 1E9\n",
+    .examples = "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
+                "weir stack run --by state --messages -- ior -a MPIIO -b 8m -t 8m -F\n"
+                "weir stack run --fs lustre --servers 4 --tasks 8 -- write.ncptl --bytes 1E9\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),
     .main = run_main,

@@ -50,6 +50,40 @@ struct stack_hooks stack_trace_hooks(struct stack_trace *t)
     };
 }
 
+#define TELL(hook_, ...)                             \
+    for (int i = 0; i < 2; i++)                      \
+        if (((struct stack_both *)ctx)->of[i].hook_) \
+    ((struct stack_both *)ctx)->of[i].hook_(((struct stack_both *)ctx)->of[i].ctx, __VA_ARGS__)
+
+static void both_visit(void *ctx, const struct stack_visit *v)
+{
+    TELL(visit, v);
+}
+
+static void both_begin(void *ctx, uint32_t op, const struct stack_activity *a)
+{
+    TELL(begin, op, a);
+}
+
+static void both_end(void *ctx, uint32_t op, const struct stack_activity *a)
+{
+    TELL(end, op, a);
+}
+
+static void both_message(void *ctx, const struct stack_sent *sent)
+{
+    TELL(message, sent);
+}
+
+struct stack_hooks stack_both_hooks(struct stack_both *both)
+{
+    return (struct stack_hooks){.ctx = both,
+                                .visit = both_visit,
+                                .begin = both_begin,
+                                .end = both_end,
+                                .message = both_message};
+}
+
 void stack_trace_fini(struct stack_trace *t)
 {
     wr_vec_fini(&t->visit);

@@ -24,6 +24,12 @@ struct stack_trace {
 struct stack_hooks stack_trace_hooks(struct stack_trace *t);
 void stack_trace_fini(struct stack_trace *t);
 
+/* Two who want to hear of everything; lives as long as the hooks are used. */
+struct stack_both {
+    struct stack_hooks of[2];
+};
+struct stack_hooks stack_both_hooks(struct stack_both *both);
+
 /* Visits of each activity together, in the order activities began, as the file system's own log
  * would have them: CSV with the columns
  * run,side,node,op_seq,op_machine,io,step,machine,state,user_tag,action,return_code,exec_us,wait_us.
