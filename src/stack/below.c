@@ -42,6 +42,18 @@ static void gather(struct stack_engine *e, struct act *a, uint16_t machine, uint
     }
 }
 
+double stack_below_per_byte(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t)
+{
+    struct walk w = {.waits = MOST_BELOW};
+    double ns = 0;
+
+    gather(e, a, machine, t, &w);
+    for (uint32_t i = 0; i < w.n; i++)
+        if (e->fs->state.v[w.state[i]].cls == STACK_DATA)
+            ns += e->laws->exec[a->var[STACK_VAR_WRITES] != 0][w.state[i]].per_byte_ns;
+    return ns;
+}
+
 uint64_t stack_below(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
                      uint64_t budget)
 {

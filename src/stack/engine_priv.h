@@ -146,6 +146,8 @@ uint32_t stack_world_meta(struct stack_engine *e, uint32_t file);
  * All of it is taken when one of them waits. */
 uint64_t stack_below(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
                      uint64_t budget);
+/* What the layers take for each byte they move, beside the network: the storage. */
+double stack_below_per_byte(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t);
 /* engine.c, for the layers below */
 uint64_t stack_law_of(const struct stack_engine *e, const struct act *a,
                       struct stack_law *const laws[2], size_t at);
@@ -162,6 +164,8 @@ void stack_on_later(void *ctx, const struct sim_event *ev);
 
 /* wire.c: messages over a fabric, where there is one. */
 void stack_wire_join(struct stack_engine *e);
+/* flow.c: what has arrived over a fabric at `t` is kept from then on. */
+uint64_t stack_flow_landed(struct stack_engine *e, struct act *a, uint64_t t);
 void stack_wire_flow(struct stack_engine *e, uint32_t act, uint32_t from, uint32_t to, uint64_t t);
 void stack_deliver(struct stack_engine *e, uint32_t from, uint32_t to, uint64_t bytes, uint64_t t,
                    uint64_t there, struct work w);

@@ -117,6 +117,41 @@ static double work_of(const struct stack_engine *e, const struct act *a)
     return (double)a->flow_b * e->laws->ns_per_b * e->share_ref;
 }
 
+/* Over a fabric, storage and network work at the same time, a buffer behind each other: what is
+ * read has to be there before it leaves, what is written arrives before it is kept. */
+static double storage_ns(struct stack_engine *e, struct act *a, uint64_t bytes, uint64_t t)
+{
+    uint16_t below = e->fs->state.v[a->state].below;
+
+    return below == STACK_NONE ? 0 : (double)bytes * stack_below_per_byte(e, a, below, t);
+}
+
+static double buffer_ns(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    return storage_ns(e, a, a->flow_b < e->fs->buffer_b ? a->flow_b : e->fs->buffer_b, t);
+}
+
+static void move_by_wire(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    bool writes = a->var[STACK_VAR_WRITES];
+
+    a->gen++;
+    a->t_speed = t;
+    a->work_ns = storage_ns(e, a, a->flow_b, t);
+    stack_wire_flow(e, act_handle(e, a), writes ? a->asker_node : a->node,
+                    writes ? a->node : a->asker_node,
+                    t + (writes ? 0 : stack_ns(buffer_ns(e, a, t))));
+}
+
+uint64_t stack_flow_landed(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    uint64_t kept = a->t_speed + stack_ns(a->work_ns);
+
+    if (a->var[STACK_VAR_WRITES])
+        t += stack_ns(buffer_ns(e, a, t));
+    return kept > t ? kept : t;
+}
+
 /* The data begin to move. */
 void stack_flow_move(void *ctx, const struct sim_event *ev)
 {
@@ -125,11 +160,7 @@ void stack_flow_move(void *ctx, const struct sim_event *ev)
     uint64_t t = ev->t;
 
     if (e->setup.wire && a->flow_b && a->asker_node != a->node) {
-        bool writes = a->var[STACK_VAR_WRITES];
-
-        a->gen++;
-        stack_wire_flow(e, ev->arg, writes ? a->asker_node : a->node,
-                        writes ? a->node : a->asker_node, t);
+        move_by_wire(e, a, t);
         return;
     }
     if (e->laws->medium == STACK_SHARED) {

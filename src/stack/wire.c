@@ -10,8 +10,10 @@ static void on_wire(void *to, uint32_t tag, uint64_t t_ns)
     if (tag & TAG_FLOW) {
         uint32_t h = tag & ~TAG_FLOW;
 
-        sim_at(&e->sim, t_ns, act_at(e, h)->node, sim_lane(KIND_FLOW, 0), e->seq++, h,
-               act_at(e, h)->gen);
+        struct act *a = act_at(e, h);
+
+        sim_at(&e->sim, stack_flow_landed(e, a, t_ns), a->node, sim_lane(KIND_FLOW, 0), e->seq++, h,
+               a->gen);
         return;
     }
     uint32_t node = ((const struct work *)wr_pool_at(&e->works, tag))->node;

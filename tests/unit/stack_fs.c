@@ -343,6 +343,42 @@ static void the_same_seed_gives_the_same_bits_over_a_fabric(void **state)
     assert_int_equal(a.end_ns, b.end_ns);
 }
 
+/* A storage that is slower than the fabric decides how long a write takes; one that is faster adds
+ * only its last buffer. */
+static void over_a_fabric_the_storage_takes_its_time(void **state)
+{
+    static const double slower[] = {0, 0.01, 1000};
+    double took[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct stack_config c = {
+            .fs = "pvfs2", .servers = 1, .tasks = 1, .test = "ior -a MPIIO -b 16m -t 16m -w"};
+        struct wr_err err = {0};
+        const struct stack_phase *p;
+        struct stack_sim s;
+        bool stopped;
+
+        assert_true(world_wire_open(&c.wire, MACHINE, 1, &err));
+        if (!stack_sim_open(&s, &c, NULL, &err))
+            fail_msg("%s", err.text);
+        uint16_t at = stack_find_state(s.fs, "trove_stream:buffers", 20);
+
+        assert_true(s.laws->exec[1][at].per_byte_ns > 0.1);
+        s.laws->exec[1][at].per_byte_ns *= slower[i];
+        double storage = s.laws->exec[1][at].per_byte_ns * (16 << 20) * 1e-9;
+
+        stack_drive_begin(s.drive);
+        assert_true(stack_drive_run(s.drive, &stopped, &err));
+        stack_drive_phases(s.drive, &p);
+        took[i] = stack_s(p[0].io_ns);
+        assert_true(took[i] > storage);
+        stack_sim_close(&s);
+    }
+    assert_true(took[1] > took[0] && took[1] < took[0] + 0.001);
+    assert_true(took[2] > 5 && took[2] < 6);
+}
+
 static void a_machine_that_is_too_small_is_refused(void **state)
 {
     struct stack_config c = {
@@ -412,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_program_moves_the_bytes_it_says),
         cmocka_unit_test(a_lone_message_takes_what_an_idle_network_takes),
         cmocka_unit_test(the_same_seed_gives_the_same_bits_over_a_fabric),
+        cmocka_unit_test(over_a_fabric_the_storage_takes_its_time),
         cmocka_unit_test(a_machine_that_is_too_small_is_refused),
         cmocka_unit_test(faults_in_what_is_shared_are_found),
     };
