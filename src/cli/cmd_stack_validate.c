@@ -250,7 +250,7 @@ static void state_rows(struct comparison *c)
 static bool one_size(struct comparison *c, const struct valid_opts *o, struct stack_laws *laws,
                      struct wr_err *err)
 {
-    if (!stack_replay(&c->run, c->log->fs, laws, c->log->servers, c->log->clients, c->bytes, err))
+    if (!stack_replay_log(&c->run, c->log, laws, c->bytes, err))
         return false;
     c->laws = laws;
     io_rows(c);
@@ -435,11 +435,6 @@ static bool validate(const struct cli_call *call, struct stack_fs *fs, struct st
     if (ok && !n)
         ok = wr_fail(err, WR_INPUT,
                      "no reads and writes in these logs; add adio.N, ior.out or functions.csv");
-    if (ok && *log.odd)
-        ok = wr_fail(err, WR_INPUT,
-                     "the logs are of \"%s\"; compare runs of one transfer per process into a file "
-                     "of its own (-F, -b and -t the same)",
-                     wr_text_clip(log.odd).s);
     wr_interrupt_catch();
     c.is.v = wr_zalloc(log.io.n + log.op.n + log.state.n + 1, sizeof *c.is.v);
     for (size_t i = 0; ok && i < n; i++) {

@@ -22,6 +22,8 @@ bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
     for (size_t i = 0; i < o->logs.n; i++)
         if (!stack_log_add(log, o->logs.v[i], o->only, err))
             return false;
+    if (!o->noisy && !stack_log_together(log, err))
+        return false;
     if (!log->state.n && !log->io.n)
         return wr_fail(err, WR_INPUT, "no run of %s fits; see --only", o->logs.v[0]);
     if ((log->cut || log->jumps) && !o->partial)

@@ -8,7 +8,7 @@
 struct stack_log_opts {
     const char *fs, *only;
     struct cli_list logs;
-    bool partial, shared, switched;
+    bool partial, shared, switched, noisy;
 };
 
 #define STACK_LOG_OPTS(struct_)                                                                  \
@@ -21,6 +21,8 @@ struct stack_log_opts {
                   "of a table, the runs whose names begin so"),                                  \
         STACK_OPT("partial", CLI_FLAG, struct_, l.partial, NULL, NULL,                           \
                   "pass over lines that are cut off and clocks that jump, and what they touch"), \
+        STACK_OPT("noisy", CLI_FLAG, struct_, l.noisy, NULL, NULL,                               \
+                  "take runs together even when a byte takes six times as long in one of them"), \
         STACK_OPT("shared", CLI_FLAG, struct_, l.shared, NULL, NULL,                             \
                   "all nodes shared one link, as on a loopback"),                                \
         STACK_OPT("switched", CLI_FLAG, struct_, l.switched, NULL, NULL,                         \

@@ -84,7 +84,7 @@ static bool tell_without(struct residuals *r, const struct stack_log *log,
     stack_log_without(&rest, log, alone ? 0 : bytes);
     bool ok = calib_laws(&text, &rest, base, "left out", shared, NULL, err) &&
               stack_laws_open_text(&laws, log->fs, "the laws", text.s, text.n, err) &&
-              stack_replay(&run, log->fs, laws, log->servers, log->clients, bytes, err);
+              stack_replay_log(&run, log, laws, bytes, err);
 
     if (ok) {
         take_io(r, log, &run, bytes);

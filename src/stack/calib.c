@@ -147,7 +147,7 @@ static bool put_flow(struct wr_str *out, const struct draft *d, uint16_t at, boo
         double y = s->seconds - beside_at(d, writes, s->bytes);
 
         if (s->writes == writes)
-            p[n++] = (struct stack_point){(double)s->bytes, fmax(y, 0.1 * s->seconds)};
+            p[n++] = (struct stack_point){stack_moved(s), fmax(y, 0.1 * s->seconds)};
     }
     bool ok = stack_fit_samples(&f, p, n, err);
 
@@ -385,7 +385,8 @@ static double beside(const struct stack_log *run, const struct stack_laws *laws,
         return 0;
     for (size_t i = 0; i < fs->state.n; i++)
         if (fs->state.v[i].does == STACK_FLOW)
-            data = (double)stack_law_ns(&laws->wait[writes][i], (double)run->run.v[0], 0) * 1e-9;
+            data =
+                (double)stack_law_ns(&laws->wait[writes][i], stack_moved(&run->io.v[0]), 0) * 1e-9;
     return took - data;
 }
 
@@ -402,7 +403,7 @@ static bool tell(struct draft *d, double *ret, struct wr_err *err)
     for (size_t i = 0; ok && i < d->sizes; i++) {
         struct stack_log run;
 
-        ok = stack_replay(&run, fs, laws, d->log->servers, d->log->clients, d->size[i], err);
+        ok = stack_replay_log(&run, d->log, laws, d->size[i], err);
         for (size_t m = 0; ok && m < fs->machine.n; m++) {
             double *at = &ret[i * fs->machine.n + m];
 

@@ -88,6 +88,8 @@ struct place {
     uint32_t servers, clients;
     uint64_t bytes;
     bool meta;
+    char *ior; /* its command, or NULL */
+    size_t ior_rows;
 };
 
 /* The bytes of "-b 205m" in a command. */
@@ -101,7 +103,7 @@ static uint64_t bytes_of(const char *ior, const char *option)
     return bytes > 0 && bytes < 9e18 ? (uint64_t)bytes : 0;
 }
 
-static bool read_meta(struct stack_log *log, struct place *p, const char *dir, struct wr_err *err)
+static bool read_meta(struct place *p, const char *dir, struct wr_err *err)
 {
     char path[4096];
     json_error_t why;
@@ -120,8 +122,7 @@ static bool read_meta(struct stack_log *log, struct place *p, const char *dir, s
     const char *ior = json_string_value(json_object_get(j, "ior"));
 
     p->bytes = bytes_of(ior, "-b ");
-    if (ior && (!strstr(ior, " -F") || bytes_of(ior, "-t ") != p->bytes) && !*log->odd)
-        snprintf(log->odd, sizeof log->odd, "%s", ior);
+    p->ior = ior ? wr_strdup(ior) : NULL;
     json_decref(j);
     if (servers < 1 || clients < 1 || servers > 1000000 || clients > 1000000)
         return wr_fail(err, WR_INPUT, "%s says no nservers and nprocs; add them", path);
@@ -229,35 +230,50 @@ static void io_from_ior(struct stack_log *log, size_t first)
         const struct stack_ior_row *r = &log->ior.v[i];
 
         if (r->latency_s > 0)
-            wr_vec_push(&log->io, (struct stack_io_sample){r->writes, r->xfer_b, r->latency_s});
+            wr_vec_push(&log->io,
+                        (struct stack_io_sample){r->writes, r->block_b, r->latency_s, r->xfer_b});
     }
+}
+
+static bool read_files(struct stack_log *log, const char *dir, struct dirent **names, int n,
+                       const struct place *p, struct wr_err *err)
+{
+    size_t states = log->state.n, io = log->io.n;
+
+    if (!same_place(log, dir, p->servers, p->clients, err) ||
+        (p->ior && !log_test(log, dir, p->bytes, p->ior, err)))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!read_one(log, dir, names[i]->d_name, p, err))
+            return false;
+    if (log->state.n > states)
+        wr_vec_push(&log->run, p->bytes);
+    stack_log_nest(log, p->bytes);
+    if (log->io.n == io)
+        io_from_ior(log, log->ior.n - p->ior_rows);
+    return true;
 }
 
 static bool add_files(struct stack_log *log, const char *dir, struct dirent **names, int n,
                       struct wr_err *err)
 {
     struct place p = {0};
-    size_t states = log->state.n, io = log->io.n, ior = log->ior.n;
-    bool ok = read_meta(log, &p, dir, err) && read_ior(log, &p, dir, err);
+    size_t ior = log->ior.n;
+    bool ok = read_meta(&p, dir, err) && read_ior(log, &p, dir, err);
 
+    p.ior_rows = log->ior.n - ior;
     if (ok)
         count_servers(&p, names, n);
     if (ok && (!p.servers || !p.clients))
-        return wr_fail(err, WR_INPUT,
-                       "%s has neither meta.json nor ior.out with server logs: nobody says how "
-                       "many servers and processes there were; add one",
-                       dir);
-    ok = ok && same_place(log, dir, p.servers, p.clients, err);
-    for (int i = 0; ok && i < n; i++)
-        ok = read_one(log, dir, names[i]->d_name, &p, err);
-    if (!ok)
-        return false;
-    if (log->state.n > states)
-        wr_vec_push(&log->run, p.bytes);
-    stack_log_nest(log, p.bytes);
-    if (log->io.n == io)
-        io_from_ior(log, ior);
-    return true;
+        ok = wr_fail(err, WR_INPUT,
+                     "%s has neither meta.json nor ior.out with server logs: nobody says how "
+                     "many servers and processes there were; add one",
+                     dir);
+    ok = ok && read_files(log, dir, names, n, &p, err);
+    if (ok)
+        log_run_ended(log, dir, p.bytes);
+    free(p.ior);
+    return ok;
 }
 
 static bool add_dir(struct stack_log *log, const char *dir, struct wr_err *err)
@@ -283,6 +299,7 @@ static int cells_of(char *line, char *cell[MOST_CELLS])
 {
     int n = 0;
 
+    line[strcspn(line, "\r")] = 0; /* lines may end as another system has them */
     while (line && n < MOST_CELLS)
         cell[n++] = strsep(&line, ",");
     return n;
@@ -302,7 +319,7 @@ struct table {
         moved;
     char of[128]; /* the run of the rows before */
     uint64_t bytes;
-    bool states;
+    bool states, tested;
     struct open_row open[OPEN_ROWS];
 };
 
@@ -386,7 +403,19 @@ static void state_row(struct table *t, char **cell)
         *o = (struct open_row){key, log->state.n - 1, start + exec};
 }
 
-static void function_row(struct table *t, char **cell)
+/* A run is of shared files, or of others' files, when its name says so. */
+static bool table_test(struct table *t, uint64_t moved, struct wr_err *err)
+{
+    bool reorder = strstr(t->of, "_reorder"), shared = reorder || strstr(t->of, "_shared");
+    char command[160];
+
+    t->tested = true;
+    snprintf(command, sizeof command, "ior -a MPIIO -b %" PRIu64 " -t %" PRIu64 "%s%s", t->bytes,
+             moved, shared ? "" : " -F", reorder ? " -C" : "");
+    return log_test(t->log, t->of, t->bytes, command, err);
+}
+
+static bool function_row(struct table *t, char **cell, struct wr_err *err)
 {
     struct stack_log *log = t->log;
     const char *name = cell[t->function];
@@ -397,14 +426,17 @@ static void function_row(struct table *t, char **cell)
     uint8_t io = 2;
 
     if (!(took >= 0) || (!call && strcmp(cell[t->kind], "op")))
-        return;
-    log_data(log, node, name, start, took,
-             t->moved < 0 ? t->bytes : strtoull(cell[t->moved], NULL, 10));
+        return true;
+    uint64_t moved = t->moved < 0 ? t->bytes : strtoull(cell[t->moved], NULL, 10);
+
+    if (log_data(log, node, name, start, took, moved, t->bytes) && !t->tested &&
+        !table_test(t, moved, err))
+        return false;
     uint16_t m = log_function(log->fs, name, &io);
 
     log->unknown += m == STACK_NONE;
     if (m == STACK_NONE)
-        return;
+        return true;
     wr_vec_push(&log->op, (struct stack_op_sample){m, io, t->bytes, took});
     if (t->start >= 0 && t->node >= 0 && log->fs->machine.v[m].side == STACK_CLIENT)
         wr_vec_push(&log->call, (struct stack_call_at){.node = node,
@@ -412,6 +444,7 @@ static void function_row(struct table *t, char **cell)
                                                        .layer = log->fs->machine.v[m].layer_id,
                                                        .start = start,
                                                        .took = took});
+    return true;
 }
 
 /* Rows of one run stand together. */
@@ -422,6 +455,8 @@ static bool run_of(struct table *t, char **cell, struct wr_err *err)
     if (!place_of(t->log, cell[t->run], err))
         return false;
     stack_log_nest(t->log, t->bytes);
+    log_run_ended(t->log, t->of, t->bytes);
+    t->tested = false;
     snprintf(t->of, sizeof t->of, "%s", cell[t->run]);
     memset(t->open, 0, sizeof t->open);
     t->bytes = strtoull(cell[t->size], NULL, 10);
@@ -469,9 +504,13 @@ bool stack_log_table(struct stack_log *log, const char *name, char *text, const 
         if (!run_of(&t, cell, err))
             return false;
         log->lines++;
-        t.states ? state_row(&t, cell) : function_row(&t, cell);
+        if (t.states)
+            state_row(&t, cell);
+        else if (!function_row(&t, cell, err))
+            return false;
     }
     stack_log_nest(log, t.bytes);
+    log_run_ended(log, t.of, t.bytes);
     return true;
 }
 
@@ -499,6 +538,8 @@ void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint6
     COPY(io, .bytes);
     COPY(op, .bytes);
     COPY(ior, .block_b);
+    COPY(test, .bytes);
+    COPY(of, .bytes);
     COPY(stagger, .bytes);
     COPY(lean, .bytes);
     COPY(run, );
@@ -534,6 +575,8 @@ void stack_log_fini(struct stack_log *log)
     wr_vec_fini(&log->op);
     wr_vec_fini(&log->ior);
     wr_vec_fini(&log->run);
+    wr_vec_fini(&log->test);
+    wr_vec_fini(&log->of);
     wr_vec_fini(&log->stagger);
     wr_vec_fini(&log->lean);
     wr_vec_fini(&log->call);

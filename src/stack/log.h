@@ -27,8 +27,27 @@ struct stack_sample {
 /* A read or write of an application, from its call to its end. */
 struct stack_io_sample {
     bool writes;
-    uint64_t bytes;
+    uint64_t bytes; /* per process, of the run */
     double seconds;
+    uint64_t moved; /* by this call; 0: all of them */
+};
+
+static inline double stack_moved(const struct stack_io_sample *s)
+{
+    return (double)(s->moved ? s->moved : s->bytes);
+}
+
+/* The IOR command that runs of a size were of. */
+struct stack_log_test {
+    uint64_t bytes;
+    char ior[160];
+};
+
+/* The middle time of a run's calls. */
+struct stack_log_run {
+    char name[200];
+    uint64_t bytes;
+    double took[2]; /* reading, writing; NaN: it did not */
 };
 
 /* An operation of a client, a request of a server, or a call of a library. */
@@ -86,13 +105,15 @@ struct stack_log {
     WR_VEC(struct stack_op_sample) op;
     WR_VEC(struct stack_ior_row) ior;
     WR_VEC(uint64_t) run; /* the size of each run that has states */
+    WR_VEC(struct stack_log_test) test;
+    WR_VEC(struct stack_log_run) of;
+    size_t io_before; /* those of the runs before */
     WR_VEC(struct stack_stagger) stagger;
     WR_VEC(struct stack_lean) lean;
     WR_VEC(struct stack_call_at) call;   /* of the run that is being read */
     WR_VEC(struct stack_start) start;    /* likewise */
     uint64_t lines, cut, jumps, unknown; /* faults that were passed over */
-    char odd[160];   /* a command of IOR that is not one transfer of a process into its own file */
-    char fault[300]; /* the first of them, with its place */
+    char fault[300];                     /* the first of them, with its place */
 };
 
 /* Adds a directory of logs, or a table; of a table only runs whose name begins with `only`. */
@@ -103,6 +124,11 @@ void stack_log_fini(struct stack_log *log);
 void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint64_t bytes);
 /* The sizes per process, ascending; free() them. */
 uint64_t *stack_log_sizes(const struct stack_log *log, size_t *ret_n);
+
+/* NULL: nobody said. */
+const char *stack_log_command(const struct stack_log *log, uint64_t bytes);
+/* Fails when a run takes so much longer than another that they are of different set-ups. */
+bool stack_log_together(const struct stack_log *log, struct wr_err *err);
 
 /* Text of one file, for tests and fuzzing; `name` stands in complaints. */
 void stack_log_text(struct stack_log *log, const char *name, char *text, size_t len, bool server,

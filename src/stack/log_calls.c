@@ -31,14 +31,14 @@ uint16_t log_function(const struct stack_fs *fs, const char *name, uint8_t *ret_
     return STACK_NONE;
 }
 
-void log_data(struct stack_log *log, uint32_t node, const char *function, double start, double took,
-              uint64_t bytes)
+bool log_data(struct stack_log *log, uint32_t node, const char *function, double start, double took,
+              uint64_t moved, uint64_t bytes)
 {
     bool writes = !strcmp(function, "ADIOI_PVFS2_WriteContig");
 
-    if ((!writes && strcmp(function, "ADIOI_PVFS2_ReadContig")) || !bytes)
-        return;
-    wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took});
+    if ((!writes && strcmp(function, "ADIOI_PVFS2_ReadContig")) || !moved)
+        return false;
+    wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took, moved});
     for (size_t i = log->start.n; i-- > 0;) { /* calls of a process stand together */
         struct stack_start *s = &log->start.v[i];
 
@@ -46,9 +46,10 @@ void log_data(struct stack_log *log, uint32_t node, const char *function, double
             continue;
         s->start = fmin(s->start, start);
         s->calls++;
-        return;
+        return true;
     }
     wr_vec_push(&log->start, (struct stack_start){node, writes, start, took, 1});
+    return true;
 }
 
 static void call_line(struct stack_log *log, uint32_t node, uint64_t size, const char *function,
@@ -57,7 +58,7 @@ static void call_line(struct stack_log *log, uint32_t node, uint64_t size, const
     uint8_t io;
     uint16_t m = log_function(log->fs, function, &io);
 
-    log_data(log, node, function, start, took, bytes);
+    log_data(log, node, function, start, took, bytes, size);
     if (m == STACK_NONE) {
         log->unknown++;
         return;

@@ -16,9 +16,14 @@ static inline void log_fault(struct stack_log *log, uint64_t *count, const char 
     ++*count;
 }
 
-/* Takes a call that moves data; others it passes over. */
-void log_data(struct stack_log *log, uint32_t node, const char *function, double start, double took,
-              uint64_t bytes);
+/* Takes a call that moves data; false: it is another. */
+bool log_data(struct stack_log *log, uint32_t node, const char *function, double start, double took,
+              uint64_t moved, uint64_t bytes);
+
+/* Runs of one size are of one test. */
+bool log_test(struct stack_log *log, const char *name, uint64_t bytes, const char *command,
+              struct wr_err *err);
+void log_run_ended(struct stack_log *log, const char *name, uint64_t bytes);
 
 /* The machine that a function is known by: MPI's names for large counts end with _c; of data,
  * _read or _write stand behind the name. */

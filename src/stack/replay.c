@@ -8,7 +8,7 @@
 
 struct recorder {
     struct stack_log *log;
-    uint64_t bytes;
+    uint64_t bytes, moved;
     uint32_t clients;
     WR_VEC(uint64_t) below_ns; /* [activities] what layers took of the state that comes next */
 };
@@ -56,7 +56,7 @@ static void on_end(void *ctx, uint32_t op, const struct stack_activity *a)
     wr_vec_push(&r->log->op, (struct stack_op_sample){f, a->writes, r->bytes, took});
     if (a->root == fs->operation[STACK_OP_WRITE] || a->root == fs->operation[STACK_OP_READ])
         wr_vec_push(&r->log->io, (struct stack_io_sample){a->root == fs->operation[STACK_OP_WRITE],
-                                                          r->bytes, took});
+                                                          r->bytes, took, r->moved});
 }
 
 static void take_phases(struct stack_log *log, const struct stack_drive *d, uint64_t bytes)
@@ -83,7 +83,8 @@ static void take_phases(struct stack_log *log, const struct stack_drive *d, uint
 static bool run(struct stack_log *log, const struct stack_setup *with, const struct ior_test *test,
                 uint64_t bytes, struct wr_err *err)
 {
-    struct recorder r = {.log = log, .bytes = bytes, .clients = with->clients};
+    struct recorder r = {
+        .log = log, .bytes = bytes, .moved = (uint64_t)test->transfer, .clients = with->clients};
     struct stack_setup setup = *with;
     struct stack_drive *d;
     bool stopped;
@@ -103,20 +104,15 @@ static bool run(struct stack_log *log, const struct stack_setup *with, const str
     return ok;
 }
 
-bool stack_replay(struct stack_log *ret, const struct stack_fs *fs, const struct stack_laws *laws,
-                  uint32_t servers, uint32_t clients, uint64_t bytes, struct wr_err *err)
+static bool replay(struct stack_log *ret, const struct stack_setup *setup, const char *command,
+                   uint64_t bytes, struct wr_err *err)
 {
-    struct stack_setup setup = {
-        .fs = fs, .laws = laws, .servers = servers, .clients = clients, .start = UINT32_MAX};
-    struct stack_log log = {.fs = fs, .servers = servers, .clients = clients};
+    struct stack_log log = {.fs = setup->fs, .servers = setup->servers, .clients = setup->clients};
     struct ior_test test;
-    char command[128];
 
-    snprintf(command, sizeof command, "ior -a MPIIO -b %" PRIu64 " -t %" PRIu64 " -F", bytes,
-             bytes);
-    if (!ior_parse(&test, command, clients, err))
+    if (!ior_parse(&test, command, setup->clients, err))
         return false;
-    bool ok = run(&log, &setup, &test, bytes, err);
+    bool ok = run(&log, setup, &test, bytes, err);
 
     ior_fini(&test);
     if (!ok) {
@@ -126,4 +122,30 @@ bool stack_replay(struct stack_log *ret, const struct stack_fs *fs, const struct
     wr_vec_push(&log.run, bytes);
     *ret = log;
     return true;
+}
+
+bool stack_replay(struct stack_log *ret, const struct stack_fs *fs, const struct stack_laws *laws,
+                  uint32_t servers, uint32_t clients, uint64_t bytes, struct wr_err *err)
+{
+    struct stack_setup setup = {
+        .fs = fs, .laws = laws, .servers = servers, .clients = clients, .start = UINT32_MAX};
+    char command[128];
+
+    snprintf(command, sizeof command, "ior -a MPIIO -b %" PRIu64 " -t %" PRIu64 " -F", bytes,
+             bytes);
+    return replay(ret, &setup, command, bytes, err);
+}
+
+bool stack_replay_log(struct stack_log *ret, const struct stack_log *log,
+                      const struct stack_laws *laws, uint64_t bytes, struct wr_err *err)
+{
+    struct stack_setup setup = {.fs = log->fs,
+                                .laws = laws,
+                                .servers = log->servers,
+                                .clients = log->clients,
+                                .start = UINT32_MAX};
+    const char *command = stack_log_command(log, bytes);
+
+    return command ? replay(ret, &setup, command, bytes, err)
+                   : stack_replay(ret, log->fs, laws, log->servers, log->clients, bytes, err);
 }

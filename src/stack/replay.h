@@ -1,6 +1,7 @@
 /* replay.h -- the test of a log, simulated and written down as a log.
  *
- * Every process writes and reads one transfer of its own file, as `ior -a MPIIO -b N -t N -F` does.
+ * What the log's runs of that size were told to do, or one transfer of its own file by every
+ * process, as `ior -a MPIIO -b N -t N -F` does.
  * What comes out has the samples that log.h takes from a real run, so medians are compared with
  * medians.
  */
@@ -12,5 +13,7 @@
 
 bool stack_replay(struct stack_log *ret, const struct stack_fs *fs, const struct stack_laws *laws,
                   uint32_t servers, uint32_t clients, uint64_t bytes, struct wr_err *err);
+bool stack_replay_log(struct stack_log *ret, const struct stack_log *log,
+                      const struct stack_laws *laws, uint64_t bytes, struct wr_err *err);
 
 #endif

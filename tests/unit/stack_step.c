@@ -9,23 +9,7 @@
 #include <string.h>
 
 #include "stack/step.h"
-
-static struct stack_fs *fs;
-
-static int open_fs(void **state)
-{
-    struct wr_err err = {0};
-
-    (void)state;
-    return stack_fs_open(&fs, "pvfs2", &err) ? 0 : -1;
-}
-
-static int close_fs(void **state)
-{
-    (void)state;
-    stack_fs_close(fs);
-    return 0;
-}
+#include "stack_open.h"
 
 static struct stack_step_command parsed(const char *line)
 {
