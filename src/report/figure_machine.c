@@ -97,7 +97,7 @@ static void put_spot(const struct report_machine *m, uint32_t i, double inside,
     wr_str_addf(out,
                 "<circle class=\"fill\" stroke=\"none\" fill-opacity=\"%.3f\" cx=\"%.1f\" "
                 "cy=\"%.1f\" r=\"%d\"/></g>",
-                fmin(inside, 1), x, y, SPOT);
+                0.55 * fmin(inside, 1), x, y, SPOT); /* the number on it is still read */
     if (job == SIZE_MAX)
         svg_group_named("guide", SVG_DIM, out);
     else
