@@ -13,7 +13,7 @@
 void *wr_alloc(size_t size);                /* not cleared */
 void *wr_zalloc(size_t count, size_t size); /* cleared */
 void *wr_realloc(void *old, size_t count, size_t size);
-void *wr_zalloc_aligned(size_t count, size_t size); /* cleared, on a cache line; free() it */
+void *wr_zalloc_aligned(size_t count, size_t size); /* cleared, on 128 bytes; free() it */
 char *wr_strdup(const char *s);
 
 /* An arena: many small things that die together. Zero-initialise it. */
