@@ -165,9 +165,10 @@ struct net_seam {
     uint32_t sent, credits; /* packets */
     uint32_t lost;          /* before this number, arrivals may not be remembered */
     uint32_t ring_at;
-    struct net_queue notes;  /* credits on their way, by time */
-    uint64_t ring[NET_RING]; /* the times of the last that were not events */
-    uint64_t t_unstalled;
+    struct net_queue notes;         /* credits on their way, by time */
+    uint64_t ring[NET_RING];        /* the times of the last that were not events */
+    uint64_t t_unstalled;           /* since when nobody waits */
+    uint64_t t_event;               /* until then a credit is an event that may end a wait */
     uint64_t there[NET_SEAM_KNOWN]; /* arrivals, by number */
     uint64_t began[NET_SEAM_BEGAN]; /* when the last packets began to be sent, and their bytes */
     uint32_t began_b[NET_SEAM_BEGAN];

@@ -39,11 +39,14 @@ static uint64_t first_missing(const struct net_seam *s)
     return (int32_t)(s->lost - s->credits) > 0 ? 0 : s->there[s->credits % NET_SEAM_KNOWN];
 }
 
-/* The first credit that could come without having been heard of, if the other's clock is `seen`. */
+/* The first credit that could come without having been heard of, if the other's clock is `seen`.
+ * Where a wait may end by something else than a noted credit, one must have heard of all credits
+ * that are given while it lasts: each makes a wake-up, even if it then finds nobody. */
 static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint64_t seen)
 {
     uint64_t there = first_missing(s), from = there > seen ? there : seen;
-    uint64_t credit = n->cls[n->port[s->port].cls].credit_ps;
+    bool other_ends = n->line || s->t_event >= n->sim->now;
+    uint64_t credit = other_ends ? 1 : n->cls[n->port[s->port].cls].credit_ps;
 
     return from > SIM_NEVER - credit ? SIM_NEVER : from + credit;
 }
@@ -151,12 +154,21 @@ static uint64_t bound(void *ctx, uint32_t q, uint64_t seen)
     return least;
 }
 
+/* Had the last wait for the port ended when a credit was given? At the same time, the router with
+ * the lower number is first. */
+static bool ended_before(const struct net *n, const struct net_port *port, uint64_t given)
+{
+    const struct net_seam *s = seam_of(n, port);
+
+    return s->t_unstalled < given ||
+           (s->t_unstalled == given && net_self_lp(n, port) < port->peer_lp);
+}
+
 /* A wake-up for a credit that was heard of before it was given; nobody waited from then on. One
  * partition alone would not have had it. */
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port)
 {
-    return !port->stalled &&
-           seam_of(n, port)->t_unstalled + n->cls[port->cls].credit_ps < n->sim->now;
+    return !port->stalled && ended_before(n, port, n->sim->now - n->cls[port->cls].credit_ps);
 }
 
 /* ---- what comes through the pipes ---- */
@@ -189,20 +201,25 @@ static void take_credit(struct net *n, const struct sim_event *e)
 {
     struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
     struct net_seam *s = seam_of(n, port);
-    bool full = ring_full(s, e->t, e->t - n->cls[port->cls].credit_ps);
+    uint64_t given = e->t - n->cls[port->cls].credit_ps;
+    bool full = ring_full(s, e->t, given);
+    /* It was given at the very time at which the last wait ended, but before that. */
+    bool just = !full && !port->stalled && s->t_unstalled && s->t_unstalled == given &&
+                !ended_before(n, port, given) && !port->wake_event;
     struct sim *sim = n->sim;
 
     s->credits++;
     if (e->t <= sim->now) {
         *net_held(n, port, e->arg2) -= e->arg;
-        sim->unasked -= full;
-        if (full && sim->last < e->t)
+        sim->unasked -= full || just;
+        if ((full || just) && sim->last < e->t)
             sim->last = e->t;
     } else if (full) {
+        s->t_event = e->t;
         sim_calendar_push(&sim->queue, e);
     } else {
         put_note(n, s, e);
-        if (port->stalled && !port->wake_event)
+        if ((port->stalled || just) && !port->wake_event)
             net_port_wake_at(n, port, net_seam_note_ps(n, port));
     }
 }
