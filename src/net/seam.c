@@ -217,6 +217,8 @@ static void take_credit(struct net *n, const struct sim_event *e)
     } else if (full) {
         s->t_event = e->t;
         sim_calendar_push(&sim->queue, e);
+        if (port->stalled)
+            sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
     } else {
         put_note(n, s, e);
         if ((port->stalled || just) && !port->wake_event)
