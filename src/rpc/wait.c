@@ -8,7 +8,7 @@
 
 const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
-enum { POLL_LOOKS = 64, ASK_TIME = 4 };
+enum { POLL_LOOKS = 32, ASK_TIME = 4 };
 enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
 enum { VAIN_NS = 20000000, SLICE_NS = 100000 };
 enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
@@ -146,8 +146,8 @@ bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep)
     return ep->t->wait_takes && (w->policy == RPC_BLOCK || sleeps_first(w, ep));
 }
 
-/* Between looks through the kernel one does not let others run: it costs as much as a look, and a
- * stranger may keep the processor for milliseconds. */
+/* Between looks one does not let others run unless they are one's own: a stranger may keep the
+ * processor for milliseconds, and after a while one sleeps anyway. */
 static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns,
                               bool busy)
 {
@@ -165,10 +165,10 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
         sleeps = wr_clock_ns() - t->began_ns > w->spin_ns;
     if (sleeps)
         return sleep_now(w, ep, timeout_ns, busy);
-    if (is_woken(w, ep))
-        pause_a_little();
-    else
+    if (w->crowded)
         sched_yield();
+    else
+        pause_a_little();
     return 0;
 }
 
@@ -177,7 +177,7 @@ uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeo
     w->rounds++;
     if (w->policy == RPC_POLL) {
         /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || w->rounds % POLL_LOOKS == 0)
+        if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0)
             sched_yield();
         else
             pause_a_little();

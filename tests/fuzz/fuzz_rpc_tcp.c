@@ -50,7 +50,7 @@ static void to_server(const uint8_t *data, size_t len)
     static struct rpc_server *s;
     static char address[RPC_ADDRESS];
     struct rpc_opts o = {
-        .transport = &rpc_tcp, .token = TOKEN, .wait = RPC_POLL, .bulk_b = BULK, .peers = 2};
+        .transport = &rpc_tcp, .token = TOKEN, .wait = RPC_BLOCK, .bulk_b = BULK, .peers = 2};
     struct wr_err err;
     unsigned port = 0;
 
@@ -104,8 +104,11 @@ static void to_client(const uint8_t *data, size_t len)
     int fd = accept(door, NULL, NULL);
 
     pour(fd, data, len);
-    for (int i = 0; i < STEPS; i++)
-        rpc_tcp.progress(ep);
+    for (int i = 0; i < STEPS; i++) /* what comes is taken by looking and by waiting */
+        if (i % 2)
+            rpc_tcp.wait(ep, 0);
+        else
+            rpc_tcp.progress(ep);
     for (size_t i = 0; i < BULK; i++) /* nobody was told its key */
         if (ep->bulk[i])
             abort();
