@@ -230,6 +230,11 @@ void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
                     "%s per process are outside the measured %s to %s: times of data are "
                     "extrapolated; calibrate with such sizes\n",
                     wr_text_bytes(each).s, wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
+    if (s->has_test && strcmp(s->test.api, "MPIIO"))
+        wr_str_addf(out,
+                    "-a %s is run as -a MPIIO: no machines are there for other ways to call the "
+                    "file system, and MPI-IO and ADIO take their time; say -a MPIIO\n",
+                    s->test.api);
     if (!stack_laws_measured(l))
         wr_str_addf(out, "the times of %s are not measured (%s); calibrate to trust them\n",
                     s->fs->name, l->source);
