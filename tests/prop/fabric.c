@@ -10,7 +10,7 @@
 #include "prop/lab.h"
 #include "prop/prop.h"
 
-enum { CASES = 150, DIVIDED_CASES = 30, MESSAGES = 150, YAML_MAX = 2048 };
+enum { CASES = 150, DIVIDED_CASES = 12, MESSAGES = 150, YAML_MAX = 2048 };
 
 static uint32_t below(struct wr_rng *g, uint32_t n)
 {
