@@ -7,13 +7,14 @@
 #include "base/signals.h"
 #include "cli/stack_logs.h"
 #include "report/chart.h"
+#include "run/run.h"
 #include "stack/replay.h"
 
 enum valid_by { BY_FUNCTION, BY_CLASS, BY_STATE, BY_ALL };
 
 struct valid_opts {
     struct stack_log_opts l;
-    const char *laws, *svg;
+    const char *laws, *svg, *output;
     bool left_out, json, csv;
     uint32_t by;
 };
@@ -37,6 +38,12 @@ static const struct cli_opt valid_rows[] = {
              "work of states, or all of it"},
     STACK_OPT("svg", CLI_TEXT, struct valid_opts, svg, "FILE", NULL,
               "write a picture there: simulated against measured"),
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct valid_opts, output),
+     .value = "RUN",
+     .help = "write the comparison to a run file, for `weir report`"},
     CLI_CSV(struct valid_opts, csv),
     CLI_JSON(struct valid_opts, json),
     CLI_OPT_END,
@@ -401,6 +408,52 @@ static void verdict(const struct comparison *c, FILE *out)
     fputc('\n', out);
 }
 
+static bool put_rows(struct run *run, const struct comparison *c, struct wr_err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < c->row.n; i++) {
+        const struct row *r = &c->row.v[i];
+
+        ok = run_put_stack_check(run,
+                                 &(struct run_stack_check){.kind = kind_names[r->kind],
+                                                           .name = r->name,
+                                                           .bytes = r->bytes,
+                                                           .n = r->n,
+                                                           .p10_s = r->p10,
+                                                           .measured_s = r->median,
+                                                           .p90_s = r->p90,
+                                                           .simulated_s = r->told,
+                                                           .low_s = r->low,
+                                                           .high_s = r->high},
+                                 err);
+    }
+    return ok;
+}
+
+static bool write_run(const struct cli_call *call, const struct comparison *c, struct wr_err *err)
+{
+    const struct valid_opts *o = call->opts;
+    struct wr_str command = {0};
+    struct run *run;
+
+    wr_str_add(&command, "weir stack ");
+    run_command_line(&command, call->argc, call->argv);
+    bool ok = run_create(&run, o->output,
+                         &(struct run_meta){.kind = "stack", .command = wr_str_get(&command)}, err);
+
+    if (ok) {
+        bool put = put_rows(run, c, err);
+        struct wr_err end = {0};
+
+        ok = run_finish(run, put ? RUN_COMPLETE : RUN_FAILED, put ? NULL : err->text,
+                        put ? err : &end) &&
+             put;
+    }
+    wr_str_fini(&command);
+    return ok;
+}
+
 static bool show(struct comparison *c, const struct cli_call *call, enum cli_format format,
                  struct wr_err *err)
 {
@@ -416,6 +469,8 @@ static bool show(struct comparison *c, const struct cli_call *call, enum cli_for
     }
     if (o->svg)
         ok = cli_stack_write(o->svg, &svg, err);
+    if (ok && o->output)
+        ok = write_run(call, c, err);
     wr_str_fini(&svg);
     wr_str_fini(&text);
     return ok;
@@ -465,7 +520,8 @@ const struct cli_verb cli_stack_validate = {
         "values eight of ten lie), what was simulated, and whether that lies between; then the "
         "same as a picture. With --left-out the laws never saw the size they are asked about.",
     .examples = "weir stack validate --laws laws.yaml --logs run3\n"
-                "weir stack validate --left-out --logs run1 --logs run2 --logs run3 --svg a.svg\n",
+                "weir stack validate --left-out --logs run1 --logs run2 --logs run3 --svg a.svg\n"
+                "weir stack validate --logs run3 -o check.weir && weir report check.weir\n",
     .opts = valid_rows,
     .opts_size = sizeof(struct valid_opts),
     .main = validate_main,

@@ -94,3 +94,17 @@ bool run_put_stack_step(struct run *run, const struct run_stack_step *f, struct 
     bind_ints(s, 13, (const int64_t[]){f->op, f->parent}, 2);
     return run_step(run, RUN_S_STACK_STEP, err);
 }
+
+bool run_put_stack_check(struct run *run, const struct run_stack_check *c, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_STACK_CHECK, err);
+    const double value[] = {c->p10_s, c->measured_s, c->p90_s, c->simulated_s, c->low_s, c->high_s};
+
+    if (!s)
+        return false;
+    bind_texts(s, 1, (const char *const[]){c->kind, c->name}, 2);
+    bind_counts(s, 3, (const uint64_t[]){c->bytes, c->n}, 2);
+    for (int i = 0; i < 6; i++)
+        sqlite3_bind_double(s, 5 + i, value[i]); /* NaN becomes NULL */
+    return run_step(run, RUN_S_STACK_CHECK, err);
+}

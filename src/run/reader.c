@@ -74,6 +74,8 @@ const struct run_view run_views[] = {
     {"stack_step",
      "operation,t_ns,kind,side,node,peer,layer,what,class,work_ns,wait_ns,bytes,op,parent",
      "one operation, state by state"},
+    {"stack_check", "bytes,kind,name,n,p10_s,measured_s,p90_s,simulated_s,low_s,high_s,error",
+     "what was measured, and what is simulated"},
     {"stack_param", "name,value,source,help", "parameters of the file system, and who says so"},
     {"meta", "key,value", "what made this file, when and where"},
     {"input", "id,path,len_b,codec,content", "the files the run read, with their contents"},

@@ -287,6 +287,16 @@ struct run_stack_step {
     int64_t op, parent;
 };
 
+/* What was measured, and what a simulation tells: of reads and writes ("io"), functions, classes
+ * of time or states. NaN: not known. */
+struct run_stack_check {
+    const char *kind, *name;
+    uint64_t bytes, n; /* of a transfer; measured times */
+    double p10_s, measured_s, p90_s, simulated_s;
+    double low_s, high_s; /* between these eight of ten should lie */
+};
+
+bool run_put_stack_check(struct run *run, const struct run_stack_check *c, struct wr_err *err);
 bool run_put_stack_state(struct run *run, const struct run_stack_state *s, struct wr_err *err);
 bool run_put_stack_message(struct run *run, const struct run_stack_message *m, struct wr_err *err);
 bool run_put_stack_phase(struct run *run, const struct run_stack_phase *p, struct wr_err *err);

@@ -79,6 +79,7 @@ static const struct facts {
      " ORDER BY message"},
     {"stack_param", 5, 1, "SELECT name, value, source FROM fact_stack_param ORDER BY name"},
     {"stack_step", 5, 1, "SELECT * FROM fact_stack_step ORDER BY id"},
+    {"stack_check", 8, 1, "SELECT * FROM fact_stack_check ORDER BY id"},
 };
 
 struct side {

@@ -230,6 +230,12 @@
     " kind TEXT, node INTEGER, peer INTEGER, layer TEXT, what TEXT, class TEXT," \
     " work_ns INTEGER, wait_ns INTEGER, bytes INTEGER, side TEXT, op INTEGER, parent INTEGER);\n" \
     "CREATE VIEW stack_step AS SELECT operation, t_ns, kind, side, node, peer, layer, what,\n" \
-    " class, work_ns, wait_ns, bytes, op, parent FROM fact_stack_step ORDER BY id;\n"
+    " class, work_ns, wait_ns, bytes, op, parent FROM fact_stack_step ORDER BY id;\n" \
+    "CREATE TABLE fact_stack_check(id INTEGER PRIMARY KEY, bytes INTEGER, kind TEXT, name TEXT," \
+    " n INTEGER, p10_s REAL, measured_s REAL, p90_s REAL, simulated_s REAL, low_s REAL," \
+    " high_s REAL);\n" \
+    "CREATE VIEW stack_check AS SELECT bytes, kind, name, n, p10_s, measured_s, p90_s,\n" \
+    " simulated_s, low_s, high_s, simulated_s / nullif(measured_s, 0) - 1 AS error\n" \
+    " FROM fact_stack_check ORDER BY id;\n"
 
 const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS SERVERS LATENCIES SLICES SWEEPS STACK;

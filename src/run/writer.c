@@ -73,6 +73,9 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_STACK_STEP] = "INSERT INTO fact_stack_step(operation, t_ns, kind, node, peer, layer,"
                          " what, class, work_ns, wait_ns, bytes, side, op, parent)"
                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    [RUN_S_STACK_CHECK] = "INSERT INTO fact_stack_check(kind, name, bytes, n, p10_s, measured_s,"
+                          " p90_s, simulated_s, low_s, high_s)"
+                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
 };
 
 const char *run_status_name(enum run_status status)

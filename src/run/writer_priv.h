@@ -34,6 +34,7 @@ enum run_stmt {
     RUN_S_STACK_PHASE,
     RUN_S_STACK_PARAM,
     RUN_S_STACK_STEP,
+    RUN_S_STACK_CHECK,
     RUN_S_COUNT,
 };
 

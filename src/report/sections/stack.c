@@ -7,7 +7,14 @@
 
 #include "sections_priv.h"
 
-enum { SINCE = 5, MOST_BARS = 40, MOST_LANES = 12, MOST_STEPS = 160, MOST_OPERATIONS = 6 };
+enum {
+    SINCE = 5,
+    SINCE_CHECK = 8,
+    MOST_BARS = 40,
+    MOST_LANES = 12,
+    MOST_STEPS = 160,
+    MOST_OPERATIONS = 6
+};
 
 /* ---- bars ---- */
 
@@ -183,6 +190,80 @@ static bool draw_operation(struct report_section *s, struct run_reader *r, const
     return ok;
 }
 
+/* ---- measured against simulated ---- */
+
+struct checks {
+    struct report_section *s;
+    struct report_curves curves;
+    double low, high, worst; /* of the times; how far reads and writes are off */
+};
+
+static bool take_check(void *ctx, const struct run_rows *q)
+{
+    struct checks *c = ctx;
+    double x = run_rows_real(q, 1), y = run_rows_real(q, 2);
+    struct report_curve *curve = report_curve(c->s, &c->curves, run_rows_text(q, 0, NULL));
+
+    wr_vec_push(&curve->point, (struct report_point){.x = x, .y = y, .low = y, .high = y});
+    c->low = fmin(c->low, fmin(x, y));
+    c->high = fmax(c->high, fmax(x, y));
+    if (run_rows_int(q, 3))
+        c->worst = fmax(c->worst, fabs(y / x - 1));
+    return true;
+}
+
+static bool draw_checks(struct report_section *s, struct run_reader *r, bool *ret_any,
+                        struct wr_err *err)
+{
+    struct checks c = {.s = s, .low = INFINITY};
+
+    *ret_any = false;
+    if (run_info(r)->format_minor < SINCE_CHECK)
+        return true;
+    bool ok = run_each(r,
+                       "SELECT CASE kind WHEN 'io' THEN 'reads and writes' WHEN 'class' THEN "
+                       "'classes' ELSE kind || 's' END, measured_s, simulated_s, kind = 'io' FROM "
+                       "stack_check WHERE measured_s > 0 AND simulated_s > 0",
+                       NULL, take_check, &c, err);
+    size_t n = c.curves.v.n;
+    const struct report_series *told =
+        report_series(s, &c.curves, (struct report_series){.marks_only = true});
+
+    if (!ok || !n)
+        return ok;
+    struct report_series *series = wr_arena_alloc(s->arena, (n + 1) * sizeof *series);
+    struct report_point *same = wr_arena_alloc(s->arena, 2 * sizeof *same);
+
+    memcpy(series, told, n * sizeof *series);
+    same[0] = (struct report_point){.x = c.low, .y = c.low};
+    same[1] = (struct report_point){.x = c.high, .y = c.high};
+    series[n] = (struct report_series){
+        .name = "as measured", .point = same, .n = 2, .line_only = true, .guide = true};
+    report_add_figure(s, "check", REPORT_LINES)->chart = (struct report_chart){
+        .title = "Times: simulated against measured",
+        .desc = wr_arena_printf(s->arena,
+                                "Each mark is a median at one size; on the line the simulation "
+                                "tells what was measured. Reads and writes are off by %.3g %% at "
+                                "most.",
+                                100 * c.worst),
+        .x = {.label = "measured", .unit = "s", .log = true},
+        .y = {.label = "simulated", .unit = "s", .log = true},
+        .series = series,
+        .nseries = n + 1};
+    s->says = wr_arena_printf(s->arena,
+                              "What the laws of a file system tell about logs of the real one: "
+                              "reads and writes within %.3g %%.",
+                              100 * c.worst);
+    *ret_any = true;
+    return report_add_query(
+        s, "checks", "What was measured and what is simulated, function by function.", r,
+        "SELECT bytes AS \"bytes B\", kind, name, n, round(p10_s, 6) AS \"p10 s\", "
+        "round(measured_s, 6) AS \"measured s\", round(p90_s, 6) AS \"p90 s\", "
+        "round(simulated_s, 6) AS \"simulated s\", round(100 * error, 2) AS \"error %\", "
+        "round(low_s, 6) AS \"low s\", round(high_s, 6) AS \"high s\" FROM stack_check",
+        NULL, err);
+}
+
 struct operations {
     struct wr_arena *arena;
     const char *v[MOST_OPERATIONS];
@@ -209,8 +290,13 @@ static bool make_stack(const struct report_inputs *in, size_t which, struct repo
     struct run_reader *r = in->v.v[which].run;
     struct operations o = {.arena = s->arena};
     struct wr_str worst = {0};
+    bool checks;
 
     if (strcmp(run_info(r)->kind, "stack") != 0 || run_info(r)->format_minor < SINCE)
+        return true;
+    if (!draw_checks(s, r, &checks, err))
+        return false;
+    if (checks)
         return true;
     bool ok = run_each(r, "SELECT value FROM summary WHERE key = 'bottleneck'", NULL, take_text,
                        &worst, err);
