@@ -223,7 +223,7 @@ static bool draw_checks(struct report_section *s, struct run_reader *r, bool *re
     bool ok = run_each(r,
                        "SELECT CASE kind WHEN 'io' THEN 'reads and writes' WHEN 'class' THEN "
                        "'classes' ELSE kind || 's' END, measured_s, simulated_s, kind = 'io' FROM "
-                       "stack_check WHERE measured_s > 0 AND simulated_s > 0",
+                       "stack_check WHERE measured_s > 0 AND simulated_s > 0 ORDER BY kind = 'io'",
                        NULL, take_check, &c, err);
     size_t n = c.curves.v.n;
     const struct report_series *told =
