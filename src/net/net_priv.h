@@ -129,7 +129,7 @@ struct net_class {
 
 /* How many events ahead on a belt something is asked for: the thing that an event names, and what
  * that leads to. */
-enum { NET_FAR = 10, NET_MID = 5 };
+enum { NET_FAR = 6, NET_MID = 3 };
 
 struct net_nic {
     _Alignas(64) struct net_queue queue; /* messages */
