@@ -342,9 +342,9 @@ static void picture(const struct comparison *c, struct wr_str *svg, struct wr_st
             point[k][points++] = (struct report_point){
                 .x = r->median, .y = r->told, .low = r->told, .high = r->told};
         }
-        if (points)
-            series[n++] = (struct report_series){
-                .name = names[k], .point = point[k], .n = points, .marks_only = true};
+        series[n] = (struct report_series){
+            .name = names[k], .point = point[k], .n = points, .marks_only = true};
+        n += points > 0;
     }
     struct report_point same[2] = {{low, low, low, low, false}, {high, high, high, high, false}};
 

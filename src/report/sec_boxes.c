@@ -151,14 +151,14 @@ void boxes_figure(struct report_section *s, const char *id, const char *title, c
                   const struct report_box *boxes, size_t n)
 {
     struct report_box *b = wr_arena_alloc(s->arena, (n + 1) * sizeof *b);
-    const struct report_box *most = NULL;
+    const struct report_box *most = boxes;
     double low = INFINITY, high = 0;
 
     for (size_t i = 0; i < n; i++) {
         b[i] = boxes[i];
         low = fmin(low, b[i].min > 0 ? b[i].min : low);
         high = fmax(high, b[i].max);
-        most = !most || b[i].median > most->median ? &boxes[i] : most;
+        most = b[i].median > most->median ? &boxes[i] : most;
     }
     struct report_unit u = report_unit(high / 10);
 

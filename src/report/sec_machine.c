@@ -222,12 +222,13 @@ static size_t list_bundles(const struct machine *m, struct report_section *s,
         v = wr_arena_alloc(s->arena, 2 * sizeof *v);
         v[0] = p->busy / p->links;
         v[1] = p->saturated / p->links;
-        b[n++] = (struct report_bundle){.a = (uint32_t)(i / m->n),
-                                        .b = (uint32_t)(i % m->n),
-                                        .cls = i / m->n == i % m->n ? "local" : "global",
-                                        .n = p->links,
-                                        .load = m->slice[0] ? m->slice[0] + i * m->nslices : &v[0],
-                                        .sat = m->slice[1] ? m->slice[1] + i * m->nslices : &v[1]};
+        b[n] = (struct report_bundle){.a = (uint32_t)(i / m->n),
+                                      .b = (uint32_t)(i % m->n),
+                                      .cls = i / m->n == i % m->n ? "local" : "global",
+                                      .n = p->links,
+                                      .load = m->slice[0] ? m->slice[0] + i * m->nslices : &v[0],
+                                      .sat = m->slice[1] ? m->slice[1] + i * m->nslices : &v[1]};
+        n++;
     }
     *ret = b;
     return n;

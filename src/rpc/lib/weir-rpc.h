@@ -9,8 +9,8 @@
  *
  * Over shared memory ("shm"), TCP ("tcp") or any provider of libfabric with reliable datagrams and
  * RMA ("fabric"; libfabric.so.1 is opened when it is asked for). Nothing is allocated and no thread
- * is started per call: everything happens inside step, call, get and put. A server or a client belongs
- * to one thread at a time.
+ * is started per call: everything happens inside step, call, get and put. A server or a client
+ * belongs to one thread at a time.
  *
  * Servers listen on the loopback unless `bind` says otherwise, and drop and count every message
  * that does not carry the `token`, which servers and clients must agree on.
