@@ -114,23 +114,11 @@ static double off(const struct seen *s)
 static bool predict_group(struct all_seen *all, const struct inter_lesson *l,
                           const struct inter_group *g, enum inter_rule rule, struct wr_err *err)
 {
-    struct inter_ask *ask = wr_zalloc(g->set.njobs, sizeof *ask);
     struct inter_told *told = wr_zalloc(g->set.njobs, sizeof *told);
-
-    for (size_t i = 0; i < g->set.njobs; i++) {
-        const struct inter_job *j = &g->set.job[i];
-
-        ask[i] = (struct inter_ask){.mode = j->mode ? j->mode : "",
-                                    .processes = inter_processes(j),
-                                    .nodes = j->nnodes,
-                                    .volume_b = j->volume_b,
-                                    .start_s = j->start_s};
-    }
-    bool ok = inter_predict(told, l, ask, g->set.njobs, rule, err);
+    bool ok = inter_predict_group(told, l, g, rule, err);
 
     for (size_t i = 0; ok && i < g->set.njobs; i++)
         wr_vec_push(&all->v, (struct seen){g->name, &g->set.job[i], told[i]});
-    free(ask);
     free(told);
     return ok;
 }

@@ -390,3 +390,23 @@ bool inter_predict(struct inter_told *ret, const struct inter_lesson *l,
     free(v);
     return true;
 }
+
+bool inter_predict_group(struct inter_told *ret, const struct inter_lesson *l,
+                         const struct inter_group *g, enum inter_rule rule, struct wr_err *err)
+{
+    struct inter_ask *ask = wr_zalloc(g->set.njobs, sizeof *ask);
+
+    for (size_t i = 0; i < g->set.njobs; i++) {
+        const struct inter_job *j = &g->set.job[i];
+
+        ask[i] = (struct inter_ask){.mode = j->mode ? j->mode : "",
+                                    .processes = inter_processes(j),
+                                    .nodes = j->nnodes,
+                                    .volume_b = j->volume_b,
+                                    .start_s = j->start_s};
+    }
+    bool ok = inter_predict(ret, l, ask, g->set.njobs, rule, err);
+
+    free(ask);
+    return ok;
+}

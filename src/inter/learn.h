@@ -89,5 +89,8 @@ struct inter_told {
 /* False: its mode was never seen. */
 bool inter_predict(struct inter_told *ret, const struct inter_lesson *l,
                    const struct inter_ask *ask, size_t n, enum inter_rule rule, struct wr_err *err);
+/* The same for jobs that were seen together: one for each job of the group. */
+bool inter_predict_group(struct inter_told *ret, const struct inter_lesson *l,
+                         const struct inter_group *g, enum inter_rule rule, struct wr_err *err);
 
 #endif

@@ -36,31 +36,19 @@ static enum inter_rule nearest_rule(const struct inter_lesson *l)
 static void predict_group(struct predictions *p, const struct inter_lesson *l,
                           const struct inter_group *g, enum inter_rule rule, struct wr_arena *arena)
 {
-    struct inter_ask *ask = wr_zalloc(g->set.njobs, sizeof *ask);
     struct inter_told *told = wr_zalloc(g->set.njobs, sizeof *told);
     struct wr_err unknown;
-
-    for (size_t i = 0; i < g->set.njobs; i++) {
-        const struct inter_job *j = &g->set.job[i];
-
-        ask[i] = (struct inter_ask){.mode = j->mode ? j->mode : "",
-                                    .processes = inter_processes(j),
-                                    .nodes = j->nnodes,
-                                    .volume_b = j->volume_b,
-                                    .start_s = j->start_s};
-    }
     /* A mode that no job alone was seen in is not predicted. */
-    bool ok = inter_predict(told, l, ask, g->set.njobs, rule, &unknown);
+    bool ok = inter_predict_group(told, l, g, rule, &unknown);
 
     for (size_t i = 0; ok && i < g->set.njobs; i++)
         wr_vec_push(&p->v, (struct prediction){.run = wr_arena_strdup(arena, g->name),
                                                .job = wr_arena_strdup(arena, g->set.job[i].name),
-                                               .processes = ask[i].processes,
+                                               .processes = inter_processes(&g->set.job[i]),
                                                .seen_s = g->set.job[i].runtime_s,
                                                .told_s = told[i].runtime_s,
                                                .low_s = told[i].low_s,
                                                .high_s = told[i].high_s});
-    free(ask);
     free(told);
 }
 
