@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum {
@@ -47,14 +48,6 @@ struct sim_crew {
     uint32_t working;
     bool over;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t later(uint64_t t, uint64_t by)
 {
@@ -214,7 +207,7 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
 {
     struct sim_crew *c = p->crew;
     struct shown *s = &c->shown[p->me];
-    uint64_t since = now_ns(), all;
+    uint64_t since = wr_clock_ns(), all;
     bool stop = false;
 
     p->work.rests++;
@@ -239,7 +232,7 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     atomic_fetch_add(&s->turn, 1);
     if (stop)
         stop_soon(c);
-    p->work.rest_ns += now_ns() - since;
+    p->work.rest_ns += wr_clock_ns() - since;
 }
 
 void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
@@ -250,14 +243,14 @@ void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
     for (uint32_t i = 0; p->seen[q] <= t; i++) {
         if (!i) {
             show(p, p->sim->now);
-            since = now_ns();
+            since = wr_clock_ns();
             p->work.asks++;
         }
         relax(p, i);
         look(p);
     }
     if (since)
-        p->work.ask_ns += now_ns() - since;
+        p->work.ask_ns += wr_clock_ns() - since;
 }
 
 /* The pipe is full: what is in it has to be taken out, and the other may be waiting for us. */
@@ -284,7 +277,7 @@ static void run_part(struct sim_part *p)
 {
     struct sim_crew *c = p->crew;
     struct sim *s = p->sim;
-    uint64_t since = now_ns(), before = sim_events(s);
+    uint64_t since = wr_clock_ns(), before = sim_events(s);
 
     for (uint64_t batch = 1;; batch++) {
         uint64_t until = atomic_load(&c->until);
@@ -307,7 +300,7 @@ static void run_part(struct sim_part *p)
         rest(p, next, until);
     }
     p->work.events += sim_events(s) - before;
-    p->work.run_ns += now_ns() - since;
+    p->work.run_ns += wr_clock_ns() - since;
 }
 
 static void *work(void *ctx)
