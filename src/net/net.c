@@ -44,27 +44,32 @@ static bool check_class(const struct net_params *p, const char *name, uint32_t c
     return true;
 }
 
+/* Propagation and router delay, in 1/2^20 ps. */
+static uint64_t delay_parts(const struct net_params *p, uint32_t cls)
+{
+    double ps = p->link[cls].latency_ps + (cls == TOPO_INJECT ? 0 : p->router_delay_ps);
+
+    return (uint64_t)llround(ps * 0x1p20);
+}
+
+uint64_t net_delay_ps(const struct net_params *p, uint32_t cls)
+{
+    return delay_parts(p, cls) >> 20;
+}
+
 static void set_class(struct net *n, uint32_t cls)
 {
     const struct net_link_params *l = &n->p.link[cls];
-    double delay = l->latency_ps + (cls == TOPO_INJECT ? 0 : n->p.router_delay_ps);
     double credit = n->p.credit_delay_ps + (n->p.credit_on_link ? l->latency_ps : 0);
 
     n->cls[cls] = (struct net_class){
         .per_byte = (uint64_t)llround(1e12 / l->bandwidth * 0x1p20),
-        .delay = (uint64_t)llround(delay * 0x1p20),
+        .delay = delay_parts(&n->p, cls),
         /* A credit is never instantaneous: what happens at one time is in the
          * order of event.h, not of who was executed first. */
         .credit_ps = credit < 1 ? 1 : (uint64_t)llround(credit),
         .room = (uint32_t)l->buffer_b,
     };
-}
-
-uint64_t net_delay_ps(const struct net_params *p, uint32_t cls)
-{
-    double delay = p->link[cls].latency_ps + (cls == TOPO_INJECT ? 0 : p->router_delay_ps);
-
-    return (uint64_t)llround(delay * 0x1p20) >> 20;
 }
 
 static void set_port(struct net *n, uint32_t index, uint32_t self_door, uint32_t peer_lp,

@@ -111,6 +111,14 @@ static __attribute__((noinline)) void serve_seldom(struct net *n, struct net_por
     serve_waiting(n, port, n->mode);
 }
 
+/* Who still waits will be woken, and its partition knows. */
+NET_INLINE void wait_on(struct net *n, struct net_port *port, uint32_t mode)
+{
+    net_port_call_wake(n, port);
+    if (net_is_seam(port, mode))
+        net_seam_stalled(n, port);
+}
+
 /* The packet cannot have its output now: it waits in the output's line. Those that wait already
  * are served if there is news: credits, or another turn of the switch. */
 static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *port, uint32_t vc,
@@ -123,9 +131,7 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
         serve_seldom(n, port);
     else
         net_port_saturation(n, port, true, n->sim->now);
-    net_port_call_wake(n, port);
-    if (net_is_seam(port, n->mode))
-        net_seam_stalled(n, port);
+    wait_on(n, port, n->mode);
 }
 
 /* Ask for the packet's output. */
@@ -168,9 +174,7 @@ void net_on_switch(void *ctx, const struct sim_event *e)
         n->line[net_vc0(n, port) + e->arg2].out_event = false;
         link_absorb(n, port, n->sim->now, n->mode);
         serve_seldom(n, port);
-        net_port_call_wake(n, port);
-        if (net_is_seam(port, n->mode))
-            net_seam_stalled(n, port);
+        wait_on(n, port, n->mode);
         return;
     }
     struct net_line *line = &n->line[e->arg * n->nvcs + e->arg2];
@@ -261,9 +265,7 @@ NET_INLINE void serve(struct net *n, uint32_t index, uint32_t mode)
         net_nic_pump(n, index - routers, n->sim->now);
     else
         serve_waiting(n, port, mode);
-    net_port_call_wake(n, port);
-    if (net_is_seam(port, mode))
-        net_seam_stalled(n, port);
+    wait_on(n, port, mode);
 }
 
 /* A credit that somebody waited for has come. */
