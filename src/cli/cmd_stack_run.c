@@ -69,34 +69,16 @@ static bool write_states(struct stack_trace *t, const struct run_opts *o, struct
     return true;
 }
 
-static bool write_run(const struct cli_call *call, const struct stack_sim *s,
-                      const struct stack_firsts *sample, bool stopped, struct wr_err *err)
+struct to_keep {
+    const struct stack_sim *s;
+    const struct stack_firsts *sample;
+};
+
+static bool put_run(struct run *run, void *ctx, struct wr_err *err)
 {
-    const struct run_opts *o = call->opts;
-    struct wr_str command = {0};
-    struct run *run;
+    const struct to_keep *k = ctx;
 
-    wr_str_add(&command, "weir stack ");
-    run_command_line(&command, call->argc, call->argv);
-    struct run_meta meta = {.kind = "stack", .command = wr_str_get(&command), .seed = o->s.seed};
-    bool ok = run_create(&run, o->output, &meta, err);
-
-    if (ok) {
-        bool put = stack_store(run, &s->setup, s->drive, sample, err);
-        struct wr_err end = {0};
-
-        ok = run_finish(run,
-                        !put      ? RUN_FAILED
-                        : stopped ? RUN_INCOMPLETE
-                                  : RUN_COMPLETE,
-                        !put      ? err->text
-                        : stopped ? "interrupted"
-                                  : NULL,
-                        put ? err : &end) &&
-             put;
-    }
-    wr_str_fini(&command);
-    return ok;
+    return stack_store(run, &k->s->setup, k->s->drive, k->sample, err);
 }
 
 static void print(const struct cli_call *call, const struct stack_sim *s)
@@ -154,7 +136,8 @@ static bool simulate(const struct cli_call *call, struct stack_sim *s, struct st
         return false;
     if (o->states && !write_states(trace, o, err))
         return false;
-    if (o->output && !write_run(call, s, sample, stopped, err))
+    if (o->output && !cli_stack_run_file(o->output, call, o->s.seed, stopped, put_run,
+                                         &(struct to_keep){s, sample}, err))
         return false;
     print(call, s);
     return !stopped ||

@@ -7,7 +7,6 @@
 #include "base/signals.h"
 #include "cli/stack_logs.h"
 #include "report/chart.h"
-#include "run/run.h"
 #include "stack/replay.h"
 
 enum valid_by { BY_FUNCTION, BY_CLASS, BY_STATE, BY_ALL };
@@ -408,8 +407,9 @@ static void verdict(const struct comparison *c, FILE *out)
     fputc('\n', out);
 }
 
-static bool put_rows(struct run *run, const struct comparison *c, struct wr_err *err)
+static bool put_rows(struct run *run, void *ctx, struct wr_err *err)
 {
+    const struct comparison *c = ctx;
     bool ok = true;
 
     for (size_t i = 0; ok && i < c->row.n; i++) {
@@ -431,29 +431,6 @@ static bool put_rows(struct run *run, const struct comparison *c, struct wr_err 
     return ok;
 }
 
-static bool write_run(const struct cli_call *call, const struct comparison *c, struct wr_err *err)
-{
-    const struct valid_opts *o = call->opts;
-    struct wr_str command = {0};
-    struct run *run;
-
-    wr_str_add(&command, "weir stack ");
-    run_command_line(&command, call->argc, call->argv);
-    bool ok = run_create(&run, o->output,
-                         &(struct run_meta){.kind = "stack", .command = wr_str_get(&command)}, err);
-
-    if (ok) {
-        bool put = put_rows(run, c, err);
-        struct wr_err end = {0};
-
-        ok = run_finish(run, put ? RUN_COMPLETE : RUN_FAILED, put ? NULL : err->text,
-                        put ? err : &end) &&
-             put;
-    }
-    wr_str_fini(&command);
-    return ok;
-}
-
 static bool show(struct comparison *c, const struct cli_call *call, enum cli_format format,
                  struct wr_err *err)
 {
@@ -470,7 +447,7 @@ static bool show(struct comparison *c, const struct cli_call *call, enum cli_for
     if (o->svg)
         ok = cli_stack_write(o->svg, &svg, err);
     if (ok && o->output)
-        ok = write_run(call, c, err);
+        ok = cli_stack_run_file(o->output, call, 0, false, put_rows, c, err);
     wr_str_fini(&svg);
     wr_str_fini(&text);
     return ok;

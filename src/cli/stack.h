@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "run/run.h"
 #include "stack/job.h"
 
 extern const struct cli_verb cli_stack_run, cli_stack_trace, cli_stack_step, cli_stack_check,
@@ -76,6 +77,11 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
 void cli_stack_close(struct stack_sim *s);
 /* "measured", or "not measured": a column of every table with times. */
 const char *cli_stack_measured(const struct stack_sim *s);
+
+/* A run file of the stack, which `put` fills. */
+typedef bool cli_stack_put(struct run *run, void *ctx, struct wr_err *err);
+bool cli_stack_run_file(const char *path, const struct cli_call *call, uint64_t seed, bool stopped,
+                        cli_stack_put *put, void *ctx, struct wr_err *err);
 
 /* stack_tables.c: the run in tables. */
 enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE, STACK_BY_FUNCTION };
