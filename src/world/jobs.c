@@ -112,11 +112,7 @@ static bool keep_active(struct world *w, const struct conf *conf, struct wr_err 
 void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                 uint8_t cls, uint64_t user)
 {
-    struct world_part *part = world_part_of(w, src);
-
-    meter_sent(part->meter, src, bytes, part->sim->now);
-    world_flow_count(w, app, src, dst, bytes);
-    net_send(part->net, src, dst, bytes, app, cls, user);
+    world_part_send(world_part_of(w, src), src, dst, bytes, app, cls, user);
 }
 
 struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived)

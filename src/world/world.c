@@ -37,11 +37,8 @@ static void on_source(void *ctx, const struct sim_event *e)
     uint32_t node = e->arg;
     struct world_source *s = &part->w->source[node];
 
-    if (s->next.dest != SYNTH_SKIP) {
-        meter_sent(part->meter, node, s->next.bytes, part->sim->now);
-        world_flow_count(part->w, world_traffic_app(part->w), node, s->next.dest, s->next.bytes);
-        net_send(part->net, node, s->next.dest, s->next.bytes, world_traffic_app(part->w), 0, 0);
-    }
+    if (s->next.dest != SYNTH_SKIP)
+        world_part_send(part, node, s->next.dest, s->next.bytes, world_traffic_app(part->w), 0, 0);
     s->posted++;
     plan(part, node);
 }

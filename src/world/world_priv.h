@@ -111,7 +111,16 @@ enum {
     WORLD_EV_STORE = WORLD_EV_RANK + RANK_EV_KINDS,
 };
 
-/* A message of ranks or of storage: sent and counted; and how it came about. */
+/* A message: counted and sent. */
+static inline void world_part_send(struct world_part *part, uint32_t src, uint32_t dst,
+                                   uint64_t bytes, uint16_t app, uint8_t cls, uint64_t user)
+{
+    meter_sent(part->meter, src, bytes, part->sim->now);
+    world_flow_count(part->w, app, src, dst, bytes);
+    net_send(part->net, src, dst, bytes, app, cls, user);
+}
+
+/* One of ranks or of storage; and how it came about. */
 void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                 uint8_t cls, uint64_t user);
 struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived);
