@@ -94,7 +94,7 @@ struct report_sequence {
     size_t nsteps;
 };
 
-/* The colour of a name, from 0: doc.c gives a name the same one in all figures of a document. */
+/* The colour of a name, from 0: inks.c gives a name the same one in all figures of a document. */
 struct report_ink {
     const char *name;
     uint32_t k;
