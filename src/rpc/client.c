@@ -20,13 +20,14 @@ struct rpc_client {
     struct call *call;
     uint32_t *free_call; /* a stack */
     uint32_t under_way, answers;
-    uint64_t quiet_ns; /* since when the server owes an answer and says nothing; 0: not yet asked */
-    bool pinged;       /* it was asked whether it lives */
-    bool met;          /* the server knows us */
+    uint64_t looked_ns; /* when it was last seen that an answer is missing; 0: not yet */
+    uint64_t silent_ns; /* how long, as far as we were there to hear */
+    bool pinged;        /* it was asked whether it lives */
+    bool met;           /* the server knows us */
     uint64_t dropped[RPC_DROPS];
 };
 
-enum { PING_NS = 100000000, DEAD_NS = 1100000000, SEND_TRIES = 4096 };
+enum { PING_NS = 100000000, DEAD_NS = 1100000000, HEARD_NS = 300000000, SEND_TRIES = 4096 };
 
 static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
@@ -37,7 +38,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     (void)peer;
     uint32_t at = h.id & 0xffff;
 
-    c->quiet_ns = 0;
+    c->looked_ns = 0;
     if (drop == RPC_TAKEN && h.kind == RPC_RESPONSE && h.id == RPC_PING_ID)
         return;
 
@@ -81,7 +82,7 @@ static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, 
     call->taken = true;
     call->cookie = cookie;
     rpc_waiter_happened(&c->waiter); /* an answer is to be expected soon */
-    c->quiet_ns = 0;
+    c->looked_ns = 0;
     /* To one that is gone nothing can be sent for ever: the call is then without an answer. */
     for (uint32_t tries = 1; !c->ep->t->send(c->ep, 0, &h, payload); tries++) {
         c->ep->t->progress(c->ep);
@@ -274,21 +275,25 @@ static void ping(struct rpc_client *c)
 }
 
 /* A server that works long on a call still answers a ping at once, so that one second of
- * silence is death. Asked for again and again while an answer is missing. */
+ * silence is death. Asked for again and again while an answer is missing; if we ourselves were
+ * stopped for long in between, little of that counts. */
 bool rpc_client_server_alive(struct rpc_client *c)
 {
-    uint64_t now = wr_clock_ns();
+    uint64_t now = wr_clock_ns(), since = now - c->looked_ns;
 
     if (!c->ep->t->alive(c->ep, 0))
         return false;
     if (c->ep->t->sees_death)
         return true;
-    if (!c->quiet_ns) {
-        c->quiet_ns = now;
+    if (!c->looked_ns) {
+        c->silent_ns = 0;
         c->pinged = false;
-    } else if (!c->pinged && now - c->quiet_ns > PING_NS)
+    } else
+        c->silent_ns += since < HEARD_NS ? since : HEARD_NS;
+    c->looked_ns = now;
+    if (!c->pinged && c->silent_ns > PING_NS)
         ping(c);
-    return now - c->quiet_ns < DEAD_NS;
+    return c->silent_ns < DEAD_NS;
 }
 
 uint64_t rpc_client_sleeps(const struct rpc_client *c)

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-enum { SAMPLES = 64, WHOLE = 2, GONE_NS = 200000000, DRAIN_NS = 2000000000 };
+enum { SAMPLES = 64, WHOLE = 2, GONE_NS = 200000000, DRAIN_NS = 2000000000, DRAIN_STEPS = 20 };
 #define POISON UINT64_C(0xdeadbeefdeadbeef)
 #define ASKED UINT64_MAX /* cookie of a question that is no part of a load */
 
@@ -308,15 +308,23 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
     d->issuing = false;
 }
 
+/* Two seconds, and some steps even if we ourselves were stopped for most of them. */
+static bool patient(uint64_t begun_ns, uint32_t vain)
+{
+    return vain < DRAIN_STEPS || wr_clock_ns() - begun_ns < DRAIN_NS;
+}
+
 static void drain(struct rpc_driver *d)
 {
     uint64_t begun = wr_clock_ns();
+    uint32_t vain = 0;
 
-    while (rpc_client_under_way(d->client) && wr_clock_ns() - begun < DRAIN_NS &&
-           !d->seen->server_gone) {
+    while (rpc_client_under_way(d->client) && patient(begun, vain) && !d->seen->server_gone) {
         d->now_ns = 0;
-        if (!rpc_client_step(d->client, 10000000) && wr_clock_ns() - begun > GONE_NS &&
-            !rpc_client_server_alive(d->client))
+        if (rpc_client_step(d->client, 10000000))
+            continue;
+        vain++;
+        if (wr_clock_ns() - begun > GONE_NS && !rpc_client_server_alive(d->client))
             d->seen->server_gone = true;
     }
     d->seen->unanswered = rpc_client_under_way(d->client);
@@ -383,14 +391,18 @@ bool rpc_driver_ask(struct rpc_driver *d, struct rpc_used *ret)
 {
     struct rpc_call call = {.op = RPC_OP_USAGE, .cookie = ASKED};
     uint64_t begun = wr_clock_ns();
+    uint32_t vain = 0;
 
     d->asking = true;
     if (!rpc_client_start(d->client, &call))
         return false;
     rpc_client_flush(d->client);
-    while (d->asking && rpc_client_under_way(d->client) && wr_clock_ns() - begun < DRAIN_NS)
-        if (!rpc_client_step(d->client, 10000000) && !rpc_client_server_alive(d->client))
-            break;
+    while (d->asking && rpc_client_under_way(d->client) && patient(begun, vain))
+        if (!rpc_client_step(d->client, 10000000)) {
+            vain++;
+            if (!rpc_client_server_alive(d->client))
+                break;
+        }
     if (d->asking)
         return false;
     *ret = d->used;
