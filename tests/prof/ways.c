@@ -927,17 +927,17 @@ static int64_t wall_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Small writes all the time for 600 ms, and when each began and ended. The times go to a file by
- * calls that the library does not see. */
+/* Small writes all the time for 600 ms, the last one after that however long we were stopped, and
+ * when each began and ended. The times go to a file by calls that the library does not see. */
 static void tick(int fd)
 {
     enum { MOST = 4096 };
     static int64_t us[2 * MOST + 2];
-    int64_t end = wall_us() + 600000, n = 0;
+    int64_t end = wall_us() + 600000, began = 0, n = 0;
     char name[64];
 
-    while (n < MOST && wall_us() < end) {
-        us[2 + 2 * n] = wall_us();
+    while (n < MOST && began < end) {
+        began = us[2 + 2 * n] = wall_us();
         must(write(fd, buf, 64) == 64);
         us[3 + 2 * n++] = wall_us();
         usleep(300);
