@@ -963,7 +963,8 @@ static void way_ticks(void)
     end_child(pid);
 }
 
-/* One call that lasts: a pipe is full for 400 ms, and splice waits to put a file into it. */
+/* One call that lasts: a pipe is full for 400 ms, and sendfile waits to put a file into it. Short
+ * naps, so that being stopped before the call does not shorten it. */
 static void way_long_call(void)
 {
     int fd = hole(), p[2];
@@ -972,7 +973,8 @@ static void way_long_call(void)
     pid_t pid = fork();
 
     if (!pid) {
-        usleep(400000);
+        for (int nap = 0; nap < 80; nap++)
+            usleep(5000);
         for (ssize_t got = 0, n; got < MIB; got += n)
             if ((n = read(p[0], buf, MIB)) <= 0)
                 break;
