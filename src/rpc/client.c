@@ -183,6 +183,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
                              .depth = o->depth,
                              .peers = 1,
                              .bulk_b = o->bulk_b,
+                             .ticks = o->ticks,
                              .may_block = o->wait == RPC_BLOCK || o->wait == RPC_ADAPTIVE};
 
     if (!check(o, err))

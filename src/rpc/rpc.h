@@ -43,6 +43,7 @@ struct rpc_opts {
     enum rpc_wait wait;
     uint32_t spin_us; /* adaptive: how long one looks before sleeping */
     bool crowded;     /* more processes than processors */
+    bool ticks;       /* rpc_tick() was called */
     uint32_t depth;   /* of a client: calls under way at most */
     size_t
         bulk_b; /* of a client: memory offered, for all its calls; of a server: of an operation */
@@ -108,6 +109,10 @@ void rpc_waiter_test(struct rpc_waiter *w, struct rpc_ep *ep);
  * until the one who woke it has done all it can, instead of taking its place. Half the switches,
  * and a server that finds more requests at once. */
 void rpc_join_crowd(void);
+
+/* Interrupts this process now and then (SIGALRM), so that it may sleep without a limit. To limit
+ * every sleep costs a timer for every call. Only for processes that are ours alone. False: no. */
+bool rpc_tick(void);
 
 /* ---- server ---- */
 

@@ -12,10 +12,7 @@
  * which its requests carry; a server takes DATA only that it asked for; whoever does not keep to
  * the form is disconnected. A connection that never said hello makes room for others.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +26,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "rpc/tcp_socket.h"
 #include "rpc/transport.h"
 
-enum { IN_B = 16384, OUT_B = 65536, MOVES = 64, BATCH = 64, ELSEWHERE = 16 };
-enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and never longer */
-enum { GONE_MS = 30000 };    /* what is not confirmed for so long went to a dead node */
+enum { IN_B = 16384, OUT_B = 65536, MOVES = 64, BATCH = 64, ELSEWHERE = 16, PULLS = 16 };
+enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and hardly longer */
 enum { MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head), LAYOUT = 1 };
 
 enum frame_kind { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
@@ -60,8 +57,10 @@ struct asked {
 };
 
 struct conn {
-    int fd;                        /* -1: none */
-    bool met, dead, listed, armed; /* listed: in dirty[]; armed: its epoll tells when it can send */
+    int fd; /* -1: none */
+    bool met, dead;
+    bool listed; /* in dirty[] */
+    bool full;   /* all that was asked for came, and there may be more */
     uint32_t in_from, in_to, out_from, out_to;
     uint8_t *into; /* where the rest of a bulk transfer goes; NULL: none is coming */
     uint64_t left;
@@ -91,39 +90,14 @@ static struct tcp *of(struct rpc_ep *ep)
 
 /* ---- connections ---- */
 
-static bool stays_here(int fd)
+/* Told once for whatever comes, and when there is room again for what could not leave: what is not
+ * told again need not be looked at again by the kernel either. */
+static void watch(const struct tcp *t, uint32_t k, int op)
 {
-    struct sockaddr_in near = {.sin_port = 0}, far = {.sin_port = 0};
-    socklen_t near_len = sizeof near, far_len = sizeof far;
-
-    return !getsockname(fd, (struct sockaddr *)&near, &near_len) &&
-           !getpeername(fd, (struct sockaddr *)&far, &far_len) &&
-           near.sin_addr.s_addr == far.sin_addr.s_addr;
-}
-
-/* Between processes of one node there is no network to share with others: what paces packets, as
- * BBR does, only costs time there. */
-static void settle(int fd, bool client)
-{
-    static const char plain[] = "reno";
-    struct timeval doze = {.tv_usec = DOZE_NS / 1000};
-    unsigned gone_ms = GONE_MS;
-    int on = 1;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
-    if (stays_here(fd))
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof plain - 1);
-    if (client)
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &doze, sizeof doze);
-}
-
-static void watch(const struct tcp *t, uint32_t k, int op, bool out)
-{
-    struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data = {.u32 = k}};
+    struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                            .data = {.u32 = k}};
 
     epoll_ctl(t->epoll, op, t->conn[k]->fd, &e);
-    t->conn[k]->armed = out;
 }
 
 static void mark(struct tcp *t, uint32_t k)
@@ -180,7 +154,6 @@ static void adopt(struct tcp *t, uint32_t k, int fd)
     t->conn[k]->fd = fd;
     t->n++;
     t->high = k >= t->high ? k + 1 : t->high;
-    settle(fd, !t->ep.o.server);
 }
 
 /* An empty place, or that of one who never said hello. */
@@ -202,7 +175,7 @@ static void answer_the_door(struct tcp *t)
 {
     int fd;
 
-    while ((fd = accept4(t->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+    while ((fd = rpc_socket_accept(t->door)) >= 0) {
         uint32_t k = place_for(t);
 
         if (k == UINT32_MAX) {
@@ -210,7 +183,7 @@ static void answer_the_door(struct tcp *t)
             continue;
         }
         adopt(t, k, fd);
-        watch(t, k, EPOLL_CTL_ADD, false);
+        watch(t, k, EPOLL_CTL_ADD);
     }
 }
 
@@ -487,6 +460,7 @@ static uint32_t pull(struct tcp *t, uint32_t k, int flags)
             release(t, k);
         return 1;
     }
+    c->full = (size_t)n == (c->into ? part[0].iov_len : 0) + part[1].iov_len;
     uint64_t bulk = c->into ? ((uint64_t)n < c->left ? (uint64_t)n : c->left) : 0;
 
     c->in_to += (uint32_t)((uint64_t)n - bulk);
@@ -495,8 +469,27 @@ static uint32_t pull(struct tcp *t, uint32_t k, int flags)
     return take_frames(t, k) + (bulk > 0);
 }
 
-/* Answers leave with the requests they belong to: whom they wake can begin while others are served.
- */
+/* All that a connection has, as it is told of only once. One that sends without end is told of
+ * again when it was the others' turn. Answers leave with the requests they belong to: whom they
+ * wake can begin while others are served. */
+static uint32_t drain(struct tcp *t, uint32_t k)
+{
+    const struct conn *c = t->conn[k];
+    uint32_t some = 0;
+    int pulls = 0;
+
+    do
+        some += pull(t, k, MSG_DONTWAIT);
+    while (t->conn[k] == c && !c->dead && c->full && ++pulls < PULLS);
+    if (t->conn[k] != c)
+        return some;
+    if (c->listed)
+        push(t, k);
+    if (pulls == PULLS && !c->dead)
+        watch(t, k, EPOLL_CTL_MOD);
+    return some;
+}
+
 static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
 {
     struct epoll_event e[BATCH];
@@ -509,11 +502,8 @@ static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
 
         if (k == UINT32_MAX)
             answer_the_door(t);
-        else if (t->conn[k] && e[i].events & ~(uint32_t)EPOLLOUT) {
-            some += pull(t, k, MSG_DONTWAIT);
-            if (t->conn[k] && t->conn[k]->listed)
-                push(t, k);
-        }
+        else if (t->conn[k] && e[i].events & ~(uint32_t)EPOLLOUT)
+            some += drain(t, k);
     }
     return some;
 }
@@ -566,9 +556,6 @@ static uint32_t tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 
     if (some)
         return some;
-    for (uint32_t i = 0; i < t->high; i++)
-        if (t->conn[i] && !t->conn[i]->dead && t->conn[i]->armed != t->conn[i]->listed)
-            watch(t, i, EPOLL_CTL_MOD, t->conn[i]->listed);
     if (ms < SHORT_MS) {
         ppoll(&p, 1, &(struct timespec){0, (long)timeout_ns}, NULL);
         ms = 0;
@@ -667,42 +654,17 @@ static void tcp_close(struct rpc_ep *ep)
     free(t);
 }
 
-/* ADDRESS or ADDRESS:PORT, in numbers. */
-static bool parse_address(struct sockaddr_in *ret, const char *text, struct wr_err *err)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    char node[64];
-    unsigned port = 0;
-    int n = sscanf(text, "%63[0-9.]:%5u", node, &port);
-
-    if (n < 1 || port > 65535 || inet_pton(AF_INET, node, &at.sin_addr) != 1 ||
-        at.sin_addr.s_addr == htonl(INADDR_ANY))
-        return wr_fail(err, WR_INPUT,
-                       "\"%.60s\" is no address of an interface; give one as 10.0.0.7 or "
-                       "10.0.0.7:5000",
-                       text);
-    at.sin_port = htons((uint16_t)port);
-    *ret = at;
-    return true;
-}
-
-static bool listen_at(struct tcp *t, struct wr_err *err)
+static bool open_door(struct tcp *t, struct wr_err *err)
 {
     struct epoll_event e = {.events = EPOLLIN, .data = {.u32 = UINT32_MAX}};
-    const char *bind_to = t->ep.o.bind && *t->ep.o.bind ? t->ep.o.bind : "127.0.0.1";
-    struct sockaddr_in at;
-    int on = 1;
 
-    if (!parse_address(&at, bind_to, err))
-        return false;
-    t->door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (t->door >= 0 && at.sin_port)
-        setsockopt(t->door, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (t->door < 0 || t->epoll < 0 || bind(t->door, (struct sockaddr *)&at, sizeof at) ||
-        listen(t->door, 128) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->door, &e))
-        return wr_fail_errno(err, "cannot listen at %s; give another address or port with bind",
-                             bind_to);
+    if (t->epoll < 0)
+        return wr_fail_errno(err, "cannot wait for clients; close some files");
+    if (!rpc_socket_listen(&t->door, t->ep.o.bind, err))
+        return false;
+    if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->door, &e))
+        return wr_fail_errno(err, "cannot wait for clients; check the kernel");
     return true;
 }
 
@@ -729,7 +691,7 @@ static bool tcp_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr
     }
     if (ok && getrandom(&t->key, sizeof t->key, 0) != sizeof t->key)
         ok = wr_fail_errno(err, "no random key; check the kernel");
-    ok = ok && (!o->server || listen_at(t, err));
+    ok = ok && (!o->server || open_door(t, err));
     if (!ok) {
         tcp_close(&t->ep);
         return false;
@@ -740,51 +702,23 @@ static bool tcp_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr
 
 static void tcp_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
 {
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t len = sizeof at;
-    char node[INET_ADDRSTRLEN] = "";
+    char at[RPC_SOCKET_NAME];
 
-    getsockname(of(ep)->door, (struct sockaddr *)&at, &len);
-    inet_ntop(AF_INET, &at.sin_addr, node, sizeof node);
-    snprintf(into, RPC_ADDRESS, "tcp:%s:%u", node, ntohs(at.sin_port));
-}
-
-/* From the interface that was chosen, whatever port. */
-static bool leave_from(int fd, const char *from, struct wr_err *err)
-{
-    struct sockaddr_in at;
-
-    if (!from || !*from)
-        return true;
-    if (!parse_address(&at, from, err))
-        return false;
-    at.sin_port = 0;
-    if (bind(fd, (struct sockaddr *)&at, sizeof at))
-        return wr_fail_errno(err, "cannot use the interface at %s; give another with bind", from);
-    return true;
+    rpc_socket_name(of(ep)->door, at);
+    snprintf(into, RPC_ADDRESS, "tcp:%s", at);
 }
 
 static bool tcp_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
 {
-    struct sockaddr_in at;
+    int fd;
 
     if (strncmp(address, "tcp:", 4) != 0)
         return wr_fail(err, WR_INPUT, "\"%.60s\" is no address of TCP; give tcp:ADDRESS:PORT",
                        address);
-    if (!parse_address(&at, address + 4, err))
+    if (!rpc_socket_connect(&fd, address + 4, ep->o.bind, ep->o.ticks ? 0 : DOZE_NS / 1000, err))
         return false;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool ok = fd >= 0 && leave_from(fd, ep->o.bind, err);
-
-    if (ok && connect(fd, (struct sockaddr *)&at, sizeof at))
-        ok = wr_fail_errno(err, "no server is at %.60s; start it first", address);
-    else if (fd < 0)
-        wr_fail_errno(err, "no socket; close some files");
-    if (ok)
-        adopt(of(ep), 0, fd);
-    else if (fd >= 0)
-        close(fd);
-    return ok;
+    adopt(of(ep), 0, fd);
+    return true;
 }
 
 const struct rpc_transport rpc_tcp = {

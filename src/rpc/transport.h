@@ -25,6 +25,7 @@ struct rpc_ep_opts {
     uint32_t peers;       /* of a server */
     size_t bulk_b;        /* bytes of memory that is offered to RMA */
     bool may_block;       /* wait() will be called */
+    bool ticks;           /* signals end every sleep soon: it needs no limit of its own */
 };
 
 enum rpc_way { RPC_TO_PEER, RPC_FROM_PEER };

@@ -1,5 +1,7 @@
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,7 +12,7 @@ const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
 enum { POLL_LOOKS = 32, ASK_TIME = 4 };
 enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
-enum { VAIN_NS = 20000000, SLICE_NS = 100000 };
+enum { VAIN_NS = 20000000, SLICE_NS = 100000, TICK_US = 50000 };
 enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
@@ -154,6 +156,8 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
     struct rpc_trial *t = &w->trial;
     bool sleeps = sleeps_first(w, ep);
 
+    if (sleeps && w->crowded) /* there is no choice, so nothing is timed */
+        return sleep_now(w, ep, timeout_ns, busy);
     if (!sleeps && !w->crowded && w->rounds < ep->t->looks) {
         pause_a_little();
         return 0;
@@ -209,6 +213,20 @@ void rpc_join_crowd(void)
     crowd.policy = SCHED_BATCH;
     crowd.slice_ns = SLICE_NS;
     syscall(SYS_sched_setattr, 0, &crowd, 0);
+}
+
+static void only_wake(int signal)
+{
+    (void)signal;
+}
+
+/* Again and again, so that one that comes just before a sleep is followed by another. */
+bool rpc_tick(void)
+{
+    struct sigaction a = {.sa_handler = only_wake};
+    struct itimerval t = {{.tv_usec = TICK_US}, {.tv_usec = TICK_US}};
+
+    return !sigaction(SIGALRM, &a, NULL) && !setitimer(ITIMER_REAL, &t, NULL);
 }
 
 /* ---- does sleeping sleep? ---- */

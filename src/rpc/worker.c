@@ -68,6 +68,7 @@ static bool do_open(struct worker *w, const json_t *j, struct wr_err *err)
         return false;
     if (o.crowded)
         rpc_join_crowd();
+    o.ticks = server_at && rpc_tick();
     if (server_at ? !rpc_driver_open(&w->driver, &o, server_at, err)
                   : !rpc_server_open(&w->server, &o, err))
         return false;

@@ -134,6 +134,7 @@ static double window(const struct rpc_opts *base, size_t c, struct board *b, uin
         if (!(pid[k] = fork())) {
             if (o.crowded)
                 rpc_join_crowd();
+            o.ticks = rpc_tick();
             call(&o, b, k, l);
         }
     while (b->clients_ready < cases[c].clients && !waitpid(-1, NULL, WNOHANG))
