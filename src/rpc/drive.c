@@ -163,6 +163,12 @@ static void count(struct rpc_driver *d, uint64_t at_ns, uint64_t latency_ns)
     }
 }
 
+/* A closed loop without pauses: an answer is followed by the next call at once. */
+static bool goes_on(const struct rpc_load *l)
+{
+    return !(l->rate > 0) && !l->think_ns && !l->off_ns;
+}
+
 static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
                     uint32_t len)
 {
@@ -190,8 +196,7 @@ static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const vo
         d->seen->bad_data += !data_is_right(d, k);
     if (status == RPC_OK)
         count(d, t, t - p->sent_ns);
-    if (d->issuing && !(d->load->rate > 0) && !d->load->think_ns && !d->load->off_ns &&
-        t < d->to_ns)
+    if (d->issuing && goes_on(d->load) && t < d->to_ns)
         start_call(d, k, t);
 }
 
@@ -241,8 +246,9 @@ static uint64_t start_due(struct rpc_driver *d, uint64_t t)
 
 static void wait_for(struct rpc_driver *d, uint64_t idle_ns, uint64_t end_ns)
 {
-    uint64_t left = end_ns > d->now_ns ? end_ns - d->now_ns : 0;
+    uint64_t t = now(d), left = end_ns > t ? end_ns - t : 0;
 
+    d->now_ns = 0; /* it will be later, whatever happens */
     idle_ns = idle_ns < left ? idle_ns : left;
     if (!rpc_client_under_way(d->client)) {
         if (idle_ns > 100000)
@@ -270,6 +276,19 @@ static bool server_is_gone(struct rpc_driver *d, uint64_t t, uint64_t *last_answ
     return !rpc_client_server_alive(d->client);
 }
 
+/* Waits for an answer. What time it was then is known, and where nothing depends on when the next
+ * call begins need not be asked for again. True: there was none. */
+static bool await_answer(struct rpc_driver *d)
+{
+    d->now_ns = 0;
+    bool none = !rpc_client_step(d->client, 50000000);
+
+    rpc_client_flush(d->client);
+    if (!goes_on(d->load))
+        d->now_ns = 0;
+    return none;
+}
+
 /* Until the window is over; closed loops without pauses restart inside on_done. */
 static void work(struct rpc_driver *d, bool (*stop)(void))
 {
@@ -278,8 +297,8 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
     bool quiet = false; /* nothing came just now: it may have been a long wait */
 
     d->issuing = true;
+    d->now_ns = 0;
     for (;;) {
-        d->now_ns = 0;
         uint64_t t = now(d);
 
         if (t >= d->to_ns)
@@ -294,13 +313,9 @@ static void work(struct rpc_driver *d, bool (*stop)(void))
 
         rpc_client_flush(d->client);
         d->now_ns = 0;
-        if (idle)
-            now(d);
-        if (idle == UINT64_MAX) {
-            d->now_ns = 0;
-            quiet = !rpc_client_step(d->client, 50000000);
-            rpc_client_flush(d->client);
-        } else if (idle) {
+        if (idle == UINT64_MAX)
+            quiet = await_answer(d);
+        else if (idle) {
             wait_for(d, idle, d->to_ns);
             quiet = rpc_client_under_way(d->client);
         }
@@ -334,9 +349,9 @@ static void drain(struct rpc_driver *d)
 static void wait_for_start(struct rpc_driver *d)
 {
     const struct rpc_load *l = d->load;
-    uint64_t real = rpc_realtime_ns();
+    uint64_t real;
 
-    if (l->start_ns > real + 1000000)
+    while ((real = rpc_realtime_ns()) + 1000000 < l->start_ns)
         sleep_ns(l->start_ns - real - 1000000);
     while ((real = rpc_realtime_ns()) < l->start_ns)
         sched_yield();
