@@ -202,7 +202,35 @@ static void stop_soon(struct sim_crew *c)
         atomic_store(&c->until, t);
 }
 
-/* Nothing to do before others have gone on: until there is news, or all rest. */
+/* Others' clocks have moved on: does that let this one go on? If not it still rests, and shows
+ * how far it would go: those who rest would otherwise wake each other for a step of a
+ * credit's time, again and again, and never see that all rest. */
+static bool may_go(struct sim_part *p, uint64_t next, uint64_t until)
+{
+    struct sim_crew *c = p->crew;
+    bool moved = false;
+
+    for (uint32_t q = 0; q < c->n; q++) {
+        if (q == p->me)
+            continue;
+        uint64_t clock = atomic_load_explicit(&c->shown[q].clock, memory_order_acquire);
+
+        if (!sim_pipe_empty(&c->pipe[q * c->n + p->me]))
+            return true;
+        moved |= clock != p->seen[q];
+        p->seen[q] = clock;
+    }
+    if (!moved)
+        return false;
+    uint64_t limit = find_limit(p, until);
+
+    if (next < limit || limit >= until)
+        return true;
+    show(p, limit);
+    return false;
+}
+
+/* Nothing to do before others have gone on: until they have, or all rest. */
 static void rest(struct sim_part *p, uint64_t next, uint64_t until)
 {
     struct sim_crew *c = p->crew;
@@ -215,7 +243,7 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     atomic_store_explicit(&s->sent, p->sent, memory_order_relaxed);
     atomic_store_explicit(&s->received, p->received, memory_order_relaxed);
     atomic_fetch_add(&s->turn, 1);
-    for (uint32_t i = 0; !news(p); i++) {
+    for (uint32_t i = 0; !may_go(p, next, until); i++) {
         if (atomic_load_explicit(&c->until, memory_order_relaxed) != until)
             break;
         if ((i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1) && look_around(c, &all) &&
