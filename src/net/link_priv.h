@@ -66,6 +66,7 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
         if (port->ring_n == NET_RING) {
             sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_CREDIT, port->self_door), vc,
                    charge, vc);
+            n->t_spilt = t;
             return;
         }
     }
@@ -148,6 +149,8 @@ NET_INLINE uint64_t link_start(struct net *n, struct net_port *port, struct net_
     port->packets++;
     if ((mode & (NET_MODE_EARLY | NET_MODE_FORESEES)) && port->peer_lp < n->nrouters)
         link_choose(n, port->peer_lp, k, NULL);
+    if (mode & NET_MODE_PARTS && n->pace && !port->seam)
+        n->pace[port - n->port].there[port->packets % NET_PACE] = there << 8 | k->route.vc;
     return there;
 }
 

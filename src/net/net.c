@@ -326,6 +326,10 @@ void net_close(struct net *n)
     }
     free(n->all);
     free(n->seam);
+    free(n->seam_at);
+    free(n->inlet);
+    free(n->pace);
+    free(n->blocked);
     free(n->port);
     free(n->vc);
     free(n->rare);

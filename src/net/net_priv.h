@@ -144,6 +144,8 @@ struct net_nic {
 
 /* ---- partitions: seam.c ---- */
 
+/* Kinds of events between partitions that are none of the simulation. */
+enum { NET_GIVE_BACK = SIM_KINDS - 1, NET_PROMISE = SIM_KINDS - 2 };
 /* Arrivals that the sender of a seam remembers, and beginnings. */
 enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
 static const uint32_t NET_OVER_SEAM = 1u
@@ -164,6 +166,8 @@ struct net_seam {
     uint32_t place;         /* in net.stalled */
     uint32_t sent, credits; /* packets */
     uint32_t lost;          /* before this number, arrivals may not be remembered */
+    uint32_t covered;       /* of those before it, no credit is given before `promise` */
+    uint64_t promise;
     uint32_t ring_at;
     struct net_queue notes;         /* credits on their way, by time */
     uint64_t ring[NET_RING];        /* the times of the last that were not events */
@@ -172,6 +176,29 @@ struct net_seam {
     uint64_t there[NET_SEAM_KNOWN]; /* arrivals, by number */
     uint64_t began[NET_SEAM_BEGAN]; /* when the last packets began to be sent, and their bytes */
     uint32_t began_b[NET_SEAM_BEGAN];
+};
+
+/* The same link as its receiver sees it: inlet.c. What the sender's struct says of it that never
+ * changes is here, too, since that one's memory is the other thread's. */
+enum { NET_INLET_KNOWN = 24 };
+
+struct net_inlet {
+    _Alignas(64) uint64_t credit_ps;
+    uint32_t router, lane; /* that get its credits */
+    uint32_t number;       /* of the seam */
+    uint16_t from;         /* partition */
+    bool changed;          /* since the last promise */
+    bool unknown;          /* there were more than are known */
+    uint32_t n, place;     /* packets that came over it and wait; in net.inlets */
+    uint64_t promised;
+    uint32_t pkt[NET_INLET_KNOWN];
+};
+
+/* When the last packets of a port are there, by number: time << 8 | channel; inlet.c. */
+enum { NET_PACE = 8 };
+
+struct net_pace {
+    _Alignas(64) uint64_t there[NET_PACE];
 };
 
 /* Things of another partition, to be given back. */
@@ -220,6 +247,13 @@ struct net {
     struct net_seam *seam;   /* [nseams] */
     uint32_t *stalled;       /* [nstalled] numbers of seams for which somebody waits here */
     uint32_t nseams, nstalled, seam_belt, pool_share, pool_caps[2];
+    uint32_t *seam_at;       /* [nrouters * nports] number of a port's seam */
+    struct net_inlet *inlet; /* [nseams] */
+    uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */
+    uint32_t ninlets;
+    struct net_pace *pace; /* [nrouters * nports]; NULL: nothing is promised */
+    uint32_t *blocked;     /* [nrouters * nports * nvcs] packets that came by a channel and wait */
+    uint64_t t_spilt;      /* until then a credit may be on its way that is in no ring */
     struct net_back *back; /* [2 * parts] packets and messages, by owner */
     struct wr_pool notes;
     void (*other)(void *ctx, const struct sim_event *e); /* events that are not the network's */
@@ -376,6 +410,13 @@ void net_seam_stalled(struct net *n, struct net_port *port);
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
 void net_seam_give_pkt(struct net *n, uint32_t h);
 void net_seam_give_msg(struct net *n, uint32_t h);
+
+/* inlet.c */
+void net_inlets_open(struct net *n);
+void net_inlets_tell(void *ctx);
+void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k);
+void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k);
+uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port);
 
 static inline void net_queue_init(struct net_queue *q)
 {

@@ -90,6 +90,8 @@ NET_INLINE bool serve_channel(struct net *n, struct net_port *port, uint32_t vc,
         }
         net_queue_get(&n->pkts, wait);
         net_rare(n, port)->waiting -= charge;
+        if (mode & NET_MODE_PARTS)
+            net_inlet_leave(n, h, k);
         cross(n, port, vc, h, k, mode);
     }
     port->stalled = (uint16_t)(port->stalled & ~(1u << vc));
@@ -127,6 +129,8 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
     net_queue_put(&n->pkts, net_wait_of(n, port, vc), h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
+    if (n->mode & NET_MODE_PARTS)
+        net_inlet_wait(n, h, net_pkt(n, h));
     if (news || (n->mode & NET_MODE_INPUT))
         serve_seldom(n, port);
     else
@@ -216,6 +220,8 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
         return;
     __builtin_prefetch(&n->port[k->out]);
     __builtin_prefetch(&n->port[k->out].queue);
+    if (mode & NET_MODE_PARTS && n->pace)
+        __builtin_prefetch(&n->pace[k->out], 1);
 }
 
 NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)

@@ -23,20 +23,34 @@
 #include "base/mem.h"
 #include "link_priv.h"
 
-enum { BACK = 64, GIVE_BACK = SIM_KINDS - 1 }; /* things given back at a time; a kind of event */
+enum { BACK = 64 }; /* things given back at a time */
 
 static struct net_seam *seam_of(const struct net *n, const struct net_port *port)
 {
     return &n->seam[port->wire];
 }
 
-/* The first arrival of a packet whose credit has not come; packets are counted, not told apart:
- * when as many credits have come as packets had arrived by then, none is missing. */
+static uint64_t arrival(const struct net_seam *s, uint32_t number)
+{
+    if (number == s->sent)
+        return SIM_NEVER;
+    return (int32_t)(s->lost - number) > 0 ? 0 : s->there[number % NET_SEAM_KNOWN];
+}
+
+/* Not before, a credit is given that has not come. Packets are counted, not told apart: when as
+ * many credits have come as packets had arrived by then, none is missing. Of those that wait there,
+ * the receiver has promised it; of those that arrive after them, it has not. */
 static uint64_t first_missing(const struct net_seam *s)
 {
-    if (s->sent == s->credits)
-        return SIM_NEVER;
-    return (int32_t)(s->lost - s->credits) > 0 ? 0 : s->there[s->credits % NET_SEAM_KNOWN];
+    uint64_t there = arrival(s, s->credits);
+
+    if ((int32_t)(s->covered - s->credits) > 0) {
+        uint64_t after = arrival(s, s->covered);
+        uint64_t promise = s->promise < after ? s->promise : after;
+
+        there = promise > there ? promise : there;
+    }
+    return there;
 }
 
 /* The first credit that could come without having been heard of, if the other's clock is `seen`.
@@ -70,17 +84,6 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
         sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
 }
 
-/* A packet that came over the seam has been admitted further on. */
-void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge)
-{
-    const struct net_port *port = &n->port[index];
-    uint32_t router = net_self_lp(n, port);
-    struct sim_event e = sim_event(n->sim->now + n->cls[port->cls].credit_ps, router,
-                                   sim_lane(NET_EV_CREDIT, port->self_door), vc, charge, vc);
-
-    sim_part_send(n->part, n->part_of[router], &e);
-}
-
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
 {
     struct net_seam *s = seam_of(n, port);
@@ -105,6 +108,16 @@ uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port)
     uint32_t h = seam_of(n, port)->notes.head;
 
     return h == WR_NIL ? SIM_NEVER : ((struct net_note *)wr_pool_at(&n->notes, h))->t;
+}
+
+/* Not before, the next credit comes. */
+uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port)
+{
+    const struct net_seam *s = seam_of(n, port);
+    uint64_t note = net_seam_note_ps(n, port);
+    uint64_t next = s->t_event >= n->sim->now ? 0 : next_credit(n, s, n->part->seen[s->to]);
+
+    return note < next ? note : next;
 }
 
 /* Make sure that all credits up to now are taken in. */
@@ -238,7 +251,11 @@ static void receive(void *ctx, const struct sim_event *e)
     case NET_EV_CREDIT:
         take_credit(n, e);
         break;
-    case GIVE_BACK: {
+    case NET_PROMISE:
+        n->seam[e->seq].covered = n->seam[e->seq].credits + e->arg;
+        n->seam[e->seq].promise = e->t;
+        break;
+    case NET_GIVE_BACK: {
         struct wr_pool *pool = sim_door(e) ? &n->msgs : &n->pkts;
 
         *(uint32_t *)net_thing(pool, e->arg2) = pool->free;
@@ -269,7 +286,7 @@ static void give(struct net *n, struct wr_pool *pool, bool msg, uint32_t h)
     b->head = h;
     if (b->n < BACK)
         return;
-    struct sim_event e = sim_event(0, 0, sim_lane(GIVE_BACK, msg), 0, b->head, b->tail);
+    struct sim_event e = sim_event(0, 0, sim_lane(NET_GIVE_BACK, msg), 0, b->head, b->tail);
 
     sim_part_send(n->part, owner, &e);
     *b = (struct net_back){.head = WR_NIL};
@@ -342,21 +359,25 @@ void net_seams_open(struct net *n)
         n->seam[at++] = (struct net_seam){
             .port = i, .to = n->part_of[port->peer_lp], .notes = {WR_NIL, WR_NIL}};
     }
+    net_inlets_open(n);
 }
 
 void net_seams_join(struct net *n)
 {
     n->stalled = wr_zalloc(n->nseams, sizeof *n->stalled);
+    n->inlets = wr_zalloc(n->nseams, sizeof *n->inlets);
     n->back = wr_zalloc(2 * n->parts, sizeof *n->back);
     for (uint32_t i = 0; i < 2 * n->parts; i++)
         n->back[i].head = WR_NIL;
     wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
-    n->part->mind = (struct sim_mind){.ctx = n, .receive = receive, .bound = bound};
+    n->part->mind =
+        (struct sim_mind){.ctx = n, .receive = receive, .bound = bound, .tell = net_inlets_tell};
 }
 
 void net_seams_close(struct net *n)
 {
     free(n->stalled);
+    free(n->inlets);
     free(n->back);
     wr_pool_fini(&n->notes);
 }

@@ -318,6 +318,8 @@ static void run_part(struct sim_part *p)
         uint64_t clock = next < limit ? next : limit;
 
         p->work.batches++;
+        if (p->mind.tell)
+            p->mind.tell(p->mind.ctx);
         show(p, clock);
         if (!p->me && batch % PULSE == 0 && c->pulse && c->pulse(c->pulse_ctx))
             stop_soon(c);

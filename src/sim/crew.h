@@ -48,6 +48,8 @@ struct sim_mind {
     void (*receive)(void *ctx, const struct sim_event *e);
     /* Nothing of q happens here before, when q's clock is `seen`; called when tight[q]. */
     uint64_t (*bound)(void *ctx, uint32_t q, uint64_t seen);
+    /* The clock is about to be shown: what others should know with it, sent as events. */
+    void (*tell)(void *ctx);
 };
 
 struct sim_part {

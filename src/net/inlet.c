@@ -1,0 +1,219 @@
+/* inlet.c -- what the receiver of a seam tells its sender: from when on a credit is possible.
+ *
+ *   seam ==> [waits] for port p ==wire==> [waits?] for port q ...
+ *
+ * A sender whose channel is full may not go on beyond the first credit that it could not have heard
+ * of. Of packets that are on their way it knows when that is, they have to arrive. Of those that
+ * have arrived and wait, only their router knows, and often it knows that nothing will happen for
+ * long: they wait for a credit of port p, and the packets sent through p that could bring one
+ * are on the wire until a known time, or wait for a port q of which the same can be said. That
+ * time is promised to the sender, together with the number of packets that wait.
+ *
+ * Invariant: a promise is a lower bound, made with what has been executed here; the pipe keeps it
+ * in order with the credits. That nobody promises anything is always right, and slow.
+ */
+#include "base/mem.h"
+#include "link_priv.h"
+
+enum {
+    DEEP = 3,             /* routers that are asked what their packets wait for */
+    MOST_PORTS = 1 << 20, /* where there are more, there is enough to do between two looks */
+};
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t channel_credit(const struct net *n, struct net_port *port, uint32_t vc,
+                               uint32_t nth, uint32_t deep);
+
+/* The first that came by channel `vc` of port `from` and waits at the router to be admitted. */
+static uint64_t waiting_at(const struct net *n, uint32_t router, uint32_t from, uint32_t vc,
+                           uint32_t deep)
+{
+    uint64_t least = SIM_NEVER;
+
+    for (uint32_t p = 0; p < n->nports; p++) {
+        struct net_port *port = &n->port[router * n->nports + p];
+
+        for (uint32_t m = port->stalled; m; m &= m - 1) {
+            uint32_t v = (uint32_t)__builtin_ctz(m), nth = 0;
+
+            for (uint32_t h = net_wait_of(n, port, v)->head; h != WR_NIL; nth++) {
+                const struct net_pkt *k = net_pkt(n, h);
+
+                if (k->from == from && k->route.vc == vc)
+                    least = earlier(least, channel_credit(n, port, v, nth, deep));
+                h = k->next;
+            }
+        }
+    }
+    return least;
+}
+
+/* When the nth of the packets of a channel that are on their way is there, at least; 0: nobody
+ * knows. Those that have left but are not found out yet, or leave later, do so after t_free. */
+static uint64_t next_arrival(const struct net *n, const struct net_port *port, uint32_t vc,
+                             uint32_t nth)
+{
+    const uint64_t *there = n->pace[port - n->port].there;
+    uint64_t now = n->sim->now, later = port->t_free + (n->cls[port->cls].delay >> 20);
+    uint64_t i = port->packets < NET_PACE ? 1 : port->packets - NET_PACE + 1;
+
+    if (i > 1 && there[i % NET_PACE] >> 8 >= now)
+        return 0; /* some more may be on the wire */
+    for (; i <= port->packets; i++) {
+        uint64_t t = there[i % NET_PACE] >> 8;
+
+        if (t >= now && (there[i % NET_PACE] & 0xff) == vc && !nth--)
+            return t;
+    }
+    return later;
+}
+
+/* Not before, the credit of a channel comes that admits the nth of those that wait for it; 0:
+ * nobody knows. */
+static uint64_t channel_credit(const struct net *n, struct net_port *port, uint32_t vc,
+                               uint32_t nth, uint32_t deep)
+{
+    if (port->seam)
+        return net_seam_credit_ps(n, port);
+    uint32_t index = (uint32_t)(port - n->port), blocked = n->blocked[index * n->nvcs + vc];
+
+    if (port->ring_n)
+        return port->ring[port->ring_at] >> 8;
+    if (n->sim->now <= n->t_spilt)
+        return 0;
+    if (n->mode & NET_MODE_BYTES)
+        nth = 0; /* a large one gives room for several */
+    uint64_t t = next_arrival(n, port, vc, nth > blocked ? nth - blocked : 0);
+
+    if (blocked && nth < blocked)
+        t = deep ? earlier(t, waiting_at(n, port->peer_lp, index, vc, deep - 1)) : 0;
+    return t > n->sim->now ? t + n->cls[port->cls].credit_ps : 0;
+}
+
+static uint64_t next_given(const struct net *n, const struct net_inlet *in)
+{
+    uint64_t least = SIM_NEVER;
+
+    for (uint32_t i = 0; i < in->n && least; i++) {
+        const struct net_pkt *k = net_pkt(n, in->pkt[i]);
+        struct net_port *port = &n->port[k->out];
+        uint32_t nth = 0;
+
+        for (uint32_t h = net_wait_of(n, port, k->out_vc)->head; h != in->pkt[i];
+             h = net_pkt(n, h)->next)
+            nth++;
+        least = earlier(least, channel_credit(n, port, k->out_vc, nth, DEEP));
+    }
+    return least;
+}
+
+void net_inlets_tell(void *ctx)
+{
+    struct net *n = ctx;
+    uint64_t now = n->sim->now;
+
+    for (uint32_t i = 0; i < n->ninlets; i++) {
+        struct net_inlet *in = &n->inlet[n->inlets[i]];
+
+        if ((!in->changed && in->promised > now) || in->unknown)
+            continue;
+        uint64_t t = next_given(n, in);
+
+        if (t <= now)
+            continue;
+        struct sim_event e = sim_event(t, 0, sim_lane(NET_PROMISE, 0), in->number, in->n, 0);
+
+        in->promised = t;
+        in->changed = false;
+        sim_part_send(n->part, in->from, &e);
+    }
+}
+
+void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
+{
+    if (!n->pace)
+        return;
+    if (!(k->from & NET_OVER_SEAM)) {
+        if (k->from < n->nrouters * n->nports)
+            n->blocked[k->from * n->nvcs + k->route.vc]++;
+        return;
+    }
+    struct net_inlet *in = &n->inlet[n->seam_at[k->from & ~NET_OVER_SEAM]];
+
+    if (!in->n) {
+        in->place = n->ninlets;
+        n->inlets[n->ninlets++] = in->number;
+    }
+    if (in->n < NET_INLET_KNOWN)
+        in->pkt[in->n] = h;
+    else
+        in->unknown = true;
+    in->n++;
+    in->changed = true;
+}
+
+void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k)
+{
+    if (!n->pace)
+        return;
+    if (!(k->from & NET_OVER_SEAM)) {
+        if (k->from < n->nrouters * n->nports)
+            n->blocked[k->from * n->nvcs + k->route.vc]--;
+        return;
+    }
+    struct net_inlet *in = &n->inlet[n->seam_at[k->from & ~NET_OVER_SEAM]];
+    uint32_t i = 0;
+
+    in->n--;
+    if (!in->unknown) {
+        while (in->pkt[i] != h)
+            i++;
+        in->pkt[i] = in->pkt[in->n];
+    }
+    if (in->n)
+        return;
+    in->unknown = false;
+    uint32_t last = n->inlets[--n->ninlets];
+
+    n->inlets[in->place] = last;
+    n->inlet[last].place = in->place;
+}
+
+/* A packet that came over the seam has been admitted further on. */
+void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge)
+{
+    struct net_inlet *in = &n->inlet[n->seam_at[index]];
+    struct sim_event e =
+        sim_event(n->sim->now + in->credit_ps, in->router, in->lane, vc, charge, vc);
+
+    in->changed = true;
+    sim_part_send(n->part, in->from, &e);
+}
+
+/* One table for all partitions; each element is its receiver's. */
+void net_inlets_open(struct net *n)
+{
+    uint32_t ports = n->nrouters * n->nports;
+
+    n->seam_at = wr_zalloc(ports, sizeof *n->seam_at);
+    n->inlet = wr_zalloc_aligned(n->nseams, sizeof *n->inlet);
+    for (uint32_t i = 0; i < n->nseams; i++) {
+        const struct net_port *port = &n->port[n->seam[i].port];
+        uint32_t router = net_self_lp(n, port);
+
+        n->seam_at[n->seam[i].port] = i;
+        n->inlet[i] = (struct net_inlet){.number = i,
+                                         .router = router,
+                                         .lane = sim_lane(NET_EV_CREDIT, port->self_door),
+                                         .from = n->part_of[router],
+                                         .credit_ps = n->cls[port->cls].credit_ps};
+    }
+    if (n->line || ports > MOST_PORTS)
+        return;
+    n->pace = wr_zalloc_aligned(ports, sizeof *n->pace);
+    n->blocked = wr_zalloc((size_t)ports * n->nvcs, sizeof *n->blocked);
+}
