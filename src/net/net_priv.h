@@ -401,7 +401,7 @@ void net_seams_open(struct net *n);
 void net_seams_join(struct net *n);
 void net_seams_close(struct net *n);
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
-                   const struct net_pkt *k);
+                   struct net_pkt *k);
 void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge);
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */

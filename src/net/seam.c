@@ -66,7 +66,7 @@ static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint6
 }
 
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
-                   const struct net_pkt *k)
+                   struct net_pkt *k)
 {
     struct net_seam *s = seam_of(n, port);
     struct sim_event e = sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
@@ -79,6 +79,7 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
     s->began[s->sent % NET_SEAM_BEGAN] = n->sim->now;
     s->began_b[s->sent % NET_SEAM_BEGAN] = k->bytes;
     s->sent++;
+    k->from |= NET_OVER_SEAM; /* for the receiver, who need not look at it before it is there */
     sim_part_send(n->part, s->to, &e);
     if (s->stalled)
         sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
@@ -245,7 +246,6 @@ static void receive(void *ctx, const struct sim_event *e)
 
     switch (sim_kind(e)) {
     case NET_EV_ARRIVE:
-        net_pkt(n, e->arg)->from |= NET_OVER_SEAM;
         sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq, e->arg, e->arg2);
         break;
     case NET_EV_CREDIT:

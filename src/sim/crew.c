@@ -15,7 +15,7 @@
 enum {
     BATCH = 128,      /* events between two looks at the others' clocks */
     PULSE = 1 << 9,   /* batches between two pulses */
-    SPINS = 1 << 9,   /* looks before a waiting thread sleeps ... */
+    SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
 };
@@ -29,9 +29,13 @@ struct shown {
     _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */
 };
 
+struct own_sim {
+    _Alignas(128) struct sim sim;
+};
+
 struct sim_crew {
     uint32_t n, spins;
-    struct sim *sim; /* [n] */
+    struct own_sim *own; /* [n] */
     struct sim_part *part;
     struct shown *shown;
     struct sim_pipe *pipe; /* [n * n] from (row) to */
@@ -378,13 +382,13 @@ bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ct
         for (uint32_t q = 0; q < c->n; q++)
             if (q != i)
                 drain(&c->part[i], q);
-        last = c->sim[i].last > last ? c->sim[i].last : last;
+        last = c->own[i].sim.last > last ? c->own[i].sim.last : last;
     }
     for (uint32_t i = 0; i < c->n; i++) {
-        uint64_t t = sim_next(&c->sim[i]);
+        uint64_t t = sim_next(&c->own[i].sim);
 
         next = t < next ? t : next;
-        c->sim[i].now = c->sim[i].last = last;
+        c->own[i].sim.now = c->own[i].sim.last = last;
     }
     *ret_until = atomic_load(&c->until);
     return next != SIM_NEVER;
@@ -396,8 +400,8 @@ static void open_part(struct sim_crew *c, uint32_t i, const uint64_t *lookahead)
 {
     struct sim_part *p = &c->part[i];
 
-    sim_init(&c->sim[i]);
-    *p = (struct sim_part){.sim = &c->sim[i], .crew = c, .me = i};
+    sim_init(&c->own[i].sim);
+    *p = (struct sim_part){.sim = &c->own[i].sim, .crew = c, .me = i};
     p->seen = wr_zalloc(c->n, sizeof *p->seen);
     p->reach = wr_zalloc(c->n, sizeof *p->reach);
     p->tight = wr_zalloc(c->n, sizeof *p->tight);
@@ -417,7 +421,7 @@ bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
     assert(n <= SIM_MAX_PARTS);
     c->n = n;
     c->spins = cpus >= (long)n ? SPINS : 0;
-    c->sim = wr_zalloc_aligned(n, sizeof *c->sim);
+    c->own = wr_zalloc_aligned(n, sizeof *c->own);
     c->part = wr_zalloc_aligned(n, sizeof *c->part);
     c->shown = wr_zalloc_aligned(n, sizeof *c->shown);
     c->pipe = wr_zalloc_aligned((size_t)n * n, sizeof *c->pipe);
@@ -450,7 +454,7 @@ void sim_crew_close(struct sim_crew *c)
     for (uint32_t i = 1; i < c->threads; i++)
         pthread_join(c->thread[i], NULL);
     for (uint32_t i = 0; i < c->n; i++) {
-        sim_fini(&c->sim[i]);
+        sim_fini(&c->own[i].sim);
         free(c->part[i].seen);
         free(c->part[i].reach);
         free(c->part[i].tight);
@@ -458,7 +462,7 @@ void sim_crew_close(struct sim_crew *c)
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->go);
     pthread_cond_destroy(&c->done);
-    free(c->sim);
+    free(c->own);
     free(c->part);
     free(c->shown);
     free(c->pipe);

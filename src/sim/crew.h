@@ -53,7 +53,7 @@ struct sim_mind {
 };
 
 struct sim_part {
-    struct sim *sim;
+    _Alignas(128) struct sim *sim; /* parts lie behind each other, and in no common cache line */
     struct sim_crew *crew;
     struct sim_mind mind;
     uint32_t me;
