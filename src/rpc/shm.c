@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ static const char magic[8] = "weirrpc1";
 struct bell {
     _Alignas(64) _Atomic uint32_t rung;
     _Atomic uint32_t asleep;
+    _Atomic uint32_t cpu; /* on which its owner waited last, and 1; 0: nobody knows */
 };
 
 struct slot {
@@ -85,6 +87,7 @@ struct shm {
     size_t seg_b;
     int seg_fd, bulk_fd;
     uint32_t mine;     /* a client's pair */
+    uint32_t last;     /* the pair that a server heard of last */
     uint32_t arrivals; /* of which the server knows */
     uint32_t npairs, high;
     struct side *side;
@@ -153,10 +156,27 @@ static void ring(struct bell *b)
 
 static bool something(struct shm *s);
 
+static struct bell *bell_of(const struct shm *s, bool server)
+{
+    return server ? &s->seg->bell : &s->seg->pair[s->ep.o.server ? s->last : s->mine].bell;
+}
+
+/* Written only by who was moved, so that looking at it costs nothing. */
+static bool shm_beside(struct rpc_ep *ep)
+{
+    struct shm *s = of(ep);
+    struct bell *own = bell_of(s, ep->o.server), *other = bell_of(s, !ep->o.server);
+    uint32_t here = (uint32_t)sched_getcpu() + 1;
+
+    if (atomic_load_explicit(&own->cpu, memory_order_relaxed) != here)
+        atomic_store_explicit(&own->cpu, here, memory_order_relaxed);
+    return here && atomic_load_explicit(&other->cpu, memory_order_relaxed) == here;
+}
+
 static uint32_t shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
     struct shm *s = of(ep);
-    struct bell *b = ep->o.server ? &s->seg->bell : &s->seg->pair[s->mine].bell;
+    struct bell *b = bell_of(s, ep->o.server);
     struct timespec t = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
     uint32_t seen = atomic_load(&b->rung);
 
@@ -274,9 +294,12 @@ static uint32_t shm_progress(struct rpc_ep *ep)
         return read_pair(s, s->mine);
     if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
         look_for_arrivals(s);
-    for (uint32_t i = 0; i < s->high; i++)
-        if (s->side[i].active)
-            n += read_pair(s, i);
+    for (uint32_t i = 0; i < s->high; i++) {
+        uint32_t read = s->side[i].active ? read_pair(s, i) : 0;
+
+        s->last = read ? i : s->last;
+        n += read;
+    }
     return n;
 }
 
@@ -351,6 +374,7 @@ static void shm_forget(struct rpc_ep *ep, uint32_t peer)
         atomic_store_explicit(&p->down[i].seq, 0, memory_order_relaxed);
     }
     atomic_store(&p->pid, 0);
+    atomic_store(&p->bell.cpu, 0);
     atomic_store_explicit(&p->state, PAIR_FREE, memory_order_release);
 }
 
@@ -493,4 +517,5 @@ const struct rpc_transport rpc_shm = {
     .blocks = shm_blocks,
     .wait = shm_wait,
     .alive = shm_alive,
+    .beside = shm_beside,
 };

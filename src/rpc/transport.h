@@ -77,6 +77,9 @@ struct rpc_transport {
     /* Sleeps until there is something for progress(), or takes it at once: how much that was. */
     uint32_t (*wait)(struct rpc_ep *ep, uint64_t timeout_ns);
     bool (*alive)(struct rpc_ep *ep, uint32_t peer);
+    /* Is the one we wait for on our own processor, where it cannot run while we look? Also tells it
+     * where we are. NULL: nobody knows. */
+    bool (*beside)(struct rpc_ep *ep);
 };
 
 extern const struct rpc_transport rpc_shm, rpc_tcp, rpc_fabric;

@@ -10,7 +10,7 @@
 
 const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
-enum { POLL_LOOKS = 32, ASK_TIME = 4 };
+enum { POLL_LOOKS = 32, ASK_TIME = 4, ASK_WHERE = 64 };
 enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
 enum { VAIN_NS = 20000000, SLICE_NS = 100000, TICK_US = 50000 };
 enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
@@ -148,6 +148,12 @@ bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep)
     return ep->t->wait_takes && (w->policy == RPC_BLOCK || sleeps_first(w, ep));
 }
 
+/* Asked once for a wait, and now and then in a long one. */
+static bool is_beside(const struct rpc_waiter *w, struct rpc_ep *ep)
+{
+    return ep->t->beside && w->rounds % ASK_WHERE == 1 && ep->t->beside(ep);
+}
+
 /* Between looks one does not let others run unless they are one's own: a stranger may keep the
  * processor for milliseconds, and after a while one sleeps anyway. */
 static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns,
@@ -157,6 +163,8 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
     bool sleeps = sleeps_first(w, ep);
 
     if (sleeps && w->crowded) /* there is no choice, so nothing is timed */
+        return sleep_now(w, ep, timeout_ns, busy);
+    if (!w->crowded && is_beside(w, ep))
         return sleep_now(w, ep, timeout_ns, busy);
     if (!sleeps && !w->crowded && w->rounds < ep->t->looks) {
         pause_a_little();
@@ -181,7 +189,7 @@ uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeo
     w->rounds++;
     if (w->policy == RPC_POLL) {
         /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0)
+        if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0 || is_beside(w, ep))
             sched_yield();
         else
             pause_a_little();

@@ -2,14 +2,19 @@
  * else needs to see. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,6 +183,90 @@ static void a_call_takes_as_long_as_its_answer_whatever_the_loop(void **state)
     }
 }
 
+/* ---- shared memory ---- */
+
+struct board {
+    char address[RPC_ADDRESS];
+    _Atomic int ready;
+    _Atomic uint64_t sleeps;
+};
+
+static void serve(const struct rpc_opts *o, struct board *b)
+{
+    struct rpc_server *s;
+    struct wr_err err;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!rpc_server_open(&s, o, &err))
+        _exit(1);
+    rpc_server_address(s, b->address);
+    b->ready = 1;
+    for (;;) {
+        rpc_server_step(s, 100000000);
+        b->sleeps = rpc_server_sleeps(s);
+    }
+}
+
+static void count_answer(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
+                         uint32_t len)
+{
+    (void)cookie;
+    (void)payload;
+    (void)len;
+    *(uint32_t *)ctx += status == RPC_OK;
+}
+
+/* They would look for an hour before they sleep. */
+static void who_shares_a_processor_with_its_peer_does_not_look_in_vain(void **state)
+{
+    enum { CALLS = 50 };
+    struct rpc_opts o = {.transport = &rpc_shm,
+                         .token = TOKEN,
+                         .wait = RPC_ADAPTIVE,
+                         .spin_us = 3600u * 1000000,
+                         .depth = 1,
+                         .peers = 1};
+    struct board *b =
+        mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cpu_set_t all, one;
+    struct rpc_client *c;
+    struct wr_err err;
+    uint32_t answers = 0;
+
+    (void)state;
+    assert_true(b != MAP_FAILED);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && !CPU_COUNT(&one); cpu--)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    pid_t server = fork();
+
+    if (!server)
+        serve(&o, b);
+    while (!b->ready && !waitpid(server, NULL, WNOHANG))
+        usleep(1000);
+    if (!rpc_client_open(&c, &o, b->address, count_answer, &answers, &err))
+        fail_msg("%s", err.text);
+    uint64_t before = rpc_client_sleeps(c) + b->sleeps;
+
+    while (answers < CALLS) {
+        if (!rpc_client_under_way(c))
+            rpc_client_start(c, &(struct rpc_call){.op = RPC_OP_NOOP});
+        rpc_client_flush(c);
+        rpc_client_step(c, 1000000000);
+    }
+    uint64_t after = rpc_client_sleeps(c) + b->sleeps;
+
+    rpc_client_close(c);
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    sched_setaffinity(0, sizeof all, &all);
+    munmap(b, sizeof *b);
+    assert_true(after > before);
+}
+
 /* ---- sockets ---- */
 
 /* Without ticks, or a limit, it would sleep for ever. */
@@ -248,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_takes_as_long_as_its_answer_whatever_the_loop),
+        cmocka_unit_test(who_shares_a_processor_with_its_peer_does_not_look_in_vain),
         cmocka_unit_test(all_is_read_of_one_who_sends_more_than_fits),
         cmocka_unit_test(who_ticks_wakes_from_a_sleep_without_a_limit),
     };
