@@ -31,6 +31,15 @@ void wr_pool_fini(struct wr_pool *p)
     *p = (struct wr_pool){0};
 }
 
+struct wr_pool wr_pool_share(const struct wr_pool *whole, uint32_t i, uint32_t n)
+{
+    struct wr_pool p = *whole;
+
+    p.fresh = whole->cap / n * i;
+    p.cap = whole->cap / n * (i + 1);
+    return p;
+}
+
 void wr_pool_full(const struct wr_pool *p)
 {
     fprintf(

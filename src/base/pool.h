@@ -26,6 +26,10 @@ struct wr_pool {
 
 void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap);
 void wr_pool_fini(struct wr_pool *p);
+/* The i-th of n shares of a pool that nothing was taken from: handles of its own, all from one
+ * space, so that anybody can look at the thing behind a handle. The whole is closed, not the
+ * shares. */
+struct wr_pool wr_pool_share(const struct wr_pool *whole, uint32_t i, uint32_t n);
 void wr_pool_full(const struct wr_pool *p) __attribute__((noreturn, cold));
 
 static inline void *wr_pool_at(const struct wr_pool *p, uint32_t handle)

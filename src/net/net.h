@@ -132,6 +132,9 @@ uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uin
 void net_warm_node(const struct net *n, uint32_t node);
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg);
 
+/* Events that were sent to a partition and are not the network's: to be taken in by `fn`. */
+void net_pass_on(struct net *n, void (*fn)(void *ctx, const struct sim_event *e), void *ctx);
+
 /* Packets' time from the start of injection to arrival; NULL: not wanted. */
 struct wr_hist;
 void net_watch_packets(struct net *n, struct wr_hist *hist);

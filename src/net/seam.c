@@ -374,6 +374,12 @@ void net_seams_join(struct net *n)
         (struct sim_mind){.ctx = n, .receive = receive, .bound = bound, .tell = net_inlets_tell};
 }
 
+void net_pass_on(struct net *n, void (*fn)(void *ctx, const struct sim_event *e), void *ctx)
+{
+    n->other = fn;
+    n->other_ctx = ctx;
+}
+
 void net_seams_close(struct net *n)
 {
     free(n->stalled);

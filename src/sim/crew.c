@@ -27,6 +27,8 @@ struct shown {
     _Alignas(128) _Atomic uint64_t turn;   /* odd: it rests, and what follows holds */
     _Atomic uint64_t next, sent, received; /* its next event; events from it and taken in */
     _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */
+    _Atomic uint32_t settles_lp;           /* it waits in an event of this process and time, */
+    _Atomic uint64_t settles;              /* or has gone on from there */
 };
 
 struct own_sim {
@@ -277,6 +279,39 @@ void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
             show(p, p->sim->now);
             since = wr_clock_ns();
             p->work.asks++;
+        }
+        relax(p, i);
+        look(p);
+    }
+    if (since)
+        p->work.ask_ns += wr_clock_ns() - since;
+}
+
+/* Has q done what comes before (t, lp)? */
+static bool settled(const struct sim_part *p, uint32_t q, uint64_t t, uint32_t lp)
+{
+    const struct shown *s = &p->crew->shown[q];
+
+    return p->seen[q] > t || (atomic_load(&s->settles) == t && atomic_load(&s->settles_lp) > lp);
+}
+
+/* Whoever settles earlier, or at the same time in a process with a lower number, need not wait for
+ * this one: the first of all can always go on. */
+void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp)
+{
+    struct shown *s = &p->crew->shown[p->me];
+    uint64_t t = p->sim->now, since = 0;
+
+    look(p);
+    for (uint32_t i = 0; !settled(p, q, t, lp); i++) {
+        if (!i) {
+            since = wr_clock_ns();
+            p->work.asks++;
+            atomic_store(&s->settles_lp, 0); /* a time never goes with an earlier one's process */
+            atomic_store(&s->settles, t);
+            atomic_store(&s->settles_lp, lp);
+            show(p, t);
+            wake(&p->crew->shown[q]);
         }
         relax(p, i);
         look(p);
