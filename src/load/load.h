@@ -141,6 +141,13 @@ struct load {
     uint32_t ranks;
     uint32_t cpus;    /* of a rank; 0: a sequence, which has no cpus of its own */
     size_t rank_size; /* bytes that each rank gets, 8-byte aligned, at most 512 or so */
+    /* Set by who runs it when ranks are executed by several threads, each rank by one of them. Then
+     * what ranks share must be locked, and whoever has to know what other ranks did before now
+     * calls `settle` first, without any lock. NULL: one thread. */
+    void (*settle)(void *ctx, uint32_t rank);
+    void *settle_ctx;
+    const uint32_t
+        *order; /* [ranks] of what ranks do at one time, when there are several threads */
 };
 
 /* One value of a table that the program logged. */

@@ -386,17 +386,21 @@ static bool op_end(struct ranks *rs, struct rank *r, const struct load_op *op)
     (void)op;
     r->state = RANK_OVER;
     rank_enter(rs, r, RANK_IDLE);
-    rs->left--;
-    if (!--j->left)
-        j->end_ps = rs->sim->now;
+    /* Others may look at how many jobs have ended. */
+    __atomic_store_n(&j->end_ps, rs->sim->now, __ATOMIC_RELAXED);
+    __atomic_store_n(&j->left, j->left - 1, __ATOMIC_RELEASE);
+    if (!--rs->left && rs->team)
+        rank_team_ended(rs, r);
     return false;
 }
 
 static bool op_fail(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
     (void)op;
-    if (rs->failed == WR_NIL)
-        rs->failed = rank_index(rs, r);
+    if (rs->failed == WR_NIL) {
+        rs->failed_ps = rs->sim->now;
+        __atomic_store_n(&rs->failed, rank_index(rs, r), __ATOMIC_RELEASE);
+    }
     rank_enter(rs, r, RANK_IDLE);
     r->state = RANK_OVER;
     return false;
@@ -503,21 +507,27 @@ static void open_job(struct ranks *rs, uint32_t i, const struct rank_job *job)
     j->latency = wr_zalloc(RANK_CLASSES, sizeof *j->latency);
     j->iteration = wr_zalloc(1, sizeof *j->iteration);
     for (uint32_t k = 0; k < n; k++) {
-        struct rank *r = &rs->rank[j->first + k];
-
-        *r = (struct rank){.since_ps = job->start_ps,
-                           .posted = {WR_NIL},
-                           .unexpected = {WR_NIL},
-                           .deferred = {WR_NIL},
-                           .node = job->node[k],
-                           .blocking = WR_NIL,
-                           .coll = WR_NIL,
-                           .job = (uint16_t)i,
-                           .account = RANK_IDLE,
-                           .scheduled = true};
+        rs->rank[j->first + k] = (struct rank){.since_ps = job->start_ps,
+                                               .posted = {WR_NIL},
+                                               .unexpected = {WR_NIL},
+                                               .deferred = {WR_NIL},
+                                               .node = job->node[k],
+                                               .blocking = WR_NIL,
+                                               .coll = WR_NIL,
+                                               .job = (uint16_t)i,
+                                               .account = RANK_IDLE,
+                                               .scheduled = true};
         j->load.ops->rank_init(&j->load, j->state + k * j->load.rank_size, k);
-        rank_event(rs, r, job->start_ps, RANK_EV_RUN, j->first + k);
     }
+}
+
+uint32_t *rank_open_buckets(uint32_t n)
+{
+    uint32_t *bucket = wr_alloc(n * sizeof *bucket);
+
+    for (uint32_t i = 0; i < n; i++)
+        bucket[i] = WR_NIL;
+    return bucket;
 }
 
 static void open_columns(struct ranks *rs)
@@ -534,18 +544,14 @@ static void open_columns(struct ranks *rs)
         rs->io_blame = wr_zalloc(n, sizeof *rs->io_blame);
     for (rs->nbuckets = 64; rs->nbuckets < n; rs->nbuckets *= 2)
         ;
-    rs->bucket = wr_alloc(rs->nbuckets * sizeof *rs->bucket);
-    for (uint32_t i = 0; i < rs->nbuckets; i++)
-        rs->bucket[i] = WR_NIL;
+    rs->bucket = rank_open_buckets(rs->nbuckets);
 }
 
-void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct rank_job *jobs,
-                uint32_t njobs)
+struct ranks *rank_build(const struct rank_setup *setup, const struct rank_job *jobs,
+                         uint32_t njobs)
 {
-    static sim_handler *const handler[RANK_EV_KINDS] = {on_run, on_post, on_memory, on_done};
     struct ranks *rs = wr_zalloc_aligned(1, sizeof *rs);
 
-    rs->sim = setup->sim;
     rs->kind0 = setup->first_kind;
     rs->wire = setup->wire;
     rs->files = setup->files;
@@ -568,10 +574,35 @@ void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct
     wr_pool_init(&rs->meetings, "collectives", sizeof(struct rank_coll), POOL_CAP);
     wr_pool_init(&rs->shakes, "handshakes", sizeof(struct rank_shake), POOL_CAP);
     wr_pool_init(&rs->marks, "marks", sizeof(struct rank_mark), POOL_CAP);
-    for (uint32_t k = 0; k < RANK_EV_KINDS; k++)
-        sim_handle(rs->sim, rs->kind0 + k, handler[k], rs);
     for (uint32_t i = 0; i < njobs; i++)
         open_job(rs, i, &jobs[i]);
+    return rs;
+}
+
+void rank_join(struct ranks *rs, struct sim *sim)
+{
+    static sim_handler *const handler[] = {on_run, on_post, on_memory, on_done};
+
+    rs->sim = sim;
+    for (uint32_t k = 0; k < sizeof handler / sizeof *handler; k++)
+        sim_handle(sim, rs->kind0 + k, handler[k], rs);
+}
+
+void rank_start(struct ranks *rs, uint32_t rank)
+{
+    struct rank *r = &rs->rank[rank];
+
+    rank_event(rs, r, rs->job[r->job].start_ps, RANK_EV_RUN, rank);
+}
+
+void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct rank_job *jobs,
+                uint32_t njobs)
+{
+    struct ranks *rs = rank_build(setup, jobs, njobs);
+
+    rank_join(rs, setup->sim);
+    for (uint32_t i = 0; i < rs->n; i++)
+        rank_start(rs, i);
     *ret = rs;
 }
 
@@ -585,10 +616,8 @@ static void close_job(struct rank_jobs *j)
     free(j->iteration);
 }
 
-void ranks_close(struct ranks *rs)
+void rank_unbuild(struct ranks *rs)
 {
-    if (!rs)
-        return;
     for (uint32_t i = 0; i < rs->njobs; i++)
         close_job(&rs->job[i]);
     for (int c = 0; c < LOAD_COLLS; c++) {
@@ -607,4 +636,14 @@ void ranks_close(struct ranks *rs)
     free(rs->rank);
     free(rs->job);
     free(rs);
+}
+
+void ranks_close(struct ranks *rs)
+{
+    if (!rs)
+        return;
+    if (rs->team)
+        rank_team_close(rs);
+    else
+        rank_unbuild(rs);
 }

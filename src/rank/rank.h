@@ -19,7 +19,7 @@
 #include "base/hist.h"
 #include "load/load.h"
 #include "rank/coll/coll.h"
-#include "sim/sim.h"
+#include "sim/crew.h"
 
 /* ---- settings: mpi: ---- */
 
@@ -89,7 +89,7 @@ enum rank_account {
 };
 extern const char *const rank_account_names[];
 
-enum { RANK_EV_RUN, RANK_EV_POST, RANK_EV_MEMORY, RANK_EV_DONE, RANK_EV_KINDS };
+enum { RANK_EV_RUN, RANK_EV_POST, RANK_EV_MEMORY, RANK_EV_DONE, RANK_EV_BACK, RANK_EV_KINDS };
 
 struct rank_setup {
     struct sim *sim;
@@ -115,6 +115,23 @@ void ranks_open(struct ranks **ret, const struct rank_setup *setup, const struct
                 uint32_t njobs);
 void ranks_close(struct ranks *rs);
 
+/* The same in partitions: a `struct ranks` for each, for the ranks on its nodes, whose arrays are
+ * shared. The wire calls those of the node that a message leaves or comes to. Anything else can be
+ * asked of the first, while nobody runs. Closing the first closes all. */
+struct rank_part {
+    struct sim_part *part;
+    void *wire_ctx, *files_ctx;
+};
+
+void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
+                      const struct rank_part *parts, uint32_t nparts, const uint8_t *part_of_node,
+                      const struct rank_job *jobs, uint32_t njobs);
+/* An event that another partition's ranks sent. */
+void ranks_receive(void *rs, const struct sim_event *e);
+/* Have all ranks of all partitions ended before now? Asked by a process of this partition; it may
+ * wait for others. */
+bool ranks_all_over(struct ranks *rs, uint32_t lp);
+
 /* From the wire, inside handlers; `it` is the wire's own name of the message. */
 void ranks_sent(struct ranks *rs, uint64_t user, uint32_t it);
 void ranks_arrived(struct ranks *rs, uint64_t user, uint32_t it);
@@ -129,6 +146,7 @@ enum ranks_state {
 };
 
 enum ranks_state ranks_state(const struct ranks *rs);
+bool ranks_any_failed(const struct ranks *rs); /* any time, also while others run */
 bool ranks_fault(const struct ranks *rs, struct wr_err *err);
 /* Who waits for whom, in words. Fills `err` and returns false. */
 bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err);

@@ -131,6 +131,12 @@ static void drop(struct ranks *rs, uint32_t h)
 
     if (--m->holds)
         return;
+    if (rs->team) {
+        if (m->shake != WR_NIL)
+            rank_give(rs, BACK_SHAKES, m->shake);
+        rank_give(rs, BACK_MSGS, h);
+        return;
+    }
     if (m->shake != WR_NIL)
         wr_pool_give(&rs->shakes, m->shake);
     wr_pool_give(&rs->msgs, h);
@@ -220,7 +226,10 @@ void rank_send(struct ranks *rs, struct rank *r, uint32_t req)
         rank_shake_begin(rs, m, done - ps);
     r->msgs_sent++;
     r->bytes_sent += q->bytes;
-    follow(rs, h);
+    if (rank_is_far(rs, rs->rank[to].node))
+        rank_far_begin(rs, m);
+    else
+        follow(rs, h);
     hand_over(rs, h, done + delay_ps(rs, m));
     if (!eager || rs->mpi.eager_done != RANK_COPIED)
         return;
@@ -358,12 +367,11 @@ void rank_recv(struct ranks *rs, struct rank *r, uint32_t req)
 }
 
 /* Its turn among the messages of its pair has come. */
-static void take_in(struct ranks *rs, uint32_t h)
+void rank_take_in(struct ranks *rs, uint32_t h)
 {
     struct rank_msg *m = rank_msg(rs, h);
     struct rank *r = &rs->rank[m->dst];
 
-    leave_bucket(rs, h);
     if (m->kind == MSG_EAGER) {
         r->msgs_recvd++;
         r->bytes_recvd += m->bytes;
@@ -395,13 +403,18 @@ void rank_arrive(struct ranks *rs, uint32_t h)
         drop(rs, h);
         return;
     }
+    if (m->flags & MSG_FAR) {
+        rank_far_arrive(rs, h);
+        return;
+    }
     m->flags |= MSG_HERE;
     if (m->flags & MSG_AFTER)
         return;
     while (h != WR_NIL && rank_msg(rs, h)->flags & MSG_HERE) {
         uint32_t follower = rank_msg(rs, h)->follower;
 
-        take_in(rs, h);
+        leave_bucket(rs, h);
+        rank_take_in(rs, h);
         if (follower != WR_NIL)
             rank_msg(rs, follower)->flags &= (uint8_t)~MSG_AFTER;
         h = follower;

@@ -2,6 +2,8 @@
 #ifndef RANK_RANK_PRIV_H
 #define RANK_RANK_PRIV_H
 
+#include <stdatomic.h>
+
 #include "base/pool.h"
 #include "rank.h"
 
@@ -47,14 +49,18 @@ enum {
     MSG_HERE = 1 << 0,   /* has arrived, but not its forerunner */
     MSG_MEMORY = 1 << 1, /* does not leave the node */
     MSG_AFTER = 1 << 2,  /* some earlier message of the pair has not been taken in */
+    MSG_FAR = 1 << 3,    /* goes to another partition: `number` says whose turn it is */
 };
 
 /* Messages of a pair of ranks are matched in the order they were sent in, whatever order they
  * arrive in: each knows its follower. Those on the way are found by pair in buckets. */
 struct rank_msg {
-    uint32_t next;     /* in the unexpected or the deferred queue */
-    uint32_t bucket;   /* the next of its bucket */
-    uint32_t follower; /* sent next from and to the same ranks */
+    uint32_t next;   /* in the unexpected or the deferred queue */
+    uint32_t bucket; /* the next of its bucket */
+    union {
+        uint32_t follower; /* sent next from and to the same ranks */
+        uint32_t number;   /* among those of its pair */
+    };
     uint32_t src, dst;
     uint32_t sreq, rreq;
     uint8_t kind, ctx, flags;
@@ -134,6 +140,47 @@ struct rank_jobs {
     uint16_t app;
     struct wr_hist *latency; /* [RANK_CLASSES] */
     struct wr_hist *iteration;
+    struct ranks *ranks; /* of the partition whose account it is */
+};
+
+/* Pairs of ranks in different partitions, as one of the two sees them: how many messages the sender
+ * has begun, or the receiver has taken in. */
+struct rank_pair {
+    uint32_t next;
+    uint32_t src, dst, count;
+    uint32_t early; /* messages that wait for their turn, by `bucket` */
+};
+
+struct rank_pairs {
+    struct wr_pool pair, head;
+    uint32_t n, nheads, round; /* round <= nheads < 2 * round, a power of two */
+};
+
+/* Messages and handshakes that another partition has made, to be given back. */
+enum { BACK_MSGS, BACK_SHAKES, BACKS };
+
+struct rank_back {
+    uint32_t head, tail, n;
+};
+
+/* What the partitions share. */
+struct rank_team {
+    struct ranks **all;
+    uint32_t n;
+    const uint8_t *part_of; /* [nodes] */
+    struct rank_end *end;   /* [n] */
+    /* Its arrays are everybody's, its pools are shared out, and its histograms are sums that are
+     * made when they are asked for. No rank is its own. */
+    struct ranks *whole;
+    uint32_t share[BACKS];
+    struct rank_mark *marks; /* [nmarks] of all, in the order of time; likewise */
+    uint32_t nmarks;
+};
+
+/* When a partition's last rank ended; SIM_NEVER: not yet. */
+struct rank_end {
+    _Alignas(64) _Atomic uint64_t t_ps;
+    _Atomic uint32_t lp;
 };
 
 struct ranks {
@@ -161,6 +208,13 @@ struct ranks {
     struct wr_pool reqs, msgs, meetings, marks, shakes;
     uint32_t *bucket;
     uint32_t nbuckets; /* a power of two */
+    /* Partitions (rank_team.c): */
+    struct rank_team *team; /* NULL: there are none */
+    struct sim_part *part;
+    uint32_t me;
+    uint64_t failed_ps;
+    struct rank_pairs pairs;
+    struct rank_back *back; /* [parts * BACKS] */
 };
 
 static inline struct rank_req *rank_req(const struct ranks *rs, uint32_t h)
@@ -184,6 +238,13 @@ static inline uint64_t rank_ps(double ps)
 }
 
 /* rank.c */
+/* Everything but events and their handlers. */
+struct ranks *rank_build(const struct rank_setup *setup, const struct rank_job *jobs,
+                         uint32_t njobs);
+void rank_join(struct ranks *rs, struct sim *sim);
+void rank_start(struct ranks *rs, uint32_t rank); /* its first event */
+void rank_unbuild(struct ranks *rs);
+uint32_t *rank_open_buckets(uint32_t n);
 void rank_event(struct ranks *rs, struct rank *r, uint64_t t_ps, uint32_t kind, uint32_t arg);
 void rank_enter(struct ranks *rs, struct rank *r, uint32_t account);
 /* Its processor works for `ps` from when it is free; returns when it is done. */
@@ -216,6 +277,33 @@ void rank_recv(struct ranks *rs, struct rank *r, uint32_t req);
 void rank_post(struct ranks *rs, uint32_t msg);
 void rank_arrive(struct ranks *rs, uint32_t msg);
 void rank_catch_up(struct ranks *rs, struct rank *r); /* handshakes that waited for a call */
+
+void rank_take_in(struct ranks *rs, uint32_t msg); /* its turn has come */
+
+/* rank_team.c: partitions */
+static inline bool rank_is_far(const struct ranks *rs, uint32_t node)
+{
+    return rs->team && rs->team->part_of[node] != rs->me;
+}
+void rank_far_begin(struct ranks *rs, struct rank_msg *m);
+void rank_far_arrive(struct ranks *rs, uint32_t msg);
+void rank_give(struct ranks *rs, uint32_t what, uint32_t handle); /* BACK_MSGS, BACK_SHAKES */
+void rank_team_ended(struct ranks *rs, const struct rank *r);
+void rank_team_close(struct ranks *rs);
+/* Latencies of a class, RANK_CLASSES: iterations. All partitions' together. */
+const struct wr_hist *rank_team_hist(const struct ranks *rs, uint32_t job, int cls);
+uint32_t rank_team_marks(const struct ranks *rs); /* how many; then they are in order */
+uint32_t rank_team_failed(const struct ranks *rs);
+/* The partition's ranks, or the only ones there are. */
+static inline const struct ranks *rank_each(const struct ranks *rs, uint32_t i)
+{
+    return rs->team ? rs->team->all[i] : rs;
+}
+
+static inline uint32_t rank_parts(const struct ranks *rs)
+{
+    return rs->team ? rs->team->n : 1;
+}
 
 /* rank_coll.c: false while the rank is in it. */
 bool rank_meet(struct ranks *rs, struct rank *r, const struct load_op *op);

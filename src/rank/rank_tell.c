@@ -72,32 +72,47 @@ void ranks_stat(const struct ranks *rs, uint32_t i, struct rank_stat *ret)
 
 uint64_t ranks_job_end_ps(const struct ranks *rs, uint32_t job)
 {
-    return rs->job[job].end_ps;
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < rank_parts(rs); i++) {
+        const struct rank_jobs *j = &rank_each(rs, i)->job[job];
+        uint32_t left = __atomic_load_n(&j->left, __ATOMIC_ACQUIRE);
+        uint64_t end = __atomic_load_n(&j->end_ps, __ATOMIC_RELAXED);
+
+        if (left)
+            return 0;
+        last = end > last ? end : last;
+    }
+    return last;
 }
 
 const struct wr_hist *ranks_latency(const struct ranks *rs, uint32_t job, enum rank_class cls)
 {
-    return &rs->job[job].latency[cls];
+    return rs->team ? rank_team_hist(rs, job, (int)cls) : &rs->job[job].latency[cls];
 }
 
 const struct wr_hist *ranks_iterations(const struct ranks *rs, uint32_t job)
 {
-    return rs->job[job].iteration;
+    return rs->team ? rank_team_hist(rs, job, RANK_CLASSES) : rs->job[job].iteration;
 }
 
 double ranks_progress(const struct ranks *rs)
 {
-    return (double)rs->ops;
+    uint64_t ops = 0;
+
+    for (uint32_t i = 0; i < rank_parts(rs); i++)
+        ops += rank_each(rs, i)->ops;
+    return (double)ops;
 }
 
 uint32_t ranks_marks(const struct ranks *rs)
 {
-    return rs->marks.fresh; /* none is ever given back */
+    return rs->team ? rank_team_marks(rs) : rs->marks.fresh; /* none is ever given back */
 }
 
 const struct rank_mark *ranks_mark(const struct ranks *rs, uint32_t i)
 {
-    return wr_pool_at(&rs->marks, i);
+    return rs->team ? &rs->team->marks[i] : wr_pool_at(&rs->marks, i);
 }
 
 size_t ranks_rank_bytes(void)
@@ -107,9 +122,14 @@ size_t ranks_rank_bytes(void)
 
 uint64_t ranks_bytes_used(const struct ranks *rs)
 {
-    uint64_t sum = rs->n * (uint64_t)ranks_rank_bytes() + rs->reqs.peak * rs->reqs.size +
-                   rs->msgs.peak * rs->msgs.size + rs->meetings.peak * rs->meetings.size;
+    uint64_t sum = rs->n * (uint64_t)ranks_rank_bytes();
 
+    for (uint32_t i = 0; i < rank_parts(rs); i++) {
+        const struct ranks *p = rank_each(rs, i);
+
+        sum += p->reqs.peak * p->reqs.size + p->msgs.peak * p->msgs.size +
+               p->meetings.peak * p->meetings.size + p->pairs.n * sizeof(struct rank_pair);
+    }
     for (uint32_t i = 0; i < rs->njobs; i++)
         sum += (uint64_t)rs->job[i].load.ranks * rs->job[i].load.rank_size;
     return sum;
@@ -117,22 +137,50 @@ uint64_t ranks_bytes_used(const struct ranks *rs)
 
 /* ---- how it stands ---- */
 
+static uint32_t all_left(const struct ranks *rs)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < rank_parts(rs); i++)
+        left += rank_each(rs, i)->left;
+    return left;
+}
+
+static uint32_t failed(const struct ranks *rs)
+{
+    return rs->team ? rank_team_failed(rs) : rs->failed;
+}
+
+/* A message is added where it is sent, and taken from where it arrives. */
 enum ranks_state ranks_state(const struct ranks *rs)
 {
-    if (rs->failed != WR_NIL)
+    uint64_t live = 0;
+
+    if (failed(rs) != WR_NIL)
         return RANKS_FAILED;
-    if (!rs->left)
+    if (!all_left(rs))
         return RANKS_ENDED;
-    return rs->live ? RANKS_RUNNING : RANKS_STUCK;
+    for (uint32_t i = 0; i < rank_parts(rs); i++)
+        live += rank_each(rs, i)->live;
+    return live ? RANKS_RUNNING : RANKS_STUCK;
+}
+
+bool ranks_any_failed(const struct ranks *rs)
+{
+    for (uint32_t i = 0; i < rank_parts(rs); i++)
+        if (__atomic_load_n(&rank_each(rs, i)->failed, __ATOMIC_ACQUIRE) != WR_NIL)
+            return true;
+    return false;
 }
 
 bool ranks_fault(const struct ranks *rs, struct wr_err *err)
 {
-    const struct rank *r = &rs->rank[rs->failed];
+    uint32_t i = failed(rs);
+    const struct rank *r = &rs->rank[i];
     const struct rank_jobs *j = &rs->job[r->job];
 
-    j->load.ops->fault(&j->load, j->state + (rs->failed - j->first) * j->load.rank_size, err);
-    return wr_wrap(err, "job %u, rank %u", r->job, rs->failed - j->first);
+    j->load.ops->fault(&j->load, j->state + (i - j->first) * j->load.rank_size, err);
+    return wr_wrap(err, "job %u, rank %u", r->job, i - j->first);
 }
 
 enum { SHOWN = 6, LONGEST = 8 };
@@ -262,7 +310,7 @@ bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err)
     wr_fail(err, WR_INPUT,
             "deadlock after %.3f us: %u of %u ranks wait for what never comes; look at who "
             "waits for whom and correct the program:%s",
-            (double)rs->sim->now / 1e6, rs->left, rs->n, wr_str_get(&text));
+            (double)rs->sim->now / 1e6, all_left(rs), rs->n, wr_str_get(&text));
     wr_str_fini(&text);
     free(mark);
     free(asked);

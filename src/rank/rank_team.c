@@ -1,0 +1,408 @@
+/* rank_team.c -- ranks in partitions: what two of them have to do with each other.
+ *
+ *   sender's partition                      |          receiver's partition
+ *   takes a message from its share, numbers | takes it in when its number's turn has come,
+ *   it and sends it: until it arrives there | answers with it (a rendezvous) or gives it back,
+ *   it is the sender's alone                | many at a time
+ *
+ * A message and its handshake belong to one partition at any time: sent is before arrived. What
+ * belongs to a rank (requests, queues, accounts) never leaves its partition. So nobody locks.
+ *
+ * The order of a pair's messages cannot be a list that both hold, as it is within a partition
+ * (rank_msg.c): both count. The counts are kept for good, some 24 bytes for each pair of ranks in
+ * different partitions that ever exchanged a message.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "rank_priv.h"
+
+enum { BACK = 64 }; /* given back at a time */
+
+/* ---- pairs: a table that grows by one head at a time (linear hashing), and never moves ---- */
+
+static uint32_t head_of(const struct rank_pairs *t, uint32_t src, uint32_t dst)
+{
+    uint64_t h = ((uint64_t)src << 32 | dst) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = (uint32_t)(h >> 32) & (2 * t->round - 1);
+
+    return at < t->nheads ? at : at & (t->round - 1);
+}
+
+static uint32_t *head(const struct rank_pairs *t, uint32_t i)
+{
+    return wr_pool_at(&t->head, i);
+}
+
+static struct rank_pair *pair_at(const struct rank_pairs *t, uint32_t h)
+{
+    return wr_pool_at(&t->pair, h);
+}
+
+/* One more head, to which some of another one's pairs go. */
+static void grow(struct rank_pairs *t)
+{
+    uint32_t fresh = t->nheads++, *at = head(t, fresh - t->round);
+
+    *head(t, fresh) = WR_NIL;
+    while (*at != WR_NIL) {
+        uint32_t h = *at;
+        struct rank_pair *p = pair_at(t, h);
+
+        if (head_of(t, p->src, p->dst) != fresh) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        p->next = *head(t, fresh);
+        *head(t, fresh) = h;
+    }
+    if (t->nheads == 2 * t->round)
+        t->round *= 2;
+}
+
+static struct rank_pair *pair_of(struct rank_pairs *t, uint32_t src, uint32_t dst)
+{
+    uint32_t *at = head(t, head_of(t, src, dst));
+
+    for (uint32_t h = *at; h != WR_NIL; h = pair_at(t, h)->next)
+        if (pair_at(t, h)->src == src && pair_at(t, h)->dst == dst)
+            return pair_at(t, h);
+    uint32_t h = wr_pool_take(&t->pair);
+
+    *pair_at(t, h) = (struct rank_pair){.next = *at, .src = src, .dst = dst, .early = WR_NIL};
+    *at = h;
+    if (++t->n > t->nheads)
+        grow(t);
+    return pair_at(t, h);
+}
+
+static void open_pairs(struct rank_pairs *t)
+{
+    enum { CAP = 1 << 28, HEADS = 64 };
+
+    wr_pool_init(&t->pair, "pairs of ranks", sizeof(struct rank_pair), CAP);
+    wr_pool_init(&t->head, "pairs of ranks", sizeof(uint32_t), CAP);
+    t->round = t->nheads = HEADS;
+    for (uint32_t i = 0; i < HEADS; i++)
+        *head(t, i) = WR_NIL;
+}
+
+/* ---- messages to other partitions ---- */
+
+void rank_far_begin(struct ranks *rs, struct rank_msg *m)
+{
+    m->flags |= MSG_FAR;
+    m->number = pair_of(&rs->pairs, m->src, m->dst)->count++;
+}
+
+/* Take the message whose turn it is from those that came early; WR_NIL: it has not come. */
+static uint32_t take_early(struct ranks *rs, struct rank_pair *p)
+{
+    for (uint32_t *at = &p->early; *at != WR_NIL; at = &rank_msg(rs, *at)->bucket) {
+        uint32_t h = *at;
+
+        if (rank_msg(rs, h)->number == p->count) {
+            *at = rank_msg(rs, h)->bucket;
+            return h;
+        }
+    }
+    return WR_NIL;
+}
+
+void rank_far_arrive(struct ranks *rs, uint32_t h)
+{
+    struct rank_msg *m = rank_msg(rs, h);
+    struct rank_pair *p = pair_of(&rs->pairs, m->src, m->dst);
+
+    if (m->number != p->count) {
+        m->bucket = p->early;
+        p->early = h;
+        return;
+    }
+    for (; h != WR_NIL; h = take_early(rs, p)) {
+        p->count++;
+        rank_take_in(rs, h);
+    }
+}
+
+/* ---- giving back ---- */
+
+static struct wr_pool *pool_of(struct ranks *rs, uint32_t what)
+{
+    return what == BACK_MSGS ? &rs->msgs : &rs->shakes;
+}
+
+void rank_give(struct ranks *rs, uint32_t what, uint32_t h)
+{
+    struct wr_pool *pool = pool_of(rs, what);
+    uint32_t share = rs->team->share[what], owner = h / share;
+
+    if (owner == rs->me) {
+        wr_pool_give(pool, h);
+        return;
+    }
+    struct rank_back *b = &rs->back[owner * BACKS + what];
+
+    *(uint32_t *)wr_pool_at(pool, h) = b->n ? b->head : WR_NIL;
+    if (!b->n++)
+        b->tail = h;
+    b->head = h;
+    if (b->n < BACK)
+        return;
+    struct sim_event e =
+        sim_event(0, 0, sim_lane(rs->kind0 + RANK_EV_BACK, what), b->n, b->head, b->tail);
+
+    sim_part_send(rs->part, owner, &e);
+    *b = (struct rank_back){0};
+}
+
+void ranks_receive(void *ctx, const struct sim_event *e)
+{
+    struct ranks *rs = ctx;
+    struct wr_pool *pool = pool_of(rs, sim_door(e));
+
+    *(uint32_t *)wr_pool_at(pool, e->arg2) = pool->free;
+    pool->free = e->arg;
+    pool->used -= e->seq;
+}
+
+/* ---- the end ---- */
+
+void rank_team_ended(struct ranks *rs, const struct rank *r)
+{
+    struct rank_end *end = &rs->team->end[rs->me];
+
+    atomic_store(&end->lp, rs->wire.lp(rs->wire.ctx, r->node));
+    atomic_store(&end->t_ps, rs->sim->now);
+}
+
+/* Had they ended before (t, lp)? */
+static bool over(struct rank_end *end, uint64_t t, uint32_t lp)
+{
+    uint64_t ended = atomic_load(&end->t_ps);
+
+    return ended < t || (ended == t && atomic_load(&end->lp) < lp);
+}
+
+/* As long as ranks of its own are left a partition need ask nobody; then it follows one of those
+ * that have some. */
+bool ranks_all_over(struct ranks *rs, uint32_t lp)
+{
+    const struct rank_team *t = rs->team;
+    uint64_t now = rs->sim->now;
+
+    if (!t || rs->left)
+        return !rs->left;
+    for (uint32_t q = 0; q < t->n; q++) {
+        if (q == rs->me || over(&t->end[q], now, lp))
+            continue;
+        if (atomic_load(&t->end[q].t_ps) != SIM_NEVER)
+            return false;
+        sim_part_settle(rs->part, q, lp);
+        if (!over(&t->end[q], now, lp))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what must be known at once ---- */
+
+/* For workloads: all that others do before now is done. */
+static void settle(void *ctx, uint32_t rank)
+{
+    const struct rank_jobs *j = ctx;
+    struct ranks *rs = j->ranks;
+    uint32_t lp = rs->wire.lp(rs->wire.ctx, rs->rank[j->first + rank].node);
+
+    for (uint32_t q = 0; q < rs->team->n; q++)
+        if (q != rs->me)
+            sim_part_settle(rs->part, q, lp);
+}
+
+/* ---- what was counted ---- */
+
+static struct wr_hist *hist_of(const struct rank_jobs *j, int cls)
+{
+    return cls < RANK_CLASSES ? &j->latency[cls] : j->iteration;
+}
+
+const struct wr_hist *rank_team_hist(const struct ranks *rs, uint32_t job, int cls)
+{
+    struct wr_hist *sum = hist_of(&rs->team->whole->job[job], cls);
+
+    *sum = (struct wr_hist){0};
+    for (uint32_t i = 0; i < rs->team->n; i++)
+        wr_hist_merge(sum, hist_of(&rs->team->all[i]->job[job], cls));
+    return sum;
+}
+
+/* A mark and when it was made, in the order of events. */
+struct made {
+    struct rank_mark m;
+    uint64_t t_ps;
+    uint32_t node, index;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+
+    if (x->t_ps != y->t_ps)
+        return x->t_ps < y->t_ps ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->index < y->index ? -1 : 1; /* a node's are all of one partition */
+}
+
+static uint32_t count_marks(const struct ranks *rs)
+{
+    const struct ranks *whole = rs->team->whole;
+
+    return rs->marks.fresh - whole->marks.cap / rs->team->n * rs->me; /* none is ever given back */
+}
+
+uint32_t rank_team_marks(const struct ranks *rs)
+{
+    struct rank_team *t = rs->team;
+    uint32_t n = 0, at = 0;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        n += count_marks(t->all[i]);
+    if (n == t->nmarks)
+        return n;
+    struct made *all = wr_alloc(n * sizeof *all);
+
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct ranks *part = t->all[i];
+        uint32_t mine = count_marks(part);
+
+        for (uint32_t k = 0; k < mine; k++) {
+            const struct rank_mark *m = wr_pool_at(&part->marks, part->marks.fresh - mine + k);
+            const struct rank *r = &rs->rank[m->rank];
+
+            all[at++] = (struct made){*m, m->t_ps + rs->job[r->job].start_ps, r->node, k};
+        }
+    }
+    qsort(all, n, sizeof *all, by_time);
+    free(t->marks);
+    t->marks = wr_alloc(n * sizeof *t->marks);
+    for (uint32_t i = 0; i < n; i++)
+        t->marks[i] = all[i].m;
+    t->nmarks = n;
+    free(all);
+    return n;
+}
+
+/* The first that failed, in the order of events. */
+uint32_t rank_team_failed(const struct ranks *rs)
+{
+    const struct ranks *first = NULL;
+
+    for (uint32_t i = 0; i < rs->team->n; i++) {
+        const struct ranks *part = rs->team->all[i];
+
+        if (part->failed == WR_NIL)
+            continue;
+        if (!first || part->failed_ps < first->failed_ps ||
+            (part->failed_ps == first->failed_ps &&
+             rs->rank[part->failed].node < rs->rank[first->failed].node))
+            first = part;
+    }
+    return first ? first->failed : WR_NIL;
+}
+
+/* ---- setting up ---- */
+
+/* A partition's own account of the jobs, of which it has some ranks. */
+static void share_jobs(struct ranks *rs, const struct ranks *whole)
+{
+    rs->job = wr_alloc(whole->njobs * sizeof *rs->job);
+    rs->left = 0;
+    for (uint32_t i = 0; i < whole->njobs; i++) {
+        struct rank_jobs *j = &rs->job[i];
+
+        *j = whole->job[i];
+        j->left = 0;
+        for (uint32_t k = 0; k < j->load.ranks; k++)
+            j->left += !rank_is_far(rs, rs->rank[j->first + k].node);
+        rs->left += j->left;
+        j->latency = wr_zalloc(RANK_CLASSES, sizeof *j->latency);
+        j->iteration = wr_zalloc(1, sizeof *j->iteration);
+        j->load.settle = settle;
+        j->load.settle_ctx = j;
+        j->ranks = rs;
+    }
+}
+
+static struct ranks *open_part(const struct ranks *whole, uint32_t i, const struct rank_part *part)
+{
+    struct rank_team *team = whole->team;
+    struct ranks *rs = wr_zalloc_aligned(1, sizeof *rs);
+
+    *rs = *whole;
+    rs->me = i;
+    rs->part = part->part;
+    rs->wire.ctx = part->wire_ctx;
+    rs->files.ctx = part->files_ctx;
+    rs->reqs = wr_pool_share(&whole->reqs, i, team->n);
+    rs->msgs = wr_pool_share(&whole->msgs, i, team->n);
+    rs->meetings = wr_pool_share(&whole->meetings, i, team->n);
+    rs->marks = wr_pool_share(&whole->marks, i, team->n);
+    rs->shakes = wr_pool_share(&whole->shakes, i, team->n);
+    rs->bucket = rank_open_buckets(rs->nbuckets);
+    rs->back = wr_zalloc((size_t)team->n * BACKS, sizeof *rs->back);
+    open_pairs(&rs->pairs);
+    share_jobs(rs, whole);
+    atomic_store(&team->end[i].t_ps, rs->left ? SIM_NEVER : 0);
+    rank_join(rs, rs->part->sim);
+    return rs;
+}
+
+void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
+                      const struct rank_part *parts, uint32_t nparts, const uint8_t *part_of_node,
+                      const struct rank_job *jobs, uint32_t njobs)
+{
+    struct rank_team *team = wr_zalloc(1, sizeof *team);
+    struct ranks *whole = rank_build(setup, jobs, njobs);
+
+    whole->team = team;
+    team->whole = whole;
+    team->n = nparts;
+    team->part_of = part_of_node;
+    team->share[BACK_MSGS] = whole->msgs.cap / nparts;
+    team->share[BACK_SHAKES] = whole->shakes.cap / nparts;
+    team->end = wr_zalloc_aligned(nparts, sizeof *team->end);
+    team->all = wr_zalloc(nparts, sizeof(struct ranks *));
+    for (uint32_t i = 0; i < nparts; i++)
+        team->all[i] = ret[i] = open_part(whole, i, &parts[i]);
+    for (uint32_t i = 0; i < whole->n; i++)
+        rank_start(ret[part_of_node[whole->rank[i].node]], i);
+}
+
+static void close_part(struct ranks *rs)
+{
+    for (uint32_t i = 0; i < rs->njobs; i++) {
+        free(rs->job[i].latency);
+        free(rs->job[i].iteration);
+    }
+    wr_pool_fini(&rs->pairs.pair);
+    wr_pool_fini(&rs->pairs.head);
+    free(rs->job);
+    free(rs->bucket);
+    free(rs->back);
+    free(rs);
+}
+
+void rank_team_close(struct ranks *rs)
+{
+    struct rank_team *team = rs->team;
+
+    for (uint32_t i = 0; i < team->n; i++)
+        close_part(team->all[i]);
+    rank_unbuild(team->whole);
+    free(team->marks);
+    free(team->end);
+    free(team->all);
+    free(team);
+}
