@@ -6,7 +6,11 @@
  *   FOR <time>    the end of an iteration is a barrier of all tasks; the first task to
  *                 leave it looks at its clock and decides for all
  *   LOGS, OUTPUTS are kept here until finish()
+ *
+ * Ranks may be executed by several threads (load.h). What they share is then locked: pools, lines
+ * and faults for a moment each; verdicts as said at decide().
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +59,7 @@ struct task {
     uint32_t rest;  /* in the pool, while `doing` CAST or TARGETS */
     uint32_t timed; /* the innermost timed loop */
     uint8_t doing;
-    bool broken;         /* the log said no: priv->fault */
+    bool broken;         /* the log said no: priv->faults */
     struct ncptl_rank r; /* with its slots */
 };
 
@@ -63,6 +67,11 @@ struct line {
     uint32_t rank;
     uint64_t t_ps;
     size_t at; /* in the text */
+};
+
+struct broken {
+    uint32_t rank;
+    struct wr_err err;
 };
 
 struct program {
@@ -79,10 +88,23 @@ struct program {
         bool made, again;
         uint32_t unread;
     } verdict;
-    struct wr_err fault;
+    WR_VEC(struct broken) faults;
     struct wr_str text;
     WR_VEC(struct line) lines;
+    pthread_mutex_t lock;
 };
+
+static void lock(const struct load *l)
+{
+    if (l->settle)
+        pthread_mutex_lock(&((struct program *)l->priv)->lock);
+}
+
+static void unlock(const struct load *l)
+{
+    if (l->settle)
+        pthread_mutex_unlock(&((struct program *)l->priv)->lock);
+}
 
 /* ---- opening ---- */
 
@@ -111,6 +133,8 @@ static void close_program(struct load *l)
     wr_pool_fini(&p->timeds);
     wr_str_fini(&p->text);
     wr_vec_fini(&p->lines);
+    wr_vec_fini(&p->faults);
+    pthread_mutex_destroy(&p->lock);
     free(p->options);
     free(p->args);
     free(p);
@@ -122,6 +146,7 @@ static bool open_program(struct load *l, const struct load_start *how, struct wr
     struct program *p = wr_zalloc(1, sizeof *p);
 
     l->priv = p;
+    pthread_mutex_init(&p->lock, NULL);
     cut_options(p, want->options);
     struct ncptl_start start = {.ntasks = how->ranks,
                                 .seed = (int)(how->seed & 0x7fffffff),
@@ -202,10 +227,14 @@ static enum load_kind collective(struct load_op *op, enum load_coll coll, struct
     return LOAD_COLL;
 }
 
-static struct rest *keep_rest(struct program *p, struct task *t, const struct ncptl_event *ev,
+static struct rest *keep_rest(const struct load *l, struct task *t, const struct ncptl_event *ev,
                               enum doing doing)
 {
+    struct program *p = l->priv;
+
+    lock(l);
     t->rest = wr_pool_take(&p->rests);
+    unlock(l);
     t->doing = (uint8_t)doing;
     struct rest *rest = wr_pool_at(&p->rests, t->rest);
 
@@ -214,9 +243,13 @@ static struct rest *keep_rest(struct program *p, struct task *t, const struct nc
     return rest;
 }
 
-static void drop_rest(struct program *p, struct task *t)
+static void drop_rest(const struct load *l, struct task *t)
 {
+    struct program *p = l->priv;
+
+    lock(l);
     wr_pool_give(&p->rests, t->rest);
+    unlock(l);
     t->rest = WR_NIL;
     t->doing = DOING_NOTHING;
 }
@@ -227,8 +260,9 @@ static int64_t cast_tag(const struct ncptl_event *ev)
     return (int64_t)((uint64_t)ev->tag ^ UINT64_C(0x6d63617374000000));
 }
 
-static enum load_kind cast_some(struct program *p, struct task *t, struct load_op *op)
+static enum load_kind cast_some(const struct load *l, struct task *t, struct load_op *op)
 {
+    const struct program *p = l->priv;
     struct rest *rest = wr_pool_at(&p->rests, t->rest);
 
     op->where = rest->ev.stmt;
@@ -237,19 +271,19 @@ static enum load_kind cast_some(struct program *p, struct task *t, struct load_o
     op->bytes = (uint64_t)rest->ev.bytes;
     op->tag = cast_tag(&rest->ev);
     if (++rest->part == rest->ev.group.n)
-        drop_rest(p, t);
+        drop_rest(l, t);
     return LOAD_SEND;
 }
 
-static enum load_kind multicast(struct program *p, struct task *t, const struct ncptl_event *ev,
+static enum load_kind multicast(const struct load *l, struct task *t, const struct ncptl_event *ev,
                                 struct load_op *op)
 {
     if (!(ev->flags & NCPTL_F_ASYNC))
         return collective(op, LOAD_BCAST, group_with(&ev->group, ev->peer), ev->peer, ev->bytes);
     op->flags = LOAD_F_ASYNC;
     if (ev->peer == t->r.proc) {
-        keep_rest(p, t, ev, DOING_CAST);
-        return cast_some(p, t, op);
+        keep_rest(l, t, ev, DOING_CAST);
+        return cast_some(l, t, op);
     }
     op->peer = ev->peer;
     op->bytes = (uint64_t)ev->bytes;
@@ -257,18 +291,19 @@ static enum load_kind multicast(struct program *p, struct task *t, const struct 
     return LOAD_RECV;
 }
 
-static enum load_kind bcast_targets(struct program *p, struct task *t, struct load_op *op)
+static enum load_kind bcast_targets(const struct load *l, struct task *t, struct load_op *op)
 {
+    const struct program *p = l->priv;
     struct rest *rest = wr_pool_at(&p->rests, t->rest);
     struct load_group group = group_of(&rest->ev.targets);
     int64_t bytes = rest->ev.bytes;
 
     op->where = rest->ev.stmt;
-    drop_rest(p, t);
+    drop_rest(l, t);
     return collective(op, LOAD_BCAST, group, load_member(&group, 0), bytes);
 }
 
-static enum load_kind reduction(struct program *p, struct task *t, const struct ncptl_event *ev,
+static enum load_kind reduction(const struct load *l, struct task *t, const struct ncptl_event *ev,
                                 struct load_op *op)
 {
     struct load_group group = group_of(&ev->group);
@@ -280,36 +315,52 @@ static enum load_kind reduction(struct program *p, struct task *t, const struct 
     if (load_group_index(&group, root) < 0)
         group = group_with(&ev->group, root);
     if (target && ev->targets.n > 1)
-        keep_rest(p, t, ev, DOING_TARGETS);
+        keep_rest(l, t, ev, DOING_TARGETS);
     if (load_group_index(&group, me) >= 0)
         return collective(op, LOAD_REDUCE, group, root, ev->bytes);
-    return bcast_targets(p, t, op);
+    return bcast_targets(l, t, op);
 }
 
 /* ---- timed loops ---- */
 
-static void begin_timed(struct program *p, struct task *t)
+static void begin_timed(const struct load *l, struct task *t)
 {
+    struct program *p = l->priv;
+
+    lock(l);
     uint32_t h = wr_pool_take(&p->timeds);
 
+    unlock(l);
     *(struct timed *)wr_pool_at(&p->timeds, h) =
         (struct timed){.outer = t->timed, .t_begin = t->r.now_ps, .check_ps = t->r.now_ps};
     t->timed = h;
 }
 
-static void end_timed(struct program *p, struct task *t)
+static void end_timed(const struct load *l, struct task *t)
 {
+    struct program *p = l->priv;
     uint32_t outer = ((struct timed *)wr_pool_at(&p->timeds, t->timed))->outer;
 
+    lock(l);
     wr_pool_give(&p->timeds, t->timed);
+    unlock(l);
     t->timed = outer;
 }
 
-/* All tasks have come to the end of the iteration. */
-static void decide(struct program *p, struct task *t)
+/* All tasks have come to the end of the iteration. With several threads, whoever finds no verdict
+ * waits until all that others do before is done: it may be one of them that decides. A verdict that
+ * is there was made by somebody who did so, and who therefore is before everyone that finds it. */
+static void decide(const struct load *l, struct task *t)
 {
+    struct program *p = l->priv;
     struct timed *loop = wr_pool_at(&p->timeds, t->timed);
 
+    lock(l);
+    if (l->settle && !p->verdict.made) {
+        unlock(l);
+        l->settle(l->settle_ctx, t->r.proc);
+        lock(l);
+    }
     if (!p->verdict.made) {
         p->verdict.made = true;
         p->verdict.unread = ncptl_ntasks(p->prog);
@@ -318,6 +369,7 @@ static void decide(struct program *p, struct task *t)
     t->r.again = p->verdict.again;
     if (!--p->verdict.unread)
         p->verdict.made = false;
+    unlock(l);
     loop->check_ps = t->r.now_ps;
     t->doing = DOING_NOTHING;
 }
@@ -344,26 +396,46 @@ static enum load_kind check_timed(struct program *p, struct task *t, const struc
 
 /* ---- what is kept ---- */
 
-static bool keep_text(struct program *p, struct task *t, const struct ncptl_event *ev)
+static enum load_kind fail(const struct load *l, struct task *t, const struct wr_err *err)
 {
-    struct line line = {t->r.proc, t->r.now_ps, p->text.n};
+    struct program *p = l->priv;
+    struct broken broken = {t->r.proc, *err};
 
-    if (!p->log)
-        return true;
-    if (!ncptl_text(p->prog, &t->r, ev, &p->text, &p->fault))
-        return false;
-    wr_str_addn(&p->text, "", 1);
-    wr_vec_push(&p->lines, line);
-    return true;
+    t->broken = true;
+    lock(l);
+    wr_vec_push(&p->faults, broken);
+    unlock(l);
+    return LOAD_FAIL;
 }
 
-static enum load_kind keep_log(struct program *p, struct task *t, const struct ncptl_event *ev,
+/* LOAD_KINDS: it takes no time. */
+static enum load_kind keep_text(const struct load *l, struct task *t, const struct ncptl_event *ev)
+{
+    struct program *p = l->priv;
+    struct wr_err err;
+
+    if (!p->log)
+        return LOAD_KINDS;
+    lock(l);
+    struct line line = {t->r.proc, t->r.now_ps, p->text.n};
+    bool ok = ncptl_text(p->prog, &t->r, ev, &p->text, &err);
+
+    if (ok) {
+        wr_str_addn(&p->text, "", 1);
+        wr_vec_push(&p->lines, line);
+    }
+    unlock(l);
+    return ok ? LOAD_KINDS : fail(l, t, &err);
+}
+
+static enum load_kind keep_log(const struct load *l, struct task *t, const struct ncptl_event *ev,
                                struct load_op *op)
 {
-    if (p->log && !ncptl_log_add(p->log, &t->r, ev, &p->fault)) {
-        t->broken = true;
-        return LOAD_FAIL;
-    }
+    struct program *p = l->priv;
+    struct wr_err err;
+
+    if (p->log && !ncptl_log_add(p->log, &t->r, ev, &err))
+        return fail(l, t, &err);
     op->mark = ev->table;
     return LOAD_MARK;
 }
@@ -401,7 +473,7 @@ static enum load_kind delay(struct load_op *op, const struct ncptl_event *ev, en
 }
 
 /* LOAD_KINDS: it takes no time and concerns nobody else. */
-static enum load_kind translate(struct program *p, struct task *t, const struct ncptl_event *ev,
+static enum load_kind translate(const struct load *l, struct task *t, const struct ncptl_event *ev,
                                 struct load_op *op)
 {
     op->where = ev->stmt;
@@ -421,9 +493,9 @@ static enum load_kind translate(struct program *p, struct task *t, const struct 
     case NCPTL_BARRIER:
         return collective(op, LOAD_BARRIER, group_of(&ev->group), 0, 0);
     case NCPTL_MCAST:
-        return multicast(p, t, ev, op);
+        return multicast(l, t, ev, op);
     case NCPTL_REDUCE:
-        return reduction(p, t, ev, op);
+        return reduction(l, t, ev, op);
     case NCPTL_COMPUTE:
         return delay(op, ev, LOAD_COMPUTE);
     case NCPTL_SLEEP:
@@ -440,17 +512,16 @@ static enum load_kind translate(struct program *p, struct task *t, const struct 
         return file_access(op, ev, LOAD_FLUSH);
     case NCPTL_LOG:
     case NCPTL_AGGREGATE:
-        return keep_log(p, t, ev, op);
+        return keep_log(l, t, ev, op);
     case NCPTL_OUTPUT:
-        t->broken = !keep_text(p, t, ev);
-        return t->broken ? LOAD_FAIL : LOAD_KINDS;
+        return keep_text(l, t, ev);
     case NCPTL_TIMED_BEGIN:
-        begin_timed(p, t);
+        begin_timed(l, t);
         return LOAD_KINDS;
     case NCPTL_TIMED_CHECK:
-        return check_timed(p, t, ev, op);
+        return check_timed(l->priv, t, ev, op);
     case NCPTL_TIMED_END:
-        end_timed(p, t);
+        end_timed(l, t);
         return LOAD_KINDS;
     default:
         return LOAD_KINDS;
@@ -466,16 +537,16 @@ static enum load_kind next_op(const struct load *l, void *rank, uint64_t now_ps,
 
     t->r.now_ps = now_ps;
     if (t->doing == DOING_CAST)
-        return cast_some(p, t, ret);
+        return cast_some(l, t, ret);
     if (t->doing == DOING_TARGETS)
-        return bcast_targets(p, t, ret);
+        return bcast_targets(l, t, ret);
     if (t->doing == DOING_STALL)
         return meet_all(p, t, ret);
     if (t->doing == DOING_CHECK)
-        decide(p, t);
+        decide(l, t);
     for (;;) {
         ncptl_next(p->prog, &t->r, &ev);
-        enum load_kind kind = translate(p, t, &ev, ret);
+        enum load_kind kind = translate(l, t, &ev, ret);
 
         if (kind == LOAD_MARK && ev.op == NCPTL_AGGREGATE)
             continue;
@@ -491,7 +562,9 @@ static bool fault(const struct load *l, void *rank, struct wr_err *err)
 
     if (!t->broken)
         return ncptl_fault(p->prog, &t->r, err);
-    *err = p->fault;
+    for (size_t i = 0; i < p->faults.n; i++)
+        if (p->faults.v[i].rank == t->r.proc)
+            *err = p->faults.v[i].err;
     return false;
 }
 
@@ -532,6 +605,19 @@ static void give_value(void *ctx, uint32_t proc, uint32_t column, uint32_t part,
     wr_str_fini(&aggregate);
 }
 
+/* In the order in which they were printed: threads do not keep it, a thread does. */
+static int by_time(const void *a, const void *b, void *ctx)
+{
+    const struct line *x = a, *y = b;
+    const uint32_t *order = ctx;
+
+    if (x->t_ps != y->t_ps)
+        return x->t_ps < y->t_ps ? -1 : 1;
+    if (order[x->rank] != order[y->rank])
+        return order[x->rank] < order[y->rank] ? -1 : 1;
+    return x->at < y->at ? -1 : 1;
+}
+
 static bool finish(struct load *l, const struct load_out *out, struct wr_err *err)
 {
     struct program *p = l->priv;
@@ -539,6 +625,8 @@ static bool finish(struct load *l, const struct load_out *out, struct wr_err *er
 
     if (!p->log)
         return true;
+    if (l->order && p->lines.n)
+        qsort_r(p->lines.v, p->lines.n, sizeof *p->lines.v, by_time, (void *)l->order);
     if (!ncptl_log_finish(p->log, err))
         return false;
     if (out->value)
