@@ -165,18 +165,20 @@ static void open_pools(struct store *s)
     wr_pool_init(&s->slots, "blocks under way", sizeof(struct store_slot), POOL_CAP);
     wr_pool_init(&s->spans, "blocks at devices", sizeof(struct store_span), POOL_CAP);
     wr_pool_init(&s->entries, "blocks in buffers", sizeof(struct store_entry), POOL_CAP);
+}
+
+static void open_buckets(struct store *s)
+{
     s->nbuckets = BUCKETS;
     s->bucket = wr_alloc(s->nbuckets * sizeof *s->bucket);
     memset(s->bucket, 0xff, s->nbuckets * sizeof *s->bucket);
 }
 
-bool store_open(struct store **ret, const struct store_setup *set, struct wr_err *err)
+/* Everything but the handlers of events. */
+static bool build(struct store **ret, const struct store_setup *set, struct wr_err *err)
 {
-    static sim_handler *const handler[STORE_EV_KINDS] = {on_begin, on_answer, on_serve,
-                                                         on_san,   on_disk,   on_tick};
     struct store *s = wr_zalloc(1, sizeof *s);
 
-    s->sim = set->sim;
     s->kind0 = set->first_kind;
     s->wire = set->wire;
     s->done = set->done;
@@ -200,6 +202,7 @@ bool store_open(struct store **ret, const struct store_setup *set, struct wr_err
     plan_sites(s, set);
     open_apps(s);
     open_pools(s);
+    open_buckets(s);
     if (s->p.jitter_ps > 0) {
         s->rng = wr_zalloc(set->nodes, sizeof *s->rng);
         for (uint32_t i = 0; i < set->nodes; i++)
@@ -209,27 +212,95 @@ bool store_open(struct store **ret, const struct store_setup *set, struct wr_err
         store_close(s);
         return false;
     }
-    for (uint32_t k = 0; k < STORE_EV_KINDS; k++)
-        sim_handle(s->sim, s->kind0 + k, handler[k], s);
     *ret = s;
     return true;
+}
+
+static void join(struct store *s, struct sim *sim)
+{
+    static sim_handler *const handler[STORE_EV_KINDS] = {on_begin, on_answer, on_serve,
+                                                         on_san,   on_disk,   on_tick};
+
+    s->sim = sim;
+    for (uint32_t k = 0; k < STORE_EV_KINDS; k++)
+        sim_handle(s->sim, s->kind0 + k, handler[k], s);
+}
+
+bool store_open(struct store **ret, const struct store_setup *set, struct wr_err *err)
+{
+    if (!build(ret, set, err))
+        return false;
+    join(*ret, set->sim);
+    return true;
+}
+
+static struct store *open_part(const struct store *whole, uint32_t i, const struct store_part *part)
+{
+    struct store *s = wr_zalloc(1, sizeof *s);
+    uint32_t n = whole->team->n;
+
+    *s = *whole;
+    s->wire.ctx = part->wire_ctx;
+    s->done_ctx = part->done_ctx;
+    s->tasks = wr_pool_share(&whole->tasks, i, n);
+    s->reqs = wr_pool_share(&whole->reqs, i, n);
+    s->slots = wr_pool_share(&whole->slots, i, n);
+    s->spans = wr_pool_share(&whole->spans, i, n);
+    s->entries = wr_pool_share(&whole->entries, i, n);
+    open_apps(s);
+    open_buckets(s);
+    join(s, part->sim);
+    return s;
+}
+
+bool store_open_parts(struct store **ret, const struct store_setup *set,
+                      const struct store_part *parts, uint32_t nparts, struct wr_err *err)
+{
+    struct store *whole;
+
+    if (!build(&whole, set, err))
+        return false;
+    struct store_team *team = whole->team = wr_zalloc(1, sizeof *team);
+
+    team->whole = whole;
+    team->n = nparts;
+    team->all = wr_zalloc(nparts, sizeof(struct store *));
+    for (uint32_t i = 0; i < nparts; i++)
+        team->all[i] = ret[i] = open_part(whole, i, &parts[i]);
+    return true;
+}
+
+static void close_own(struct store *s)
+{
+    for (uint32_t i = 0; i < s->napps; i++)
+        free(s->app[i].latency);
+    free(s->bucket);
+    free(s->app);
 }
 
 void store_close(struct store *s)
 {
     if (!s)
         return;
+    struct store_team *team = s->team;
+
+    for (uint32_t i = 0; team && i < team->n; i++) {
+        close_own(team->all[i]);
+        free(team->all[i]);
+    }
+    if (team) {
+        s = team->whole;
+        free(team->all);
+        free(team);
+    }
     for (uint32_t i = 0; i < s->ndisks; i++)
         dev_close(&s->disk[i].dev);
-    for (uint32_t i = 0; i < s->napps; i++)
-        free(s->app[i].latency);
+    close_own(s);
     wr_pool_fini(&s->tasks);
     wr_pool_fini(&s->reqs);
     wr_pool_fini(&s->slots);
     wr_pool_fini(&s->spans);
     wr_pool_fini(&s->entries);
-    free(s->bucket);
-    free(s->app);
     free(s->share);
     free(s->disk);
     free(s->rng);

@@ -147,6 +147,17 @@ struct store;
 bool store_open(struct store **ret, const struct store_setup *setup, struct wr_err *err);
 void store_close(struct store *s);
 
+/* The same in partitions: a `struct store` for each, for what is done at its nodes, whose arrays
+ * are shared. The wire calls that of the node that a message comes to. What was counted can be
+ * asked of the first, while nobody runs. Closing the first closes all. */
+struct store_part {
+    struct sim *sim;
+    void *wire_ctx, *done_ctx;
+};
+
+bool store_open_parts(struct store **ret, const struct store_setup *setup,
+                      const struct store_part *parts, uint32_t nparts, struct wr_err *err);
+
 /* Inside handlers. */
 void store_begin(struct store *s, const struct store_op *op);
 void store_arrived(struct store *s, uint64_t user, const struct cause_trip *trip);

@@ -182,7 +182,29 @@ struct store {
     uint32_t *bucket;
     uint32_t nbuckets;
     uint64_t through_b, kept_b;
+    struct store_team *team; /* NULL: one partition */
 };
+
+/* Partitions. A site, its devices and what is in its buffer belong to its node's; so do operations,
+ * and requests to the partition of the node that asks. A request's server reads of it what does not
+ * change; what changes is the client's of a READ, the server's of a WRITE between request
+ * and ack. A slot is with whom its chain is. Handles are given back where they were taken. */
+struct store_team {
+    struct store **all;
+    uint32_t n;
+    struct store *whole; /* has the arrays and the pools' space, and sums when they are asked for */
+};
+
+/* The partition's, or the only one there is. */
+static inline const struct store *store_each(const struct store *s, uint32_t i)
+{
+    return s->team ? s->team->all[i] : s;
+}
+
+static inline uint32_t store_parts(const struct store *s)
+{
+    return s->team ? s->team->n : 1;
+}
 
 static inline struct store_task *store_task(const struct store *s, uint32_t h)
 {

@@ -11,7 +11,11 @@ static const char *role_name(const struct store_site *t)
 
 uint64_t store_pending(const struct store *s)
 {
-    return s->tasks.used;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < store_parts(s); i++)
+        sum += store_each(s, i)->tasks.used;
+    return sum;
 }
 
 uint32_t store_disks(const struct store *s)
@@ -74,28 +78,43 @@ void store_site_stat(const struct store *s, uint32_t i, struct store_site_stat *
 
 void store_app_stat(const struct store *s, uint32_t app, struct store_app_stat *ret)
 {
-    const struct store_app *a = &s->app[app];
+    *ret = (struct store_app_stat){0};
+    for (uint32_t i = 0; i < store_parts(s); i++) {
+        const struct store_app *a = &store_each(s, i)->app[app];
 
-    *ret = (struct store_app_stat){.bytes_read = a->read_b, .bytes_written = a->written_b};
-    for (int k = 0; k < STORE_ACTS; k++) {
-        ret->calls[k] = a->calls[k];
-        ret->time_ps[k] = a->ended_ps[k] + a->inflight[k] * s->sim->now - a->since_ps[k];
-        ret->inflight += a->inflight[k];
+        ret->bytes_read += a->read_b;
+        ret->bytes_written += a->written_b;
+        for (int k = 0; k < STORE_ACTS; k++) {
+            ret->calls[k] += a->calls[k];
+            ret->time_ps[k] += a->ended_ps[k] + a->inflight[k] * s->sim->now - a->since_ps[k];
+            ret->inflight += a->inflight[k];
+        }
     }
 }
 
 const struct wr_hist *store_latency(const struct store *s, uint32_t app, enum store_class cls)
 {
-    return &s->app[app].latency[cls];
+    if (!s->team)
+        return &s->app[app].latency[cls];
+    struct wr_hist *sum = &s->team->whole->app[app].latency[cls];
+
+    *sum = (struct wr_hist){0};
+    for (uint32_t i = 0; i < s->team->n; i++)
+        wr_hist_merge(sum, &s->team->all[i]->app[app].latency[cls]);
+    return sum;
 }
 
 uint64_t store_bytes_used(const struct store *s)
 {
-    const struct wr_pool *pool[] = {&s->tasks, &s->reqs, &s->slots, &s->spans, &s->entries};
     uint64_t sum = s->nsites * sizeof *s->site + s->ndisks * sizeof *s->disk;
 
-    for (size_t i = 0; i < sizeof pool / sizeof *pool; i++)
-        sum += pool[i]->fresh * pool[i]->size;
+    for (uint32_t p = 0; p < store_parts(s); p++) {
+        const struct store *x = store_each(s, p);
+        const struct wr_pool *pool[] = {&x->tasks, &x->reqs, &x->slots, &x->spans, &x->entries};
+
+        for (size_t i = 0; i < sizeof pool / sizeof *pool; i++)
+            sum += pool[i]->peak * pool[i]->size;
+    }
     return sum;
 }
 
@@ -119,15 +138,35 @@ static bool check_site(const struct store *s, uint32_t i, struct wr_err *err)
     return true;
 }
 
-bool store_check(const struct store *s, struct wr_err *err)
-{
-    uint64_t clients = 0, counted = 0, devices = 0, out = 0;
+struct writes {
+    uint64_t clients, counted, through, kept;
+};
 
+/* Everything has ended; and what clients and buffers wrote, as the partitions counted it. */
+static bool check_part(const struct store *s, struct writes *w, struct wr_err *err)
+{
     if (s->tasks.used || s->reqs.used || s->slots.used)
         return wr_fail(err, WR_BUG,
                        "storage: %u operations, %u requests and %u blocks never ended; please "
                        "report it",
                        s->tasks.used, s->reqs.used, s->slots.used);
+    for (uint32_t i = 0; i < s->napps; i++) {
+        w->clients += s->app[i].asked_b;
+        w->counted += s->app[i].written_b;
+    }
+    w->through += s->through_b;
+    w->kept += s->kept_b;
+    return true;
+}
+
+bool store_check(const struct store *s, struct wr_err *err)
+{
+    struct writes w = {0};
+    uint64_t devices = 0, out = 0;
+
+    for (uint32_t i = 0; i < store_parts(s); i++)
+        if (!check_part(store_each(s, i), &w, err))
+            return false;
     for (uint32_t i = 0; i < s->nsites; i++) {
         if (!check_site(s, i, err))
             return false;
@@ -135,17 +174,13 @@ bool store_check(const struct store *s, struct wr_err *err)
     }
     for (uint32_t i = 0; i < s->ndisks; i++)
         devices += s->disk[i].written_b;
-    for (uint32_t i = 0; i < s->napps; i++) {
-        clients += s->app[i].asked_b;
-        counted += s->app[i].written_b;
-    }
-    if (clients != counted || devices != clients + out + s->through_b + s->kept_b)
+    if (w.clients != w.counted || devices != w.clients + out + w.through + w.kept)
         return wr_fail(err, WR_BUG,
                        "storage: clients wrote %" PRIu64 " B, of which %" PRIu64
                        " B came to storage; devices wrote %" PRIu64 " B, %" PRIu64
                        " B of them drained, %" PRIu64 " B written through and %" PRIu64
                        " B kept reads; please report it",
-                       clients, counted, devices, out, s->through_b, s->kept_b);
+                       w.clients, w.counted, devices, out, w.through, w.kept);
     return true;
 }
 
@@ -160,5 +195,5 @@ bool store_tell_stuck(const struct store *s, struct wr_err *err)
     return wr_fail(err, WR_BUG,
                    "storage stands still after %.3f us: %u operations have not ended, %u blocks "
                    "wait for room in %u buffers; please report it",
-                   (double)s->sim->now / 1e6, s->tasks.used, waiting, full);
+                   (double)s->sim->now / 1e6, (uint32_t)store_pending(s), waiting, full);
 }

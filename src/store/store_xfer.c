@@ -165,18 +165,18 @@ static void send_data(struct store *s, uint32_t h)
 static void child(struct store *s, uint32_t h, enum store_mode mode, uint32_t site, uint64_t at)
 {
     struct store_slot *x = store_slot(s, h);
-    struct store_req like = *store_req(s, x->req);
+    const struct store_req *like = store_req(s, x->req);
     struct store_req q = {.owner = h,
-                          .node = s->site[like.site].node,
+                          .node = s->site[like->site].node,
                           .site = site,
                           .mode = (uint8_t)mode,
                           .from = FROM_SLOT,
-                          .app = like.app,
-                          .file = like.file,
+                          .app = like->app,
+                          .file = like->file,
                           .at = at,
                           .end = at + x->bytes,
                           .bytes = x->bytes,
-                          .small = like.small,
+                          .small = like->small,
                           .mark_ps = s->sim->now};
 
     store_req_begin(s, store_req_new(s, &q));
