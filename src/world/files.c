@@ -245,14 +245,14 @@ bool world_files_plan(struct world *w, const struct conf *conf, struct place *pl
 static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                       enum store_class cls, uint64_t user)
 {
-    world_send(ctx, src, dst, bytes, app, (uint8_t)(RANK_CLASSES + cls), user);
+    world_part_send(ctx, src, dst, bytes, app, (uint8_t)(RANK_CLASSES + cls), user);
 }
 
-void world_files_arrived(struct world *w, const struct net_msg *m)
+void world_files_arrived(struct world_part *part, const struct net_msg *m)
 {
-    struct cause_trip trip = world_trip(w, m, true);
+    struct cause_trip trip = world_trip(part->w, m, true);
 
-    store_arrived(w->store, m->user, &trip);
+    store_arrived(part->store, m->user, &trip);
 }
 
 void world_files_begin(void *ctx, const struct rank_access *io, uint64_t user)
@@ -261,7 +261,7 @@ void world_files_begin(void *ctx, const struct rank_access *io, uint64_t user)
         [LOAD_OPEN] = STORE_OPEN,   [LOAD_CLOSE] = STORE_CLOSE, [LOAD_READ] = STORE_READ,
         [LOAD_WRITE] = STORE_WRITE, [LOAD_FLUSH] = STORE_FLUSH,
     };
-    struct world *w = ctx;
+    struct world_part *part = ctx;
     struct store_op op = {.node = io->node,
                           .app = io->app,
                           .act = act[io->kind],
@@ -270,14 +270,14 @@ void world_files_begin(void *ctx, const struct rank_access *io, uint64_t user)
                           .bytes = io->bytes,
                           .user = user};
 
-    store_begin(w->store, &op);
+    store_begin(part->store, &op);
 }
 
 static void on_done(void *ctx, uint64_t user, const uint64_t *ps)
 {
-    struct world *w = ctx;
+    struct world_part *part = ctx;
 
-    ranks_accessed(w->rank, user, ps);
+    ranks_accessed(part->rank, user, ps);
 }
 
 bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *err)
@@ -292,9 +292,9 @@ bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *e
     struct store_setup setup = {
         .sim = w->sim,
         .first_kind = WORLD_EV_STORE,
-        .wire = {.ctx = w, .send = wire_send, .lp = world_lp},
+        .wire = {.ctx = &w->part[0], .send = wire_send, .lp = world_lp},
         .done = on_done,
-        .done_ctx = w,
+        .done_ctx = &w->part[0],
         .plug = &w->c->storage,
         .seed = w->c->seed,
         .napps = w->njobs,
@@ -306,8 +306,19 @@ bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *e
         .home = f->home,
         .compute = compute,
     };
+    struct store_part parts[SIM_MAX_PARTS];
+    struct store *stores[SIM_MAX_PARTS];
     struct wr_err inner;
-    bool ok = store_open(&w->store, &setup, &inner);
+
+    for (uint32_t i = 0; i < w->nparts; i++)
+        parts[i] = (struct store_part){
+            .sim = w->part[i].sim, .wire_ctx = &w->part[i], .done_ctx = &w->part[i]};
+    bool ok = w->crew ? store_open_parts(stores, &setup, parts, w->nparts, &inner)
+                      : store_open(stores, &setup, &inner);
+
+    for (uint32_t i = 0; ok && i < w->nparts; i++)
+        w->part[i].store = stores[i];
+    w->store = ok ? stores[0] : NULL;
 
     free(compute);
     return ok || conf_fail(conf, &w->c->storage, err, "%s", inner.text);

@@ -109,12 +109,6 @@ static bool keep_active(struct world *w, const struct conf *conf, struct wr_err 
 
 /* ---- the wire ---- */
 
-void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
-                uint8_t cls, uint64_t user)
-{
-    world_part_send(world_part_of(w, src), src, dst, bytes, app, cls, user);
-}
-
 struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived)
 {
     return (struct cause_trip){
@@ -129,21 +123,53 @@ struct cause_trip world_trip(const struct world *w, const struct net_msg *m, boo
 static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                       uint8_t cls, uint64_t user)
 {
-    world_send(ctx, src, dst, bytes, app, cls, user);
+    world_part_send(ctx, src, dst, bytes, app, cls, user);
 }
 
 uint32_t world_lp(void *ctx, uint32_t node)
 {
-    const struct world *w = ctx;
+    const struct world_part *part = ctx;
 
-    return net_node_lp(w->net, node);
+    return net_node_lp(part->net, node);
 }
 
 static void wire_trip(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret)
 {
-    const struct world *w = ctx;
+    const struct world_part *part = ctx;
 
-    *ret = world_trip(w, net_msg_at(w->net, it), arrived);
+    *ret = world_trip(part->w, net_msg_at(part->net, it), arrived);
+}
+
+static void open_ranks(struct world *w, const struct rank_job *jobs)
+{
+    struct rank_setup setup = {
+        .sim = w->sim,
+        .first_kind = WORLD_EV_RANK,
+        .wire = {.ctx = &w->part[0], .send = wire_send, .lp = world_lp, .trip = wire_trip},
+        .files = {.ctx = &w->part[0], .begin = w->store ? world_files_begin : NULL},
+        .mpi = w->c->mpi.params,
+        .coll = &w->c->collectives,
+        .io_ps = (uint64_t)w->c->io.time_ps,
+    };
+    struct rank_part parts[SIM_MAX_PARTS];
+    struct ranks *ranks[SIM_MAX_PARTS];
+
+    if (!w->crew) {
+        ranks_open(&w->rank, &setup, jobs, w->njobs);
+        w->part[0].rank = w->rank;
+        return;
+    }
+    for (uint32_t i = 0; i < w->nparts; i++)
+        parts[i] = (struct rank_part){
+            .part = sim_crew_part(w->crew, i), .wire_ctx = &w->part[i], .files_ctx = &w->part[i]};
+    ranks_open_parts(ranks, &setup, parts, w->nparts, w->node_part, jobs, w->njobs);
+    w->rank = ranks[0];
+    for (uint32_t i = 0; i < w->nparts; i++) {
+        w->part[i].rank = ranks[i];
+        net_pass_on(w->part[i].net, ranks_receive, ranks[i]);
+    }
+    for (uint32_t i = 0; i < w->njobs; i++)
+        w->job[i].load.order = w->job[i].node;
 }
 
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)
@@ -165,22 +191,13 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
     if (w->c->storage.kind && !world_files_open(w, conf, err))
         return false;
     struct rank_job *jobs = wr_zalloc(w->njobs, sizeof *jobs);
-    struct rank_setup setup = {
-        .sim = w->sim,
-        .first_kind = WORLD_EV_RANK,
-        .wire = {.ctx = w, .send = wire_send, .lp = world_lp, .trip = wire_trip},
-        .files = {.ctx = w, .begin = w->store ? world_files_begin : NULL},
-        .mpi = w->c->mpi.params,
-        .coll = &w->c->collectives,
-        .io_ps = (uint64_t)w->c->io.time_ps,
-    };
 
     for (uint32_t i = 0; i < w->njobs; i++)
         jobs[i] = (struct rank_job){.load = &w->job[i].load,
                                     .node = w->job[i].node,
                                     .start_ps = (uint64_t)w->job[i].c->start_ps,
                                     .app = (uint16_t)i};
-    ranks_open(&w->rank, &setup, jobs, w->njobs);
+    open_ranks(w, jobs);
     free(jobs);
     return true;
 }

@@ -32,10 +32,21 @@ static bool share_nodes(struct world *w)
 /* As many threads as processors, each with enough to do between two looks at the others. */
 enum { AUTO_NODES = 4096, AUTO_PS = 100 * 1000 };
 
+/* Nodes that have something to do, at most; what a program brings by itself is not counted. */
+static uint64_t busy_nodes(const struct world *w)
+{
+    const struct world_job *job = w->c->jobs.items;
+    uint64_t ranks = 0;
+
+    for (size_t i = 0; i < w->c->jobs.n; i++)
+        ranks += job[i].ranks;
+    return w->traffic_on || ranks > w->parts.topo.nterms ? w->parts.topo.nterms : ranks;
+}
+
 static uint32_t choose(const struct world *w)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t most = w->parts.topo.nterms / AUTO_NODES;
+    uint32_t most = (uint32_t)(busy_nodes(w) / AUTO_NODES);
     uint32_t n = cpus < WORLD_MOST_THREADS ? (uint32_t)cpus : WORLD_MOST_THREADS;
 
     return n < most ? n : most;
@@ -50,8 +61,6 @@ static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
         want = choose(w);
     if (want < 2)
         return false;
-    if (w->njobs)
-        return no(w, "jobs are run by one thread so far");
     if (w->parts.route.ops->sees_far)
         return no(w, "its routing looks at routers elsewhere at once");
     if (!w->parts.net.rails || w->parts.topo.nterms % w->parts.net.rails)

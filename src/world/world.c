@@ -22,7 +22,7 @@ static void plan(struct world_part *part, uint32_t node)
 
     if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
         return;
-    if (w->rank && ranks_state(w->rank) == RANKS_ENDED)
+    if (part->rank && ranks_all_over(part->rank, net_node_lp(w->net, node)))
         return;
     s->next = synth_next(&w->traffic, &s->synth, node);
     if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
@@ -63,9 +63,9 @@ static void on_arrived(void *ctx, uint32_t msg)
     if (m->app == world_traffic_app(w))
         return;
     if (m->cls >= RANK_CLASSES)
-        world_files_arrived(w, m);
+        world_files_arrived(part, m);
     else
-        ranks_arrived(w->rank, m->user, msg);
+        ranks_arrived(part->rank, m->user, msg);
 }
 
 static void on_sent(void *ctx, uint32_t msg)
@@ -75,7 +75,7 @@ static void on_sent(void *ctx, uint32_t msg)
     const struct net_msg *m = net_msg_at(part->net, msg);
 
     if (m->app != world_traffic_app(w) && m->cls < RANK_CLASSES)
-        ranks_sent(w->rank, m->user, msg);
+        ranks_sent(part->rank, m->user, msg);
 }
 
 /* The group of each node's first rail, for patterns that speak of groups. */
@@ -325,12 +325,16 @@ static bool advance(struct world *w, uint64_t until, struct run *run, struct wr_
     }
 }
 
+/* A pulse may end a stretch of a run with jobs, so that all partitions are looked at together. */
+enum { PULSES = 64 };
+
 struct pulse {
     struct world *w;
     struct run *run;
     struct wr_progress *progress;
     struct wr_err *err;
     bool failed;
+    uint32_t left; /* pulses until that */
 };
 
 static bool pulse(void *ctx)
@@ -338,6 +342,8 @@ static bool pulse(void *ctx)
     struct pulse *p = ctx;
 
     p->failed = p->failed || !tell(&p->w->part[0], p->run, p->progress, p->err);
+    if (p->w->rank && (ranks_any_failed(p->w->rank) || (p->w->traffic_on && !--p->left)))
+        return true;
     return p->failed || wr_interrupted();
 }
 
@@ -345,15 +351,18 @@ static bool pulse(void *ctx)
 static bool advance_all(struct world *w, uint64_t until, struct run *run,
                         struct wr_progress *progress, bool *ret_more, struct wr_err *err)
 {
-    struct pulse p = {.w = w, .run = run, .progress = progress, .err = err};
-    uint64_t reached;
+    uint64_t reached = 0;
 
-    *ret_more = sim_crew_run(w->crew, until, pulse, &p, &reached);
-    world_gather(w);
-    if (p.failed || !check(w, err))
-        return false;
-    if (reached < until)
-        return wr_fail(err, WR_INTERRUPTED, "interrupted");
+    while (reached < until) {
+        struct pulse p = {.w = w, .run = run, .progress = progress, .err = err, .left = PULSES};
+
+        *ret_more = sim_crew_run(w->crew, until, pulse, &p, &reached);
+        world_gather(w);
+        if (p.failed || !check(w, err) || (w->rank && !world_jobs_check(w, err)))
+            return false;
+        if (reached < until && wr_interrupted())
+            return wr_fail(err, WR_INTERRUPTED, "interrupted");
+    }
     return true;
 }
 

@@ -29,6 +29,8 @@ struct world_part {
     struct sim *sim;
     struct net *net;
     struct meter *meter;
+    struct ranks *rank; /* NULL: no jobs */
+    struct store *store;
 };
 
 struct world {
@@ -120,11 +122,9 @@ static inline void world_part_send(struct world_part *part, uint32_t src, uint32
     net_send(part->net, src, dst, bytes, app, cls, user);
 }
 
-/* One of ranks or of storage; and how it came about. */
-void world_send(struct world *w, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
-                uint8_t cls, uint64_t user);
+/* How a message of ranks or of storage came about. */
 struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived);
-uint32_t world_lp(void *ctx, uint32_t node); /* for wires */
+uint32_t world_lp(void *part, uint32_t node); /* for wires */
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err);
 void world_jobs_close(struct world *w);
 /* Whose messages are synthetic: the application after the jobs. */
@@ -142,8 +142,8 @@ bool world_files_plan(struct world *w, const struct conf *conf, struct place *pl
                       struct wr_err *err);
 bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *err);
 void world_files_close(struct world *w);
-void world_files_begin(void *ctx, const struct rank_access *io, uint64_t user);
-void world_files_arrived(struct world *w, const struct net_msg *m);
+void world_files_begin(void *part, const struct rank_access *io, uint64_t user);
+void world_files_arrived(struct world_part *part, const struct net_msg *m);
 /* After the last event: does it add up, and did everything end? */
 bool world_files_check(const struct world *w, struct wr_err *err);
 bool world_files_write(const struct world *w, struct run *run, struct wr_err *err);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "world/world.h"
 
 #define MACHINE(topology, routing)                                              \
@@ -12,6 +13,14 @@
     "machine:\n"                                                                \
     "  topology: " topology "\n"                                                \
     "  links: {default: {bandwidth: 10 GB/s, latency: 50 ns, buffer: 8 KiB}}\n" \
+    "  routing: " routing "\n"
+
+/* Links that take long let threads work long before they wait for each other. */
+#define SLOW_LINKS(topology, routing)                                           \
+    "seed: 3\n"                                                                 \
+    "machine:\n"                                                                \
+    "  topology: " topology "\n"                                                \
+    "  links: {default: {bandwidth: 10 GB/s, latency: 2 us, buffer: 64 KiB}}\n" \
     "  routing: " routing "\n"
 
 #define DRAGONFLY "{kind: dragonfly, routers: 4, nodes: 2, globals: 2}"
@@ -88,6 +97,124 @@ static void any_number_of_threads_gives_the_same_run_file(void **state)
         }
         unlink(p->path);
     }
+}
+
+/* Everything that ranks in different partitions may have to do with each other: messages that
+ * overtake, rendezvous, casts, collectives of some, verdicts of timed loops, tasks that move, lines
+ * that are printed at one time. */
+static const char program[] =
+    "ALL TASKS t ASYNCHRONOUSLY SEND A 9K BYTE MESSAGE TO TASK (t+5) MOD num_tasks THEN\n"
+    "FOR 3 REPETITIONS {\n"
+    "  ALL TASKS t ASYNCHRONOUSLY SEND A 5K BYTE MESSAGE TO TASK (t*7+3) MOD num_tasks THEN\n"
+    "  ALL TASKS t ASYNCHRONOUSLY SEND 2 100 BYTE MESSAGES TO TASK (t*7+3) MOD num_tasks\n"
+    "} THEN\n"
+    "ALL TASKS AWAIT COMPLETION THEN\n"
+    "TASK 2 ASYNCHRONOUSLY MULTICASTS A 300 BYTE MESSAGE TO ALL OTHER TASKS THEN\n"
+    "ALL TASKS AWAIT COMPLETION THEN\n"
+    "TASKS t SUCH THAT t IS ODD REDUCE 4 INTEGERS TO TASKS u SUCH THAT u < 3 THEN\n"
+    "ALL TASKS REDUCE 64 DOUBLEWORDS TO ALL TASKS THEN\n"
+    "FOR 80 MICROSECONDS {\n"
+    "  ALL TASKS t COMPUTE FOR t+1 MICROSECONDS THEN\n"
+    "  ALL TASKS OUTPUT \"round \" AND elapsed_usecs\n"
+    "} THEN\n"
+    "LET r BE A RANDOM TASK OTHER THAN 0 WHILE TASK 0 SENDS A 1K BYTE MESSAGE TO TASK r THEN\n"
+    "TASK 1 IS ASSIGNED TO A RANDOM PROCESSOR THEN\n"
+    "ALL TASKS t ASYNCHRONOUSLY SEND A 64 BYTE MESSAGE TO TASK (t+1) MOD num_tasks THEN\n"
+    "ALL TASKS AWAIT COMPLETION THEN\n"
+    "ALL TASKS OUTPUT \"end\" THEN\n"
+    "ALL TASKS LOG elapsed_usecs AS \"t\".\n";
+
+#define IOR(name, command)                                                                \
+    "- {name: " name ", program: {kind: ior, command: " command "}, ranks: 9, placement:" \
+    " random-nodes}\n"
+
+static const char *const job_configs[] = {
+    SLOW_LINKS(
+        DRAGONFLY,
+        "par") "mpi: {kind: modern, eager_limit: 2 KiB}\n"
+               "traffic: {beside_jobs: true, load: 5 %}\n"
+               "slice: 10 us\n"
+               "jobs:\n"
+               "- {name: a, program: {kind: ncptl, file: PROGRAM}, ranks: 13, ranks_per_node: "
+               "2, placement: random-nodes}\n"
+               "- {name: b, program: {kind: ncptl, file: PROGRAM}, ranks: 7, start: 5 us, "
+               "placement: contiguous}\n",
+    SLOW_LINKS("{kind: torus, sizes: [5, 4], nodes: 1}",
+               "minimal") "mpi: {kind: modern, eager_limit: 300 B, progress: calls}\n"
+                          "io: {time: 3 us}\n"
+                          "jobs:\n"
+                          "- {program: {kind: ncptl, file: PROGRAM}, ranks: 8, placement: "
+                          "random-nodes}\n"
+                          "- {program: {kind: goal, file: GOAL}}\n" IOR(
+                              "ior", "ior -b 64k -t 32k -F -w -r"),
+    SLOW_LINKS(
+        DRAGONFLY,
+        "minimal") "storage: {kind: local-bb, servers: last 1 of every group, block: 16 KiB,\n"
+                   "  stripe: {count: 3, size: 32 KiB}, external: {kind: nvme}, jitter: 1 us,\n"
+                   "  buffer: {capacity: 64 KiB, high: 50 %, low: 25 %, keep_reads: true}}\n"
+                   "slice: 100 us\n"
+                   "jobs:\n" IOR("a", "ior -b 96k -t 48k -w -r -C -e"),
+    SLOW_LINKS(
+        DRAGONFLY,
+        "par") "storage: {kind: compute-bb, servers: last 1 of every group, io_nodes: \"0, 8\",\n"
+               "  block: 16 KiB, stripe: {count: 2, size: 32 KiB}, external: {kind: nvme},\n"
+               "  server_overhead: 2 us, buffer: {capacity: 64 KiB, high: 60 %, low: 20 %}}\n"
+               "slice: 100 us\n"
+               "jobs:\n" IOR("a", "ior -b 96k -t 48k -w -r -C") IOR("b", "ior -b 64k -t 8k -F -w"),
+    SLOW_LINKS(
+        DRAGONFLY,
+        "par") "storage: {kind: storage-bb, servers: last 1 of every group, threshold: 16 KiB,\n"
+               "  block: 16 KiB, device: ssd, external: hdd, buffer: {capacity: 64 KiB}}\n"
+               "slice: 10 ms\n"
+               "jobs:\n" IOR("a", "ior -b 96k -t 48k -w -r -C")
+                   IOR("b", "ior -b 24k -t 8k -F -w -r"),
+};
+
+/* The text with a file's name in place of a word; free() it. */
+static char *with_file(char *text, const char *word, const char *name)
+{
+    struct wr_str out = {0};
+
+    for (char *at = text, *next; at; at = next) {
+        next = strstr(at, word);
+        wr_str_addn(&out, at, next ? (size_t)(next - at) : strlen(at));
+        if (next) {
+            wr_str_add(&out, name);
+            next += strlen(word);
+        }
+    }
+    free(text);
+    return out.s;
+}
+
+static void ranks_and_storage_may_be_in_any_number_of_partitions(void **state)
+{
+    const struct place *p = *state;
+    char other[160], file[160];
+
+    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(file, sizeof file, "%s/a.ncptl", p->dir);
+    FILE *f = fopen(file, "w");
+
+    assert_non_null(f);
+    fputs(program, f);
+    fclose(f);
+    for (size_t i = 0; i < sizeof job_configs / sizeof *job_configs; i++) {
+        char *text = with_file(wr_strdup(job_configs[i]), "PROGRAM", file);
+
+        text = with_file(text, "GOAL", WEIR_SOURCE_DIR "/examples/goal/pipeline.goal");
+        free(run_to(p->path, text, NULL));
+        for (uint32_t threads = 2; threads <= 3; threads++) {
+            struct wr_err err = {0};
+
+            free(run_by(other, text, NULL, threads));
+            must(run_same(p->path, other, &err), err);
+            unlink(other);
+        }
+        unlink(p->path);
+        free(text);
+    }
+    unlink(file);
 }
 
 static void what_cannot_be_divided_is_run_by_one_thread(void **state)
@@ -234,6 +361,7 @@ int main(void)
         IN_PLACE(another_seed_gives_another_run),
         cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_run_file, place_open,
                                         place_close),
+        IN_PLACE(ranks_and_storage_may_be_in_any_number_of_partitions),
         cmocka_unit_test(what_cannot_be_divided_is_run_by_one_thread),
         cmocka_unit_test(watching_a_run_does_not_change_it),
         IN_PLACE(the_views_of_a_run_agree_with_each_other),
