@@ -182,6 +182,9 @@ static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const vo
         return;
     }
     struct place *p = &d->place[k];
+
+    if (p->sent_ns == d->now_ns) /* asked and answered in one step: time passed all the same */
+        d->now_ns = 0;
     uint64_t t = now(d);
 
     p->busy = false;
