@@ -94,7 +94,8 @@ static const char *key_of(const struct stack_fs *fs, uint16_t state, enum stack_
     case STACK_BY_AGENT:
         return m->agent;
     default:
-        return strcpy(text, stack_state_text(fs, state).s);
+        snprintf(text, sizeof(struct stack_text), "%s", stack_state_text(fs, state).s);
+        return text;
     }
 }
 
