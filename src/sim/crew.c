@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 enum {
-    BATCH = 128,      /* events between two looks at the others' clocks */
+    BATCH = 32,       /* events between two looks at the others' clocks */
     PULSE = 1 << 9,   /* batches between two pulses */
     SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
