@@ -1,12 +1,16 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     CACHE_LINES = 128, /* two: processors fetch them in pairs */
+    HUGE_PAGE = 2 << 20,
+    HUGE_FROM = 2 * HUGE_PAGE,
     ARENA_CHUNK = 16 * 1024,
 };
 
@@ -34,6 +38,18 @@ void *wr_realloc(void *old, size_t count, size_t size)
     return or_die(reallocarray(old, count, size), count * size);
 }
 
+/* What is large is touched here and there: with small pages, finding one costs as much as fetching
+ * what is in it. */
+static void *in_huge_pages(void *p, size_t bytes)
+{
+    uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t to = ((uintptr_t)p + bytes) / HUGE_PAGE * HUGE_PAGE;
+
+    if (bytes >= HUGE_FROM && to > from)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+    return p;
+}
+
 void *wr_zalloc_aligned(size_t count, size_t size)
 {
     size_t bytes;
@@ -43,7 +59,8 @@ void *wr_zalloc_aligned(size_t count, size_t size)
     bytes = (bytes + CACHE_LINES - 1) / CACHE_LINES * CACHE_LINES;
     if (!bytes)
         bytes = CACHE_LINES;
-    void *p = or_die(aligned_alloc(CACHE_LINES, bytes), bytes);
+    void *p = in_huge_pages(or_die(aligned_alloc(CACHE_LINES, bytes), bytes), bytes);
+
     memset(p, 0, bytes);
     return p;
 }
