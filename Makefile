@@ -4,6 +4,7 @@
 #   make demo     build, run, leave a report      make test     everything that is checked
 #   make bench    the numbers                     make lint     style and static analysis
 #   make soak     long fuzzing and properties     make install PREFIX=/usr/local
+#   make bench-scale  threads, sizes, and a projection
 PREFIX ?= /usr/local
 SOAK_SECONDS ?= 600
 
@@ -26,6 +27,12 @@ bench:
 	@tools/build release
 	@tools/bench
 
+# Threads, sizes and what would be on more machines; some minutes, and 4 GB for a million terminals.
+bench-scale:
+	@tools/deps build core opt bench
+	@tools/build release
+	@tools/bench scale
+
 lint:
 	@tools/deps build core opt test clang lint
 	@tools/lint
@@ -43,4 +50,4 @@ install: all
 clean:
 	rm -rf build demo
 
-.PHONY: all deps demo test bench lint soak golden install clean
+.PHONY: all deps demo test bench bench-scale lint soak golden install clean
