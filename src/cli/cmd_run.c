@@ -14,7 +14,7 @@ struct run_opts {
     const char *out, *logs;
     struct cli_list sets;
     const char *threads;
-    bool force, progress, quiet, profile;
+    bool force, progress, quiet, profile, json;
 };
 
 static const struct cli_opt run_rows[] = {
@@ -41,6 +41,10 @@ static const struct cli_opt run_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, profile),
      .help = "also print what each thread did and how long it waited, with advice"},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct run_opts, json),
+     .help = "with --profile: print its table as JSON, and nothing else"},
     {.name = "logs",
      .letter = 'l',
      .type = CLI_TEXT,
@@ -193,6 +197,10 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
 
     uint32_t threads;
 
+    if (o->json && !o->profile) {
+        wr_fail(err, WR_INPUT, "--json goes with --profile; `weir show RUN --json` prints a run");
+        return cli_error(err);
+    }
     if (!read_threads(o->threads, &threads, err) ||
         !conf_load(&conf, &c, world_rows, call->args[0], o->sets.v, o->sets.n, err))
         return cli_error(err);
@@ -214,9 +222,10 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
     if (ok && o->logs)
         ok = write_logs(w, o->logs, err);
     if (ok) {
-        print_headline(w, &c, path, end, call->out);
+        if (!o->json)
+            print_headline(w, &c, path, end, call->out);
         if (o->profile)
-            run_profile_print(w, call->out);
+            run_profile_print(w, o->json, call->out);
         if (end == WORLD_INTERRUPTED)
             ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
                          path);

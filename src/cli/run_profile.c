@@ -2,6 +2,7 @@
 #include "cli/run_profile.h"
 
 #include "cli/table.h"
+#include "net/topo/split.h"
 
 static const struct cli_column columns[] = {
     {"thread", NULL},
@@ -24,8 +25,42 @@ static double thousandth(double x)
     return (double)(int64_t)(x * 1e3 + 0.5) / 1e3;
 }
 
+/* How much more the largest part has than the others, on average; 1: nothing. */
+static double uneven(const struct topo *t, uint32_t threads)
+{
+    struct topo_split split;
+    uint64_t most = 0, sum = 0;
+
+    topo_split(t, threads, &split);
+    for (uint32_t i = 0; i < split.n; i++) {
+        most = split.ports[i] > most ? split.ports[i] : most;
+        sum += split.ports[i];
+    }
+    double ret = split.n == threads && sum ? (double)most * threads / (double)sum : 1e9;
+
+    topo_split_free(&split);
+    return ret;
+}
+
+/* A number of threads near `n` whose parts are more even; 0: there is none. */
+static uint32_t better_cut(const struct topo *t, uint32_t n)
+{
+    double best = uneven(t, n) - 0.05;
+    uint32_t ret = 0;
+
+    for (uint32_t k = n > 2 ? n - 1 : 2; k <= n + 2; k++)
+        if (k != n && uneven(t, k) < best) {
+            best = uneven(t, k);
+            ret = k;
+        }
+    return ret;
+}
+
+enum { ADVICE = 200 };
+
 /* One sentence, of the case that costs most. */
-static const char *advice(const struct world_profile *p, uint32_t n)
+static void advise(char into[ADVICE], const struct world *w, const struct world_profile *p,
+                   uint32_t n)
 {
     double run = 0, wait = 0, ask = 0;
     uint64_t most = 0, sum = 0;
@@ -37,25 +72,39 @@ static const char *advice(const struct world_profile *p, uint32_t n)
         most = p[i].work.events > most ? p[i].work.events : most;
         sum += p[i].work.events;
     }
+    bool lopsided = (double)most * n > 1.3 * (double)sum;
+    uint32_t cut = n > 1 && lopsided ? better_cut(world_topo(w), n) : 0;
+    const char *say;
+
     if (n == 1)
-        return "one thread: nobody waited; try -j 2 on a machine of hundreds of nodes";
-    if (wait < run / 10)
-        return "the threads hardly wait: more may be faster still";
-    if ((double)most * n > 1.3 * (double)sum)
-        return "one thread has much more to do than the others: another number of threads cuts "
-               "the machine elsewhere";
-    if (ask > wait / 2)
-        return "threads wait for each other's credits: links between parts are full, or the "
-               "routing looks at them often; fewer threads cut fewer links";
-    return "threads wait for each other: use no more than there are idle processors, or fewer";
+        say = "one thread: nobody waited; try -j 2 on a machine of hundreds of nodes";
+    else if (wait < run / 10)
+        say = "the threads hardly wait: more may be faster still";
+    else if (cut) {
+        snprintf(into, ADVICE,
+                 "one thread has much more to do than the others: -j %u cuts the machine more "
+                 "evenly",
+                 cut);
+        return;
+    } else if (lopsided)
+        say = "one thread has much more to do than the others: so has a part of the machine; use "
+              "fewer threads, or place jobs over more groups";
+    else if (ask > wait / 2)
+        say = "threads wait for each other's credits: links between parts are full, or the "
+              "routing looks at them often; fewer threads cut fewer links";
+    else
+        say = "threads wait for each other: use no more than there are idle processors, or fewer";
+    snprintf(into, ADVICE, "%s", say);
 }
 
-void run_profile_print(const struct world *w, FILE *out)
+void run_profile_print(const struct world *w, bool json, FILE *out)
 {
+    char advice[ADVICE];
+
     struct world_profile p[WORLD_MOST_THREADS];
     uint32_t n = world_profile(w, p);
-    struct cli_table *t =
-        cli_table_open(out, CLI_AS_TEXT, columns, sizeof columns / sizeof *columns);
+    struct cli_table *t = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns,
+                                         sizeof columns / sizeof *columns);
 
     for (uint32_t i = 0; i < n; i++) {
         const struct sim_work *k = &p[i].work;
@@ -78,5 +127,6 @@ void run_profile_print(const struct world *w, FILE *out)
             cli_table_null(t);
     }
     cli_table_close(t);
-    fprintf(out, "%s\n", advice(p, n));
+    advise(advice, w, p, n);
+    fprintf(json ? stderr : out, "%s\n", advice);
 }

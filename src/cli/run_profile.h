@@ -2,10 +2,12 @@
 #ifndef CLI_RUN_PROFILE_H
 #define CLI_RUN_PROFILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "world/world.h"
 
-void run_profile_print(const struct world *w, FILE *out);
+/* As JSON the table is alone, and the advice goes to standard error. */
+void run_profile_print(const struct world *w, bool json, FILE *out);
 
 #endif
