@@ -1,7 +1,6 @@
 /* split.c -- a world in partitions, one for each thread; or in one, with the reason. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "world_priv.h"
@@ -29,36 +28,13 @@ static bool share_nodes(struct world *w)
     return true;
 }
 
-/* As many threads as processors, each with enough to do between two looks at the others. */
-enum { AUTO_NODES = 4096, AUTO_PS = 100 * 1000 };
-
-/* Nodes that have something to do, at most; what a program brings by itself is not counted. */
-static uint64_t busy_nodes(const struct world *w)
-{
-    const struct world_job *job = w->c->jobs.items;
-    uint64_t ranks = 0;
-
-    for (size_t i = 0; i < w->c->jobs.n; i++)
-        ranks += job[i].ranks;
-    return w->traffic_on || ranks > w->parts.topo.nterms ? w->parts.topo.nterms : ranks;
-}
-
-static uint32_t choose(const struct world *w)
-{
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t most = (uint32_t)(busy_nodes(w) / AUTO_NODES);
-    uint32_t n = cpus < WORLD_MOST_THREADS ? (uint32_t)cpus : WORLD_MOST_THREADS;
-
-    return n < most ? n : most;
-}
-
 /* Can this world be run by several threads? */
 static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
 {
     bool by_itself = want == WORLD_THREADS_AUTO;
 
     if (by_itself)
-        want = choose(w);
+        want = world_auto_threads(w);
     if (want < 2)
         return false;
     if (w->parts.route.ops->sees_far)
@@ -72,12 +48,14 @@ static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
         return no(w, "rails of one node would lie in different parts of the machine");
     uint64_t *ps = net_lookahead(&w->parts.topo, &w->parts.net, &w->split);
 
+    uint64_t least = SIM_NEVER;
+
     for (uint32_t i = 0; i < w->split.n * w->split.n; i++)
-        if (ps[i] < (by_itself ? AUTO_PS : 1)) {
-            free(ps);
-            return by_itself ? false
-                             : no(w, "links between its parts take no time: give them a latency");
-        }
+        least = ps[i] < least ? ps[i] : least;
+    if (!least || (by_itself && !world_threads_pay(w, w->split.n, least))) {
+        free(ps);
+        return least ? false : no(w, "links between its parts take no time: give them a latency");
+    }
     *ret_lookahead = ps;
     return true;
 }

@@ -158,4 +158,8 @@ void world_links_close(struct world *w);
 bool world_slices_open(struct world *w, struct run *run, struct wr_err *err);
 bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);
 
+/* auto.c */
+uint32_t world_auto_threads(const struct world *w); /* as many as there are processors, at most */
+bool world_threads_pay(const struct world *w, uint32_t threads, uint64_t lookahead_ps);
+
 #endif
