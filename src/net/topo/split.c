@@ -1,6 +1,7 @@
 #include "net/topo/split.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -35,6 +36,58 @@ static uint32_t cut_evenly(const uint64_t *work, uint32_t units, uint32_t want, 
     return n ? n : 1;
 }
 
+/* Dealt out like cards. */
+static uint32_t deal(const uint64_t *work, uint32_t units, uint32_t want, uint16_t *ret)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < units; i++) {
+        ret[i] = (uint16_t)(n % want);
+        n += work[i] != 0;
+    }
+    return n < want ? (n ? n : 1) : want;
+}
+
+/* The work of the part that has most. */
+static uint64_t most_work(const uint64_t *work, uint32_t units, const uint16_t *of)
+{
+    uint64_t sum[TOPO_MAX_PARTS] = {0}, most = 0;
+
+    for (uint32_t i = 0; i < units; i++) {
+        sum[of[i]] += work[i];
+        most = sum[of[i]] > most ? sum[of[i]] : most;
+    }
+    return most;
+}
+
+/* Cables between groups that lie in different parts. */
+static uint64_t cut_cables(const struct topo *t, const uint16_t *of_group)
+{
+    uint64_t n = 0;
+
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++) {
+            const struct topo_port *port = topo_port(t, r, p);
+
+            n += port->kind == TOPO_ROUTER && r < port->peer &&
+                 of_group[t->group[r]] != of_group[t->group[port->peer]];
+        }
+    return n;
+}
+
+/* Groups that are all as near to each other may as well be dealt out: a job on neighbouring groups
+ * is work for all then. */
+static void rather_deal(const struct topo *t, const uint64_t *work, uint32_t units, uint32_t want,
+                        uint32_t n, uint16_t *of)
+{
+    uint16_t *dealt = wr_zalloc(units, sizeof *dealt);
+
+    if (deal(work, units, want, dealt) == n && cut_cables(t, dealt) <= cut_cables(t, of) &&
+        most_work(work, units, dealt) <= most_work(work, units, of))
+        memcpy(of, dealt, units * sizeof *of);
+    free(dealt);
+}
+
 static void count_cables(const struct topo *t, struct topo_split *s)
 {
     for (uint32_t r = 0; r < t->nrouters; r++)
@@ -61,6 +114,8 @@ void topo_split(const struct topo *t, uint32_t want, struct topo_split *ret)
     for (uint32_t r = 0; r < t->nrouters; r++)
         work[by_group ? t->group[r] : r] += live_ports(t, r);
     s.n = cut_evenly(work, units, want ? want : 1, of);
+    if (by_group && want > 1)
+        rather_deal(t, work, units, want, s.n, of);
     s.part = wr_zalloc(t->nrouters, sizeof *s.part);
     s.ports = wr_zalloc(s.n, sizeof *s.ports);
     for (uint32_t r = 0; r < t->nrouters; r++) {

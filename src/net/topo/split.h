@@ -1,5 +1,6 @@
 /* split.h -- a machine in parts, for as many threads: whole groups where there are enough of them,
- * neighbouring routers (slabs of a grid) where not. Terminals are with their router. */
+ * neighbouring routers (slabs of a grid) where not. Groups that are all as far from each other are
+ * dealt out in turn. Terminals are with their router. */
 #ifndef NET_TOPO_SPLIT_H
 #define NET_TOPO_SPLIT_H
 
