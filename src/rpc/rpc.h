@@ -62,8 +62,8 @@ struct rpc_opts {
 
 /* Whether looking or sleeping is the shorter wait depends on who else wants the processor: letting
  * others run is quick among one's own, but hands the processor to strangers for milliseconds. So
- * adaptive measures: it waits one way for a number of times, now and then a few times the
- * other way, and goes on with what was shorter. */
+ * where nobody knows on which processor the other is, adaptive measures: it waits one way for a
+ * number of times, now and then a few times the other way, and goes on with what was shorter. */
 struct rpc_trial {
     uint64_t began_ns; /* of this wait, after the first looks; 0: none */
     uint64_t sum_ns;   /* of the waits of this series */
@@ -79,6 +79,7 @@ struct rpc_waiter {
     bool crowded;
     uint64_t spin_ns;
     struct rpc_trial trial;
+    enum rpc_where where; /* the other is, or was when this wait began */
     uint32_t rounds;
     uint32_t in_vain; /* sleeps since something happened */
     uint64_t nap_ns;  /* the next one */

@@ -162,7 +162,7 @@ static struct bell *bell_of(const struct shm *s, bool server)
 }
 
 /* Written only by who was moved, so that looking at it costs nothing. */
-static bool shm_beside(struct rpc_ep *ep)
+static enum rpc_where shm_where(struct rpc_ep *ep)
 {
     struct shm *s = of(ep);
     struct bell *own = bell_of(s, ep->o.server), *other = bell_of(s, !ep->o.server);
@@ -170,7 +170,9 @@ static bool shm_beside(struct rpc_ep *ep)
 
     if (atomic_load_explicit(&own->cpu, memory_order_relaxed) != here)
         atomic_store_explicit(&own->cpu, here, memory_order_relaxed);
-    return here && atomic_load_explicit(&other->cpu, memory_order_relaxed) == here;
+    uint32_t there = atomic_load_explicit(&other->cpu, memory_order_relaxed);
+
+    return !here || !there ? RPC_SOMEWHERE : here == there ? RPC_BESIDE : RPC_ELSEWHERE;
 }
 
 static uint32_t shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
@@ -517,5 +519,5 @@ const struct rpc_transport rpc_shm = {
     .blocks = shm_blocks,
     .wait = shm_wait,
     .alive = shm_alive,
-    .beside = shm_beside,
+    .where = shm_where,
 };

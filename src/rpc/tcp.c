@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct conn {
     int fd; /* -1: none */
     bool met, dead;
     bool listed; /* in dirty[] */
+    bool here;   /* of this node */
     bool full;   /* all that was asked for came, and there may be more */
     uint32_t in_from, in_to, out_from, out_to;
     uint8_t *into; /* where the rest of a bulk transfer goes; NULL: none is coming */
@@ -81,6 +83,7 @@ struct tcp {
     struct asked asked[MOVES];
     uint64_t key;
     uint32_t looks; /* at the one connection, since one looked elsewhere */
+    uint32_t last;  /* connection that something came from */
 };
 
 static struct tcp *of(struct rpc_ep *ep)
@@ -152,6 +155,7 @@ static void adopt(struct tcp *t, uint32_t k, int fd)
 {
     t->conn[k] = wr_zalloc(1, sizeof *t->conn[k]);
     t->conn[k]->fd = fd;
+    t->conn[k]->here = rpc_socket_stays(fd);
     t->n++;
     t->high = k >= t->high ? k + 1 : t->high;
 }
@@ -460,6 +464,7 @@ static uint32_t pull(struct tcp *t, uint32_t k, int flags)
             release(t, k);
         return 1;
     }
+    t->last = k;
     c->full = (size_t)n == (c->into ? part[0].iov_len : 0) + part[1].iov_len;
     uint64_t bulk = c->into ? ((uint64_t)n < c->left ? (uint64_t)n : c->left) : 0;
 
@@ -561,6 +566,18 @@ static uint32_t tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
         ms = 0;
     }
     return look_everywhere(t, ms < MOST_MS ? (int)ms : MOST_MS);
+}
+
+/* Within a node a packet is taken in where it was sent. */
+static enum rpc_where tcp_where(struct rpc_ep *ep)
+{
+    const struct tcp *t = of(ep);
+    const struct conn *c = t->conn[ep->o.server ? t->last : 0];
+    int there;
+
+    if (!c || c->dead || !c->here || (there = rpc_socket_cpu(c->fd)) < 0)
+        return RPC_SOMEWHERE;
+    return sched_getcpu() == there ? RPC_BESIDE : RPC_ELSEWHERE;
 }
 
 /* ---- memory of others ---- */
@@ -742,4 +759,5 @@ const struct rpc_transport rpc_tcp = {
     .blocks = tcp_blocks,
     .wait = tcp_wait,
     .alive = tcp_alive,
+    .where = tcp_where,
 };

@@ -47,7 +47,7 @@ static bool is_loopback(const struct sockaddr_in *at)
     return ntohl(at->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-static bool stays_here(int fd)
+bool rpc_socket_stays(int fd)
 {
     struct sockaddr_in near = {.sin_port = 0}, far = {.sin_port = 0};
     socklen_t near_len = sizeof near, far_len = sizeof far;
@@ -57,6 +57,14 @@ static bool stays_here(int fd)
            near.sin_addr.s_addr == far.sin_addr.s_addr;
 }
 
+int rpc_socket_cpu(int fd)
+{
+    int cpu = -1;
+    socklen_t len = sizeof cpu;
+
+    return getsockopt(fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &len) ? -1 : cpu;
+}
+
 static void settle(int fd)
 {
     unsigned gone_ms = GONE_MS;
@@ -64,7 +72,7 @@ static void settle(int fd)
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
-    if (stays_here(fd))
+    if (rpc_socket_stays(fd))
         be_plain(fd);
 }
 

@@ -28,6 +28,9 @@ struct rpc_ep_opts {
     bool ticks;           /* signals end every sleep soon: it needs no limit of its own */
 };
 
+/* Of another process: on our own processor it cannot run while we look. */
+enum rpc_where { RPC_SOMEWHERE, RPC_ELSEWHERE, RPC_BESIDE };
+
 enum rpc_way { RPC_TO_PEER, RPC_FROM_PEER };
 
 struct rpc_bulk {
@@ -77,9 +80,8 @@ struct rpc_transport {
     /* Sleeps until there is something for progress(), or takes it at once: how much that was. */
     uint32_t (*wait)(struct rpc_ep *ep, uint64_t timeout_ns);
     bool (*alive)(struct rpc_ep *ep, uint32_t peer);
-    /* Is the one we wait for on our own processor, where it cannot run while we look? Also tells it
-     * where we are. NULL: nobody knows. */
-    bool (*beside)(struct rpc_ep *ep);
+    /* Where is the one we wait for? Also tells it where we are. NULL: nobody knows. */
+    enum rpc_where (*where)(struct rpc_ep *ep);
 };
 
 extern const struct rpc_transport rpc_shm, rpc_tcp, rpc_fabric;

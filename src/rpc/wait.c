@@ -112,6 +112,10 @@ void rpc_waiter_learn(struct rpc_waiter *w)
     w->vain_wall_ns = w->vain_cpu_ns = 0;
     if (!t->began_ns)
         return;
+    if (w->where != RPC_SOMEWHERE) { /* one need not find out */
+        t->began_ns = 0;
+        return;
+    }
     uint64_t took = wr_clock_ns() - t->began_ns;
 
     t->began_ns = 0;
@@ -136,22 +140,25 @@ static bool is_woken(const struct rpc_waiter *w, const struct rpc_ep *ep)
     return ep->t->kernel_wakes && w->policy == RPC_ADAPTIVE;
 }
 
-/* With more processes than processors whoever looks keeps the processor from the one it waits for.
- */
+/* With more processes than processors, and beside the one it waits for, whoever looks keeps the
+ * processor from it. */
 static bool sleeps_first(const struct rpc_waiter *w, const struct rpc_ep *ep)
 {
+    if (w->policy == RPC_ADAPTIVE && !w->crowded && w->where != RPC_SOMEWHERE)
+        return w->where == RPC_BESIDE;
     return is_woken(w, ep) && (w->crowded || w->trial.sleeps);
+}
+
+/* Asked once for a wait, and now and then in a long one. */
+static void find_out_where(struct rpc_waiter *w, struct rpc_ep *ep)
+{
+    if (ep->t->where && !w->crowded && w->rounds % ASK_WHERE == 1)
+        w->where = ep->t->where(ep);
 }
 
 bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep)
 {
     return ep->t->wait_takes && (w->policy == RPC_BLOCK || sleeps_first(w, ep));
-}
-
-/* Asked once for a wait, and now and then in a long one. */
-static bool is_beside(const struct rpc_waiter *w, struct rpc_ep *ep)
-{
-    return ep->t->beside && w->rounds % ASK_WHERE == 1 && ep->t->beside(ep);
 }
 
 /* Between looks one does not let others run unless they are one's own: a stranger may keep the
@@ -162,9 +169,8 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
     struct rpc_trial *t = &w->trial;
     bool sleeps = sleeps_first(w, ep);
 
-    if (sleeps && w->crowded) /* there is no choice, so nothing is timed */
-        return sleep_now(w, ep, timeout_ns, busy);
-    if (!w->crowded && is_beside(w, ep))
+    /* There is no choice, so nothing is timed. */
+    if (sleeps && (w->crowded || w->where == RPC_BESIDE))
         return sleep_now(w, ep, timeout_ns, busy);
     if (!sleeps && !w->crowded && w->rounds < ep->t->looks) {
         pause_a_little();
@@ -187,9 +193,10 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
 uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
     w->rounds++;
+    find_out_where(w, ep);
     if (w->policy == RPC_POLL) {
         /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0 || is_beside(w, ep))
+        if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0 || w->where == RPC_BESIDE)
             sched_yield();
         else
             pause_a_little();

@@ -190,7 +190,7 @@ static void a_call_takes_as_long_as_its_answer_whatever_the_loop(void **state)
     }
 }
 
-/* ---- shared memory ---- */
+/* ---- one processor ---- */
 
 struct board {
     char address[RPC_ADDRESS];
@@ -224,10 +224,10 @@ static void count_answer(void *ctx, uint64_t cookie, enum rpc_status status, con
 }
 
 /* They would look for an hour before they sleep. */
-static void who_shares_a_processor_with_its_peer_does_not_look_in_vain(void **state)
+static void share_a_processor(const struct rpc_transport *t)
 {
     enum { CALLS = 50 };
-    struct rpc_opts o = {.transport = &rpc_shm,
+    struct rpc_opts o = {.transport = t,
                          .token = TOKEN,
                          .wait = RPC_ADAPTIVE,
                          .spin_us = 3600u * 1000000,
@@ -240,7 +240,6 @@ static void who_shares_a_processor_with_its_peer_does_not_look_in_vain(void **st
     struct wr_err err;
     uint32_t answers = 0;
 
-    (void)state;
     assert_true(b != MAP_FAILED);
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     CPU_ZERO(&one);
@@ -272,6 +271,13 @@ static void who_shares_a_processor_with_its_peer_does_not_look_in_vain(void **st
     sched_setaffinity(0, sizeof all, &all);
     munmap(b, sizeof *b);
     assert_true(after > before);
+}
+
+static void who_shares_a_processor_with_its_peer_does_not_look_in_vain(void **state)
+{
+    (void)state;
+    share_a_processor(&rpc_shm);
+    share_a_processor(&rpc_tcp);
 }
 
 /* ---- sockets ---- */
