@@ -58,7 +58,7 @@ static void states(const struct stack_fs *fs, const struct stack_laws *l, FILE *
         cli_table_real(t, exec->given && !exec->poly ? exec->constant_ns * 1e-3 : NAN);
         cli_table_real(t, wait->given && !wait->poly ? wait->constant_ns * 1e-3 : NAN);
         cli_table_real(t, wait->given && !wait->poly ? wait->per_byte_ns * 1e3 : NAN);
-        cli_table_text(t, stack_laws_measured(l) ? "measured" : "not measured");
+        cli_table_text(t, stack_state_measured(l, (uint16_t)i) ? "measured" : "not measured");
     }
     cli_table_close(t);
 }

@@ -98,7 +98,7 @@ static bool show(const struct cli_call *call, const struct stack_sim *s,
                  const struct stack_trace *t, struct wr_err *err)
 {
     const struct trace_opts *o = call->opts;
-    uint16_t machine = s->fs->operation[o->operation];
+    uint16_t machine = s->fs->operation[s->setup.api][o->operation];
     uint32_t root =
         machine == STACK_NONE || !o->nth ? UINT32_MAX : stack_find_call(t, machine, o->nth - 1);
     char title[200];
@@ -142,6 +142,7 @@ static int trace_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     trace.fs = s.fs;
     trace.assumed = !stack_laws_measured(s.laws);
+    trace.laws = s.laws;
     trace.clients = s.setup.clients;
     wr_interrupt_catch();
     stack_drive_begin(s.drive);

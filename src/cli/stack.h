@@ -75,7 +75,15 @@ struct stack_opts {
 bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const struct cli_call *call,
                     const struct stack_hooks *hooks, struct wr_err *err);
 void cli_stack_close(struct stack_sim *s);
-/* "measured", or "not measured": a column of every table with times. */
+/* "measured", "not measured" or "in part": a column of every table with times. A hundredth of
+ * the time may be assumed in what is measured. */
+struct cli_stack_known {
+    uint64_t measured_ns, assumed_ns;
+};
+void cli_stack_know(struct cli_stack_known *k, const struct stack_sim *s, uint16_t state,
+                    const struct stack_sum *sum);
+const char *cli_stack_known(const struct stack_sim *s, const struct cli_stack_known *k);
+/* Of the whole run; the layers below others take their time from those. */
 const char *cli_stack_measured(const struct stack_sim *s);
 
 /* A run file of the stack, which `put` fills. */

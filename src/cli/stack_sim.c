@@ -47,9 +47,30 @@ void cli_stack_close(struct stack_sim *s)
     stack_sim_close(s);
 }
 
+void cli_stack_know(struct cli_stack_known *k, const struct stack_sim *s, uint16_t state,
+                    const struct stack_sum *sum)
+{
+    *(stack_state_measured(s->laws, state) ? &k->measured_ns : &k->assumed_ns) +=
+        sum->exec_ns + sum->wait_ns;
+}
+
+const char *cli_stack_known(const struct stack_sim *s, const struct cli_stack_known *k)
+{
+    if (!stack_laws_measured(s->laws) || (k->assumed_ns && !k->measured_ns))
+        return "not measured";
+    return k->assumed_ns > k->measured_ns / 100 ? "in part" : "measured";
+}
+
 const char *cli_stack_measured(const struct stack_sim *s)
 {
-    return stack_laws_measured(s->laws) ? "measured" : "not measured";
+    const struct stack_counts *c = stack_engine_counts(stack_drive_engine(s->drive));
+    struct cli_stack_known k = {0};
+
+    for (size_t i = 0; i < s->fs->state.n; i++)
+        for (int side = 0; side < 2; side++)
+            if (s->fs->machine.v[s->fs->state.v[i].machine].kind != STACK_LAYER)
+                cli_stack_know(&k, s, (uint16_t)i, &c->state[side][i]);
+    return cli_stack_known(s, &k);
 }
 
 bool cli_stack_run_file(const char *path, const struct cli_call *call, uint64_t seed, bool stopped,

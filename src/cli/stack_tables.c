@@ -54,6 +54,7 @@ struct group {
     const char *side, *name;
     uint64_t n, exec_ns, wait_ns, between_ns;
     uint32_t order;
+    struct cli_stack_known known;
 };
 
 struct groups {
@@ -116,6 +117,7 @@ static void collect(const struct stack_sim *s, enum stack_by by, struct groups *
                        texts + ((size_t)side * s->fs->state.n + i) * sizeof(struct stack_text));
             struct group *to = group(g, side ? "server" : "client", name, order);
 
+            cli_stack_know(&to->known, s, (uint16_t)i, sum);
             to->n += sum->n;
             to->exec_ns += sum->exec_ns;
             /* of a class, the waiting above is that of the layers below already */
@@ -147,7 +149,7 @@ void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum c
         cli_table_real(t, stack_s(g.v[i].wait_ns));
         cli_table_real(t, stack_s(g.v[i].between_ns));
         cli_table_real(t, (double)g.v[i].exec_ns * 1e-3 / (double)g.v[i].n);
-        cli_table_text(t, cli_stack_measured(s));
+        cli_table_text(t, cli_stack_known(s, &g.v[i].known));
     }
     cli_table_close(t);
     free(texts);
@@ -231,11 +233,6 @@ void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
                     "%s per process are outside the measured %s to %s: times of data are "
                     "extrapolated; calibrate with such sizes\n",
                     wr_text_bytes(each).s, wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
-    if (s->has_test && strcmp(s->test.api, "MPIIO"))
-        wr_str_addf(out,
-                    "-a %s is run as -a MPIIO: no machines are there for other ways to call the "
-                    "file system, and MPI-IO and ADIO take their time; say -a MPIIO\n",
-                    s->test.api);
     if (!stack_laws_measured(l))
         wr_str_addf(out, "the times of %s are not measured (%s); calibrate to trust them\n",
                     s->fs->name, l->source);

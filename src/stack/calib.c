@@ -50,7 +50,8 @@ static bool fit_state(const struct stack_log *log, uint16_t state, bool wait, st
 }
 
 static void put_law(struct wr_str *out, const char *name, const char *of,
-                    const struct stack_fit *exec, const struct stack_fit *wait, const char *remark)
+                    const struct stack_fit *exec, const struct stack_fit *wait, bool assumed,
+                    const char *remark)
 {
     wr_str_addf(out, "  %s%s: {exec: %.4g us", name, of, exec->constant);
     if (exec->slope > 0)
@@ -59,12 +60,18 @@ static void put_law(struct wr_str *out, const char *name, const char *of,
         wr_str_addf(out, ", wait: %.4g us", wait->constant);
     if (wait && wait->slope > 0)
         wr_str_addf(out, ", wait_per_byte: %.6g", wait->slope * 1e6);
-    wr_str_addf(out, "}%s\n", remark);
+    wr_str_addf(out, "%s}%s\n", assumed ? ", assumed: true" : "", remark);
 }
 
 static struct stack_fit fit_of(const struct stack_law *l)
 {
     return (struct stack_fit){.constant = l->constant_ns * 1e-3, .slope = l->per_byte_ns * 1e-3};
+}
+
+static bool alike(const struct stack_fit *a, const struct stack_fit *b)
+{
+    return !(a->constant < b->constant) && !(b->constant < a->constant) && !(a->slope < b->slope) &&
+           !(b->slope < a->slope);
 }
 
 /* A state that is not in the logs keeps the law it had, for reading and for writing. */
@@ -80,12 +87,11 @@ static void put_base(struct wr_str *out, const struct stack_fs *fs, const struct
         exec[w] = fit_of(&base->exec[w][at]);
         wait[w] = fit_of(&base->wait[w][at]);
     }
-    bool same =
-        !memcmp(&exec[0], &exec[1], sizeof exec[0]) && !memcmp(&wait[0], &wait[1], sizeof wait[0]);
+    bool same = alike(&exec[0], &exec[1]) && alike(&wait[0], &wait[1]);
 
     for (int w = 0; w < (same ? 1 : 2); w++)
         put_law(out, stack_state_text(fs, at).s, same ? "" : of[w], &exec[w],
-                rests ? &wait[w] : NULL, " # not in these logs");
+                rests ? &wait[w] : NULL, !stack_state_measured(base, at), " # not in these logs");
 }
 
 static void put_state(struct wr_str *out, const struct stack_log *log,
@@ -104,7 +110,8 @@ static void put_state(struct wr_str *out, const struct stack_log *log,
     }
     if (s->does == STACK_WAIT)
         fit_state(log, at, true, &wait);
-    put_law(out, stack_state_text(fs, at).s, "", &exec, s->does == STACK_WAIT ? &wait : NULL, "");
+    put_law(out, stack_state_text(fs, at).s, "", &exec, s->does == STACK_WAIT ? &wait : NULL, false,
+            "");
 }
 
 struct spread {

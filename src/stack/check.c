@@ -257,10 +257,13 @@ static void check_operations(struct checker *c)
     static const uint8_t needed[] = {STACK_OP_OPEN, STACK_OP_CREATE, STACK_OP_WRITE,
                                      STACK_OP_READ, STACK_OP_CLOSE,  STACK_OP_DELETE};
 
-    for (size_t i = 0; i < sizeof needed; i++)
-        if (c->fs->operation[needed[i]] == STACK_NONE)
-            complain(c, &c->fs->file->operations, "the operation %s is missing; say its machine",
-                     stack_operation_names[needed[i]]);
+    for (int api = 0; api < STACK_APIS; api++)
+        for (size_t i = 0; i < sizeof needed; i++)
+            if ((api == STACK_MPIIO || c->fs->file->operations[api].n) &&
+                c->fs->operation[api][needed[i]] == STACK_NONE)
+                complain(c, &c->fs->file->operations[api],
+                         "the operation %s is missing; say its machine",
+                         stack_operation_names[needed[i]]);
     bool *dispatches = doers(c->fs, STACK_DISPATCH);
 
     if (!dispatches[c->fs->serves])
@@ -276,11 +279,14 @@ static void check_all(struct checker *c)
     const struct stack_fs *fs = c->fs;
     const struct stack_machine_text *t = fs->file->machines.items;
 
-    for (size_t i = 0; i < STACK_OPS; i++)
-        if (fs->operation[i] != STACK_NONE) {
-            c->root[fs->operation[i]] = true;
-            follow(c, fs->operation[i]);
+    for (size_t i = 0; i < STACK_APIS * STACK_OPS; i++) {
+        uint16_t m = fs->operation[i / STACK_OPS][i % STACK_OPS];
+
+        if (m != STACK_NONE) {
+            c->root[m] = true;
+            follow(c, m);
         }
+    }
     c->root[fs->serves] = true;
     follow(c, fs->serves);
     if (fs->starts != STACK_NONE) {

@@ -94,6 +94,8 @@ void stack_draw_visit(const struct stack_trace *t, const struct stack_visit *v, 
     fprintf(out, "  work %.3f", (double)v->exec_ns * 1e-3);
     if (v->wait_ns)
         fprintf(out, "  wait %.3f", (double)v->wait_ns * 1e-3);
+    if (!t->assumed && t->laws && t->laws->assumed[v->state])
+        fprintf(out, "  assumed");
     fputc('\n', out);
 }
 

@@ -73,17 +73,30 @@ static bool speaks(const struct stack_drive *d, uint32_t client)
     return d->test->file_per_task || !client;
 }
 
+static bool by_calls(const struct stack_drive *d)
+{
+    return d->setup.api == STACK_POSIX;
+}
+
+static bool has(const struct stack_drive *d, enum stack_operation op)
+{
+    return d->setup.fs->operation[d->setup.api][op] != STACK_NONE;
+}
+
 static void plan_open(struct stack_drive *d, uint32_t client, struct task *k)
 {
     bool writes = k->ev.writes, mine = speaks(d, client);
+    enum stack_operation op = !mine && !by_calls(d) ? STACK_OP_MOUNT
+                              : writes              ? STACK_OP_CREATE
+                                                    : STACK_OP_OPEN;
 
     if (mine && writes && !d->test->existing)
         push(k, STACK_OP_PROBE, false, false);
     /* A file system whose library hands an open file from task to task needs no second open. */
-    bool joins = !mine && d->setup.fs->operation[STACK_OP_JOIN] != STACK_NONE;
+    bool joins = !mine && has(d, STACK_OP_JOIN);
 
     if (!joins)
-        push(k, !mine ? STACK_OP_MOUNT : writes ? STACK_OP_CREATE : STACK_OP_OPEN, writes, true);
+        push(k, op, writes, true);
     if (!d->test->file_per_task)
         push(k, STACK_OPS, false, false);
     if (joins)
@@ -92,21 +105,41 @@ static void plan_open(struct stack_drive *d, uint32_t client, struct task *k)
         push(k, STACK_OP_SET_SIZE, false, false);
 }
 
-/* After a phase: is the file as long as it should be? After the last one it goes. */
+/* After a phase: is the file as long as it should be? After the last one it goes. By system calls
+ * every task asks for the size, and whether the file is there needs no open. */
 static void plan_mark(struct stack_drive *d, uint32_t client, struct task *k)
 {
-    bool last = ++k->marks % d->phases_per_rep == 0;
+    bool last = ++k->marks % d->phases_per_rep == 0, goes = last && !d->test->keep;
 
-    if (!speaks(d, client))
+    if (by_calls(d))
+        push(k, STACK_OP_GET_SIZE, false, false);
+    if (by_calls(d) && goes && speaks(d, client))
+        push(k, STACK_OP_PROBE, false, false);
+    if (by_calls(d) || !speaks(d, client))
         return;
     push(k, STACK_OP_OPEN, false, false);
     push(k, STACK_OP_GET_SIZE, false, false);
     push(k, STACK_OP_CLOSE, false, false);
-    if (!last || d->test->keep)
+    if (!goes)
         return;
     push(k, STACK_OP_OPEN, false, false);
     push(k, STACK_OP_CLOSE, false, false);
     push(k, STACK_OP_DELETE, false, false);
+}
+
+/* Where the library lets one task flush a shared file for all, it waits for the others and they for
+ * it. Tasks that stop at a deadline would never meet. */
+static void plan_flush(struct stack_drive *d, uint32_t client, struct task *k)
+{
+    bool once = d->setup.fs->once[d->setup.api][STACK_OP_SYNC] && !d->test->file_per_task &&
+                !d->test->deadline_s;
+
+    if (once)
+        push(k, STACK_OPS, false, false);
+    if (!once || !client)
+        push(k, STACK_OP_SYNC, false, true);
+    if (once)
+        push(k, STACK_OPS, false, false);
 }
 
 /* The phase that the task is in. */
@@ -316,7 +349,7 @@ static bool do_step(struct stack_drive *d, uint32_t client, uint64_t t)
     }
     if (s.op == ROUND)
         return round_of(d, client, t);
-    if (d->setup.fs->operation[s.op] == STACK_NONE)
+    if (!has(d, s.op))
         return false;
     bool data = s.op == STACK_OP_WRITE || s.op == STACK_OP_READ;
 
@@ -392,7 +425,7 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
              false, true);
         return !staggered(d, client, t);
     case IOR_FLUSH:
-        push(k, STACK_OP_SYNC, false, true);
+        plan_flush(d, client, k);
         break;
     case IOR_CLOSE:
         push(k, STACK_OP_CLOSE, false, true);
@@ -448,11 +481,14 @@ static void done(void *ctx, uint32_t client, int64_t status, uint64_t t)
         d->failed |= status != 0; /* a window of a collective call */
     }
     if (op == STACK_OP_PROBE && !status) { /* it is there: it goes first */
-        memmove(k->step + 2, k->step + k->first, (size_t)(k->n - k->first) * sizeof *k->step);
-        k->n = (uint8_t)(k->n - k->first + 2);
+        uint8_t opened = !by_calls(d);
+
+        memmove(k->step + opened + 1, k->step + k->first,
+                (size_t)(k->n - k->first) * sizeof *k->step);
+        k->n = (uint8_t)(k->n - k->first + opened + 1);
         k->first = 0;
         k->step[0] = (struct step){STACK_OP_CLOSE, false, false};
-        k->step[1] = (struct step){STACK_OP_DELETE, false, false};
+        k->step[opened] = (struct step){STACK_OP_DELETE, false, false};
     }
     go_on(d, client, t);
 }
@@ -464,17 +500,43 @@ static uint64_t bytes_of(const struct ior_test *t, uint32_t tasks)
     return all > 9e18 ? (uint64_t)9e18 : (uint64_t)all;
 }
 
-static bool sound(const struct ior_test *t, uint32_t tasks, const struct stack_fs *fs,
+/* IOR without a back end does not know its name. */
+static bool find_api(enum stack_api *ret, const struct ior_test *t, const struct stack_setup *s,
+                     struct wr_err *err)
+{
+    static const char *const names[] = {"MPIIO", "POSIX"};
+    int api = 0;
+
+    if (!strcmp(t->api, "DUMMY"))
+        return wr_fail(err, WR_INPUT, "-a DUMMY does no I/O; use -a MPIIO or -a POSIX");
+    while (api < STACK_APIS && strcmp(names[api], t->api))
+        api++;
+    if (api == STACK_APIS)
+        return wr_fail(err, WR_INPUT,
+                       "unrecognized I/O API %s, as in an IOR that was built without it; use -a "
+                       "MPIIO or -a POSIX",
+                       t->api);
+    if (s->fs->operation[api][STACK_OP_WRITE] == STACK_NONE)
+        return wr_fail(err, WR_INPUT,
+                       "unrecognized I/O API POSIX: %s has no machines for system calls; use -a "
+                       "MPIIO, or give it `posix:`",
+                       s->fs->name);
+    if (api == STACK_POSIX && s->laws->function.n)
+        return wr_fail(err, WR_INPUT,
+                       "these laws are of whole calls of MPI-IO; use other --laws, or -a MPIIO");
+    *ret = (enum stack_api)api;
+    return true;
+}
+
+static bool sound(const struct ior_test *t, uint32_t tasks, const struct stack_setup *s,
                   struct wr_err *err)
 {
     if ((double)t->block * (double)t->segments * tasks > 9e18)
         return wr_fail(err, WR_INPUT,
                        "the files are longer than 8 EiB; make -b, -s or the tasks "
                        "smaller");
-    if ((t->fsync || t->fsync_each) && fs->operation[STACK_OP_SYNC] == STACK_NONE)
-        return wr_fail(err, WR_INPUT, "%s has no sync; leave -e and -Y out", fs->name);
-    if (!strcmp(t->api, "DUMMY"))
-        return wr_fail(err, WR_INPUT, "-a DUMMY does no I/O; use -a MPIIO");
+    if ((t->fsync || t->fsync_each) && s->fs->operation[s->api][STACK_OP_SYNC] == STACK_NONE)
+        return wr_fail(err, WR_INPUT, "%s has no sync; leave -e and -Y out", s->fs->name);
     return true;
 }
 
@@ -510,7 +572,7 @@ bool stack_drive_open(struct stack_drive **ret, struct stack_setup *setup,
 {
     uint32_t n = test->tasks ? (uint32_t)test->tasks : tasks;
 
-    if (!sound(test, n, setup->fs, err))
+    if (!find_api(&setup->api, test, setup, err) || !sound(test, n, setup, err))
         return false;
     struct stack_drive *d = wr_zalloc(1, sizeof *d);
     uint64_t files =
@@ -546,6 +608,7 @@ bool stack_drive_open_program(struct stack_drive **ret, struct stack_setup *setu
     d->test = &plain;
     d->program = program;
     d->phases_per_rep = 2;
+    setup->api = STACK_MPIIO;
     if (setup->laws->function.n || !open_drive(d, setup, tasks, STACK_PLAY_FILES, seed, err)) {
         stack_drive_close(d);
         return false;

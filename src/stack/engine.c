@@ -691,7 +691,7 @@ void stack_on_later(void *ctx, const struct sim_event *ev)
 void stack_engine_call(struct stack_engine *e, uint32_t client, const struct stack_call *call,
                        uint64_t t_ns)
 {
-    uint32_t h = stack_begin(e, client, e->fs->operation[call->op], t_ns);
+    uint32_t h = stack_begin(e, client, e->fs->operation[e->setup.api][call->op], t_ns);
     struct act *a = act_at(e, h);
 
     a->file = call->file;

@@ -83,6 +83,7 @@ struct stack_fault {
 struct stack_setup {
     const struct stack_fs *fs;
     const struct stack_laws *laws;
+    enum stack_api api;
     uint32_t clients, files;
     uint32_t servers; /* of a file system whose roles are apart: those that keep data */
     uint32_t metas;   /* then: those that keep metadata; 0: one */

@@ -125,7 +125,10 @@ bool stack_engine_open(struct stack_engine **ret, const struct stack_setup *setu
     for (uint32_t i = 0; i < e->clients; i++)
         for (int k = 0; k < CACHED; k++)
             e->cache[i].at[k].file = UINT32_MAX;
-    if (e->fs->connects)
+    /* what is called through the system was mounted, and connected, when the node started */
+    for (uint32_t i = 0; i < e->clients; i++)
+        e->node[i].mounted = setup->api == STACK_POSIX;
+    if (e->fs->connects && setup->api != STACK_POSIX)
         e->connected = wr_zalloc(((size_t)e->clients * e->servers + 63) / 64, sizeof *e->connected);
     stack_hold_init(&e->hold, (uint64_t)nodes);
     lay_files(e);

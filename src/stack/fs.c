@@ -351,13 +351,13 @@ static bool messages(struct builder *b, struct wr_err *err)
     return machine_at(b, &b->fs->serves, &b->file->requests, b->file->requests, err);
 }
 
-static bool operations(struct builder *b, struct wr_err *err)
+static bool operations(struct builder *b, enum stack_api api, struct wr_err *err)
 {
-    const struct stack_operation_text *o = b->file->operations.items;
+    const struct stack_operation_text *o = b->file->operations[api].items;
 
     for (size_t i = 0; i < STACK_OPS; i++)
-        b->fs->operation[i] = STACK_NONE;
-    for (size_t i = 0; i < b->file->operations.n; i++) {
+        b->fs->operation[api][i] = STACK_NONE;
+    for (size_t i = 0; i < b->file->operations[api].n; i++) {
         struct wr_nearest near = {.want = o[i].key.name};
         size_t op = 0;
 
@@ -368,8 +368,9 @@ static bool operations(struct builder *b, struct wr_err *err)
                              wr_text_clip(o[i].key.name).s,
                              near.best ? "did you mean " : "use open, create, write, read, ...",
                              near.best ? near.best : "");
-        if (!machine_at(b, &b->fs->operation[op], &o[i].machine, o[i].machine, err))
+        if (!machine_at(b, &b->fs->operation[api][op], &o[i].machine, o[i].machine, err))
             return false;
+        b->fs->once[api][op] = o[i].once;
     }
     return true;
 }
@@ -606,7 +607,8 @@ static bool build(struct builder *b, struct wr_err *err)
     fs->stripes = b->file->stripes;
     fs->cache_b = b->file->cache_b;
     if (!variables(b, err) || !constants(b, err) || !named(b, err) || !place(b, err) ||
-        !outline(b, err) || !messages(b, err) || !operations(b, err))
+        !outline(b, err) || !messages(b, err) || !operations(b, STACK_MPIIO, err) ||
+        !operations(b, STACK_POSIX, err))
         return false;
     for (size_t i = 0; i < fs->state.n; i++) {
         if (!state(b, (uint16_t)i, err))

@@ -80,6 +80,9 @@ enum stack_operation {
 
 extern const char *const stack_operation_names[];
 
+/* How an application calls the file system: through MPI-IO, or by system calls. */
+enum stack_api { STACK_MPIIO, STACK_POSIX, STACK_APIS };
+
 /* The variables that every agent has, before the file system's own. The first five are those of
  * the published model. */
 #define STACK_VARS_OF_ALL(X)                                                            \
@@ -143,6 +146,7 @@ enum stack_var {
     X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */              \
     X(HOLDER, holder, 2)       /* (data file, n): the client of the nth of them */   \
     X(WRITER, writer, 1)       /* another client that may write there, or -1 */      \
+    X(LARGEST, largest, 0)     /* most bytes of the operation in one data file */    \
     X(MIN, min, 2)                                                                   \
     X(MAX, max, 2)                                                                   \
     X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */ \
@@ -257,9 +261,11 @@ struct stack_fs {
     WR_VEC(struct stack_resource) resource;
     WR_VEC(const char *) layer; /* in the order a call goes down, then up the server */
     WR_VEC(const char *) var;
-    uint16_t operation[STACK_OPS]; /* its machine, or STACK_NONE */
-    uint16_t serves;               /* the machine that takes requests */
-    uint16_t starts;               /* what every server does first, or STACK_NONE */
+    uint16_t operation[STACK_APIS][STACK_OPS]; /* its machine, or STACK_NONE */
+    /* of a shared file one task does it for all, who wait for it */
+    bool once[STACK_APIS][STACK_OPS];
+    uint16_t serves; /* the machine that takes requests */
+    uint16_t starts; /* what every server does first, or STACK_NONE */
     /* defaults of the file system */
     uint64_t strip_b, eager_b, buffer_b, header_b;
     uint64_t acache_ns, acache_size_ns, ncache_ns;

@@ -30,6 +30,7 @@ struct stack_message_text {
 struct stack_operation_text {
     struct conf_key key;
     const char *machine;
+    bool once;
 };
 
 struct stack_param_text {
@@ -47,7 +48,8 @@ struct stack_file {
     struct conf_list codes, vars, layers; /* of const char * */
     struct conf_list cells;               /* of const char * */
     struct conf_list params, resources;
-    struct conf_list messages, operations, machines;
+    struct conf_list messages, machines;
+    struct conf_list operations[STACK_APIS];
     struct {
         const char *meta, *data;
     } place;

@@ -20,6 +20,7 @@ struct law_text {
     struct conf_key key; /* machine:state, or machine; /read or /write may follow */
     double exec_ps, exec_per_byte_ps, wait_ps, wait_per_byte_ps, wait_knee_b, wait_after_ps;
     double stretch, low, high;
+    bool assumed;
     struct conf_list exec_poly, wait_poly, total_poly; /* of double */
     const char *function;
     uint32_t cls, cls_b;
@@ -73,6 +74,11 @@ static const struct conf_row law_rows[] = {
          "network take; of a server's request: its states take so many times longer; 0: no longer"),
     REAL("low", low, 1e9, "of a machine: eight of ten times lie between this"),
     REAL("high", high, 1e9, "and this times what the laws say; 0: nobody knows"),
+    {.key = "assumed",
+     .type = CONF_BOOL,
+     .offset = AT(assumed),
+     .def = "false",
+     .help = "nobody measured it; shown wherever its time is"},
     POLY("exec_polynomial", exec_poly, "its work in seconds: terms of the GiB of all processes"),
     POLY("wait_polynomial", wait_poly, "its waiting likewise"),
     POLY("total_polynomial", total_poly, "of a machine: the whole activity takes at least that"),
@@ -246,6 +252,7 @@ static bool bind_state(struct stack_laws *l, const struct law_text *t, uint16_t 
                 return false;
             continue;
         }
+        l->assumed[state] |= t->assumed;
         l->exec[w][state] = affine(t->exec_ps, t->exec_per_byte_ps, 0, 0);
         l->wait[w][state] =
             affine(t->wait_ps, t->wait_per_byte_ps, t->wait_knee_b, t->wait_after_ps);
@@ -318,6 +325,7 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
     l->between_ns[0] = f->between.client_ps * 1e-3;
     l->between_ns[1] = f->between.server_ps * 1e-3;
     l->stretch = wr_zalloc(fs->machine.n, sizeof *l->stretch);
+    l->assumed = wr_zalloc(fs->state.n, sizeof *l->assumed);
     for (int w = 0; w < 3; w++)
         l->band[w] = wr_zalloc(fs->machine.n, sizeof *l->band[w]);
     for (int w = 0; w < 2; w++) {
@@ -393,6 +401,7 @@ void stack_laws_close(struct stack_laws *l)
     for (int w = 0; w < 3; w++)
         free(l->band[w]);
     free(l->stretch);
+    free(l->assumed);
     wr_vec_fini(&l->function);
     wr_vec_fini(&l->missing);
     free(l);
@@ -423,6 +432,11 @@ uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b)
 bool stack_laws_measured(const struct stack_laws *laws)
 {
     return !strstr(laws->source, "not measured");
+}
+
+bool stack_state_measured(const struct stack_laws *laws, uint16_t state)
+{
+    return stack_laws_measured(laws) && !laws->assumed[state];
 }
 
 /* What nobody named are the file system's `default`, or nothing takes time. */

@@ -57,6 +57,7 @@ struct stack_laws {
     struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
     struct stack_band *band[3];          /* [reads, writes, neither][machines] whole activities */
     double *stretch; /* [machines] clients wait, servers work, so many times longer; 0: not */
+    bool *assumed;   /* [states] nobody measured it */
     WR_VEC(struct stack_function) function;
     WR_VEC(uint16_t) missing; /* states that take time and have no law: they take none */
 };
@@ -78,6 +79,8 @@ bool stack_laws_for(struct stack_laws **ret, const struct stack_fs *fs, const ch
 
 /* What says "not measured" of itself is not. */
 bool stack_laws_measured(const struct stack_laws *laws);
+/* Nor is a state that says it is assumed, in laws that are. */
+bool stack_state_measured(const struct stack_laws *laws, uint16_t state);
 
 static inline uint64_t stack_ns(double ns)
 {

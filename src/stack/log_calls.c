@@ -161,7 +161,7 @@ static void own_time(struct stack_log *log, const struct stack_call_at *c, doubl
 
 uint16_t stack_start_state(const struct stack_fs *fs, uint16_t *ret_operation)
 {
-    uint16_t m = fs->operation[STACK_OP_MOUNT];
+    uint16_t m = fs->operation[STACK_MPIIO][STACK_OP_MOUNT];
 
     for (int deep = 0; m != STACK_NONE && deep < STACK_DEEPEST; deep++) {
         uint16_t first = fs->machine.v[m].first, below = STACK_NONE;

@@ -54,9 +54,13 @@ static void on_end(void *ctx, uint32_t op, const struct stack_activity *a)
 
     (void)op;
     wr_vec_push(&r->log->op, (struct stack_op_sample){f, a->writes, r->bytes, took});
-    if (a->root == fs->operation[STACK_OP_WRITE] || a->root == fs->operation[STACK_OP_READ])
-        wr_vec_push(&r->log->io, (struct stack_io_sample){a->root == fs->operation[STACK_OP_WRITE],
-                                                          r->bytes, took, r->moved});
+    for (int api = 0; api < STACK_APIS; api++) {
+        const uint16_t *machine = fs->operation[api];
+        bool writes = a->root == machine[STACK_OP_WRITE];
+
+        if (writes || a->root == machine[STACK_OP_READ])
+            wr_vec_push(&r->log->io, (struct stack_io_sample){writes, r->bytes, took, r->moved});
+    }
 }
 
 static void take_phases(struct stack_log *log, const struct stack_drive *d, uint64_t bytes)

@@ -128,6 +128,11 @@ static const struct conf_row message_rows[] = {
 #define AT(field) offsetof(struct stack_operation_text, field)
 static const struct conf_row operation_rows[] = {
     TEXT("machine", machine, NULL, "where the operation begins"),
+    {.key = "once",
+     .type = CONF_BOOL,
+     .offset = AT(once),
+     .def = "false",
+     .help = "of a shared file the first task does it for all, when all are there"},
     CONF_END,
 };
 
@@ -238,8 +243,16 @@ const struct conf_row stack_file_rows[] = {
     TABLE("messages", messages, message_rows, struct stack_message_text, "what is sent to servers"),
     TEXT("requests", requests, NULL, "the machine that takes every request of a server"),
     TEXT("starts", starts, "", "the machine that every server goes through before it serves"),
-    TABLE("operations", operations, operation_rows, struct stack_operation_text,
-          "what an application may ask for"),
+    TABLE("operations", operations[STACK_MPIIO], operation_rows, struct stack_operation_text,
+          "what an application may ask for through MPI-IO"),
+    {.key = "posix",
+     .type = CONF_TABLE,
+     .offset = AT(operations[STACK_POSIX]),
+     .def = "",
+     .rows = operation_rows,
+     .size = sizeof(struct stack_operation_text),
+     .max = 1000,
+     .help = "and by system calls; without it -a POSIX is refused"},
     TABLE("machines", machines, machine_rows, struct stack_machine_text, "the state machines"),
     CONF_END,
 };

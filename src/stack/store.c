@@ -96,12 +96,16 @@ static uint8_t begins(struct stack_firsts *s, const struct stack_activity *a)
     if (a->parent != UINT32_MAX)
         return a->parent < s->operation.n ? s->operation.v[a->parent] : NOT_SAMPLED;
     /* servers start before anybody knows what they are servers of */
-    for (uint8_t i = 0; s->fs && i < STACK_OPS; i++)
-        if (s->fs->operation[i] == a->root && !s->seen[i]) {
+    for (int n = 0; s->fs && n < STACK_APIS * STACK_OPS; n++) {
+        const uint16_t *machine = s->fs->operation[n / STACK_OPS];
+        uint8_t i = (uint8_t)(n % STACK_OPS);
+
+        if (machine[i] == a->root && !s->seen[i]) {
             for (uint8_t k = 0; k < STACK_OPS; k++)
-                s->seen[k] |= s->fs->operation[k] == a->root;
+                s->seen[k] |= machine[k] == a->root;
             return i;
         }
+    }
     return NOT_SAMPLED;
 }
 
@@ -221,7 +225,7 @@ static bool put_states(struct run *run, const struct stack_setup *setup,
                                          .own_ns = stack_own_ns(fs, (uint16_t)i, sum) +
                                                    (st->does == STACK_FLOW ? sum->wait_ns : 0),
                                          .between_ns = sum->between_ns,
-                                         .measured = stack_laws_measured(setup->laws),
+                                         .measured = stack_state_measured(setup->laws, (uint16_t)i),
                                      },
                                      err))
                 return false;

@@ -15,7 +15,8 @@ struct stack_trace {
     uint32_t clients;
     uint64_t most; /* visits; 0: all */
     bool full;
-    bool assumed; /* its times are not measured: pictures and texts say so */
+    bool assumed;                  /* its times are not measured: pictures and texts say so */
+    const struct stack_laws *laws; /* or NULL: whose times are assumed in laws that are measured */
     WR_VEC(struct stack_visit) visit;
     WR_VEC(struct stack_activity) act; /* by number */
     WR_VEC(struct stack_sent) sent;

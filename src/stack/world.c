@@ -128,6 +128,26 @@ static uint32_t span(const struct stack_engine *e, const struct act *a, int64_t 
     return (uint32_t)((from / strip_of(e) + (uint64_t)i) % e->dfiles);
 }
 
+/* The data file with the most bytes is that of the operation's first strip, of its second (the
+ * first that is whole), or of its last. */
+static uint64_t largest(const struct stack_engine *e, const struct act *a)
+{
+    uint64_t from = (uint64_t)a->var[STACK_VAR_OFFSET], bytes = (uint64_t)a->var[STACK_VAR_BYTES];
+    uint64_t most = 0;
+
+    if (!bytes || whole(e, a))
+        return bytes;
+    uint64_t first = from / strip_of(e), last = (from + bytes - 1) / strip_of(e);
+    uint64_t strip[] = {first, first + (first < last), last};
+
+    for (int i = 0; i < 3; i++) {
+        uint64_t share = stack_world_share(e, a, (uint32_t)(strip[i] % e->dfiles));
+
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
 static struct cache *cache_of(struct stack_engine *e, const struct act *a)
 {
     return a->node < e->clients ? &e->cache[a->node] : NULL;
@@ -429,6 +449,8 @@ int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *v)
         return stack_cell(e, a, v);
     case STACK_FACT_WAITING:
         return stack_waiting(e, a, v);
+    case STACK_FACT_LARGEST:
+        return (int64_t)largest(e, a);
     case STACK_FACT_MIN:
         return v[0] < v[1] ? v[0] : v[1];
     case STACK_FACT_MAX:

@@ -623,10 +623,11 @@ static void a_trace_has_one_operation_in_every_form(void **state)
 
     (void)state;
     stack_lab_run(&l, "pvfs2", "default", 5, 2, "ior -a MPIIO -b 8m -t 8m -F");
-    uint32_t root = stack_find_call(&l.trace, l.fs->operation[STACK_OP_WRITE], 1);
+    uint32_t root = stack_find_call(&l.trace, l.fs->operation[STACK_MPIIO][STACK_OP_WRITE], 1);
 
     assert_int_not_equal(root, UINT32_MAX);
-    assert_int_equal(stack_find_call(&l.trace, l.fs->operation[STACK_OP_WRITE], 2), UINT32_MAX);
+    assert_int_equal(stack_find_call(&l.trace, l.fs->operation[STACK_MPIIO][STACK_OP_WRITE], 2),
+                     UINT32_MAX);
     bool *of = stack_family(&l.trace, root);
 
     for (int i = 0; i < 3; i++) {

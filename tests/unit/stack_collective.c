@@ -191,7 +191,8 @@ static void holes_are_read_before_a_window_is_written(void **state)
     (void)state;
     assert_int_equal(s.c.calls, 2);
     assert_int_equal(s.c.holes_b, 2 * 3 * 65536);
-    assert_int_equal(s.in_b, 2 * 7 * 65536);
+    /* in the first window nothing is there yet, and the second's end is beyond the file's */
+    assert_int_equal(s.in_b, 6 * 65536);
     assert_int_equal(s.out_b, 2 * 7 * 65536);
     assert_int_equal(s.bytes, 4 * 128 << 10);
 }

@@ -105,6 +105,31 @@ static void a_server_that_fails_says_so_and_goes_on(void **state)
     end(&l);
 }
 
+static void what_was_made_for_a_file_is_removed_when_it_gets_no_name(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    begin(&l, 3, 1, "create_sm:setobj_attribs", -28, 1);
+    assert_false(l.ok);
+    assert_int_equal(sum(&l, 1, "create_sm:remove_keyvals").n, 1);
+    assert_int_equal(sum(&l, 1, "create_sm:replace_remote_datafile_handles").n, 1);
+    assert_int_equal(sum(&l, 1, "create_sm:remove_local_datafile_handles").n, 1);
+    assert_int_equal(sum(&l, 1, "create_sm:remove_metafile_object").n, 1);
+    assert_int_equal(sum(&l, 0, "client_create_sm:crdirent_setup_msgpair").n, 0);
+    end(&l);
+    begin(&l, 3, 1, "crdirent_work_sm:write_directory_entry", -28, 1);
+    assert_false(l.ok);
+    assert_int_equal(sum(&l, 0, "client_create_sm:crdirent_failure").n, 1);
+    assert_int_equal(sum(&l, 0, "client_create_sm:delete_handles_setup_msgpair_array").n, 1);
+    end(&l);
+    /* a name comes back when what it names cannot be removed */
+    begin(&l, 3, 1, "remove_work_sm:verify_object_metadata", -5, 1);
+    assert_int_equal(sum(&l, 0, "client_remove_sm:getattr_setup").n, 1);
+    assert_int_equal(sum(&l, 0, "client_remove_sm:crdirent_setup_msgpair").n, 1);
+    end(&l);
+}
+
 static void a_refused_transfer_is_tried_again(void **state)
 {
     struct lab l;
@@ -220,6 +245,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_is_lost_is_asked_for_again_two_seconds_later),
         cmocka_unit_test(after_five_times_it_is_given_up),
         cmocka_unit_test(a_server_that_fails_says_so_and_goes_on),
+        cmocka_unit_test(what_was_made_for_a_file_is_removed_when_it_gets_no_name),
         cmocka_unit_test(a_refused_transfer_is_tried_again),
         cmocka_unit_test(requests_on_one_handle_wait_for_each_other),
         cmocka_unit_test(every_server_starts_before_it_serves),

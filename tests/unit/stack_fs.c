@@ -431,6 +431,249 @@ static void faults_in_what_is_shared_are_found(void **state)
     }
 }
 
+/* --- system calls, and calls by hand ------------------------------------------------- */
+
+static uint64_t visits(const struct stack_fs *fs, const struct stack_counts *c, const char *name)
+{
+    uint16_t s = stack_find_state(fs, name, strlen(name));
+
+    assert_int_not_equal(s, STACK_NONE);
+    return c->state[0][s].n + c->state[1][s].n;
+}
+
+static uint64_t visits_of_layer(const struct stack_lab *l, const char *layer)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < l->fs->state.n; i++)
+        if (!strcmp(l->fs->machine.v[l->fs->state.v[i].machine].layer, layer))
+            n += l->counts->state[0][i].n;
+    return n;
+}
+
+static void system_calls_pass_the_kernel_and_not_mpi_io(void **state)
+{
+    static const char *const commands[] = {
+        "ior -a POSIX -b 3m -t 1000000 -F -e -O blockSize=4000000",
+        "ior -b 8m -t 4m -e -C"}; /* POSIX by itself */
+
+    (void)state;
+    for (const struct stack_shipped *f = stack_shipped_fs(); f->name; f++)
+        for (int i = 0; i < 2; i++) {
+            struct stack_lab l;
+
+            stack_lab_run(&l, f->name, "default", 3, 2, commands[i]);
+            uint64_t all = 2 * (uint64_t)l.test.block;
+
+            assert_int_equal(l.setup.api, STACK_POSIX);
+            assert_int_equal(l.counts->begun, l.counts->ended);
+            assert_int_equal(l.counts->client_out_b, all);
+            assert_true(l.counts->client_in_b <= all); /* the rest was in memory */
+            assert_true(visits_of_layer(&l, "VFS") > 0);
+            assert_int_equal(visits_of_layer(&l, "MPI-IO"), 0);
+            stack_lab_end(&l);
+            /* the same system calls lie under ADIO, where it has no driver of its own */
+            stack_lab_run(&l, f->name, "default", 3, 2, "ior -a MPIIO -b 1m -t 1m -F");
+            assert_int_equal(visits_of_layer(&l, "VFS") > 0, strcmp(f->name, "pvfs2") != 0);
+            stack_lab_end(&l);
+        }
+}
+
+static void the_kernel_of_pvfs2_hands_on_four_mebibytes_at_a_time(void **state)
+{
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "pvfs2", "default", 5, 1, "ior -a POSIX -b 10m -t 10m -F -w -k");
+    assert_int_equal(visits(l.fs, l.counts, "pvfs2_file_write:copy"), 3);
+    assert_int_equal(visits(l.fs, l.counts, "client_io_sm:init"), 3);
+    assert_int_equal(sent(&l, "IO"), 15);
+    assert_int_equal(sent(&l, "GETCONFIG"), 0); /* it is mounted */
+    assert_int_equal(sent(&l, "SETATTR"), 2);   /* of the create, and the time of the writes */
+    assert_int_equal(l.counts->client_out_b, 10 << 20);
+    stack_lab_end(&l);
+}
+
+static void of_a_shared_file_mpi_io_lets_one_task_flush(void **state)
+{
+    static const struct {
+        const char *fs, *command, *message;
+        uint64_t sent;
+    } cases[] = {
+        {"pvfs2", "ior -a MPIIO -b 1m -t 512k -e -w", "FLUSH", 6},
+        {"pvfs2", "ior -a MPIIO -b 1m -t 512k -Y -w", "FLUSH", 2 * 6},
+        {"pvfs2", "ior -a MPIIO -b 1m -t 512k -e -w -F", "FLUSH", 3 * 6},
+        {"pvfs2", "ior -a POSIX -b 1m -t 512k -e -w", "FLUSH", 3 * 6},
+        {"lustre", "ior -a MPIIO -b 1m -t 512k -e -w", "MDS_SYNC", 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stack_lab l;
+
+        stack_lab_run(&l, cases[i].fs, "default", 5, 3, cases[i].command);
+        if (sent(&l, cases[i].message) != cases[i].sent)
+            fail_msg("%s: %d", cases[i].command, (int)sent(&l, cases[i].message));
+        stack_lab_end(&l);
+    }
+}
+
+/* 54 to 72 KiB lie on two servers, each with few enough for its request, and 18 KiB on one do not.
+ */
+static void an_access_is_small_when_each_servers_part_is(void **state)
+{
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "pvfs2", "default", 5, 1, "ior -a MPIIO -b 72k -t 18k -F -w");
+    assert_int_equal(sent(&l, "IO"), 3);
+    assert_int_equal(sent(&l, "UNSTUFF"), 1);
+    assert_int_equal(sent(&l, "SMALL_IO"), 2);
+    assert_int_equal(l.counts->client_out_b, 72 << 10);
+    stack_lab_end(&l);
+}
+
+struct hand {
+    struct stack_fs *fs;
+    struct stack_laws *laws;
+    struct stack_engine *e;
+    const struct stack_counts *counts;
+    uint64_t t;
+    uint32_t ended;
+    int64_t status;
+};
+
+static void hand_done(void *ctx, uint32_t client, int64_t status, uint64_t t)
+{
+    struct hand *h = ctx;
+
+    (void)client;
+    h->t = t;
+    h->status = status;
+    h->ended++;
+}
+
+static void hand_open(struct hand *h, const char *fs, enum stack_api api)
+{
+    struct wr_err err = {0};
+
+    *h = (struct hand){0};
+    if (!stack_fs_open(&h->fs, fs, &err) || !stack_laws_open(&h->laws, h->fs, "default", &err))
+        fail_msg("%s", err.text);
+    struct stack_setup setup = {.fs = h->fs,
+                                .laws = h->laws,
+                                .api = api,
+                                .clients = 1,
+                                .files = 1,
+                                .servers = 5,
+                                .start = UINT32_MAX,
+                                .done = hand_done,
+                                .done_ctx = h};
+
+    if (!stack_engine_open(&h->e, &setup, &err))
+        fail_msg("%s", err.text);
+    h->counts = stack_engine_counts(h->e);
+}
+
+static void hand_call(struct hand *h, enum stack_operation op, uint64_t offset, uint64_t bytes)
+{
+    uint32_t before = h->ended;
+
+    stack_engine_call(
+        h->e, 0,
+        &(struct stack_call){
+            .op = op, .offset = offset, .bytes = bytes, .creating = op == STACK_OP_CREATE},
+        h->t);
+    stack_engine_run(h->e, STACK_FOREVER, UINT64_MAX);
+    assert_int_equal(h->ended, before + 1);
+}
+
+static void hand_close(struct hand *h)
+{
+    assert_int_equal(h->counts->begun, h->counts->ended);
+    stack_engine_close(h->e);
+    stack_laws_close(h->laws);
+    stack_fs_close(h->fs);
+}
+
+static void a_byte_goes_through_all_layers(void **state)
+{
+    static const enum stack_operation calls[] = {STACK_OP_CREATE, STACK_OP_WRITE, STACK_OP_SYNC,
+                                                 STACK_OP_CLOSE};
+
+    (void)state;
+    for (const struct stack_shipped *f = stack_shipped_fs(); f->name; f++)
+        for (int api = 0; api < STACK_APIS; api++) {
+            struct hand h;
+
+            hand_open(&h, f->name, (enum stack_api)api);
+            for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+                hand_call(&h, calls[i], 0, calls[i] == STACK_OP_WRITE);
+                assert_int_equal(h.status, 0);
+            }
+            assert_int_equal(h.counts->client_out_b, 1);
+            assert_int_equal(h.counts->server_in_b, 1);
+            hand_close(&h);
+        }
+}
+
+static void a_read_past_the_end_gets_what_is_there(void **state)
+{
+    static const struct {
+        uint64_t offset, bytes, gets, asks;
+    } cases[] = {
+        {96 << 10, 32 << 10, 4 << 10, 1},  /* one data file of five: the others' sizes are asked */
+        {96 << 10, 8 << 10, 4 << 10, 1},   /* in the answer itself */
+        {0, 400 << 10, 100 << 10, 0},      /* all five have told their sizes */
+        {1 << 30, 64 << 10, 0, 1},         /* beyond everything */
+        {64 << 10, 36 << 10, 36 << 10, 0}, /* to the end and no further */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand h;
+
+        hand_open(&h, "pvfs2", STACK_MPIIO);
+        stack_engine_put_file(h.e, 0, 100 << 10);
+        hand_call(&h, STACK_OP_READ, cases[i].offset, cases[i].bytes);
+        assert_int_equal(h.status, 0);
+        assert_int_equal(h.counts->client_in_b, cases[i].gets);
+        assert_int_equal(h.counts->server_out_b, cases[i].gets);
+        assert_int_equal(visits(h.fs, h.counts, "client_io_sm:io_analyze_size_results"),
+                         cases[i].asks);
+        hand_close(&h);
+    }
+}
+
+static void what_ior_was_not_built_with_is_refused(void **state)
+{
+    static const struct {
+        const char *command, *laws, *says;
+    } cases[] = {
+        {"ior -a HDF5", "default", "unrecognized I/O API HDF5"},
+        {"ior -a MMAP", "default", "unrecognized I/O API MMAP"},
+        {"ior -a DUMMY", "default", "does no I/O"},
+        {"ior -a POSIX", "published", "whole calls of MPI-IO"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wr_err err = {0};
+        struct stack_sim s;
+
+        assert_false(stack_sim_open(&s,
+                                    &(struct stack_config){.fs = "pvfs2",
+                                                           .laws = cases[i].laws,
+                                                           .test = cases[i].command,
+                                                           .servers = 1,
+                                                           .tasks = 1,
+                                                           .cb_buffer_b = 1 << 20},
+                                    NULL, &err));
+        if (!strstr(err.text, cases[i].says))
+            fail_msg("%s: %s", cases[i].command, err.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +694,13 @@ int main(void)
         cmocka_unit_test(over_a_fabric_the_storage_takes_its_time),
         cmocka_unit_test(a_machine_that_is_too_small_is_refused),
         cmocka_unit_test(faults_in_what_is_shared_are_found),
+        cmocka_unit_test(system_calls_pass_the_kernel_and_not_mpi_io),
+        cmocka_unit_test(the_kernel_of_pvfs2_hands_on_four_mebibytes_at_a_time),
+        cmocka_unit_test(of_a_shared_file_mpi_io_lets_one_task_flush),
+        cmocka_unit_test(an_access_is_small_when_each_servers_part_is),
+        cmocka_unit_test(a_byte_goes_through_all_layers),
+        cmocka_unit_test(a_read_past_the_end_gets_what_is_there),
+        cmocka_unit_test(what_ior_was_not_built_with_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
