@@ -132,7 +132,7 @@ static void plan_mark(struct stack_drive *d, uint32_t client, struct task *k)
 static void plan_flush(struct stack_drive *d, uint32_t client, struct task *k)
 {
     bool once = d->setup.fs->once[d->setup.api][STACK_OP_SYNC] && !d->test->file_per_task &&
-                !d->test->deadline_s;
+                !d->test->deadline_s && !d->test->least_s;
 
     if (once)
         push(k, STACK_OPS, false, false);

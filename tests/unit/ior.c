@@ -113,7 +113,9 @@ static void tests_that_ior_refuses_are_refused_for_its_reasons(void **state)
         {"-f script", "-f is not simulated"},
         {"-o 'abc", "a quote ' is not closed"},
         {"-b 1000000t -s 1000000", "the file would be larger than any"},
-        {"-a MPIIO -c -D 3", "tasks that stop at a deadline"},
+        {"-R", "use -G"},
+        {"-r -R", "use -G"},
+        {"-a MPIIO -c -D 3", "tasks that stop at a time"},
     };
 
     (void)state;
@@ -166,7 +168,7 @@ static void phases_come_in_order_with_their_barriers(void **state)
     trace("-b 16 -t 8", 2, 1, 0, "| o w0 w1 c | m | o r0 r1 c | m ");
     trace("-b 16 -t 8 -w -e -g", 2, 1, 1, "| o | w2 w3 | f c | m ");
     trace("-b 16 -t 8 -w -Y", 1, 1, 0, "| o w0 f w1 f c | m ");
-    trace("-b 8 -t 8 -W -R", 1, 1, 0, "| o r0 c | m | o r0 c | m ");
+    trace("-b 8 -t 8 -W -R -G 1", 1, 1, 0, "| o r0 c | m | o r0 c | m ");
     trace("-b 8 -t 8 -w -i 3 -d 2", 1, 1, 0, "| o w0 c | m s | o w0 c | m s | o w0 c | m ");
     trace("-b 8 -t 8 -w -i 2 -m", 1, 1, 0, "| o w0 c | m | o+1 w0 c | m ");
     trace("-s 0 -w -b 8 -t 8", 1, 1, 0, "| o c | m ");
@@ -247,6 +249,30 @@ static void a_deadline_ends_a_phase(void **state)
     ior_fini(&t);
 }
 
+static void a_phase_that_is_too_short_begins_again(void **state)
+{
+    struct ior_test t = parse("-b 256k -t 64k -w -O minTimeDuration=3", 1);
+    struct ior_where w = {1, 1, 1};
+    struct ior_event ev;
+
+    (void)state;
+    for (uint64_t step = 0; step < 2; step++) {
+        struct ior_rank r;
+        uint64_t now = 7, writes = 0, first = 0;
+
+        ior_rank_init(&r, 0);
+        while (ior_next(&t, &w, &r, now, &ev) != IOR_END) {
+            writes += ev.op == IOR_WRITE;
+            first += ev.op == IOR_WRITE && !ev.offset;
+            now += ev.op == IOR_WRITE ? step * 500000000000 : 0;
+        }
+        /* 4 writes take 2 s; where no time passes it would never end */
+        assert_int_equal(writes, step ? 8 : 4);
+        assert_int_equal(first, step ? 2 : 1);
+    }
+    ior_fini(&t);
+}
+
 static void a_command_is_a_workload(void **state)
 {
     struct {
@@ -298,6 +324,7 @@ int main(void)
         cmocka_unit_test(readers_may_take_what_others_wrote),
         cmocka_unit_test(random_offsets_are_a_permutation),
         cmocka_unit_test(a_deadline_ends_a_phase),
+        cmocka_unit_test(a_phase_that_is_too_short_begins_again),
         cmocka_unit_test(a_command_is_a_workload),
     };
 

@@ -28,9 +28,11 @@ struct ior_test {
     int64_t tasks;           /* -N; 0: all there are */
     int64_t delay_s;         /* -d: seconds between repetitions */
     int64_t deadline_s;      /* -D: a phase begins no transfer after so many seconds */
+    int64_t least_s;         /* minTimeDuration: a phase begins again until then */
     int64_t most_min;        /* -T: kept and not obeyed */
     int64_t task_offset;     /* -Q */
     int64_t seed;            /* -X */
+    int64_t stamp;           /* -G: what a later check knows the data by */
     bool file_per_task;      /* -F */
     bool collective;         /* -c */
     bool reorder;            /* -C */
@@ -79,10 +81,11 @@ struct ior_where {
 struct ior_rank {
     uint32_t rank, as; /* as: whose data this phase is about */
     uint8_t phase, step;
-    bool flush_next;
+    bool flush_next, began;
     uint32_t mark;
     int64_t rep, segment, transfer;
     uint64_t t_start_ps; /* of the phase's transfers */
+    uint64_t t_pass_ps;  /* when they began again */
 };
 
 void ior_rank_init(struct ior_rank *r, uint32_t rank);

@@ -155,6 +155,18 @@ static void advance(const struct ior_test *t, struct ior_rank *r)
     r->segment++;
 }
 
+/* All is done before the time that a phase takes at least: it begins again, unless no time passes.
+ */
+static bool begins_again(const struct ior_test *t, struct ior_rank *r, uint64_t now_ps)
+{
+    if (r->segment < t->segments || now_ps <= r->t_pass_ps ||
+        (now_ps - r->t_start_ps) / ps_per_s >= (uint64_t)t->least_s)
+        return false;
+    r->segment = r->transfer = 0;
+    r->t_pass_ps = now_ps;
+    return true;
+}
+
 /* The operation of the current step, or IOR_END when it has none; the rank stays on a
  * step while it has more to do. */
 static enum ior_op step(const struct ior_test *t, const struct ior_where *w, struct ior_rank *r,
@@ -177,6 +189,7 @@ static enum ior_op step(const struct ior_test *t, const struct ior_where *w, str
         return IOR_BARRIER;
     case STEP_OPEN:
         r->segment = r->transfer = 0;
+        r->began = false;
         r->step++;
         return IOR_OPEN;
     case STEP_TRANSFER:
@@ -184,9 +197,11 @@ static enum ior_op step(const struct ior_test *t, const struct ior_where *w, str
             r->flush_next = false;
             return IOR_FLUSH;
         }
-        if (!r->segment && !r->transfer)
-            r->t_start_ps = now_ps;
-        if (!transfers_left(t, r, now_ps)) {
+        if (!r->began)
+            r->t_start_ps = r->t_pass_ps = now_ps;
+        r->began = true;
+        if (!transfers_left(t, r, now_ps) &&
+            (!begins_again(t, r, now_ps) || !transfers_left(t, r, now_ps))) {
             r->step++;
             return IOR_END;
         }
