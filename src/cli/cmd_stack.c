@@ -20,9 +20,18 @@ const struct cli_verb cli_cmd_stack = {
 
 struct check_opts {
     bool json;
+    const char *laws;
 };
 
-static const struct cli_opt check_rows[] = {CLI_JSON(struct check_opts, json), CLI_OPT_END};
+static const struct cli_opt check_rows[] = {
+    {.name = "laws",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct check_opts, laws),
+     .value = "FILE",
+     .help = "find states without a law in this file, too"},
+    CLI_JSON(struct check_opts, json),
+    CLI_OPT_END,
+};
 
 static void print_fault(void *ctx, const char *text)
 {
@@ -36,25 +45,46 @@ static void table_fault(void *ctx, const char *text)
     cli_table_text(ctx, text);
 }
 
+/* States that would take no time. */
+static size_t check_laws(const struct stack_fs *fs, const struct stack_laws *laws, const char *name,
+                         stack_tell *tell, void *ctx)
+{
+    struct wr_str text = {0};
+
+    for (size_t i = 0; laws && i < laws->missing.n; i++) {
+        wr_str_addf(&text, "%s: %s has no law and would take no time; add it", name,
+                    stack_state_text(fs, laws->missing.v[i]).s);
+        tell(ctx, text.s);
+        text.n = 0;
+    }
+    wr_str_fini(&text);
+    return laws ? laws->missing.n : 0;
+}
+
 static int check_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct check_opts *o = call->opts;
+    struct stack_laws *laws = NULL;
     struct stack_fs *fs;
     size_t n;
 
     if (!stack_fs_read(&fs, call->args[0], NULL, 0, err))
         return cli_error(err);
-    if (o->json) {
-        struct cli_table *t = cli_table_open(call->out, CLI_AS_JSON, fault_columns, 1);
-
-        n = stack_fs_check(fs, table_fault, t);
-        cli_table_close(t);
-    } else {
-        n = stack_fs_check(fs, print_fault, call->out);
-        if (!n)
-            fprintf(call->out, "%zu machines, %zu states, %zu messages: nothing is wrong\n",
-                    fs->machine.n, fs->state.n, fs->message.n);
+    if (o->laws && !stack_laws_open(&laws, fs, o->laws, err)) {
+        stack_fs_close(fs);
+        return cli_error(err);
     }
+    struct cli_table *t = o->json ? cli_table_open(call->out, CLI_AS_JSON, fault_columns, 1) : NULL;
+    stack_tell *tell = t ? table_fault : print_fault;
+    void *to = t ? (void *)t : (void *)call->out;
+
+    n = stack_fs_check(fs, tell, to) + check_laws(fs, laws, o->laws, tell, to);
+    if (t)
+        cli_table_close(t);
+    else if (!n)
+        fprintf(call->out, "%zu machines, %zu states, %zu messages: nothing is wrong\n",
+                fs->machine.n, fs->state.n, fs->message.n);
+    stack_laws_close(laws);
     stack_fs_close(fs);
     if (!n)
         return 0;
@@ -70,8 +100,10 @@ const struct cli_verb cli_stack_check = {
     .max_args = 1,
     .about = "Says everything at once, with line and column: states that are unknown, that nothing "
              "leads to or that lead nowhere, messages that nobody sends, serves or answers, "
-             "machines that nobody uses or that jump in circles.",
-    .examples = "weir stack check myfs.yaml\n",
+             "machines that nobody uses or that jump in circles; with --laws also states that no "
+             "law tells the time of.",
+    .examples = "weir stack check myfs.yaml\n"
+                "weir stack check --laws mylaws.yaml myfs.yaml\n",
     .opts = check_rows,
     .opts_size = sizeof(struct check_opts),
     .main = check_main,

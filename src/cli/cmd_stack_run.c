@@ -11,11 +11,12 @@
 struct run_opts {
     struct stack_opts s;
     uint32_t by;
-    bool json, csv, ior, messages, calls;
+    bool json, csv, ior, messages, calls, force;
     const char *states, *output;
 };
 
-static const char *const by_names[] = {"layer", "class", "agent", "state", "function", NULL};
+static const char *const by_names[] = {"layer",    "class",     "agent", "state",
+                                       "function", "operation", NULL};
 
 static const struct cli_opt run_rows[] = {
     STACK_OPTS(struct run_opts),
@@ -25,8 +26,8 @@ static const struct cli_opt run_rows[] = {
      .value = "WHAT",
      .def = "layer",
      .names = by_names,
-     .help = "what the time is told by: layer, class, agent, state, or function of the published "
-             "model"},
+     .help = "what the time is told by: layer, class, agent, state, function of the published "
+             "model, or whole operation, with its band"},
     {.name = "messages",
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, messages),
@@ -50,6 +51,7 @@ static const struct cli_opt run_rows[] = {
      .offset = offsetof(struct run_opts, output),
      .value = "RUN",
      .help = "write a run file"},
+    STACK_FORCE(struct run_opts),
     CLI_CSV(struct run_opts, csv),
     CLI_JSON(struct run_opts, json),
     CLI_OPT_END,
@@ -81,6 +83,16 @@ static bool put_run(struct run *run, void *ctx, struct wr_err *err)
     return stack_store(run, &k->s->setup, k->s->drive, k->sample, err);
 }
 
+static void time_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format f)
+{
+    if (by == STACK_BY_FUNCTION)
+        cli_stack_functions(s, out, f);
+    else if (by == STACK_BY_OPERATION)
+        cli_stack_operations(s, out, f);
+    else
+        cli_stack_by(s, by, out, f);
+}
+
 static void print(const struct cli_call *call, const struct stack_sim *s)
 {
     const struct run_opts *o = call->opts;
@@ -95,8 +107,7 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
         if (o->messages)
             cli_stack_messages(s, call->out, f);
         else if (o->by != STACK_BY_LAYER)
-            o->by == STACK_BY_FUNCTION ? cli_stack_functions(s, call->out, f)
-                                       : cli_stack_by(s, o->by, call->out, f);
+            time_by(s, o->by, call->out, f);
         else
             cli_stack_ior(s, call->out, f);
         return;
@@ -105,10 +116,7 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
             stack_laws_measured(s->laws) ? "" : " (not measured)");
     cli_stack_ior(s, call->out, f);
     fputc('\n', call->out);
-    if (o->by == STACK_BY_FUNCTION)
-        cli_stack_functions(s, call->out, f);
-    else
-        cli_stack_by(s, o->by, call->out, f);
+    time_by(s, o->by, call->out, f);
     if (o->messages) {
         fputc('\n', call->out);
         cli_stack_messages(s, call->out, f);
@@ -124,20 +132,22 @@ static bool simulate(const struct cli_call *call, struct stack_sim *s, struct st
 {
     const struct run_opts *o = call->opts;
     struct wr_str warn = {0};
+    struct run *run = NULL;
     bool stopped = false;
 
+    if (o->output && !cli_stack_run_create(&run, o->output, o->force, call, o->s.seed, err))
+        return false;
     cli_stack_warn(s, &warn);
     if (warn.n)
         fprintf(stderr, "weir: %s", warn.s);
     wr_str_fini(&warn);
     wr_interrupt_catch();
     stack_drive_begin(s->drive);
-    if (!stack_drive_run(s->drive, &stopped, err))
+    bool ran = stack_drive_run(s->drive, &stopped, err);
+
+    if (run && !cli_stack_run_close(run, ran, stopped, put_run, &(struct to_keep){s, sample}, err))
         return false;
-    if (o->states && !write_states(trace, o, err))
-        return false;
-    if (o->output && !cli_stack_run_file(o->output, call, o->s.seed, stopped, put_run,
-                                         &(struct to_keep){s, sample}, err))
+    if (!ran || (o->states && !write_states(trace, o, err)))
         return false;
     print(call, s);
     return !stopped ||
@@ -193,6 +203,10 @@ const struct cli_verb cli_stack_run = {
         "and the bottleneck. Work is what an agent does itself, wait what it waits for others; "
         "both are summed over all processes. Of a coNCePTuaL program its accesses to files, its "
         "computing and its barriers are played; its writes are one phase, its reads another.\n\n"
+        "low and high are the band that eight of ten measured times of reads and writes (wr/rd), "
+        "or "
+        "of whole operations (--by operation), would lie in: laws that `weir stack calibrate` made "
+        "have one.\n\n"
         "The same command gives the same numbers, to the bit.",
     .examples = "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
                 "weir stack run --by state --messages -- ior -a MPIIO -b 8m -t 8m -F\n"

@@ -14,7 +14,7 @@ enum valid_by { BY_FUNCTION, BY_CLASS, BY_STATE, BY_ALL };
 struct valid_opts {
     struct stack_log_opts l;
     const char *laws, *svg, *output;
-    bool left_out, json, csv;
+    bool left_out, json, csv, force;
     uint32_t by;
 };
 
@@ -43,6 +43,7 @@ static const struct cli_opt valid_rows[] = {
      .offset = offsetof(struct valid_opts, output),
      .value = "RUN",
      .help = "write the comparison to a run file, for `weir report`"},
+    STACK_FORCE(struct valid_opts),
     CLI_CSV(struct valid_opts, csv),
     CLI_JSON(struct valid_opts, json),
     CLI_OPT_END,
@@ -446,8 +447,11 @@ static bool show(struct comparison *c, const struct cli_call *call, enum cli_for
     }
     if (o->svg)
         ok = cli_stack_write(o->svg, &svg, err);
+    struct run *run;
+
     if (ok && o->output)
-        ok = cli_stack_run_file(o->output, call, 0, false, put_rows, c, err);
+        ok = cli_stack_run_create(&run, o->output, o->force, call, 0, err) &&
+             cli_stack_run_close(run, true, false, put_rows, c, err);
     wr_str_fini(&svg);
     wr_str_fini(&text);
     return ok;

@@ -86,13 +86,28 @@ const char *cli_stack_known(const struct stack_sim *s, const struct cli_stack_kn
 /* Of the whole run; the layers below others take their time from those. */
 const char *cli_stack_measured(const struct stack_sim *s);
 
-/* A run file of the stack, which `put` fills. */
+/* A run file of the stack: made before anything is simulated, because what cannot be written should
+ * be known then, and filled by `put` in the end. `ran` false: `err` says why there is nothing. */
+#define STACK_FORCE(struct_)                                                                  \
+    {                                                                                         \
+        .name = "force", .letter = 'f', .type = CLI_FLAG, .offset = offsetof(struct_, force), \
+        .help = "replace an existing run file"                                                \
+    }
 typedef bool cli_stack_put(struct run *run, void *ctx, struct wr_err *err);
-bool cli_stack_run_file(const char *path, const struct cli_call *call, uint64_t seed, bool stopped,
-                        cli_stack_put *put, void *ctx, struct wr_err *err);
+bool cli_stack_run_create(struct run **ret, const char *path, bool force,
+                          const struct cli_call *call, uint64_t seed, struct wr_err *err);
+bool cli_stack_run_close(struct run *run, bool ran, bool stopped, cli_stack_put *put, void *ctx,
+                         struct wr_err *err);
 
 /* stack_tables.c: the run in tables. */
-enum stack_by { STACK_BY_LAYER, STACK_BY_CLASS, STACK_BY_AGENT, STACK_BY_STATE, STACK_BY_FUNCTION };
+enum stack_by {
+    STACK_BY_LAYER,
+    STACK_BY_CLASS,
+    STACK_BY_AGENT,
+    STACK_BY_STATE,
+    STACK_BY_FUNCTION,
+    STACK_BY_OPERATION,
+};
 
 void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format);
 /* The same as IOR itself prints it, for those who read its output. */
@@ -100,6 +115,8 @@ void cli_stack_ior_lines(const struct stack_sim *s, FILE *out);
 void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format);
 /* Functions of the published model and their classes; needs laws that name some. */
 void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format);
+/* Whole operations and requests, and the bands that the laws give them. */
+void cli_stack_operations(const struct stack_sim *s, FILE *out, enum cli_format format);
 void cli_stack_messages(const struct stack_sim *s, FILE *out, enum cli_format format);
 /* What collective calls did, in words; nothing when there were none. */
 void cli_stack_collected(const struct stack_sim *s, struct wr_str *out);

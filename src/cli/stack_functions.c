@@ -1,5 +1,7 @@
 /* stack_functions.c -- a run as others tell it: in the functions of the published model and its
  * classes of time, and in the lines of IOR. */
+#include <math.h>
+
 #include "cli/stack.h"
 
 void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format)
@@ -37,6 +39,55 @@ void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format f
                 cli_table_null(t);
                 cli_table_real(t, total[side][scheme][c]);
             }
+    cli_table_close(t);
+}
+
+/* One function, reading (0), writing (1) or neither (2); machines that it is known by count
+ * together. */
+static void put_operation(const struct stack_sim *s, struct cli_table *t, uint16_t function, int io)
+{
+    static const char *const access[] = {"read", "write", ""};
+    const struct stack_counts *c = stack_engine_counts(stack_drive_engine(s->drive));
+    const struct stack_machine *of = &s->fs->machine.v[function];
+    struct stack_band band = s->laws->band[io][function];
+    uint64_t n = 0, ns = 0;
+
+    for (size_t m = 0; m < s->fs->machine.n; m++)
+        for (int w = 0; w < 2; w++) {
+            const struct stack_sum *sum = &c->total[w][m];
+            bool moves = s->fs->machine.v[m].moves;
+
+            if (s->fs->machine.v[m].function_id != function ||
+                (io == 2 ? moves : !moves || w != io))
+                continue;
+            n += sum->n;
+            ns += sum->exec_ns;
+        }
+    if (!n)
+        return;
+    double each = stack_s(ns) / (double)n;
+
+    cli_table_text(t, of->side == STACK_SERVER ? "server" : "client");
+    cli_table_text(t, of->layer);
+    cli_table_text(t, of->function);
+    cli_table_text(t, access[io]);
+    cli_table_int(t, (int64_t)n);
+    cli_table_real(t, each);
+    cli_table_real(t, stack_band_known(band) ? each * band.low : NAN);
+    cli_table_real(t, stack_band_known(band) ? each * band.high : NAN);
+}
+
+void cli_stack_operations(const struct stack_sim *s, FILE *out, enum cli_format format)
+{
+    static const struct cli_column columns[] = {
+        {"side", NULL},  {"layer", NULL},  {"operation", NULL}, {"access", NULL},
+        {"calls", NULL}, {"mean_s", NULL}, {"low_s", NULL},     {"high_s", NULL}};
+    struct cli_table *t = cli_table_open(out, format, columns, 8);
+
+    for (size_t m = 0; m < s->fs->machine.n; m++)
+        for (int io = 0; io < 3; io++)
+            if (s->fs->machine.v[m].function_id == m)
+                put_operation(s, t, (uint16_t)m, io);
     cli_table_close(t);
 }
 

@@ -73,31 +73,34 @@ const char *cli_stack_measured(const struct stack_sim *s)
     return cli_stack_known(s, &k);
 }
 
-bool cli_stack_run_file(const char *path, const struct cli_call *call, uint64_t seed, bool stopped,
-                        cli_stack_put *put, void *ctx, struct wr_err *err)
+bool cli_stack_run_create(struct run **ret, const char *path, bool force,
+                          const struct cli_call *call, uint64_t seed, struct wr_err *err)
 {
     struct wr_str command = {0};
-    struct run *run;
 
     wr_str_add(&command, "weir stack ");
     run_command_line(&command, call->argc, call->argv);
-    struct run_meta meta = {.kind = "stack", .command = wr_str_get(&command), .seed = seed};
-    bool ok = run_create(&run, path, &meta, err);
+    struct run_meta meta = {
+        .kind = "stack", .command = wr_str_get(&command), .seed = seed, .force = force};
+    bool ok = run_create(ret, path, &meta, err);
 
-    if (ok) {
-        bool filled = put(run, ctx, err);
-        struct wr_err end = {0};
-
-        ok = run_finish(run,
-                        !filled   ? RUN_FAILED
-                        : stopped ? RUN_INCOMPLETE
-                                  : RUN_COMPLETE,
-                        !filled   ? err->text
-                        : stopped ? "interrupted"
-                                  : NULL,
-                        filled ? err : &end) &&
-             filled;
-    }
     wr_str_fini(&command);
     return ok;
+}
+
+bool cli_stack_run_close(struct run *run, bool ran, bool stopped, cli_stack_put *put, void *ctx,
+                         struct wr_err *err)
+{
+    bool filled = ran && put(run, ctx, err);
+    struct wr_err end = {0};
+
+    return run_finish(run,
+                      !filled   ? RUN_FAILED
+                      : stopped ? RUN_INCOMPLETE
+                                : RUN_COMPLETE,
+                      !filled   ? err->text
+                      : stopped ? "interrupted"
+                                : NULL,
+                      filled ? err : &end) &&
+           filled;
 }

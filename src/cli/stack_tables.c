@@ -22,11 +22,14 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
         {"close_s", "close(s)"},
         {"total_s", "total(s)"},
         {"iter", NULL},
+        {"low_s", "low(s)"},
+        {"high_s", "high(s)"},
         {"times", NULL},
     };
     const struct stack_phase *p;
     size_t n = stack_drive_phases(s->drive, &p);
-    struct cli_table *t = cli_table_open(out, format, columns, 12);
+    struct stack_band band = s->laws->io;
+    struct cli_table *t = cli_table_open(out, format, columns, 14);
 
     for (size_t i = 0; i < n; i++) {
         if (!p[i].opened)
@@ -45,6 +48,8 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
         cli_table_real(t, stack_s(p[i].close_last - p[i].close_first));
         cli_table_real(t, total);
         cli_table_int(t, p[i].rep);
+        cli_table_real(t, stack_band_known(band) ? io * band.low : NAN);
+        cli_table_real(t, stack_band_known(band) ? io * band.high : NAN);
         cli_table_text(t, cli_stack_measured(s));
     }
     cli_table_close(t);
@@ -221,8 +226,11 @@ void cli_stack_collected(const struct stack_sim *s, struct wr_str *out)
 void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
 {
     const struct stack_laws *l = s->laws;
-    uint64_t each = s->setup.all_b / s->setup.clients;
     bool polynomial = l->function.n > 0;
+    /* the published laws are of whole files, others of what one call moves */
+    uint64_t each = polynomial    ? s->setup.all_b / s->setup.clients
+                    : s->has_test ? (uint64_t)s->test.transfer
+                                  : 0;
 
     if (l->missing.n && !polynomial)
         wr_str_addf(out,
@@ -230,9 +238,10 @@ void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
                     l->missing.n, stack_state_text(s->fs, l->missing.v[0]).s);
     if (s->has_test && l->to_b && (each < l->from_b || each > l->to_b))
         wr_str_addf(out,
-                    "%s per process are outside the measured %s to %s: times of data are "
+                    "%s per %s are outside the measured %s to %s: times of data are "
                     "extrapolated; calibrate with such sizes\n",
-                    wr_text_bytes(each).s, wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
+                    wr_text_bytes(each).s, polynomial ? "process" : "call",
+                    wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
     if (!stack_laws_measured(l))
         wr_str_addf(out, "the times of %s are not measured (%s); calibrate to trust them\n",
                     s->fs->name, l->source);

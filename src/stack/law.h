@@ -29,6 +29,12 @@ struct stack_band {
     double low, high;
 };
 
+/* Laws without one say that nothing is ever longer or shorter than told. */
+static inline bool stack_band_known(struct stack_band b)
+{
+    return b.high > 0 && b.high > b.low;
+}
+
 enum stack_medium { STACK_SWITCHED, STACK_SHARED };
 
 /* A function of the published model, for tables. */

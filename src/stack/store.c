@@ -364,6 +364,9 @@ static bool put_head(struct run *run, const struct stack_setup *setup, const str
               run_put_count(run, "events", stack_engine_events(e), "", err) &&
               run_put_count(run, "test_ns", stack_drive_end(d), "ns", err) &&
               run_put_real(run, "sim_end_ns", (double)stack_engine_now(e), "ns", err) &&
+              (!stack_band_known(setup->laws->io) ||
+               (run_put_real(run, "io_low", setup->laws->io.low, "", err) &&
+                run_put_real(run, "io_high", setup->laws->io.high, "", err))) &&
               run_put_text(run, "bottleneck", wr_str_get(&worst), err) && put_best(run, d, err);
 
     wr_str_fini(&worst);

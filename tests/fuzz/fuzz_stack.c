@@ -9,15 +9,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static const char no_laws[] = "title: none\nstates: {}\n";
 
 /* A machine may well go around for ever; then it is stopped. */
-static void try_run(const struct stack_fs *fs)
+static void try_run(const struct stack_fs *fs, enum stack_api api)
 {
+    static const char *const commands[STACK_APIS][2] = {
+        {"ior -a MPIIO -b 1m -t 512k", "ior -a MPIIO -b 1m -t 512k -e"},
+        {"ior -a POSIX -b 1m -t 512k", "ior -a POSIX -b 1m -t 512k -e"}};
+    bool syncs = fs->operation[api][STACK_OP_SYNC] != STACK_NONE;
     struct wr_err err = {0};
     struct stack_laws *laws;
     struct ior_test test;
     struct stack_drive *d;
 
     if (!stack_laws_open_text(&laws, fs, "none", no_laws, sizeof no_laws - 1, &err) ||
-        !ior_parse(&test, "ior -a MPIIO -b 1m -t 512k", 2, &err))
+        !ior_parse(&test, commands[api][syncs], 2, &err))
         abort();
     struct stack_setup setup = {.fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX};
 
@@ -43,7 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             abort();
         return 0;
     }
-    try_run(fs);
+    for (int api = 0; api < STACK_APIS; api++)
+        if (fs->operation[api][STACK_OP_WRITE] != STACK_NONE)
+            try_run(fs, (enum stack_api)api);
     stack_fs_close(fs);
     return 0;
 }

@@ -309,12 +309,16 @@ static bool make_stack(const struct report_inputs *in, size_t which, struct repo
     for (size_t i = 0; ok && i < o.n; i++)
         ok = draw_operation(s, r, o.v[i], err);
     ok = ok &&
-         report_add_query(s, "phases", "What the test reached, phase by phase.", r,
-                          "SELECT access, rep, transfers, bytes AS \"bytes B\", round(total_ns / "
-                          "1e6, 3) AS \"total ms\", round(bytes_per_s / 1e6, 3) AS \"rate MB/s\", "
-                          "round(iops, 3) AS iops, round(latency_ns / 1e3, 3) AS \"latency us\" "
-                          "FROM stack_phase",
-                          NULL, err) &&
+         report_add_query(
+             s, "phases", "What the test reached, phase by phase.", r,
+             "SELECT access, rep, transfers, bytes AS \"bytes B\", round(total_ns / "
+             "1e6, 3) AS \"total ms\", round(io_ns / 1e6, 3) AS \"wr/rd ms\", "
+             "round(io_ns / 1e6 * (SELECT value FROM summary WHERE key = 'io_low'), 3) "
+             "AS \"low ms\", round(io_ns / 1e6 * (SELECT value FROM summary WHERE key "
+             "= 'io_high'), 3) AS \"high ms\", round(bytes_per_s / 1e6, 3) AS \"rate MB/s\", "
+             "round(iops, 3) AS iops, round(latency_ns / 1e3, 3) AS \"latency us\" "
+             "FROM stack_phase",
+             NULL, err) &&
          report_add_query(s, "messages", "What was sent.", r, "SELECT * FROM stack_message", NULL,
                           err);
     s->says =
