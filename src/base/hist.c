@@ -32,7 +32,7 @@ void wr_hist_merge(struct wr_hist *into, const struct wr_hist *from)
 
 double wr_hist_mean(const struct wr_hist *h)
 {
-    return h->n ? h->sum / (double)h->n : NAN;
+    return h->n ? (double)h->sum / (double)h->n : NAN;
 }
 
 /* Inside a cell the values are taken as spread evenly, and a rank between two values stays in

@@ -16,7 +16,7 @@ enum { WR_HIST_SUB = 128, WR_HIST_CELLS = (64 - 6) * WR_HIST_SUB };
 
 struct wr_hist {
     uint64_t n, min, max;
-    double sum;
+    unsigned __int128 sum; /* exact, so that it does not depend on the order of additions */
     uint64_t cell[WR_HIST_CELLS];
 };
 
@@ -39,7 +39,7 @@ static inline void wr_hist_add(struct wr_hist *h, uint64_t value)
     if (value > h->max)
         h->max = value;
     h->n++;
-    h->sum += (double)value;
+    h->sum += value;
     h->cell[wr_hist_cell(value)]++;
 }
 

@@ -31,7 +31,7 @@ json_t *rpc_seen_json(const struct rpc_seen *s)
     json_object_set_new(j, "stopped", json_boolean(s->stopped));
     json_object_set_new(j, "min", json_integer((json_int_t)s->latency_ps.min));
     json_object_set_new(j, "max", json_integer((json_int_t)s->latency_ps.max));
-    json_object_set_new(j, "sum", json_real(s->latency_ps.sum));
+    json_object_set_new(j, "sum", json_real((double)s->latency_ps.sum));
     for (uint32_t i = 0; i < WR_HIST_CELLS; i++)
         if (s->latency_ps.cell[i]) {
             json_array_append_new(cells, json_integer(i));
@@ -76,7 +76,11 @@ bool rpc_seen_parse(struct rpc_seen *ret, const json_t *j)
     ret->stopped = json_is_true(json_object_get(j, "stopped"));
     ret->latency_ps.min = (uint64_t)json_integer_value(json_object_get(j, "min"));
     ret->latency_ps.max = (uint64_t)json_integer_value(json_object_get(j, "max"));
-    ret->latency_ps.sum = json_number_value(json_object_get(j, "sum"));
+    double sum = json_number_value(json_object_get(j, "sum"));
+
+    if (!(sum >= 0 && sum < 0x1p100))
+        return false;
+    ret->latency_ps.sum = (unsigned __int128)sum;
     size_t n = json_array_size(slices);
 
     ret->nslices = n < RPC_SLICES ? (uint32_t)n : RPC_SLICES;

@@ -442,7 +442,7 @@ bool run_put_latency(struct run *run, int64_t app, const char *cls, const struct
     sqlite3_bind_int64(s, 1, app);
     bind_text(s, 2, cls);
     bind_count(s, 3, ps->n);
-    sqlite3_bind_double(s, 4, ps->sum);
+    sqlite3_bind_double(s, 4, (double)ps->sum);
     bind_int(s, 5, ps->n ? (int64_t)ps->min : RUN_NULL);
     bind_int(s, 6, ps->n ? (int64_t)ps->max : RUN_NULL);
     if (!run_step(run, RUN_S_HIST, err))

@@ -124,15 +124,13 @@ static void merging_is_the_same_as_adding_to_one(void **state)
 
     wr_rng_init(&g, 4, 4, 4);
     for (int i = 0; i < 10000; i++) {
-        uint64_t v = wr_rng_u64(&g) >> wr_rng_below(&g, 64) >> 12; /* sums stay exact */
+        uint64_t v = wr_rng_u64(&g) >> wr_rng_below(&g, 64);
 
         wr_hist_add(one, v);
         wr_hist_add(i % 3 ? a : b, v);
     }
     wr_hist_merge(a, empty);
     wr_hist_merge(a, b);
-    assert_true(fabs(a->sum - one->sum) <= 1e-12 * one->sum);
-    a->sum = one->sum; /* the order of additions rounds differently */
     assert_memory_equal(a, one, sizeof *a);
     wr_hist_merge(empty, one);
     assert_memory_equal(empty, one, sizeof *one);

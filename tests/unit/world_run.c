@@ -187,6 +187,15 @@ static char *with_file(char *text, const char *word, const char *name)
     return out.s;
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
 static void ranks_and_storage_may_be_in_any_number_of_partitions(void **state)
 {
     const struct place *p = *state;
@@ -194,11 +203,7 @@ static void ranks_and_storage_may_be_in_any_number_of_partitions(void **state)
 
     snprintf(other, sizeof other, "%s/b.run", p->dir);
     snprintf(file, sizeof file, "%s/a.ncptl", p->dir);
-    FILE *f = fopen(file, "w");
-
-    assert_non_null(f);
-    fputs(program, f);
-    fclose(f);
+    write_file(file, program);
     for (size_t i = 0; i < sizeof job_configs / sizeof *job_configs; i++) {
         char *text = with_file(wr_strdup(job_configs[i]), "PROGRAM", file);
 
@@ -212,6 +217,52 @@ static void ranks_and_storage_may_be_in_any_number_of_partitions(void **state)
             unlink(other);
         }
         unlink(p->path);
+        free(text);
+    }
+    unlink(file);
+}
+
+static void must_fail(const char *text, uint32_t threads, struct wr_err *ret)
+{
+    struct world_config c = {0};
+    struct wr_err err = {0};
+    struct conf *conf;
+    struct world *w;
+    enum world_end end;
+
+    must(conf_load_text(&conf, &c, world_rows, "test", text, strlen(text), NULL, 0, &err), err);
+    must(world_open_threads(&w, conf, &c, threads, &err), err);
+    assert_int_equal(world_threads(w), threads);
+    *ret = (struct wr_err){0};
+    assert_false(world_run(w, NULL, NULL, &end, ret));
+    world_close(w);
+    conf_close(conf);
+}
+
+static void threads_tell_what_goes_wrong_as_one_does(void **state)
+{
+    static const char *const programs[] = {
+        "ALL TASKS t SEND A 9K BYTE MESSAGE TO TASK (t+5) MOD num_tasks.\n",
+        "ALL TASKS SYNCHRONIZE THEN ALL TASKS t COMPUTE FOR 10/(t MOD 5-3) MICROSECONDS.\n",
+    };
+    static const char *const told[] = {"deadlock", "zero"};
+    const struct place *p = *state;
+    char file[160];
+
+    snprintf(file, sizeof file, "%s/a.ncptl", p->dir);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        char *text =
+            wr_strdup(SLOW_LINKS(DRAGONFLY, "par") "jobs:\n- {program: {kind: ncptl, file: "
+                                                   "PROGRAM}, ranks: 20, placement: "
+                                                   "random-nodes}\n");
+        struct wr_err one, three;
+
+        write_file(file, programs[i]);
+        text = with_file(text, "PROGRAM", file);
+        must_fail(text, 1, &one);
+        must_fail(text, 3, &three);
+        assert_non_null(strstr(one.text, told[i]));
+        assert_string_equal(one.text, three.text);
         free(text);
     }
     unlink(file);
@@ -362,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_run_file, place_open,
                                         place_close),
         IN_PLACE(ranks_and_storage_may_be_in_any_number_of_partitions),
+        IN_PLACE(threads_tell_what_goes_wrong_as_one_does),
         cmocka_unit_test(what_cannot_be_divided_is_run_by_one_thread),
         cmocka_unit_test(watching_a_run_does_not_change_it),
         IN_PLACE(the_views_of_a_run_agree_with_each_other),
