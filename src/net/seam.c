@@ -13,7 +13,8 @@
  *   a packet has: whoever must know (is there room? how full is the link?) waits until the
  *   other's clock is there (net_seam_ask)
  *   somebody waits for a credit here: it must come as an event at its time, so nothing is executed
- *   that lies beyond the first credit one could not have heard of (net_seam_bound)
+ *   that lies beyond the first credit one could not have heard of (bound), which the receiver
+ *   may have promised not to give before some time (inlet.c)
  *
  * Invariant: who reads the account of a channel of a seam has taken in all credits up to now.
  * So what is decided does not depend on where a machine is cut.
