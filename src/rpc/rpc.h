@@ -17,8 +17,8 @@
 /* How one waits for something to happen.
  *   block     sleep in the kernel until it does
  *   poll      look again and again; where more processes than processors want to run, let others
- *   adaptive  look for some microseconds after the last thing that happened, then let others
- *             run between looks, then sleep
+ *   adaptive  look for some microseconds after the last thing that happened, then sleep; at once
+ *             where looking would keep the processor from the one that is waited for
  *   nap       the same, but instead of sleeping until something happens one sleeps for a little
  *             while, then a longer one, and looks in between: for transports that cannot wake us */
 enum rpc_wait { RPC_BLOCK, RPC_POLL, RPC_ADAPTIVE, RPC_NAP };
