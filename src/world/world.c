@@ -22,8 +22,6 @@ static void plan(struct world_part *part, uint32_t node)
 
     if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
         return;
-    if (part->rank && ranks_all_over(part->rank, net_node_lp(w->net, node)))
-        return;
     s->next = synth_next(&w->traffic, &s->synth, node);
     if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
         s->next.dest = SYNTH_SKIP;
@@ -40,7 +38,8 @@ static void on_source(void *ctx, const struct sim_event *e)
     if (s->next.dest != SYNTH_SKIP)
         world_part_send(part, node, s->next.dest, s->next.bytes, world_traffic_app(part->w), 0, 0);
     s->posted++;
-    plan(part, node);
+    if (!part->rank || !ranks_all_over(part->rank, net_node_lp(part->net, node)))
+        plan(part, node);
 }
 
 static void warm_source(const void *ctx, const struct sim_event *e)

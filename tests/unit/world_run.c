@@ -129,6 +129,10 @@ static const char program[] =
     " random-nodes}\n"
 
 static const char *const job_configs[] = {
+    /* Some partitions have no rank, and must know when traffic beside them ends. */
+    SLOW_LINKS(DRAGONFLY, "par") "traffic: {beside_jobs: true, load: 1 %}\n"
+                                 "jobs:\n"
+                                 "- {program: {kind: goal, file: GOAL}, placement: contiguous}\n",
     SLOW_LINKS(
         DRAGONFLY,
         "par") "mpi: {kind: modern, eager_limit: 2 KiB}\n"
