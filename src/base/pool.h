@@ -42,9 +42,10 @@ static inline uint32_t wr_pool_take(struct wr_pool *p)
 {
     uint32_t h = p->free;
 
-    if (h != WR_NIL)
+    if (h != WR_NIL) {
         p->free = *(uint32_t *)wr_pool_at(p, h);
-    else if (p->fresh < p->cap)
+        __builtin_prefetch(wr_pool_at(p, p->free), 1); /* another thread may have used it last */
+    } else if (p->fresh < p->cap)
         h = p->fresh++;
     else
         wr_pool_full(p);

@@ -211,7 +211,8 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
 
     if (NET_WATCHED && mode & NET_MODE_PARTS)
         return;
-    __builtin_prefetch(&n->port[net_from(k, mode)]);
+    if (!(mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM)) /* that one is another thread's */
+        __builtin_prefetch(&n->port[k->from]);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
         return;
