@@ -209,9 +209,9 @@
     " work_ns, wait_ns, (work_ns + wait_ns) * 1.0 / nullif((SELECT number FROM fact_summary\n" \
     " WHERE key = 'test_ns'), 0) AS occupancy, measured, own_ns, between_ns\n" \
     " FROM fact_stack_state;\n" \
-    STACK_SUMS("stack_layer", "layer", "min(layer_at), side") \
+    STACK_SUMS("stack_layer", "layer", "side, min(layer_at)") \
     STACK_SUMS("stack_class", "class", "side, class") \
-    STACK_SUMS("stack_agent", "layer, agent", "min(layer_at), side, agent") \
+    STACK_SUMS("stack_agent", "layer, agent", "side, min(layer_at), agent") \
     "CREATE TABLE fact_stack_message(id INTEGER PRIMARY KEY, message TEXT, requests INTEGER," \
     " request_b INTEGER, answers INTEGER, answer_b INTEGER);\n" \
     "CREATE VIEW stack_message AS SELECT message, requests, request_b, answers, answer_b\n" \

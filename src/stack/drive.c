@@ -647,15 +647,18 @@ void stack_drive_begin(struct stack_drive *d)
         stack_engine_later(d->engine, i, 0);
 }
 
-/* A phase of a program may have no open, no close, or accesses after its last close. */
+/* A phase of a program may have no open, no close, or accesses after its last close; one that was
+ * interrupted ends where it was. */
 static void round_off(struct stack_phase *p)
 {
     if (p->open_last < p->open_first)
         p->open_last = p->open_first;
+    uint64_t end = p->opened && p->open_last > p->io_last ? p->open_last : p->io_last;
+
     if (p->close_first > p->close_last)
-        p->close_first = p->close_last = p->io_last;
-    if (p->close_last < p->io_last)
-        p->close_last = p->io_last;
+        p->close_first = p->close_last = end;
+    if (p->close_last < end)
+        p->close_last = end;
 }
 
 bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err *err)
@@ -674,7 +677,7 @@ bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err
 
     if (d->program && !stack_play_failed(d->program, err))
         return false;
-    for (size_t i = 0; d->program && i < d->phase.n; i++)
+    for (size_t i = 0; (d->program || stopped) && i < d->phase.n; i++)
         round_off(&d->phase.v[i]);
     if (stuck != STACK_NONE)
         return wr_fail(err, WR_INPUT,
