@@ -9,6 +9,7 @@
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,29 @@ static inline void wr_pool_give(struct wr_pool *p, uint32_t h)
     *(uint32_t *)wr_pool_at(p, h) = p->free;
     p->free = h;
     p->used--;
+}
+
+/* Things that are to go back to where they were taken, many at a time, linked as free ones are. Who
+ * counts them as unused is the users' business. */
+enum { WR_POOL_CHAIN = 64 };
+struct wr_pool_chain {
+    uint32_t head, tail, n;
+};
+
+/* True: it is time to send it, and to begin another. */
+static inline bool wr_pool_chain(const struct wr_pool *p, struct wr_pool_chain *c, uint32_t h)
+{
+    *(uint32_t *)wr_pool_at(p, h) = c->n ? c->head : WR_NIL;
+    if (!c->n++)
+        c->tail = h;
+    c->head = h;
+    return c->n == WR_POOL_CHAIN;
+}
+
+static inline void wr_pool_take_back(struct wr_pool *p, uint32_t head, uint32_t tail)
+{
+    *(uint32_t *)wr_pool_at(p, tail) = p->free;
+    p->free = head;
 }
 
 #endif

@@ -201,11 +201,6 @@ struct net_pace {
     _Alignas(64) uint64_t there[NET_PACE];
 };
 
-/* Things of another partition, to be given back. */
-struct net_back {
-    uint32_t head, tail, n;
-};
-
 struct net {
     const struct topo *topo;
     const struct route *route;
@@ -254,7 +249,7 @@ struct net {
     struct net_pace *pace; /* [nrouters * nports]; NULL: nothing is promised */
     uint32_t *blocked;     /* [nrouters * nports * nvcs] packets that came by a channel and wait */
     uint64_t t_spilt;      /* until then a credit may be on its way that is in no ring */
-    struct net_back *back; /* [2 * parts] packets and messages, by owner */
+    struct wr_pool_chain *back; /* [2 * parts] packets and messages, by owner */
     struct wr_pool notes;
     void (*other)(void *ctx, const struct sim_event *e); /* events that are not the network's */
     void *other_ctx;

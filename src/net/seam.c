@@ -24,8 +24,6 @@
 #include "base/mem.h"
 #include "link_priv.h"
 
-enum { BACK = 64 }; /* things given back at a time */
-
 static struct net_seam *seam_of(const struct net *n, const struct net_port *port)
 {
     return &n->seam[port->wire];
@@ -257,13 +255,9 @@ static void receive(void *ctx, const struct sim_event *e)
         n->seam[e->seq].covered = n->seam[e->seq].credits + e->arg;
         n->seam[e->seq].promise = e->t;
         break;
-    case NET_GIVE_BACK: {
-        struct wr_pool *pool = sim_door(e) ? &n->msgs : &n->pkts;
-
-        *(uint32_t *)net_thing(pool, e->arg2) = pool->free;
-        pool->free = e->arg;
+    case NET_GIVE_BACK:
+        wr_pool_take_back(sim_door(e) ? &n->msgs : &n->pkts, e->arg, e->arg2);
         break;
-    }
     default:
         n->other(n->other_ctx, e);
     }
@@ -279,19 +273,15 @@ static void give(struct net *n, struct wr_pool *pool, bool msg, uint32_t h)
         wr_pool_give(pool, h);
         return;
     }
-    struct net_back *b = &n->back[2 * owner + msg];
+    struct wr_pool_chain *b = &n->back[2 * owner + msg];
 
     pool->used--;
-    *(uint32_t *)net_thing(pool, h) = b->head;
-    if (!b->n++)
-        b->tail = h;
-    b->head = h;
-    if (b->n < BACK)
+    if (!wr_pool_chain(pool, b, h))
         return;
     struct sim_event e = sim_event(0, 0, sim_lane(NET_GIVE_BACK, msg), 0, b->head, b->tail);
 
     sim_part_send(n->part, owner, &e);
-    *b = (struct net_back){.head = WR_NIL};
+    *b = (struct wr_pool_chain){0};
 }
 
 void net_seam_give_pkt(struct net *n, uint32_t h)
@@ -369,8 +359,6 @@ void net_seams_join(struct net *n)
     n->stalled = wr_zalloc(n->nseams, sizeof *n->stalled);
     n->inlets = wr_zalloc(n->nseams, sizeof *n->inlets);
     n->back = wr_zalloc(2 * n->parts, sizeof *n->back);
-    for (uint32_t i = 0; i < 2 * n->parts; i++)
-        n->back[i].head = WR_NIL;
     wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
     n->part->mind =
         (struct sim_mind){.ctx = n, .receive = receive, .bound = bound, .tell = net_inlets_tell};

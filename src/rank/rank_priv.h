@@ -159,10 +159,6 @@ struct rank_pairs {
 /* Messages and handshakes that another partition has made, to be given back. */
 enum { BACK_MSGS, BACK_SHAKES, BACKS };
 
-struct rank_back {
-    uint32_t head, tail, n;
-};
-
 /* What the partitions share. */
 struct rank_team {
     struct ranks **all;
@@ -214,7 +210,7 @@ struct ranks {
     uint32_t me;
     uint64_t failed_ps;
     struct rank_pairs pairs;
-    struct rank_back *back; /* [parts * BACKS] */
+    struct wr_pool_chain *back; /* [parts * BACKS] */
 };
 
 static inline struct rank_req *rank_req(const struct ranks *rs, uint32_t h)

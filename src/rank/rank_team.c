@@ -17,8 +17,6 @@
 #include "base/mem.h"
 #include "rank_priv.h"
 
-enum { BACK = 64 }; /* given back at a time */
-
 /* ---- pairs: a table that grows by one head at a time (linear hashing), and never moves ---- */
 
 static uint32_t head_of(const struct rank_pairs *t, uint32_t src, uint32_t dst)
@@ -142,19 +140,15 @@ void rank_give(struct ranks *rs, uint32_t what, uint32_t h)
         wr_pool_give(pool, h);
         return;
     }
-    struct rank_back *b = &rs->back[owner * BACKS + what];
+    struct wr_pool_chain *b = &rs->back[owner * BACKS + what];
 
-    *(uint32_t *)wr_pool_at(pool, h) = b->n ? b->head : WR_NIL;
-    if (!b->n++)
-        b->tail = h;
-    b->head = h;
-    if (b->n < BACK)
+    if (!wr_pool_chain(pool, b, h))
         return;
     struct sim_event e =
         sim_event(0, 0, sim_lane(rs->kind0 + RANK_EV_BACK, what), b->n, b->head, b->tail);
 
     sim_part_send(rs->part, owner, &e);
-    *b = (struct rank_back){0};
+    *b = (struct wr_pool_chain){0};
 }
 
 void ranks_receive(void *ctx, const struct sim_event *e)
@@ -162,8 +156,7 @@ void ranks_receive(void *ctx, const struct sim_event *e)
     struct ranks *rs = ctx;
     struct wr_pool *pool = pool_of(rs, sim_door(e));
 
-    *(uint32_t *)wr_pool_at(pool, e->arg2) = pool->free;
-    pool->free = e->arg;
+    wr_pool_take_back(pool, e->arg, e->arg2);
     pool->used -= e->seq;
 }
 

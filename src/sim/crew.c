@@ -13,7 +13,6 @@
 #include "base/mem.h"
 
 enum {
-    BATCH = 32,       /* events between two looks at the others' clocks */
     PULSE = 1 << 9,   /* batches between two pulses */
     SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
@@ -351,7 +350,7 @@ static void run_part(struct sim_part *p)
 
         look(p);
         s->limit = find_limit(p, until);
-        sim_run_part(s, BATCH);
+        sim_run_part(s, SIM_BATCH);
         /* The limit may have been lowered, or what is seen may have moved on, meanwhile. */
         uint64_t next = sim_next(s), limit = find_limit(p, until);
         uint64_t clock = next < limit ? next : limit;

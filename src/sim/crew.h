@@ -28,7 +28,10 @@
 #include "sim/sim.h"
 
 struct sim_crew;
-enum { SIM_MAX_PARTS = 256 };
+enum {
+    SIM_MAX_PARTS = 256,
+    SIM_BATCH = 32, /* events between two looks at the others' clocks, at most */
+};
 
 /* What a thread did, for advice. */
 struct sim_work {

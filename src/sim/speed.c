@@ -8,8 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-
-enum { BATCH = 32 }; /* events between two looks at most, as in crew.c */
+#include "sim/crew.h"
 
 /* Of one step, in nanoseconds, when news takes hand_ns. */
 static double step_ns(const struct sim_costs *c, const struct sim_demand *d, double workers,
@@ -18,7 +17,7 @@ static double step_ns(const struct sim_costs *c, const struct sim_demand *d, dou
     double share = d->events_per_us * d->step_us / workers;
     double cross = d->cross * (1 - 1 / workers);
     double own = share * (c->event_ns + cross * c->cross_ns);
-    double looks = (1 + share / BATCH) * c->look_ns * (workers - 1);
+    double looks = (1 + share / SIM_BATCH) * c->look_ns * (workers - 1);
     /* The slowest of N whose numbers of events are as if drawn at random. */
     double uneven = c->event_ns * sqrt(share) * sqrt(2 * log(workers));
 
