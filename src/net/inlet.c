@@ -129,7 +129,7 @@ void net_inlets_tell(void *ctx)
 
         in->promised = t;
         in->changed = false;
-        sim_part_send(n->part, in->from, &e);
+        sim_part_send(n->part, in->from, &e, NULL, 0);
     }
 }
 
@@ -191,7 +191,7 @@ void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge
         sim_event(n->sim->now + in->credit_ps, in->router, in->lane, vc, charge, vc);
 
     in->changed = true;
-    sim_part_send(n->part, in->from, &e);
+    sim_part_send(n->part, in->from, &e, NULL, 0);
 }
 
 /* One table for all partitions; each element is its receiver's. */

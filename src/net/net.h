@@ -133,7 +133,8 @@ void net_warm_node(const struct net *n, uint32_t node);
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg);
 
 /* Events that were sent to a partition and are not the network's: to be taken in by `fn`. */
-void net_pass_on(struct net *n, void (*fn)(void *ctx, const struct sim_event *e), void *ctx);
+typedef void net_other(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes);
+void net_pass_on(struct net *n, net_other *fn, void *ctx);
 
 /* Packets' time from the start of injection to arrival; NULL: not wanted. */
 struct wr_hist;

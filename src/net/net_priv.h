@@ -251,7 +251,7 @@ struct net {
     uint64_t t_spilt;      /* until then a credit may be on its way that is in no ring */
     struct wr_pool_chain *back; /* [2 * parts] packets and messages, by owner */
     struct wr_pool notes;
-    void (*other)(void *ctx, const struct sim_event *e); /* events that are not the network's */
+    net_other *other; /* takes in events that are not the network's */
     void *other_ctx;
 };
 

@@ -79,7 +79,7 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
     s->began_b[s->sent % NET_SEAM_BEGAN] = k->bytes;
     s->sent++;
     k->from |= NET_OVER_SEAM; /* for the receiver, who need not look at it before it is there */
-    sim_part_send(n->part, s->to, &e);
+    sim_part_send(n->part, s->to, &e, NULL, 0);
     if (s->stalled)
         sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
 }
@@ -239,7 +239,7 @@ static void take_credit(struct net *n, const struct sim_event *e)
     }
 }
 
-static void receive(void *ctx, const struct sim_event *e)
+static void receive(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes)
 {
     struct net *n = ctx;
 
@@ -259,7 +259,7 @@ static void receive(void *ctx, const struct sim_event *e)
         wr_pool_take_back(sim_door(e) ? &n->msgs : &n->pkts, e->arg, e->arg2);
         break;
     default:
-        n->other(n->other_ctx, e);
+        n->other(n->other_ctx, e, data, bytes);
     }
 }
 
@@ -280,7 +280,7 @@ static void give(struct net *n, struct wr_pool *pool, bool msg, uint32_t h)
         return;
     struct sim_event e = sim_event(0, 0, sim_lane(NET_GIVE_BACK, msg), 0, b->head, b->tail);
 
-    sim_part_send(n->part, owner, &e);
+    sim_part_send(n->part, owner, &e, NULL, 0);
     *b = (struct wr_pool_chain){0};
 }
 
@@ -364,7 +364,7 @@ void net_seams_join(struct net *n)
         (struct sim_mind){.ctx = n, .receive = receive, .bound = bound, .tell = net_inlets_tell};
 }
 
-void net_pass_on(struct net *n, void (*fn)(void *ctx, const struct sim_event *e), void *ctx)
+void net_pass_on(struct net *n, net_other *fn, void *ctx)
 {
     n->other = fn;
     n->other_ctx = ctx;

@@ -127,7 +127,7 @@ void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
                       const struct rank_part *parts, uint32_t nparts, const uint8_t *part_of_node,
                       const struct rank_job *jobs, uint32_t njobs);
 /* An event that another partition's ranks sent. */
-void ranks_receive(void *rs, const struct sim_event *e);
+void ranks_receive(void *rs, const struct sim_event *e, const void *data, uint32_t bytes);
 /* Have all ranks of all partitions ended before now? Asked by a process of this partition; it may
  * wait for others. */
 bool ranks_all_over(struct ranks *rs, uint32_t lp);

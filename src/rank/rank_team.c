@@ -147,12 +147,15 @@ void rank_give(struct ranks *rs, uint32_t what, uint32_t h)
     struct sim_event e =
         sim_event(0, 0, sim_lane(rs->kind0 + RANK_EV_BACK, what), b->n, b->head, b->tail);
 
-    sim_part_send(rs->part, owner, &e);
+    sim_part_send(rs->part, owner, &e, NULL, 0);
     *b = (struct wr_pool_chain){0};
 }
 
-void ranks_receive(void *ctx, const struct sim_event *e)
+void ranks_receive(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes)
 {
+    (void)data;
+    (void)bytes;
+
     struct ranks *rs = ctx;
     struct wr_pool *pool = pool_of(rs, sim_door(e));
 

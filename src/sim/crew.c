@@ -98,7 +98,7 @@ static void drain(struct sim_part *p, uint32_t from)
 
     while ((e = sim_pipe_get(pipe))) {
         p->received++;
-        p->mind.receive(p->mind.ctx, e);
+        p->mind.receive(p->mind.ctx, e, sim_pipe_data(e), e->next);
     }
     sim_pipe_free(pipe);
 }
@@ -320,9 +320,10 @@ void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp)
 }
 
 /* The pipe is full: what is in it has to be taken out, and the other may be waiting for us. */
-void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e)
+void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e,
+                        const void *data, uint32_t bytes)
 {
-    for (uint32_t i = 0; !sim_pipe_put(sim_part_pipe(p, to), e); i++) {
+    for (uint32_t i = 0; !sim_pipe_put(sim_part_pipe(p, to), e, data, bytes); i++) {
         show(p, 0);
         look(p);
         relax(p, i);

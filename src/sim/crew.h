@@ -46,9 +46,10 @@ struct sim_work {
 /* What a model says about its partition. */
 struct sim_mind {
     void *ctx;
-    /* An event of another partition: take it in, as sim_at() or otherwise. It may come in the
-     * middle of another event, and be for a time that has passed where the model allows that. */
-    void (*receive)(void *ctx, const struct sim_event *e);
+    /* An event of another partition, and what was sent with it, for the time of the call: take it
+     * in, as sim_at() or otherwise. It may come in the middle of another event, and be for a time
+     * that has passed where the model allows that. */
+    void (*receive)(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes);
     /* Nothing of q happens here before, when q's clock is `seen`; called when tight[q]. */
     uint64_t (*bound)(void *ctx, uint32_t q, uint64_t seen);
     /* The clock is about to be shown: what others should know with it, sent as events. */
@@ -86,7 +87,8 @@ bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ct
                   uint64_t *ret_until);
 
 /* Inside handlers. */
-void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e);
+void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e,
+                        const void *data, uint32_t bytes);
 struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to);
 /* Wait until all that partition q has done up to and including `t` is known here. */
 void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t);
@@ -96,11 +98,15 @@ void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t);
  * everywhere at once, whatever the distance. */
 void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp);
 
-static inline void sim_part_send(struct sim_part *p, uint32_t to, const struct sim_event *e)
+/* An event for partition `to`, and `bytes` of `data` with it: a multiple of 8, at most
+ * SIM_MOST_PAYLOAD. What is sent is copied; nothing that is made in one partition is touched by
+ * another. */
+static inline void sim_part_send(struct sim_part *p, uint32_t to, const struct sim_event *e,
+                                 const void *data, uint32_t bytes)
 {
     p->sent++;
-    if (__builtin_expect(!sim_pipe_put(sim_part_pipe(p, to), e), 0))
-        sim_part_send_slow(p, to, e);
+    if (__builtin_expect(!sim_pipe_put(sim_part_pipe(p, to), e, data, bytes), 0))
+        sim_part_send_slow(p, to, e, data, bytes);
 }
 
 /* What lies at `t` or later may not be executed for now. */
