@@ -54,6 +54,38 @@ void meter_add(struct meter *whole, const struct meter *share)
     wr_hist_merge(whole->packet, share->packet);
 }
 
+enum { NODE_WORDS = sizeof(struct meter_node) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct meter_node) == NODE_WORDS * sizeof(uint64_t), "64-bit words");
+
+void meter_pack_accounts(const struct meter *m, const uint8_t *part_of, uint32_t me,
+                         struct wr_bytes *out)
+{
+    wr_bytes_u64(out, m->window_sent_b);
+    wr_bytes_u64(out, m->window_recvd_b);
+    wr_bytes_u64(out, m->measured);
+    wr_bytes_u64(out, m->unfinished);
+    for (int i = 0; i < METER_NEARS; i++)
+        wr_bytes_hist(out, &m->latency[i]);
+    wr_bytes_hist(out, m->packet);
+    for (uint32_t i = 0; i < m->nnodes; i++)
+        if (part_of[i] == me)
+            wr_bytes_many(out, (const uint64_t *)&m->node[i], NODE_WORDS);
+}
+
+void meter_take_accounts(struct meter *m, const uint8_t *part_of, uint32_t me, struct wr_reader *in)
+{
+    m->window_sent_b = wr_read_u64(in);
+    m->window_recvd_b = wr_read_u64(in);
+    m->measured = wr_read_u64(in);
+    m->unfinished = wr_read_u64(in);
+    for (int i = 0; i < METER_NEARS; i++)
+        wr_read_hist(in, &m->latency[i]);
+    wr_read_hist(in, m->packet);
+    for (uint32_t i = 0; i < m->nnodes; i++)
+        if (part_of[i] == me)
+            wr_read_many(in, (uint64_t *)&m->node[i], NODE_WORDS);
+}
+
 void meter_all(const struct meter *m, struct wr_hist *ret)
 {
     *ret = m->latency[0];

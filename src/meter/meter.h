@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/hist.h"
 
 /* Where a message went; the first three as net/ counts them. */
@@ -39,6 +40,13 @@ void meter_init_share(struct meter *m, const struct meter *whole);
 void meter_fini_share(struct meter *m);
 void meter_clear(struct meter *whole); /* but for the nodes */
 void meter_add(struct meter *whole, const struct meter *share);
+
+/* A share as bytes, for a process in which it was not counted: there, meter_take_accounts puts it
+ * into the same share. The nodes that it counts are those with part_of[node] == me. */
+void meter_pack_accounts(const struct meter *share, const uint8_t *part_of, uint32_t me,
+                         struct wr_bytes *out);
+void meter_take_accounts(struct meter *share, const uint8_t *part_of, uint32_t me,
+                         struct wr_reader *in);
 
 static inline bool meter_in_window(const struct meter *m, uint64_t t_ps)
 {

@@ -150,6 +150,8 @@ void world_unsplit(struct world *w)
         sim_fini(w->sim);
         free(w->sim);
     }
+    for (uint32_t i = 0; w->part && i < w->nparts; i++)
+        free(w->part[i].flow);
     topo_split_free(&w->split);
     free(w->node_part);
     free(w->part);

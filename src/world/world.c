@@ -208,7 +208,6 @@ void world_close(struct world *w)
     meter_fini(&w->meter);
     world_parts_close(&w->parts);
     world_links_close(w);
-    free(w->flow);
     free(w->source);
     free(w->group);
     free(w->down);

@@ -37,6 +37,15 @@ struct world_profile {
 uint32_t world_profile(const struct world *w, struct world_profile ret[WORLD_MOST_THREADS]);
 void world_close(struct world *w);
 
+/* What partition `i` has counted, as bytes, for a process in which it was not run: there
+ * world_take_part puts it where it would have been counted. While nobody runs, all clocks at one
+ * time, as often as wanted; after the last one world_gather adds them all up. */
+struct wr_bytes;
+void world_pack_part(const struct world *w, uint32_t i, struct wr_bytes *out);
+bool world_take_part(struct world *w, uint32_t i, const void *data, size_t bytes,
+                     struct wr_err *err);
+void world_gather(struct world *w);
+
 /* How a run ended. */
 enum world_end {
     WORLD_DONE,        /* everything measured arrived */

@@ -31,6 +31,8 @@ struct world_part {
     struct meter *meter;
     struct ranks *rank; /* NULL: no jobs */
     struct store *store;
+    /* [(app * groups + source) * groups + destination]; NULL: too few or too many groups */
+    struct world_flow *flow;
 };
 
 struct world {
@@ -63,7 +65,6 @@ struct world {
     uint32_t series[TOPO_MAX_CLASSES + 4];
     uint64_t before[TOPO_MAX_CLASSES + 4];
     struct world_pair *pair; /* of groups; NULL: too few or too many of them */
-    struct world_flow *flow; /* [(app * groups + source) * groups + destination]; NULL: as above */
 };
 
 struct world_flow {
@@ -72,21 +73,19 @@ struct world_flow {
 
 /* flow.c */
 void world_flow_open(struct world *w);
+void world_flow_pack(const struct world_part *part, struct wr_bytes *out);
+void world_flow_take(struct world_part *part, struct wr_reader *in);
 bool world_flow_write(const struct world *w, struct run *run, struct wr_err *err);
-static inline void world_flow_count(struct world *w, uint16_t app, uint32_t src, uint32_t dst,
-                                    uint64_t bytes)
+static inline void world_flow_count(struct world_part *part, uint16_t app, uint32_t src,
+                                    uint32_t dst, uint64_t bytes)
 {
+    const struct world *w = part->w;
     size_t n = w->parts.topo.ngroups;
 
-    if (!w->flow)
+    if (!part->flow)
         return;
-    struct world_flow *f = &w->flow[(app * n + w->group[src]) * n + w->group[dst]];
+    struct world_flow *f = &part->flow[(app * n + w->group[src]) * n + w->group[dst]];
 
-    if (w->crew && !w->split.groups_whole) { /* a group's nodes may be in several partitions */
-        __atomic_fetch_add(&f->msgs, 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&f->bytes, bytes, __ATOMIC_RELAXED);
-        return;
-    }
     f->msgs++;
     f->bytes += bytes;
 }
@@ -97,7 +96,6 @@ static inline void world_flow_count(struct world *w, uint16_t app, uint32_t src,
 bool world_split(struct world *w, uint32_t want, const struct net_client *client,
                  struct wr_err *err);
 void world_split_meters(struct world *w, uint64_t from_ps, uint64_t to_ps);
-void world_gather(struct world *w); /* the meters, into that of all */
 void world_unsplit(struct world *w);
 uint64_t world_events(const struct world *w);
 
@@ -118,7 +116,7 @@ static inline void world_part_send(struct world_part *part, uint32_t src, uint32
                                    uint64_t bytes, uint16_t app, uint8_t cls, uint64_t user)
 {
     meter_sent(part->meter, src, bytes, part->sim->now);
-    world_flow_count(part->w, app, src, dst, bytes);
+    world_flow_count(part, app, src, dst, bytes);
     net_send(part->net, src, dst, bytes, app, cls, user);
 }
 

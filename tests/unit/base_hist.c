@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "base/hist.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -150,6 +151,49 @@ static void an_empty_histogram_knows_nothing(void **state)
     free(h);
 }
 
+static void bytes_give_back_what_was_put(void **state)
+{
+    static const uint64_t x[] = {0, 1, 127, 128, 300, UINT64_MAX, UINT64_MAX - 1, 1ull << 63};
+    enum { N = sizeof x / sizeof *x };
+    struct wr_hist *h = wr_zalloc(3, sizeof *h);
+    struct wr_bytes out = {0};
+    uint64_t y[N];
+    (void)state;
+
+    for (int i = 0; i < N; i++)
+        wr_hist_add(h, x[i]);
+    wr_bytes_many(&out, x, N);
+    wr_bytes_text(&out, "a few words");
+    wr_bytes_hist(&out, h);
+    wr_bytes_hist(&out, &h[1]);
+    struct wr_reader in = {out.v, out.v + out.n, false};
+
+    wr_read_many(&in, y, N);
+    assert_memory_equal(x, y, sizeof x);
+    char *text = wr_read_text(&in);
+
+    assert_string_equal(text, "a few words");
+    wr_read_hist(&in, &h[2]);
+    assert_memory_equal(h, &h[2], sizeof *h);
+    wr_read_hist(&in, &h[2]);
+    assert_memory_equal(&h[1], &h[2], sizeof *h);
+    assert_true(wr_read_all(&in));
+    assert_int_equal(wr_read_u64(&in), 0);
+    assert_false(wr_read_all(&in));
+    for (size_t cut = 0; cut < out.n; cut++) { /* whatever is missing is noticed */
+        struct wr_reader part = {out.v, out.v + cut, false};
+
+        wr_read_many(&part, y, N);
+        free(wr_read_text(&part));
+        wr_read_hist(&part, &h[2]);
+        wr_read_hist(&part, &h[2]);
+        assert_false(wr_read_all(&part));
+    }
+    free(text);
+    free(h);
+    wr_bytes_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +202,7 @@ int main(void)
         cmocka_unit_test(quantiles_agree_with_sorted_data),
         cmocka_unit_test(merging_is_the_same_as_adding_to_one),
         cmocka_unit_test(an_empty_histogram_knows_nothing),
+        cmocka_unit_test(bytes_give_back_what_was_put),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "world/world.h"
@@ -41,6 +42,49 @@ static const char *const configs[] = {
             "updown") "traffic: {pattern: permutation, load: 60 %, warmup: 1 us, measure: 5 us}\n",
 };
 
+/* What the partitions of `w` counted is handed to a world of which no partition was run, as between
+ * processes; it must then say the same. */
+static void hand_over(const struct world *w, const struct conf *conf, const struct world_config *c,
+                      uint32_t threads)
+{
+    struct world_result *a = wr_alloc(sizeof *a), *b = wr_alloc(sizeof *b);
+    struct wr_err err = {0};
+    struct world *other;
+
+    must(world_open_threads(&other, conf, c, threads, &err), err);
+    for (uint32_t i = 0; i < threads; i++) {
+        struct wr_bytes out = {0};
+
+        world_pack_part(w, i, &out);
+        assert_false(world_take_part(other, i, out.v, out.n - 1, &err));
+        must(world_take_part(other, i, out.v, out.n, &err), err);
+        wr_bytes_fini(&out);
+    }
+    world_gather(other);
+    world_result(w, a);
+    world_result(other, b);
+    assert_memory_equal(&a->count, &b->count, sizeof a->count);
+    assert_memory_equal(&a->latency, &b->latency, sizeof a->latency);
+    assert_true(a->packet_mean_ps == b->packet_mean_ps && a->events == b->events);
+    assert_true(a->measured == b->measured && a->unfinished == b->unfinished);
+    const struct topo *t = world_topo(w);
+
+    for (uint32_t i = 0; i < t->nrouters * t->nports + t->nterms; i++) {
+        uint32_t term = i - t->nrouters * t->nports;
+        bool router = i < t->nrouters * t->nports;
+        struct net_link_stat x, y;
+
+        net_link_stat(world_net(w), router ? i / t->nports : t->nrouters + term,
+                      router ? i % t->nports : 0, &x);
+        net_link_stat(world_net(other), router ? i / t->nports : t->nrouters + term,
+                      router ? i % t->nports : 0, &y);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+    world_close(other);
+    free(a);
+    free(b);
+}
+
 /* Runs `text` with an override by some threads into the file at `path`, if given; free() the
  * result. */
 static struct world_result *run_by(const char *path, const char *text, const char *set,
@@ -67,6 +111,8 @@ static struct world_result *run_by(const char *path, const char *text, const cha
     }
     world_result(w, r);
     must(net_check(world_net(w), &err), err);
+    if (threads > 1)
+        hand_over(w, conf, &c, threads);
     world_close(w);
     conf_close(conf);
     return r;

@@ -1,0 +1,18 @@
+/* account.h -- a partition's accounts as bytes, for partitions that another process executes.
+ *
+ *   process 1, where it was run            process 0, where it was not
+ *   net_pack_accounts(net[i], out)  -->    net_take_accounts(net[i], in)
+ *
+ * Then counts and links of all partitions can be asked of the first net, as if all had been run
+ * here. To be called while nobody runs, with all clocks at one time; any number of times.
+ */
+#ifndef NET_ACCOUNT_H
+#define NET_ACCOUNT_H
+
+#include "base/bytes.h"
+#include "net/net.h"
+
+void net_pack_accounts(const struct net *n, struct wr_bytes *out);
+void net_take_accounts(struct net *n, struct wr_reader *in); /* in->bad: they are of another net */
+
+#endif

@@ -1,0 +1,33 @@
+/* gather.c -- partitions that another process executes: what they have counted, as bytes. */
+#include "net/account.h"
+#include "world_priv.h"
+
+void world_pack_part(const struct world *w, uint32_t i, struct wr_bytes *out)
+{
+    const struct world_part *part = &w->part[i];
+
+    wr_bytes_u64(out, part->sim->now);
+    wr_bytes_u64(out, sim_events(part->sim));
+    net_pack_accounts(part->net, out);
+    meter_pack_accounts(part->meter, w->node_part, i, out);
+    world_flow_pack(part, out);
+}
+
+bool world_take_part(struct world *w, uint32_t i, const void *data, size_t bytes,
+                     struct wr_err *err)
+{
+    struct world_part *part = &w->part[i];
+    struct wr_reader in = {.at = data, .end = (const unsigned char *)data + bytes};
+
+    part->sim->now = wr_read_u64(&in);
+    part->sim->rode = wr_read_u64(&in) + part->sim->unasked - part->sim->queue.popped;
+    net_take_accounts(part->net, &in);
+    meter_take_accounts(part->meter, w->node_part, i, &in);
+    world_flow_take(part, &in);
+    if (!wr_read_all(&in))
+        return wr_fail(err, WR_BUG,
+                       "what partition %u has counted cannot be read: the processes do not run "
+                       "the same weir on the same input; start them with the same program",
+                       i);
+    return true;
+}
