@@ -161,7 +161,7 @@ static void an_interrupt_starts_nothing_more(void **state)
     assert_true(study_pool_run(&p, &interrupted, &err));
     wr_interrupt_release();
     assert_true(interrupted);
-    assert_true(s.n >= 3 && s.n < TASKS);
+    assert_true(s.n >= 1 && s.n < TASKS); /* whom task 2 came after; others may be at their start */
 }
 
 int main(void)
