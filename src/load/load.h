@@ -133,6 +133,11 @@ struct load_start {
 
 struct load_ops;
 
+/* The last thing that one rank found out for all: the number of the question, and the answer. */
+struct load_known {
+    uint32_t number, answer;
+};
+
 /* An open workload. The fields are set by open() and read by everyone. */
 struct load {
     const struct load_ops *ops;
@@ -141,11 +146,15 @@ struct load {
     uint32_t ranks;
     uint32_t cpus;    /* of a rank; 0: a sequence, which has no cpus of its own */
     size_t rank_size; /* bytes that each rank gets, 8-byte aligned, at most 512 or so */
-    /* Set by who runs it when ranks are executed by several threads, each rank by one of them. Then
-     * what ranks share must be locked, and whoever has to know what other ranks did before now
-     * calls `settle` first, without any lock. NULL: one thread. */
+    /* Set by who runs it when ranks are executed in partitions, by threads or processes. What ranks
+     * look up together must then be locked, since some may be threads, and be the same when it is
+     * made twice, since some may be processes. Whoever has to know what other ranks did before now
+     * calls `settle` first, without any lock; what all have to know then is `told` to all
+     * partitions, and `known` to this one. NULL: there are none. */
     void (*settle)(void *ctx, uint32_t rank);
+    void (*tell)(void *ctx, struct load_known what);
     void *settle_ctx;
+    struct load_known *known;
     const uint32_t
         *order; /* [ranks] of what ranks do at one time, when there are several threads */
 };

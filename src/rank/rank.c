@@ -386,9 +386,9 @@ static bool op_end(struct ranks *rs, struct rank *r, const struct load_op *op)
     (void)op;
     r->state = RANK_OVER;
     rank_enter(rs, r, RANK_IDLE);
-    /* Others may look at how many jobs have ended. */
-    __atomic_store_n(&j->end_ps, rs->sim->now, __ATOMIC_RELAXED);
-    __atomic_store_n(&j->left, j->left - 1, __ATOMIC_RELEASE);
+    j->end_ps = rs->sim->now;
+    if (!--j->left && rs->team)
+        rank_team_job_ended(rs, r->job);
     if (!--rs->left && rs->team)
         rank_team_ended(rs, r);
     return false;
@@ -399,7 +399,9 @@ static bool op_fail(struct ranks *rs, struct rank *r, const struct load_op *op)
     (void)op;
     if (rs->failed == WR_NIL) {
         rs->failed_ps = rs->sim->now;
-        __atomic_store_n(&rs->failed, rank_index(rs, r), __ATOMIC_RELEASE);
+        rs->failed = rank_index(rs, r);
+        if (rs->team)
+            rank_team_fails(rs);
     }
     rank_enter(rs, r, RANK_IDLE);
     r->state = RANK_OVER;

@@ -89,7 +89,7 @@ enum rank_account {
 };
 extern const char *const rank_account_names[];
 
-enum { RANK_EV_RUN, RANK_EV_POST, RANK_EV_MEMORY, RANK_EV_DONE, RANK_EV_BACK, RANK_EV_KINDS };
+enum { RANK_EV_RUN, RANK_EV_POST, RANK_EV_MEMORY, RANK_EV_DONE, RANK_EV_TELL, RANK_EV_KINDS };
 
 struct rank_setup {
     struct sim *sim;
@@ -146,7 +146,9 @@ enum ranks_state {
 };
 
 enum ranks_state ranks_state(const struct ranks *rs);
-bool ranks_any_failed(const struct ranks *rs); /* any time, also while others run */
+/* As far as these ranks' partition has heard; the first hears of all. Also while others run. */
+bool ranks_any_failed(const struct ranks *rs);
+uint32_t ranks_jobs_ended(const struct ranks *rs);
 bool ranks_fault(const struct ranks *rs, struct wr_err *err);
 /* Who waits for whom, in words. Fills `err` and returns false. */
 bool ranks_tell_stuck(const struct ranks *rs, struct wr_err *err);

@@ -2,8 +2,6 @@
 #ifndef RANK_RANK_PRIV_H
 #define RANK_RANK_PRIV_H
 
-#include <stdatomic.h>
-
 #include "base/pool.h"
 #include "rank.h"
 
@@ -141,6 +139,8 @@ struct rank_jobs {
     struct wr_hist *latency; /* [RANK_CLASSES] */
     struct wr_hist *iteration;
     struct ranks *ranks; /* of the partition whose account it is */
+    struct load_known known;
+    uint32_t parts_left; /* partitions some of whose ranks have not ended, as heard of */
 };
 
 /* Pairs of ranks in different partitions, as one of the two sees them: how many messages the sender
@@ -164,7 +164,6 @@ struct rank_team {
     struct ranks **all;
     uint32_t n;
     const uint8_t *part_of; /* [nodes] */
-    struct rank_end *end;   /* [n] */
     /* Its arrays are everybody's, its pools are shared out, and its histograms are sums that are
      * made when they are asked for. No rank is its own. */
     struct ranks *whole;
@@ -173,10 +172,18 @@ struct rank_team {
     uint32_t nmarks;
 };
 
-/* When a partition's last rank ended; SIM_NEVER: not yet. */
+/* When and where a partition's last rank ended; SIM_NEVER: not yet, as far as is known. */
 struct rank_end {
-    _Alignas(64) _Atomic uint64_t t_ps;
-    _Atomic uint32_t lp;
+    uint64_t t_ps;
+    uint32_t lp;
+};
+
+/* What partitions tell each other. */
+enum rank_tell {
+    RANK_TELL_OVER = BACKS, /* its last rank has ended; before it: what goes back */
+    RANK_TELL_JOB,          /* its last rank of a job has ended */
+    RANK_TELL_FAILED,       /* a rank cannot go on */
+    RANK_TELL_KNOWN,        /* a workload's ranks found out something for all */
 };
 
 struct ranks {
@@ -209,6 +216,8 @@ struct ranks {
     struct sim_part *part;
     uint32_t me;
     uint64_t failed_ps;
+    bool heard_failed;    /* here or elsewhere */
+    struct rank_end *end; /* [parts] as known here */
     struct rank_pairs pairs;
     struct wr_pool_chain *back; /* [parts * BACKS] */
 };
@@ -285,6 +294,8 @@ void rank_far_begin(struct ranks *rs, struct rank_msg *m);
 void rank_far_arrive(struct ranks *rs, uint32_t msg);
 void rank_give(struct ranks *rs, uint32_t what, uint32_t handle); /* BACK_MSGS, BACK_SHAKES */
 void rank_team_ended(struct ranks *rs, const struct rank *r);
+void rank_team_job_ended(struct ranks *rs, uint32_t job);
+void rank_team_fails(struct ranks *rs);
 void rank_team_close(struct ranks *rs);
 /* Latencies of a class, RANK_CLASSES: iterations. All partitions' together. */
 const struct wr_hist *rank_team_hist(const struct ranks *rs, uint32_t job, int cls);

@@ -145,40 +145,100 @@ void rank_give(struct ranks *rs, uint32_t what, uint32_t h)
     if (!wr_pool_chain(pool, b, h))
         return;
     struct sim_event e =
-        sim_event(0, 0, sim_lane(rs->kind0 + RANK_EV_BACK, what), b->n, b->head, b->tail);
+        sim_event(0, 0, sim_lane(rs->kind0 + RANK_EV_TELL, what), b->n, b->head, b->tail);
 
     sim_part_send(rs->part, owner, &e, NULL, 0);
     *b = (struct wr_pool_chain){0};
 }
 
-void ranks_receive(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes)
+/* ---- what partitions tell each other ---- */
+
+static struct sim_event telling(const struct ranks *rs, enum rank_tell what, uint32_t job,
+                                uint32_t arg, uint32_t arg2)
 {
-    (void)data;
-    (void)bytes;
-
-    struct ranks *rs = ctx;
-    struct wr_pool *pool = pool_of(rs, sim_door(e));
-
-    wr_pool_take_back(pool, e->arg, e->arg2);
-    pool->used -= e->seq;
+    return sim_event(rs->sim->now, 0, sim_lane(rs->kind0 + RANK_EV_TELL, what), job, arg, arg2);
 }
 
-/* ---- the end ---- */
+static void tell_all(struct ranks *rs, const struct sim_event *e)
+{
+    for (uint32_t q = 0; q < rs->team->n; q++)
+        if (q != rs->me)
+            sim_part_send(rs->part, q, e, NULL, 0);
+}
+
+/* The first partition keeps an eye on how it goes. */
+static void tell_first(struct ranks *rs, const struct sim_event *e)
+{
+    if (rs->me)
+        sim_part_send(rs->part, 0, e, NULL, 0);
+}
 
 void rank_team_ended(struct ranks *rs, const struct rank *r)
 {
-    struct rank_end *end = &rs->team->end[rs->me];
+    uint32_t lp = rs->wire.lp(rs->wire.ctx, r->node);
+    struct sim_event e = telling(rs, RANK_TELL_OVER, rs->me, lp, 0);
 
-    atomic_store(&end->lp, rs->wire.lp(rs->wire.ctx, r->node));
-    atomic_store(&end->t_ps, rs->sim->now);
+    rs->end[rs->me] = (struct rank_end){rs->sim->now, lp};
+    tell_all(rs, &e);
+}
+
+void rank_team_job_ended(struct ranks *rs, uint32_t job)
+{
+    struct sim_event e = telling(rs, RANK_TELL_JOB, job, 0, 0);
+
+    rs->job[job].parts_left--;
+    tell_first(rs, &e);
+}
+
+void rank_team_fails(struct ranks *rs)
+{
+    struct sim_event e = telling(rs, RANK_TELL_FAILED, 0, 0, 0);
+
+    tell_first(rs, &e);
+}
+
+/* For workloads. */
+static void tell_known(void *ctx, struct load_known what)
+{
+    struct rank_jobs *j = ctx;
+    struct ranks *rs = j->ranks;
+    struct sim_event e =
+        telling(rs, RANK_TELL_KNOWN, (uint32_t)(j - rs->job), what.number, what.answer);
+
+    tell_all(rs, &e);
+}
+
+void ranks_receive(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes)
+{
+    struct ranks *rs = ctx;
+
+    (void)data;
+    (void)bytes;
+    switch (sim_door(e)) {
+    case BACK_MSGS:
+    case BACK_SHAKES:
+        wr_pool_take_back(pool_of(rs, sim_door(e)), e->arg, e->arg2);
+        pool_of(rs, sim_door(e))->used -= e->seq;
+        break;
+    case RANK_TELL_OVER:
+        rs->end[e->seq] = (struct rank_end){e->t, e->arg};
+        break;
+    case RANK_TELL_JOB:
+        rs->job[e->seq].parts_left--;
+        break;
+    case RANK_TELL_FAILED:
+        rs->heard_failed = true;
+        break;
+    case RANK_TELL_KNOWN:
+        rs->job[e->seq].known = (struct load_known){e->arg, e->arg2};
+        break;
+    }
 }
 
 /* Had they ended before (t, lp)? */
-static bool over(struct rank_end *end, uint64_t t, uint32_t lp)
+static bool over(const struct rank_end *end, uint64_t t, uint32_t lp)
 {
-    uint64_t ended = atomic_load(&end->t_ps);
-
-    return ended < t || (ended == t && atomic_load(&end->lp) < lp);
+    return end->t_ps < t || (end->t_ps == t && end->lp < lp);
 }
 
 /* As long as ranks of its own are left a partition need ask nobody; then it follows one of those
@@ -191,20 +251,18 @@ bool ranks_all_over(struct ranks *rs, uint32_t lp)
     if (!t || rs->left)
         return !rs->left;
     for (uint32_t q = 0; q < t->n; q++) {
-        if (q == rs->me || over(&t->end[q], now, lp))
+        if (q == rs->me || over(&rs->end[q], now, lp))
             continue;
-        if (atomic_load(&t->end[q].t_ps) != SIM_NEVER)
+        if (rs->end[q].t_ps != SIM_NEVER)
             return false;
         sim_part_settle(rs->part, q, lp);
-        if (!over(&t->end[q], now, lp))
+        if (!over(&rs->end[q], now, lp))
             return false;
     }
     return true;
 }
 
-/* ---- what must be known at once ---- */
-
-/* For workloads: all that others do before now is done. */
+/* For workloads: all that others do before now is done, and what they told is known. */
 static void settle(void *ctx, uint32_t rank)
 {
     const struct rank_jobs *j = ctx;
@@ -310,6 +368,41 @@ uint32_t rank_team_failed(const struct ranks *rs)
 
 /* ---- setting up ---- */
 
+/* Partitions with ranks of a job; or of all, marked in `ret`. */
+static uint32_t find_parts(const struct ranks *rs, uint32_t first, uint32_t n,
+                           bool ret[SIM_MAX_PARTS])
+{
+    uint32_t parts = 0;
+
+    for (uint32_t i = 0; i < SIM_MAX_PARTS; i++)
+        ret[i] = false;
+    for (uint32_t i = first; i < first + n; i++) {
+        uint32_t part = rs->team->part_of[rs->rank[i].node];
+
+        parts += !ret[part];
+        ret[part] = true;
+    }
+    return parts;
+}
+
+static uint32_t count_parts(const struct ranks *rs, const struct rank_jobs *j)
+{
+    bool has[SIM_MAX_PARTS];
+
+    return find_parts(rs, j->first, j->load.ranks, has);
+}
+
+/* Who has no ranks has ended before all. */
+static void open_ends(struct ranks *rs)
+{
+    bool has[SIM_MAX_PARTS];
+
+    find_parts(rs, 0, rs->n, has);
+    rs->end = wr_zalloc(rs->team->n, sizeof *rs->end);
+    for (uint32_t q = 0; q < rs->team->n; q++)
+        rs->end[q].t_ps = has[q] ? SIM_NEVER : 0;
+}
+
 /* A partition's own account of the jobs, of which it has some ranks. */
 static void share_jobs(struct ranks *rs, const struct ranks *whole)
 {
@@ -326,7 +419,10 @@ static void share_jobs(struct ranks *rs, const struct ranks *whole)
         j->latency = wr_zalloc(RANK_CLASSES, sizeof *j->latency);
         j->iteration = wr_zalloc(1, sizeof *j->iteration);
         j->load.settle = settle;
+        j->load.tell = tell_known;
         j->load.settle_ctx = j;
+        j->load.known = &j->known;
+        j->parts_left = count_parts(rs, j);
         j->ranks = rs;
     }
 }
@@ -350,7 +446,7 @@ static struct ranks *open_part(const struct ranks *whole, uint32_t i, const stru
     rs->back = wr_zalloc((size_t)team->n * BACKS, sizeof *rs->back);
     open_pairs(&rs->pairs);
     share_jobs(rs, whole);
-    atomic_store(&team->end[i].t_ps, rs->left ? SIM_NEVER : 0);
+    open_ends(rs);
     rank_join(rs, rs->part->sim);
     return rs;
 }
@@ -368,7 +464,6 @@ void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
     team->part_of = part_of_node;
     team->share[BACK_MSGS] = whole->msgs.cap / nparts;
     team->share[BACK_SHAKES] = whole->shakes.cap / nparts;
-    team->end = wr_zalloc_aligned(nparts, sizeof *team->end);
     team->all = wr_zalloc(nparts, sizeof(struct ranks *));
     for (uint32_t i = 0; i < nparts; i++)
         team->all[i] = ret[i] = open_part(whole, i, &parts[i]);
@@ -387,6 +482,7 @@ static void close_part(struct ranks *rs)
     free(rs->job);
     free(rs->bucket);
     free(rs->back);
+    free(rs->end);
     free(rs);
 }
 
@@ -398,7 +494,6 @@ void rank_team_close(struct ranks *rs)
         close_part(team->all[i]);
     rank_unbuild(team->whole);
     free(team->marks);
-    free(team->end);
     free(team->all);
     free(team);
 }

@@ -76,12 +76,10 @@ uint64_t ranks_job_end_ps(const struct ranks *rs, uint32_t job)
 
     for (uint32_t i = 0; i < rank_parts(rs); i++) {
         const struct rank_jobs *j = &rank_each(rs, i)->job[job];
-        uint32_t left = __atomic_load_n(&j->left, __ATOMIC_ACQUIRE);
-        uint64_t end = __atomic_load_n(&j->end_ps, __ATOMIC_RELAXED);
 
-        if (left)
+        if (j->left)
             return 0;
-        last = end > last ? end : last;
+        last = j->end_ps > last ? j->end_ps : last;
     }
     return last;
 }
@@ -167,10 +165,16 @@ enum ranks_state ranks_state(const struct ranks *rs)
 
 bool ranks_any_failed(const struct ranks *rs)
 {
-    for (uint32_t i = 0; i < rank_parts(rs); i++)
-        if (__atomic_load_n(&rank_each(rs, i)->failed, __ATOMIC_ACQUIRE) != WR_NIL)
-            return true;
-    return false;
+    return rs->failed != WR_NIL || rs->heard_failed;
+}
+
+uint32_t ranks_jobs_ended(const struct ranks *rs)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rs->njobs; i++)
+        n += rs->team ? !rs->job[i].parts_left : !rs->job[i].left;
+    return n;
 }
 
 bool ranks_fault(const struct ranks *rs, struct wr_err *err)

@@ -306,15 +306,16 @@ void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp)
         if (!i) {
             since = wr_clock_ns();
             p->work.asks++;
+            show(p, t); /* what was sent so far: whoever sees the next words can see that */
             atomic_store(&s->settles_lp, 0); /* a time never goes with an earlier one's process */
             atomic_store(&s->settles, t);
             atomic_store(&s->settles_lp, lp);
-            show(p, t);
             wake(&p->crew->shown[q]);
         }
         relax(p, i);
         look(p);
     }
+    look(p); /* what q had sent when it settled */
     if (since)
         p->work.ask_ns += wr_clock_ns() - since;
 }

@@ -283,18 +283,16 @@ static bool tell(const struct world_part *part, struct run *run, struct wr_progr
 {
     const struct world *w = part->w;
     const struct world_traffic *t = &w->c->traffic;
-    double us = (double)part->sim->now * 1e-6, ended = 0;
+    double us = (double)part->sim->now * 1e-6;
     double measured = (double)part->meter->measured * w->nparts;
 
     if (progress)
         wr_progress_set(progress, t->messages && !w->njobs ? measured : us);
     if (!run)
         return true;
-    for (uint32_t i = 0; i < w->njobs; i++)
-        ended += ranks_job_end_ps(w->rank, i) > 0;
     if (w->njobs)
-        return run_put_progress(run, ended, w->njobs > 1 ? w->njobs : 0, "jobs that have ended",
-                                err);
+        return run_put_progress(run, ranks_jobs_ended(part->rank), w->njobs > 1 ? w->njobs : 0,
+                                "jobs that have ended", err);
     if (t->messages)
         return run_put_progress(run, measured, (double)t->messages * (double)w->nodes_up,
                                 "messages", err);

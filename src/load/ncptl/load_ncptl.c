@@ -7,8 +7,8 @@
  *                 leave it looks at its clock and decides for all
  *   LOGS, OUTPUTS are kept here until finish()
  *
- * Ranks may be executed by several threads (load.h). What they share is then locked: pools, lines
- * and faults for a moment each; verdicts as said at decide().
+ * Ranks may be executed by several threads (load.h). What they share is then locked for a moment:
+ * pools, lines and faults. Verdicts are told to all, as said at decide().
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -60,6 +60,7 @@ struct task {
     uint32_t timed; /* the innermost timed loop */
     uint8_t doing;
     bool broken;         /* the log said no: priv->faults */
+    uint32_t checks;     /* ends of timed iterations so far */
     struct ncptl_rank r; /* with its slots */
 };
 
@@ -84,10 +85,7 @@ struct program {
     size_t nargs;
     /* The answer at the end of a timed iteration. Everyone has read it before
      * anyone can come to the next barrier's end, so one is enough. */
-    struct {
-        bool made, again;
-        uint32_t unread;
-    } verdict;
+    struct load_known verdict;
     WR_VEC(struct broken) faults;
     struct wr_str text;
     WR_VEC(struct line) lines;
@@ -347,29 +345,26 @@ static void end_timed(const struct load *l, struct task *t)
     t->timed = outer;
 }
 
-/* All tasks have come to the end of the iteration. With several threads, whoever finds no verdict
+/* All tasks have come to the end of the iteration. In partitions, whoever knows no verdict
  * waits until all that others do before is done: it may be one of them that decides. A verdict that
- * is there was made by somebody who did so, and who therefore is before everyone that finds it. */
+ * is known was made by somebody who did so, and who therefore is before everyone that finds it. */
 static void decide(const struct load *l, struct task *t)
 {
     struct program *p = l->priv;
     struct timed *loop = wr_pool_at(&p->timeds, t->timed);
 
-    lock(l);
-    if (l->settle && !p->verdict.made) {
-        unlock(l);
+    struct load_known *verdict = l->known ? l->known : &p->verdict;
+
+    t->checks++;
+    if (l->settle && verdict->number != t->checks)
         l->settle(l->settle_ctx, t->r.proc);
-        lock(l);
+    if (verdict->number != t->checks) {
+        *verdict = (struct load_known){t->checks,
+                                       t->r.now_ps - loop->t_begin < loop->check_ns * PS_PER_NS};
+        if (l->tell)
+            l->tell(l->settle_ctx, *verdict);
     }
-    if (!p->verdict.made) {
-        p->verdict.made = true;
-        p->verdict.unread = ncptl_ntasks(p->prog);
-        p->verdict.again = t->r.now_ps - loop->t_begin < loop->check_ns * PS_PER_NS;
-    }
-    t->r.again = p->verdict.again;
-    if (!--p->verdict.unread)
-        p->verdict.made = false;
-    unlock(l);
+    t->r.again = verdict->answer;
     loop->check_ps = t->r.now_ps;
     t->doing = DOING_NOTHING;
 }
