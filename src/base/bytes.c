@@ -68,6 +68,28 @@ void wr_bytes_fini(struct wr_bytes *b)
     *b = (struct wr_bytes){0};
 }
 
+void wr_read_raw(struct wr_reader *r, void *ret, size_t n)
+{
+    if (n > (size_t)(r->end - r->at)) {
+        r->bad = true;
+        memset(ret, 0, n);
+        return;
+    }
+    if (n)
+        memcpy(ret, r->at, n);
+    r->at += n;
+}
+
+size_t wr_read_count(struct wr_reader *r, size_t size)
+{
+    uint64_t n = wr_read_u64(r);
+
+    if (n <= (uint64_t)(r->end - r->at) / size)
+        return n;
+    r->bad = true;
+    return 0;
+}
+
 uint64_t wr_read_u64(struct wr_reader *r)
 {
     uint64_t x = 0;
@@ -101,17 +123,11 @@ void wr_read_many(struct wr_reader *r, uint64_t *ret, size_t n)
 
 char *wr_read_text(struct wr_reader *r)
 {
-    size_t n = wr_read_below(r, (uint64_t)(r->end - r->at) + 1);
-
-    if (n > (size_t)(r->end - r->at)) {
-        r->bad = true;
-        n = 0;
-    }
+    size_t n = wr_read_count(r, 1);
     char *text = wr_alloc(n + 1);
 
-    memcpy(text, r->at, n);
+    wr_read_raw(r, text, n);
     text[n] = '\0';
-    r->at += n;
     return text;
 }
 

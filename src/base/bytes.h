@@ -35,7 +35,10 @@ struct wr_reader {
     bool bad; /* it was too short, or is not what was expected */
 };
 
+void wr_read_raw(struct wr_reader *r, void *ret, size_t n); /* what wr_bytes_put put */
 uint64_t wr_read_u64(struct wr_reader *r);
+/* How many things of `size` bytes follow; 0 when there is not room for so many. */
+size_t wr_read_count(struct wr_reader *r, size_t size);
 /* A number below `below`; another makes the reader bad, and gives 0. */
 uint64_t wr_read_below(struct wr_reader *r, uint64_t below);
 void wr_read_many(struct wr_reader *r, uint64_t *ret, size_t n);

@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "conf/conf.h"
@@ -191,6 +192,10 @@ struct load_ops {
     bool (*fault)(const struct load *l, void *rank, struct wr_err *err);
     /* "line:column" or the like, for messages. NULL: places have no names. */
     void (*where)(const struct load *l, uint32_t where, char *buf, size_t n);
+    /* What the ranks with mine[rank] leave behind, as bytes, for a process in which they were not
+     * executed; and there, once, before finish(). NULL: nothing. */
+    void (*pack)(const struct load *l, const bool *mine, struct wr_bytes *out);
+    void (*take)(const struct load *l, const bool *mine, struct wr_reader *in);
     /* After the last rank has ended, or the run was stopped. NULL: it leaves nothing. */
     bool (*finish)(struct load *l, const struct load_out *out, struct wr_err *err);
     /* The tables as the language prints them. NULL: it has no such text. */

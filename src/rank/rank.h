@@ -185,6 +185,13 @@ struct rank_mark {
 uint32_t ranks_marks(const struct ranks *rs);
 const struct rank_mark *ranks_mark(const struct ranks *rs, uint32_t i);
 
+/* What a partition's ranks have counted, as bytes, for a process in which they were not executed:
+ * there it is put into the same partition's, and then anything can be asked of the first, as if
+ * all had been executed here. While nobody runs, with all clocks at one time. `all`: all that
+ * there is, once and at the end; else how it stands (ranks_state). */
+void ranks_pack_accounts(const struct ranks *rs, bool all, struct wr_bytes *out);
+void ranks_take_accounts(struct ranks *rs, bool all, struct wr_reader *in);
+
 /* Memory: what each rank takes beside its workload's words, and what is under way. */
 size_t ranks_rank_bytes(void);
 uint64_t ranks_bytes_used(const struct ranks *rs);

@@ -26,7 +26,7 @@ static void put_req(struct ranks *rs, struct rank_queue *q, uint32_t h)
     q->last = h;
 }
 
-static void put_msg(struct ranks *rs, struct rank_queue *q, uint32_t h)
+void rank_put_msg(struct ranks *rs, struct rank_queue *q, uint32_t h)
 {
     struct rank_msg *x = rank_msg(rs, h);
 
@@ -326,7 +326,7 @@ static void shake(struct ranks *rs, struct rank *r, uint32_t h)
     if (listens(rs, r))
         answer(rs, h, rank_msg(rs, h)->kind == MSG_ASK ? MSG_CLEAR : MSG_DATA);
     else
-        put_msg(rs, &r->deferred, h);
+        rank_put_msg(rs, &r->deferred, h);
 }
 
 void rank_catch_up(struct ranks *rs, struct rank *r)
@@ -379,7 +379,7 @@ void rank_take_in(struct ranks *rs, uint32_t h)
     uint32_t req = take_posted(rs, r, m);
 
     if (req == WR_NIL)
-        put_msg(rs, &r->unexpected, h);
+        rank_put_msg(rs, &r->unexpected, h);
     else
         matched(rs, r, req, h);
 }

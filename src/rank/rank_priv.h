@@ -217,6 +217,7 @@ struct ranks {
     uint32_t me;
     uint64_t failed_ps;
     bool heard_failed;    /* here or elsewhere */
+    struct wr_err *fault; /* of `failed`, when these ranks are executed by another process */
     struct rank_end *end; /* [parts] as known here */
     struct rank_pairs pairs;
     struct wr_pool_chain *back; /* [parts * BACKS] */
@@ -283,6 +284,7 @@ void rank_post(struct ranks *rs, uint32_t msg);
 void rank_arrive(struct ranks *rs, uint32_t msg);
 void rank_catch_up(struct ranks *rs, struct rank *r); /* handshakes that waited for a call */
 
+void rank_put_msg(struct ranks *rs, struct rank_queue *q, uint32_t msg);
 void rank_take_in(struct ranks *rs, uint32_t msg); /* its turn has come */
 
 /* rank_team.c: partitions */
@@ -299,8 +301,15 @@ void rank_team_fails(struct ranks *rs);
 void rank_team_close(struct ranks *rs);
 /* Latencies of a class, RANK_CLASSES: iterations. All partitions' together. */
 const struct wr_hist *rank_team_hist(const struct ranks *rs, uint32_t job, int cls);
-uint32_t rank_team_marks(const struct ranks *rs); /* how many; then they are in order */
-uint32_t rank_team_failed(const struct ranks *rs);
+uint32_t rank_team_marks(const struct ranks *rs);             /* how many; then they are in order */
+const struct ranks *rank_team_failed(const struct ranks *rs); /* whose `failed`; NULL: none */
+uint32_t rank_marks_made(const struct ranks *rs);             /* by these alone */
+
+/* rank_tell.c */
+/* A request that keeps the rank waiting, or WR_NIL. */
+uint32_t rank_lacks(const struct ranks *rs, const struct rank *r);
+bool rank_fault(const struct ranks *rs, struct wr_err *err); /* of these ranks' own `failed` */
+
 /* The partition's ranks, or the only ones there are. */
 static inline const struct ranks *rank_each(const struct ranks *rs, uint32_t i)
 {

@@ -309,7 +309,7 @@ static int by_time(const void *a, const void *b)
     return x->index < y->index ? -1 : 1; /* a node's are all of one partition */
 }
 
-static uint32_t count_marks(const struct ranks *rs)
+uint32_t rank_marks_made(const struct ranks *rs)
 {
     const struct ranks *whole = rs->team->whole;
 
@@ -322,14 +322,14 @@ uint32_t rank_team_marks(const struct ranks *rs)
     uint32_t n = 0, at = 0;
 
     for (uint32_t i = 0; i < t->n; i++)
-        n += count_marks(t->all[i]);
+        n += rank_marks_made(t->all[i]);
     if (n == t->nmarks)
         return n;
     struct made *all = wr_alloc(n * sizeof *all);
 
     for (uint32_t i = 0; i < t->n; i++) {
         const struct ranks *part = t->all[i];
-        uint32_t mine = count_marks(part);
+        uint32_t mine = rank_marks_made(part);
 
         for (uint32_t k = 0; k < mine; k++) {
             const struct rank_mark *m = wr_pool_at(&part->marks, part->marks.fresh - mine + k);
@@ -349,7 +349,7 @@ uint32_t rank_team_marks(const struct ranks *rs)
 }
 
 /* The first that failed, in the order of events. */
-uint32_t rank_team_failed(const struct ranks *rs)
+const struct ranks *rank_team_failed(const struct ranks *rs)
 {
     const struct ranks *first = NULL;
 
@@ -363,7 +363,7 @@ uint32_t rank_team_failed(const struct ranks *rs)
              rs->rank[part->failed].node < rs->rank[first->failed].node))
             first = part;
     }
-    return first ? first->failed : WR_NIL;
+    return first;
 }
 
 /* ---- setting up ---- */
@@ -483,6 +483,7 @@ static void close_part(struct ranks *rs)
     free(rs->bucket);
     free(rs->back);
     free(rs->end);
+    free(rs->fault);
     free(rs);
 }
 

@@ -144,9 +144,11 @@ static uint32_t all_left(const struct ranks *rs)
     return left;
 }
 
-static uint32_t failed(const struct ranks *rs)
+static const struct ranks *failed(const struct ranks *rs)
 {
-    return rs->team ? rank_team_failed(rs) : rs->failed;
+    if (rs->team)
+        return rank_team_failed(rs);
+    return rs->failed != WR_NIL ? rs : NULL;
 }
 
 /* A message is added where it is sent, and taken from where it arrives. */
@@ -154,7 +156,7 @@ enum ranks_state ranks_state(const struct ranks *rs)
 {
     uint64_t live = 0;
 
-    if (failed(rs) != WR_NIL)
+    if (failed(rs))
         return RANKS_FAILED;
     if (!all_left(rs))
         return RANKS_ENDED;
@@ -179,10 +181,19 @@ uint32_t ranks_jobs_ended(const struct ranks *rs)
 
 bool ranks_fault(const struct ranks *rs, struct wr_err *err)
 {
-    uint32_t i = failed(rs);
+    return rank_fault(failed(rs), err);
+}
+
+bool rank_fault(const struct ranks *rs, struct wr_err *err)
+{
+    uint32_t i = rs->failed;
     const struct rank *r = &rs->rank[i];
     const struct rank_jobs *j = &rs->job[r->job];
 
+    if (rs->fault) {
+        *err = *rs->fault;
+        return false;
+    }
     j->load.ops->fault(&j->load, j->state + (i - j->first) * j->load.rank_size, err);
     return wr_wrap(err, "job %u, rank %u", r->job, i - j->first);
 }
@@ -211,7 +222,7 @@ static void add_where(const struct ranks *rs, const struct rank *r, struct wr_st
 }
 
 /* A request that keeps the rank waiting: of a posted receive, else of any send. */
-static uint32_t what_it_lacks(const struct ranks *rs, const struct rank *r)
+uint32_t rank_lacks(const struct ranks *rs, const struct rank *r)
 {
     if (r->state == RANK_BLOCKED)
         return r->blocking;
@@ -246,7 +257,7 @@ static uint32_t *who_asked_whom(const struct ranks *rs)
 static uint32_t waits_for(const struct ranks *rs, const uint32_t *asked, uint32_t i)
 {
     const struct rank *r = &rs->rank[i];
-    uint32_t h = what_it_lacks(rs, r);
+    uint32_t h = rank_lacks(rs, r);
 
     if (h == WR_NIL)
         return asked[i];
@@ -258,7 +269,7 @@ static uint32_t waits_for(const struct ranks *rs, const uint32_t *asked, uint32_
 static void add_wait(const struct ranks *rs, const uint32_t *asked, uint32_t i, struct wr_str *out)
 {
     const struct rank *r = &rs->rank[i];
-    uint32_t h = what_it_lacks(rs, r), to = waits_for(rs, asked, i);
+    uint32_t h = rank_lacks(rs, r), to = waits_for(rs, asked, i);
 
     add_name(rs, i, out);
     add_where(rs, r, out);

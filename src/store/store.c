@@ -240,6 +240,7 @@ static struct store *open_part(const struct store *whole, uint32_t i, const stru
     uint32_t n = whole->team->n;
 
     *s = *whole;
+    s->me = i;
     s->wire.ctx = part->wire_ctx;
     s->done_ctx = part->done_ctx;
     s->tasks = wr_pool_share(&whole->tasks, i, n);
@@ -254,7 +255,8 @@ static struct store *open_part(const struct store *whole, uint32_t i, const stru
 }
 
 bool store_open_parts(struct store **ret, const struct store_setup *set,
-                      const struct store_part *parts, uint32_t nparts, struct wr_err *err)
+                      const struct store_part *parts, uint32_t nparts, const uint8_t *part_of_node,
+                      struct wr_err *err)
 {
     struct store *whole;
 
@@ -264,6 +266,7 @@ bool store_open_parts(struct store **ret, const struct store_setup *set,
 
     team->whole = whole;
     team->n = nparts;
+    team->part_of = part_of_node;
     team->all = wr_zalloc(nparts, sizeof(struct store *));
     for (uint32_t i = 0; i < nparts; i++)
         team->all[i] = ret[i] = open_part(whole, i, &parts[i]);

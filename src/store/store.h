@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/cause.h"
 #include "base/err.h"
 #include "base/hist.h"
@@ -156,7 +157,14 @@ struct store_part {
 };
 
 bool store_open_parts(struct store **ret, const struct store_setup *setup,
-                      const struct store_part *parts, uint32_t nparts, struct wr_err *err);
+                      const struct store_part *parts, uint32_t nparts, const uint8_t *part_of_node,
+                      struct wr_err *err);
+
+/* What a partition has counted, as bytes, for a process in which it was not executed: there it is
+ * put into the same partition's, and then what was counted can be asked of the first, as if all
+ * had been executed here. While nobody runs, with all clocks at one time. */
+void store_pack_accounts(const struct store *s, struct wr_bytes *out);
+void store_take_accounts(struct store *s, struct wr_reader *in);
 
 /* Inside handlers. */
 void store_begin(struct store *s, const struct store_op *op);

@@ -183,6 +183,7 @@ struct store {
     uint32_t nbuckets;
     uint64_t through_b, kept_b;
     struct store_team *team; /* NULL: one partition */
+    uint32_t me;
 };
 
 /* Partitions. A site, its devices and what is in its buffer belong to its node's; so do operations,
@@ -192,6 +193,7 @@ struct store {
 struct store_team {
     struct store **all;
     uint32_t n;
+    const uint8_t *part_of; /* [nodes] */
     struct store *whole; /* has the arrays and the pools' space, and sums when they are asked for */
 };
 

@@ -313,7 +313,7 @@ bool world_files_open(struct world *w, const struct conf *conf, struct wr_err *e
     for (uint32_t i = 0; i < w->nparts; i++)
         parts[i] = (struct store_part){
             .sim = w->part[i].sim, .wire_ctx = &w->part[i], .done_ctx = &w->part[i]};
-    bool ok = w->crew ? store_open_parts(stores, &setup, parts, w->nparts, &inner)
+    bool ok = w->crew ? store_open_parts(stores, &setup, parts, w->nparts, w->node_part, &inner)
                       : store_open(stores, &setup, &inner);
 
     for (uint32_t i = 0; ok && i < w->nparts; i++)

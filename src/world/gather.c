@@ -2,7 +2,7 @@
 #include "net/account.h"
 #include "world_priv.h"
 
-void world_pack_part(const struct world *w, uint32_t i, struct wr_bytes *out)
+void world_pack_part(const struct world *w, uint32_t i, bool all, struct wr_bytes *out)
 {
     const struct world_part *part = &w->part[i];
 
@@ -10,10 +10,15 @@ void world_pack_part(const struct world *w, uint32_t i, struct wr_bytes *out)
     wr_bytes_u64(out, sim_events(part->sim));
     net_pack_accounts(part->net, out);
     meter_pack_accounts(part->meter, w->node_part, i, out);
-    world_flow_pack(part, out);
+    if (part->rank)
+        ranks_pack_accounts(part->rank, all, out);
+    if (part->store)
+        store_pack_accounts(part->store, out);
+    if (all)
+        world_flow_pack(part, out);
 }
 
-bool world_take_part(struct world *w, uint32_t i, const void *data, size_t bytes,
+bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, size_t bytes,
                      struct wr_err *err)
 {
     struct world_part *part = &w->part[i];
@@ -23,7 +28,12 @@ bool world_take_part(struct world *w, uint32_t i, const void *data, size_t bytes
     part->sim->rode = wr_read_u64(&in) + part->sim->unasked - part->sim->queue.popped;
     net_take_accounts(part->net, &in);
     meter_take_accounts(part->meter, w->node_part, i, &in);
-    world_flow_take(part, &in);
+    if (part->rank)
+        ranks_take_accounts(part->rank, all, &in);
+    if (part->store)
+        store_take_accounts(part->store, &in);
+    if (all)
+        world_flow_take(part, &in);
     if (!wr_read_all(&in))
         return wr_fail(err, WR_BUG,
                        "what partition %u has counted cannot be read: the processes do not run "

@@ -39,10 +39,12 @@ void world_close(struct world *w);
 
 /* What partition `i` has counted, as bytes, for a process in which it was not run: there
  * world_take_part puts it where it would have been counted. While nobody runs, all clocks at one
- * time, as often as wanted; after the last one world_gather adds them all up. */
+ * time; after the last partition's, world_gather adds them all up. `all`: everything, once, before
+ * world_write or before it is told who waits for whom; else, as often as wanted, what slices and
+ * the look at how it stands need. */
 struct wr_bytes;
-void world_pack_part(const struct world *w, uint32_t i, struct wr_bytes *out);
-bool world_take_part(struct world *w, uint32_t i, const void *data, size_t bytes,
+void world_pack_part(const struct world *w, uint32_t i, bool all, struct wr_bytes *out);
+bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, size_t bytes,
                      struct wr_err *err);
 void world_gather(struct world *w);
 

@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "rank/rank.h"
+#include "store/store.h"
 #include "world/world.h"
 
 #define MACHINE(topology, routing)                                              \
@@ -42,33 +44,40 @@ static const char *const configs[] = {
             "updown") "traffic: {pattern: permutation, load: 60 %, warmup: 1 us, measure: 5 us}\n",
 };
 
-/* What the partitions of `w` counted is handed to a world of which no partition was run, as between
- * processes; it must then say the same. */
-static void hand_over(const struct world *w, const struct conf *conf, const struct world_config *c,
-                      uint32_t threads)
+/* A world of which no partition was run, and which has been given what those of `w` counted, as
+ * between processes. */
+static struct world *hand_over(const struct world *w, const struct conf *conf,
+                               const struct world_config *c)
 {
-    struct world_result *a = wr_alloc(sizeof *a), *b = wr_alloc(sizeof *b);
     struct wr_err err = {0};
     struct world *other;
 
-    must(world_open_threads(&other, conf, c, threads, &err), err);
-    for (uint32_t i = 0; i < threads; i++) {
-        struct wr_bytes out = {0};
+    must(world_open_threads(&other, conf, c, world_threads(w), &err), err);
+    for (uint32_t all = 0; all < 2; all++)
+        for (uint32_t i = 0; i < world_threads(w); i++) {
+            struct wr_bytes out = {0};
 
-        world_pack_part(w, i, &out);
-        assert_false(world_take_part(other, i, out.v, out.n - 1, &err));
-        must(world_take_part(other, i, out.v, out.n, &err), err);
-        wr_bytes_fini(&out);
-    }
+            world_pack_part(w, i, all, &out);
+            if (!all)
+                assert_false(world_take_part(other, i, all, out.v, out.n - 1, &err));
+            must(world_take_part(other, i, all, out.v, out.n, &err), err);
+            wr_bytes_fini(&out);
+        }
     world_gather(other);
+    return other;
+}
+
+static void same_network(const struct world *w, const struct world *other)
+{
+    struct world_result *a = wr_alloc(sizeof *a), *b = wr_alloc(sizeof *b);
+    const struct topo *t = world_topo(w);
+
     world_result(w, a);
     world_result(other, b);
     assert_memory_equal(&a->count, &b->count, sizeof a->count);
     assert_memory_equal(&a->latency, &b->latency, sizeof a->latency);
     assert_true(a->packet_mean_ps == b->packet_mean_ps && a->events == b->events);
     assert_true(a->measured == b->measured && a->unfinished == b->unfinished);
-    const struct topo *t = world_topo(w);
-
     for (uint32_t i = 0; i < t->nrouters * t->nports + t->nterms; i++) {
         uint32_t term = i - t->nrouters * t->nports;
         bool router = i < t->nrouters * t->nports;
@@ -80,9 +89,85 @@ static void hand_over(const struct world *w, const struct conf *conf, const stru
                       router ? i % t->nports : 0, &y);
         assert_memory_equal(&x, &y, sizeof x);
     }
-    world_close(other);
     free(a);
     free(b);
+}
+
+static void same_ranks(const struct ranks *a, const struct ranks *b, uint32_t njobs)
+{
+    assert_int_equal(ranks_state(a), ranks_state(b));
+    assert_int_equal(ranks_marks(a), ranks_marks(b));
+    for (uint32_t i = 0; i < ranks_marks(a); i++)
+        assert_memory_equal(ranks_mark(a, i), ranks_mark(b, i), sizeof(struct rank_mark));
+    for (uint32_t i = 0; i < ranks_count(a); i++) {
+        struct rank_stat x, y;
+
+        memset(&x, 0, sizeof x);
+        memset(&y, 0, sizeof y);
+        ranks_stat(a, i, &x);
+        ranks_stat(b, i, &y);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+    for (uint32_t i = 0; i < njobs; i++) {
+        assert_int_equal(ranks_job_end_ps(a, i), ranks_job_end_ps(b, i));
+        for (int c = 0; c < RANK_CLASSES; c++)
+            assert_memory_equal(ranks_latency(a, i, c), ranks_latency(b, i, c),
+                                sizeof(struct wr_hist));
+        assert_memory_equal(ranks_iterations(a, i), ranks_iterations(b, i), sizeof(struct wr_hist));
+    }
+}
+
+static void same_storage(const struct store *a, const struct store *b, uint32_t njobs)
+{
+    struct wr_err err = {0};
+
+    must(store_check(b, &err), err);
+    assert_int_equal(store_pending(a), store_pending(b));
+    for (uint32_t i = 0; i < store_disks(a); i++) {
+        struct store_disk_stat x, y;
+
+        store_disk_stat(a, i, &x);
+        store_disk_stat(b, i, &y);
+        assert_true(x.reads == y.reads && x.writes == y.writes && x.seeks == y.seeks);
+        assert_true(x.bytes_read == y.bytes_read && x.bytes_written == y.bytes_written);
+        assert_true(x.busy_ps == y.busy_ps && x.queue_ps == y.queue_ps);
+        assert_true(x.queue == y.queue && x.queue_most == y.queue_most);
+    }
+    for (uint32_t i = 0; i < store_sites(a); i++) {
+        struct store_site_stat x, y;
+
+        store_site_stat(a, i, &x);
+        store_site_stat(b, i, &y);
+        y.role = x.role;
+        assert_memory_equal(&x.requests, &y.requests,
+                            offsetof(struct store_site_stat, waiting) -
+                                offsetof(struct store_site_stat, requests));
+    }
+    for (uint32_t i = 0; i < njobs; i++) {
+        struct store_app_stat x, y;
+
+        store_app_stat(a, i, &x);
+        store_app_stat(b, i, &y);
+        assert_memory_equal(x.calls, y.calls, sizeof x.calls);
+        assert_memory_equal(x.time_ps, y.time_ps, sizeof x.time_ps);
+        assert_true(x.bytes_read == y.bytes_read && x.bytes_written == y.bytes_written);
+        for (int c = 0; c < STORE_CLASSES; c++)
+            assert_memory_equal(store_latency(a, i, c), store_latency(b, i, c),
+                                sizeof(struct wr_hist));
+    }
+}
+
+static void must_be_handed_over(const struct world *w, const struct conf *conf,
+                                const struct world_config *c)
+{
+    struct world *other = hand_over(w, conf, c);
+
+    same_network(w, other);
+    if (world_ranks(w))
+        same_ranks(world_ranks(w), world_ranks(other), world_jobs(w));
+    if (world_store(w))
+        same_storage(world_store(w), world_store(other), world_jobs(w));
+    world_close(other);
 }
 
 /* Runs `text` with an override by some threads into the file at `path`, if given; free() the
@@ -112,7 +197,7 @@ static struct world_result *run_by(const char *path, const char *text, const cha
     world_result(w, r);
     must(net_check(world_net(w), &err), err);
     if (threads > 1)
-        hand_over(w, conf, &c, threads);
+        must_be_handed_over(w, conf, &c);
     world_close(w);
     conf_close(conf);
     return r;
@@ -285,6 +370,15 @@ static void must_fail(const char *text, uint32_t threads, struct wr_err *ret)
     assert_int_equal(world_threads(w), threads);
     *ret = (struct wr_err){0};
     assert_false(world_run(w, NULL, NULL, &end, ret));
+    if (threads > 1) { /* another process tells the same */
+        struct world *other = hand_over(w, conf, &c);
+        const struct ranks *ranks = world_ranks(other);
+
+        assert_false(
+            (ranks_state(ranks) == RANKS_STUCK ? ranks_tell_stuck : ranks_fault)(ranks, &err));
+        assert_string_equal(err.text, ret->text);
+        world_close(other);
+    }
     world_close(w);
     conf_close(conf);
 }

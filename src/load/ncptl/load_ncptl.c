@@ -570,6 +570,49 @@ static void where(const struct load *l, uint32_t stmt, char *buf, size_t n)
     ncptl_where(p->prog, stmt, buf, n);
 }
 
+/* ---- from one process to another ---- */
+
+static void pack(const struct load *l, const bool *mine, struct wr_bytes *out)
+{
+    const struct program *p = l->priv;
+    size_t n = 0;
+
+    if (!p->log)
+        return;
+    for (uint32_t i = 0; i < l->ranks; i++)
+        if (mine[i])
+            ncptl_log_pack(p->log, i, out);
+    for (size_t i = 0; i < p->lines.n; i++)
+        n += mine[p->lines.v[i].rank];
+    wr_bytes_u64(out, n);
+    for (size_t i = 0; n && i < p->lines.n; i++)
+        if (mine[p->lines.v[i].rank]) {
+            wr_bytes_u64(out, p->lines.v[i].rank);
+            wr_bytes_u64(out, p->lines.v[i].t_ps);
+            wr_bytes_text(out, p->text.s + p->lines.v[i].at);
+        }
+}
+
+static void take(const struct load *l, const bool *mine, struct wr_reader *in)
+{
+    struct program *p = l->priv;
+
+    if (!p->log)
+        return;
+    for (uint32_t i = 0; i < l->ranks; i++)
+        if (mine[i])
+            ncptl_log_take(p->log, i, in);
+    for (size_t n = wr_read_count(in, 3); n; n--) {
+        uint32_t rank = (uint32_t)wr_read_below(in, l->ranks);
+        struct line line = {rank, wr_read_u64(in), p->text.n};
+        char *text = wr_read_text(in);
+
+        wr_str_addn(&p->text, text, strlen(text) + 1);
+        wr_vec_push(&p->lines, line);
+        free(text);
+    }
+}
+
 /* ---- the end ---- */
 
 struct giving {
@@ -652,6 +695,8 @@ const struct load_ops load_ncptl = {
     .next = next_op,
     .fault = fault,
     .where = where,
+    .pack = pack,
+    .take = take,
     .finish = finish,
     .print = print,
 };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "ncptl_log.h"
 #include "prog_priv.h"
@@ -248,6 +249,49 @@ bool ncptl_log_add(struct ncptl_log *log, struct ncptl_rank *r, const struct ncp
         if (log->p->columns[c].info.table == ev->table && !flush(log, r->proc, c, err))
             return false;
     return true;
+}
+
+/* ---- from one process to another ---- */
+
+static void pack_values(const double *v, size_t n, struct wr_bytes *out)
+{
+    wr_bytes_u64(out, n);
+    wr_bytes_put(out, v, n * sizeof *v);
+}
+
+void ncptl_log_pack(const struct ncptl_log *log, uint32_t proc, struct wr_bytes *out)
+{
+    for (uint32_t k = 0; log->of[proc] && k < log->p->ncolumns; k++) {
+        const struct cell *c = log->of[proc][k];
+
+        if (!c)
+            continue;
+        wr_bytes_u64(out, k + 1); /* never 0, which ends them */
+        wr_bytes_put(out, c, offsetof(struct cell, raw));
+        pack_values(c->raw.v, c->raw.n, out);
+        pack_values(c->out.v, c->out.n, out);
+    }
+    wr_bytes_u64(out, 0);
+}
+
+void ncptl_log_take(struct ncptl_log *log, uint32_t proc, struct wr_reader *in)
+{
+    uint64_t k;
+
+    while ((k = wr_read_below(in, log->p->ncolumns + 1))) {
+        struct cell *c = cell_of(log, proc, (uint32_t)k - 1);
+        double v;
+
+        wr_read_raw(in, c, offsetof(struct cell, raw));
+        for (size_t n = wr_read_count(in, sizeof v); n; n--) {
+            wr_read_raw(in, &v, sizeof v);
+            wr_vec_push(&c->raw, v);
+        }
+        for (size_t n = wr_read_count(in, sizeof v); n; n--) {
+            wr_read_raw(in, &v, sizeof v);
+            wr_vec_push(&c->out, v);
+        }
+    }
 }
 
 bool ncptl_log_finish(struct ncptl_log *log, struct wr_err *err)

@@ -23,6 +23,12 @@ void ncptl_log_free(struct ncptl_log *log);
 bool ncptl_log_add(struct ncptl_log *log, struct ncptl_rank *r, const struct ncptl_event *ev,
                    struct wr_err *err);
 
+/* What a processor has logged, as bytes, for a log of the same program. */
+struct wr_bytes;
+struct wr_reader;
+void ncptl_log_pack(const struct ncptl_log *log, uint32_t proc, struct wr_bytes *out);
+void ncptl_log_take(struct ncptl_log *log, uint32_t proc, struct wr_reader *in);
+
 /* Computes what is left; call once, after the last rank has ended. */
 bool ncptl_log_finish(struct ncptl_log *log, struct wr_err *err);
 
