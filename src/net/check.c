@@ -26,7 +26,7 @@ struct sight {
 };
 
 struct census {
-    const struct net *n;
+    const struct net *n; /* the partition that is looked at */
     struct wr_err *err;
     bool ok;
     uint64_t *held;       /* [total_vcs] charges found */
@@ -59,7 +59,6 @@ static const char *port_name(const struct net *n, uint32_t port, char name[64])
 
 #define NAME(c, port) port_name((c)->n, port, (char[64]){0})
 
-/* Partitions have handles of their own: here they are numbered through. */
 static uint32_t parts_of(const struct net *n)
 {
     return n->parts ? n->parts : 1;
@@ -70,27 +69,19 @@ static const struct net *part_at(const struct net *n, uint32_t i)
     return n->parts ? n->all[i] : n;
 }
 
-static uint32_t used_up(const struct net *n, uint32_t i, bool msg)
+static uint32_t used_up(const struct net *n, bool msg)
 {
-    const struct net *part = part_at(n, i);
-
-    return (msg ? part->msgs.fresh : part->pkts.fresh) - i * n->pool_share;
+    return msg ? n->msgs.fresh : n->pkts.fresh;
 }
 
+/* Partitions have handles of their own: here they are numbered through. */
 static uint32_t place(const struct net *n, uint32_t h, bool msg)
 {
-    uint32_t owner = n->parts ? h / n->pool_share : 0, before = 0;
+    uint32_t before = 0;
 
-    for (uint32_t i = 0; i < owner; i++)
-        before += used_up(n, i, msg);
-    return before + h - owner * n->pool_share;
-}
-
-static bool exists(const struct net *n, uint32_t h, bool msg)
-{
-    uint32_t owner = n->parts ? h / n->pool_share : 0;
-
-    return owner < parts_of(n) && h - owner * n->pool_share < used_up(n, owner, msg);
+    for (uint32_t i = 0; i < n->me; i++)
+        before += used_up(n->all[i], msg);
+    return before + h;
 }
 
 static uint32_t places(const struct net *n, bool msg)
@@ -98,7 +89,7 @@ static uint32_t places(const struct net *n, bool msg)
     uint32_t sum = 0;
 
     for (uint32_t i = 0; i < parts_of(n); i++)
-        sum += used_up(n, i, msg);
+        sum += used_up(part_at(n, i), msg);
     return sum;
 }
 
@@ -107,7 +98,7 @@ static void found(struct census *c, uint32_t h)
 {
     const struct net *n = c->n;
 
-    if (!exists(n, h, false)) {
+    if (h >= n->pkts.fresh) {
         BAD(c, "there is no packet %u", h);
         return;
     }
@@ -117,7 +108,7 @@ static void found(struct census *c, uint32_t h)
     if (c->seen[place(n, h, false)]++)
         BAD(c, "packet %u is in two places", h);
     c->packets++;
-    if (from >= n->total_ports || k->route.vc >= n->port[from].nvcs || !exists(n, k->msg, true)) {
+    if (from >= n->total_ports || k->route.vc >= n->port[from].nvcs || k->msg >= n->msgs.fresh) {
         BAD(c, "packet %u came through no channel of the machine", h);
         return;
     }
@@ -261,8 +252,11 @@ static bool walk_channels(struct census *c, uint32_t index)
             BAD(c, "%s: channel %u has packets and nobody knows, or none", NAME(c, index), v);
         if (c->ok && wait->head != WR_NIL)
             lacks |= !net_has_room(n, p, v, net_charge(n, net_pkt(n, wait->head), n->mode));
-        if (n->line)
+        if (n->line) {
+            c->n = n->parts && p->peer_lp < n->nrouters ? n->all[n->part_of[p->peer_lp]] : n;
             walk(c, &n->line[net_vc0(n, p) + v].in, false);
+            c->n = n;
+        }
     }
     for (uint32_t h = p->wired ? p->wire : WR_NIL; h != WR_NIL && c->ok; h = net_pkt(n, h)->next) {
         const struct net_pkt *k = net_pkt(n, h);
@@ -378,6 +372,20 @@ static void compare_wire(struct census *c)
     }
 }
 
+/* Packets of a message may be in other partitions than its record, but are not more. */
+static void compare_messages(struct census *c, const struct net *n)
+{
+    for (uint32_t h = 0; h < n->pkts.fresh && c->ok; h++) {
+        if (!c->seen[place(n, h, false)])
+            continue;
+        uint32_t msg = net_pkt(n, h)->msg, waits = net_msg_at(n, msg)->unarrived,
+                 here = c->of_msg[place(n, msg, true)];
+
+        if (n->parts ? here > waits : here != waits)
+            BAD(c, "message %u waits for %u packets and %u are on their way", msg, waits, here);
+    }
+}
+
 /* Invariant 4: no packet and no part of a message is lost. */
 static void compare_packets(struct census *c)
 {
@@ -398,14 +406,7 @@ static void compare_packets(struct census *c)
         BAD(c, "%llu messages are queued and %llu are counted",
             (unsigned long long)c->queued_messages, (unsigned long long)queued);
     for (uint32_t i = 0; i < parts_of(n); i++)
-        for (uint32_t k = 0; k < used_up(n, i, false) && c->ok; k++) {
-            uint32_t h = i * n->pool_share + k, msg = net_pkt(n, h)->msg;
-
-            if (c->seen[place(n, h, false)] &&
-                c->of_msg[place(n, msg, true)] != net_msg_at(n, msg)->unarrived)
-                BAD(c, "message %u waits for %u packets and %u are on their way", msg,
-                    net_msg_at(n, msg)->unarrived, c->of_msg[place(n, msg, true)]);
-        }
+        compare_messages(c, part_at(n, i));
 }
 
 static void take(struct census *c)
@@ -414,9 +415,12 @@ static void take(struct census *c)
     bool *lacks = wr_zalloc(n->total_ports, sizeof *lacks);
     uint32_t routers = n->nrouters * n->nports;
 
-    for (uint32_t i = 0; i < parts_of(n); i++)
-        sim_each(part_at(n, i)->sim, see_event, c);
+    for (uint32_t i = 0; i < parts_of(n); i++) {
+        c->n = part_at(n, i);
+        sim_each(c->n->sim, see_event, c);
+    }
     for (uint32_t i = 0; i < n->total_ports && c->ok; i++) {
+        c->n = net_of_port(n, i);
         if (net_is_seam(&n->port[i], n->mode))
             walk_notes(c, i);
         else
@@ -428,6 +432,7 @@ static void take(struct census *c)
             lacks[i] = n->port[i].stalled;
         }
     }
+    c->n = n;
     for (uint32_t i = 0; i < n->total_ports && c->ok; i++) {
         compare_held(c, i);
         compare_events(c, i, lacks[i]);

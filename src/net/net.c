@@ -172,6 +172,12 @@ static uint32_t mode_of(const struct net_params *p)
            (p->queueing == NET_QUEUE_INPUT ? NET_MODE_INPUT : 0u);
 }
 
+static void open_pools(struct net *n, uint32_t cap)
+{
+    wr_pool_init(&n->pkts, "packets", sizeof(struct net_pkt), cap);
+    wr_pool_init(&n->msgs, "messages", sizeof(struct net_msg), cap);
+}
+
 /* Belts and handlers of a partition, or of the whole. */
 static void join(struct net *n)
 {
@@ -244,8 +250,6 @@ static struct net *build(const struct topo *t, const struct route *route,
         wr_rng_init(&n->rng[r], seed, r, RNG_ROUTE);
     for (uint32_t c = 0; c < t->nclasses; c++)
         set_class(n, c);
-    wr_pool_init(&n->pkts, "packets", sizeof(struct net_pkt), POOL_CAP);
-    wr_pool_init(&n->msgs, "messages", sizeof(struct net_msg), POOL_CAP);
     wire(n);
     return n;
 }
@@ -260,17 +264,10 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
 
     n->sim = sim;
     n->client = *client;
+    open_pools(n, POOL_CAP);
     join(n);
     *ret = n;
     return true;
-}
-
-/* Partition `i` has handles of its own, all of them from one space: anybody can look at the thing
- * behind a handle. */
-static void share_pool(struct wr_pool *pool, const struct net *n, uint32_t i)
-{
-    pool->fresh = i * n->pool_share;
-    pool->cap = (i + 1) * n->pool_share;
 }
 
 bool net_open_parts(struct net **ret, const struct topo *t, const struct route *route,
@@ -280,15 +277,11 @@ bool net_open_parts(struct net **ret, const struct topo *t, const struct route *
     if (!check_params(t, params, err))
         return false;
     struct net *whole = build(t, route, params, seed);
-    uint32_t pool = whole->pkts.cap < whole->msgs.cap ? whole->pkts.cap : whole->msgs.cap;
 
     whole->parts = sim_crew_size(crew);
     whole->mode |= NET_MODE_PARTS;
     whole->view.load = load_parts;
     whole->part_of = part_of;
-    whole->pool_share = pool / whole->parts;
-    whole->pool_caps[0] = whole->pkts.cap;
-    whole->pool_caps[1] = whole->msgs.cap;
     whole->all = wr_zalloc(whole->parts, sizeof(struct net *));
     net_seams_open(whole);
     for (uint32_t i = 0; i < whole->parts; i++) {
@@ -300,8 +293,7 @@ bool net_open_parts(struct net **ret, const struct topo *t, const struct route *
         n->part = sim_crew_part(crew, i);
         n->sim = n->part->sim;
         n->client = clients[i];
-        share_pool(&n->pkts, n, i);
-        share_pool(&n->msgs, n, i);
+        open_pools(n, POOL_CAP / whole->parts);
         whole->all[i] = ret[i] = n;
     }
     for (uint32_t i = 0; i < whole->parts; i++) {
@@ -311,18 +303,22 @@ bool net_open_parts(struct net **ret, const struct topo *t, const struct route *
     return true;
 }
 
+static void close_pools(struct net *n)
+{
+    wr_pool_fini(&n->pkts);
+    wr_pool_fini(&n->msgs);
+}
+
 void net_close(struct net *n)
 {
     if (!n)
         return;
     for (uint32_t i = 0; i < n->parts; i++) {
         net_seams_close(n->all[i]);
-        if (i)
+        if (i) {
+            close_pools(n->all[i]);
             free(n->all[i]);
-    }
-    if (n->parts) {
-        n->pkts.cap = n->pool_caps[0];
-        n->msgs.cap = n->pool_caps[1];
+        }
     }
     free(n->all);
     free(n->seam);
@@ -340,8 +336,7 @@ void net_close(struct net *n)
     if (n->paths)
         topo_paths_free(n->paths);
     free(n->paths);
-    wr_pool_fini(&n->pkts);
-    wr_pool_fini(&n->msgs);
+    close_pools(n);
     free(n);
 }
 
@@ -448,7 +443,7 @@ void net_counts(const struct net *n, struct net_counts *ret)
 static void settle(const struct net *n, struct net_port *port)
 {
     if (!net_is_seam(port, n->mode))
-        net_port_settle((struct net *)n, port);
+        net_port_settle(net_of_port(n, (uint32_t)(port - n->port)), port);
 }
 
 void net_link_stat(const struct net *n, uint32_t r, uint32_t p, struct net_link_stat *ret)
@@ -503,13 +498,11 @@ uint64_t net_packet_memory(void)
 
 uint64_t net_bytes_used(const struct net *n)
 {
-    uint64_t sum = net_memory(n->topo, n->route, &n->p) + n->pkts.fresh * n->pkts.size +
-                   n->msgs.fresh * n->msgs.size;
+    uint64_t things = (uint64_t)n->pkts.fresh + n->msgs.fresh;
 
     for (uint32_t i = 1; i < n->parts; i++)
-        sum += (n->all[i]->pkts.fresh + n->all[i]->msgs.fresh - 2 * i * n->pool_share) *
-               (uint64_t)NET_THING_B;
-    return sum;
+        things += (uint64_t)n->all[i]->pkts.fresh + n->all[i]->msgs.fresh;
+    return net_memory(n->topo, n->route, &n->p) + things * NET_THING_B;
 }
 
 uint64_t net_hop_ps(const struct net *n, uint32_t cls, uint64_t bytes)

@@ -58,6 +58,7 @@ struct net_params {
     uint32_t rails, rail_choice;
 };
 
+struct net_msg;
 /* Who uses the network. Called from inside handlers, at sim->now. */
 struct net_client {
     void *ctx;
@@ -65,12 +66,22 @@ struct net_client {
     void (*sent)(void *ctx, uint32_t msg);
     /* The whole message is at its destination; the handle ends with the call. */
     void (*arrived)(void *ctx, uint32_t msg);
+    /* The same in partitions. A message leaves its sender's partition for another, where its
+     * receiver is: what that must know of it, as bytes, a multiple of 8 and at most NET_MOST_USER.
+     * 0: the word `user` goes there as it is. Called once, when the packet that was made last
+     * leaves, which may be before `sent`. NULL: always 0. */
+    uint32_t (*pack)(void *ctx, const struct net_msg *m, void *buf);
+    /* It comes to its receiver's partition, some time before it arrives and perhaps in the middle
+     * of another event: what `user` is there. Called once for each that was packed. */
+    uint64_t (*unpack)(void *ctx, const struct net_msg *m, const void *buf, uint32_t bytes);
 };
+
+enum { NET_MOST_USER = 416 };
 
 struct net_msg {
     uint32_t next;      /* in its NIC's queue */
     uint32_t src, dst;  /* nodes */
-    uint32_t unarrived; /* packets still to arrive; the receiver's */
+    uint32_t unarrived; /* packets still to arrive, or to leave for the receiver's partition */
     uint64_t bytes;
     uint64_t unsent;                /* bytes still to be put into packets; the sender's */
     uint64_t t_post_ps, t_first_ps; /* handed to the NIC; first packet begins to leave */
@@ -115,6 +126,8 @@ struct sim_crew;
 bool net_open_parts(struct net **ret, const struct topo *topo, const struct route *route,
                     const struct net_params *params, struct sim_crew *crew, const uint16_t *part_of,
                     uint64_t seed, const struct net_client *clients, struct wr_err *err);
+/* False: packets are injected too fast for that. */
+bool net_may_part(const struct net_params *p);
 /* [n * n] how long a packet takes at least from one part to another; to be freed. SIM_NEVER: there
  * is no link. 0: the machine cannot be run in these parts. */
 uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,

@@ -50,6 +50,7 @@ struct net_pkt {
                          it will be there */
     uint32_t out;     /* port it leaves by, where that is decided when it is sent here; or NIL */
     uint8_t out_vc;
+    bool last;     /* of its message */
     uint32_t part; /* it is here so much later, in 1/2^20 ps: a way is rounded once, not per hop */
     uint32_t tail_part; /* of t_tail; announced late: the number of its arrival */
 };
@@ -144,8 +145,8 @@ struct net_nic {
 
 /* ---- partitions: seam.c ---- */
 
-/* Kinds of events between partitions that are none of the simulation. */
-enum { NET_GIVE_BACK = SIM_KINDS - 1, NET_PROMISE = SIM_KINDS - 2 };
+/* A kind of events between partitions that is none of the simulation. */
+enum { NET_PROMISE = SIM_KINDS - 1 };
 /* Arrivals that the sender of a seam remembers, and beginnings. */
 enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
 static const uint32_t NET_OVER_SEAM = 1u
@@ -241,7 +242,7 @@ struct net {
     const uint16_t *part_of; /* [nrouters] */
     struct net_seam *seam;   /* [nseams] */
     uint32_t *stalled;       /* [nstalled] numbers of seams for which somebody waits here */
-    uint32_t nseams, nstalled, seam_belt, pool_share, pool_caps[2];
+    uint32_t nseams, nstalled, seam_belt;
     uint32_t *seam_at;       /* [nrouters * nports] number of a port's seam */
     struct net_inlet *inlet; /* [nseams] */
     uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */
@@ -249,8 +250,11 @@ struct net {
     struct net_pace *pace; /* [nrouters * nports]; NULL: nothing is promised */
     uint32_t *blocked;     /* [nrouters * nports * nvcs] packets that came by a channel and wait */
     uint64_t t_spilt;      /* until then a credit may be on its way that is in no ring */
-    struct wr_pool_chain *back; /* [2 * parts] packets and messages, by owner */
     struct wr_pool notes;
+    /* parcel.c: */
+    uint32_t *bucket; /* [2^(64 - bucket_shift)] records of messages from elsewhere, by hash */
+    uint32_t bucket_shift;
+    struct wr_pool boxes;
     net_other *other; /* takes in events that are not the network's */
     void *other_ctx;
 };
@@ -270,6 +274,17 @@ static inline struct net_pkt *net_pkt(const struct net *n, uint32_t h)
     return net_thing(&n->pkts, h);
 }
 
+/* net_msg.flags */
+enum net_msg_flag {
+    NET_MSG_STARTED = 1,
+    NET_MSG_SENT = 2,
+    NET_MSG_ARRIVED = 4, /* or, for another partition, left */
+    NET_MSG_COPY = 8,    /* of a record elsewhere, for one packet that passes through */
+    NET_MSG_KNOWN = 16,  /* ... whose record in the receiver's partition is `unsent` */
+    NET_MSG_BOXED = 32,  /* ... and `user` is in net.boxes */
+    NET_MSG_FOUND = 64,  /* by its packets, through net.bucket */
+};
+
 /* The model's switches, as one constant: the inner functions take it as an
  * argument, so that the common machines get code without branches on it. */
 enum net_mode {
@@ -286,6 +301,22 @@ static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, 
     if (!(mode & NET_MODE_BYTES))
         return n->slot_b;
     return k->bytes ? k->bytes : 1;
+}
+
+void net_parcel_forget(struct net *n, uint32_t msg);
+
+/* One side of a message is done; its record ends with the other. */
+static inline void net_msg_end(struct net *n, uint32_t h, enum net_msg_flag side)
+{
+    const uint8_t both = NET_MSG_SENT | NET_MSG_ARRIVED;
+    struct net_msg *m = net_thing(&n->msgs, h);
+
+    m->flags |= (uint8_t)side;
+    if ((m->flags & both) != both)
+        return;
+    if (__builtin_expect(m->flags & NET_MSG_FOUND, 0))
+        net_parcel_forget(n, h);
+    wr_pool_give(&n->msgs, h);
 }
 
 /* The port that a packet came through; it may be another partition's. */
@@ -336,6 +367,17 @@ static inline uint32_t net_self_lp(const struct net *n, const struct net_port *p
     if (index >= routers)
         return n->nrouters + (index - routers);
     return (uint32_t)((unsigned __int128)index * n->per_port >> 64);
+}
+
+/* Whose packets stand at a port. */
+static inline struct net *net_of_port(const struct net *n, uint32_t index)
+{
+    uint32_t routers = n->nrouters * n->nports;
+
+    if (!n->parts)
+        return (struct net *)n;
+    return n->all[n->part_of[index < routers ? index / n->nports
+                                             : n->topo->term[index - routers].router]];
 }
 
 static inline struct net_queue *net_wait_of(const struct net *n, const struct net_port *port,
@@ -396,15 +438,20 @@ void net_seams_open(struct net *n);
 void net_seams_join(struct net *n);
 void net_seams_close(struct net *n);
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
-                   struct net_pkt *k);
+                   const struct net_pkt *k);
 void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge);
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */
 void net_seam_ask(struct net *n, struct net_port *port);
 void net_seam_stalled(struct net *n, struct net_port *port);
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
-void net_seam_give_pkt(struct net *n, uint32_t h);
-void net_seam_give_msg(struct net *n, uint32_t h);
+
+/* parcel.c */
+void net_parcel_send(struct net *n, uint32_t to, struct sim_event *e, uint32_t pkt);
+uint32_t net_parcel_open(struct net *n, const struct sim_event *e, const void *data,
+                         uint32_t bytes); /* the packet */
+void net_parcels_open(struct net *n);
+void net_parcels_close(struct net *n);
 
 /* inlet.c */
 void net_inlets_open(struct net *n);

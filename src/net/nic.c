@@ -6,8 +6,6 @@
  */
 #include "link_priv.h"
 
-enum { MSG_STARTED = 1, MSG_SENT = 2, MSG_ARRIVED = 4 };
-
 static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net_msg *m,
                             uint64_t at)
 {
@@ -21,6 +19,7 @@ static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net
         .bytes = bytes,
         .route = {.dst_router = to->router, .dst_port = to->port, .mid = ROUTE_NONE},
         .out = WR_NIL,
+        .last = m->unsent == bytes,
         .t_birth = at,
         .t_tail = at,
         .part = 1u << 19, /* so that the whole way is rounded to the nearest */
@@ -39,20 +38,6 @@ static uint32_t next_charge(const struct net *n, const struct net_msg *m)
     return b ? (uint32_t)b : 1;
 }
 
-static inline __attribute__((always_inline)) void end_message(struct net *n, uint32_t h,
-                                                              uint8_t side)
-{
-    struct net_msg *m = net_msg_at(n, h);
-
-    m->flags |= side;
-    if ((m->flags & (MSG_SENT | MSG_ARRIVED)) != (MSG_SENT | MSG_ARRIVED))
-        return;
-    if (__builtin_expect(n->mode & NET_MODE_PARTS, 0))
-        net_seam_give_msg(n, h);
-    else
-        wr_pool_give(&n->msgs, h);
-}
-
 /* The first message of the queue is on the wire completely. */
 static void finish_first(struct net *n, struct net_nic *nic)
 {
@@ -61,7 +46,7 @@ static void finish_first(struct net *n, struct net_nic *nic)
     n->count.queued_messages--;
     if (n->client.sent)
         n->client.sent(n->client.ctx, h);
-    end_message(n, h, MSG_SENT);
+    net_msg_end(n, h, NET_MSG_SENT);
 }
 
 static void send_packet(struct net *n, struct net_port *port, struct net_nic *nic, uint32_t charge,
@@ -69,8 +54,8 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
 {
     struct net_msg *m = net_msg_at(n, nic->queue.head);
 
-    if (!(m->flags & MSG_STARTED)) {
-        m->flags |= MSG_STARTED;
+    if (!(m->flags & NET_MSG_STARTED)) {
+        m->flags |= NET_MSG_STARTED;
         m->t_first_ps = at;
         nic->t_next = at + n->gap_ps;
     }
@@ -103,7 +88,7 @@ static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, u
     link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_PARTS); /* a NIC is no seam */
     while (nic->queue.head != WR_NIL) {
         struct net_msg *m = net_msg_at(n, nic->queue.head);
-        bool started = m->flags & MSG_STARTED, all_out = started && !m->unsent;
+        bool started = m->flags & NET_MSG_STARTED, all_out = started && !m->unsent;
         uint64_t may = started || port->t_free > nic->t_next ? port->t_free : nic->t_next;
         uint32_t charge = next_charge(n, m);
 
@@ -181,16 +166,13 @@ void net_nic_deliver(struct net *n, uint32_t h)
     c->near[m->near]++;
     if (n->packet_hist)
         wr_hist_add(n->packet_hist, n->sim->now - k->t_birth);
-    if (__builtin_expect(n->mode & NET_MODE_PARTS, 0))
-        net_seam_give_pkt(n, h);
-    else
-        wr_pool_give(&n->pkts, h);
+    wr_pool_give(&n->pkts, h);
     if (--m->unarrived)
         return;
     c->messages++;
     if (n->client.arrived)
         n->client.arrived(n->client.ctx, msg);
-    end_message(n, msg, MSG_ARRIVED);
+    net_msg_end(n, msg, NET_MSG_ARRIVED);
 }
 
 static uint32_t choose_rail(struct net *n, uint32_t src, uint32_t dst)

@@ -13,19 +13,6 @@
  */
 #include "link_priv.h"
 
-/* Asking for memory early looks at packets and ports that may be another partition's by now, and
- * minds nothing it finds there; but a thread sanitizer would. */
-#if defined __SANITIZE_THREAD__
-#define NET_WATCHED 1
-#elif defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define NET_WATCHED 1
-#endif
-#endif
-#ifndef NET_WATCHED
-#define NET_WATCHED 0
-#endif
-
 /* The line of the packets that come through channel `vc` of port `from` gives its next at
  * t_in_free. */
 static void in_event(struct net *n, uint32_t from, uint32_t vc, struct net_line *line)
@@ -209,8 +196,6 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
 {
     const struct net_pkt *k = net_pkt(n, e->arg);
 
-    if (NET_WATCHED && mode & NET_MODE_PARTS)
-        return;
     if (!(mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM)) /* that one is another thread's */
         __builtin_prefetch(&n->port[k->from]);
     if (sim_dst(e) >= n->nrouters) {
@@ -247,14 +232,14 @@ NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 /* Who waits, and for what, will be needed soon. */
 NET_INLINE void warm_wake(const struct net *n, const struct sim_event *e, uint32_t mode)
 {
-    if (NET_WATCHED && mode & NET_MODE_PARTS)
-        return;
     const struct net_port *far = &n->port[e[4].arg], *port = &n->port[e[1].arg];
 
     __builtin_prefetch(far);
     __builtin_prefetch(&far->queue);
     if (e[4].arg < n->nrouters * n->nports)
         __builtin_prefetch(net_rare(n, far));
+    if (mode & NET_MODE_PARTS && !e[1].arg)
+        return; /* nothing follows, and the first port may be another's */
     if (port->stalled && e[1].arg < n->nrouters * n->nports)
         __builtin_prefetch(
             net_pkt(n, net_wait_of(n, port, (uint32_t)__builtin_ctz(port->stalled))->head));

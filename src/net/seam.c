@@ -4,10 +4,10 @@
  *   [queue] --> ==wire== ---- arrival ---+--- pipe --> [waits?] --> [queue'] ...
  *   held, notes <------------ credit ----+--- pipe ----------------+
  *
- * A packet is handed over when it begins to be sent, at least a link's latency before it is there.
- * Its credit is not: it comes back credit_ps after the packet is admitted, which is next to
- * nothing. But the sender seldom needs to know it at once. It knows when its packets arrive, so it
- * knows since when a credit could have been given that it has not heard of:
+ * A packet is handed over (parcel.c) when it begins to be sent, at least a link's latency before it
+ * is there. Its credit is not: it comes back credit_ps after the packet is admitted, which is next
+ * to nothing. But the sender seldom needs to know it at once. It knows when its packets arrive, so
+ * it knows since when a credit could have been given that it has not heard of:
  *
  *   nobody waits there and no packet has arrived since the other's clock: nothing can be missing
  *   a packet has: whoever must know (is there room? how full is the link?) waits until the
@@ -65,11 +65,11 @@ static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint6
 }
 
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
-                   struct net_pkt *k)
+                   const struct net_pkt *k)
 {
     struct net_seam *s = seam_of(n, port);
-    struct sim_event e = sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
-                                   seq, h, k->route.vc);
+    struct sim_event e =
+        sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door), seq, 0, 0);
 
     if (s->sent - s->credits < NET_SEAM_KNOWN)
         s->there[s->sent % NET_SEAM_KNOWN] = there;
@@ -78,8 +78,7 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
     s->began[s->sent % NET_SEAM_BEGAN] = n->sim->now;
     s->began_b[s->sent % NET_SEAM_BEGAN] = k->bytes;
     s->sent++;
-    k->from |= NET_OVER_SEAM; /* for the receiver, who need not look at it before it is there */
-    sim_part_send(n->part, s->to, &e, NULL, 0);
+    net_parcel_send(n, s->to, &e, h);
     if (s->stalled)
         sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
 }
@@ -245,8 +244,8 @@ static void receive(void *ctx, const struct sim_event *e, const void *data, uint
 
     switch (sim_kind(e)) {
     case NET_EV_ARRIVE:
-        __builtin_prefetch(net_pkt(n, e->arg), 1); /* it is in the other's cache */
-        sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq, e->arg, e->arg2);
+        sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq,
+                 net_parcel_open(n, e, data, bytes), e->arg2);
         break;
     case NET_EV_CREDIT:
         take_credit(n, e);
@@ -255,43 +254,9 @@ static void receive(void *ctx, const struct sim_event *e, const void *data, uint
         n->seam[e->seq].covered = n->seam[e->seq].credits + e->arg;
         n->seam[e->seq].promise = e->t;
         break;
-    case NET_GIVE_BACK:
-        wr_pool_take_back(sim_door(e) ? &n->msgs : &n->pkts, e->arg, e->arg2);
-        break;
     default:
         n->other(n->other_ctx, e, data, bytes);
     }
-}
-
-/* ---- packets and messages go back to where they were made ---- */
-
-static void give(struct net *n, struct wr_pool *pool, bool msg, uint32_t h)
-{
-    uint32_t owner = h / n->pool_share;
-
-    if (owner == n->me) {
-        wr_pool_give(pool, h);
-        return;
-    }
-    struct wr_pool_chain *b = &n->back[2 * owner + msg];
-
-    pool->used--;
-    if (!wr_pool_chain(pool, b, h))
-        return;
-    struct sim_event e = sim_event(0, 0, sim_lane(NET_GIVE_BACK, msg), 0, b->head, b->tail);
-
-    sim_part_send(n->part, owner, &e, NULL, 0);
-    *b = (struct wr_pool_chain){0};
-}
-
-void net_seam_give_pkt(struct net *n, uint32_t h)
-{
-    give(n, &n->pkts, false, h);
-}
-
-void net_seam_give_msg(struct net *n, uint32_t h)
-{
-    give(n, &n->msgs, true, h);
 }
 
 /* ---- setting up ---- */
@@ -358,8 +323,8 @@ void net_seams_join(struct net *n)
 {
     n->stalled = wr_zalloc(n->nseams, sizeof *n->stalled);
     n->inlets = wr_zalloc(n->nseams, sizeof *n->inlets);
-    n->back = wr_zalloc(2 * n->parts, sizeof *n->back);
     wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
+    net_parcels_open(n);
     n->part->mind =
         (struct sim_mind){.ctx = n, .receive = receive, .bound = bound, .tell = net_inlets_tell};
 }
@@ -374,6 +339,6 @@ void net_seams_close(struct net *n)
 {
     free(n->stalled);
     free(n->inlets);
-    free(n->back);
+    net_parcels_close(n);
     wr_pool_fini(&n->notes);
 }

@@ -41,6 +41,8 @@ static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
         return no(w, "its routing looks at routers elsewhere at once");
     if (!w->parts.net.rails || w->parts.topo.nterms % w->parts.net.rails)
         return false; /* the network refuses it, and says why */
+    if (!net_may_part(&w->parts.net))
+        return no(w, "its nodes inject a packet in less than a picosecond");
     topo_split(&w->parts.topo, want, &w->split);
     if (w->split.n < 2)
         return no(w, "the machine has too few routers to be divided");
