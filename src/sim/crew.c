@@ -11,47 +11,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "crew_priv.h"
 
 enum {
     PULSE = 1 << 9,   /* batches between two pulses */
     SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
-};
-
-/* What a partition shows. The clock is read by all others all the time; the rest only by those
- * that rest. */
-struct shown {
-    _Alignas(128) _Atomic uint64_t clock;
-    _Alignas(128) _Atomic uint64_t turn;   /* odd: it rests, and what follows holds */
-    _Atomic uint64_t next, sent, received; /* its next event; events from it and taken in */
-    _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */
-    _Atomic uint32_t settles_lp;           /* it waits in an event of this process and time, */
-    _Atomic uint64_t settles;              /* or has gone on from there */
-};
-
-struct own_sim {
-    _Alignas(128) struct sim sim;
-};
-
-struct sim_crew {
-    uint32_t n, spins;
-    struct own_sim *own; /* [n] */
-    struct sim_part *part;
-    struct shown *shown;
-    struct sim_pipe *pipe; /* [n * n] from (row) to */
-    _Atomic uint64_t until;
-    uint64_t margin; /* no clock is further ahead of another */
-    sim_pulse *pulse;
-    void *pulse_ctx;
-    /* Meetings: threads wait for the next round, and are counted when they have done theirs. */
-    pthread_t *thread;
-    uint32_t threads; /* that were started, and the caller's */
-    pthread_mutex_t lock;
-    pthread_cond_t go, done;
-    uint64_t round;
-    uint32_t working;
-    bool over;
 };
 
 static uint64_t later(uint64_t t, uint64_t by)
@@ -72,6 +38,15 @@ static void wake(struct shown *s)
         syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+static void wake_all(const struct sim_part *p)
+{
+    const struct sim_crew *c = p->crew;
+
+    for (uint32_t q = c->first; q < c->first + c->local; q++)
+        if (q != p->me)
+            wake(&c->shown[q]);
+}
+
 /* Everything sent so far, and then the clock: who sees it sees all that was sent before. */
 static void show(struct sim_part *p, uint64_t clock)
 {
@@ -86,9 +61,7 @@ static void show(struct sim_part *p, uint64_t clock)
         return;
     if (clock > atomic_load_explicit(&c->shown[p->me].clock, memory_order_relaxed))
         atomic_store(&c->shown[p->me].clock, clock); /* before the look at who sleeps */
-    for (uint32_t q = 0; q < c->n; q++)
-        if (q != p->me)
-            wake(&c->shown[q]);
+    wake_all(p);
 }
 
 static void drain(struct sim_part *p, uint32_t from)
@@ -108,6 +81,8 @@ static void look(struct sim_part *p)
 {
     struct sim_crew *c = p->crew;
 
+    if (c->far)
+        sim_far_look(c->far);
     for (uint32_t q = 0; q < c->n; q++) {
         if (q == p->me)
             continue;
@@ -155,6 +130,10 @@ static void relax(struct sim_part *p, uint32_t turn)
     struct sim_crew *c = p->crew;
     struct shown *s = &c->shown[p->me];
 
+    if (c->far) {
+        sim_far_relax(c->far, turn);
+        return;
+    }
     if (turn < c->spins) {
 #ifdef __x86_64__
         __builtin_ia32_pause();
@@ -175,6 +154,8 @@ static bool look_around(const struct sim_crew *c, uint64_t *ret)
 {
     uint64_t turn[SIM_MAX_PARTS], next = SIM_NEVER, sent = 0, received = 0;
 
+    if (c->far)
+        return sim_far_quiet(c->far, ret);
     for (uint32_t q = 0; q < c->n; q++) {
         turn[q] = atomic_load_explicit(&c->shown[q].turn, memory_order_acquire);
         if (!(turn[q] & 1))
@@ -197,6 +178,10 @@ static void stop_soon(struct sim_crew *c)
 {
     uint64_t t = 0;
 
+    if (c->far) {
+        sim_far_stop(c->far);
+        return;
+    }
     for (uint32_t q = 0; q < c->n; q++) {
         uint64_t clock = atomic_load(&c->shown[q].clock);
 
@@ -235,6 +220,37 @@ static bool may_go(struct sim_part *p, uint64_t next, uint64_t until)
     return false;
 }
 
+/* Shall all stop soon? Asked by the first partition of each process. */
+static bool feel_pulse(const struct sim_part *p)
+{
+    const struct sim_crew *c = p->crew;
+
+    if (p->me != c->first)
+        return false;
+    return (c->pulse && c->pulse(c->pulse_ctx)) || (c->far && sim_far_stop_wanted(c->far));
+}
+
+/* A process is gone: nobody waits any more, and whatever comes of it is thrown away. */
+static bool broken(struct sim_part *p)
+{
+    if (!p->crew->far || !sim_far_lost(p->crew->far))
+        return false;
+    p->sim->limit = 0;
+    return true;
+}
+
+/* All jump, whoever has seen first that all rest: somebody may be waited for who has not. */
+static void raise_floor(const struct sim_part *p, uint64_t to)
+{
+    _Atomic uint64_t *floor = &p->crew->floor;
+    uint64_t old = atomic_load(floor);
+
+    while (to > old && !atomic_compare_exchange_weak(floor, &old, to))
+        ;
+    if (to > old)
+        wake_all(p);
+}
+
 /* Nothing to do before others have gone on: until they have, or all rest. */
 static void rest(struct sim_part *p, uint64_t next, uint64_t until)
 {
@@ -249,15 +265,16 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     atomic_store_explicit(&s->received, p->received, memory_order_relaxed);
     atomic_fetch_add(&s->turn, 1);
     for (uint32_t i = 0; !may_go(p, next, until); i++) {
-        if (atomic_load_explicit(&c->until, memory_order_relaxed) != until)
+        if (atomic_load_explicit(&c->until, memory_order_relaxed) != until || broken(p))
             break;
-        if ((i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1) && look_around(c, &all) &&
-            all > p->floor) {
-            p->floor = all;
+        if ((i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1) && look_around(c, &all))
+            raise_floor(p, all);
+        if (atomic_load(&c->floor) > p->floor) {
+            p->floor = atomic_load(&c->floor);
             p->work.jumps++;
             break;
         }
-        stop = !p->me && i >= c->spins && c->pulse && c->pulse(c->pulse_ctx);
+        stop = i >= c->spins && feel_pulse(p);
         if (stop)
             break;
         relax(p, i);
@@ -273,7 +290,7 @@ void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
     uint64_t since = 0;
 
     look(p);
-    for (uint32_t i = 0; p->seen[q] <= t; i++) {
+    for (uint32_t i = 0; p->seen[q] <= t && !broken(p); i++) {
         if (!i) {
             show(p, p->sim->now);
             since = wr_clock_ns();
@@ -302,7 +319,7 @@ void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp)
     uint64_t t = p->sim->now, since = 0;
 
     look(p);
-    for (uint32_t i = 0; !settled(p, q, t, lp); i++) {
+    for (uint32_t i = 0; !settled(p, q, t, lp) && !broken(p); i++) {
         if (!i) {
             since = wr_clock_ns();
             p->work.asks++;
@@ -310,7 +327,7 @@ void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp)
             atomic_store(&s->settles_lp, 0); /* a time never goes with an earlier one's process */
             atomic_store(&s->settles, t);
             atomic_store(&s->settles_lp, lp);
-            wake(&p->crew->shown[q]);
+            wake_all(p);
         }
         relax(p, i);
         look(p);
@@ -324,7 +341,7 @@ void sim_part_settle(struct sim_part *p, uint32_t q, uint32_t lp)
 void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event *e,
                         const void *data, uint32_t bytes)
 {
-    for (uint32_t i = 0; !sim_pipe_put(sim_part_pipe(p, to), e, data, bytes); i++) {
+    for (uint32_t i = 0; !sim_pipe_put(sim_part_pipe(p, to), e, data, bytes) && !broken(p); i++) {
         show(p, 0);
         look(p);
         relax(p, i);
@@ -361,7 +378,11 @@ static void run_part(struct sim_part *p)
         if (p->mind.tell)
             p->mind.tell(p->mind.ctx);
         show(p, clock);
-        if (!p->me && batch % PULSE == 0 && c->pulse && c->pulse(c->pulse_ctx))
+        if (c->far)
+            sim_far_show(c->far, next >= limit);
+        if (broken(p))
+            break;
+        if (batch % PULSE == 0 && feel_pulse(p))
             stop_soon(c);
         if (next < limit)
             continue;
@@ -406,26 +427,27 @@ bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ct
     c->pulse_ctx = ctx;
     pthread_mutex_lock(&c->lock);
     c->round++;
-    c->working = c->n - 1;
+    c->working = c->local - 1;
     pthread_cond_broadcast(&c->go);
     pthread_mutex_unlock(&c->lock);
-    run_part(&c->part[0]);
+    run_part(&c->part[c->first]);
     pthread_mutex_lock(&c->lock);
     while (c->working)
         pthread_cond_wait(&c->done, &c->lock);
     pthread_mutex_unlock(&c->lock);
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = c->first; i < c->first + c->local; i++) {
         for (uint32_t q = 0; q < c->n; q++)
             if (q != i)
                 drain(&c->part[i], q);
-        last = c->own[i].sim.last > last ? c->own[i].sim.last : last;
-    }
-    for (uint32_t i = 0; i < c->n; i++) {
         uint64_t t = sim_next(&c->own[i].sim);
 
         next = t < next ? t : next;
-        c->own[i].sim.now = c->own[i].sim.last = last;
+        last = c->own[i].sim.last > last ? c->own[i].sim.last : last;
     }
+    if (c->far && !sim_far_meet(c->far, &last, &next))
+        next = SIM_NEVER;
+    for (uint32_t i = 0; i < c->n; i++)
+        c->own[i].sim.now = c->own[i].sim.last = last;
     *ret_until = atomic_load(&c->until);
     return next != SIM_NEVER;
 }
@@ -449,14 +471,31 @@ static void open_part(struct sim_crew *c, uint32_t i, const uint64_t *lookahead)
     }
 }
 
-bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead, struct wr_err *err)
+static bool start_threads(struct sim_crew *c, struct wr_err *err)
+{
+    for (c->threads = 1; c->threads < c->local; c->threads++) {
+        struct sim_part *p = &c->part[c->first + c->threads];
+
+        errno = pthread_create(&c->thread[c->threads], NULL, work, p);
+        if (errno)
+            return wr_fail_errno(err, "cannot start %u threads; ask for fewer with -j", c->local);
+    }
+    return true;
+}
+
+bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
+                   struct sim_peers *peers, struct wr_err *err)
 {
     struct sim_crew *c = wr_zalloc_aligned(1, sizeof *c);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-    assert(n <= SIM_MAX_PARTS);
+    uint32_t rank = peers ? sim_peers_rank(peers) : 0, size = peers ? sim_peers_size(peers) : 1;
+
+    assert(n <= SIM_MAX_PARTS && n >= size);
     c->n = n;
-    c->spins = cpus >= (long)n ? SPINS : 0;
+    c->first = sim_far_first(n, size, rank);
+    c->local = sim_far_first(n, size, rank + 1) - c->first;
+    c->spins = cpus >= (long)(c->local * (peers ? sim_peers_local(peers) : 1)) ? SPINS : 0;
     c->own = wr_zalloc_aligned(n, sizeof *c->own);
     c->part = wr_zalloc_aligned(n, sizeof *c->part);
     c->shown = wr_zalloc_aligned(n, sizeof *c->shown);
@@ -467,13 +506,12 @@ bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
     pthread_cond_init(&c->done, NULL);
     for (uint32_t i = 0; i < n; i++)
         open_part(c, i, lookahead);
-    for (c->threads = 1; c->threads < n; c->threads++) {
-        errno = pthread_create(&c->thread[c->threads], NULL, work, &c->part[c->threads]);
-        if (errno) {
-            wr_fail_errno(err, "cannot start %u threads; ask for fewer with -j", n);
-            sim_crew_close(c);
-            return false;
-        }
+    if (size > 1)
+        c->far =
+            sim_far_open(c, peers, later(0, c->margin > SIM_NEVER / 4 ? SIM_NEVER : 4 * c->margin));
+    if (!start_threads(c, err)) {
+        sim_crew_close(c);
+        return false;
     }
     *ret = c;
     return true;
@@ -489,6 +527,7 @@ void sim_crew_close(struct sim_crew *c)
     pthread_mutex_unlock(&c->lock);
     for (uint32_t i = 1; i < c->threads; i++)
         pthread_join(c->thread[i], NULL);
+    sim_far_close(c->far);
     for (uint32_t i = 0; i < c->n; i++) {
         sim_fini(&c->own[i].sim);
         free(c->part[i].seen);
@@ -514,4 +553,19 @@ uint32_t sim_crew_size(const struct sim_crew *c)
 struct sim_part *sim_crew_part(struct sim_crew *c, uint32_t i)
 {
     return &c->part[i];
+}
+
+uint32_t sim_crew_first(const struct sim_crew *c)
+{
+    return c->first;
+}
+
+uint32_t sim_crew_local(const struct sim_crew *c)
+{
+    return c->local;
+}
+
+bool sim_crew_lost(const struct sim_crew *c)
+{
+    return c->far && sim_far_lost(c->far);
 }

@@ -71,18 +71,26 @@ struct sim_part {
 };
 
 /* `lookahead` [n * n]: from q (row) to p; SIM_NEVER: nothing goes there. */
+struct sim_peers;
+/* `peers` (peers.h; NULL: none) run some of the partitions: each process the ones from
+ * sim_crew_first() on, sim_crew_local() of them. It needs at least one; the sims of the others' are
+ * there, and never run. All processes must have opened their crew before one runs. */
 bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
-                   struct wr_err *err);
+                   struct sim_peers *peers, struct wr_err *err);
 void sim_crew_close(struct sim_crew *c);
 uint32_t sim_crew_size(const struct sim_crew *c);
+uint32_t sim_crew_first(const struct sim_crew *c);
+uint32_t sim_crew_local(const struct sim_crew *c);
 struct sim_part *sim_crew_part(struct sim_crew *c, uint32_t i); /* with its own sim */
+/* A process is gone: what was run last is worth nothing. */
+bool sim_crew_lost(const struct sim_crew *c);
 
 /* Called by the calling thread's partition now and then; true: stop soon. */
 typedef bool sim_pulse(void *ctx);
 
-/* Executes all events with t < until, those of partition 0 in the calling thread; false when none
- * is left at all. All clocks then say the time of the last event. After a stop, all have executed
- * what lies before the same time, *ret_until. */
+/* Executes all events with t < until, those of the first partition in the calling thread; false
+ * when none is left at all. All clocks then say the time of the last event. After a stop, all have
+ * executed what lies before the same time, *ret_until. */
 bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ctx,
                   uint64_t *ret_until);
 

@@ -87,7 +87,7 @@ static bool open_crew(struct world *w, const uint64_t *lookahead, const struct n
 
     w->nparts = w->split.n;
     w->part = wr_zalloc(w->nparts, sizeof *w->part);
-    if (!sim_crew_open(&w->crew, w->nparts, lookahead, err))
+    if (!sim_crew_open(&w->crew, w->nparts, lookahead, NULL, err))
         return false;
     for (uint32_t i = 0; i < w->nparts; i++) {
         clients[i] = *client;

@@ -1,0 +1,49 @@
+/* crew_priv.h -- what partitions show each other, in one process. */
+#ifndef SIM_CREW_PRIV_H
+#define SIM_CREW_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "sim/crew.h"
+#include "sim/far.h"
+
+/* What a partition shows. The clock is read by all others all the time; the rest only by those
+ * that rest. */
+struct shown {
+    _Alignas(128) _Atomic uint64_t clock;
+    _Alignas(128) _Atomic uint64_t turn;   /* odd: it rests, and what follows holds */
+    _Atomic uint64_t next, sent, received; /* its next event; events from it and taken in */
+    _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */
+    _Atomic uint32_t settles_lp;           /* it waits in an event of this process and time, */
+    _Atomic uint64_t settles;              /* or has gone on from there */
+};
+
+struct own_sim {
+    _Alignas(128) struct sim sim;
+};
+
+struct sim_crew {
+    uint32_t n, spins;
+    uint32_t first, local; /* partitions [first, first + local) are this process's */
+    struct sim_far *far;   /* has the others; NULL: all are here */
+    struct own_sim *own;   /* [n] */
+    struct sim_part *part;
+    struct shown *shown;
+    struct sim_pipe *pipe; /* [n * n] from (row) to */
+    _Atomic uint64_t until;
+    _Atomic uint64_t floor; /* nobody does anything before: all rested and nothing was on its way */
+    uint64_t margin;        /* no clock is further ahead of another */
+    sim_pulse *pulse;
+    void *pulse_ctx;
+    /* Meetings: threads wait for the next round, and are counted when they have done theirs. */
+    pthread_t *thread;
+    uint32_t threads; /* that were started, and the caller's */
+    pthread_mutex_t lock;
+    pthread_cond_t go, done;
+    uint64_t round;
+    uint32_t working;
+    bool over;
+};
+
+#endif
