@@ -919,35 +919,40 @@ static void way_mix(void)
         ;
 }
 
-static int64_t wall_us(void)
+static int64_t wall_us(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 /* Small writes all the time for 600 ms, the last one after that however long we were stopped, and
- * when each began and ended. The times go to a file by calls that the library does not see. */
+ * when each began and ended; and how far the kernel's coarse clock was behind, which may be more
+ * than its step. The times go to a file by calls that the library does not see. */
 static void tick(int fd)
 {
     enum { MOST = 4096 };
-    static int64_t us[2 * MOST + 2];
-    int64_t end = wall_us() + 600000, began = 0, n = 0;
+    static int64_t us[2 * MOST + 3];
+    int64_t end = wall_us(CLOCK_REALTIME) + 600000, began = 0, n = 0, behind = 0;
     char name[64];
 
     while (n < MOST && began < end) {
-        began = us[2 + 2 * n] = wall_us();
+        began = us[3 + 2 * n] = wall_us(CLOCK_REALTIME);
         must(write(fd, buf, 64) == 64);
-        us[3 + 2 * n++] = wall_us();
+        int64_t late = wall_us(CLOCK_REALTIME_COARSE), now = wall_us(CLOCK_REALTIME);
+
+        us[4 + 2 * n++] = now;
+        behind = now - late > behind ? now - late : behind;
         usleep(300);
     }
     us[0] = getpid();
     us[1] = n;
+    us[2] = behind;
     snprintf(name, sizeof name, "../times.%d", getpid());
     int out = (int)syscall(SYS_openat, AT_FDCWD, in(name), O_WRONLY | O_CREAT, 0600);
 
-    must(syscall(SYS_write, out, us, (size_t)(2 * n + 2) * sizeof *us) > 0);
+    must(syscall(SYS_write, out, us, (size_t)(2 * n + 3) * sizeof *us) > 0);
     syscall(SYS_close, out);
 }
 
