@@ -28,8 +28,8 @@ struct wr_pool {
 void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap);
 void wr_pool_fini(struct wr_pool *p);
 /* The i-th of n shares of a pool that nothing was taken from: handles of its own, all from one
- * space, so that anybody can look at the thing behind a handle. The whole is closed, not the
- * shares. */
+ * space, so that whoever has none of its own can look at the thing behind any handle. The whole is
+ * closed, not the shares. */
 struct wr_pool wr_pool_share(const struct wr_pool *whole, uint32_t i, uint32_t n);
 void wr_pool_full(const struct wr_pool *p) __attribute__((noreturn, cold));
 
@@ -45,7 +45,7 @@ static inline uint32_t wr_pool_take(struct wr_pool *p)
 
     if (h != WR_NIL) {
         p->free = *(uint32_t *)wr_pool_at(p, h);
-        __builtin_prefetch(wr_pool_at(p, p->free), 1); /* another thread may have used it last */
+        __builtin_prefetch(wr_pool_at(p, p->free), 1);
     } else if (p->fresh < p->cap)
         h = p->fresh++;
     else
@@ -60,29 +60,6 @@ static inline void wr_pool_give(struct wr_pool *p, uint32_t h)
     *(uint32_t *)wr_pool_at(p, h) = p->free;
     p->free = h;
     p->used--;
-}
-
-/* Things that are to go back to where they were taken, many at a time, linked as free ones are. Who
- * counts them as unused is the users' business. */
-enum { WR_POOL_CHAIN = 64 };
-struct wr_pool_chain {
-    uint32_t head, tail, n;
-};
-
-/* True: it is time to send it, and to begin another. */
-static inline bool wr_pool_chain(const struct wr_pool *p, struct wr_pool_chain *c, uint32_t h)
-{
-    *(uint32_t *)wr_pool_at(p, h) = c->n ? c->head : WR_NIL;
-    if (!c->n++)
-        c->tail = h;
-    c->head = h;
-    return c->n == WR_POOL_CHAIN;
-}
-
-static inline void wr_pool_take_back(struct wr_pool *p, uint32_t head, uint32_t tail)
-{
-    *(uint32_t *)wr_pool_at(p, tail) = p->free;
-    p->free = head;
 }
 
 #endif

@@ -519,6 +519,7 @@ static void open_job(struct ranks *rs, uint32_t i, const struct rank_job *job)
                                                .job = (uint16_t)i,
                                                .account = RANK_IDLE,
                                                .scheduled = true};
+        rs->node[j->first + k] = job->node[k];
         j->load.ops->rank_init(&j->load, j->state + k * j->load.rank_size, k);
     }
 }
@@ -570,6 +571,7 @@ struct ranks *rank_build(const struct rank_setup *setup, const struct rank_job *
     }
     rs->left = rs->n;
     rs->rank = wr_zalloc_aligned(rs->n, sizeof *rs->rank);
+    rs->node = wr_alloc(rs->n * sizeof *rs->node);
     open_columns(rs);
     wr_pool_init(&rs->reqs, "requests", sizeof(struct rank_req), POOL_CAP);
     wr_pool_init(&rs->msgs, "messages of ranks", sizeof(struct rank_msg), POOL_CAP);
@@ -636,6 +638,7 @@ void rank_unbuild(struct ranks *rs)
     free(rs->rare);
     free(rs->bucket);
     free(rs->rank);
+    free(rs->node);
     free(rs->job);
     free(rs);
 }

@@ -126,6 +126,12 @@ struct rank_part {
 void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
                       const struct rank_part *parts, uint32_t nparts, const uint8_t *part_of_node,
                       const struct rank_job *jobs, uint32_t njobs);
+/* A message to a rank in another partition: what it is, as bytes, when it leaves; and there, the
+ * word that the wire calls those ranks with, before it arrives. Returns how many bytes, a multiple
+ * of 8. */
+enum { RANK_MOST_PACKED = 256 };
+uint32_t ranks_pack(struct ranks *rs, uint64_t user, void *buf);
+uint64_t ranks_unpack(struct ranks *rs, const void *buf);
 /* An event that another partition's ranks sent. */
 void ranks_receive(void *rs, const struct sim_event *e, const void *data, uint32_t bytes);
 /* Have all ranks of all partitions ended before now? Asked by a process of this partition; it may

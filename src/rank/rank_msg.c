@@ -125,18 +125,12 @@ static void leave_bucket(struct ranks *rs, uint32_t h)
     *at = m->bucket;
 }
 
-static void drop(struct ranks *rs, uint32_t h)
+void rank_drop(struct ranks *rs, uint32_t h)
 {
     struct rank_msg *m = rank_msg(rs, h);
 
     if (--m->holds)
         return;
-    if (rs->team) {
-        if (m->shake != WR_NIL)
-            rank_give(rs, BACK_SHAKES, m->shake);
-        rank_give(rs, BACK_MSGS, h);
-        return;
-    }
     if (m->shake != WR_NIL)
         wr_pool_give(&rs->shakes, m->shake);
     wr_pool_give(&rs->msgs, h);
@@ -204,7 +198,7 @@ void rank_send(struct ranks *rs, struct rank *r, uint32_t req)
 {
     struct rank_req *q = rank_req(rs, req);
     uint32_t me = rank_index(rs, r), to = q->peer + rs->job[r->job].first;
-    bool near = rs->rank[to].node == r->node, eager = near || q->bytes <= rs->mpi.eager_b;
+    bool near = rs->node[to] == r->node, eager = near || q->bytes <= rs->mpi.eager_b;
     uint32_t h = wr_pool_take(&rs->msgs);
     struct rank_msg *m = rank_msg(rs, h);
 
@@ -226,7 +220,7 @@ void rank_send(struct ranks *rs, struct rank *r, uint32_t req)
         rank_shake_begin(rs, m, done - ps);
     r->msgs_sent++;
     r->bytes_sent += q->bytes;
-    if (rank_is_far(rs, rs->rank[to].node))
+    if (rank_is_far(rs, rs->node[to]))
         rank_far_begin(rs, m);
     else
         follow(rs, h);
@@ -253,7 +247,7 @@ void rank_post(struct ranks *rs, uint32_t h)
     }
     rs->live += 2; /* until it is sent, and until it has arrived */
     m->holds++;
-    rs->wire.send(rs->wire.ctx, from->node, rs->rank[m->dst].node, wire_bytes(rs, m),
+    rs->wire.send(rs->wire.ctx, from->node, rs->node[m->dst], wire_bytes(rs, m),
                   rs->job[from->job].app, (uint8_t)class_of(m), h);
 }
 
@@ -269,7 +263,7 @@ void ranks_sent(struct ranks *rs, uint64_t user, uint32_t it)
         rank_complete(rs, m->sreq);
         m->sreq = WR_NIL;
     }
-    drop(rs, (uint32_t)user);
+    rank_drop(rs, (uint32_t)user);
     rs->trip = WR_NIL;
 }
 
@@ -351,7 +345,7 @@ static void matched(struct ranks *rs, struct rank *r, uint32_t req, uint32_t h)
         return;
     }
     received(rs, r, req, m);
-    drop(rs, h);
+    rank_drop(rs, h);
 }
 
 void rank_recv(struct ranks *rs, struct rank *r, uint32_t req)
@@ -400,7 +394,7 @@ void rank_arrive(struct ranks *rs, uint32_t h)
         r->msgs_recvd++;
         r->bytes_recvd += m->bytes;
         received(rs, r, m->rreq, m);
-        drop(rs, h);
+        rank_drop(rs, h);
         return;
     }
     if (m->flags & MSG_FAR) {

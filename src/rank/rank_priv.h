@@ -156,9 +156,6 @@ struct rank_pairs {
     uint32_t n, nheads, round; /* round <= nheads < 2 * round, a power of two */
 };
 
-/* Messages and handshakes that another partition has made, to be given back. */
-enum { BACK_MSGS, BACK_SHAKES, BACKS };
-
 /* What the partitions share. */
 struct rank_team {
     struct ranks **all;
@@ -167,7 +164,6 @@ struct rank_team {
     /* Its arrays are everybody's, its pools are shared out, and its histograms are sums that are
      * made when they are asked for. No rank is its own. */
     struct ranks *whole;
-    uint32_t share[BACKS];
     struct rank_mark *marks; /* [nmarks] of all, in the order of time; likewise */
     uint32_t nmarks;
 };
@@ -180,10 +176,10 @@ struct rank_end {
 
 /* What partitions tell each other. */
 enum rank_tell {
-    RANK_TELL_OVER = BACKS, /* its last rank has ended; before it: what goes back */
-    RANK_TELL_JOB,          /* its last rank of a job has ended */
-    RANK_TELL_FAILED,       /* a rank cannot go on */
-    RANK_TELL_KNOWN,        /* a workload's ranks found out something for all */
+    RANK_TELL_OVER,   /* its last rank has ended */
+    RANK_TELL_JOB,    /* its last rank of a job has ended */
+    RANK_TELL_FAILED, /* a rank cannot go on */
+    RANK_TELL_KNOWN,  /* a workload's ranks found out something for all */
 };
 
 struct ranks {
@@ -199,6 +195,7 @@ struct ranks {
     uint64_t live;           /* events and messages under way */
     uint64_t ops;
     struct rank *rank;
+    uint32_t *node; /* by rank, also of ranks elsewhere: nobody writes beside it */
     struct rank_jobs *job;
     /* By rank, touched only by those who need them. */
     uint64_t *coll_ps[LOAD_COLLS];
@@ -220,7 +217,6 @@ struct ranks {
     struct wr_err *fault; /* of `failed`, when these ranks are executed by another process */
     struct rank_end *end; /* [parts] as known here */
     struct rank_pairs pairs;
-    struct wr_pool_chain *back; /* [parts * BACKS] */
 };
 
 static inline struct rank_req *rank_req(const struct ranks *rs, uint32_t h)
@@ -282,19 +278,23 @@ void rank_send(struct ranks *rs, struct rank *r, uint32_t req);
 void rank_recv(struct ranks *rs, struct rank *r, uint32_t req);
 void rank_post(struct ranks *rs, uint32_t msg);
 void rank_arrive(struct ranks *rs, uint32_t msg);
+void rank_drop(struct ranks *rs, uint32_t msg);       /* one of its holders needs it no more */
 void rank_catch_up(struct ranks *rs, struct rank *r); /* handshakes that waited for a call */
 
 void rank_put_msg(struct ranks *rs, struct rank_queue *q, uint32_t msg);
 void rank_take_in(struct ranks *rs, uint32_t msg); /* its turn has come */
 
-/* rank_team.c: partitions */
+/* rank_far.c: messages between partitions */
 static inline bool rank_is_far(const struct ranks *rs, uint32_t node)
 {
     return rs->team && rs->team->part_of[node] != rs->me;
 }
 void rank_far_begin(struct ranks *rs, struct rank_msg *m);
 void rank_far_arrive(struct ranks *rs, uint32_t msg);
-void rank_give(struct ranks *rs, uint32_t what, uint32_t handle); /* BACK_MSGS, BACK_SHAKES */
+void rank_far_open(struct rank_pairs *t);
+void rank_far_close(struct rank_pairs *t);
+
+/* rank_team.c: partitions */
 void rank_team_ended(struct ranks *rs, const struct rank *r);
 void rank_team_job_ended(struct ranks *rs, uint32_t job);
 void rank_team_fails(struct ranks *rs);

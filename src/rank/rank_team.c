@@ -1,155 +1,12 @@
-/* rank_team.c -- ranks in partitions: what two of them have to do with each other.
+/* rank_team.c -- ranks in partitions: what they tell each other, and what they counted together.
  *
- *   sender's partition                      |          receiver's partition
- *   takes a message from its share, numbers | takes it in when its number's turn has come,
- *   it and sends it: until it arrives there | answers with it (a rendezvous) or gives it back,
- *   it is the sender's alone                | many at a time
- *
- * A message and its handshake belong to one partition at any time: sent is before arrived. What
- * belongs to a rank (requests, queues, accounts) never leaves its partition. So nobody locks.
- *
- * The order of a pair's messages cannot be a list that both hold, as it is within a partition
- * (rank_msg.c): both count. The counts are kept for good, some 24 bytes for each pair of ranks in
- * different partitions that ever exchanged a message.
+ * What belongs to a rank (requests, queues, accounts) never leaves its partition; messages travel
+ * by value (rank_far.c). So nothing is shared while partitions run, and nobody locks.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "rank_priv.h"
-
-/* ---- pairs: a table that grows by one head at a time (linear hashing), and never moves ---- */
-
-static uint32_t head_of(const struct rank_pairs *t, uint32_t src, uint32_t dst)
-{
-    uint64_t h = ((uint64_t)src << 32 | dst) * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t at = (uint32_t)(h >> 32) & (2 * t->round - 1);
-
-    return at < t->nheads ? at : at & (t->round - 1);
-}
-
-static uint32_t *head(const struct rank_pairs *t, uint32_t i)
-{
-    return wr_pool_at(&t->head, i);
-}
-
-static struct rank_pair *pair_at(const struct rank_pairs *t, uint32_t h)
-{
-    return wr_pool_at(&t->pair, h);
-}
-
-/* One more head, to which some of another one's pairs go. */
-static void grow(struct rank_pairs *t)
-{
-    uint32_t fresh = t->nheads++, *at = head(t, fresh - t->round);
-
-    *head(t, fresh) = WR_NIL;
-    while (*at != WR_NIL) {
-        uint32_t h = *at;
-        struct rank_pair *p = pair_at(t, h);
-
-        if (head_of(t, p->src, p->dst) != fresh) {
-            at = &p->next;
-            continue;
-        }
-        *at = p->next;
-        p->next = *head(t, fresh);
-        *head(t, fresh) = h;
-    }
-    if (t->nheads == 2 * t->round)
-        t->round *= 2;
-}
-
-static struct rank_pair *pair_of(struct rank_pairs *t, uint32_t src, uint32_t dst)
-{
-    uint32_t *at = head(t, head_of(t, src, dst));
-
-    for (uint32_t h = *at; h != WR_NIL; h = pair_at(t, h)->next)
-        if (pair_at(t, h)->src == src && pair_at(t, h)->dst == dst)
-            return pair_at(t, h);
-    uint32_t h = wr_pool_take(&t->pair);
-
-    *pair_at(t, h) = (struct rank_pair){.next = *at, .src = src, .dst = dst, .early = WR_NIL};
-    *at = h;
-    if (++t->n > t->nheads)
-        grow(t);
-    return pair_at(t, h);
-}
-
-static void open_pairs(struct rank_pairs *t)
-{
-    enum { CAP = 1 << 28, HEADS = 64 };
-
-    wr_pool_init(&t->pair, "pairs of ranks", sizeof(struct rank_pair), CAP);
-    wr_pool_init(&t->head, "pairs of ranks", sizeof(uint32_t), CAP);
-    t->round = t->nheads = HEADS;
-    for (uint32_t i = 0; i < HEADS; i++)
-        *head(t, i) = WR_NIL;
-}
-
-/* ---- messages to other partitions ---- */
-
-void rank_far_begin(struct ranks *rs, struct rank_msg *m)
-{
-    m->flags |= MSG_FAR;
-    m->number = pair_of(&rs->pairs, m->src, m->dst)->count++;
-}
-
-/* Take the message whose turn it is from those that came early; WR_NIL: it has not come. */
-static uint32_t take_early(struct ranks *rs, struct rank_pair *p)
-{
-    for (uint32_t *at = &p->early; *at != WR_NIL; at = &rank_msg(rs, *at)->bucket) {
-        uint32_t h = *at;
-
-        if (rank_msg(rs, h)->number == p->count) {
-            *at = rank_msg(rs, h)->bucket;
-            return h;
-        }
-    }
-    return WR_NIL;
-}
-
-void rank_far_arrive(struct ranks *rs, uint32_t h)
-{
-    struct rank_msg *m = rank_msg(rs, h);
-    struct rank_pair *p = pair_of(&rs->pairs, m->src, m->dst);
-
-    if (m->number != p->count) {
-        m->bucket = p->early;
-        p->early = h;
-        return;
-    }
-    for (; h != WR_NIL; h = take_early(rs, p)) {
-        p->count++;
-        rank_take_in(rs, h);
-    }
-}
-
-/* ---- giving back ---- */
-
-static struct wr_pool *pool_of(struct ranks *rs, uint32_t what)
-{
-    return what == BACK_MSGS ? &rs->msgs : &rs->shakes;
-}
-
-void rank_give(struct ranks *rs, uint32_t what, uint32_t h)
-{
-    struct wr_pool *pool = pool_of(rs, what);
-    uint32_t share = rs->team->share[what], owner = h / share;
-
-    if (owner == rs->me) {
-        wr_pool_give(pool, h);
-        return;
-    }
-    struct wr_pool_chain *b = &rs->back[owner * BACKS + what];
-
-    if (!wr_pool_chain(pool, b, h))
-        return;
-    struct sim_event e =
-        sim_event(0, 0, sim_lane(rs->kind0 + RANK_EV_TELL, what), b->n, b->head, b->tail);
-
-    sim_part_send(rs->part, owner, &e, NULL, 0);
-    *b = (struct wr_pool_chain){0};
-}
 
 /* ---- what partitions tell each other ---- */
 
@@ -215,11 +72,6 @@ void ranks_receive(void *ctx, const struct sim_event *e, const void *data, uint3
     (void)data;
     (void)bytes;
     switch (sim_door(e)) {
-    case BACK_MSGS:
-    case BACK_SHAKES:
-        wr_pool_take_back(pool_of(rs, sim_door(e)), e->arg, e->arg2);
-        pool_of(rs, sim_door(e))->used -= e->seq;
-        break;
     case RANK_TELL_OVER:
         rs->end[e->seq] = (struct rank_end){e->t, e->arg};
         break;
@@ -443,8 +295,7 @@ static struct ranks *open_part(const struct ranks *whole, uint32_t i, const stru
     rs->marks = wr_pool_share(&whole->marks, i, team->n);
     rs->shakes = wr_pool_share(&whole->shakes, i, team->n);
     rs->bucket = rank_open_buckets(rs->nbuckets);
-    rs->back = wr_zalloc((size_t)team->n * BACKS, sizeof *rs->back);
-    open_pairs(&rs->pairs);
+    rank_far_open(&rs->pairs);
     share_jobs(rs, whole);
     open_ends(rs);
     rank_join(rs, rs->part->sim);
@@ -462,8 +313,6 @@ void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
     team->whole = whole;
     team->n = nparts;
     team->part_of = part_of_node;
-    team->share[BACK_MSGS] = whole->msgs.cap / nparts;
-    team->share[BACK_SHAKES] = whole->shakes.cap / nparts;
     team->all = wr_zalloc(nparts, sizeof(struct ranks *));
     for (uint32_t i = 0; i < nparts; i++)
         team->all[i] = ret[i] = open_part(whole, i, &parts[i]);
@@ -477,11 +326,9 @@ static void close_part(struct ranks *rs)
         free(rs->job[i].latency);
         free(rs->job[i].iteration);
     }
-    wr_pool_fini(&rs->pairs.pair);
-    wr_pool_fini(&rs->pairs.head);
+    rank_far_close(&rs->pairs);
     free(rs->job);
     free(rs->bucket);
-    free(rs->back);
     free(rs->end);
     free(rs->fault);
     free(rs);

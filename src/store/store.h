@@ -166,6 +166,12 @@ bool store_open_parts(struct store **ret, const struct store_setup *setup,
 void store_pack_accounts(const struct store *s, struct wr_bytes *out);
 void store_take_accounts(struct store *s, struct wr_reader *in);
 
+/* A message to a node in another partition: what it is about, as bytes, when it leaves; and there,
+ * the word for store_arrived. Returns how many bytes, a multiple of 8. */
+enum { STORE_MOST_PACKED = 320 };
+uint32_t store_pack(struct store *s, uint64_t user, void *buf);
+uint64_t store_unpack(struct store *s, const void *buf);
+
 /* Inside handlers. */
 void store_begin(struct store *s, const struct store_op *op);
 void store_arrived(struct store *s, uint64_t user, const struct cause_trip *trip);

@@ -62,6 +62,7 @@ struct store_task {
 
 struct store_req {
     uint32_t owner; /* op, entry or slot: `from` */
+    uint32_t far;   /* of a copy at its site: the request where it comes from */
     uint32_t node, site;
     uint8_t mode, from;
     bool granted; /* all of its room is reserved */
@@ -79,6 +80,7 @@ struct store_req {
 struct store_slot {
     uint32_t next; /* in the line for room */
     uint32_t req, entry, disk;
+    uint32_t far; /* of a WRITE that is at its client: the copy of its request at the site */
     uint8_t step;
     bool fast, write;
     uint64_t at, bytes, room_b;
@@ -187,9 +189,8 @@ struct store {
 };
 
 /* Partitions. A site, its devices and what is in its buffer belong to its node's; so do operations,
- * and requests to the partition of the node that asks. A request's server reads of it what does not
- * change; what changes is the client's of a READ, the server's of a WRITE between request
- * and ack. A slot is with whom its chain is. Handles are given back where they were taken. */
+ * and requests to the partition of the node that asks. A site elsewhere has copies, which
+ * travel by value (store_far.c). */
 struct store_team {
     struct store **all;
     uint32_t n;

@@ -77,6 +77,29 @@ static void on_sent(void *ctx, uint32_t msg)
         ranks_sent(part->rank, m->user, msg);
 }
 
+/* Messages of ranks and of storage go to other partitions by value. */
+_Static_assert((int)RANK_MOST_PACKED <= (int)NET_MOST_USER &&
+                   (int)STORE_MOST_PACKED <= (int)NET_MOST_USER,
+               "what travels with a message fits");
+
+static uint32_t on_pack(void *ctx, const struct net_msg *m, void *buf)
+{
+    struct world_part *part = ctx;
+
+    if (m->app == world_traffic_app(part->w))
+        return 0;
+    return m->cls < RANK_CLASSES ? ranks_pack(part->rank, m->user, buf)
+                                 : store_pack(part->store, m->user, buf);
+}
+
+static uint64_t on_unpack(void *ctx, const struct net_msg *m, const void *buf, uint32_t bytes)
+{
+    struct world_part *part = ctx;
+
+    (void)bytes;
+    return m->cls < RANK_CLASSES ? ranks_unpack(part->rank, buf) : store_unpack(part->store, buf);
+}
+
 /* The group of each node's first rail, for patterns that speak of groups. */
 static uint32_t *node_groups(const struct topo *t, uint32_t rails)
 {
@@ -163,7 +186,8 @@ bool world_open_threads(struct world **ret, const struct conf *conf, const struc
     w->njobs = (uint32_t)c->jobs.n;
     w->traffic_on = !w->njobs || t->beside_jobs;
     if (w->njobs)
-        client.sent = on_sent;
+        client = (struct net_client){
+            .arrived = on_arrived, .sent = on_sent, .pack = on_pack, .unpack = on_unpack};
     if (!world_parts_open(&w->parts, conf, &c->machine, err)) {
         free(w);
         return false;
