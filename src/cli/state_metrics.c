@@ -10,7 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+
+enum { PATIENCE_NS = 1000000000 };
 
 struct state_metrics {
     int fd;
@@ -21,18 +24,34 @@ struct state_metrics {
     atomic_bool ending;
 };
 
+/* What is asked, to the empty line at its end: what was not read when a socket is closed takes the
+ * answer with it. */
+static void read_head(int fd, char *ask, size_t size)
+{
+    uint64_t end = wr_clock_ns() + PATIENCE_NS;
+    size_t n = 0;
+
+    ask[0] = '\0';
+    while (n + 1 < size && !strstr(ask, "\r\n\r\n") && wr_clock_ns() < end) {
+        ssize_t got = recv(fd, ask + n, size - 1 - n, 0);
+
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+        ask[n] = '\0';
+    }
+}
+
 /* One request, one answer, one second of patience: a scraper asks for /metrics and nothing else. */
 static void answer(struct state_metrics *m, int fd)
 {
-    struct timeval patience = {.tv_sec = 1};
+    struct timeval patience = {.tv_sec = PATIENCE_NS / 1000000000};
     struct wr_str body = {0}, all = {0};
-    char ask[2048];
-    ssize_t got;
+    char ask[8192];
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    got = recv(fd, ask, sizeof ask - 1, 0);
-    ask[got > 0 ? got : 0] = '\0';
+    read_head(fd, ask, sizeof ask);
     bool known = !strncmp(ask, "GET /metrics ", 13);
 
     if (known)
