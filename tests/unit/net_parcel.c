@@ -115,7 +115,7 @@ static void open_trial(struct trial *t, const char *yaml)
     assert_int_equal(t->split.n, PARTS);
     uint64_t *ps = net_lookahead(&t->parts.topo, &t->parts.net, &t->split);
 
-    assert_true(sim_crew_open(&t->crew, PARTS, ps, &err));
+    assert_true(sim_crew_open(&t->crew, PARTS, ps, NULL, &err));
     free(ps);
     for (uint32_t i = 0; i < PARTS; i++) {
         t->part[i] = wr_zalloc(1, sizeof *t->part[i]);
