@@ -103,7 +103,7 @@ static void found(struct census *c, uint32_t h)
         return;
     }
     const struct net_pkt *k = net_pkt(n, h);
-    uint32_t from = net_from(k, n->mode);
+    uint32_t from = net_from(n, k, n->mode);
 
     if (c->seen[place(n, h, false)]++)
         BAD(c, "packet %u is in two places", h);
@@ -130,7 +130,7 @@ static void see_arrival(struct census *c, const struct sim_event *e)
     found(c, e->arg);
     if (!c->ok)
         return;
-    uint32_t from = net_from(net_pkt(n, e->arg), n->mode);
+    uint32_t from = net_from(n, net_pkt(n, e->arg), n->mode);
 
     if (n->port[from].peer_lp != sim_dst(e) || n->port[from].peer_door != sim_door(e))
         BAD(c, "packet %u left through %s and arrives elsewhere", e->arg, NAME(c, from));
@@ -185,7 +185,7 @@ static uint64_t walk(struct census *c, const struct net_queue *q, bool waits)
 
         sum += net_charge(c->n, k, c->n->mode);
         if (waits)
-            c->asked[net_from(k, c->n->mode) * c->n->nvcs + k->route.vc]++;
+            c->asked[net_from(c->n, k, c->n->mode) * c->n->nvcs + k->route.vc]++;
         if (k->next == WR_NIL && q->tail != h)
             BAD(c, "a queue ends with packet %u and thinks it ends with %u", h, q->tail);
     }

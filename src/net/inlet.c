@@ -12,6 +12,8 @@
  * Invariant: a promise is a lower bound, made with what has been executed here; the pipe keeps it
  * in order with the credits. That nobody promises anything is always right, and slow.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "link_priv.h"
 
@@ -142,7 +144,7 @@ void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
             n->blocked[k->from * n->nvcs + k->route.vc]++;
         return;
     }
-    struct net_inlet *in = &n->inlet[n->seam_at[k->from & ~NET_OVER_SEAM]];
+    struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
 
     if (!in->n) {
         in->place = n->ninlets;
@@ -165,7 +167,7 @@ void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k)
             n->blocked[k->from * n->nvcs + k->route.vc]--;
         return;
     }
-    struct net_inlet *in = &n->inlet[n->seam_at[k->from & ~NET_OVER_SEAM]];
+    struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
     uint32_t i = 0;
 
     in->n--;
@@ -184,11 +186,11 @@ void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k)
 }
 
 /* A packet that came over the seam has been admitted further on. */
-void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge)
+void net_seam_credit(struct net *n, uint32_t number, uint32_t vc, uint32_t charge)
 {
-    struct net_inlet *in = &n->inlet[n->seam_at[index]];
+    struct net_inlet *in = &n->inlet[number];
     struct sim_event e =
-        sim_event(n->sim->now + in->credit_ps, in->router, in->lane, vc, charge, vc);
+        sim_event(n->sim->now + in->credit_ps, in->router, in->lane, number, charge, vc);
 
     in->changed = true;
     sim_part_send(n->part, in->from, &e, NULL, 0);
@@ -199,7 +201,8 @@ void net_inlets_open(struct net *n)
 {
     uint32_t ports = n->nrouters * n->nports;
 
-    n->seam_at = wr_zalloc(ports, sizeof *n->seam_at);
+    n->seam_at = wr_alloc(ports * sizeof *n->seam_at);
+    memset(n->seam_at, 0xff, ports * sizeof *n->seam_at);
     n->inlet = wr_zalloc_aligned(n->nseams, sizeof *n->inlet);
     for (uint32_t i = 0; i < n->nseams; i++) {
         const struct net_port *port = &n->port[n->seam[i].port];
@@ -207,6 +210,7 @@ void net_inlets_open(struct net *n)
 
         n->seam_at[n->seam[i].port] = i;
         n->inlet[i] = (struct net_inlet){.number = i,
+                                         .port = n->seam[i].port,
                                          .router = router,
                                          .lane = sim_lane(NET_EV_CREDIT, port->self_door),
                                          .from = n->part_of[router],

@@ -397,9 +397,9 @@ static struct ahead ahead_of_time(const struct net *n, uint32_t index)
         const struct net_seam *s = &n->seam[n->port[index].wire];
 
         for (uint32_t i = 0; i < NET_SEAM_BEGAN; i++)
-            if (s->began[i] > now) {
+            if (s->began[i].t > now) {
                 a.packets++;
-                a.bytes += s->began_b[i];
+                a.bytes += s->began[i].bytes;
             }
     }
     if (index < routers)

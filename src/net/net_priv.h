@@ -149,8 +149,8 @@ struct net_nic {
 enum { NET_PROMISE = SIM_KINDS - 1 };
 /* Arrivals that the sender of a seam remembers, and beginnings. */
 enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
-static const uint32_t NET_OVER_SEAM = 1u
-                                      << 31; /* in net_pkt.from: it came from another partition */
+static const uint32_t NET_OVER_SEAM =
+    1u << 31; /* in net_pkt.from: it came over the seam of that number */
 
 /* A credit that is on its way over a seam. */
 struct net_note {
@@ -159,9 +159,18 @@ struct net_note {
     uint8_t vc;
 };
 
+/* A seam for which somebody waits: what says how far its partition may go. All of them are looked
+ * through again and again, so this is apart from the rest. */
+struct net_stall {
+    uint64_t missing; /* not before, a credit is given that has not come: first_missing() */
+    uint64_t t_event, credit_ps; /* the seam's */
+    uint32_t seam;
+    uint16_t to;
+};
+
 /* A link whose ends lie in different partitions, as its sender sees it. */
 struct net_seam {
-    uint32_t port;
+    _Alignas(64) uint32_t port;
     uint16_t to; /* partition */
     bool stalled;
     uint32_t place;         /* in net.stalled */
@@ -169,14 +178,17 @@ struct net_seam {
     uint32_t lost;          /* before this number, arrivals may not be remembered */
     uint32_t covered;       /* of those before it, no credit is given before `promise` */
     uint64_t promise;
+    uint64_t credit_ps;
     uint32_t ring_at;
     struct net_queue notes;         /* credits on their way, by time */
     uint64_t ring[NET_RING];        /* the times of the last that were not events */
     uint64_t t_unstalled;           /* since when nobody waits */
     uint64_t t_event;               /* until then a credit is an event that may end a wait */
     uint64_t there[NET_SEAM_KNOWN]; /* arrivals, by number */
-    uint64_t began[NET_SEAM_BEGAN]; /* when the last packets began to be sent, and their bytes */
-    uint32_t began_b[NET_SEAM_BEGAN];
+    struct {
+        uint64_t t;
+        uint32_t bytes;
+    } began[NET_SEAM_BEGAN]; /* when the last packets began to be sent */
 };
 
 /* The same link as its receiver sees it: inlet.c. What the sender's struct says of it that never
@@ -186,7 +198,7 @@ enum { NET_INLET_KNOWN = 24 };
 struct net_inlet {
     _Alignas(64) uint64_t credit_ps;
     uint32_t router, lane; /* that get its credits */
-    uint32_t number;       /* of the seam */
+    uint32_t number, port; /* of the seam */
     uint16_t from;         /* partition */
     bool changed;          /* since the last promise */
     bool unknown;          /* there were more than are known */
@@ -239,11 +251,11 @@ struct net {
     uint32_t parts, me; /* 0: not divided */
     struct net **all;   /* [parts] */
     struct sim_part *part;
-    const uint16_t *part_of; /* [nrouters] */
-    struct net_seam *seam;   /* [nseams] */
-    uint32_t *stalled;       /* [nstalled] numbers of seams for which somebody waits here */
+    const uint16_t *part_of;   /* [nrouters] */
+    struct net_seam *seam;     /* [nseams] */
+    struct net_stall *stalled; /* [nstalled] seams for which somebody waits here */
     uint32_t nseams, nstalled, seam_belt;
-    uint32_t *seam_at;       /* [nrouters * nports] number of a port's seam */
+    uint32_t *seam_at;       /* [nrouters * nports] number of a port's seam, or NIL */
     struct net_inlet *inlet; /* [nseams] */
     uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */
     uint32_t ninlets;
@@ -320,9 +332,11 @@ static inline void net_msg_end(struct net *n, uint32_t h, enum net_msg_flag side
 }
 
 /* The port that a packet came through; it may be another partition's. */
-static inline uint32_t net_from(const struct net_pkt *k, uint32_t mode)
+static inline uint32_t net_from(const struct net *n, const struct net_pkt *k, uint32_t mode)
 {
-    return mode & NET_MODE_PARTS ? k->from & ~NET_OVER_SEAM : k->from;
+    if (mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM)
+        return n->inlet[k->from & ~NET_OVER_SEAM].port;
+    return k->from;
 }
 
 static inline bool net_is_seam(const struct net_port *port, uint32_t mode)
@@ -439,7 +453,7 @@ void net_seams_join(struct net *n);
 void net_seams_close(struct net *n);
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
                    const struct net_pkt *k);
-void net_seam_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge);
+void net_seam_credit(struct net *n, uint32_t number, uint32_t vc, uint32_t charge);
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */
 void net_seam_ask(struct net *n, struct net_port *port);
@@ -447,7 +461,7 @@ void net_seam_stalled(struct net *n, struct net_port *port);
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
 
 /* parcel.c */
-void net_parcel_send(struct net *n, uint32_t to, struct sim_event *e, uint32_t pkt);
+void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint32_t pkt);
 uint32_t net_parcel_open(struct net *n, const struct sim_event *e, const void *data,
                          uint32_t bytes); /* the packet */
 void net_parcels_open(struct net *n);

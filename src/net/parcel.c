@@ -99,7 +99,7 @@ static uint32_t leave(struct net *n, const struct net_pkt *k, struct net_msg *m,
     return bytes;
 }
 
-void net_parcel_send(struct net *n, uint32_t to, struct sim_event *e, uint32_t h)
+void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint32_t h)
 {
     const struct net_pkt *k = net_pkt(n, h);
     struct net_msg *m = net_msg_at(n, k->msg);
@@ -108,8 +108,6 @@ void net_parcel_send(struct net *n, uint32_t to, struct sim_event *e, uint32_t h
         unsigned char user[NET_MOST_USER];
     } box;
 
-    e->arg = k->from | NET_OVER_SEAM;
-    e->arg2 = k->route.vc;
     box.p = (struct parcel){
         .route = k->route,
         .t_birth = k->t_birth,

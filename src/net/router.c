@@ -37,7 +37,7 @@ NET_INLINE void cross(struct net *n, struct net_port *port, uint32_t vc, uint32_
                       struct net_pkt *k, uint32_t mode)
 {
     if (mode & NET_MODE_INPUT) {
-        uint32_t from = net_from(k, mode);
+        uint32_t from = net_from(n, k, mode);
         struct net_line *in = &n->line[from * n->nvcs + k->route.vc];
 
         in->asked = false;
@@ -178,7 +178,7 @@ void net_on_switch(void *ctx, const struct sim_event *e)
 static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
 {
     const struct net_pkt *k = net_pkt(n, h);
-    uint32_t from = net_from(k, n->mode);
+    uint32_t from = net_from(n, k, n->mode);
     struct net_line *line = &n->line[from * n->nvcs + k->route.vc];
 
     net_queue_put(&n->pkts, &line->in, h);
@@ -196,7 +196,9 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
 {
     const struct net_pkt *k = net_pkt(n, e->arg);
 
-    if (!(mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM)) /* that one is another thread's */
+    if (mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM) /* the port is another thread's */
+        __builtin_prefetch(&n->inlet[k->from & ~NET_OVER_SEAM], 1);
+    else
         __builtin_prefetch(&n->port[k->from]);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
@@ -206,7 +208,12 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
         return;
     __builtin_prefetch(&n->port[k->out]);
     __builtin_prefetch(&n->port[k->out].queue);
-    if (mode & NET_MODE_PARTS && n->pace)
+    if (!(mode & NET_MODE_PARTS))
+        return;
+    if (n->seam_at[k->out] != WR_NIL) {
+        __builtin_prefetch(&n->seam[n->seam_at[k->out]], 1);
+        __builtin_prefetch(net_msg_at(n, k->msg), 1);
+    } else if (n->pace)
         __builtin_prefetch(&n->pace[k->out], 1);
 }
 

@@ -55,32 +55,48 @@ static uint64_t first_missing(const struct net_seam *s)
 /* The first credit that could come without having been heard of, if the other's clock is `seen`.
  * Where a wait may end by something else than a noted credit, one must have heard of all credits
  * that are given while it lasts: each makes a wake-up, even if it then finds nobody. */
-static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint64_t seen)
+static uint64_t credit_after(const struct net *n, uint64_t missing, uint64_t t_event,
+                             uint64_t credit_ps, uint64_t seen)
 {
-    uint64_t there = first_missing(s), from = there > seen ? there : seen;
-    bool other_ends = n->line || s->t_event >= n->sim->now;
-    uint64_t credit = other_ends ? 1 : n->cls[n->port[s->port].cls].credit_ps;
+    uint64_t from = missing > seen ? missing : seen;
+    uint64_t credit = n->line || t_event >= n->sim->now ? 1 : credit_ps;
 
     return from > SIM_NEVER - credit ? SIM_NEVER : from + credit;
+}
+
+static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint64_t seen)
+{
+    return credit_after(n, first_missing(s), s->t_event, s->credit_ps, seen);
+}
+
+/* Something of what first_missing() looks at has changed, or t_event. */
+static void note_missing(struct net *n, const struct net_seam *s)
+{
+    if (!s->stalled)
+        return;
+    n->stalled[s->place].missing = first_missing(s);
+    n->stalled[s->place].t_event = s->t_event;
 }
 
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
                    const struct net_pkt *k)
 {
     struct net_seam *s = seam_of(n, port);
-    struct sim_event e =
-        sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door), seq, 0, 0);
+    struct sim_event e = sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
+                                   seq, port->wire | NET_OVER_SEAM, k->route.vc);
 
     if (s->sent - s->credits < NET_SEAM_KNOWN)
         s->there[s->sent % NET_SEAM_KNOWN] = there;
     else
         s->lost = s->sent + 1;
-    s->began[s->sent % NET_SEAM_BEGAN] = n->sim->now;
-    s->began_b[s->sent % NET_SEAM_BEGAN] = k->bytes;
+    s->began[s->sent % NET_SEAM_BEGAN].t = n->sim->now;
+    s->began[s->sent % NET_SEAM_BEGAN].bytes = k->bytes;
     s->sent++;
     net_parcel_send(n, s->to, &e, h);
-    if (s->stalled)
+    if (s->stalled) {
+        note_missing(n, s);
         sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
+    }
 }
 
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
@@ -140,15 +156,17 @@ void net_seam_stalled(struct net *n, struct net_port *port)
     s->stalled = port->stalled != 0;
     n->part->tight[s->to] += s->stalled ? 1u : -1u;
     if (s->stalled) {
-        s->place = n->nstalled;
-        n->stalled[n->nstalled++] = (uint32_t)(s - n->seam);
+        s->place = n->nstalled++;
+        n->stalled[s->place] = (struct net_stall){
+            .credit_ps = s->credit_ps, .seam = (uint32_t)(s - n->seam), .to = s->to};
+        note_missing(n, s);
         sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
         return;
     }
-    uint32_t last = n->stalled[--n->nstalled];
+    const struct net_stall *last = &n->stalled[--n->nstalled];
 
-    n->stalled[s->place] = last;
-    n->seam[last].place = s->place;
+    n->seam[last->seam].place = s->place;
+    n->stalled[s->place] = *last;
     s->t_unstalled = n->sim->now;
 }
 
@@ -158,8 +176,9 @@ static uint64_t bound(void *ctx, uint32_t q, uint64_t seen)
     uint64_t least = SIM_NEVER;
 
     for (uint32_t i = 0; i < n->nstalled; i++) {
-        const struct net_seam *s = &n->seam[n->stalled[i]];
-        uint64_t t = s->to == q ? next_credit(n, s, seen) : SIM_NEVER;
+        const struct net_stall *s = &n->stalled[i];
+        uint64_t t =
+            s->to == q ? credit_after(n, s->missing, s->t_event, s->credit_ps, seen) : SIM_NEVER;
 
         least = t < least ? t : least;
     }
@@ -211,9 +230,9 @@ static void put_note(struct net *n, struct net_seam *s, const struct sim_event *
 
 static void take_credit(struct net *n, const struct sim_event *e)
 {
-    struct net_port *port = &n->port[(uint64_t)sim_dst(e) * n->nports + sim_door(e)];
-    struct net_seam *s = seam_of(n, port);
-    uint64_t given = e->t - n->cls[port->cls].credit_ps;
+    struct net_seam *s = &n->seam[e->seq];
+    struct net_port *port = &n->port[s->port];
+    uint64_t given = e->t - s->credit_ps;
     bool full = ring_full(s, e->t, given);
     /* It was given at the very time at which the last wait ended, but before that. */
     bool just = !full && !port->stalled && s->t_unstalled && s->t_unstalled == given &&
@@ -221,6 +240,7 @@ static void take_credit(struct net *n, const struct sim_event *e)
     struct sim *sim = n->sim;
 
     s->credits++;
+    note_missing(n, s);
     if (e->t <= sim->now) {
         *net_held(n, port, e->arg2) -= e->arg;
         sim->unasked -= full || just;
@@ -228,7 +248,8 @@ static void take_credit(struct net *n, const struct sim_event *e)
             sim->last = e->t;
     } else if (full) {
         s->t_event = e->t;
-        sim_calendar_push(&sim->queue, e);
+        note_missing(n, s);
+        sim_at(sim, e->t, sim_dst(e), (uint32_t)e->key, e->arg2, e->arg, e->arg2);
         if (port->stalled)
             sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
     } else {
@@ -253,6 +274,7 @@ static void receive(void *ctx, const struct sim_event *e, const void *data, uint
     case NET_PROMISE:
         n->seam[e->seq].covered = n->seam[e->seq].credits + e->arg;
         n->seam[e->seq].promise = e->t;
+        note_missing(n, &n->seam[e->seq]);
         break;
     default:
         n->other(n->other_ctx, e, data, bytes);
@@ -314,7 +336,11 @@ void net_seams_open(struct net *n)
             continue;
         port->wire = at;
         n->seam[at++] = (struct net_seam){
-            .port = i, .to = n->part_of[port->peer_lp], .notes = {WR_NIL, WR_NIL}};
+            .port = i,
+            .to = n->part_of[port->peer_lp],
+            .credit_ps = n->cls[port->cls].credit_ps,
+            .notes = {WR_NIL, WR_NIL},
+        };
     }
     net_inlets_open(n);
 }

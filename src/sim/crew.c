@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -18,6 +19,7 @@ enum {
     SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
+    MOST_SHOWS = 3,   /* because somebody waits, until one looks at the others again */
 };
 
 static uint64_t later(uint64_t t, uint64_t by)
@@ -32,9 +34,11 @@ struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to)
 
 /* ---- clocks ---- */
 
+/* What is shown is not in order with this look at who sleeps: that would cost every one of them a
+ * hundred times more than it costs who sleeps to make all others catch up (relax). */
 static void wake(struct shown *s)
 {
-    if (atomic_load(&s->asleep) && atomic_exchange(&s->asleep, 0))
+    if (atomic_load_explicit(&s->asleep, memory_order_relaxed) && atomic_exchange(&s->asleep, 0))
         syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
@@ -51,22 +55,47 @@ static void wake_all(const struct sim_part *p)
 static void show(struct sim_part *p, uint64_t clock)
 {
     struct sim_crew *c = p->crew;
+    struct shown *s = &c->shown[p->me];
+    bool moved = clock > atomic_load_explicit(&s->clock, memory_order_relaxed);
 
-    bool any = clock > atomic_load_explicit(&c->shown[p->me].clock, memory_order_relaxed);
+    for (uint32_t q = 0; q < c->n; q++) {
+        struct sim_pipe *pipe = sim_part_pipe(p, q);
 
-    for (uint32_t q = 0; q < c->n; q++)
-        if (q != p->me)
-            any |= sim_pipe_show(sim_part_pipe(p, q));
-    if (!any)
+        if (q == p->me || !(sim_pipe_show(pipe) | moved))
+            continue;
+        if (moved)
+            atomic_store_explicit(&pipe->clock, clock, memory_order_release);
+        wake(&c->shown[q]);
+    }
+    if (!moved)
         return;
-    if (clock > atomic_load_explicit(&c->shown[p->me].clock, memory_order_relaxed))
-        atomic_store(&c->shown[p->me].clock, clock); /* before the look at who sleeps */
-    wake_all(p);
+    atomic_store_explicit(&s->clock, clock, memory_order_release);
+    if (clock > atomic_load_explicit(&s->wish, memory_order_relaxed))
+        atomic_store_explicit(&s->wish, SIM_NEVER, memory_order_relaxed);
+}
+
+/* Waiting for q to be beyond `t`. A wish that gets lost costs the rest of a batch. */
+static void wish(const struct sim_part *p, uint32_t q, uint64_t t)
+{
+    _Atomic uint64_t *w = &p->crew->shown[q].wish;
+
+    if (t < atomic_load_explicit(w, memory_order_relaxed))
+        atomic_store_explicit(w, t, memory_order_relaxed);
+}
+
+static struct sim_pipe *pipe_from(const struct sim_part *p, uint32_t q)
+{
+    return &p->crew->pipe[q * p->crew->n + p->me];
+}
+
+static uint64_t clock_of(const struct sim_part *p, uint32_t q)
+{
+    return atomic_load_explicit(&pipe_from(p, q)->clock, memory_order_acquire);
 }
 
 static void drain(struct sim_part *p, uint32_t from)
 {
-    struct sim_pipe *pipe = &p->crew->pipe[from * p->crew->n + p->me];
+    struct sim_pipe *pipe = pipe_from(p, from);
     const struct sim_event *e;
 
     while ((e = sim_pipe_get(pipe))) {
@@ -86,7 +115,7 @@ static void look(struct sim_part *p)
     for (uint32_t q = 0; q < c->n; q++) {
         if (q == p->me)
             continue;
-        uint64_t clock = atomic_load_explicit(&c->shown[q].clock, memory_order_acquire);
+        uint64_t clock = clock_of(p, q);
 
         drain(p, q);
         p->seen[q] = clock;
@@ -117,8 +146,7 @@ static bool news(const struct sim_part *p)
     const struct sim_crew *c = p->crew;
 
     for (uint32_t q = 0; q < c->n; q++)
-        if (q != p->me && (atomic_load(&c->shown[q].clock) != p->seen[q] ||
-                           !sim_pipe_empty(&c->pipe[q * c->n + p->me])))
+        if (q != p->me && (clock_of(p, q) != p->seen[q] || !sim_pipe_empty(pipe_from(p, q))))
             return true;
     return false;
 }
@@ -140,8 +168,10 @@ static void relax(struct sim_part *p, uint32_t turn)
 #endif
         return;
     }
-    /* Either the other sees that we sleep, or we see what it shows. */
+    /* Either the other sees that we sleep, or we see what it shows. Where that cannot be made sure,
+     * a nap is a nap. */
     atomic_store(&s->asleep, 1);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     if (!news(p))
         syscall(SYS_futex, &s->asleep, FUTEX_WAIT_PRIVATE, 1, &(struct timespec){.tv_nsec = NAP_NS},
                 NULL, 0);
@@ -195,7 +225,7 @@ static void stop_soon(struct sim_crew *c)
 /* Others' clocks have moved on: does that let this one go on? If not it still rests, and shows
  * how far it would go: those who rest would otherwise wake each other for a step of a
  * credit's time, again and again, and never see that all rest. */
-static bool may_go(struct sim_part *p, uint64_t next, uint64_t until)
+static bool may_go(struct sim_part *p, uint64_t next, uint64_t until, bool first)
 {
     struct sim_crew *c = p->crew;
     bool moved = false;
@@ -203,19 +233,22 @@ static bool may_go(struct sim_part *p, uint64_t next, uint64_t until)
     for (uint32_t q = 0; q < c->n; q++) {
         if (q == p->me)
             continue;
-        uint64_t clock = atomic_load_explicit(&c->shown[q].clock, memory_order_acquire);
+        uint64_t clock = clock_of(p, q);
 
-        if (!sim_pipe_empty(&c->pipe[q * c->n + p->me]))
+        if (!sim_pipe_empty(pipe_from(p, q)))
             return true;
         moved |= clock != p->seen[q];
         p->seen[q] = clock;
     }
-    if (!moved)
+    if (!moved && !first)
         return false;
     uint64_t limit = find_limit(p, until);
 
     if (next < limit || limit >= until)
         return true;
+    for (uint32_t q = 0; q < c->n; q++)
+        if (q != p->me) /* the limit goes with the clock of one of them */
+            wish(p, q, later(p->seen[q], next - limit));
     show(p, limit);
     return false;
 }
@@ -264,7 +297,7 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     atomic_store_explicit(&s->sent, p->sent, memory_order_relaxed);
     atomic_store_explicit(&s->received, p->received, memory_order_relaxed);
     atomic_fetch_add(&s->turn, 1);
-    for (uint32_t i = 0; !may_go(p, next, until); i++) {
+    for (uint32_t i = 0; !may_go(p, next, until, !i); i++) {
         if (atomic_load_explicit(&c->until, memory_order_relaxed) != until || broken(p))
             break;
         if ((i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1) && look_around(c, &all))
@@ -295,6 +328,7 @@ void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
             show(p, p->sim->now);
             since = wr_clock_ns();
             p->work.asks++;
+            wish(p, q, t);
         }
         relax(p, i);
         look(p);
@@ -358,6 +392,30 @@ static bool all_there(const struct sim_crew *c, uint64_t until)
     return true;
 }
 
+/* Executes some of what lies before the limit, and shows how far it has come: at the end, and when
+ * somebody waits for it. False: nothing is left before the limit, which may have been lowered. */
+static bool run_batch(struct sim_part *p)
+{
+    struct sim *s = p->sim;
+
+    for (uint32_t shows = 0;; shows++) {
+        sim_run_part(s, SIM_BATCH);
+        bool wished = s->now > atomic_load_explicit(s->wish, memory_order_relaxed);
+        uint64_t next = sim_next(s);
+
+        p->work.batches++;
+        for (uint32_t q = 0; q < p->crew->n; q++) /* the next look will be at these */
+            __builtin_prefetch(pipe_from(p, q));
+        if (p->mind.tell)
+            p->mind.tell(p->mind.ctx);
+        show(p, next < s->limit ? next : s->limit);
+        if (next >= s->limit)
+            return false;
+        if (!wished || shows == MOST_SHOWS)
+            return true;
+    }
+}
+
 static void run_part(struct sim_part *p)
 {
     struct sim_crew *c = p->crew;
@@ -369,24 +427,18 @@ static void run_part(struct sim_part *p)
 
         look(p);
         s->limit = find_limit(p, until);
-        sim_run_part(s, SIM_BATCH);
-        /* The limit may have been lowered, or what is seen may have moved on, meanwhile. */
-        uint64_t next = sim_next(s), limit = find_limit(p, until);
-        uint64_t clock = next < limit ? next : limit;
+        bool more = run_batch(p);
+        uint64_t next = sim_next(s);
 
-        p->work.batches++;
-        if (p->mind.tell)
-            p->mind.tell(p->mind.ctx);
-        show(p, clock);
         if (c->far)
-            sim_far_show(c->far, next >= limit);
+            sim_far_show(c->far, !more);
         if (broken(p))
             break;
         if (batch % PULSE == 0 && feel_pulse(p))
             stop_soon(c);
-        if (next < limit)
+        if (more)
             continue;
-        if (clock >= until && all_there(c, until))
+        if (s->limit >= until && all_there(c, until))
             break;
         rest(p, next, until);
     }
@@ -459,6 +511,8 @@ static void open_part(struct sim_crew *c, uint32_t i, const uint64_t *lookahead)
     struct sim_part *p = &c->part[i];
 
     sim_init(&c->own[i].sim);
+    c->own[i].sim.wish = &c->shown[i].wish;
+    atomic_store(&c->shown[i].wish, SIM_NEVER);
     *p = (struct sim_part){.sim = &c->own[i].sim, .crew = c, .me = i};
     p->seen = wr_zalloc(c->n, sizeof *p->seen);
     p->reach = wr_zalloc(c->n, sizeof *p->reach);
@@ -501,6 +555,7 @@ bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
     c->shown = wr_zalloc_aligned(n, sizeof *c->shown);
     c->pipe = wr_zalloc_aligned((size_t)n * n, sizeof *c->pipe);
     c->thread = wr_zalloc(n, sizeof *c->thread);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->go, NULL);
     pthread_cond_init(&c->done, NULL);

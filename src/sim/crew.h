@@ -30,7 +30,7 @@
 struct sim_crew;
 enum {
     SIM_MAX_PARTS = 256,
-    SIM_BATCH = 32, /* events between two looks at the others' clocks, at most */
+    SIM_BATCH = 64, /* events between two looks at the others' clocks, at most */
 };
 
 /* What a thread did, for advice. */
@@ -116,6 +116,16 @@ static inline void sim_part_send(struct sim_part *p, uint32_t to, const struct s
     p->sent++;
     if (__builtin_expect(!sim_pipe_put(sim_part_pipe(p, to), e, data, bytes), 0))
         sim_part_send_slow(p, to, e, data, bytes);
+}
+
+/* What was sent to `to` so far shall be seen there at once. */
+static inline void sim_part_show(struct sim_part *p, uint32_t to)
+{
+    struct sim_pipe *pipe = sim_part_pipe(p, to);
+
+    atomic_store_explicit(&pipe->tail, pipe->put, memory_order_release);
+    if (p->sim->now > atomic_load_explicit(&pipe->clock, memory_order_relaxed))
+        atomic_store_explicit(&pipe->clock, p->sim->now, memory_order_release);
 }
 
 /* What lies at `t` or later may not be executed for now. */

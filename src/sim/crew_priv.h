@@ -8,10 +8,10 @@
 #include "sim/crew.h"
 #include "sim/far.h"
 
-/* What a partition shows. The clock is read by all others all the time; the rest only by those
- * that rest. */
+/* What a partition shows beside what is in its pipes. */
 struct shown {
-    _Alignas(128) _Atomic uint64_t clock;
+    _Alignas(128) _Atomic uint64_t clock;  /* as in its pipes */
+    _Alignas(128) _Atomic uint64_t wish;   /* others': somebody waits until it is beyond */
     _Alignas(128) _Atomic uint64_t turn;   /* odd: it rests, and what follows holds */
     _Atomic uint64_t next, sent, received; /* its next event; events from it and taken in */
     _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */

@@ -248,8 +248,11 @@ static void take_clock(struct sim_far *f, const struct part_news *s)
 {
     struct shown *shown = &f->c->shown[s->from];
 
-    if (atomic_load(&shown->clock) < s->clock)
+    if (atomic_load(&shown->clock) < s->clock) {
         atomic_store(&shown->clock, s->clock);
+        for (uint32_t i = f->c->first; i < f->c->first + f->c->local; i++)
+            atomic_store_explicit(&pipe_of(f, s->from, i)->clock, s->clock, memory_order_release);
+    }
     if (atomic_load(&shown->settles) == s->settles && atomic_load(&shown->settles_lp) == s->n)
         return;
     atomic_store(&shown->settles_lp, 0);

@@ -22,8 +22,10 @@
 #include "sim/event.h"
 
 enum {
-    SIM_PIPE = 1 << 12,    /* cells */
-    SIM_MOST_PAYLOAD = 512 /* bytes */
+    SIM_PIPE = 1 << 12,     /* cells */
+    SIM_MOST_PAYLOAD = 512, /* bytes */
+    SIM_LINE_CELLS = 2,
+    SIM_PIPE_AHEAD = 8, /* cells that the writer and the reader ask for in time */
 };
 
 /* While an event is in a pipe its `next` says how many bytes follow it. */
@@ -34,9 +36,12 @@ union sim_cell {
 _Static_assert(sizeof(union sim_cell) == sizeof(struct sim_event), "an event is a cell");
 #define SIM_PIPE_SKIP UINT32_MAX /* no event: go on at the ring's beginning */
 
+/* What one side writes again and again lies in no line that the other reads: only what is shown
+ * does, which is one line for both the clock and the tail. */
 struct sim_pipe {
-    _Alignas(128) _Atomic uint32_t tail;
-    uint32_t put, head_seen;
+    _Alignas(128) _Atomic uint64_t clock; /* the writer's; all before it has been put, and shown */
+    _Atomic uint32_t tail;
+    _Alignas(128) uint32_t put, head_seen;
     _Alignas(128) _Atomic uint32_t head;
     uint32_t got, tail_seen;
     _Alignas(128) union sim_cell ring[SIM_PIPE];
@@ -54,6 +59,16 @@ static inline bool sim_pipe_room(struct sim_pipe *p, uint32_t cells)
         return true;
     p->head_seen = atomic_load_explicit(&p->head, memory_order_acquire);
     return p->put + cells - p->head_seen <= SIM_PIPE;
+}
+
+/* The line is going to be written: to have it here alone by then. */
+static inline void sim_pipe_soon(const void *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
 }
 
 /* Writer: false when it is full. `bytes` is a multiple of 8, at most SIM_MOST_PAYLOAD. */
@@ -74,6 +89,8 @@ static inline bool sim_pipe_put(struct sim_pipe *p, const struct sim_event *e, c
     if (bytes)
         memcpy(p->ring[at + 1].data, data, bytes);
     p->put += skip + cells;
+    for (uint32_t i = 0; i < cells; i += SIM_LINE_CELLS)
+        sim_pipe_soon(&p->ring[(p->put + SIM_PIPE_AHEAD + i) % SIM_PIPE]);
     return true;
 }
 
@@ -82,15 +99,25 @@ static inline bool sim_pipe_show(struct sim_pipe *p)
 {
     if (p->put == atomic_load_explicit(&p->tail, memory_order_relaxed))
         return false;
-    atomic_store(&p->tail, p->put);
+    atomic_store_explicit(&p->tail, p->put, memory_order_release);
     return true;
+}
+
+/* Reader: what has been shown, asked for ahead of its being read. */
+static inline void sim_pipe_fetch(struct sim_pipe *p)
+{
+    p->tail_seen = atomic_load_explicit(&p->tail, memory_order_acquire);
+    uint32_t n = p->tail_seen - p->got;
+
+    for (uint32_t i = 0; i < n && i < SIM_PIPE_AHEAD; i += SIM_LINE_CELLS)
+        __builtin_prefetch(&p->ring[(p->got + i) % SIM_PIPE]);
 }
 
 /* Reader: the next event, or NULL; it and its payload are there until sim_pipe_free(). */
 static inline const struct sim_event *sim_pipe_get(struct sim_pipe *p)
 {
     if (p->got == p->tail_seen) {
-        p->tail_seen = atomic_load_explicit(&p->tail, memory_order_acquire);
+        sim_pipe_fetch(p);
         if (p->got == p->tail_seen)
             return NULL;
     }
@@ -100,7 +127,12 @@ static inline const struct sim_event *sim_pipe_get(struct sim_pipe *p)
         p->got += SIM_PIPE - p->got % SIM_PIPE;
         e = &p->ring[0].e;
     }
-    p->got += sim_pipe_cells(e->next);
+    uint32_t cells = sim_pipe_cells(e->next);
+
+    p->got += cells;
+    for (uint32_t i = 0; i < cells; i += SIM_LINE_CELLS)
+        if ((int32_t)(p->tail_seen - (p->got + SIM_PIPE_AHEAD - cells + i)) > 0)
+            __builtin_prefetch(&p->ring[(p->got + SIM_PIPE_AHEAD - cells + i) % SIM_PIPE]);
     return e;
 }
 
@@ -112,7 +144,7 @@ static inline const void *sim_pipe_data(const struct sim_event *e)
 
 static inline bool sim_pipe_empty(struct sim_pipe *p)
 {
-    return p->got == atomic_load(&p->tail);
+    return p->got == atomic_load_explicit(&p->tail, memory_order_acquire);
 }
 
 static inline void sim_pipe_free(struct sim_pipe *p)

@@ -1,6 +1,7 @@
 #include "sim/sim.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 /* Empty belts never tie. */
 static uint64_t never(uint32_t belt)
@@ -166,8 +167,11 @@ static inline __attribute__((always_inline)) bool run(struct sim *s, uint64_t un
         }
         s->now = e->t;
         s->on[sim_kind(e)].fn(s->on[sim_kind(e)].ctx, e);
-        if (part)
+        if (part) {
             count(s);
+            if (__builtin_expect(s->now > atomic_load_explicit(s->wish, memory_order_relaxed), 0))
+                return true;
+        }
     }
 }
 

@@ -36,6 +36,7 @@ struct sim {
     uint64_t last;    /* the time of the last event that counts */
     uint64_t unasked; /* events that one partition alone would not have had, less those it would */
     bool aside;       /* set by a handler whose event does not count */
+    const _Atomic uint64_t *wish; /* others': somebody waits until this one is beyond */
     struct sim_belt belt[SIM_BELTS];
     struct sim_calendar queue;
     struct {
