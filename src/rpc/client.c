@@ -71,13 +71,8 @@ static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, 
 {
     uint32_t at = c->free_call[c->o.depth - 1 - c->under_way++];
     struct call *call = &c->call[at];
-    struct rpc_head h = {.magic = RPC_MAGIC,
-                         .version = RPC_VERSION,
-                         .kind = (uint8_t)kind,
-                         .op = (uint8_t)op,
-                         .token = c->o.token,
-                         .id = (uint32_t)call->turn << 16 | at,
-                         .len = len};
+    struct rpc_head h =
+        rpc_head_of(kind, op, c->o.token, (uint32_t)call->turn << 16 | at, len, c->under_way);
 
     call->taken = true;
     call->cookie = cookie;
@@ -114,6 +109,7 @@ void rpc_client_flush(struct rpc_client *c)
 uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns)
 {
     c->answers = 0;
+    c->ep->eager = c->under_way == 1 && rpc_waiter_eager(&c->waiter);
     if (!rpc_waiter_dozes(&c->waiter, c->ep))
         c->ep->t->progress(c->ep);
     if (!c->answers)
@@ -221,8 +217,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
  * find out in another way, or do without. */
 static void say_bye(struct rpc_client *c)
 {
-    struct rpc_head h = {
-        .magic = RPC_MAGIC, .version = RPC_VERSION, .kind = RPC_BYE, .token = c->o.token};
+    struct rpc_head h = rpc_head_of(RPC_BYE, 0, c->o.token, 0, 0, 0);
 
     if (!c->under_way && c->ep->t->send(c->ep, 0, &h, NULL))
         c->ep->t->flush(c->ep);
@@ -263,12 +258,7 @@ uint32_t rpc_client_under_way(const struct rpc_client *c)
 
 static void ping(struct rpc_client *c)
 {
-    struct rpc_head h = {.magic = RPC_MAGIC,
-                         .version = RPC_VERSION,
-                         .kind = RPC_REQUEST,
-                         .op = RPC_OP_NOOP,
-                         .token = c->o.token,
-                         .id = RPC_PING_ID};
+    struct rpc_head h = rpc_head_of(RPC_REQUEST, RPC_OP_NOOP, c->o.token, RPC_PING_ID, 0, 0);
 
     c->pinged = true;
     c->ep->t->send(c->ep, 0, &h, NULL);

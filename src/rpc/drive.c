@@ -33,6 +33,7 @@ struct rpc_driver {
     uint64_t from_ns, to_ns, first_ns;
     uint64_t next_arrival_ns;
     bool issuing;
+    bool flows;           /* goes_on(load) */
     struct rpc_used used; /* the server's answer ... */
     bool asking;          /* ... which is awaited */
     uint8_t payload[RPC_INLINE_MOST];
@@ -169,6 +170,19 @@ static bool goes_on(const struct rpc_load *l)
     return !(l->rate > 0) && !l->think_ns && !l->off_ns;
 }
 
+static void judge(struct rpc_driver *d, uint32_t k, enum rpc_status status, const void *payload,
+                  uint32_t len)
+{
+    if (status == RPC_BAD_DATA)
+        d->seen->bad_data++;
+    else if (status != RPC_OK)
+        d->seen->failed++;
+    else if (!is_bulk(d->load->op))
+        d->seen->bad_data += len != d->load->size_b || memcmp(payload, d->payload, len) != 0;
+    else if (brings_data(d->load->op))
+        d->seen->bad_data += !data_is_right(d, k);
+}
+
 static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
                     uint32_t len)
 {
@@ -182,25 +196,27 @@ static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const vo
         return;
     }
     struct place *p = &d->place[k];
+    uint64_t sent = p->sent_ns;
+    /* The server can begin with the next call while we look at the answer to this one. */
+    bool early = d->issuing && d->flows && !is_bulk(d->load->op);
 
-    if (p->sent_ns == d->now_ns) /* asked and answered in one step: time passed all the same */
+    p->busy = false;
+    if (early)
+        start_call(d, k, sent);
+    if (sent == d->now_ns) /* asked and answered in one step: time passed all the same */
         d->now_ns = 0;
     uint64_t t = now(d);
 
-    p->busy = false;
-    p->due_ns = t + d->load->think_ns;
-    if (status == RPC_BAD_DATA)
-        d->seen->bad_data++;
-    else if (status != RPC_OK)
-        d->seen->failed++;
-    else if (!is_bulk(d->load->op))
-        d->seen->bad_data += len != d->load->size_b || memcmp(payload, d->payload, len) != 0;
-    else if (brings_data(d->load->op))
-        d->seen->bad_data += !data_is_right(d, k);
     if (status == RPC_OK)
-        count(d, t, t - p->sent_ns);
-    if (d->issuing && goes_on(d->load) && t < d->to_ns)
+        count(d, t, t - sent);
+    judge(d, k, status, payload, len);
+    d->issuing = d->issuing && t < d->to_ns;
+    if (early)
+        p->sent_ns = t;
+    else if (d->issuing && d->flows)
         start_call(d, k, t);
+    else
+        p->due_ns = t + d->load->think_ns;
 }
 
 /* ---- when to call ---- */
@@ -287,7 +303,7 @@ static bool await_answer(struct rpc_driver *d)
     bool none = !rpc_client_step(d->client, 50000000);
 
     rpc_client_flush(d->client);
-    if (!goes_on(d->load))
+    if (!d->flows)
         d->now_ns = 0;
     return none;
 }
@@ -370,6 +386,7 @@ void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_see
                bool (*stop)(void))
 {
     d->load = load;
+    d->flows = goes_on(load);
     d->seen = ret;
     memset(ret, 0, sizeof *ret);
     memset(d->place, 0, d->o.depth * sizeof *d->place);

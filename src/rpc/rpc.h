@@ -93,6 +93,11 @@ void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o);
 uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy);
 /* Will it sleep at once, and take what comes? Then a look before would be a system call in vain. */
 bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep);
+/* Does looking keep the processor from nobody it waits for? */
+static inline bool rpc_waiter_eager(const struct rpc_waiter *w)
+{
+    return !w->crowded && w->policy != RPC_BLOCK && w->where != RPC_BESIDE;
+}
 void rpc_waiter_learn(struct rpc_waiter *w);
 static inline void rpc_waiter_happened(struct rpc_waiter *w)
 {

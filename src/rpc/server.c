@@ -58,6 +58,7 @@ struct rpc_server {
     uint32_t line_from, line_to;
     uint64_t looked_ns; /* for clients that died */
     uint32_t messages, last_peer;
+    bool single;  /* whoever called last has no other call under way */
     bool several; /* of the last messages not all came from one client */
 };
 
@@ -108,13 +109,7 @@ static bool is_pattern(const uint8_t *at, uint64_t len)
 static void respond(struct rpc_server *s, uint32_t peer, uint32_t id, enum rpc_status status,
                     const void *payload, uint32_t len)
 {
-    struct rpc_head h = {.magic = RPC_MAGIC,
-                         .version = RPC_VERSION,
-                         .kind = RPC_RESPONSE,
-                         .token = s->o.token,
-                         .id = id,
-                         .len = len,
-                         .status = status};
+    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, s->o.token, id, len, status);
 
     if (status != RPC_OK)
         s->stats.refused++;
@@ -276,8 +271,6 @@ struct rpc_used rpc_server_used(const struct rpc_server *s)
 static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
                        const uint8_t *payload)
 {
-    struct request r = {.peer = peer, .id = h->id, .op = h->op};
-
     if (h->op == RPC_OP_NOOP) {
         s->stats.calls[RPC_OP_NOOP]++;
         respond(s, peer, h->id, RPC_OK, payload, h->len);
@@ -293,6 +286,8 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
         on_own(s, peer, h, payload);
         return;
     }
+    struct request r = {.peer = peer, .id = h->id, .op = h->op};
+
     if (h->op >= RPC_OPS || h->len != sizeof r.ref) {
         respond(s, peer, h->id, RPC_BAD_OP, NULL, 0);
         return;
@@ -367,16 +362,18 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     enum rpc_drop drop = rpc_wire_take(&h, bytes, len, s->o.token);
     const uint8_t *payload = (const uint8_t *)bytes + sizeof h;
 
-    s->silence[peer].broken = true;
-    meet_crowd(s, peer);
-    if (drop == RPC_TAKEN && h.kind == RPC_HELLO)
-        on_hello(s, peer, &h, payload);
-    else if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->met[peer])
+    /* First of all the answer, then what nobody waits for. */
+    if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->met[peer])
         on_request(s, peer, &h, payload);
+    else if (drop == RPC_TAKEN && h.kind == RPC_HELLO)
+        on_hello(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_BYE)
         on_bye(s, peer);
     else
         s->stats.dropped[drop == RPC_TAKEN ? RPC_DROP_STRANGER : drop]++;
+    s->single = drop == RPC_TAKEN && h.status == 1;
+    s->silence[peer].broken = true;
+    meet_crowd(s, peer);
 }
 
 /* ---- life ---- */
@@ -387,11 +384,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
 {
     struct silence *k = &s->silence[peer];
-    struct rpc_head h = {.magic = RPC_MAGIC,
-                         .version = RPC_VERSION,
-                         .kind = RPC_RESPONSE,
-                         .token = s->o.token,
-                         .id = RPC_PING_ID};
+    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, s->o.token, RPC_PING_ID, 0, RPC_OK);
 
     if (k->broken)
         *k = (struct silence){.asked_ns = now, .pause_ns = ASK_FIRST_NS};
@@ -426,6 +419,7 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
     uint64_t sleeps = s->waiter.sleeps;
     uint32_t n = 0;
 
+    s->ep->eager = s->single && rpc_waiter_eager(&s->waiter);
     if (s->store || !rpc_waiter_dozes(&s->waiter, s->ep))
         n = s->ep->t->progress(s->ep);
     if (s->store)

@@ -34,6 +34,9 @@
 #include "rpc/transport.h"
 
 enum { SLOTS = 64, SLOT_B = 256, BODY_B = SLOT_B - 8, BATCH = 32, LAYOUT = 1 };
+/* Looks in a row before one asks what else there is to do: about as long as an answer takes that
+ * comes from another processor at once. */
+enum { GLANCES = 64 };
 enum { PAIR_FREE, PAIR_CLAIMED };
 
 static const char magic[8] = "weirrpc1";
@@ -45,8 +48,7 @@ struct bell {
 };
 
 struct slot {
-    _Alignas(64) _Atomic uint32_t seq;
-    uint32_t len;
+    _Alignas(64) _Atomic uint64_t full; /* seq, and the length above it */
     uint8_t body[BODY_B];
 };
 _Static_assert(sizeof(struct slot) == SLOT_B, "a slot is four cache lines");
@@ -75,6 +77,7 @@ struct introduction {
 
 /* Of a pair, what only we look at. */
 struct side {
+    struct slot *in, *out;  /* the rings that we read and write */
     uint32_t read, written; /* messages so far */
     bool active, dirty;     /* dirty: written to since the last flush */
     uint8_t *bulk;          /* the peer's memory */
@@ -192,28 +195,55 @@ static uint32_t shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 
 /* ---- messages ---- */
 
-static struct slot *slot_to_read(const struct shm *s, uint32_t pair)
+/* The rings are known also of a pair that is free: who reads or writes them then does no harm. */
+static void reset_side(struct shm *s, uint32_t pair, bool active)
 {
     struct pair *p = &s->seg->pair[pair];
-    uint32_t at = s->side[pair].read % SLOTS;
 
-    return s->ep.o.server ? &p->up[at] : &p->down[at];
+    s->side[pair] = (struct side){.in = s->ep.o.server ? p->up : p->down,
+                                  .out = s->ep.o.server ? p->down : p->up,
+                                  .active = active};
 }
 
-static bool is_full(const struct shm *s, uint32_t pair)
+static void make_sides(struct shm *s)
 {
-    return atomic_load_explicit(&slot_to_read(s, pair)->seq, memory_order_acquire) ==
-           s->side[pair].read + 1;
+    s->side = wr_zalloc(s->npairs, sizeof *s->side);
+    for (uint32_t i = 0; i < s->npairs; i++)
+        reset_side(s, i, false);
+}
+
+static struct slot *slot_to_read(const struct side *side)
+{
+    return &side->in[side->read % SLOTS];
+}
+
+static uint64_t look_at(const struct side *side)
+{
+    return atomic_load_explicit(&slot_to_read(side)->full, memory_order_acquire);
+}
+
+static bool is_full(const struct side *side)
+{
+    return (uint32_t)look_at(side) == side->read + 1;
+}
+
+/* Word by word, as it was written: a wider read would have to wait for the writes. */
+static void copy_word(uint8_t *to, const struct rpc_head *head, size_t at)
+{
+    uint64_t word;
+
+    memcpy(&word, (const uint8_t *)head + at, sizeof word);
+    atomic_store_explicit((_Atomic uint64_t *)(void *)(to + at), word, memory_order_relaxed);
 }
 
 static bool something(struct shm *s)
 {
     if (!s->ep.o.server)
-        return is_full(s, s->mine);
+        return is_full(&s->side[s->mine]);
     if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
         return true;
     for (uint32_t i = 0; i < s->high; i++)
-        if (s->side[i].active && is_full(s, i))
+        if (s->side[i].active && is_full(&s->side[i]))
             return true;
     return false;
 }
@@ -222,16 +252,17 @@ static bool shm_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *he
                      const void *payload)
 {
     struct shm *s = of(ep);
-    uint32_t pair = ep->o.server ? peer : s->mine;
-    struct side *side = &s->side[pair];
-    struct pair *p = &s->seg->pair[pair];
-    struct slot *slot = (ep->o.server ? p->down : p->up) + side->written % SLOTS;
+    struct side *side = &s->side[ep->o.server ? peer : s->mine];
+    struct slot *slot = &side->out[side->written % SLOTS];
 
-    memcpy(slot->body, head, sizeof *head);
+    copy_word(slot->body, head, 0);
+    copy_word(slot->body, head, 8);
+    copy_word(slot->body, head, 16);
+    copy_word(slot->body, head, 24);
     if (head->len)
         memcpy(slot->body + sizeof *head, payload, head->len);
-    slot->len = (uint32_t)sizeof *head + head->len;
-    atomic_store_explicit(&slot->seq, ++side->written, memory_order_release);
+    atomic_store_explicit(&slot->full, (sizeof *head + head->len) << 32 | ++side->written,
+                          memory_order_release);
     side->dirty = true;
     return true;
 }
@@ -259,18 +290,26 @@ static void shm_flush(struct rpc_ep *ep)
 static uint32_t read_pair(struct shm *s, uint32_t pair)
 {
     struct side *side = &s->side[pair];
+    uint64_t full;
     uint32_t n = 0;
 
-    while (n < BATCH && is_full(s, pair)) {
-        struct slot *slot = slot_to_read(s, pair);
-        uint32_t len = slot->len < BODY_B ? slot->len : BODY_B;
+    /* A message may end the pair; what is in it then is the next client's, who is yet to arrive. */
+    while (n < BATCH && side->active && (uint32_t)(full = look_at(side)) == side->read + 1) {
+        const struct slot *slot = slot_to_read(side);
+        size_t len = full >> 32;
 
         side->read++;
         n++;
-        __builtin_prefetch(slot_to_read(s, pair));
-        s->ep.on_msg(s->ep.ctx, s->ep.o.server ? pair : 0, slot->body, len);
+        __builtin_prefetch(slot_to_read(side));
+        s->ep.on_msg(s->ep.ctx, s->ep.o.server ? pair : 0, slot->body, len < BODY_B ? len : BODY_B);
     }
     return n;
+}
+
+static void glance(const struct shm *s, const struct side *side)
+{
+    for (uint32_t looks = 0; s->ep.eager && looks < GLANCES && !is_full(side); looks++)
+        rpc_pause();
 }
 
 static void look_for_arrivals(struct shm *s)
@@ -281,7 +320,7 @@ static void look_for_arrivals(struct shm *s)
             atomic_load_explicit(&s->seg->pair[i].state, memory_order_acquire) == PAIR_CLAIMED;
 
         if (claimed && !s->side[i].active) {
-            s->side[i] = (struct side){.active = true};
+            reset_side(s, i, true);
             s->high = i >= s->high ? i + 1 : s->high;
         }
     }
@@ -292,10 +331,14 @@ static uint32_t shm_progress(struct rpc_ep *ep)
     struct shm *s = of(ep);
     uint32_t n = 0;
 
-    if (!ep->o.server)
+    if (!ep->o.server) {
+        glance(s, &s->side[s->mine]);
         return read_pair(s, s->mine);
+    }
     if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
         look_for_arrivals(s);
+    if (s->high == 1 && s->side[0].active)
+        glance(s, &s->side[0]);
     for (uint32_t i = 0; i < s->high; i++) {
         uint32_t read = s->side[i].active ? read_pair(s, i) : 0;
 
@@ -370,10 +413,10 @@ static void shm_forget(struct rpc_ep *ep, uint32_t peer)
 
     if (s->side[peer].bulk)
         munmap(s->side[peer].bulk, s->side[peer].bulk_b);
-    s->side[peer] = (struct side){.active = false};
+    reset_side(s, peer, false);
     for (size_t i = 0; i < SLOTS; i++) {
-        atomic_store_explicit(&p->up[i].seq, 0, memory_order_relaxed);
-        atomic_store_explicit(&p->down[i].seq, 0, memory_order_relaxed);
+        atomic_store_explicit(&p->up[i].full, 0, memory_order_relaxed);
+        atomic_store_explicit(&p->down[i].full, 0, memory_order_relaxed);
     }
     atomic_store(&p->pid, 0);
     atomic_store(&p->bell.cpu, 0);
@@ -414,7 +457,7 @@ static bool make_segment(struct shm *s, struct wr_err *err)
     s->seg->layout = LAYOUT;
     s->seg->npairs = s->npairs;
     s->seg->pid = getpid();
-    s->side = wr_zalloc(s->npairs, sizeof *s->side);
+    make_sides(s);
     return true;
 }
 
@@ -456,6 +499,7 @@ static bool claim(struct shm *s, struct wr_err *err)
         if (!atomic_compare_exchange_strong(&s->seg->pair[i].state, &is, PAIR_CLAIMED))
             continue;
         s->mine = i;
+        reset_side(s, i, true);
         atomic_store(&s->seg->pair[i].pid, getpid());
         atomic_fetch_add(&s->seg->arrivals, 1);
         return true;
@@ -489,7 +533,7 @@ static bool shm_connect(struct rpc_ep *ep, const char *address, struct wr_err *e
     s->seg_b = sizeof *s->seg + npairs * sizeof s->seg->pair[0];
     if (!(s->seg = map_theirs(pid, fd, s->seg_b)))
         return wr_fail(err, WR_SYSTEM, "the server at %.60s went away; start it again", address);
-    s->side = wr_zalloc(npairs, sizeof *s->side);
+    make_sides(s);
     return claim(s, err);
 }
 

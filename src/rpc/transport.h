@@ -46,6 +46,8 @@ struct rpc_ep {
     struct rpc_ep_opts o;
     uint8_t *bulk;  /* o.bulk_b bytes, offered */
     size_t inlined; /* bytes of payload that fit a message */
+    bool eager;     /* progress() may look for a moment: a single message is to come, and who sends
+                       it can run meanwhile. Of several it is better to find more at once. */
     void *ctx;
     void (*on_msg)(void *ctx, uint32_t peer, const void *bytes, size_t len);
     void (*on_bulk)(void *ctx, uint64_t cookie, bool ok);
@@ -83,6 +85,17 @@ struct rpc_transport {
     /* Where is the one we wait for? Also tells it where we are. NULL: nobody knows. */
     enum rpc_where (*where)(struct rpc_ep *ep);
 };
+
+/* Between two looks: so that they hinder neither the one who writes what is looked at nor whoever
+ * shares the core. */
+static inline void rpc_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 extern const struct rpc_transport rpc_shm, rpc_tcp, rpc_fabric;
 

@@ -24,15 +24,6 @@ void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
                              .trial = {.length = SERIES, .patience = PATIENCE}};
 }
 
-static void pause_a_little(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* ---- sleeping ---- */
 
 static void nap(struct rpc_waiter *w, uint64_t most_ns)
@@ -173,7 +164,7 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
     if (sleeps && (w->crowded || w->where == RPC_BESIDE))
         return sleep_now(w, ep, timeout_ns, busy);
     if (!sleeps && !w->crowded && w->rounds < ep->t->looks) {
-        pause_a_little();
+        rpc_pause();
         return 0;
     }
     if (!t->began_ns)
@@ -186,7 +177,7 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
     if (w->crowded)
         sched_yield();
     else
-        pause_a_little();
+        rpc_pause();
     return 0;
 }
 
@@ -199,7 +190,7 @@ uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeo
         if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0 || w->where == RPC_BESIDE)
             sched_yield();
         else
-            pause_a_little();
+            rpc_pause();
         return 0;
     }
     if (w->policy == RPC_BLOCK || w->in_vain)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { RPC_MAGIC = 0x31505257, RPC_VERSION = 1, RPC_INLINE_MOST = 4096 };
 #define RPC_BULK_MOST (UINT64_C(1) << 30) /* bytes of one bulk transfer */
@@ -53,11 +54,24 @@ struct rpc_head {
     uint64_t token;
     uint32_t id; /* of the call, the caller's */
     uint32_t len;
-    uint32_t status;
+    uint32_t status; /* of an answer; of a request: calls under way with it, a hint */
     uint32_t spare;
 };
 _Static_assert(sizeof(struct rpc_head) == 32, "the head of a message is 32 bytes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "messages travel as they are in memory");
+
+/* Made of whole words, so that a processor can pass on in one piece what it has just written. */
+static inline struct rpc_head rpc_head_of(enum rpc_kind kind, unsigned op, uint64_t token,
+                                          uint32_t id, uint32_t len, uint32_t status)
+{
+    uint64_t word[] = {RPC_MAGIC | (uint64_t)RPC_VERSION << 32 | (uint64_t)kind << 48 |
+                           (uint64_t)op << 56,
+                       token, id | (uint64_t)len << 32, status};
+    struct rpc_head h;
+
+    memcpy(&h, word, sizeof h);
+    return h;
+}
 
 /* The payload of GET, PUT, SREAD and SWRITE: where the client's memory is. */
 struct rpc_ref {
@@ -88,6 +102,26 @@ enum rpc_drop {
 };
 extern const char *const rpc_drop_names[];
 
-enum rpc_drop rpc_wire_take(struct rpc_head *ret, const void *bytes, size_t len, uint64_t token);
+/* Here and not in a .c file, because both sides do it for every call. */
+static inline enum rpc_drop rpc_wire_take(struct rpc_head *ret, const void *bytes, size_t len,
+                                          uint64_t token)
+{
+    struct rpc_head h;
+
+    if (len < sizeof h)
+        return RPC_DROP_SHORT;
+    memcpy(&h, bytes, sizeof h);
+    __asm__ volatile("" ::: "memory"); /* nothing is read again */
+    if (h.magic != RPC_MAGIC)
+        return RPC_DROP_MAGIC;
+    if (h.token != token)
+        return RPC_DROP_TOKEN;
+    if (!h.kind || h.kind >= RPC_KINDS)
+        return RPC_DROP_KIND;
+    if (h.len > RPC_INLINE_MOST || h.len > len - sizeof h)
+        return RPC_DROP_LENGTH;
+    *ret = h; /* a hello of another version is answered, so it is handed on */
+    return h.version == RPC_VERSION || h.kind == RPC_HELLO ? RPC_TAKEN : RPC_DROP_VERSION;
+}
 
 #endif
