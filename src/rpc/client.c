@@ -140,14 +140,19 @@ static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
     uint8_t about[RPC_ADDRESS];
     size_t n = c->ep->t->introduce(c->ep, about, sizeof about);
     struct greeting g = {false, RPC_OK};
-    uint64_t begun = wr_clock_ns(), patience = c->o.hello_ms ? c->o.hello_ms : 10000;
+    uint64_t left = 1000000ull * (c->o.hello_ms ? c->o.hello_ms : 10000), last = wr_clock_ns();
 
     c->done = on_greeting;
     c->ctx = &g; /* cppcheck-suppress autoVariables; until the greeting has come */
     send_call(c, RPC_HELLO, 0, 0, about, (uint32_t)n);
     c->ep->t->flush(c->ep);
-    while (!g.answered && wr_clock_ns() - begun < patience * 1000000 && c->ep->t->alive(c->ep, 0))
+    while (!g.answered && left && c->ep->t->alive(c->ep, 0)) {
         rpc_client_step(c, 100000000);
+        uint64_t now = wr_clock_ns(), since = now - last < HEARD_NS ? now - last : HEARD_NS;
+
+        last = now;
+        left -= since < left ? since : left; /* if we were stopped for long, little of it counts */
+    }
     if (!g.answered)
         return wr_fail(err, WR_SYSTEM,
                        "the server at %.60s does not answer; check that it runs and that its "
