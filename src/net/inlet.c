@@ -19,6 +19,7 @@
 
 enum {
     DEEP = 3,             /* routers that are asked what their packets wait for */
+    MOST_ASKED = 64,      /* packets and ports that are looked at for one promise */
     MOST_PORTS = 1 << 20, /* where there are more, there is enough to do between two looks */
 };
 
@@ -27,30 +28,56 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t channel_credit(const struct net *n, struct net_port *port, uint32_t vc,
-                               uint32_t nth, uint32_t deep);
+/* A search for one promise. Where everything waits for everything it would take longer than what it
+ * is good for: it gives up, and knows nothing. */
+struct quest {
+    const struct net *n;
+    uint32_t left; /* may still be looked at */
+};
 
-/* The first that came by channel `vc` of port `from` and waits at the router to be admitted. */
-static uint64_t waiting_at(const struct net *n, uint32_t router, uint32_t from, uint32_t vc,
-                           uint32_t deep)
+static bool tired(struct quest *q)
 {
+    if (q->left)
+        q->left--;
+    return !q->left;
+}
+
+static uint64_t channel_credit(struct quest *q, struct net_port *port, uint32_t vc, uint32_t nth,
+                               uint32_t deep);
+
+/* The first that came by channel `vc` of port `from` and waits for this port. */
+static uint64_t waiting_for(struct quest *q, struct net_port *port, uint32_t from, uint32_t vc,
+                            uint32_t deep)
+{
+    const struct net *n = q->n;
     uint64_t least = SIM_NEVER;
 
-    for (uint32_t p = 0; p < n->nports; p++) {
-        struct net_port *port = &n->port[router * n->nports + p];
+    for (uint32_t m = port->stalled; m && least; m &= m - 1) {
+        uint32_t v = (uint32_t)__builtin_ctz(m), nth = 0;
 
-        for (uint32_t m = port->stalled; m; m &= m - 1) {
-            uint32_t v = (uint32_t)__builtin_ctz(m), nth = 0;
+        for (uint32_t h = net_wait_of(n, port, v)->head; h != WR_NIL && least; nth++) {
+            const struct net_pkt *k = net_pkt(n, h);
 
-            for (uint32_t h = net_wait_of(n, port, v)->head; h != WR_NIL; nth++) {
-                const struct net_pkt *k = net_pkt(n, h);
-
-                if (k->from == from && k->route.vc == vc)
-                    least = earlier(least, channel_credit(n, port, v, nth, deep));
-                h = k->next;
-            }
+            if (tired(q))
+                return 0;
+            if (k->from == from && k->route.vc == vc)
+                least = earlier(least, channel_credit(q, port, v, nth, deep));
+            h = k->next;
         }
     }
+    return least;
+}
+
+/* The same for all ports of a router. */
+static uint64_t waiting_at(struct quest *q, uint32_t router, uint32_t from, uint32_t vc,
+                           uint32_t deep)
+{
+    struct net_port *port = &q->n->port[router * q->n->nports];
+    uint64_t least = SIM_NEVER;
+
+    for (uint32_t p = 0; p < q->n->nports && least; p++)
+        if (port[p].stalled)
+            least = earlier(least, waiting_for(q, &port[p], from, vc, deep));
     return least;
 }
 
@@ -76,9 +103,11 @@ static uint64_t next_arrival(const struct net *n, const struct net_port *port, u
 
 /* Not before, the credit of a channel comes that admits the nth of those that wait for it; 0:
  * nobody knows. */
-static uint64_t channel_credit(const struct net *n, struct net_port *port, uint32_t vc,
-                               uint32_t nth, uint32_t deep)
+static uint64_t channel_credit(struct quest *q, struct net_port *port, uint32_t vc, uint32_t nth,
+                               uint32_t deep)
 {
+    const struct net *n = q->n;
+
     if (port->seam)
         return net_seam_credit_ps(n, port);
     uint32_t index = (uint32_t)(port - n->port), blocked = n->blocked[index * n->nvcs + vc];
@@ -92,12 +121,13 @@ static uint64_t channel_credit(const struct net *n, struct net_port *port, uint3
     uint64_t t = next_arrival(n, port, vc, nth > blocked ? nth - blocked : 0);
 
     if (blocked && nth < blocked)
-        t = deep ? earlier(t, waiting_at(n, port->peer_lp, index, vc, deep - 1)) : 0;
+        t = deep ? earlier(t, waiting_at(q, port->peer_lp, index, vc, deep - 1)) : 0;
     return t > n->sim->now ? t + n->cls[port->cls].credit_ps : 0;
 }
 
 static uint64_t next_given(const struct net *n, const struct net_inlet *in)
 {
+    struct quest q = {.n = n, .left = MOST_ASKED};
     uint64_t least = SIM_NEVER;
 
     for (uint32_t i = 0; i < in->n && least; i++) {
@@ -106,9 +136,12 @@ static uint64_t next_given(const struct net *n, const struct net_inlet *in)
         uint32_t nth = 0;
 
         for (uint32_t h = net_wait_of(n, port, k->out_vc)->head; h != in->pkt[i];
-             h = net_pkt(n, h)->next)
+             h = net_pkt(n, h)->next) {
+            if (tired(&q))
+                return 0;
             nth++;
-        least = earlier(least, channel_credit(n, port, k->out_vc, nth, DEEP));
+        }
+        least = earlier(least, channel_credit(&q, port, k->out_vc, nth, DEEP));
     }
     return least;
 }
