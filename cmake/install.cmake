@@ -24,9 +24,10 @@ install(FILES ${CMAKE_BINARY_DIR}/weir-rpc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
   COMPONENT rpc)
 
 install(TARGETS weir-prof LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${weir_links} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # What `make` builds: all that is installed, none of the tests.
-add_custom_target(product DEPENDS weir weir-state weir-rpc weir-prof)
+add_custom_target(product DEPENDS weir weir-state weir-rpc weir-prof links)
 
 # The program writes its verbs' pages itself. Only the build that is installed needs them.
 find_program(SCDOC scdoc)

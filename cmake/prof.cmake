@@ -1,4 +1,3 @@
-include(GNUInstallDirs)
 # libweir-prof.so, to be preloaded: src/prof/lib and the format's header, nothing else of weir,
 # and no sanitizer, because the programs it is loaded into have none.
 file(GLOB prof_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/prof/lib/*.c)
@@ -17,6 +16,5 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/prof/lib/rw.c PROPERTIES COM
 target_compile_options(weir-prof PRIVATE -fno-delete-null-pointer-checks
   $<$<C_COMPILER_ID:GNU>:-Wno-nonnull-compare>
   "$<$<C_COMPILER_ID:Clang>:-Wno-tautological-pointer-compare;-Wno-pointer-bool-conversion>")
-target_compile_definitions(room.prof PRIVATE WEIR_PROF_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 target_link_options(weir-prof PRIVATE -fno-sanitize=all -Wl,-z,defs -Wl,-z,now)
 target_link_libraries(weir-prof PRIVATE ${CMAKE_DL_LIBS})

@@ -8,12 +8,15 @@
 #include "cli/run_profile.h"
 #include "cli/simulate.h"
 #include "rank/rank.h"
+#include "sim/launched.h"
+#include "sim/peers.h"
+#include "world/record.h"
 #include "world/world.h"
 
 struct run_opts {
     const char *out, *logs;
     struct cli_list sets;
-    const char *threads;
+    const char *threads, *processes;
     bool force, progress, quiet, profile, json;
 };
 
@@ -37,6 +40,14 @@ static const struct cli_opt run_rows[] = {
      .def = "1",
      .help = "threads that share the simulation, or auto; the results are the same for any "
              "number"},
+    {.name = "processes",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct run_opts, processes),
+     .value = "N",
+     .def = "auto",
+     .help = "processes that share the simulation, each with its threads: auto takes as many as "
+             "mpirun, mpiexec or srun has started; a number starts so many here without MPI; 1 is "
+             "this one alone, whoever started it"},
     {.name = "profile",
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, profile),
@@ -135,19 +146,24 @@ static void print_headline(const struct world *w, const struct world_config *c, 
     free(r);
 }
 
-/* Simulate into an open run file and close it, whatever happens. */
+/* Simulate into an open run file (process 0 has it) and close it, whatever happens. */
 static bool simulate(struct world *w, struct run *run, struct wr_progress *progress,
-                     enum world_end *ret, struct wr_err *err)
+                     const struct sim_peers *peers, enum world_end *ret, struct wr_err *err)
 {
     struct wr_err ignored;
 
     wr_interrupt_catch();
-    bool ok = world_run(w, run, progress, ret, err) && world_write(w, run, err);
+    bool ok = world_run(w, run, progress, ret, err) && (!run || world_write(w, run, err));
 
-    wr_progress_fini(progress);
+    if (run)
+        wr_progress_fini(progress);
     wr_interrupt_release();
+    if (!run)
+        return ok;
     if (!ok) {
-        run_finish(run, RUN_FAILED, err->text, &ignored);
+        bool lost = peers && sim_peers_lost(peers);
+
+        run_finish(run, lost ? RUN_INCOMPLETE : RUN_FAILED, err->text, &ignored);
         return false;
     }
     if (*ret == WORLD_INTERRUPTED)
@@ -169,70 +185,154 @@ static bool write_logs(const struct world *w, const char *path, struct wr_err *e
     return ok || wr_fail_errno(err, "cannot write %s", path);
 }
 
-/* A number of threads, or auto. */
-static bool read_threads(const char *text, uint32_t *ret, struct wr_err *err)
+/* A number of threads or processes, or auto, which is 0. */
+static bool read_number(const char *option, const char *text, uint32_t *ret, struct wr_err *err)
 {
     char *end;
     unsigned long n = strtoul(text, &end, 10);
 
     if (!strcmp(text, "auto"))
-        n = WORLD_THREADS_AUTO;
+        n = 0;
     else if (*text < '0' || *text > '9' || *end || !n || n > WORLD_MOST_THREADS)
-        return wr_fail(err, WR_INPUT, "-j %s: give a number of threads from 1 to %d, or auto", text,
+        return wr_fail(err, WR_INPUT, "%s %s: give a number from 1 to %d, or auto", option, text,
                        WORLD_MOST_THREADS);
     *ret = (uint32_t)n;
     return true;
 }
 
+/* The processes that run it together; NULL: this one alone. */
+static bool open_peers(struct sim_peers **ret, uint32_t processes, struct wr_err *err)
+{
+    struct sim_link *link = NULL;
+
+    if (!processes && !sim_link_launched(&link, err))
+        return false;
+    if (processes > 1 && !sim_link_fork(&link, processes, err))
+        return false;
+    if (link)
+        sim_peers_open(ret, link);
+    return true;
+}
+
+/* All must have read the same, from file systems that may differ. */
+static bool same_input(struct sim_peers *peers, const struct conf *conf, struct wr_err *err)
+{
+    uint64_t mine = 0, first;
+    bool ok = world_record_digest(conf, &mine, err);
+
+    first = mine;
+    if (!sim_peers_agree(peers, ok, err) || !sim_peers_tell(peers, &first, sizeof first, err))
+        return false;
+    ok = first == mine || wr_fail(err, WR_INPUT,
+                                  "the configuration or a file it names is not the one that "
+                                  "process 0 has read; give all processes the same files");
+    return sim_peers_agree(peers, ok, err);
+}
+
+/* A run by this process, or by its share of several. */
+struct run_job {
+    const struct cli_call *call;
+    const struct run_opts *o;
+    const char *path;
+    struct sim_peers *peers;
+    bool leads; /* has the run file and the terminal */
+    uint32_t threads;
+    struct world_config c;
+    struct conf *conf;
+    struct world *w;
+    enum world_end end;
+};
+
+static bool load(struct run_job *j, struct wr_err *err)
+{
+    const struct run_opts *o = j->o;
+    bool ok = conf_load(&j->conf, &j->c, world_rows, j->call->args[0], o->sets.v, o->sets.n, err);
+
+    if (!ok)
+        j->conf = NULL;
+    return sim_peers_agree(j->peers, ok, err) &&
+           (!j->peers || same_input(j->peers, j->conf, err)) &&
+           world_open_shared(&j->w, j->conf, &j->c, j->threads, j->peers, err);
+}
+
+static bool run_it(struct run_job *j, struct wr_err *err)
+{
+    const struct run_opts *o = j->o;
+    const struct world_config *c = &j->c;
+    bool by_count = c->traffic.messages && !c->jobs.n;
+    struct wr_progress progress;
+    struct run *run = NULL;
+
+    if (!sim_peers_agree(
+            j->peers,
+            !j->leads || simulate_create(&run, j->path, j->conf, c->seed, j->call, o->force, err),
+            err)) {
+        struct wr_err ignored;
+
+        if (run)
+            run_finish(run, RUN_FAILED, err->text, &ignored);
+        return false;
+    }
+    if (!j->leads)
+        return simulate(j->w, NULL, NULL, j->peers, &j->end, err);
+    wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "run",
+                     by_count ? "messages" : "us",
+                     by_count    ? (double)c->traffic.messages * net_nodes(world_net(j->w))
+                     : c->jobs.n ? 0
+                                 : (double)world_horizon_ps(c) * 1e-6);
+    if (world_why_one(j->w) && !o->quiet)
+        fprintf(stderr, "weir: runs with one thread: %s\n", world_why_one(j->w));
+    return simulate(j->w, run, &progress, j->peers, &j->end, err);
+}
+
+static bool tell(const struct run_job *j, struct wr_err *err)
+{
+    const struct run_opts *o = j->o;
+
+    if (o->logs && !write_logs(j->w, o->logs, err))
+        return false;
+    if (!o->json)
+        print_headline(j->w, &j->c, j->path, j->end, j->call->out);
+    if (o->profile)
+        run_profile_print(j->w, o->json, j->call->out);
+    if (j->end == WORLD_INTERRUPTED)
+        return wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
+                       j->path);
+    return true;
+}
+
+/* The others end as well as the first; what there is to say, the first says. */
+static int leave(struct run_job *j, bool ok, struct wr_err *err)
+{
+    bool lost = j->peers && sim_peers_lost(j->peers);
+    int status = ok ? 0 : cli_error(err);
+
+    world_close(j->w);
+    conf_close(j->conf);
+    sim_peers_close(j->peers, !lost);
+    if (!j->leads)
+        *err = (struct wr_err){0};
+    return status;
+}
+
 static int run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
-    struct world_config c = {0};
-    struct conf *conf;
-    struct world *w = NULL;
-    struct run *run;
-    struct wr_progress progress;
-    enum world_end end = WORLD_DONE;
-    const char *path = o->out ? o->out : default_out(call);
-
-    uint32_t threads;
+    struct run_job j = {.call = call, .o = o, .path = o->out ? o->out : default_out(call)};
+    uint32_t processes;
 
     if (o->json && !o->profile) {
         wr_fail(err, WR_INPUT, "--json goes with --profile; `weir show RUN --json` prints a run");
         return cli_error(err);
     }
-    if (!read_threads(o->threads, &threads, err) ||
-        !conf_load(&conf, &c, world_rows, call->args[0], o->sets.v, o->sets.n, err))
+    if (!read_number("-j", o->threads, &j.threads, err) ||
+        !read_number("--processes", o->processes, &processes, err) ||
+        !open_peers(&j.peers, processes, err))
         return cli_error(err);
-    bool ok = world_open_threads(&w, conf, &c, threads, err) &&
-              simulate_create(&run, path, conf, c.seed, call, o->force, err);
+    j.leads = !j.peers || !sim_peers_rank(j.peers);
+    bool ok = load(&j, err) && run_it(&j, err) && (!j.leads || tell(&j, err));
 
-    if (ok) {
-        bool by_count = c.traffic.messages && !c.jobs.n;
-
-        wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "run",
-                         by_count ? "messages" : "us",
-                         by_count   ? (double)c.traffic.messages * net_nodes(world_net(w))
-                         : c.jobs.n ? 0
-                                    : (double)world_horizon_ps(&c) * 1e-6);
-        if (world_why_one(w) && !o->quiet)
-            fprintf(stderr, "weir: runs with one thread: %s\n", world_why_one(w));
-        ok = simulate(w, run, &progress, &end, err);
-    }
-    if (ok && o->logs)
-        ok = write_logs(w, o->logs, err);
-    if (ok) {
-        if (!o->json)
-            print_headline(w, &c, path, end, call->out);
-        if (o->profile)
-            run_profile_print(w, o->json, call->out);
-        if (end == WORLD_INTERRUPTED)
-            ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
-                         path);
-    }
-    world_close(w);
-    conf_close(conf);
-    return ok ? 0 : cli_error(err);
+    return leave(&j, ok, err);
 }
 
 const struct cli_verb cli_cmd_run = {
@@ -246,13 +346,16 @@ const struct cli_verb cli_cmd_run = {
         "packet, and writes everything that was counted into a run file. With `jobs:` in FILE, "
         "programs run on ranks until the last has ended; a deadlock is told with who waits for "
         "whom.\n\n"
-        "With -j the machine is divided into parts that threads simulate side by side. The results "
-        "are the same for any number of threads; what cannot be divided is run by one.\n\n"
+        "With -j the machine is divided into parts that threads simulate side by side, and started "
+        "by mpirun (or mpiexec, or srun) the threads of all its processes do. The results "
+        "are the same for any number of threads and processes; what cannot be divided is run by "
+        "one. If a process dies the run ends, and its file says that it is incomplete.\n\n"
         "Ctrl-C ends the run cleanly: the run file then holds what was simulated so far and "
         "says that it is incomplete.",
     .examples = "weir run examples/uniform-1056.yaml\n"
                 "weir run examples/uniform-1056.yaml --set traffic.load=30% -o load30.weir\n"
                 "weir run -j 2 --profile examples/frontier.yaml\n"
+                "mpirun -n 4 weir run -j 2 examples/frontier.yaml\n"
                 "weir run examples/two-jobs.yaml --logs two-jobs.log\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),

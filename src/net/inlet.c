@@ -20,6 +20,7 @@
 enum {
     DEEP = 3,             /* routers that are asked what their packets wait for */
     MOST_ASKED = 64,      /* packets and ports that are looked at for one promise */
+    MOST_VAIN = 6,        /* after so many searches in vain, only every 64th time one is tried */
     MOST_PORTS = 1 << 20, /* where there are more, there is enough to do between two looks */
 };
 
@@ -156,8 +157,14 @@ void net_inlets_tell(void *ctx)
 
         if ((!in->changed && in->promised > now) || in->unknown)
             continue;
+        if (in->pause) {
+            in->pause--;
+            continue;
+        }
         uint64_t t = next_given(n, in);
 
+        in->vain = t > now ? 0 : in->vain < MOST_VAIN ? in->vain + 1 : MOST_VAIN;
+        in->pause = (uint8_t)((1u << in->vain) - 1);
         if (t <= now)
             continue;
         struct sim_event e = sim_event(t, 0, sim_lane(NET_PROMISE, 0), in->number, in->n, 0);

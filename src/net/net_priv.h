@@ -202,6 +202,7 @@ struct net_inlet {
     uint16_t from;         /* partition */
     bool changed;          /* since the last promise */
     bool unknown;          /* there were more than are known */
+    uint8_t vain, pause;   /* searches for a promise in vain; and so many are not tried */
     uint32_t n, place;     /* packets that came over it and wait; in net.inlets */
     uint64_t promised;
     uint32_t pkt[NET_INLET_KNOWN];

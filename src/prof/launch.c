@@ -13,44 +13,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/self.h"
 #include "prof/sampler.h"
-
-#ifndef WEIR_PROF_LIBDIR
-#define WEIR_PROF_LIBDIR "lib"
-#endif
 
 bool prof_find_library(struct wr_str *ret, struct wr_err *err)
 {
-    static const char up_libdir[] = "../" WEIR_PROF_LIBDIR;
-    static const char *const places[] = {"lib", up_libdir, "../lib", "../../lib"};
     const char *given = getenv("WEIR_PROF_LIB");
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    struct wr_str folder = {0};
 
-    exe[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(exe, '/');
-
-    if (slash)
-        *slash = 0;
     if (given) {
         wr_str_add(ret, given);
         return true;
     }
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        struct wr_str path = {0};
-
-        wr_str_addf(&path, "%s/%s/libweir-prof.so", exe, places[i]);
-        if (!access(path.s, R_OK)) {
-            wr_str_fini(ret);
-            *ret = path;
-            return true;
-        }
-        wr_str_fini(&path);
-    }
-    return wr_fail(err, WR_SYSTEM,
-                   "libweir-prof.so is neither beside %s nor in the lib folder next to it; install "
-                   "it or set WEIR_PROF_LIB",
-                   exe);
+    if (wr_self_find_library(ret, "libweir-prof.so"))
+        return true;
+    wr_self_folder(&folder);
+    wr_fail(err, WR_SYSTEM,
+            "libweir-prof.so is neither beside %s nor in the lib folder next to it; install it or "
+            "set WEIR_PROF_LIB",
+            wr_str_get(&folder));
+    wr_str_fini(&folder);
+    return false;
 }
 
 /* What the library reads; other preloaded libraries keep their place before ours. */

@@ -409,6 +409,8 @@ static bool run_batch(struct sim_part *p)
         if (p->mind.tell)
             p->mind.tell(p->mind.ctx);
         show(p, next < s->limit ? next : s->limit);
+        if (p->crew->far)
+            sim_far_show(p->crew->far, next >= s->limit);
         if (next >= s->limit)
             return false;
         if (!wished || shows == MOST_SHOWS)
@@ -430,8 +432,6 @@ static void run_part(struct sim_part *p)
         bool more = run_batch(p);
         uint64_t next = sim_next(s);
 
-        if (c->far)
-            sim_far_show(c->far, !more);
         if (broken(p))
             break;
         if (batch % PULSE == 0 && feel_pulse(p))

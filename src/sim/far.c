@@ -36,7 +36,7 @@
 #include "crew_priv.h"
 
 enum kind { NEWS = SIM_PEERS_FAR, STOP_WANTED, STOP_ASK, STOP_SAY, STOP_GO };
-enum section { CELLS, CLOCK, REST };
+enum section { CELLS, CLOCK, REST, WISH };
 
 enum {
     NAP_NS = 50000,
@@ -52,7 +52,8 @@ struct news {
 
 struct part_news {
     uint32_t what, from, to, n; /* n: cells that follow, or the process that settles */
-    uint64_t clock, settles;    /* of a CLOCK; of REST the clock is the next event */
+    uint64_t clock, settles;    /* of a CLOCK; of REST the clock is the next event, of WISH what
+                                   partition `to` shall be beyond */
 };
 
 typedef WR_VEC(unsigned char) bytes_t;
@@ -61,6 +62,7 @@ typedef WR_VEC(unsigned char) bytes_t;
 struct there {
     uint64_t out, in;          /* cells sent and had */
     uint64_t *clock, *settles; /* [local] as last told */
+    uint64_t *wish;            /* [local] it waits until one is beyond; SIM_NEVER: it does not */
     uint32_t *lp;
     bytes_t late; /* messages that did not fit in pipes, each behind its length; from `used` on */
     size_t used;
@@ -148,6 +150,21 @@ static void add_cells(struct sim_far *f, uint32_t to, uint32_t from_part, uint32
     f->there[to].out += n;
 }
 
+/* Threads here wait for its partitions: it should say so when they are there. */
+static void add_wishes(struct sim_far *f, uint32_t q0, uint32_t q1)
+{
+    for (uint32_t q = q0; q < q1; q++) {
+        uint64_t t = atomic_load_explicit(&f->c->shown[q].wish, memory_order_relaxed);
+        struct part_news s = {.what = WISH, .to = q, .clock = t};
+
+        if (t == SIM_NEVER)
+            continue;
+        atomic_store_explicit(&f->c->shown[q].wish, SIM_NEVER, memory_order_relaxed);
+        if (t >= atomic_load_explicit(&f->c->shown[q].clock, memory_order_relaxed))
+            add(&f->buf, &s, sizeof s);
+    }
+}
+
 /* All that is new for a process: clocks are read before the pipes they are about. */
 static void send_news(struct sim_far *f, uint32_t to)
 {
@@ -176,8 +193,11 @@ static void send_news(struct sim_far *f, uint32_t to)
         t->clock[i] = clock[i].clock;
         t->settles[i] = clock[i].settles;
         t->lp[i] = clock[i].n;
+        if (t->clock[i] > t->wish[i])
+            t->wish[i] = SIM_NEVER;
         add(&f->buf, &clock[i], sizeof clock[i]);
     }
+    add_wishes(f, q0, q1);
     if (f->buf.n > empty)
         sim_peers_post(f->peers, to, f->buf.v, f->buf.n);
 }
@@ -199,9 +219,9 @@ static bool worth(const struct sim_far *f, uint32_t to)
 
     for (uint32_t i = 0; i < c->local; i++) {
         uint32_t from = c->first + i;
+        uint64_t clock = atomic_load_explicit(&c->shown[from].clock, memory_order_relaxed);
 
-        if (atomic_load_explicit(&c->shown[from].clock, memory_order_relaxed) >=
-            later(t->clock[i], f->step))
+        if (clock > t->wish[i] || clock >= later(t->clock[i], f->step))
             return true;
         for (uint32_t q = first_of(f, to); q < first_of(f, to + 1); q++) {
             const struct sim_pipe *pipe = pipe_of(f, from, q);
@@ -241,6 +261,17 @@ static bool take_cells(struct sim_far *f, uint32_t who, const struct part_news *
     sim_pipe_show(pipe);
     f->there[who].in += s->n;
     return true;
+}
+
+static void take_wish(struct sim_far *f, uint32_t who, const struct part_news *s)
+{
+    _Atomic uint64_t *wish = &f->c->shown[s->to].wish;
+    uint64_t *theirs = &f->there[who].wish[s->to - f->c->first];
+
+    if (s->clock < *theirs)
+        *theirs = s->clock;
+    if (s->clock < atomic_load_explicit(wish, memory_order_relaxed))
+        atomic_store_explicit(wish, s->clock, memory_order_relaxed);
 }
 
 /* The order of settle() in crew.c: a time never goes with an earlier one's process. */
@@ -294,6 +325,9 @@ static size_t take_sections(struct sim_far *f, uint32_t who, const unsigned char
             break;
         case CLOCK:
             take_clock(f, &s);
+            break;
+        case WISH:
+            take_wish(f, who, &s);
             break;
         case REST:
             t->rests = true;
@@ -662,6 +696,9 @@ struct sim_far *sim_far_open(struct sim_crew *c, struct sim_peers *peers, uint64
         t->clock = wr_zalloc(c->local, sizeof *t->clock);
         t->settles = wr_zalloc(c->local, sizeof *t->settles);
         t->lp = wr_zalloc(c->local, sizeof *t->lp);
+        t->wish = wr_alloc(c->local * sizeof *t->wish);
+        for (uint32_t k = 0; k < c->local; k++)
+            t->wish[k] = SIM_NEVER;
         t->rest_out = wr_zalloc(f->size, sizeof *t->rest_out);
         t->rest_in = wr_zalloc(f->size, sizeof *t->rest_in);
     }
@@ -679,6 +716,7 @@ void sim_far_close(struct sim_far *f)
 
         free(t->clock);
         free(t->settles);
+        free(t->wish);
         free(t->lp);
         free(t->rest_out);
         free(t->rest_in);

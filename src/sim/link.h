@@ -5,7 +5,7 @@
  *       |   +--> process 2
  *
  * A link is used by one thread at a time. Nothing here needs anything else of weir, so that a
- * transport can be a shared object of its own (src/mpi): it is opened when a launcher
+ * transport can be a shared object of its own (sim/mpi): it is opened when a launcher
  * of that kind has started the process, and nothing is linked that may not be there.
  */
 #ifndef SIM_LINK_H

@@ -2,6 +2,19 @@
 #include "net/account.h"
 #include "world_priv.h"
 
+/* For `--profile`. */
+static void pack_work(const struct sim_part *p, struct wr_bytes *out)
+{
+    wr_bytes_put(out, &p->work, sizeof p->work);
+    wr_bytes_u64(out, p->sent);
+}
+
+static void take_work(struct sim_part *p, struct wr_reader *in)
+{
+    wr_read_raw(in, &p->work, sizeof p->work);
+    p->sent = wr_read_u64(in);
+}
+
 void world_pack_part(const struct world *w, uint32_t i, bool all, struct wr_bytes *out)
 {
     const struct world_part *part = &w->part[i];
@@ -14,8 +27,10 @@ void world_pack_part(const struct world *w, uint32_t i, bool all, struct wr_byte
         ranks_pack_accounts(part->rank, all, out);
     if (part->store)
         store_pack_accounts(part->store, out);
-    if (all)
-        world_flow_pack(part, out);
+    if (!all)
+        return;
+    world_flow_pack(part, out);
+    pack_work(sim_crew_part(w->crew, i), out);
 }
 
 bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, size_t bytes,
@@ -32,8 +47,10 @@ bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, si
         ranks_take_accounts(part->rank, all, &in);
     if (part->store)
         store_take_accounts(part->store, &in);
-    if (all)
+    if (all) {
         world_flow_take(part, &in);
+        take_work(sim_crew_part(w->crew, i), &in);
+    }
     if (!wr_read_all(&in))
         return wr_fail(err, WR_BUG,
                        "what partition %u has counted cannot be read: the processes do not run "

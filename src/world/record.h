@@ -18,6 +18,10 @@ struct world_record {
 /* Creates it with the resolved configuration and the contents of every input. */
 bool world_record(struct run **ret, const struct world_record *how, struct wr_err *err);
 
+/* A number for the resolved configuration and the contents of every input: the same for two
+ * processes that read the same. */
+bool world_record_digest(const struct conf *conf, uint64_t *ret, struct wr_err *err);
+
 /* The resolved configuration as it is stored. */
 void world_record_config(const struct conf *conf, const char *part, struct wr_str *out);
 

@@ -1,8 +1,11 @@
-/* split.c -- a world in partitions, one for each thread; or in one, with the reason. */
+/* split.c -- a world in partitions, one for each thread of each process; or in one, with the
+ * reason. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "sim/peers.h"
 #include "world_priv.h"
 
 static bool no(struct world *w, const char *why)
@@ -28,13 +31,10 @@ static bool share_nodes(struct world *w)
     return true;
 }
 
-/* Can this world be run by several threads? */
-static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
+/* Can this world be run by `want` threads, some for each of `processes`? */
+static bool fits(struct world *w, uint32_t want, uint32_t processes, bool by_itself,
+                 uint64_t **ret_lookahead)
 {
-    bool by_itself = want == WORLD_THREADS_AUTO;
-
-    if (by_itself)
-        want = world_auto_threads(w);
     if (want < 2)
         return false;
     if (w->parts.route.ops->sees_far)
@@ -46,6 +46,8 @@ static bool fits(struct world *w, uint32_t want, uint64_t **ret_lookahead)
     topo_split(&w->parts.topo, want, &w->split);
     if (w->split.n < 2)
         return no(w, "the machine has too few routers to be divided");
+    if (w->split.n < processes)
+        return no(w, "the machine has fewer parts than there are processes");
     if (!share_nodes(w))
         return no(w, "rails of one node would lie in different parts of the machine");
     uint64_t *ps = net_lookahead(&w->parts.topo, &w->parts.net, &w->split);
@@ -79,15 +81,15 @@ static bool open_one(struct world *w, const struct net_client *client, struct wr
     return true;
 }
 
-static bool open_crew(struct world *w, const uint64_t *lookahead, const struct net_client *client,
-                      struct wr_err *err)
+static bool open_crew(struct world *w, const uint64_t *lookahead, struct sim_peers *peers,
+                      const struct net_client *client, struct wr_err *err)
 {
     struct net *net[SIM_MAX_PARTS];
     struct net_client clients[SIM_MAX_PARTS];
 
     w->nparts = w->split.n;
     w->part = wr_zalloc(w->nparts, sizeof *w->part);
-    if (!sim_crew_open(&w->crew, w->nparts, lookahead, NULL, err))
+    if (!sim_crew_open(&w->crew, w->nparts, lookahead, peers, err))
         return false;
     for (uint32_t i = 0; i < w->nparts; i++) {
         clients[i] = *client;
@@ -104,14 +106,48 @@ static bool open_crew(struct world *w, const uint64_t *lookahead, const struct n
     return true;
 }
 
-bool world_split(struct world *w, uint32_t want, const struct net_client *client,
-                 struct wr_err *err)
+/* How many threads in all. Processes must find the same, whatever else is at work where they are:
+ * what one cannot know, the first tells the others. */
+static bool count_threads(struct world *w, uint32_t each, struct sim_peers *peers, uint32_t *ret,
+                          struct wr_err *err)
 {
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t n = each;
+
+    if (!peers) {
+        *ret = each == WORLD_THREADS_AUTO ? world_auto_threads(w) : each;
+        return true;
+    }
+    if (each == WORLD_THREADS_AUTO)
+        n = cpus > sim_peers_local(peers) ? (uint64_t)cpus / sim_peers_local(peers) : 1;
+    if (!sim_peers_tell(peers, &n, sizeof n, err))
+        return false;
+    n *= sim_peers_size(peers);
+    if (n > WORLD_MOST_THREADS)
+        return wr_fail(err, WR_INPUT,
+                       "%u processes of %llu threads are more than the %d threads there can be; "
+                       "start fewer, or give a smaller -j",
+                       sim_peers_size(peers), (unsigned long long)n / sim_peers_size(peers),
+                       WORLD_MOST_THREADS);
+    *ret = (uint32_t)n;
+    return true;
+}
+
+bool world_split(struct world *w, uint32_t want, struct sim_peers *peers,
+                 const struct net_client *client, struct wr_err *err)
+{
+    uint32_t processes = peers ? sim_peers_size(peers) : 1, threads;
+    bool by_itself = !peers && want == WORLD_THREADS_AUTO;
     uint64_t *lookahead;
 
-    if (!fits(w, want, &lookahead))
+    if (!count_threads(w, want, peers, &threads, err))
+        return false;
+    if (!fits(w, threads, processes, by_itself, &lookahead)) {
+        w->idle = peers && sim_peers_rank(peers);
         return open_one(w, client, err);
-    bool ok = open_crew(w, lookahead, client, err);
+    }
+    w->peers = peers;
+    bool ok = open_crew(w, lookahead, peers, client, err);
 
     free(lookahead);
     return ok;

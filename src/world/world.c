@@ -7,6 +7,7 @@
 #include "base/signals.h"
 #include "load/synth/synth.h"
 #include "net/topo/fail.h"
+#include "sim/peers.h"
 #include "sim/sim.h"
 #include "world_priv.h"
 
@@ -176,6 +177,12 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
 bool world_open_threads(struct world **ret, const struct conf *conf, const struct world_config *c,
                         uint32_t threads, struct wr_err *err)
 {
+    return world_open_shared(ret, conf, c, threads, NULL, err);
+}
+
+static bool open_world(struct world **ret, const struct conf *conf, const struct world_config *c,
+                       uint32_t threads, struct sim_peers *peers, struct wr_err *err)
+{
     struct world *w = wr_zalloc_aligned(1, sizeof *w);
     const struct world_traffic *t = &c->traffic;
     uint64_t from = (uint64_t)t->warmup_ps, to = from + (uint64_t)t->measure_ps;
@@ -193,7 +200,7 @@ bool world_open_threads(struct world **ret, const struct conf *conf, const struc
         return false;
     }
     if (!find_down(w, conf, err) || !open_traffic(w, conf, err) ||
-        !world_split(w, threads, &client, err)) {
+        !world_split(w, threads, peers, &client, err)) {
         world_close(w);
         return false;
     }
@@ -214,8 +221,22 @@ bool world_open_threads(struct world **ret, const struct conf *conf, const struc
     world_flow_open(w);
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
-        if (w->traffic_on && (!w->down || !w->down[i]))
+        if (w->traffic_on && (!w->down || !w->down[i]) && world_runs(w, i))
             plan(world_part_of(w, i), i);
+    }
+    *ret = w;
+    return true;
+}
+
+bool world_open_shared(struct world **ret, const struct conf *conf, const struct world_config *c,
+                       uint32_t threads, struct sim_peers *peers, struct wr_err *err)
+{
+    struct world *w = NULL;
+    bool ok = open_world(&w, conf, c, threads, peers, err);
+
+    if (!sim_peers_agree(peers, ok, err)) { /* nobody runs before all are open */
+        world_close(w);
+        return false;
     }
     *ret = w;
     return true;
@@ -292,7 +313,7 @@ static uint64_t stretch(const struct world *w)
 static bool check(const struct world *w, struct wr_err *err)
 {
 #ifdef WEIR_CHECK
-    return net_check(w->net, err);
+    return w->peers || net_check(w->net, err); /* of what others have, nothing is known here */
 #else
     (void)w;
     (void)err;
@@ -367,7 +388,15 @@ static bool pulse(void *ctx)
     return p->failed || wr_interrupted();
 }
 
-/* The same with a thread for each partition. */
+/* May it go on? Asked of the process that decides, when all partitions stand at one time. */
+static bool judge(struct world *w, const struct pulse *p, bool interrupted, struct wr_err *err)
+{
+    if (p->failed || !check(w, err) || (w->rank && !world_jobs_check(w, err)))
+        return false;
+    return !interrupted || wr_fail(err, WR_INTERRUPTED, "interrupted");
+}
+
+/* The same with a thread for each partition, in this process or in others. */
 static bool advance_all(struct world *w, uint64_t until, struct run *run,
                         struct wr_progress *progress, bool *ret_more, struct wr_err *err)
 {
@@ -375,15 +404,42 @@ static bool advance_all(struct world *w, uint64_t until, struct run *run,
 
     while (reached < until) {
         struct pulse p = {.w = w, .run = run, .progress = progress, .err = err, .left = PULSES};
+        bool interrupted, ok;
 
         *ret_more = sim_crew_run(w->crew, until, pulse, &p, &reached);
-        world_gather(w);
-        if (p.failed || !check(w, err) || (w->rank && !world_jobs_check(w, err)))
+        if (!world_meet(w, !*ret_more, &interrupted, err))
             return false;
-        if (reached < until && wr_interrupted())
-            return wr_fail(err, WR_INTERRUPTED, "interrupted");
+        world_gather(w);
+        ok = !world_leads(w) || judge(w, &p, interrupted && reached < until, err);
+        if (!world_follow(w, ok, err))
+            return false;
     }
     return true;
+}
+
+/* What is counted where, when there is nothing more to be executed. */
+static bool finish(struct world *w, struct wr_err *err)
+{
+    bool ignored;
+
+    if (w->whole)
+        return true;
+    if (!world_meet(w, true, &ignored, err))
+        return false;
+    world_gather(w);
+    return true;
+}
+
+/* It ends before its time, with what was counted so far or with an error. */
+static bool stop(struct world *w, enum world_end *ret, struct wr_err *err)
+{
+    struct wr_err why;
+
+    *ret = WORLD_INTERRUPTED;
+    w->end_ps = w->sim->now;
+    if (err->code != WR_INTERRUPTED)
+        return false;
+    return finish(w, &why) || (*err = why, false);
 }
 
 /* The run is cut at fixed times, so where it ends does not depend on how it is executed. */
@@ -400,16 +456,17 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     uint64_t at = 0, next_slice = slice ? slice : UINT64_MAX;
     bool more = true;
 
+    if (w->idle) {
+        *ret = WORLD_DONE;
+        return true;
+    }
     if (slice && !world_slices_open(w, run, err))
         return false;
     while (more && at < limit) {
         uint64_t to = look < next_slice ? look : next_slice;
 
-        if (!(w->crew ? advance_all : advance)(w, to, run, progress, &more, err)) {
-            *ret = WORLD_INTERRUPTED;
-            w->end_ps = w->sim->now;
-            return err->code == WR_INTERRUPTED;
-        }
+        if (!(w->crew ? advance_all : advance)(w, to, run, progress, &more, err))
+            return stop(w, ret, err);
         at = to;
         if (slice && at == next_slice) {
             if (!world_slices_put(w, run, at, err))
@@ -422,7 +479,9 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
             look = limit - look < step ? limit : look + step;
         }
     }
-    if (w->store && !more && !world_files_check(w, err))
+    if (!finish(w, err))
+        return false;
+    if (w->store && !more && world_leads(w) && !world_files_check(w, err))
         return false;
     *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
     w->end_ps = more ? at : w->sim->now;

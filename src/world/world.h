@@ -25,6 +25,13 @@ bool world_open(struct world **ret, const struct conf *conf, const struct world_
 enum { WORLD_THREADS_AUTO = 0, WORLD_MOST_THREADS = 256 };
 bool world_open_threads(struct world **ret, const struct conf *conf, const struct world_config *c,
                         uint32_t threads, struct wr_err *err);
+/* The same, by so many threads of each of several processes (NULL: of this one), all of which must
+ * call the same functions with the same configuration; process 0 has the run file. Where that is
+ * not possible process 0 runs it alone, and the others have nothing to do. An error of one is one
+ * of all. */
+struct sim_peers;
+bool world_open_shared(struct world **ret, const struct conf *conf, const struct world_config *c,
+                       uint32_t threads, struct sim_peers *peers, struct wr_err *err);
 uint32_t world_threads(const struct world *w);
 const char *world_why_one(const struct world *w);
 
@@ -56,7 +63,8 @@ enum world_end {
 };
 
 /* Runs to the end. `run` gets the time series as they come and may be NULL, as
- * may `progress`. */
+ * may `progress`; of several processes, only the first has them, and everything that was counted.
+ */
 bool world_run(struct world *w, struct run *run, struct wr_progress *progress, enum world_end *ret,
                struct wr_err *err);
 

@@ -45,8 +45,11 @@ struct world {
     uint32_t nparts;
     uint8_t *node_part; /* [nodes] */
     struct topo_split split;
-    struct sim_crew *crew; /* NULL: one thread */
-    char why_one[160];     /* why there are not as many threads as were asked for; "": there are */
+    struct sim_crew *crew;   /* NULL: one thread */
+    struct sim_peers *peers; /* processes that have the others of its partitions; NULL: none */
+    bool idle;               /* another process runs it alone */
+    bool whole;              /* everything that other processes have counted is here */
+    char why_one[160]; /* why there are not as many threads as were asked for; "": there are */
     struct synth_traffic traffic;
     double mean_gap_ps;
     struct world_source *source; /* [nodes] */
@@ -91,10 +94,10 @@ static inline void world_flow_count(struct world_part *part, uint16_t app, uint3
 }
 
 /* split.c */
-/* As many partitions as can be had, at most `want`: their clocks and networks, and their meters. A
- * client's callbacks get the partition. */
-bool world_split(struct world *w, uint32_t want, const struct net_client *client,
-                 struct wr_err *err);
+/* As many partitions as can be had, at most `want` for each process: their clocks and networks, and
+ * their meters. A client's callbacks get the partition. */
+bool world_split(struct world *w, uint32_t want, struct sim_peers *peers,
+                 const struct net_client *client, struct wr_err *err);
 void world_split_meters(struct world *w, uint64_t from_ps, uint64_t to_ps);
 void world_unsplit(struct world *w);
 uint64_t world_events(const struct world *w);
@@ -102,6 +105,28 @@ uint64_t world_events(const struct world *w);
 static inline struct world_part *world_part_of(const struct world *w, uint32_t node)
 {
     return &w->part[w->crew ? w->node_part[node] : 0];
+}
+
+/* Does this process run the node's partition? */
+static inline bool world_runs(const struct world *w, uint32_t node)
+{
+    if (!w->peers)
+        return true;
+    uint32_t i = w->node_part[node] - sim_crew_first(w->crew);
+
+    return i < sim_crew_local(w->crew);
+}
+
+/* team.c: between two stretches, when all processes stand at one time. */
+/* What others have counted comes to the first: all of it, or what decides how to go on; and whether
+ * somebody was interrupted. */
+bool world_meet(struct world *w, bool all, bool *ret_interrupted, struct wr_err *err);
+/* The first process has decided: all go on, or none does. */
+bool world_follow(struct world *w, bool ok, struct wr_err *err);
+/* Does this process decide? */
+static inline bool world_leads(const struct world *w)
+{
+    return !w->idle && (!w->peers || !sim_crew_first(w->crew));
 }
 
 /* jobs.c */

@@ -1,0 +1,117 @@
+/* team.c -- a world that several processes run: when they meet, the first of them learns what the
+ * others have counted, decides, and tells.
+ *
+ *   process 0                          the others
+ *   sim_crew_run ...................... sim_crew_run       to the same time
+ *   accounts of their partitions  <---  packed             world_meet
+ *   what more it wants to know    --->
+ *   [ everything                  <---  packed ]           once in a run
+ *   decides
+ *   what it decided               --->  follow             world_follow
+ */
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/signals.h"
+#include "sim/peers.h"
+#include "world_priv.h"
+
+static void pack(const struct world *w, bool all, struct wr_bytes *out)
+{
+    uint32_t first = sim_crew_first(w->crew), local = sim_crew_local(w->crew);
+
+    wr_bytes_u64(out, wr_interrupted());
+    for (uint32_t i = first; i < first + local; i++) {
+        struct wr_bytes part = {0};
+
+        world_pack_part(w, i, all, &part);
+        wr_bytes_u64(out, i);
+        wr_bytes_u64(out, part.n);
+        wr_bytes_put(out, part.v, part.n);
+        wr_bytes_fini(&part);
+    }
+}
+
+struct taking {
+    struct world *w;
+    bool all, ok, interrupted;
+    struct wr_err *err;
+};
+
+static void take(void *ctx, uint32_t from, const void *data, size_t bytes)
+{
+    struct taking *t = ctx;
+    struct wr_reader in = {.at = data, .end = (const unsigned char *)data + bytes};
+
+    (void)from;
+    t->interrupted |= wr_read_u64(&in);
+    while (t->ok && in.at < in.end) {
+        uint32_t i = (uint32_t)wr_read_below(&in, t->w->nparts);
+        size_t n = wr_read_count(&in, 1);
+
+        t->ok = world_take_part(t->w, i, t->all, in.at, n, t->err);
+        in.at += n;
+    }
+}
+
+static bool gather(struct world *w, bool all, bool *interrupted, struct wr_err *err)
+{
+    struct taking t = {.w = w, .all = all, .ok = true, .interrupted = wr_interrupted(), .err = err};
+    struct wr_bytes out = {0};
+
+    if (!world_leads(w))
+        pack(w, all, &out);
+    bool ok = sim_peers_gather(w->peers, out.v, out.n, take, &t, err) && t.ok;
+
+    wr_bytes_fini(&out);
+    w->whole |= all;
+    *interrupted = t.interrupted;
+    return ok;
+}
+
+/* Who decides must say why a run cannot go on, which it may have to ask the others for. */
+static bool must_know(const struct world *w)
+{
+    if (!w->rank || w->whole)
+        return false;
+    enum ranks_state state = ranks_state(w->rank);
+
+    return state == RANKS_STUCK || state == RANKS_FAILED;
+}
+
+bool world_meet(struct world *w, bool all, bool *ret_interrupted, struct wr_err *err)
+{
+    uint64_t more;
+
+    if (!w->peers) {
+        *ret_interrupted = wr_interrupted();
+        return true;
+    }
+    if (!gather(w, all, ret_interrupted, err))
+        return false;
+    more = world_leads(w) && must_know(w);
+    if (!sim_peers_tell(w->peers, &more, sizeof more, err))
+        return false;
+    bool ignored;
+
+    return !more || gather(w, true, &ignored, err);
+}
+
+struct verdict {
+    uint64_t unfinished;
+    uint32_t code; /* enum wr_code; WR_NONE: go on */
+};
+
+bool world_follow(struct world *w, bool ok, struct wr_err *err)
+{
+    struct verdict v = {.unfinished = w->meter.unfinished, .code = ok ? WR_NONE : err->code};
+
+    if (!w->peers)
+        return ok;
+    if (!sim_peers_tell(w->peers, &v, sizeof v, err))
+        return false;
+    w->meter.unfinished = v.unfinished;
+    if (ok && v.code != WR_NONE)
+        return wr_fail(err, (enum wr_code)v.code, "process 0 has ended the run; see what it said");
+    return ok;
+}
