@@ -17,6 +17,7 @@
 enum {
     PULSE = 1 << 9,   /* batches between two pulses */
     SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
+    FAR_SPINS = 256,  /* or a process, to which a look costs more */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
     MOST_SHOWS = 3,   /* because somebody waits, until one looks at the others again */
@@ -300,7 +301,9 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     for (uint32_t i = 0; !may_go(p, next, until, !i); i++) {
         if (atomic_load_explicit(&c->until, memory_order_relaxed) != until || broken(p))
             break;
-        if ((i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1) && look_around(c, &all))
+        bool due = c->far || i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1;
+
+        if (due && look_around(c, &all))
             raise_floor(p, all);
         if (atomic_load(&c->floor) > p->floor) {
             p->floor = atomic_load(&c->floor);
@@ -549,7 +552,9 @@ bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
     c->n = n;
     c->first = sim_far_first(n, size, rank);
     c->local = sim_far_first(n, size, rank + 1) - c->first;
-    c->spins = cpus >= (long)(c->local * (peers ? sim_peers_local(peers) : 1)) ? SPINS : 0;
+    c->spins = cpus < (long)(c->local * (peers ? sim_peers_local(peers) : 1)) ? 0
+               : size > 1                                                     ? FAR_SPINS
+                                                                              : SPINS;
     c->own = wr_zalloc_aligned(n, sizeof *c->own);
     c->part = wr_zalloc_aligned(n, sizeof *c->part);
     c->shown = wr_zalloc_aligned(n, sizeof *c->shown);

@@ -27,7 +27,6 @@
 #include "sim/far.h"
 
 #include <assert.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,7 +41,6 @@ enum {
     NAP_NS = 50000,
     ENOUGH = 128, /* cells that are worth a message */
     STEPS = 8,    /* clocks are shown so many times in the time that others may be ahead */
-    YIELDS = 64,  /* before a process naps where there are too few processors */
 };
 
 struct news {
@@ -460,22 +458,20 @@ void sim_far_look(struct sim_far *f)
 
 void sim_far_relax(struct sim_far *f, uint32_t turn)
 {
-    uint32_t spins = f->c->spins;
+    bool tired = turn >= f->c->spins;
 
     pthread_mutex_lock(&f->lock);
     send_all(f);
     poll_all(f);
-    if (turn > spins + YIELDS && f->c->local == 1)
+    if (tired && f->c->local == 1)
         sim_peers_nap(f->peers, NAP_NS);
     pthread_mutex_unlock(&f->lock);
-    if (turn < spins) {
+    if (tired && f->c->local > 1)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 #ifdef __x86_64__
+    else
         __builtin_ia32_pause();
 #endif
-    } else if (turn <= spins + YIELDS)
-        sched_yield();
-    else if (f->c->local > 1)
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
 /* ---- idle stretches ---- */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/signals.h"
 #include "load/synth/synth.h"
@@ -366,8 +367,9 @@ static bool advance(struct world *w, uint64_t until, struct run *run, struct wr_
     }
 }
 
-/* A pulse may end a stretch of a run with jobs, so that all partitions are looked at together. */
-enum { PULSES = 64 };
+/* A pulse may end a stretch of a run with jobs and traffic, so that all partitions are looked at
+ * together: jobs may have come to a standstill that the traffic hides. */
+enum { LOOK_NS = 250 * 1000 * 1000 };
 
 struct pulse {
     struct world *w;
@@ -375,7 +377,7 @@ struct pulse {
     struct wr_progress *progress;
     struct wr_err *err;
     bool failed;
-    uint32_t left; /* pulses until that */
+    uint64_t since; /* the last look */
 };
 
 static bool pulse(void *ctx)
@@ -383,7 +385,8 @@ static bool pulse(void *ctx)
     struct pulse *p = ctx;
 
     p->failed = p->failed || !tell(&p->w->part[0], p->run, p->progress, p->err);
-    if (p->w->rank && (ranks_any_failed(p->w->rank) || (p->w->traffic_on && !--p->left)))
+    if (p->w->rank &&
+        (ranks_any_failed(p->w->rank) || (p->w->traffic_on && wr_clock_ns() - p->since > LOOK_NS)))
         return true;
     return p->failed || wr_interrupted();
 }
@@ -402,8 +405,10 @@ static bool advance_all(struct world *w, uint64_t until, struct run *run,
 {
     uint64_t reached = 0;
 
-    while (reached < until) {
-        struct pulse p = {.w = w, .run = run, .progress = progress, .err = err, .left = PULSES};
+    *ret_more = true;
+    while (*ret_more && reached < until) {
+        struct pulse p = {
+            .w = w, .run = run, .progress = progress, .err = err, .since = wr_clock_ns()};
         bool interrupted, ok;
 
         *ret_more = sim_crew_run(w->crew, until, pulse, &p, &reached);
