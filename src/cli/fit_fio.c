@@ -32,6 +32,18 @@ static bool fail(const struct job *j, struct wr_err *err, const char *what, cons
                    what, wr_text_clip(value ? value : "").s, todo);
 }
 
+/* A mixture of sizes is no one point. */
+static bool one_size(const struct job *j, struct wr_err *err)
+{
+    static const char *const many[] = {"bsrange", "blocksize_range", "bssplit"};
+
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+        if (option(j, many[i]))
+            return fail(j, err, many[i], option(j, many[i]),
+                        "mixes sizes of requests; measure each in a job of its own");
+    return true;
+}
+
 /* "4k", "512", "1m,4k": of reads, then of writes. fio's k is 1024. */
 static bool read_record(const struct job *j, bool write, uint64_t *ret, struct wr_err *err)
 {
@@ -39,6 +51,8 @@ static bool read_record(const struct job *j, bool write, uint64_t *ret, struct w
     static const char units[] = "bkmgt";
     char *end;
 
+    if (!one_size(j, err))
+        return false;
     if (!text)
         text = option(j, "blocksize");
     if (!text)
@@ -81,13 +95,14 @@ static bool read_pattern(const struct job *j, bool *random, struct wr_err *err)
                 "is not one of read, write, rw, randread, randwrite, randrw; leave this job out");
 }
 
-/* Engines that wait for each request have one under way, whatever iodepth says. */
+/* Engines that wait for each request, as fio's default does, have one under way, whatever iodepth
+ * says. */
 static bool read_depth(const struct job *j, uint32_t *ret, struct wr_err *err)
 {
     static const char *const waiting[] = {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"};
     const char *text = option(j, "iodepth"), *engine = option(j, "ioengine");
     const char *many = option(j, "numjobs");
-    double depth = text ? strtod(text, NULL) : 1;
+    double depth = text && engine ? strtod(text, NULL) : 1;
 
     for (size_t i = 0; engine && i < sizeof waiting / sizeof *waiting; i++)
         if (!strcmp(engine, waiting[i]))
@@ -109,12 +124,31 @@ static double number(json_t *of, const char *key)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+static bool moved(const struct job *j, bool write)
+{
+    json_t *d = json_object_get(j->self, write ? "write" : "read");
+
+    return number(d, "io_bytes") > 0 || number(d, "total_ios") > 0;
+}
+
+/* Its requests per second are not the device's: reads and writes take turns, or fio waits on
+ * purpose. How long one takes tells of the device all the same. */
+static bool held_back(const struct job *j)
+{
+    static const char *const slower[] = {"rate", "rate_iops", "thinktime"};
+
+    for (size_t i = 0; i < sizeof slower / sizeof *slower; i++)
+        if (option(j, slower[i]))
+            return true;
+    return moved(j, false) && moved(j, true);
+}
+
 static bool add_direction(fit_points *all, const struct job *j, bool write, struct wr_err *err)
 {
     json_t *d = json_object_get(j->self, write ? "write" : "read");
     struct fit_point p = {.write = write, .what = FIT_IOPS, .value = number(d, "iops")};
 
-    if (!(number(d, "io_bytes") > 0) && !(number(d, "total_ios") > 0))
+    if (!moved(j, write))
         return true;
     if (!(p.value > 0) || p.value > 1e15)
         return wr_fail(err, WR_INPUT, "%s: job %s: no iops above 0; give fio's own output", j->file,
@@ -122,6 +156,15 @@ static bool add_direction(fit_points *all, const struct job *j, bool write, stru
     p.mean_us = number(json_object_get(d, "lat_ns"), "mean") / 1e3;
     p.p99_us =
         number(json_object_get(json_object_get(d, "clat_ns"), "percentile"), "99.000000") / 1e3;
+    if (held_back(j)) {
+        if (!(p.mean_us > 0) || p.mean_us > 1e15)
+            return wr_fail(err, WR_INPUT,
+                           "%s: job %s: it mixes reads and writes or waits on purpose, and has no "
+                           "mean of lat_ns; leave this job out",
+                           j->file, wr_text_clip(j->name).s);
+        p.what = FIT_LATENCY;
+        p.value = p.mean_us;
+    }
     if (!read_record(j, write, &p.record_b, err) || !read_pattern(j, &p.random, err) ||
         !read_depth(j, &p.depth, err))
         return false;

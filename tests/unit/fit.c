@@ -320,6 +320,13 @@ static void options_of_fio_mean_what_fio_means(void **state)
     parsed(&ps, FIO("\"rw\": \"read\", \"iodepth\": \"4\", \"ioengine\": \"psync\"", SOME));
     assert_true(!ps.v[0].random && ps.v[0].record_b == 4096 && ps.v[0].depth == 1);
     wr_vec_fini(&ps);
+    /* fio's default engine waits for each request */
+    parsed(&ps, FIO("\"rw\": \"read\", \"iodepth\": \"4\"", SOME));
+    assert_int_equal(ps.v[0].depth, 1);
+    wr_vec_fini(&ps);
+    wrong(
+        FIO("\"rw\": \"read\", \"bsrange\": \"4k-64k\"", SOME),
+        "in: job a: bsrange \"4k-64k\" mixes sizes of requests; measure each in a job of its own");
     wrong(
         FIO("\"rw\": \"trim\"", SOME),
         "in: job a: rw \"trim\" is not one of read, write, rw, randread, randwrite, randrw; leave "
@@ -331,6 +338,31 @@ static void options_of_fio_mean_what_fio_means(void **state)
     wrong("a remark\n{\"jobs\": [}", "in:2:11: unexpected token near '}'; give the output of fio "
                                      "--output-format=json");
     wrong("{}", "in: no list of jobs in it; give the output of fio --output-format=json");
+}
+
+/* The IOPS of a mixture are not those of reads alone; nor are those of a job that is held back. */
+static void latencies_are_fitted_where_requests_per_second_are_not_the_devices(void **state)
+{
+    static const char mixed[] =
+        "{\"jobs\": [{\"jobname\": \"a\", \"job options\": {\"rw\": \"randrw\"},"
+        " \"read\": {\"io_bytes\": 1, \"iops\": 50, \"lat_ns\": {\"mean\": 8000}},"
+        " \"write\": {\"io_bytes\": 1, \"iops\": 50, \"lat_ns\": {\"mean\": 2000}}}]}";
+    fit_points ps;
+
+    (void)state;
+    parsed(&ps, mixed);
+    assert_int_equal(ps.n, 2);
+    assert_true(ps.v[0].what == FIT_LATENCY && ps.v[0].value == 8);
+    assert_true(ps.v[1].what == FIT_LATENCY && ps.v[1].value == 2 && ps.v[1].write);
+    wr_vec_fini(&ps);
+    parsed(&ps,
+           FIO("\"rw\": \"read\", \"rate_iops\": \"5\"", SOME ", \"lat_ns\": {\"mean\": 3000}"));
+    assert_true(ps.v[0].what == FIT_LATENCY && ps.v[0].value == 3);
+    wr_vec_fini(&ps);
+    wrong(FIO("\"rw\": \"read\", \"thinktime\": \"5\"", SOME),
+          "in: job a: it mixes reads and writes or waits on purpose, and has no mean of lat_ns; "
+          "leave "
+          "this job out");
 }
 
 int main(void)
@@ -347,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_wrong_row_is_told_at_its_place),
         cmocka_unit_test(fio_is_read),
         cmocka_unit_test(options_of_fio_mean_what_fio_means),
+        cmocka_unit_test(latencies_are_fitted_where_requests_per_second_are_not_the_devices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
