@@ -383,6 +383,120 @@ static void a_local_read_of_what_was_written_stays_at_home(void **state)
     bench_close(&b);
 }
 
+/* One operation of client 0, from its begin to its end and that of what it set off; its time. */
+static uint64_t alone(struct bench *b, enum store_act act, int64_t file, uint64_t offset,
+                      uint64_t bytes)
+{
+    struct store_op op = {.act = act, .file = file, .offset = offset, .bytes = bytes};
+    uint64_t before = b->sum_ps;
+
+    b->client[0].left = 0;
+    b->client[0].begun_ps = b->sim.now;
+    store_begin(b->store, &op);
+    sim_run(&b->sim, UINT64_MAX, UINT64_MAX);
+    return b->sum_ps - before;
+}
+
+enum { MIB = 1 << 20 };
+
+static void closing_waits_for_the_servers_when_it_is_to_flush(void **state)
+{
+    static const char *const text[] = {
+        "storage: {kind: local-bb, externals: 1, buffer: {flush_on_close: false}}",
+        "storage: {kind: local-bb, externals: 1, buffer: {flush_on_close: true}}"};
+    uint64_t took[2];
+
+    (void)state;
+    for (int flush = 0; flush < 2; flush++) {
+        struct bench b;
+
+        bench_open(&b, text[flush], 1);
+        alone(&b, STORE_WRITE, 1, 0, 8 * MIB);
+        alone(&b, STORE_WRITE, 2, 0, 8 * MIB);
+        took[flush] = alone(&b, STORE_CLOSE, 1, 0, 0);
+        assert_int_equal(TOTAL(&b, in_b), 16 * MIB);
+        /* this file's blocks at least; a drain that has begun is not stopped */
+        assert_true(flush ? TOTAL(&b, out_b) >= 8 * MIB : TOTAL(&b, out_b) == 0);
+        alone(&b, STORE_FLUSH, 2, 0, 0); /* flushing is asked for by name, whatever closing does */
+        assert_true(TOTAL(&b, out_b) >= (flush ? 16 : 8) * MIB);
+        bench_close(&b);
+    }
+    /* a request and its answer; at least all bytes over the wire */
+    assert_true(took[0] < 20 * (uint64_t)WIRE_PS);
+    assert_true(took[1] > 8 * MIB * (uint64_t)BYTE_PS);
+}
+
+static void what_was_drained_makes_way_oldest_first(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_open(&b, "storage: {kind: local-bb, buffer: {capacity: 4 MiB, drain: at-once}}", 1);
+    alone(&b, STORE_WRITE, 1, 0, 3 * MIB);
+    assert_int_equal(TOTAL(&b, out_b), 3 * MIB);
+    assert_int_equal(TOTAL(&b, evicted_b), 0);
+    alone(&b, STORE_READ, 1, 0, MIB); /* the first block is used last now */
+    alone(&b, STORE_WRITE, 2, 0, 2 * MIB);
+    assert_int_equal(TOTAL(&b, evicted_b), MIB);
+    assert_int_equal(TOTAL(&b, hit_b), MIB);
+    alone(&b, STORE_READ, 1, 0, MIB);
+    assert_int_equal(TOTAL(&b, miss_b), 0);
+    alone(&b, STORE_READ, 1, MIB, MIB); /* this one went */
+    assert_int_equal(TOTAL(&b, miss_b), MIB);
+    assert_int_equal(TOTAL(&b, used_most_b), 4 * MIB);
+    bench_close(&b);
+}
+
+static void a_local_buffer_drains_from_its_high_mark_to_its_low_one(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_open(&b,
+               "storage: {kind: local-bb, buffer: {capacity: 16 MiB, high: 50 %, low: 25 %,"
+               " streams: 1}}",
+               1);
+    alone(&b, STORE_WRITE, 1, 0, 8 * MIB); /* at the mark, not above it */
+    assert_int_equal(TOTAL(&b, out_b), 0);
+    alone(&b, STORE_WRITE, 1, 8 * MIB, MIB);
+    assert_int_equal(TOTAL(&b, out_b), 5 * MIB);
+    assert_int_equal(TOTAL(&b, dirty_b), 4 * MIB);
+    bench_close(&b);
+}
+
+/* With `reserve: request` the second waits for all of its room, with `block` for the first. */
+static void room_is_reserved_for_a_request_before_its_first_block(void **state)
+{
+    static const char *const text[] = {
+        "storage: {kind: compute-bb, io_nodes: x, externals: 1, buffer: {capacity: 8 MiB,"
+        " drain: at-once, streams: 1, reserve: request}}",
+        "storage: {kind: compute-bb, io_nodes: x, externals: 1, buffer: {capacity: 8 MiB,"
+        " drain: at-once, streams: 1, reserve: block}}"};
+    uint64_t waited[2];
+
+    (void)state;
+    for (int block = 0; block < 2; block++) {
+        struct bench b;
+        struct store_op op = {.act = STORE_WRITE, .bytes = 6 * MIB};
+
+        bench_open(&b, text[block], 1);
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            b.client[i].left = 0;
+        store_begin(b.store, &op);
+        op.node = 2; /* the same server */
+        op.user = 2;
+        op.file = 1;
+        store_begin(b.store, &op);
+        sim_run(&b.sim, UINT64_MAX, UINT64_MAX);
+        assert_int_equal(b.done, 2);
+        assert_int_equal(TOTAL(&b, waits) > 0, 1);
+        waited[block] = TOTAL(&b, waits);
+        bench_close(&b);
+    }
+    assert_int_equal(waited[0], 1);
+    assert_true(waited[1] > 1);
+}
+
 /* One client, one device, no software: the times are a sum on paper. */
 static void a_lonely_write_takes_what_its_steps_take(void **state)
 {
@@ -446,6 +560,10 @@ int main(void)
         cmocka_unit_test(written_through_is_at_the_servers),
         cmocka_unit_test(only_small_requests_go_to_the_fast_device_of_a_server),
         cmocka_unit_test(a_local_read_of_what_was_written_stays_at_home),
+        cmocka_unit_test(closing_waits_for_the_servers_when_it_is_to_flush),
+        cmocka_unit_test(what_was_drained_makes_way_oldest_first),
+        cmocka_unit_test(a_local_buffer_drains_from_its_high_mark_to_its_low_one),
+        cmocka_unit_test(room_is_reserved_for_a_request_before_its_first_block),
         cmocka_unit_test(a_lonely_write_takes_what_its_steps_take),
         cmocka_unit_test(waiting_behind_another_job_is_told_from_waiting_behind_ones_own),
     };
