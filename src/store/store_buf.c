@@ -243,6 +243,27 @@ void store_buf_forget(struct store *s, uint32_t site, uint16_t app, int64_t file
     drop(s, h);
 }
 
+/* A file of which this site's large devices have something is marked by an entry in no list. */
+enum { WHOLE_FILE = -1 };
+
+bool store_buf_is_slow(const struct store *s, uint32_t site, uint16_t app, int64_t file)
+{
+    return find(s, site, app, file, (uint64_t)WHOLE_FILE) != WR_NIL;
+}
+
+void store_buf_mark_slow(struct store *s, uint32_t site, uint16_t app, int64_t file)
+{
+    uint32_t *bucket = bucket_of(s, site, app, file, (uint64_t)WHOLE_FILE);
+
+    if (store_buf_is_slow(s, site, app, file))
+        return;
+    uint32_t h = wr_pool_take(&s->entries);
+
+    *store_entry(s, h) = (struct store_entry){
+        .bucket = *bucket, .site = site, .app = app, .file = file, .block = (uint64_t)WHOLE_FILE};
+    *bucket = h;
+}
+
 /* While somebody reads a block it stays. */
 void store_buf_hold(struct store *s, uint32_t h)
 {

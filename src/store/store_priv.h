@@ -290,6 +290,8 @@ void store_buf_release(struct store *s, uint32_t entry);
 /* Room of `bytes` was claimed and the block is on the device. */
 void store_buf_wrote(struct store *s, uint32_t site, const struct store_slot *slot, bool dirty);
 void store_buf_forget(struct store *s, uint32_t site, uint16_t app, int64_t file, uint64_t at);
+void store_buf_mark_slow(struct store *s, uint32_t site, uint16_t app, int64_t file);
+bool store_buf_is_slow(const struct store *s, uint32_t site, uint16_t app, int64_t file);
 void store_buf_drained(struct store *s, uint32_t entry, const uint64_t *ps);
 void store_buf_drain(struct store *s, uint32_t site);
 void store_buf_tick(struct store *s, uint32_t site);

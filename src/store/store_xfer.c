@@ -204,6 +204,14 @@ static void begin_keep(struct store *s, uint32_t h)
     store_buf_claim(s, store_req(s, x->req)->site, h, x->bytes);
 }
 
+/* A server with both sorts of devices: what was there before the run is where an operation of
+ * this size would have put it. */
+static bool was_put_there(const struct store *s, const struct store_req *q)
+{
+    return s->site[q->site].role == ROLE_BOTH && q->small &&
+           !store_buf_is_slow(s, q->site, q->app, q->file);
+}
+
 /* Of a block that is in the buffer, the device; else whoever has it. */
 static bool from_buffer(struct store *s, uint32_t h)
 {
@@ -214,11 +222,12 @@ static bool from_buffer(struct store *s, uint32_t h)
     if (!b->track)
         return s->site[q->site].nfast;
     x->entry = store_buf_find(s, q->site, q->app, q->file, x->at, x->bytes);
-    *(x->entry == WR_NIL ? &b->miss_b : &b->hit_b) += x->bytes;
-    if (x->entry == WR_NIL)
-        return false;
-    store_buf_hold(s, x->entry);
-    return true;
+    bool here = x->entry != WR_NIL || was_put_there(s, q);
+
+    *(here ? &b->hit_b : &b->miss_b) += x->bytes;
+    if (x->entry != WR_NIL)
+        store_buf_hold(s, x->entry);
+    return here;
 }
 
 static void begin_take(struct store *s, uint32_t h)
@@ -392,6 +401,14 @@ static void commit_keep(struct store *s, uint32_t h)
     child(s, h, MODE_WRITE, site, at);
 }
 
+/* On the large device of a server that has both; what is in its buffer of it may be old now. */
+static void commit_slow(struct store *s, const struct store_slot *x, const struct store_req *q)
+{
+    store_buf_mark_slow(s, q->site, q->app, q->file);
+    if (q->mode == MODE_WRITE)
+        store_buf_forget(s, q->site, q->app, q->file, x->at);
+}
+
 static void step_commit(struct store *s, uint32_t h)
 {
     struct store_slot *x = store_slot(s, h);
@@ -405,8 +422,8 @@ static void step_commit(struct store *s, uint32_t h)
     }
     if (role == ROLE_BUFFER || (role == ROLE_BOTH && x->fast))
         store_buf_wrote(s, q->site, x, true);
-    else if (role == ROLE_BOTH && q->mode == MODE_WRITE)
-        store_buf_forget(s, q->site, q->app, q->file, x->at);
+    else if (role == ROLE_BOTH)
+        commit_slow(s, x, q);
     next_block(s, h);
 }
 

@@ -362,6 +362,58 @@ static void only_small_requests_go_to_the_fast_device_of_a_server(void **state)
     bench_close(&b);
 }
 
+/* One operation of client 0, from its begin to its end and that of what it set off; its time. */
+static uint64_t alone(struct bench *b, enum store_act act, int64_t file, uint64_t offset,
+                      uint64_t bytes)
+{
+    struct store_op op = {.act = act, .file = file, .offset = offset, .bytes = bytes};
+    uint64_t before = b->sum_ps;
+
+    b->client[0].left = 0;
+    b->client[0].begun_ps = b->sim.now;
+    store_begin(b->store, &op);
+    sim_run(&b->sim, UINT64_MAX, UINT64_MAX);
+    return b->sum_ps - before;
+}
+
+/* Bytes read from the fast or from the slow devices. */
+static uint64_t read_from(const struct bench *b, const char *device)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < store_disks(b->store); i++) {
+        struct store_disk_stat d;
+
+        store_disk_stat(b->store, i, &d);
+        sum += !strcmp(d.device, device) ? d.bytes_read : 0;
+    }
+    return sum;
+}
+
+/* A server reads what the run has written where it is; what was there before, by size. */
+static void small_reads_come_from_the_fast_device_unless_the_data_are_elsewhere(void **state)
+{
+    enum { SMALL = 4096, LARGE = 1 << 20 };
+    struct bench b;
+
+    (void)state;
+    bench_open(&b, "storage: {kind: storage-bb, policy: nearest, buffer: {drain: never}}", 1);
+    alone(&b, STORE_READ, 1, 0, SMALL);
+    assert_int_equal(read_from(&b, "fast"), SMALL);
+    alone(&b, STORE_READ, 1, 0, LARGE);
+    assert_int_equal(read_from(&b, "slow"), LARGE);
+    alone(&b, STORE_WRITE, 1, 0, LARGE);
+    alone(&b, STORE_READ, 1, 8192, SMALL); /* written large: it is there */
+    assert_int_equal(read_from(&b, "slow"), LARGE + SMALL);
+    alone(&b, STORE_WRITE, 2, 0, SMALL);
+    alone(&b, STORE_READ, 2, 0, SMALL);
+    alone(&b, STORE_READ, 2, 8192, SMALL);
+    assert_int_equal(read_from(&b, "fast"), 3 * SMALL);
+    assert_int_equal(TOTAL(&b, hit_b), 3 * SMALL);
+    assert_int_equal(TOTAL(&b, miss_b), LARGE + SMALL);
+    bench_close(&b);
+}
+
 static void a_local_read_of_what_was_written_stays_at_home(void **state)
 {
     struct bench b;
@@ -381,20 +433,6 @@ static void a_local_read_of_what_was_written_stays_at_home(void **state)
     assert_true(TOTAL(&b, hit_b) > 0);
     assert_true(TOTAL(&b, miss_b) == 0 || TOTAL(&b, hit_b) > TOTAL(&b, miss_b));
     bench_close(&b);
-}
-
-/* One operation of client 0, from its begin to its end and that of what it set off; its time. */
-static uint64_t alone(struct bench *b, enum store_act act, int64_t file, uint64_t offset,
-                      uint64_t bytes)
-{
-    struct store_op op = {.act = act, .file = file, .offset = offset, .bytes = bytes};
-    uint64_t before = b->sum_ps;
-
-    b->client[0].left = 0;
-    b->client[0].begun_ps = b->sim.now;
-    store_begin(b->store, &op);
-    sim_run(&b->sim, UINT64_MAX, UINT64_MAX);
-    return b->sum_ps - before;
 }
 
 enum { MIB = 1 << 20 };
@@ -559,6 +597,7 @@ int main(void)
         cmocka_unit_test(watermarks_stop_the_drain_between_low_and_high),
         cmocka_unit_test(written_through_is_at_the_servers),
         cmocka_unit_test(only_small_requests_go_to_the_fast_device_of_a_server),
+        cmocka_unit_test(small_reads_come_from_the_fast_device_unless_the_data_are_elsewhere),
         cmocka_unit_test(a_local_read_of_what_was_written_stays_at_home),
         cmocka_unit_test(closing_waits_for_the_servers_when_it_is_to_flush),
         cmocka_unit_test(what_was_drained_makes_way_oldest_first),
