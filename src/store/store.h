@@ -178,6 +178,9 @@ void store_arrived(struct store *s, uint64_t user, const struct cause_trip *trip
 
 /* ---- what was counted; any time ---- */
 
+/* Nothing happens until then: what is asked from now on is told as of that time. */
+void store_look(struct store *s, uint64_t t_ps);
+
 uint64_t store_pending(const struct store *s); /* operations under way */
 /* The one server that has all of a node's data; false: it is not one. */
 bool store_home(const struct store *s, uint32_t node, uint32_t *ret);

@@ -9,6 +9,17 @@ static const char *role_name(const struct store_site *t)
     return t->role == ROLE_CLIENT ? "client" : t->io ? "io_node" : "server";
 }
 
+void store_look(struct store *s, uint64_t t_ps)
+{
+    s->look_ps = t_ps;
+}
+
+/* The clock stands at the last event. */
+static uint64_t told_ps(const struct store *s)
+{
+    return s->look_ps > s->sim->now ? s->look_ps : s->sim->now;
+}
+
 uint64_t store_pending(const struct store *s)
 {
     uint64_t sum = 0;
@@ -26,7 +37,7 @@ uint32_t store_disks(const struct store *s)
 void store_disk_stat(const struct store *s, uint32_t i, struct store_disk_stat *ret)
 {
     const struct store_disk *d = &s->disk[i];
-    uint64_t now = s->sim->now;
+    uint64_t now = told_ps(s);
 
     *ret = (struct store_disk_stat){
         .site = d->site,
@@ -86,7 +97,7 @@ void store_app_stat(const struct store *s, uint32_t app, struct store_app_stat *
         ret->bytes_written += a->written_b;
         for (int k = 0; k < STORE_ACTS; k++) {
             ret->calls[k] += a->calls[k];
-            ret->time_ps[k] += a->ended_ps[k] + a->inflight[k] * s->sim->now - a->since_ps[k];
+            ret->time_ps[k] += a->ended_ps[k] + a->inflight[k] * told_ps(s) - a->since_ps[k];
             ret->inflight += a->inflight[k];
         }
     }

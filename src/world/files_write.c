@@ -231,6 +231,7 @@ bool world_files_slices_put(struct world *w, struct run *run, uint64_t t_ps, str
     uint64_t *now = wr_zalloc(n, sizeof *now);
     bool ok = true;
 
+    store_look(w->store, t_ps);
     for (uint32_t i = 0; i < w->njobs; i++)
         app_now(w, i, now + i * APP_SERIES);
     sites_now(w, now + apps);
