@@ -83,6 +83,7 @@ struct conf_row {
     enum conf_type item;                  /* LIST of scalars: their type (rows == NULL) */
     const char *const *names;             /* CHOICE, ends with NULL */
     const struct conf_kind *const *kinds; /* PLUGIN, ends with NULL */
+    const char *what;                     /* PLUGIN: what it is; NULL: what its key says */
     bool include; /* SECTION: may be a file name, or have `file:` whose values it overrides */
 };
 

@@ -97,17 +97,18 @@ static void add_plural(struct wr_str *out, const char *key)
 
 bool conf_unknown_kind(const struct conf_row *row, const char *name, struct wr_err *err)
 {
+    const char *what = row->what ? row->what : row->key;
     struct wr_nearest near = {.want = name};
     struct wr_str list = {0};
 
     for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
         wr_nearest_try(&near, (*k)->name);
-    add_plural(&list, row->key);
+    add_plural(&list, what);
     if (near.best)
-        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; did you mean \"%s\"? Try `weir list %s`", row->key,
+        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; did you mean \"%s\"? Try `weir list %s`", what,
                 wr_text_clip(name).s, near.best, wr_str_get(&list));
     else
-        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; try `weir list %s`", row->key, wr_text_clip(name).s,
+        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; try `weir list %s`", what, wr_text_clip(name).s,
                 wr_str_get(&list));
     wr_str_fini(&list);
     return false;

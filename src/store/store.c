@@ -130,6 +130,18 @@ static void plan_sites(struct store *s, const struct store_setup *set)
     }
 }
 
+bool store_try_device(const struct conf_plugin *device, struct wr_err *err)
+{
+    struct dev dev;
+
+    if (!device->kind)
+        return true;
+    if (!dev_open(&dev, device, 0, 0, err))
+        return false;
+    dev_close(&dev);
+    return true;
+}
+
 static bool open_disks(struct store *s, struct wr_err *err)
 {
     s->disk = wr_zalloc(s->ndisks ? s->ndisks : 1, sizeof *s->disk);

@@ -85,6 +85,9 @@ struct store_kind {
 
 extern const struct conf_kind *const store_kinds[]; /* ends with NULL */
 
+/* Whether a device can be opened; one that is not there can. */
+bool store_try_device(const struct conf_plugin *device, struct wr_err *err);
+
 /* ---- who carries messages between nodes ---- */
 
 /* What a message is, for latencies and for the wire's `cls`. */

@@ -215,7 +215,7 @@ static const struct conf_row reference_buffer_rows[] = {
 #define ROW_EXTERNAL(help_)                                                                 \
     {                                                                                       \
         .key = "external", .type = CONF_PLUGIN, .offset = AT(external), .kinds = dev_kinds, \
-        .def = "hdd", .help = help_                                                         \
+        .what = "device", .def = "hdd", .help = help_                                       \
     }
 #define ROW_EXTERNALS                                                                        \
     {                                                                                        \

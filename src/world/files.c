@@ -67,6 +67,15 @@ static bool check_stripe(const struct world *w, const struct conf *conf, struct 
                      wr_text_bytes(p->stripe.size_b).s, wr_text_bytes(p->block_b).s);
 }
 
+/* What only a device itself can refuse is refused where it stands. */
+static bool check_device(const struct conf *conf, const struct conf_plugin *device,
+                         struct wr_err *err)
+{
+    struct wr_err inner;
+
+    return store_try_device(device, &inner) || conf_fail(conf, device, err, "%s", inner.text);
+}
+
 /* ---- nodes ---- */
 
 /* All nodes, group by group; group g's are first[g]..first[g + 1] - 1. free() both. */
@@ -237,6 +246,7 @@ bool world_files_plan(struct world *w, const struct conf *conf, struct place *pl
                          "group\"");
     f->home = wr_zalloc(place->nnodes, sizeof *f->home);
     return check_apart(w, conf, err) && check_buffer(w, conf, err) && check_stripe(w, conf, err) &&
+           check_device(conf, &p->device, err) && check_device(conf, &p->external, err) &&
            find_homes(w, conf, place, err);
 }
 
