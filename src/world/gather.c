@@ -27,10 +27,9 @@ void world_pack_part(const struct world *w, uint32_t i, bool all, struct wr_byte
         ranks_pack_accounts(part->rank, all, out);
     if (part->store)
         store_pack_accounts(part->store, out);
-    if (!all)
-        return;
-    world_flow_pack(part, out);
-    pack_work(sim_crew_part(w->crew, i), out);
+    world_flow_pack(part, all, out);
+    if (all)
+        pack_work(sim_crew_part(w->crew, i), out);
 }
 
 bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, size_t bytes,
@@ -47,10 +46,9 @@ bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, si
         ranks_take_accounts(part->rank, all, &in);
     if (part->store)
         store_take_accounts(part->store, &in);
-    if (all) {
-        world_flow_take(part, &in);
+    world_flow_take(part, all, &in);
+    if (all)
         take_work(sim_crew_part(w->crew, i), &in);
-    }
     if (!wr_read_all(&in))
         return wr_fail(err, WR_BUG,
                        "what partition %u has counted cannot be read: the processes do not run "

@@ -188,8 +188,7 @@ void world_unsplit(struct world *w)
         sim_fini(w->sim);
         free(w->sim);
     }
-    for (uint32_t i = 0; w->part && i < w->nparts; i++)
-        free(w->part[i].flow);
+    world_flow_close(w);
     topo_split_free(&w->split);
     free(w->node_part);
     free(w->part);

@@ -215,11 +215,11 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
     w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
     for (uint32_t i = 0; i < w->nparts; i++)
         join_part(&w->part[i]);
+    world_flow_open(w);
     if (w->njobs && !world_jobs_open(w, conf, err)) {
         world_close(w);
         return false;
     }
-    world_flow_open(w);
     for (uint32_t i = 0; i < nodes; i++) {
         synth_source_init(&w->source[i].synth, c->seed, i);
         if (w->traffic_on && (!w->down || !w->down[i]) && world_runs(w, i))

@@ -33,6 +33,7 @@ struct world_part {
     struct store *store;
     /* [(app * groups + source) * groups + destination]; NULL: too few or too many groups */
     struct world_flow *flow;
+    uint64_t *sent; /* [apps] bytes of each application's messages */
 };
 
 struct world {
@@ -68,6 +69,8 @@ struct world {
     uint32_t series[TOPO_MAX_CLASSES + 4];
     uint64_t before[TOPO_MAX_CLASSES + 4];
     struct world_pair *pair; /* of groups; NULL: too few or too many of them */
+    uint32_t *sent_series;   /* [apps] */
+    uint64_t *sent_before;
 };
 
 struct world_flow {
@@ -76,15 +79,20 @@ struct world_flow {
 
 /* flow.c */
 void world_flow_open(struct world *w);
-void world_flow_pack(const struct world_part *part, struct wr_bytes *out);
-void world_flow_take(struct world_part *part, struct wr_reader *in);
+void world_flow_pack(const struct world_part *part, bool all, struct wr_bytes *out);
+void world_flow_take(struct world_part *part, bool all, struct wr_reader *in);
 bool world_flow_write(const struct world *w, struct run *run, struct wr_err *err);
+void world_flow_close(struct world *w);
+/* What each application sent, slice by slice. */
+bool world_sent_open(struct world *w, struct run *run, struct wr_err *err);
+bool world_sent_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err);
 static inline void world_flow_count(struct world_part *part, uint16_t app, uint32_t src,
                                     uint32_t dst, uint64_t bytes)
 {
     const struct world *w = part->w;
     size_t n = w->parts.topo.ngroups;
 
+    part->sent[app] += bytes;
     if (!part->flow)
         return;
     struct world_flow *f = &part->flow[(app * n + w->group[src]) * n + w->group[dst]];

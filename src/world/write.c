@@ -48,7 +48,7 @@ bool world_slices_open(struct world *w, struct run *run, struct wr_err *err)
             return false;
     }
     world_links_open(w);
-    return !w->store || world_files_slices_open(w, run, err);
+    return world_sent_open(w, run, err) && (!w->store || world_files_slices_open(w, run, err));
 }
 
 /* What flowed since the last slice, and what is there now. */
@@ -75,7 +75,7 @@ bool world_slices_put(struct world *w, struct run *run, uint64_t t_ps, struct wr
             return false;
         w->before[i] = now[i];
     }
-    return world_links_put(w, run, t_ps, err) &&
+    return world_links_put(w, run, t_ps, err) && world_sent_put(w, run, t_ps, err) &&
            (!w->store || world_files_slices_put(w, run, t_ps, err));
 }
 

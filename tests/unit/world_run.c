@@ -549,6 +549,37 @@ static void slices_add_up(void **state)
     free(r);
 }
 
+/* So does what each job sent; the last slice, which the end cut short, is not written. */
+static void slices_of_jobs_add_up(void **state)
+{
+    const struct place *p = *state;
+    char file[160];
+
+    snprintf(file, sizeof file, "%s/a.ncptl", p->dir);
+    write_file(file, program);
+    char *text = with_file(wr_strdup(job_configs[1]), "PROGRAM", file);
+
+    free(run_to(p->path, text, "slice=500 ns"));
+    struct run_reader *f = reopen(p->path);
+
+    for (int app = 0; app < 3; app++) { /* two jobs, and the traffic beside them */
+        char sql[160];
+
+        snprintf(sql, sizeof sql,
+                 "SELECT sum(value) FROM slice WHERE entity = 'app:%d' AND metric = 'sent_bytes'",
+                 app);
+        double slices = number(f, sql);
+
+        snprintf(sql, sizeof sql, "SELECT sum(bytes) FROM flow_stat WHERE app = %d", app);
+        double sent = number(f, sql);
+
+        assert_true(slices <= sent && slices > 0.9 * sent);
+    }
+    run_close(f);
+    free(text);
+    unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -562,6 +593,7 @@ int main(void)
         cmocka_unit_test(watching_a_run_does_not_change_it),
         IN_PLACE(the_views_of_a_run_agree_with_each_other),
         IN_PLACE(slices_add_up),
+        IN_PLACE(slices_of_jobs_add_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
