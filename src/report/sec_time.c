@@ -4,9 +4,11 @@
  * what there is. A few are drawn one by one; many (every router) as their mean and their largest.
  *
  * A run may hold a million slices, and a picture has few dots: slices are gathered into at most
- * MOST_STEPS steps, flows as sums, levels as means. Where the file has them gathered already, and
- * that leaves enough steps, those are read.
+ * MOST_STEPS steps, flows as rates, all else as means. Where the file has them gathered already,
+ * and that leaves enough steps, those are read. Metrics that are 0 from the beginning to the end
+ * are not drawn.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +16,52 @@
 #include "report/doc.h"
 #include "run/slices.h"
 
-enum { MAX_METRICS = 16, ONE_BY_ONE = 8, MOST_STEPS = 400, ENOUGH_STEPS = 100 };
+enum { MAX_METRICS = 32, MOST_DRAWN = 16, ONE_BY_ONE = 8, MOST_STEPS = 400, ENOUGH_STEPS = 100 };
+
+/* What a slice of a metric holds: what there was (a level, or something measured then), or what
+ * flowed, which is drawn by the second. Time that flowed by the second is how many did it. */
+enum holds { LEVEL, FLOW, TIME };
+
+/* Those that have better words than their names. */
+static const struct known {
+    const char *name, *title, *label;
+} known[] = {
+    {"sent_bytes", "Sent over the network", "sent"},
+    {"write_bytes", "Written", "written"},
+    {"read_bytes", "Read", "read"},
+    {"bytes_posted", "Handed to the network", "posted"},
+    {"bytes_arrived", "Arrived over the network", "arrived"},
+    {"bytes", "Carried by the links of each class", "carried"},
+    {"packets_in_flight", "Packets in flight", "packets in flight"},
+    {"messages_queued", "Messages queued at NICs", "messages queued"},
+    {"inflight", "Requests under way", "requests under way"},
+    {"waiting", "Requests that wait for room", "requests waiting"},
+    {"dirty_bytes", "Written and not drained yet", "not drained"},
+    {"write_time", "Processes in writes", "in writes"},
+    {"read_time", "Processes in reads", "in reads"},
+    {"open_time", "Processes in opens", "in opens"},
+    {"sync_time", "Processes in flushes", "in flushes"},
+    {"meta_time", "Processes in other calls for metadata", "in calls"},
+    {"mpi_time", "Processes in MPI", "in MPI"},
+    {"mpiio_time", "Processes in MPI-IO", "in MPI-IO"},
+    {"mpiio_collective_time", "Processes in collective MPI-IO", "in MPI-IO"},
+    {"busy_time", "Devices at work", "at work"},
+    {"write_calls", "Writes", "writes"},
+    {"read_calls", "Reads", "reads"},
+    {"open_calls", "Opens", "opens"},
+    {"sync_calls", "Flushes", "flushes"},
+    {"meta_calls", "Other calls for metadata", "calls"},
+    {"seeks", "Seeks of devices", "seeks"},
+    {"rate", "Calls answered", "rate"},
+    {"foreign_cpu", "Processors that others used", "processors"},
+};
 
 /* One picture: a metric of entities of one sort. */
 struct metric {
     const char *name, *unit;
-    const char *title; /* the name in words */
-    const char *kind;  /* of entities: "app", "machine" */
+    const char *title, *label; /* the name in words */
+    const char *kind;          /* of entities: "app", "machine" */
+    enum holds holds;
     double entities;
     size_t first, n; /* its curves */
 };
@@ -50,41 +91,69 @@ struct time_read {
 };
 
 static const char list_sql[] =
-    /* The sorts of entities in the order in which they are worth a picture. */
+    /* The sorts of entities in the order in which they are worth a picture, and of each what moved
+     * before how often. What was measured now and then, without slices, is a latency of a path,
+     * which has a section of its own. */
     "WITH rated AS (SELECT metric, unit, entity, CASE WHEN instr(entity, ':') = 0 THEN entity"
-    " ELSE substr(entity, 1, instr(entity, ':') - 1) END AS kind FROM series),"
+    " ELSE substr(entity, 1, instr(entity, ':') - 1) END AS kind FROM series"
+    " WHERE dt_ns > 0 OR metric NOT GLOB '*_latency'),"
     " ranked AS (SELECT metric, max(unit) AS unit, kind, count(*) AS n,"
     " CASE kind WHEN 'app' THEN 0 WHEN 'machine' THEN 1 WHEN 'class' THEN 2 WHEN 'server' THEN 3"
     " WHEN 'rank' THEN 8 WHEN 'thread' THEN 9 WHEN 'file' THEN 7 WHEN 'links' THEN 99 ELSE 5 END"
     " AS place FROM rated GROUP BY metric, kind)"
     " SELECT metric, unit, kind, n, replace(metric, '_', ' '), min(place) FROM ranked"
-    " WHERE place < 99 GROUP BY metric ORDER BY min(place), metric LIMIT 16";
+    " WHERE place < 99 GROUP BY metric ORDER BY min(place), metric NOT GLOB '*bytes*',"
+    " metric GLOB '*_calls', metric LIMIT 32";
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Bytes and nanoseconds flow, unless they are what is there at the end of a slice. */
+static enum holds what_holds(const char *metric, const char *unit)
+{
+    if (!strcmp(metric, "dirty_bytes"))
+        return LEVEL;
+    if (!strcmp(unit, "ns"))
+        return TIME;
+    return *unit == 'B' || ends_with(metric, "_calls") || !strcmp(metric, "seeks") ||
+                   !strcmp(metric, "failed")
+               ? FLOW
+               : LEVEL;
+}
+
+static void name_metric(struct metric *m, const char *words, struct wr_arena *a)
+{
+    char *title = wr_arena_strdup(a, words);
+
+    *title = (char)toupper((unsigned char)*title);
+    m->title = title;
+    m->label = wr_arena_strdup(a, words);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].name, m->name)) {
+            m->title = known[i].title;
+            m->label = known[i].label;
+        }
+}
 
 static bool list_metric(void *ctx, const struct run_rows *q)
 {
     struct time_read *in = ctx;
     struct wr_arena *a = in->s->arena;
+    struct metric *m = &in->metric[in->nmetrics++];
 
-    in->metric[in->nmetrics++] = (struct metric){
+    *m = (struct metric){
         .name = wr_arena_strdup(a, run_rows_text(q, 0, NULL)),
         .unit = wr_arena_strdup(a, run_rows_text(q, 1, NULL)),
         .kind = wr_arena_strdup(a, run_rows_text(q, 2, NULL)),
         .entities = run_rows_real(q, 3),
-        .title = wr_arena_strdup(a, run_rows_text(q, 4, NULL)),
     };
+    m->holds = what_holds(m->name, m->unit);
+    name_metric(m, run_rows_text(q, 4, NULL), a);
     return in->nmetrics < MAX_METRICS;
-}
-
-/* What is called so is there at the slice's end, not moved during it. */
-static bool is_level(const char *metric)
-{
-    static const char *const levels[] = {"inflight", "waiting", "dirty_bytes", "packets_in_flight",
-                                         "messages_queued"};
-
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (!strcmp(levels[i], metric))
-            return true;
-    return false;
 }
 
 static bool is_many(const struct metric *m)
@@ -98,17 +167,16 @@ static bool add_series(void *ctx, const struct run_rows *q)
     struct time_read *in = ctx;
     struct metric *m = &in->metric[in->nmetrics - 1];
     size_t id = (size_t)run_rows_int(q, 0);
+    const char *name = run_rows_text(q, run_rows_type(q, 1) == RUN_T_NULL ? 2 : 1, NULL);
 
     if (id > 1u << 24)
         return true;
     while (in->of_series.n <= id)
         wr_vec_push(&in->of_series, 0);
     if (!m->n || !is_many(m)) {
-        wr_vec_push(
-            &in->curve,
-            (struct curve){.name = is_many(m)
-                                       ? "mean of all"
-                                       : wr_arena_strdup(in->s->arena, run_rows_text(q, 1, NULL))});
+        wr_vec_push(&in->curve,
+                    (struct curve){.name = is_many(m) ? "mean of all"
+                                                      : wr_arena_strdup(in->s->arena, name)});
         m->n++;
     }
     in->of_series.v[id] = (uint32_t)in->curve.n;
@@ -132,7 +200,14 @@ static bool take_slice(void *ctx, const struct run_heap *h)
 static bool list_series(struct time_read *in, struct wr_err *err)
 {
     static const char sql[] =
-        "SELECT fs.id, coalesce((SELECT name FROM app_stat WHERE 'app:' || app = e.text), e.text)"
+        "SELECT fs.id, CASE substr(e.text, 1, instr(e.text, ':'))"
+        " WHEN 'app:' THEN (SELECT name FROM app_stat WHERE app = CAST(substr(e.text, 5) AS "
+        "INTEGER))"
+        " WHEN 'rank:' THEN (SELECT name FROM app_stat WHERE app = CAST(substr(e.text, 6) AS "
+        "INTEGER))"
+        " || ' rank ' || substr(e.text, instr(e.text, '.') + 1)"
+        " WHEN 'class:' THEN substr(e.text, 7) WHEN 'target:' THEN substr(e.text, 8)"
+        " WHEN 'server:' THEN 'server ' || substr(e.text, 8) END, e.text"
         " FROM fact_series fs JOIN dict e ON e.id = fs.entity JOIN dict m ON m.id = fs.metric"
         " WHERE m.text = ?1 AND (e.text = ?2 OR substr(e.text, 1, length(?2) + 1) = ?2 || ':')";
     size_t n = in->nmetrics;
@@ -152,51 +227,54 @@ static bool list_series(struct time_read *in, struct wr_err *err)
     return ok;
 }
 
-/* Thousands of bytes as kB, MB, ...; times in the unit in which the longest is at least 1; other
- * units keep their numbers. */
+/* Thousands of bytes as kB, MB, ...; other units keep their numbers. */
 static const char *fit_unit(double *scale, double top, const char *unit, struct wr_arena *arena)
 {
     static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
     size_t k = 0;
 
-    if (!strcmp(unit, "ns")) {
-        struct report_unit u = report_unit(top);
-
-        *scale = u.ns;
-        return u.name;
-    }
     for (*scale = 1; *unit == 'B' && fabs(top) >= 1000 * *scale && k < 5; k++)
         *scale *= 1000;
     return wr_arena_printf(arena, "%s%s", prefix[k], unit);
 }
 
 struct drawing {
-    struct report_point *p;
     double top, top_at;
     const char *top_who;
 };
 
-/* All steps from the first to the last; what was left out is zero. A slice holds until its end. */
+/* Entities of a machine leave out slices in which they have nothing; those that were measured one
+ * after the other have none outside of their turn. */
+static bool takes_turns(const struct metric *m)
+{
+    return !strcmp(m->kind, "case") || !strcmp(m->kind, "target");
+}
+
+/* What a curve is in a step of `slices` slices: per slice, and of many entities their mean. */
+static double value_in(const struct metric *m, const struct step *st, double slices, bool largest)
+{
+    if (largest)
+        return st->most;
+    if (takes_turns(m) || (m->holds == LEVEL && !is_many(m)))
+        return st->n > 0 ? st->sum / st->n : 0;
+    return st->sum / slices / (is_many(m) ? m->entities : 1);
+}
+
+/* All steps from the first to the last. A slice holds until its end. */
 static struct report_series draw_curve(struct time_read *in, const struct metric *m, size_t k,
                                        bool largest, struct drawing *d)
 {
     const struct curve *c = &in->curve.v[k];
     struct report_point *p = wr_arena_alloc(in->s->arena, (in->nsteps + 1) * sizeof *p);
-    bool rate = *m->unit == 'B' && !is_level(m->name);
+    double one = in->slice_ps / (m->holds == TIME ? 1e3 : 1e12); /* in ns or s, as flows are told */
 
     for (size_t i = 0; i <= in->nsteps; i++) {
         size_t at = i < in->nsteps ? i : in->nsteps - 1;
-        const struct step *st = &c->step[at];
-        double v = st->n > 0 ? st->sum / st->n : 0, from = in->first_ps + in->step_ps * (double)at;
+        double from = in->first_ps + in->step_ps * (double)at;
         /* The last step may be shorter than the others. */
-        double per = fmin(in->step_ps, in->end_ps - from) / (rate ? 1e12 : in->slice_ps);
+        double slices = fmin(in->step_ps, in->end_ps - from) / in->slice_ps;
+        double v = value_in(m, &c->step[at], slices, largest) / (m->holds == LEVEL ? 1 : one);
 
-        if (largest)
-            v = st->most;
-        else if (!is_many(m) && !is_level(m->name))
-            v = st->sum / per;
-        if (rate && (largest || is_many(m)))
-            v /= in->slice_ps / 1e12;
         p[i].x = (i < in->nsteps ? from : in->end_ps) / 1e3 / in->u.ns;
         p[i].y = v;
         if (v > d->top || !d->top_who) {
@@ -212,6 +290,15 @@ static struct report_series draw_curve(struct time_read *in, const struct metric
                                   .steps = true};
 }
 
+static bool is_zero(const struct report_series *series, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < series[i].n; j++)
+            if (series[i].point[j].y != 0)
+                return false;
+    return true;
+}
+
 static void draw_metric(struct time_read *in, const struct metric *m)
 {
     size_t n = is_many(m) ? 2 : m->n;
@@ -221,21 +308,27 @@ static void draw_metric(struct time_read *in, const struct metric *m)
 
     for (size_t i = 0; i < n; i++)
         series[i] = draw_curve(in, m, m->first + (is_many(m) ? 0 : i), is_many(m) && i == 1, &d);
-    const char *fit = fit_unit(&scale, d.top, m->unit, in->s->arena);
+    if (is_zero(series, n))
+        return;
+    const char *fit = fit_unit(&scale, d.top, m->holds == TIME ? "" : m->unit, in->s->arena);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < series[i].n; j++)
             ((struct report_point *)series[i].point)[j].y /= scale;
     const char *unit = wr_arena_printf(in->s->arena, "%s%s", fit,
-                                       *m->unit == 'B' && !is_level(m->name) ? "/s" : "");
-    char *title = wr_arena_printf(in->s->arena, "%s over time", m->title);
+                                       m->holds != FLOW ? ""
+                                       : *fit           ? "/s"
+                                                        : "1/s");
+    const char *of = is_many(m) ? wr_arena_printf(in->s->arena, ", each %s", m->kind) : "";
 
     report_add_figure(in->s, m->name, REPORT_LINES)->chart = (struct report_chart){
-        .title = title,
-        .desc = wr_arena_printf(in->s->arena, "%s: highest at %.4g %s, where %s reaches %.6g%s%s.",
-                                m->title, d.top_at, in->u.name, d.top_who, d.top / scale,
-                                *unit ? " " : "", unit),
+        .title = wr_arena_printf(in->s->arena, "%s over time%s", m->title, of),
+        .desc =
+            wr_arena_printf(in->s->arena,
+                            d.top / scale < 1e4 ? "Highest at %.4g %s, where %s reaches %.4g%s%s."
+                                                : "Highest at %.4g %s, where %s reaches %.0f%s%s.",
+                            d.top_at, in->u.name, d.top_who, d.top / scale, *unit ? " " : "", unit),
         .x = {.label = "time", .unit = in->u.name},
-        .y = {.label = m->title, .unit = unit, .zero = true},
+        .y = {.label = m->label, .unit = unit, .zero = true},
         .series = series,
         .nseries = n};
 }
@@ -266,6 +359,7 @@ static bool make_time(const struct report_inputs *in, size_t which, struct repor
                       struct wr_err *err)
 {
     struct time_read t = {.s = s, .r = in->v.v[which].run};
+    size_t before = s->figure.n;
     bool ok = run_each(t.r, list_sql, NULL, list_metric, &t, err);
 
     if (ok && t.nmetrics) {
@@ -274,7 +368,7 @@ static bool make_time(const struct report_inputs *in, size_t which, struct repor
             t.curve.v[i].step = wr_arena_alloc(s->arena, t.nsteps * sizeof(struct step));
         ok = ok && run_each_slice(t.r, &t.slices, t.of_series.v, t.of_series.n, t.gathered,
                                   take_slice, &t, err);
-        for (size_t i = 0; ok && i < t.nmetrics; i++)
+        for (size_t i = 0; ok && i < t.nmetrics && s->figure.n < before + MOST_DRAWN; i++)
             if (t.metric[i].n)
                 draw_metric(&t, &t.metric[i]);
     }
