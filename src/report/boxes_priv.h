@@ -19,6 +19,11 @@ bool boxes_read(struct report_box ret[BOXES_OF], struct run_reader *r, int64_t a
 void boxes_figure(struct report_section *s, const char *id, const char *title, const char *label,
                   const struct report_box *boxes, size_t n);
 
+/* A figure of bars (in ns), in a unit that suits them; parts are divided by it where they are. Bars
+ * without parts are left out, and no figure is made of none. */
+void boxes_bars(struct report_section *s, const char *id, const char *title,
+                const struct report_bar *bars, size_t n);
+
 /* The mean rank's time of a job by cause, in words; NaN-free, without zeros. */
 struct boxes_causes {
     WR_VEC(struct report_part) part; /* ns; names live in the arena */

@@ -129,6 +129,7 @@ static bool take_cause(void *ctx, const struct run_rows *q)
     return true;
 }
 
+/* None of a job whose time was not divided: the parts must be the whole. */
 bool boxes_causes(struct boxes_causes *ret, struct run_reader *r, int64_t app,
                   struct wr_arena *arena, struct wr_err *err)
 {
@@ -139,9 +140,11 @@ bool boxes_causes(struct boxes_causes *ret, struct run_reader *r, int64_t app,
         return true;
     snprintf(arg, sizeof arg, "%lld", (long long)app);
     return run_each(r,
-                    "SELECT cause, sum(time_ns) / (SELECT ranks FROM app_stat a WHERE a.app = "
-                    "CAST(?1 AS INTEGER)) FROM cause_stat WHERE app = CAST(?1 AS INTEGER) GROUP "
-                    "BY cause ORDER BY cause",
+                    "WITH job AS (SELECT * FROM app_stat WHERE app = CAST(?1 AS INTEGER)), "
+                    "told AS (SELECT cause, time_ns FROM cause_stat WHERE app = CAST(?1 AS "
+                    "INTEGER)) SELECT cause, sum(time_ns) / (SELECT ranks FROM job) FROM told "
+                    "WHERE (SELECT sum(time_ns) FROM told) >= 0.9 * (SELECT ranks * "
+                    "coalesce(elapsed_mean_ns, 0) FROM job) GROUP BY cause ORDER BY cause",
                     arg, take_cause, &in, err);
 }
 
@@ -314,39 +317,68 @@ static void draw_job(struct report_section *s, const entry_list *list, const cha
     free(b);
 }
 
+/* The largest part of a bar, in words. */
+static const struct report_part *largest_part(const struct report_bar *bar)
+{
+    const struct report_part *most = &bar->part[0];
+
+    for (size_t k = 1; k < bar->nparts; k++)
+        most = bar->part[k].value > most->value ? &bar->part[k] : most;
+    return most;
+}
+
+void boxes_bars(struct report_section *s, const char *id, const char *title,
+                const struct report_bar *bars, size_t n)
+{
+    struct report_bar *bar = wr_arena_alloc(s->arena, (n + 1) * sizeof *bar);
+    const struct report_bar *longest = NULL;
+    double most = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+
+        for (size_t k = 0; k < bars[i].nparts; k++)
+            sum += bars[i].part[k].value;
+        bar[kept] = bars[i];
+        if (sum > most) {
+            most = sum;
+            longest = &bar[kept];
+        }
+        kept += sum > 0;
+    }
+    if (!kept)
+        return;
+    struct report_unit u = report_unit(most / 10);
+
+    for (size_t i = 0; i < kept; i++)
+        for (size_t k = 0; k < bar[i].nparts; k++)
+            ((struct report_part *)bar[i].part)[k].value /= u.ns;
+    struct report_figure *f = report_add_figure(s, id, REPORT_BARS);
+    const struct report_part *part = largest_part(longest);
+
+    f->bar = bar;
+    f->nbars = kept;
+    f->chart = (struct report_chart){
+        .title = title,
+        .desc = wr_arena_printf(s->arena,
+                                "Parts add up to the time of the mean rank. The longest, %s%s%s, "
+                                "takes %.4g %s, and %.3g %% of that is %s.",
+                                longest->group, *longest->group ? ", " : "", longest->name,
+                                most / u.ns, u.name, 100 * part->value / (most / u.ns), part->name),
+        .x = {.label = "time", .unit = u.name, .zero = true}};
+}
+
 static void draw_bars(struct report_section *s, const entry_list *list, const char *job,
                       const size_t *of, size_t nof)
 {
-    struct report_bar *bar = wr_arena_alloc(s->arena, (nof + 1) * sizeof *bar);
-    double most = 0;
-    size_t n = 0;
+    struct report_bar *bar = wr_zalloc(nof + 1, sizeof *bar);
 
-    for (size_t i = 0; i < nof; i++) {
-        double sum = 0;
-
-        bar[n] = list->v[of[i]].bar;
-        for (size_t k = 0; k < bar[n].nparts; k++)
-            sum += bar[n].part[k].value;
-        n += sum > 0;
-        most = fmax(most, sum);
-    }
-    struct report_unit u = report_unit(most / 10);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < bar[i].nparts; k++)
-            ((struct report_part *)bar[i].part)[k].value /= u.ns;
-    if (!n)
-        return;
-    struct report_figure *f = report_add_figure(s, job, REPORT_BARS);
-    f->bar = bar;
-    f->nbars = n;
-    f->chart = (struct report_chart){
-        .title = wr_arena_printf(s->arena, "%s: where the time of its mean rank goes", job),
-        .desc = wr_arena_printf(s->arena,
-                                "The time of %s's mean rank, divided over causes that add up to "
-                                "the whole.",
-                                job),
-        .x = {.label = "time", .unit = u.name, .zero = true}};
+    for (size_t i = 0; i < nof; i++)
+        bar[i] = list->v[of[i]].bar;
+    boxes_bars(s, job, wr_arena_printf(s->arena, "%s: where the time of its mean rank goes", job),
+               bar, nof);
+    free(bar);
 }
 
 typedef void draw_entries(struct report_section *s, const entry_list *list, const char *job,

@@ -1,5 +1,4 @@
 /* sec_jobs.c -- the jobs of one run: what they took, and why. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,41 +53,24 @@ static bool draw_boxes(struct report_section *s, struct run_reader *r, const str
 static bool draw_causes(struct report_section *s, struct run_reader *r, const struct jobs *jobs,
                         struct wr_err *err)
 {
-    struct report_bar *bar = wr_arena_alloc(s->arena, (jobs->v.n + 1) * sizeof *bar);
-    double most = 0;
-    size_t n = 0;
+    struct report_bar *bar = wr_zalloc(jobs->v.n + 1, sizeof *bar);
     bool ok = true;
 
     for (size_t i = 0; ok && i < jobs->v.n; i++) {
         struct boxes_causes c = {0};
-        double sum = 0;
 
         ok = boxes_causes(&c, r, jobs->v.v[i].app, s->arena, err);
         struct report_part *part = wr_arena_alloc(s->arena, (c.part.n + 1) * sizeof *part);
-        for (size_t k = 0; k < c.part.n; k++) {
-            part[k] = c.part.v[k];
-            sum += part[k].value;
-        }
-        if (sum > 0)
-            bar[n++] = (struct report_bar){jobs->v.v[i].name, "", part, c.part.n};
-        most = fmax(most, sum);
+
+        if (c.part.n)
+            memcpy(part, c.part.v, c.part.n * sizeof *part);
+        bar[i] = (struct report_bar){jobs->v.v[i].name, "", part, c.part.n};
         wr_vec_fini(&c.part);
     }
-    struct report_unit u = report_unit(most / 10);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < bar[i].nparts; k++)
-            ((struct report_part *)bar[i].part)[k].value /= u.ns;
-    if (!ok || !n)
-        return ok;
-    struct report_figure *f = report_add_figure(s, "causes", REPORT_BARS);
-    f->bar = bar;
-    f->nbars = n;
-    f->chart = (struct report_chart){
-        .title = "Where the time of each job's mean rank goes",
-        .desc = "The time of each job's mean rank, divided over causes that add up to the whole.",
-        .x = {.label = "time", .unit = u.name, .zero = true}};
-    return true;
+    if (ok)
+        boxes_bars(s, "causes", "Where the time of each job's mean rank goes", bar, jobs->v.n);
+    free(bar);
+    return ok;
 }
 
 static bool make_jobs(const struct report_inputs *in, size_t which, struct report_section *s,

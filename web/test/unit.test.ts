@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {toCsv} from "../src/csv";
-import type {Figure} from "../src/document";
-import {svgFile} from "../src/draw/file";
+import type {Figure, MatrixFigure} from "../src/document";
+import {legendOf, svgFile} from "../src/draw/file";
 import {dataOf, draw} from "../src/draw/kinds";
+import {wideMatrix} from "../src/draw/matrix";
 import {defaultView, spotAt, spotBeside, type Spot} from "../src/draw/picture";
+import {rowsOf} from "../src/draw/sequence";
 import {el, toText, type Shape} from "../src/draw/tree";
 import {cell, compact, named, number, quantity} from "../src/format";
 import {extent, linearTicks, logTicks, nearest, niceStep, scaleFor, thin} from "../src/scale";
@@ -495,4 +497,31 @@ test("names on an axis are all there, and what a spot says has them", () => {
 test("a running run says how far it is, or that nobody knows", () => {
     assert.equal(progressWords(0.412, 2e6, "simulated time"), "running, 41.2\u00a0% of simulated time at 2\u00a0ms");
     assert.match(progressWords(null, null), /not known/);
+});
+
+test("what a lane does while it does something else lies in a row of its own", () => {
+    const step = (t0: number, t1: number, lane = 0, to?: number) => ({t0, t1, lane, label: "", ...(to === undefined ? {} : {to})});
+    const outer = step(0, 10);
+    const [first, second, inner] = [step(1, 3), step(4, 8), step(5, 6)];
+    const {row, rows} = rowsOf([inner, outer, first, second, step(2, 2, 0, 1)], 2);
+    assert.deepEqual(
+        [outer, first, second, inner].map((s) => row.get(s)),
+        [0, 1, 1, 2],
+    );
+    assert.deepEqual(rows, [3, 1]); // a lane without anything has room for its name
+});
+
+test("a band is explained though it is alone, a curve is what the title says", () => {
+    assert.ok(sweep.kind === "lines" && fan.kind === "lines");
+    const one = {...sweep, series: sweep.series.slice(0, 1)};
+    assert.equal(legendOf(one, draw(one, defaultView()).legend).length, 0);
+    const alone = {...fan, series: fan.series.filter((s) => s.style === "fan").slice(0, 1)};
+    assert.equal(legendOf(alone, draw(alone, defaultView()).legend).length, 1);
+});
+
+test("colours of a matrix are logarithmic where amounts differ by more than four powers of ten", () => {
+    const of = (values: number[]): MatrixFigure => ({id: "m", title: "", kind: "matrix", rows: ["a"], cols: values.map(String), values});
+    assert.equal(wideMatrix(of([1, 1e5])), true);
+    assert.equal(wideMatrix(of([1, 1e3])), false);
+    assert.equal(wideMatrix(of([0, 0])), false);
 });

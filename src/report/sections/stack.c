@@ -12,7 +12,8 @@ enum {
     SINCE_CHECK = 8,
     MOST_BARS = 40,
     MOST_LANES = 12,
-    MOST_STEPS = 160,
+    MOST_STEPS = 200,
+    ALL_STEPS = 20000,
     MOST_OPERATIONS = 6
 };
 
@@ -67,10 +68,13 @@ static const struct picture {
      "What data, control and communication cost themselves, summed over all processes; most does",
      "time", "ms", "SELECT side, class, own_ns / 1e6 AS own FROM stack_class"},
     {"states", "How many agents were in which state",
-     "The mean number of agents in each state while the test went on, the fullest; the first is",
+     "The mean number of agents in each state while the test went on, up to a dozen of the fullest "
+     "of clients and of servers; the fullest of all is",
      "agents", "",
-     "SELECT side, machine || ':' || state, occupancy AS agents FROM stack_state ORDER BY side, "
-     "occupancy DESC LIMIT 24"},
+     "SELECT side, what, occupancy AS agents FROM (SELECT side, machine || ':' || state AS what, "
+     "occupancy, row_number() OVER (PARTITION BY side ORDER BY occupancy DESC) AS place, "
+     "max(occupancy) OVER (PARTITION BY side) AS most FROM stack_state) "
+     "WHERE place <= 12 AND occupancy > most / 1000 ORDER BY side, occupancy DESC"},
     {"measured", "Measured and assumed times",
      "What states cost themselves, by whether their times are measured or assumed; most does",
      "time", "ms",
@@ -103,45 +107,45 @@ static bool draw_bars(struct report_section *s, struct run_reader *r, const stru
 
 /* ---- one operation through all layers ---- */
 
+struct lane {
+    bool server;
+    int64_t node;
+};
+
 struct walk {
     struct report_section *s;
-    const char *lane[MOST_LANES];
+    struct lane lane[MOST_LANES];
     size_t nlanes;
     WR_VEC(struct report_step) step;
     double first_ns;
 };
 
-/* The lane of a node: "client 0", "server 1"; -1 where there are too many. */
-static int lane_of(struct walk *w, const char *side, int64_t node)
+/* The lane of a node; -1 where there are too many. */
+static int lane_of(struct walk *w, bool server, int64_t node)
 {
-    const char *name = wr_arena_printf(w->s->arena, "%s %lld", side, (long long)node);
-
     for (size_t i = 0; i < w->nlanes; i++)
-        if (!strcmp(w->lane[i], name))
+        if (w->lane[i].server == server && w->lane[i].node == node)
             return (int)i;
     if (w->nlanes == MOST_LANES)
         return -1;
-    w->lane[w->nlanes] = name;
+    w->lane[w->nlanes] = (struct lane){server, node};
     return (int)w->nlanes++;
 }
 
 static bool take_step(void *ctx, const struct run_rows *q)
 {
     struct walk *w = ctx;
-    const char *kind = run_rows_text(q, 1, NULL), *side = run_rows_text(q, 2, NULL);
-    bool message = strcmp(kind, "state") != 0, client = !strcmp(side, "client");
+    const char *kind = run_rows_text(q, 1, NULL);
+    bool message = strcmp(kind, "state") != 0,
+         server = !strcmp(run_rows_text(q, 2, NULL), "server");
     double t = run_rows_real(q, 0);
-    int lane = lane_of(w, side, run_rows_int(q, 3)), to = -1;
+    int lane = lane_of(w, server, run_rows_int(q, 3)), to = -1;
 
     if (!w->step.n)
         w->first_ns = t;
     /* An answer and data go to the other side; between servers, both are one. */
     if (message && run_rows_type(q, 4) != RUN_T_NULL)
-        to = lane_of(w,
-                     client               ? "server"
-                     : run_rows_int(q, 7) ? "server"
-                                          : "client",
-                     run_rows_int(q, 4));
+        to = lane_of(w, !server || run_rows_int(q, 7), run_rows_int(q, 4));
     if (lane < 0 || (message && to < 0))
         return true;
     wr_vec_push(&w->step, (struct report_step){
@@ -150,42 +154,114 @@ static bool take_step(void *ctx, const struct run_rows *q)
                               .lane = lane,
                               .to = to,
                               .label = wr_arena_strdup(w->s->arena, run_rows_text(q, 5, NULL)),
-                              .cls = message ? wr_arena_strdup(w->s->arena, kind) : "state"});
-    return w->step.n < MOST_STEPS;
+                              .cls = wr_arena_strdup(w->s->arena,
+                                                     message ? kind : run_rows_text(q, 8, NULL))});
+    return w->step.n < ALL_STEPS;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x < *y) - (*x > *y);
+}
+
+/* Of more steps than a picture can hold, all messages and the longest states are kept. */
+static void keep_longest(struct walk *w)
+{
+    size_t states = 0, room, n = 0;
+    double *length = wr_alloc((w->step.n + 1) * sizeof *length);
+
+    for (size_t i = 0; i < w->step.n; i++)
+        if (w->step.v[i].to < 0)
+            length[states++] = w->step.v[i].t1 - w->step.v[i].t0;
+    qsort(length, states, sizeof *length, by_length);
+    room = w->step.n - states < MOST_STEPS ? MOST_STEPS - (w->step.n - states) : 0;
+    double least = room < states ? length[room] : -1;
+    free(length);
+    for (size_t i = 0; i < w->step.n; i++)
+        if (w->step.v[i].to >= 0 || w->step.v[i].t1 - w->step.v[i].t0 > least)
+            w->step.v[n++] = w->step.v[i];
+    w->step.n = n;
+}
+
+/* The names of the lanes, clients before servers; steps are moved to where their lanes are. */
+static const char **order_lanes(struct walk *w)
+{
+    const char **name = wr_arena_alloc(w->s->arena, w->nlanes * sizeof *name);
+    int place[MOST_LANES];
+
+    for (size_t i = 0; i < w->nlanes; i++) {
+        const struct lane *a = &w->lane[i];
+
+        place[i] = 0;
+        for (size_t k = 0; k < w->nlanes; k++) {
+            const struct lane *b = &w->lane[k];
+
+            place[i] += b->server < a->server || (b->server == a->server && b->node < a->node);
+        }
+        name[place[i]] = wr_arena_printf(w->s->arena, "%s %lld", a->server ? "server" : "client",
+                                         (long long)a->node);
+    }
+    for (size_t i = 0; i < w->step.n; i++) {
+        struct report_step *s = &w->step.v[i];
+
+        s->lane = place[s->lane];
+        s->to = s->to < 0 ? -1 : place[s->to];
+    }
+    return name;
+}
+
+static void draw_walk(struct walk *w, const char *operation)
+{
+    struct report_section *s = w->s;
+    size_t all = w->step.n;
+    double end = 0, messages = 0;
+
+    for (size_t i = 0; i < all; i++) {
+        end = fmax(end, w->step.v[i].t1);
+        messages += w->step.v[i].to >= 0;
+    }
+    keep_longest(w);
+    struct report_step *step = wr_arena_alloc(s->arena, w->step.n * sizeof *step);
+    struct report_figure *f =
+        report_add_figure(s, wr_arena_printf(s->arena, "operation-%s", operation), REPORT_SEQUENCE);
+    const char **lane = order_lanes(w);
+    const char *left =
+        w->step.n < all
+            ? wr_arena_printf(s->arena, "; %zu states that are too short to see are left out",
+                              all - w->step.n)
+            : "";
+
+    memcpy(step, w->step.v, w->step.n * sizeof *step);
+    struct report_unit u = report_unit(1e3 * end);
+
+    f->sequence = (struct report_sequence){lane, w->nlanes, step, w->step.n};
+    f->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "The first %s, through all layers", operation),
+        .desc = wr_arena_printf(s->arena,
+                                "It takes %.4g %s and %.0f messages. Boxes are states, coloured by "
+                                "their layer, arrows the messages between clients and servers%s.",
+                                1e3 * end / u.ns, u.name, messages, left),
+        .x = {.label = "time", .unit = "us"}};
 }
 
 static bool draw_operation(struct report_section *s, struct run_reader *r, const char *operation,
                            struct wr_err *err)
 {
     struct walk w = {.s = s};
-    /* Lanes begin with the clients'. A server that sends to a node that is no client sends to one
-     * of its own. */
+    /* A server that sends to a node that is no client sends to one of its own. */
     bool ok = run_each(
         r,
         "SELECT t_ns, kind, side, node, peer, what, work_ns + wait_ns, side = 'server' AND peer "
         "NOT "
-        "IN (SELECT node FROM stack_step c WHERE c.operation = ?1 AND c.side = 'client') FROM "
-        "stack_step WHERE operation = ?1 AND (kind <> 'state' OR work_ns + wait_ns > 0) ORDER BY "
-        "t_ns",
+        "IN (SELECT node FROM stack_step c WHERE c.operation = ?1 AND c.side = 'client'), layer "
+        "FROM stack_step WHERE operation = ?1 AND (kind <> 'state' OR work_ns + wait_ns > 0) ORDER "
+        "BY t_ns",
         operation, take_step, &w, err);
 
-    if (ok && w.step.n) {
-        const char **lane = wr_arena_alloc(s->arena, w.nlanes * sizeof *lane);
-        struct report_step *step = wr_arena_alloc(s->arena, w.step.n * sizeof *step);
-        struct report_figure *f = report_add_figure(
-            s, wr_arena_printf(s->arena, "operation-%s", operation), REPORT_SEQUENCE);
-
-        memcpy(lane, w.lane, w.nlanes * sizeof *lane);
-        memcpy(step, w.step.v, w.step.n * sizeof *step);
-        f->sequence = (struct report_sequence){lane, w.nlanes, step, w.step.n};
-        f->chart = (struct report_chart){
-            .title = wr_arena_printf(s->arena, "The first %s, through all layers", operation),
-            .desc = wr_arena_printf(s->arena,
-                                    "%zu steps in %.4g us: what clients and servers do, and the "
-                                    "messages between them.",
-                                    w.step.n, w.step.v[w.step.n - 1].t1),
-            .x = {.label = "time", .unit = "us"}};
-    }
+    if (ok && w.step.n)
+        draw_walk(&w, operation);
     wr_vec_fini(&w.step);
     return ok;
 }

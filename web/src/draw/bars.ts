@@ -53,16 +53,21 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
     const shapes: Shape[] = [];
     const spots: Spot[] = [];
     const gap = el("g", {class: "parts"});
+    const axis0: string[] = []; // not through the names of groups
     let y = f.y + 4;
     let group: string | undefined;
     bars.forEach(({bar, parts}, row) => {
         if (grouped && bar.group !== group) {
             group = bar.group;
             shapes.push(
-                label(shorten(group ?? "", view.width - 10), 4, y + 15, {"font-weight": 600, class: "name"}),
+                label(shorten(group ?? "", view.width - 10), 4, y + 15, {
+                    "font-weight": 600,
+                    class: "name halo",
+                }),
             );
             y += HEAD;
         }
+        axis0.push(`M${f.x} ${y - 4}v${STEP}`);
         shapes.push(dim(shorten(bar.name, room - 12), f.x - 8, y + 13, "end"));
         const total = parts.reduce((sum, p) => sum + p.value, 0);
         for (const p of parts) {
@@ -116,8 +121,8 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
         legend: names.length > 1 ? names.map((name, i) => ({key: name, name, k: inks[i] as number, form: "box"})) : [],
         shapes: [
             ...axisX(f, sx, axis),
-            el("path", {class: "axis", d: `M${f.x} ${f.y}v${f.h}`, stroke: INK.dim}),
             gap,
+            el("path", {class: "axis", d: axis0.join("") || `M${f.x} ${f.y}v${f.h}`, stroke: INK.dim}),
             ...zero,
             ...shapes,
         ],

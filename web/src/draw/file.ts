@@ -65,12 +65,18 @@ function legendRows(
     return {shapes, height: shapes.length ? y - top + 24 : 0};
 }
 
+// What has to be explained: one curve or box is what the title says, a band is not.
+export function legendOf(fig: Figure, legend: LegendEntry[]): LegendEntry[] {
+    const plain =
+        (fig.kind === "lines" && fig.series.every((s) => s.style !== "fan")) || fig.kind === "boxes";
+    return plain && legend.length < 2 ? [] : legend;
+}
+
 export function svgFile(fig: Figure, view: View): string {
     const width = 720;
     const picture = draw(fig, {...view, width});
     const shown = picture.legend.filter((e) => !view.hidden.has(e.key));
-    const one = fig.kind === "lines" || fig.kind === "boxes" ? 1 : 0; // a single curve needs no legend
-    const legend = legendRows(shown.length > one ? shown : [], picture.note, width, 46);
+    const legend = legendRows(legendOf(fig, shown), picture.note, width, 46);
     const top = 34 + legend.height;
     const height = Math.ceil(top + picture.height);
     const root = el(

@@ -54,6 +54,20 @@ function upright(text: string, x: number, y: number): Shape {
     });
 }
 
+// The least and the largest amount, here and in the figure beside it.
+function range(fig: MatrixFigure): [number, number] {
+    const sizes = [...fig.values, ...(fig.beside?.values ?? [])].map((v) =>
+        v === null ? null : Math.abs(v),
+    );
+    return extent(sizes, true) ?? [1, 1];
+}
+
+// Whether colours are logarithmic unless somebody chooses.
+export function wideMatrix(fig: MatrixFigure): boolean {
+    const [least, most] = range(fig);
+    return most / least > 1e4;
+}
+
 export function drawMatrix(fig: MatrixFigure, view: View): Picture {
     const rows = fig.rows.length;
     const cols = fig.cols.length;
@@ -62,12 +76,8 @@ export function drawMatrix(fig: MatrixFigure, view: View): Picture {
     const cell = Math.max(2, Math.min(40, wide / Math.max(cols, rows)));
     const lay: Lay = {x: round(Math.max(left, (view.width - cell * cols) / 2)), y: 44, cell};
     const bottom = lay.y + rows * cell;
-    const sizes = [...fig.values, ...(fig.beside?.values ?? [])].map((v) =>
-        v === null ? null : Math.abs(v),
-    );
-    const range = extent(sizes, true) ?? [1, 1];
-    const [least, most] = range;
-    const log = view.yLog ?? most / least > 1e4;
+    const [least, most] = range(fig);
+    const log = view.yLog ?? wideMatrix(fig);
     const fraction = (v: number) =>
         log && most > least ? Math.log(Math.abs(v) / least) / Math.log(most / least) : Math.abs(v) / most;
     const unit = fig.unit ?? "";

@@ -1,4 +1,6 @@
 // sequence.ts -- what happened in which lane, and what went from lane to lane; time to the right.
+//
+// What happens while something else goes on in the same lane lies under it, in a row of its own.
 
 import type {SequenceFigure, SequenceStep} from "../document";
 import {quantity} from "../format";
@@ -8,8 +10,10 @@ import {areaInk, INK, inksOf} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, textWidth, type Shape} from "./tree";
 
-const LANE = 46;
+const GAP = 30; // between lanes, for what goes from one to the other
+const ROW = 18;
 const THICK = 16;
+const MOST_ROWS = 6;
 
 const classOf = (s: SequenceStep) => s.class ?? "";
 
@@ -32,12 +36,36 @@ function tells(fig: SequenceFigure, s: SequenceStep): string {
     return `${where}: ${s.label}${kind}, from ${quantity(s.t0, unit)} for ${quantity(s.t1 - s.t0, unit)}`;
 }
 
+const isMessage = (s: SequenceStep) => typeof s.to === "number" && s.to !== s.lane;
+
+// The row of each step in its lane, and how many rows each lane has.
+export function rowsOf(steps: SequenceStep[], lanes: number): {row: Map<SequenceStep, number>; rows: number[]} {
+    const row = new Map<SequenceStep, number>();
+    const ends: number[][] = Array.from({length: lanes}, () => []);
+    const doing = steps.filter((s) => !isMessage(s)).sort((a, b) => a.t0 - b.t0 || b.t1 - a.t1);
+    for (const s of doing) {
+        const end = ends[s.lane] as number[];
+        let at = end.findIndex((t) => t <= s.t0);
+        if (at < 0) at = Math.min(end.length, MOST_ROWS - 1);
+        end[at] = Math.max(end[at] ?? s.t1, s.t1);
+        row.set(s, at);
+    }
+    return {row, rows: ends.map((e) => Math.max(1, e.length))};
+}
+
 export function drawSequence(fig: SequenceFigure, view: View): Picture {
     const classes = [...new Set(fig.steps.map(classOf))];
     const inks = inksOf(fig, classes);
     const steps = fig.steps.filter((s) => !view.hidden.has(classOf(s)) && s.lane < fig.lanes.length);
     const room = Math.min(view.width * 0.3, Math.max(50, ...fig.lanes.map((n) => textWidth(n) + 14)));
-    const f: Frame = {x: round(room), y: 8, w: round(view.width - room - RIGHT), h: fig.lanes.length * LANE};
+    const {row, rows} = rowsOf(steps, fig.lanes.length);
+    const tops: number[] = [];
+    let below = 8;
+    for (const n of rows) {
+        tops.push(below);
+        below += n * ROW + GAP;
+    }
+    const f: Frame = {x: round(room), y: 8, w: round(view.width - room - RIGHT), h: below - 8 - GAP + 6};
     const times = fig.steps.flatMap((s) => [s.t0, s.t1]);
     const low = times.reduce((a, b) => Math.min(a, b), Infinity);
     const high = times.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -48,21 +76,24 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
     };
     const sx = scaleFor(axis, times, Math.max(3, Math.floor(f.w / 90)));
     const x = (t: number) => round(f.x + Math.max(-0.01, Math.min(1.01, sx.at(t))) * f.w);
-    const y = (lane: number) => round(f.y + (lane + 0.5) * LANE);
+    const top = (lane: number) => tops[lane] as number;
+    const bottom = (lane: number) => top(lane) + (rows[lane] as number) * ROW;
     const shapes: Shape[] = [];
     const heads: Shape[] = [];
     const spots: Spot[] = [];
     for (const s of steps) {
         const ink = areaInk(inks[classes.indexOf(classOf(s))] as number);
         const [x0, x1, says] = [x(s.t0), x(s.t1), tells(fig, s)];
-        if (typeof s.to === "number" && s.to !== s.lane) {
-            heads.push(arrow(x0, y(s.lane), x1, y(s.to), ink.className, ink.colour));
+        if (isMessage(s)) {
+            const to = s.to as number;
+            const [y0, y1] = to > s.lane ? [bottom(s.lane), top(to)] : [top(s.lane), bottom(to)];
+            heads.push(arrow(x0, y0, x1, y1, ink.className, ink.colour));
             spots.push({
                 x: (x0 + x1) / 2,
-                y: (y(s.lane) + y(s.to)) / 2,
+                y: (y0 + y1) / 2,
                 path: [
-                    [x0, y(s.lane)],
-                    [x1, y(s.to)],
+                    [x0, y0],
+                    [x1, y1],
                 ],
                 row: s.lane,
                 says,
@@ -70,7 +101,7 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
             continue;
         }
         const w = Math.max(1.2, x1 - x0);
-        const rect = {x: x0, y: round(y(s.lane) - THICK / 2), width: round(w), height: THICK};
+        const rect = {x: x0, y: top(s.lane) + (row.get(s) as number) * ROW, width: round(w), height: THICK};
         shapes.push(
             el("rect", {
                 class: `part ${ink.className}`,
@@ -83,15 +114,15 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
         );
         if (textWidth(s.label, 11) < w - 6)
             shapes.push(
-                label(s.label, x0 + w / 2, y(s.lane) + 4, {"text-anchor": "middle", "font-size": 11}),
+                label(s.label, x0 + w / 2, rect.y + 12, {"text-anchor": "middle", "font-size": 11}),
             );
         spots.push({x: x0, y: rect.y, w, h: THICK, row: s.lane, says});
     }
     spots.sort((a, b) => a.row - b.row || a.x - b.x);
     const rails = fig.lanes.map((n, i) =>
         el("g", {}, [
-            el("path", {class: "grid", d: `M${f.x} ${y(i)}h${f.w}`, stroke: INK.grid}),
-            dim(shorten(n, room - 12), f.x - 8, y(i) + 4, "end"),
+            el("path", {class: "grid", d: `M${f.x} ${top(i) + THICK / 2}h${f.w}`, stroke: INK.grid}),
+            dim(shorten(n, room - 12), f.x - 8, top(i) + 12, "end"),
         ]),
     );
     return {

@@ -9,9 +9,10 @@
 
 import {toCsv} from "../csv";
 import type {Figure, MachineFigure, Table} from "../document";
-import {svgFile, swatch} from "../draw/file";
+import {legendOf, svgFile, swatch} from "../draw/file";
 import {dataOf, draw, known} from "../draw/kinds";
 import {sliceName} from "../draw/machine";
+import {wideMatrix} from "../draw/matrix";
 import {defaultView, spotAt, spotBeside, type Picture, type Spot, type View} from "../draw/picture";
 import {el, toDom} from "../draw/tree";
 import {download, fileName, h} from "./dom";
@@ -200,8 +201,7 @@ export class FigureView {
     }
 
     private fillLegend({legend, note}: Picture): void {
-        const entries = legend.length < 2 && this.fig.kind === "lines" ? [] : legend;
-        for (const e of entries) {
+        for (const e of legendOf(this.fig, legend)) {
             const icon = toDom(
                 el(
                     "svg",
@@ -240,7 +240,7 @@ export class FigureView {
             bar.append(this.logSwitch("xLog", "log x", fig.x.scale === "log"));
         if (fig.kind === "lines" || fig.kind === "boxes")
             bar.append(this.logSwitch("yLog", "log y", fig.y.scale === "log"));
-        if (fig.kind === "matrix") bar.append(this.logSwitch("yLog", "log colours", this.view.yLog ?? false));
+        if (fig.kind === "matrix") bar.append(this.logSwitch("yLog", "log colours", wideMatrix(fig)));
         bar.append(
             h(
                 "button",

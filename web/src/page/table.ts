@@ -6,6 +6,7 @@ import {cell, named} from "../format";
 import {download, fileName, h} from "./dom";
 
 const FIRST = 200; // rows that are shown at once
+const SENTENCE = 60; // characters: what is longer is wrapped
 
 function compare(a: Cell | undefined, b: Cell | undefined): number {
     if (a === b) return 0;
@@ -25,6 +26,9 @@ export function tableView(table: Table): HTMLElement {
         table.columns[i]?.kind === "number" ||
         (!table.columns[i]?.kind && table.rows.every((r) => r[i] === null || typeof r[i] === "number"));
     const numeric = table.columns.map((_, i) => isNumber(i));
+    const classes = table.columns.map((_, i) =>
+        numeric[i] ? "number" : table.rows.some((r) => String(r[i] ?? "").length > SENTENCE) ? "words" : undefined,
+    );
     const fill = () => {
         const shown = all ? rows : rows.slice(0, FIRST);
         body.replaceChildren(
@@ -37,7 +41,7 @@ export function tableView(table: Table): HTMLElement {
                             ? h("th", {scope: "row"}, cell(row[i]))
                             : h(
                                   "td",
-                                  numeric[i] ? {class: "number", "data-value": String(row[i] ?? "")} : {},
+                                  {class: classes[i], ...(numeric[i] ? {"data-value": String(row[i] ?? "")} : {})},
                                   cell(row[i]),
                               ),
                     ),
@@ -51,7 +55,7 @@ export function tableView(table: Table): HTMLElement {
         fill();
     });
     table.columns.forEach((c, i) => {
-        const head = h("th", {scope: "col", class: numeric[i] ? "number" : undefined});
+        const head = h("th", {scope: "col", class: classes[i]});
         const button = h("button", {type: "button", title: "sort by this column"}, named(c.name, c.unit));
         button.addEventListener("click", () => {
             const down = head.getAttribute("aria-sort") === "ascending";

@@ -205,7 +205,7 @@ export class RunsView {
             h("td", {}, r.kind ?? ""),
             h(
                 "td",
-                {},
+                {class: "choices"},
                 r.study ? h("b", {}, r.study) : null,
                 r.study && r.choices ? ": " : null,
                 choicesOf(r),
