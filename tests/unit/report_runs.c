@@ -388,9 +388,9 @@ static void a_single_run_shows_latencies_links_and_slices(void **state)
         strstr(text.s, "local     100   50.50   1.00  50.50  90.10  99.01  100.00         0.00"));
     assert_non_null(
         strstr(text.s, "global     10   50.00  50.00  50.00  50.00  50.00   50.00        25.00"));
-    assert_non_null(strstr(text.s, "queue: highest at 9 us, where router:2 reaches 92 MB/s."));
+    assert_non_null(strstr(text.s, "Highest at 9 us, where router:2 reaches 92 MB/s."));
     /* Twenty routers are too many to draw one by one. */
-    assert_non_null(strstr(text.s, "sent: highest at 9 us, where one reaches 109 MB/s."));
+    assert_non_null(strstr(text.s, "Highest at 9 us, where one reaches 109 MB/s."));
     assert_non_null(strstr(text.s, "mean of all"));
     must(write_as(AS_PAGE, (const char *[]){p->path}, 1, &page, &err), err);
     assert_non_null(strstr(page.s, "<h1>A machine &amp; its run</h1>"));
@@ -451,20 +451,22 @@ static void a_measured_service_has_a_roof_with_its_knee(void **state)
     struct run *run = make(p, "rpc");
     struct wr_err err;
 
-    /* C = 100, S = 400: the knee is at 100 / 400 servers per client. */
-    put_real(run, "roofline.rpc.client_min", 100, "1/s");
-    put_real(run, "roofline.rpc.client_max", 100, "1/s");
-    put_real(run, "roofline.rpc.server_min", 400, "1/s");
-    put_real(run, "roofline.rpc.server_max", 400, "1/s");
-    put_real(run, "roofline.point.rpc.2.16", 800, "1/s");
+    /* C = 100, S = 400 thousands: the knee is at 100 / 400 servers per client, and of 18 processes
+     * 18 * 100 / (100 + 400) = 3.6 should be servers: with 4, 14 clients get 100 each. */
+    put_real(run, "roofline.rpc.client_min", 100e3, "1/s");
+    put_real(run, "roofline.rpc.client_max", 100e3, "1/s");
+    put_real(run, "roofline.rpc.server_min", 400e3, "1/s");
+    put_real(run, "roofline.rpc.server_max", 400e3, "1/s");
+    put_real(run, "roofline.point.rpc.2.16", 800e3, "1/s");
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
     assert_told(
         AS_JSON, p->path,
         (const char *[]){"\"marks\":[{\"x\":0.25,\"label\":\"knee\"}]",
                          "measured, 2 servers\",\"style\":\"marks\",\"x\":[0.125],\"y\":[50]",
+                         "best of 18 processes: 4 servers, 14 clients\",\"style\":\"marks\"",
                          "\"style\":\"fan\""},
-        3);
-    assert_told(AS_TEXT, p->path, (const char *[]){"2       16     800.0      800.0  800.0"}, 1);
+        4);
+    assert_told(AS_TEXT, p->path, (const char *[]){"2       16   800.000    800.000  800.000"}, 1);
 }
 
 static void a_stack_is_told_by_layer_and_one_operation_step_by_step(void **state)
@@ -571,6 +573,12 @@ static void a_path_has_states_sojourns_and_a_forecast(void **state)
                                  "disk, write: what is to be "
                                  "expected"},
                 5);
+    /* Latencies do not add up to anything over time. */
+    struct wr_str text = {0};
+
+    must(write_as(AS_TEXT, (const char *[]){p->path}, 1, &text, &err), err);
+    assert_null(strstr(text.s, "latency over time"));
+    wr_str_fini(&text);
 }
 
 static void a_trace_has_a_counter_for_every_slice(void **state)

@@ -1,104 +1,260 @@
 /* roofline.c -- the roof of a data service that was measured: what a client gets against servers
- * per client. */
+ * per client.
+ *
+ * Run files of the same host and transport are one service: their ranges are taken together, and
+ * the rates that each has measured with its number of servers are drawn in one picture.
+ */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sections_priv.h"
 #include "stat/roofline.h"
 
-enum { STEPS = 72, MOST_METRICS = 8, MOST_POINTS = 400 };
+enum { STEPS = 72, MOST_POINTS = 400, MOST_SERVICES = 6 };
+
+/* As `weir roofline model` has them; through: the clients' node is a ceiling, too. */
+static const struct kind {
+    const char *name, *title, *unit;
+    double scale;
+    bool through;
+} kinds[] = {
+    {"rpc", "RPCs", "kops/s", 1e3, false},
+    {"bw", "Network bandwidth", "GiB/s", 1024.0 * 1024 * 1024, true},
+    {"iops", "Storage operations", "kops/s", 1e3, false},
+    {"sbw", "Storage bandwidth", "GiB/s", 1024.0 * 1024 * 1024, true},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct point {
     double servers, clients, v;
 };
 
 struct metric {
-    char name[64];
-    const char *unit;
+    double end[4]; /* client_min, client_max, server_min, server_max; NaN: not measured */
     struct stat_roof roof;
     struct point point[MOST_POINTS];
     size_t npoints;
 };
 
-struct found {
-    struct wr_arena *arena;
-    struct metric *v; /* [MOST_METRICS] */
-    size_t n;
+struct service {
+    const char *name; /* its host and transport */
+    struct metric metric[KINDS];
     double per_node;
+    size_t runs;
 };
 
-static struct metric *metric_named(struct found *f, const char *name, size_t n)
+/* ---- reading ---- */
+
+/* A range of several runs is as wide as theirs together. */
+static void widen(double *end, int which, double v)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (strlen(f->v[i].name) == n && !strncmp(f->v[i].name, name, n))
-            return &f->v[i];
-    if (f->n == MOST_METRICS || n >= sizeof f->v[0].name)
-        return NULL;
-    struct metric *m = &f->v[f->n++];
-    memcpy(m->name, name, n);
-    m->roof.node = (struct stat_range){INFINITY, INFINITY};
-    m->roof.per_node = 1;
-    return m;
+    if (!(v > 0) || !isfinite(v))
+        return;
+    if (isnan(*end))
+        *end = v;
+    else
+        *end = which % 2 ? fmax(*end, v) : fmin(*end, v);
 }
 
-/* roofline.METRIC.client_min, ... and roofline.point.METRIC.SERVERS.CLIENTS */
-static bool take_key(void *ctx, const struct run_rows *q)
+static void take_end(struct service *s, const char *key, double v)
 {
     static const char *const ends[] = {"client_min", "client_max", "server_min", "server_max"};
-    struct found *f = ctx;
-    const char *key = run_rows_text(q, 0, NULL) + strlen("roofline.");
-    bool point = !strncmp(key, "point.", 6);
 
-    key += point ? 6 : 0;
-    const char *dot = strchr(key, '.');
-    struct metric *m = dot ? metric_named(f, key, (size_t)(dot - key)) : NULL;
-    if (!m)
-        return true;
-    m->unit = wr_arena_strdup(f->arena, run_rows_text(q, 2, NULL));
-    double v = run_rows_real(q, 1), *const to[] = {&m->roof.client.lo, &m->roof.client.hi,
-                                                   &m->roof.server.lo, &m->roof.server.hi};
-    for (int i = 0; i < 4 && !point; i++)
-        if (!strcmp(dot + 1, ends[i]))
-            *to[i] = v;
-    const char *second = strchr(dot + 1, '.');
-    if (point && second && m->npoints < MOST_POINTS)
-        m->point[m->npoints++] = (struct point){(double)strtoul(dot + 1, NULL, 10),
-                                                (double)strtoul(second + 1, NULL, 10), v};
+    for (int k = 0; k < KINDS; k++) {
+        size_t n = strlen(kinds[k].name);
+
+        for (int e = 0; !strncmp(key, kinds[k].name, n) && key[n] == '.' && e < 4; e++)
+            if (!strcmp(key + n + 1, ends[e]))
+                widen(&s->metric[k].end[e], e, v / kinds[k].scale);
+    }
+}
+
+/* METRIC.SERVERS.CLIENTS */
+static void take_point(struct service *s, const char *key, double v)
+{
+    for (int k = 0; k < KINDS; k++) {
+        struct metric *m = &s->metric[k];
+        size_t n = strlen(kinds[k].name);
+        char *end;
+
+        if (strncmp(key, kinds[k].name, n) != 0 || key[n] != '.' || m->npoints == MOST_POINTS)
+            continue;
+        double servers = (double)strtoul(key + n + 1, &end, 10);
+        double clients = *end == '.' ? (double)strtoul(end + 1, NULL, 10) : 0;
+
+        if (servers > 0 && servers < 1e5 && clients > 0 && clients < 1e5 && v > 0)
+            m->point[m->npoints++] = (struct point){servers, clients, v / kinds[k].scale};
+    }
+}
+
+static bool take_key(void *ctx, const struct run_rows *q)
+{
+    struct service *s = ctx;
+    const char *key = run_rows_text(q, 0, NULL) + strlen("roofline.");
+    double v = run_rows_real(q, 1);
+
+    if (!strcmp(key, "per_node") && v >= 1)
+        s->per_node = v;
+    else if (!strncmp(key, "point.", 6))
+        take_point(s, key + 6, v);
+    else
+        take_end(s, key, v);
     return true;
 }
 
+static bool take_name(void *ctx, const struct run_rows *q)
+{
+    wr_str_addf(ctx, "%s%s", ((struct wr_str *)ctx)->n ? ", " : "", run_rows_text(q, 0, NULL));
+    return true;
+}
+
+/* The service that a run belongs to; NULL: there are too many. */
+static struct service *service_of(struct service *all, size_t *n, const char *name,
+                                  struct wr_arena *arena)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!strcmp(all[i].name, name))
+            return &all[i];
+    if (*n == MOST_SERVICES)
+        return NULL;
+    struct service *s = &all[(*n)++];
+
+    s->name = wr_arena_strdup(arena, name);
+    s->per_node = 1;
+    for (int k = 0; k < KINDS; k++)
+        for (int e = 0; e < 4; e++)
+            s->metric[k].end[e] = NAN;
+    return s;
+}
+
+static bool read_run(struct service *all, size_t *n, struct run_reader *r, struct wr_arena *arena,
+                     struct wr_err *err)
+{
+    struct wr_str name = {0};
+    double any;
+    bool found = false;
+    bool ok = run_number(r, "SELECT 1 FROM summary WHERE key GLOB 'roofline.*' LIMIT 1", &any,
+                         &found, err);
+
+    if (!ok || !found)
+        return ok;
+    ok = run_each(r,
+                  "SELECT value FROM meta WHERE key = 'host' UNION ALL SELECT value FROM summary "
+                  "WHERE key = 'transport'",
+                  NULL, take_name, &name, err);
+    struct service *s = ok ? service_of(all, n, wr_str_get(&name), arena) : NULL;
+
+    wr_str_fini(&name);
+    if (!s)
+        return ok;
+    s->runs++;
+    return run_each(r, "SELECT key, value FROM summary WHERE key GLOB 'roofline.*'", NULL, take_key,
+                    s, err);
+}
+
+/* False: it was not measured. */
+static bool make_roof(struct metric *m, const struct kind *k, double per_node)
+{
+    for (int e = 0; e < 4; e++)
+        if (isnan(m->end[e]))
+            return false;
+    m->roof = (struct stat_roof){.client = {m->end[0], m->end[1]},
+                                 .server = {m->end[2], m->end[3]},
+                                 .node = {INFINITY, INFINITY},
+                                 .per_node = per_node};
+    if (k->through)
+        m->roof.node = (struct stat_range){m->end[2] * per_node, m->end[3] * per_node};
+    return m->roof.client.hi >= m->roof.client.lo && m->roof.server.hi >= m->roof.server.lo;
+}
+
+/* ---- drawing ---- */
+
+/* Measured rates, a series for each number of servers. */
 static void draw_points(struct report_section *s, const struct metric *m, struct report_curves *c)
 {
     for (size_t i = 0; i < m->npoints; i++) {
         const struct point *p = &m->point[i];
-        double servers = p->servers;
-        struct report_curve *of = report_curve(
-            s, c,
-            wr_arena_printf(s->arena, "measured, %.0f server%s", servers, servers > 1 ? "s" : ""));
+        struct report_curve *of =
+            report_curve(s, c,
+                         wr_arena_printf(s->arena, "measured, %.0f server%s", p->servers,
+                                         p->servers > 1 ? "s" : ""));
 
-        if (p->clients > 0)
-            wr_vec_push(&of->point,
-                        (struct report_point){.x = servers / p->clients, .y = p->v / p->clients});
+        wr_vec_push(&of->point,
+                    (struct report_point){.x = p->servers / p->clients, .y = p->v / p->clients});
     }
 }
 
-static void draw_metric(struct report_section *s, const struct metric *m)
+/* The largest number of processes that was measured, divided as is best. */
+struct best {
+    double servers, clients, y;
+};
+
+static struct best choose(const struct metric *m)
+{
+    double processes = 2;
+
+    for (size_t i = 0; i < m->npoints; i++)
+        processes = fmax(processes, m->point[i].servers + m->point[i].clients);
+    struct best b = {.servers = (double)stat_roof_best_servers(&m->roof, (uint64_t)processes)};
+
+    b.clients = processes - b.servers;
+    b.y = stat_roof_mva(&m->roof, 0.5, b.servers, b.clients, STAT_SERVICE_EXP);
+    return b;
+}
+
+/* From well below the knee to above it, and all points. */
+static void choose_range(const struct metric *m, const struct best *b, double *from, double *to)
 {
     struct stat_range knee = stat_roof_knee(&m->roof);
-    double from = fmax(knee.lo / 8, 1e-4), to = knee.hi * 8;
+
+    *from = fmin(knee.lo / 8, b->servers / b->clients / 2);
+    *to = fmax(knee.hi * 8, b->servers / b->clients * 2);
+    for (size_t i = 0; i < m->npoints; i++) {
+        *from = fmin(*from, m->point[i].servers / m->point[i].clients / 2);
+        *to = fmax(*to, m->point[i].servers / m->point[i].clients * 2);
+    }
+    *from = fmax(*from, 1e-4); /* thousands of clients at one server take long to add up */
+}
+
+static const char *tell(struct report_section *s, const struct metric *m, const struct kind *k,
+                        const struct best *b)
+{
+    double knee = stat_roof_knee_mid(&m->roof), worst = 0;
+
+    for (size_t i = 0; i < m->npoints; i++) {
+        const struct point *p = &m->point[i];
+        double mva =
+            p->clients * stat_roof_mva(&m->roof, 0.5, p->servers, p->clients, STAT_SERVICE_EXP);
+
+        worst = fabs(p->v / mva - 1) > fabs(worst) ? p->v / mva - 1 : worst;
+    }
+    const char *off =
+        m->npoints ? wr_arena_printf(s->arena,
+                                     " What was measured is at most %.3g %% %s the curve with "
+                                     "queueing.",
+                                     100 * fabs(worst), worst < 0 ? "below" : "above")
+                   : "";
+
+    return wr_arena_printf(s->arena,
+                           "The knee is at %.3g servers per client: left of it more servers help, "
+                           "right of it the clients are the limit. Of %.0f processes, %.0f should "
+                           "be servers: each client then gets %.4g %s.%s",
+                           knee, b->servers + b->clients, b->servers, b->y, k->unit, off);
+}
+
+static void draw_metric(struct report_section *s, const struct metric *m, const struct kind *k,
+                        const char *id, const char *whose)
+{
+    struct best b = choose(m);
+    double from, to;
     struct report_curves measured = {0};
     struct report_point *roof = wr_arena_alloc(s->arena, (STEPS + 1) * sizeof *roof);
     struct report_point *mva = wr_arena_alloc(s->arena, (STEPS + 1) * sizeof *mva);
+    struct report_point *best = wr_arena_alloc(s->arena, sizeof *best);
     struct report_mark *mark = wr_arena_alloc(s->arena, sizeof *mark);
 
-    for (size_t i = 0; i < m->npoints; i++) {
-        if (!(m->point[i].clients > 0 && m->point[i].servers > 0))
-            continue;
-        from = fmin(from, m->point[i].servers / m->point[i].clients / 2);
-        to = fmax(to, m->point[i].servers / m->point[i].clients * 2);
-    }
+    choose_range(m, &b, &from, &to);
     for (int i = 0; i <= STEPS; i++) {
         double x = from * pow(to / from, (double)i / STEPS);
         struct stat_range r = stat_roof_at(&m->roof, x, 1).client;
@@ -111,84 +267,109 @@ static void draw_metric(struct report_section *s, const struct metric *m)
     size_t n = measured.v.n;
     const struct report_series *points =
         report_series(s, &measured, (struct report_series){.marks_only = true});
-    struct report_series *series = wr_arena_alloc(s->arena, (n + 2) * sizeof *series);
-    series[0] = (struct report_series){
-        .name = "roof", .point = roof, .n = STEPS + 1, .line_only = true, .fan = true};
+    struct report_series *series = wr_arena_alloc(s->arena, (n + 3) * sizeof *series);
+    series[0] = (struct report_series){.name = "roof, with its range",
+                                       .point = roof,
+                                       .n = STEPS + 1,
+                                       .line_only = true,
+                                       .fan = true};
     series[1] = (struct report_series){
         .name = "with queueing (MVA)", .point = mva, .n = STEPS + 1, .line_only = true};
-    for (size_t i = 0; i < n; i++)
-        series[i + 2] = points[i];
+    *best = (struct report_point){.x = b.servers / b.clients, .y = b.y};
+    series[2] = (struct report_series){.name = wr_arena_printf(s->arena,
+                                                               "best of %.0f processes: %.0f "
+                                                               "server%s, %.0f client%s",
+                                                               b.servers + b.clients, b.servers,
+                                                               b.servers > 1 ? "s" : "", b.clients,
+                                                               b.clients > 1 ? "s" : ""),
+                                       .point = best,
+                                       .n = 1,
+                                       .marks_only = true};
+    if (n)
+        memcpy(series + 3, points, n * sizeof *series);
     *mark = (struct report_mark){.at = stat_roof_knee_mid(&m->roof), .label = "knee"};
-    report_add_figure(s, m->name, REPORT_LINES)->chart = (struct report_chart){
-        .title = wr_arena_printf(s->arena, "%s: what a client gets", m->name),
-        .desc = wr_arena_printf(
-            s->arena,
-            "The knee is at %.3g servers per client: left of it more servers help, right of it "
-            "the clients are the limit. Of 16 processes, %llu should be servers.",
-            stat_roof_knee_mid(&m->roof), (unsigned long long)stat_roof_best_servers(&m->roof, 16)),
+    report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "%s: what each client gets%s", k->title, whose),
+        .desc = tell(s, m, k, &b),
         .x = {.label = "servers per client", .log = true, .min = from, .max = to},
-        .y = {.label = "per client", .unit = m->unit, .log = true},
+        .y = {.label = "per client", .unit = k->unit, .log = true},
         .series = series,
-        .nseries = n + 2,
+        .nseries = n + 3,
         .mark = mark,
         .nmarks = 1};
 }
 
-static void tabulate(struct report_section *s, const struct metric *m)
+static void tabulate(struct report_section *s, const struct metric *m, const struct kind *k,
+                     const char *id, const char *whose)
 {
     static const char *const head[] = {"servers", "clients",       "measured", "roof, low",
                                        "high",    "with queueing", "off %"};
     struct report_table *t = report_add_sheet(
-        s, wr_arena_printf(s->arena, "%s-points", m->name),
+        s, wr_arena_printf(s->arena, "%s-points", id),
         wr_arena_printf(s->arena,
-                        "%s: what was measured beside the model, all clients together, in %s.",
-                        m->name, m->unit),
+                        "%s%s: what was measured beside the model, all clients together, in %s.",
+                        k->title, whose, k->unit),
         7, 0);
 
     for (size_t i = 0; i < t->ncols; i++)
         report_table_add(t, "%s", head[i]);
     for (size_t i = 0; i < m->npoints; i++) {
-        double servers = m->point[i].servers, clients = m->point[i].clients;
+        const struct point *p = &m->point[i];
+        struct stat_roof_point at = stat_roof_at(&m->roof, p->servers, p->clients);
+        double mva =
+            p->clients * stat_roof_mva(&m->roof, 0.5, p->servers, p->clients, STAT_SERVICE_EXP);
 
-        if (!(servers > 0 && clients > 0 && clients < 1e5))
+        report_table_number(t, p->servers, 0);
+        report_table_number(t, p->clients, 0);
+        report_table_number(t, p->v, 3);
+        report_table_number(t, at.total.lo, 3);
+        report_table_number(t, at.total.hi, 3);
+        report_table_number(t, mva, 3);
+        report_table_number(t, 100 * (p->v / mva - 1), 1);
+    }
+}
+
+static void draw_service(struct report_section *s, struct service *v, size_t number, bool several)
+{
+    const char *whose = several ? wr_arena_printf(s->arena, ", %s", v->name) : "";
+
+    for (int k = 0; k < KINDS; k++) {
+        struct metric *m = &v->metric[k];
+        const char *id =
+            several ? wr_arena_printf(s->arena, "%s-%zu", kinds[k].name, number) : kinds[k].name;
+
+        if (!make_roof(m, &kinds[k], v->per_node))
             continue;
-        struct stat_roof_point at = stat_roof_at(&m->roof, servers, clients);
-        double mva = clients * stat_roof_mva(&m->roof, 0.5, servers, clients, STAT_SERVICE_EXP);
-
-        report_table_number(t, servers, 0);
-        report_table_number(t, clients, 0);
-        report_table_number(t, m->point[i].v, 1);
-        report_table_number(t, at.total.lo, 1);
-        report_table_number(t, at.total.hi, 1);
-        report_table_number(t, mva, 1);
-        report_table_number(t, 100 * (m->point[i].v / mva - 1), 1);
+        draw_metric(s, m, &kinds[k], id, whose);
+        if (m->npoints)
+            tabulate(s, m, &kinds[k], id, whose);
     }
 }
 
 static bool make_roofline(const struct report_inputs *in, size_t which, struct report_section *s,
                           struct wr_err *err)
 {
-    struct found f = {.arena = s->arena, .v = wr_zalloc(MOST_METRICS, sizeof *f.v)};
-    bool ok = run_each(in->v.v[which].run,
-                       "SELECT key, value, unit FROM summary WHERE key GLOB 'roofline.*'", NULL,
-                       take_key, &f, err);
+    struct service *all = wr_zalloc(MOST_SERVICES, sizeof *all);
+    size_t n = 0, runs = 0;
+    bool ok = true;
 
-    for (size_t i = 0; ok && i < f.n; i++) {
-        const struct stat_roof *r = &f.v[i].roof;
-
-        if (!(r->client.lo > 0 && r->client.hi >= r->client.lo && r->server.lo > 0 &&
-              r->server.hi >= r->server.lo && isfinite(r->client.hi + r->server.hi)))
-            continue;
-        draw_metric(s, &f.v[i]);
-        if (f.v[i].npoints)
-            tabulate(s, &f.v[i]);
+    (void)which;
+    for (size_t i = 0; ok && i < in->v.n; i++)
+        if (in->v.v[i].run)
+            ok = read_run(all, &n, in->v.v[i].run, s->arena, err);
+    for (size_t i = 0; ok && i < n; i++) {
+        draw_service(s, &all[i], i + 1, n > 1);
+        runs += all[i].runs;
     }
-    free(f.v);
+    s->says =
+        wr_arena_printf(s->arena,
+                        "What clients of a data service get, by how many servers there are "
+                        "for each, from %zu run%s: the roof, what queueing leaves of it, what "
+                        "was measured, and the best way to divide the processes.",
+                        runs, runs == 1 ? "" : "s");
+    free(all);
     return ok;
 }
 
-const struct report_maker report_roofline = {.id = "roofline",
-                                             .group = "roofline",
-                                             .title = "Roofline",
-                                             .each = true,
-                                             .make = make_roofline};
+const struct report_maker report_roofline = {
+    .id = "roofline", .group = "roofline", .title = "Roofline", .make = make_roofline};
