@@ -16,8 +16,9 @@ static bool latency_table(struct run_reader *r, struct report_section *s,
         return false;
     struct report_unit u = report_unit(found ? least_mean : 1);
     if (!run_query(&q, r,
-                   "SELECT coalesce(app, 'all'), class, n, mean_ns, min_ns, p01_ns, p25_ns, p50_ns,"
-                   " p75_ns, p90_ns, p99_ns, p999_ns, max_ns FROM latency",
+                   "SELECT coalesce((SELECT name FROM app_stat a WHERE a.app = l.app), app, 'all'),"
+                   " class, n, mean_ns, min_ns, p01_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns,"
+                   " p999_ns, max_ns FROM latency l",
                    NULL, 0, err))
         return false;
     struct report_table *t = report_add_sheet(s, "table", "Latencies, by what was timed.", 13, 2);
@@ -122,7 +123,7 @@ static bool make_latency(const struct report_inputs *in, size_t which, struct re
     if (!ok || !n)
         return ok;
     report_add_figure(s, "cdf", REPORT_LINES)->chart =
-        (struct report_chart){.title = "How long they took",
+        (struct report_chart){.title = "How many took no longer than this",
                               .desc = latency_words(s, series, n, u),
                               .x = {.label = "latency", .unit = u.name, .log = true},
                               .y = {.label = "took no longer", .unit = "%", .max = 100},

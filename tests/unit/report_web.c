@@ -102,7 +102,7 @@ static void a_run_is_listed_and_reported_by_its_id(void **state)
     /* The same as a page, and one section alone. */
     snprintf(target, sizeof target, "/report?run=%s/a.weir&section=time", base_of(&l));
     assert_int_equal(ask(&l, target, &a), 200);
-    assert_non_null(strstr(a.body.s, "sent over time"));
+    assert_non_null(strstr(a.body.s, "Sent over time"));
     assert_null(strstr(a.body.s, "Summary of the run"));
     assert_int_equal(ask(&l, "/", &a), 200);
     assert_non_null(strstr(a.body.s, "data-weir=\"viewer\""));
