@@ -33,10 +33,11 @@ bool state_rows_choice(struct state_choice *ret, const struct state_rows_opts *o
     return true;
 }
 
-static const struct cli_verb *const subs[] = {
-    &cli_state_probe,    &cli_state_describe, &cli_state_fit,
-    &cli_state_loglik,   &cli_state_simulate, &cli_state_validate,
-    &cli_state_forecast, &cli_state_watch,    NULL};
+static const struct cli_verb *const subs[] = {&cli_state_probe,    &cli_state_import,
+                                              &cli_state_describe, &cli_state_fit,
+                                              &cli_state_loglik,   &cli_state_simulate,
+                                              &cli_state_validate, &cli_state_forecast,
+                                              &cli_state_watch,    NULL};
 
 const struct cli_verb cli_cmd_state = {
     .name = "state",

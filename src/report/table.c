@@ -37,8 +37,9 @@ bool report_table_is_words(const struct report_table *t, size_t col)
 
 const char *report_table_unit(const struct report_table *t, size_t col, struct wr_str *name)
 {
-    static const char *const units[] = {"%",  "ns",  "us",   "ms",   "s",     "B",   "MB",
-                                        "GB", "B/s", "MB/s", "GB/s", "MiB/s", "1/s", "ops/s"};
+    static const char *const units[] = {"%",    "ns",   "us",    "ms",  "s",    "min",
+                                        "h",    "d",    "B",     "MB",  "GB",   "B/s",
+                                        "MB/s", "GB/s", "MiB/s", "1/s", "ops/s"};
     const char *head = t->cell.v[col], *space = strrchr(head, ' ');
 
     for (size_t i = 0; space && i < sizeof units / sizeof *units; i++)

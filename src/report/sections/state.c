@@ -1,20 +1,76 @@
 /* state.c -- the state of a storage path, from its probes: how latencies are distributed, when the
  * path was in which state and for how long, and what is to be expected next.
+ *
+ *   probes ─ density, its minima
+ *          ─ hidden Markov model (at most three states) ─ the most probable path ─ stays ─ laws
+ *          ─ forecast
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sections_priv.h"
+#include "stat/dist.h"
 #include "stat/sample.h"
+#include "state/data.h"
 #include "state/describe.h"
+#include "state/estimate.h"
 #include "state/lib/weir-state.h"
 
-enum { LEAST_PROBES = 20, MOST_PROBES = 20000, BINS = 60, DENSITY = 200, HORIZONS = 40 };
+enum {
+    LEAST_PROBES = 20,
+    MOST_PROBES = 20000,
+    MOST_DOTS = 3000,
+    BINS = 60,
+    DENSITY = 200,
+    HORIZONS = 40,
+    STATES = 3,
+    STARTS = 6, /* of a fit; a report shall not take long */
+};
 
 struct probes {
     WR_VEC(double) t, latency; /* seconds, in order of time */
 };
+
+/* What is drawn of one series, and what the model found. */
+struct path {
+    struct report_section *s;
+    const char *who;
+    size_t number;
+    const struct probes *p;
+    struct hmm_model m;
+    uint8_t *label; /* state of each probe */
+};
+
+/* Times are told in the unit of which the longest is a few. */
+struct unit {
+    double s;
+    const char *name;
+};
+
+static struct unit unit_of(double longest_s)
+{
+    static const struct unit units[] = {
+        {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}};
+    size_t i = 0;
+
+    while (i < 4 && longest_s < 3 * units[i].s)
+        i++;
+    return units[i];
+}
+
+static const char *state_name(const struct path *v, int state)
+{
+    static const char *const names[STATES][STATES] = {
+        {"one state"}, {"fast", "slow"}, {"fast", "middle", "slow"}};
+
+    return names[v->m.k - 1][state];
+}
+
+static const char *id_of(const struct path *v, const char *what)
+{
+    return wr_arena_printf(v->s->arena, "%s-%zu", what, v->number);
+}
 
 static bool take_probe(void *ctx, const struct run_rows *q)
 {
@@ -28,9 +84,10 @@ static bool take_probe(void *ctx, const struct run_rows *q)
 }
 
 /* Latencies in order, and their logarithms' density. */
-static void draw_density(struct report_section *s, const char *who, const char *id,
-                         const struct probes *p)
+static void draw_density(struct path *v)
 {
+    struct report_section *s = v->s;
+    const struct probes *p = v->p;
     size_t n = p->latency.n, k = 0;
     double *x = wr_alloc(n * sizeof *x), count[BINS] = {0};
     struct report_point *bin = wr_arena_alloc(s->arena, (BINS + 1) * sizeof *bin);
@@ -64,8 +121,8 @@ static void draw_density(struct report_section *s, const char *who, const char *
     struct report_mark *mark = wr_arena_alloc(s->arena, (STATE_CUTS + 1) * sizeof *mark);
     for (size_t i = 0; i < d.nminima && i < 6; i++)
         mark[k++] = (struct report_mark){.at = 1e3 * pow(10, d.minima[i].x), .label = "minimum"};
-    report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
-        .title = wr_arena_printf(s->arena, "%s: how latencies are distributed", who),
+    report_add_figure(s, id_of(v, "density"), REPORT_LINES)->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "%s: how latencies are distributed", v->who),
         .desc = wr_arena_printf(s->arena,
                                 d.nminima == 1 ? "%zu probes; their density has %zu minimum, which "
                                                  "is a border between states of the path."
@@ -80,100 +137,310 @@ static void draw_density(struct report_section *s, const char *who, const char *
         .nmarks = k};
 }
 
-static void draw_path(struct report_section *s, const char *who, const char *id,
-                      const struct probes *p, const uint8_t *label)
+/* ---- the model ---- */
+
+/* The best number of states by BIC, and where the path was. */
+static bool find_states(struct path *v, struct wr_err *err)
 {
-    static const char *const names[] = {"low", "middle", "high"};
+    size_t n = v->p->t.n, at = 0;
+    struct state_series series = {
+        .name = (char *)v->who, .t = v->p->t.v, .latency = v->p->latency.v, .n = n};
+    struct state_estimate_opts o = {
+        .k = STATES, .nblocks = 1, .starts = STARTS, .seed = 1, .family = HMM_LOGNORMAL};
+    struct state_estimate *e = wr_zalloc(STATES, sizeof *e);
+    struct state_data_opts plain = {.nblocks = 1};
+    struct state_data d;
+    struct hmm_work w;
+    bool ok = state_estimate(e, &series, 1, &o, err);
+
+    for (int k = 0; ok && k < STATES; k++)
+        if (!k || e[k].bic < e[v->m.k - 1].bic)
+            v->m = e[k].fit.model;
+    free(e);
+    if (!ok)
+        return false;
+    state_data_init(&d, &series, 1, &plain);
+    ok = hmm_work_init(&w, d.data.n, 0, v->m.k);
+    if (ok) {
+        uint8_t *path = wr_alloc(d.data.n);
+
+        hmm_work_bind(&w, &d.data);
+        hmm_viterbi(path, &w, &v->m);
+        for (size_t i = 0; i < d.data.n && at < n; i++)
+            if (!isnan(d.x[i]))
+                v->label[at++] = path[i];
+        free(path);
+        hmm_work_fini(&w);
+    }
+    state_data_fini(&d);
+    return ok || wr_fail(err, WR_SYSTEM, "not enough memory for the states of a path");
+}
+
+static void tabulate_states(struct path *v)
+{
+    static const char *const head[] = {"state",   "probes",        "median ms", "10 % ms",
+                                       "90 % ms", "of the time %", "mean stay"};
+    double share[HMM_STATES] = {1}, longest = 0;
+    struct report_table *t = report_add_sheet(
+        v->s, id_of(v, "states"),
+        wr_arena_printf(v->s->arena,
+                        "%s: the states of a hidden Markov model; latencies and stays as it has "
+                        "them.",
+                        v->who),
+        7, 1);
+
+    if (v->m.k > 1)
+        hmm_stationary(share, &v->m, 0);
+    for (int k = 0; v->m.k > 1 && k < v->m.k; k++)
+        longest = fmax(longest, -1 / v->m.q[0][k * v->m.k + k]);
+    struct unit u = unit_of(longest);
+
+    for (int i = 0; i < 6; i++)
+        report_table_add(t, "%s", head[i]);
+    report_table_add(t, "%s %s", head[6], u.name);
+    for (int k = 0; k < v->m.k; k++) {
+        double loc = v->m.emit[k][HMM_LOC], spread = v->m.emit[k][HMM_SPREAD];
+        double out = -v->m.q[0][k * v->m.k + k];
+        size_t n = 0;
+
+        for (size_t i = 0; i < v->p->t.n; i++)
+            n += v->label[i] == k;
+        report_table_add(t, "%s", state_name(v, k));
+        report_table_add(t, "%zu", n);
+        report_table_number(t, 1e3 * exp(loc), 4);
+        report_table_number(t, 1e3 * exp(loc - 1.2815515655446 * spread), 4);
+        report_table_number(t, 1e3 * exp(loc + 1.2815515655446 * spread), 4);
+        report_table_number(t, 100 * share[k], 2);
+        report_table_number(t, v->m.k > 1 && out > 0 ? 1 / out / u.s : NAN, 4);
+    }
+    report_table_drop_empty(t);
+}
+
+/* "fast 61 % of the time, slow 39 %" */
+static const char *tell_shares(const struct path *v)
+{
+    struct wr_str w = {0};
+
+    for (int k = 0; k < v->m.k; k++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < v->p->t.n; i++)
+            n += v->label[i] == k;
+        wr_str_addf(&w, "%s%s at %.3g %%%s", k ? ", " : "", state_name(v, k),
+                    100.0 * (double)n / (double)v->p->t.n, k ? "" : " of the probes");
+    }
+    const char *kept = wr_arena_strdup(v->s->arena, wr_str_get(&w));
+    wr_str_fini(&w);
+    return kept;
+}
+
+static double median_ms(const struct path *v, int state)
+{
+    return 1e3 * exp(v->m.emit[state][HMM_LOC]);
+}
+
+/* Each probe, and the median of the state that the path is in. */
+static void draw_path(struct path *v)
+{
+    struct report_section *s = v->s;
+    const struct probes *p = v->p;
     struct report_curves c = {0};
-    size_t n = p->t.n, step = n / 3000 + 1;
+    size_t n = p->t.n, step = n / MOST_DOTS + 1;
+    struct unit u = unit_of(p->t.v[n - 1] - p->t.v[0]);
 
-    for (size_t k = 0; k < 3; k++)
+    for (int k = 0; k < v->m.k; k++)
         for (size_t i = 0; i < n; i += step)
-            if (label[i] == k)
-                wr_vec_push(&report_curve(s, &c, names[k])->point,
-                            (struct report_point){.x = p->t.v[i], .y = 1e3 * p->latency.v[i]});
-    size_t m = c.v.n;
-    const struct report_series *series =
-        report_series(s, &c, (struct report_series){.marks_only = true});
+            if (v->label[i] == k)
+                wr_vec_push(
+                    &report_curve(s, &c, state_name(v, k))->point,
+                    (struct report_point){.x = p->t.v[i] / u.s, .y = 1e3 * p->latency.v[i]});
+    struct report_curve *most = report_curve(s, &c, "most probable state, its median");
 
-    report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
-        .title = wr_arena_printf(s->arena, "%s: its state over time", who),
-        .desc = "Each probe's latency, by the state that the borders between states put it in.",
-        .x = {.label = "time", .unit = "s"},
+    for (size_t i = 0; i < n; i++)
+        for (size_t from = i ? i - 1 : i; from <= i; from++) /* a corner at each change */
+            if (!i || i == n - 1 || v->label[i] != v->label[i - 1])
+                wr_vec_push(&most->point, (struct report_point){.x = p->t.v[i] / u.s,
+                                                                .y = median_ms(v, v->label[from])});
+    size_t m = c.v.n;
+    struct report_series *series =
+        (struct report_series *)report_series(s, &c, (struct report_series){.marks_only = true});
+
+    series[m - 1].marks_only = false;
+    series[m - 1].line_only = series[m - 1].guide = true;
+    report_add_figure(s, id_of(v, "path"), REPORT_LINES)->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "%s: its state over time", v->who),
+        .desc = wr_arena_printf(s->arena,
+                                "The most probable path through the states of a hidden Markov "
+                                "model: %s.%s",
+                                tell_shares(v), step > 1 ? " Not all probes are drawn." : ""),
+        .x = {.label = "time", .unit = u.name},
         .y = {.label = "latency", .unit = "ms", .log = true},
         .series = series,
         .nseries = m};
 }
 
-/* How long the path stayed in a state, against the law that fits best. */
-static void draw_sojourns(struct report_section *s, const char *who, const char *id,
-                          const struct probes *p, const uint8_t *label)
+/* ---- quantiles against quantiles ---- */
+
+/* The line on which both are the same, from the least to the largest of all points. */
+static struct report_axis add_same(struct report_section *s, struct report_curves *c)
 {
-    size_t n = p->t.n;
+    double low = INFINITY, high = 0;
+
+    for (size_t i = 0; i < c->v.n; i++)
+        for (size_t k = 0; k < c->v.v[i].point.n; k++) {
+            const struct report_point *p = &c->v.v[i].point.v[k];
+
+            low = fmin(low, fmin(p->x, p->y));
+            high = fmax(high, fmax(p->x, p->y));
+        }
+    struct report_curve *same = report_curve(s, c, "the same");
+
+    wr_vec_push(&same->point, (struct report_point){.x = low, .y = low});
+    wr_vec_push(&same->point, (struct report_point){.x = high, .y = high});
+    return (struct report_axis){.log = true, .min = low / 1.1, .max = high * 1.1};
+}
+
+static void draw_qq(struct path *v, const char *id, struct report_curves *c, const char *title,
+                    const char *desc, const char *unit)
+{
+    struct report_section *s = v->s;
+    struct report_axis x = add_same(s, c), y = x;
+    size_t n = c->v.n;
+    struct report_series *series =
+        (struct report_series *)report_series(s, c, (struct report_series){.marks_only = true});
+
+    series[n - 1].marks_only = false;
+    series[n - 1].line_only = series[n - 1].guide = true;
+    x.unit = y.unit = unit;
+    x.label = "the law's quantile";
+    y.label = "the sample's";
+    report_add_figure(s, id_of(v, id), REPORT_LINES)->chart = (struct report_chart){
+        .title = title, .desc = desc, .x = x, .y = y, .series = series, .nseries = n};
+}
+
+/* The latencies of each state against its log-normal law. */
+static void draw_latencies(struct path *v)
+{
+    struct report_section *s = v->s;
+    struct report_curves c = {0};
+    double *x = wr_alloc((v->p->t.n + 1) * sizeof *x), worst = 0;
+    const char *who = "";
+
+    for (int k = 0; k < v->m.k; k++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < v->p->t.n; i++)
+            if (v->label[i] == k)
+                x[n++] = v->p->latency.v[i];
+        if (n < LEAST_PROBES)
+            continue;
+        stat_sort(x, n);
+        for (int i = 0; i < STATE_QQ; i++) {
+            double law = exp(v->m.emit[k][HMM_LOC] +
+                             v->m.emit[k][HMM_SPREAD] * stat_normal_quantile(state_qq_p[i]));
+            double seen = stat_quantile(x, n, state_qq_p[i]);
+
+            wr_vec_push(&report_curve(s, &c, state_name(v, k))->point,
+                        (struct report_point){.x = 1e3 * law, .y = 1e3 * seen});
+            if (fabs(log(seen / law)) > worst) {
+                worst = fabs(log(seen / law));
+                who = state_name(v, k);
+            }
+        }
+    }
+    free(x);
+    if (c.v.n)
+        draw_qq(v, "latencies", &c,
+                wr_arena_printf(s->arena, "%s: latencies of each state against its log-normal law",
+                                v->who),
+                wr_arena_printf(s->arena,
+                                "On the line the law tells what was measured; farthest off is the "
+                                "state %s, by up to %.3g times.",
+                                who, exp(worst)),
+                "ms");
+    wr_vec_fini(&c.v);
+}
+
+/* What the parameters of laws are called. */
+static const char *parameters(const struct path *v, const struct state_law_fit *f)
+{
+    const char *const *name = f->law->param;
+
+    return f->law->nparams > 1 ? wr_arena_printf(v->s->arena, "%s %.4g, %s %.4g", name[0], f->p[0],
+                                                 name[1], f->p[1])
+                               : wr_arena_printf(v->s->arena, "%s %.4g", name[0], f->p[0]);
+}
+
+static const struct state_law_fit *tabulate_laws(struct path *v, const struct state_law_fit *fit)
+{
+    static const char *const head[] = {"law", "parameters (s)", "AIC", "K-S distance"};
+    const struct state_law_fit *best = NULL;
+    struct report_table *t = report_add_sheet(
+        v->s, id_of(v, "sojourns-laws"),
+        wr_arena_printf(v->s->arena,
+                        "%s: laws of how long a state lasts; a smaller AIC fits better.", v->who),
+        4, 2);
+
+    for (size_t i = 0; i < 4; i++)
+        report_table_add(t, "%s", head[i]);
+    for (int i = 0; i < STATE_LAWS; i++) {
+        if (!fit[i].fits)
+            continue;
+        best = !best || fit[i].aic < best->aic ? &fit[i] : best;
+        report_table_add(t, "%s", fit[i].law->name);
+        report_table_add(t, "%s", parameters(v, &fit[i]));
+        report_table_number(t, fit[i].aic, 2);
+        report_table_number(t, fit[i].ks, 4);
+    }
+    return best;
+}
+
+/* How long the path stayed in a state, against the law that fits best. */
+static void draw_sojourns(struct path *v)
+{
+    size_t n = v->p->t.n;
     double *sojourn = wr_alloc(n * sizeof *sojourn);
     uint8_t *state = wr_alloc(n);
     struct state_law_fit fit[STATE_LAWS];
-    size_t m = state_sojourns(sojourn, state, p->t.v, label, n);
+    size_t m = state_sojourns(sojourn, state, v->p->t.v, v->label, n);
+    const struct state_law_fit *best = NULL;
+    struct report_curves c = {0};
+    struct unit u = {1, "s"};
 
     if (m >= LEAST_PROBES) {
-        struct report_curves c = {0};
-        const struct state_law_fit *best = NULL;
-        struct report_table *t = report_add_sheet(
-            s, wr_arena_printf(s->arena, "%s-laws", id),
-            wr_arena_printf(s->arena,
-                            "%s: laws of how long a state lasts; a smaller AIC fits better.", who),
-            5, 1);
-        static const char *const head[] = {"law", "first", "second", "AIC", "K-S"};
-
         state_fit_laws(fit, sojourn, m, 0, 1);
-        for (size_t i = 0; i < 5; i++)
-            report_table_add(t, "%s", head[i]);
-        for (int i = 0; i < STATE_LAWS; i++) {
-            if (!fit[i].fits)
-                continue;
-            best = !best || fit[i].aic < best->aic ? &fit[i] : best;
-            report_table_add(t, "%s", fit[i].law->name);
-            report_table_number(t, fit[i].p[0], 4);
-            report_table_number(t, fit[i].p[1], 4);
-            report_table_number(t, fit[i].aic, 2);
-            report_table_number(t, fit[i].ks, 4);
-        }
-        for (int i = 0; best && i < STATE_QQ; i++)
-            wr_vec_push(&report_curve(s, &c, best->law->name)->point,
-                        (struct report_point){.x = best->qq_law[i], .y = best->qq_sample[i]});
-        for (int i = 0; best && i < STATE_QQ; i += STATE_QQ - 1)
-            wr_vec_push(&report_curve(s, &c, "the same")->point,
-                        (struct report_point){.x = best->qq_law[i], .y = best->qq_law[i]});
-        size_t k = c.v.n;
-        struct report_series *series = (struct report_series *)report_series(
-            s, &c, (struct report_series){.marks_only = true});
-        if (k > 1) {
-            series[1].marks_only = false;
-            series[1].line_only = series[1].guide = true;
-            report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
-                .title = wr_arena_printf(s->arena, "%s: how long states last, against the law %s",
-                                         who, best->law->name),
-                .desc = "Quantiles of the times between changes of state against those of the law "
-                        "that fits best: the nearer to the line, the better it fits.",
-                .x = {.label = "the law's quantile", .unit = "s", .log = true},
-                .y = {.label = "the sample's", .unit = "s", .log = true},
-                .series = series,
-                .nseries = k};
-        }
+        best = tabulate_laws(v, fit);
     }
+    if (best)
+        u = unit_of(best->qq_sample[STATE_QQ - 1]);
+    for (int i = 0; best && i < STATE_QQ; i++)
+        wr_vec_push(
+            &report_curve(v->s, &c, best->law->name)->point,
+            (struct report_point){.x = best->qq_law[i] / u.s, .y = best->qq_sample[i] / u.s});
+    if (best)
+        draw_qq(v, "sojourns", &c,
+                wr_arena_printf(v->s->arena, "%s: how long states last, against the law %s", v->who,
+                                best->law->name),
+                wr_arena_printf(v->s->arena,
+                                "Of %zu stays between changes of state, against the law that fits "
+                                "best of %d: the nearer to the line, the better it fits.",
+                                m, STATE_LAWS),
+                u.name);
     free(sojourn);
     free(state);
 }
 
 /* What the online model expects from the last probe on. */
-static void draw_forecast(struct report_section *s, const char *who, const char *id,
-                          const struct probes *p)
+static void draw_forecast(struct path *v)
 {
+    struct report_section *s = v->s;
+    const struct probes *p = v->p;
     size_t n = p->t.n, from = n > 2000 ? n - 2000 : 0;
     double step = (p->t.v[n - 1] - p->t.v[from]) / (double)(n - from - 1);
     struct weir_state *m = weir_state_create(NULL);
     struct report_point *fan = wr_arena_alloc(s->arena, HORIZONS * sizeof *fan);
     struct report_series *series = wr_arena_alloc(s->arena, sizeof *series);
+    struct unit u = unit_of(step * HORIZONS);
     bool ok = m != NULL;
 
     for (size_t i = from; ok && i < n; i++)
@@ -181,7 +448,7 @@ static void draw_forecast(struct report_section *s, const char *who, const char 
     for (int i = 0; ok && i < HORIZONS; i++) {
         double h = step * (i + 1);
 
-        fan[i] = (struct report_point){.x = h,
+        fan[i] = (struct report_point){.x = h / u.s,
                                        .y = 1e3 * weir_state_quantile(m, h, 0.5),
                                        .low = 1e3 * weir_state_quantile(m, h, 0.1),
                                        .high = 1e3 * weir_state_quantile(m, h, 0.9)};
@@ -195,16 +462,34 @@ static void draw_forecast(struct report_section *s, const char *who, const char 
                                      .n = HORIZONS,
                                      .line_only = true,
                                      .fan = true};
-    report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
-        .title = wr_arena_printf(s->arena, "%s: what is to be expected", who),
+    report_add_figure(s, id_of(v, "forecast"), REPORT_LINES)->chart = (struct report_chart){
+        .title = wr_arena_printf(s->arena, "%s: what is to be expected", v->who),
         .desc = wr_arena_printf(s->arena,
-                                "The forecast from the last probe on: %.3g s later the latency is "
-                                "below %.3g ms with 90 %%.",
-                                fan[0].x, fan[0].high),
-        .x = {.label = "time after the last probe", .unit = "s"},
+                                "The forecast from the last probe on: in nine of ten cases the "
+                                "latency is below %.3g ms one probe later, and below %.3g ms after "
+                                "%.3g %s.",
+                                fan[0].high, fan[HORIZONS - 1].high, fan[HORIZONS - 1].x, u.name),
+        .x = {.label = "time after the last probe", .unit = u.name},
         .y = {.label = "latency", .unit = "ms", .log = true},
         .series = series,
         .nseries = 1};
+}
+
+static bool draw_all(struct path *v, struct wr_err *err)
+{
+    v->label = wr_zalloc(v->p->t.n, 1);
+    bool ok = find_states(v, err);
+
+    if (ok) {
+        draw_density(v);
+        draw_path(v);
+        tabulate_states(v);
+        draw_latencies(v);
+        draw_sojourns(v);
+        draw_forecast(v);
+    }
+    free(v->label);
+    return ok;
 }
 
 struct listed {
@@ -241,18 +526,9 @@ static bool draw_series(struct report_section *s, struct run_reader *r, const ch
     while ((ok = run_rows_next(q, &more, err)) && more && take_probe(&p, q))
         ;
     run_rows_close(q);
-    if (ok && p.t.n >= LEAST_PROBES && p.t.v[p.t.n - 1] > p.t.v[0]) {
-        uint8_t *label = wr_zalloc(p.t.n, 1);
-        struct state_cuts cuts;
-
-        state_cuts3(&cuts, p.latency.v, p.t.n);
-        state_label(label, p.latency.v, p.t.n, &cuts);
-        draw_density(s, who, wr_arena_printf(s->arena, "density-%zu", number), &p);
-        draw_path(s, who, wr_arena_printf(s->arena, "path-%zu", number), &p, label);
-        draw_sojourns(s, who, wr_arena_printf(s->arena, "sojourns-%zu", number), &p, label);
-        draw_forecast(s, who, wr_arena_printf(s->arena, "forecast-%zu", number), &p);
-        free(label);
-    }
+    if (ok && p.t.n >= LEAST_PROBES && p.t.v[p.t.n - 1] > p.t.v[0])
+        ok = draw_all(&(struct path){.s = s, .who = who, .number = number, .p = &p, .m = {.k = 1}},
+                      err);
     wr_vec_fini(&p.t);
     wr_vec_fini(&p.latency);
     return ok;
@@ -264,12 +540,15 @@ static bool make_state(const struct report_inputs *in, size_t which, struct repo
     struct run_reader *r = in->v.v[which].run;
     struct listed l = {.s = s};
     bool ok = run_each(r,
-                       "SELECT entity, metric FROM series WHERE metric IN ('write_latency', "
-                       "'read_latency') ORDER BY entity, metric DESC",
+                       "SELECT entity, metric FROM series WHERE metric GLOB '*_latency' AND "
+                       "entity GLOB 'target:*' ORDER BY entity, metric DESC",
                        NULL, take_series, &l, err);
 
-    s->says = "The state of storage paths: how their latencies are distributed, when they changed, "
-              "and what is to be expected.";
+    s->says =
+        wr_arena_printf(s->arena,
+                        "The state of %s: how latencies are distributed, when the path changed "
+                        "its state and for how long, and what is to be expected.",
+                        l.entity.n > 1 ? "storage paths" : "a storage path");
     for (size_t i = 0; ok && i < l.entity.n; i++)
         ok = draw_series(s, r, l.entity.v[i], l.metric.v[i], i + 1, err);
     wr_vec_fini(&l.entity);
