@@ -87,7 +87,9 @@ static void put_link(const char *id, const char *ending, const char *type, const
     wr_str_addf(out, "\">%s</a>", words);
 }
 
-static void put_figure(const struct report_figure *f, bool alone, struct wr_str *out)
+/* Large data are in the page once: where its code runs, that saves them. Who reads without scripts
+ * is told how to get them. */
+static void put_figure(const struct report_figure *f, bool alone, bool coded, struct wr_str *out)
 {
     struct wr_str csv = {0}, svg = {0};
 
@@ -102,7 +104,10 @@ static void put_figure(const struct report_figure *f, bool alone, struct wr_str 
     report_escape(out, f->chart.desc ? f->chart.desc : "");
     wr_str_add(out, "</figcaption>\n<p class=\"save\">Save: ");
     report_figure_csv(f, &csv);
-    put_link(f->id, "csv", "text/csv", "data (CSV)", &csv, out);
+    if (!coded || csv.n < LARGEST_LINK)
+        put_link(f->id, "csv", "text/csv", "data (CSV)", &csv, out);
+    else
+        wr_str_addf(out, "data by <code>weir report ... --picture=%s -o data.csv</code>", f->id);
     report_figure_svg(f, &svg);
     if (svg.n < LARGEST_LINK) {
         wr_str_add(out, " ");
@@ -125,7 +130,7 @@ static void put_sheet(const struct report_sheet *s, struct wr_str *out)
     wr_str_fini(&csv);
 }
 
-static void put_section(const struct report_section *s, struct wr_str *out)
+static void put_section(const struct report_section *s, bool coded, struct wr_str *out)
 {
     bool alone = s->figure.n == 1, told = alone && s->says == s->figure.v[0].chart.desc;
 
@@ -139,7 +144,7 @@ static void put_section(const struct report_section *s, struct wr_str *out)
         wr_str_add(out, "</p>\n");
     }
     for (size_t i = 0; i < s->figure.n; i++)
-        put_figure(&s->figure.v[i], alone, out);
+        put_figure(&s->figure.v[i], alone, coded, out);
     for (size_t i = 0; i < s->sheet.n; i++)
         put_sheet(&s->sheet.v[i], out);
     wr_str_add(out, "</section>\n");
@@ -204,7 +209,7 @@ void report_doc_page(const struct report_doc *d, const struct report_bundled *co
     doc_warnings(d, put_warning, out);
     put_contents(d, out);
     for (size_t i = 0; i < d->section.n; i++)
-        put_section(&d->section.v[i], out);
+        put_section(&d->section.v[i], code != NULL, out);
     put_sources(d, out);
     wr_str_add(out, "</main>\n<script type=\"application/json\" id=\"weir-report\">");
     report_doc_json(d, out);

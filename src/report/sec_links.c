@@ -29,11 +29,11 @@ static void draw_class(struct report_section *s, const char *name, double *x, si
     }
 }
 
-void links_draw(struct report_section *s, struct links_read *l, const char *suffix, size_t most,
+void links_draw(struct report_section *s, struct links_read *l, const char *of, size_t most,
                 struct report_curves *busy, struct report_curves *saturated)
 {
     for (size_t i = 0; i < l->cls.n; i++) {
-        const char *name = wr_arena_printf(s->arena, "%s%s", l->cls.v[i].name, suffix);
+        const char *name = of ? of : l->cls.v[i].name;
 
         draw_class(s, name, l->cls.v[i].busy.v, l->cls.v[i].busy.n, most, busy);
         draw_class(s, name, l->cls.v[i].saturated.v, l->cls.v[i].saturated.n, most, saturated);
@@ -127,7 +127,7 @@ static const struct report_series *farthest(const struct report_series *series, 
 }
 
 void links_figures(struct report_section *s, struct report_curves *busy,
-                   struct report_curves *saturated)
+                   struct report_curves *saturated, const char *what)
 {
     size_t n = busy->v.n, nsat = saturated->v.n;
     struct report_series shape = {.line_only = true, .steps = true};
@@ -139,22 +139,20 @@ void links_figures(struct report_section *s, struct report_curves *busy,
     const struct report_series *top = farthest(b, n), *worst = farthest(w, nsat);
     report_add_figure(s, "busy", REPORT_LINES)->chart = (struct report_chart){
         .title = "How busy the links were",
-        .desc =
-            wr_arena_printf(s->arena,
-                            "The busiest link is of class %s and sends %.3g %% of the time; the "
-                            "steeper a curve, the more evenly its links share.",
-                            top->name, top->point[top->n - 1].x),
+        .desc = wr_arena_printf(s->arena,
+                                "The busiest link is of %s%s and sends %.3g %% of the time; the "
+                                "steeper a curve, the more evenly its links share.",
+                                what, top->name, top->point[top->n - 1].x),
         .x = {.label = "sending", .unit = "% of the time", .zero = true},
         .y = {.label = "links of the class", .unit = "%", .max = 100},
         .series = b,
         .nseries = n};
     report_add_figure(s, "saturated", REPORT_LINES)->chart = (struct report_chart){
         .title = "How long packets waited for the links",
-        .desc =
-            wr_arena_printf(s->arena,
-                            "The most saturated link is of class %s: during %.3g %% of the time "
-                            "a packet waited for it and had no credit.",
-                            worst->name, worst->point[worst->n - 1].x),
+        .desc = wr_arena_printf(s->arena,
+                                "The most saturated link is of %s%s: during %.3g %% of the time "
+                                "a packet waited for it and had no credit.",
+                                what, worst->name, worst->point[worst->n - 1].x),
         .x = {.label = "saturated", .unit = "% of the time", .zero = true},
         .y = {.label = "links of the class", .unit = "%", .max = 100},
         .series = w,
@@ -169,8 +167,8 @@ static bool make_links(const struct report_inputs *in, size_t which, struct repo
 
     if (!links_read(&l, in->v.v[which].run, "", s->arena, err))
         return false;
-    links_draw(s, &l, "", MAX_POINTS, &busy, &saturated);
-    links_figures(s, &busy, &saturated);
+    links_draw(s, &l, NULL, MAX_POINTS, &busy, &saturated);
+    links_figures(s, &busy, &saturated, "class ");
     if (l.cls.n)
         tabulate(s, &l);
     links_fini(&l);

@@ -6,7 +6,7 @@
 #include "links_priv.h"
 #include "machine_priv.h"
 
-enum { MOST_DRAWN = 8, MOST_MACHINES = 4, CURVE_POINTS = 60 };
+enum { MOST_DRAWN = 8, MOST_MACHINES = 4, MOST_TIMES = 3, CURVE_POINTS = 60 };
 
 /* Those with the most jobs, as many as can be told apart. */
 static size_t choose(const struct report_inputs *in, const struct report_member **ret, size_t most)
@@ -34,6 +34,21 @@ static const char *name_of(const struct report_member *m, struct wr_arena *arena
     return kept;
 }
 
+/* The sentence, and how many of the runs with most jobs are drawn where not all are. */
+static const char *of_them(const struct report_inputs *in, struct report_section *s, size_t drawn,
+                           const char *what)
+{
+    const struct report_member **m = wr_zalloc(in->runs.member.n + 1, sizeof *m);
+    size_t n = choose(in, m, in->runs.member.n);
+
+    free(m);
+    return n <= drawn ? wr_arena_printf(s->arena, "%s.", what)
+                      : wr_arena_printf(s->arena,
+                                        "%s, of the first %zu of the %zu runs with most jobs; a "
+                                        "report of one run has the same of it.",
+                                        what, drawn, n);
+}
+
 static bool make_links(const struct report_inputs *in, size_t which, struct report_section *s,
                        struct wr_err *err)
 {
@@ -55,11 +70,10 @@ static bool make_links(const struct report_inputs *in, size_t which, struct repo
                             err);
             if (!ok)
                 break;
-            links_draw(s, &l, wr_arena_printf(s->arena, ": %s", name_of(m[i], s->arena)),
-                       CURVE_POINTS, &busy, &saturated);
+            links_draw(s, &l, name_of(m[i], s->arena), CURVE_POINTS, &busy, &saturated);
             links_fini(&l);
         }
-        links_figures(s, &busy, &saturated);
+        links_figures(s, &busy, &saturated, "");
         for (size_t i = before; i < s->figure.n; i++) {
             s->figure.v[i].id = wr_arena_printf(s->arena, "%s-%s", s->figure.v[i].id, classes[c]);
             s->figure.v[i].chart.title =
@@ -106,7 +120,7 @@ static bool make_machines(const struct report_inputs *in, size_t which, struct r
                           struct wr_err *err)
 {
     (void)which;
-    s->says = "Where the jobs are, and which links they load.";
+    s->says = of_them(in, s, MOST_MACHINES, "Where the jobs are, and which links they load");
     return make_drawn(in, s, draw_ring, err);
 }
 
@@ -127,7 +141,8 @@ static bool make_traffic(const struct report_inputs *in, size_t which, struct re
                          struct wr_err *err)
 {
     (void)which;
-    s->says = "Which groups send to which: bytes by where messages begin and end.";
+    s->says = of_them(in, s, MOST_MACHINES,
+                      "Which groups send to which: bytes by where messages begin and end");
     return make_drawn(in, s, draw_traffic, err);
 }
 
@@ -146,13 +161,15 @@ static bool make_times(const struct report_inputs *in, size_t which, struct repo
         wr_vec_push(&one.v, (struct report_input){.run = m[i]->run, .path = m[i]->path});
         ok = report_time.make(&one, 0, s, err);
         wr_vec_fini(&one.v);
+        if (s->figure.n > before + MOST_TIMES) /* what jobs moved comes first */
+            s->figure.n = before + MOST_TIMES;
         for (size_t k = before; k < s->figure.n; k++) {
             s->figure.v[k].id = wr_arena_printf(s->arena, "%s-run%zu", s->figure.v[k].id, i + 1);
             s->figure.v[k].chart.title = wr_arena_printf(
                 s->arena, "%s: %s", s->figure.v[k].chart.title, name_of(m[i], s->arena));
         }
     }
-    s->says = "What the jobs and the machine did over time.";
+    s->says = of_them(in, s, n, "What the jobs did over time");
     return ok;
 }
 

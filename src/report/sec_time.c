@@ -26,7 +26,7 @@ enum holds { LEVEL, FLOW, TIME };
 static const struct known {
     const char *name, *title, *label;
 } known[] = {
-    {"sent_bytes", "Sent over the network", "sent"},
+    {"sent_bytes", "Sent in messages", "sent"},
     {"write_bytes", "Written", "written"},
     {"read_bytes", "Read", "read"},
     {"bytes_posted", "Handed to the network", "posted"},
