@@ -103,11 +103,11 @@ test("a report of one run has all its sections, and its numbers are weir query's
         "SELECT class, mean_ns / 1000, p99_ns / 1000 FROM latency WHERE app = 0",
     )) {
         near(
-            await cellOf(page, "latency-table", ["0", cls ?? ""], "mean"),
+            await cellOf(page, "latency-table", ["traffic", cls ?? ""], "mean"),
             Number(mean),
             `mean latency of ${cls}`,
         );
-        near(await cellOf(page, "latency-table", ["0", cls ?? ""], "p99"), Number(p99), `p99 of ${cls}`);
+        near(await cellOf(page, "latency-table", ["traffic", cls ?? ""], "p99"), Number(p99), `p99 of ${cls}`);
     }
     for (const [cls, n, busy] of query(
         run,
@@ -159,6 +159,27 @@ test("a report of jobs with storage has all its sections", async () => {
     const {page, doc} = await open("jobs", runFile("two-jobs"));
     await walk(page, doc);
     await shot(page, "report-jobs");
+    quiet();
+    await page.context().close();
+});
+
+test("a job's time line is what the run file says it sent", async () => {
+    const run = runFile("hybrid");
+    const {page, doc} = await open("hybrid", run);
+    await walk(page, doc);
+    const csv = (await save(page, page.locator("#time-sent-bytes .save-csv"))).text.split("\r\n").map((l) => l.split(","));
+    const unit = doc.sections.flatMap((s) => s.figures ?? []).find((f) => f.id === "time-sent-bytes");
+    assert.ok(unit?.kind === "lines" && unit.y.unit === "GB/s");
+    const truth = query(
+        run,
+        "SELECT t_ns / 1e6, value / dt_ns FROM slice WHERE entity = 'app:2' AND metric = 'sent_bytes' ORDER BY t_ns",
+    );
+    assert.ok(truth.length > 5);
+    for (const [t, gbps] of truth) {
+        const row = csv.find(([name, x]) => name === "cosmoflow" && Math.abs(Number(x) - Number(t)) < 1e-9);
+        assert.ok(Math.abs(Number(row?.[2]) - Number(gbps)) <= 1e-4 * Number(gbps), `${row?.join()} for ${t}, ${gbps}`);
+    }
+    assert.equal(await page.locator("#machine-ring input[type=range]").count(), 1);
     quiet();
     await page.context().close();
 });
@@ -218,9 +239,48 @@ test("a report of probes has the state of the path", async () => {
     const probes = ["--interval", "10ms", "--count", "30", "--bytes", "4KiB", "-q"];
     weir("state", "probe", RUNS, ...probes, "-o", join(RUNS, "probes.csv"), "--run", run);
     const {page, doc} = await open("probe", run);
-    assert.ok(doc.sections.some((s) => s.group === "state"));
+    const section = doc.sections.find((s) => s.group === "state");
+    assert.ok(section);
     await walk(page, doc);
     await shot(page, "report-state");
+    quiet();
+    await page.context().close();
+});
+
+test("a table of probes becomes a report with states, laws and a forecast", async () => {
+    const table = join(RUNS, "day.csv");
+    writeFileSync(table, weir("state", "simulate", "examples/state/titan.json", "--for", "24h"));
+    const run = join(RUNS, "day.weir");
+    weir("state", "import", table, "-o", run);
+    const {page, doc} = await open("day", run);
+    await walk(page, doc);
+    for (const id of ["density", "path", "latencies", "sojourns", "forecast"])
+        assert.equal(await page.locator(`#state-${id}-1`).count(), 1, id);
+    const [all] = query(run, "SELECT count(*) FROM slice");
+    const cells = await page
+        .locator("#state-states-1 tbody tr td:nth-child(2)")
+        .evaluateAll((rows) => rows.map((c) => Number((c as HTMLElement).dataset["value"])));
+    assert.equal(
+        cells.reduce((a, b) => a + b, 0),
+        Number(all?.[0]),
+    );
+    await shot(page, "report-states");
+    quiet();
+    await page.context().close();
+});
+
+test("a report of a measured service has the roof, what was measured and the best division", async () => {
+    const run = join(RUNS, "service.weir");
+    const short = ["--set", "clients=2", "--set", "samples=1", "--set", "warmup=0", "--set", "window=100ms"];
+    weir("roofline", "collect", ...short, "-q", "-o", run);
+    const {page, doc} = await open("service", run);
+    await walk(page, doc);
+    const fig = doc.sections.flatMap((s) => s.figures ?? []).find((f) => f.id === "roofline-rpc");
+    assert.ok(fig?.kind === "lines");
+    assert.ok(fig.series.some((s) => s.name.startsWith("best of 3 processes")));
+    for (const [measured] of query(run, "SELECT value / 1e3 FROM summary WHERE key = 'roofline.point.rpc.1.2'"))
+        near(await cellOf(page, "roofline-rpc-points", ["1", "2"], "measured"), Number(measured), "measured RPCs");
+    await shot(page, "report-roofline");
     quiet();
     await page.context().close();
 });
