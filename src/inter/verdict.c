@@ -59,7 +59,10 @@ static void say_shares(const struct inter_set *s, const struct inter_analysis *a
 {
     static const char *const by[] = {"by node", "by process", "by job"};
 
-    wr_str_addf(out, " Together they move %.4g MiB/s", a->total_bps / mib);
+    double all = a->total_bps / mib;
+
+    wr_str_addf(
+        out, all < 1e4 ? " Together they move %.4g MiB/s" : " Together they move %.0f MiB/s", all);
     for (size_t i = 0; i < s->njobs; i++)
         wr_str_addf(out, "%s %s %.0f %%", i ? "," : ":", s->job[i].name, percent(a->job[i].share));
     wr_str_addf(out, ". That is nearest to shares %s", by[a->nearest]);

@@ -164,7 +164,8 @@ static bool list_files(const struct report_inputs *in, const char **ret_paths, s
 
 /* One job alone shares nothing, and its slices may be many. Runs that cannot be laid side by side
  * are not drawn. */
-static void draw_together(struct report_section *s, const char *const *paths, size_t n)
+static void draw_together(struct report_section *s, const char *const *paths, size_t n,
+                          bool predict)
 {
     struct inter_load how = {
         .op = INTER_BOTH, .align = INTER_BY_CLOCK, .most = SECTIONS_MOST_SLICES};
@@ -173,7 +174,8 @@ static void draw_together(struct report_section *s, const char *const *paths, si
     struct wr_err refused;
 
     if (!inter_load(&set, paths, n, &how, &refused)) {
-        sections_predict(s, paths, n, NULL, NULL);
+        if (predict)
+            sections_predict(s, paths, n, NULL, NULL);
         return;
     }
     if (set.njobs > 1) {
@@ -183,10 +185,28 @@ static void draw_together(struct report_section *s, const char *const *paths, si
             inter_analyse(&a, &set, NULL, INTER_ANY_PROCESS);
         }
         draw(s, &set, &a);
-        sections_predict(s, paths, n, &set, &a);
+        if (predict)
+            sections_predict(s, paths, n, &set, &a);
         inter_analysis_fini(&a);
     }
     inter_fini(&set);
+}
+
+/* The model of sharing has one server; simulated jobs may each have used their own of many. */
+static bool one_server(const struct report_inputs *in, bool *ret, struct wr_err *err)
+{
+    *ret = true;
+    for (size_t i = 0; i < in->v.n; i++) {
+        struct run_reader *r = in->v.v[i].run;
+        double n = 0;
+        bool found;
+
+        if (r && !run_number(r, "SELECT count(*) FROM server_stat WHERE reads + writes > 0", &n,
+                             &found, err))
+            return false;
+        *ret = *ret && n <= 1;
+    }
+    return true;
 }
 
 static bool make_interference(const struct report_inputs *in, size_t which,
@@ -195,20 +215,21 @@ static bool make_interference(const struct report_inputs *in, size_t which,
     const char **paths = wr_arena_alloc(s->arena, (in->v.n + 1) * sizeof *paths);
     double jobs = 0;
     size_t n = 0;
+    bool one;
 
     (void)which;
-    if (!list_files(in, paths, &n, &jobs, err))
+    if (!list_files(in, paths, &n, &jobs, err) || !one_server(in, &one, err))
         return false;
     if (jobs < 2)
         return true;
-    if (in->study)
+    if (!in->study)
+        draw_together(s, paths, n, one);
+    else if (one)
         sections_predict(s, paths, n, NULL, NULL);
-    else
-        draw_together(s, paths, n);
     return true;
 }
 
 const struct report_maker report_interference = {.id = "interference",
                                                  .group = "interference",
-                                                 .title = "Jobs that share a server",
+                                                 .title = "Jobs that share storage",
                                                  .make = make_interference};

@@ -106,7 +106,7 @@ static void from_themselves(struct predictions *p, const struct inter_set *set,
         stat_share_fini(&told);
         p->from = wr_arena_printf(arena,
                                   "from what each got while no other was at work and from the "
-                                  "most that the server carried, %.4g MB/s, shared by %s",
+                                  "most that the server carried, %.1f MB/s, shared by %s",
                                   carried / 1e6, inter_rule_names[a->nearest]);
     }
     free(job);

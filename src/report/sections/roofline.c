@@ -239,8 +239,9 @@ static const char *tell(struct report_section *s, const struct metric *m, const 
     return wr_arena_printf(s->arena,
                            "The knee is at %.3g servers per client: left of it more servers help, "
                            "right of it the clients are the limit. Of %.0f processes, %.0f should "
-                           "be servers: each client then gets %.4g %s.%s",
-                           knee, b->servers + b->clients, b->servers, b->y, k->unit, off);
+                           "be %s: each client then gets %.4g %s.%s",
+                           knee, b->servers + b->clients, b->servers,
+                           b->servers > 1 ? "servers" : "the server", b->y, k->unit, off);
 }
 
 static void draw_metric(struct report_section *s, const struct metric *m, const struct kind *k,
