@@ -201,8 +201,10 @@ static bool one_server(const struct report_inputs *in, bool *ret, struct wr_err 
         double n = 0;
         bool found;
 
-        if (r && !run_number(r, "SELECT count(*) FROM server_stat WHERE reads + writes > 0", &n,
-                             &found, err))
+        if (!r || run_info(r)->format_minor < 3) /* older files know no storage */
+            continue;
+        if (!run_number(r, "SELECT count(*) FROM server_stat WHERE reads + writes > 0", &n, &found,
+                        err))
             return false;
         *ret = *ret && n <= 1;
     }
