@@ -31,7 +31,7 @@ static double uneven(const struct topo *t, uint32_t threads)
     struct topo_split split;
     uint64_t most = 0, sum = 0;
 
-    topo_split(t, threads, &split);
+    topo_split(t, threads, NULL, &split);
     for (uint32_t i = 0; i < split.n; i++) {
         most = split.ports[i] > most ? split.ports[i] : most;
         sum += split.ports[i];

@@ -172,7 +172,8 @@ static void open_ranks(struct world *w, const struct rank_job *jobs)
         w->job[i].load.order = w->job[i].node;
 }
 
-bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)
+/* What runs, and where; before the machine is divided. */
+bool world_jobs_plan(struct world *w, const struct conf *conf, struct wr_err *err)
 {
     const struct world_job *c = w->c->jobs.items;
     bool ok = true;
@@ -185,8 +186,12 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
         w->job[i].c = &c[i];
         ok = open_program(w, i, conf, err);
     }
-    if (!ok || !place_all(w, conf, err) || !keep_active(w, conf, err) ||
-        !net_open_idle(w->net, err))
+    return ok && place_all(w, conf, err) && keep_active(w, conf, err);
+}
+
+bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)
+{
+    if (!net_open_idle(w->net, err))
         return false;
     if (w->c->storage.kind && !world_files_open(w, conf, err))
         return false;

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "files_priv.h"
 #include "sim/peers.h"
-#include "world_priv.h"
 
 static bool no(struct world *w, const char *why)
 {
@@ -31,6 +31,28 @@ static bool share_nodes(struct world *w)
     return true;
 }
 
+static void count_busy(const struct world *w, uint32_t node, uint32_t *busy)
+{
+    busy[w->parts.topo.term[(size_t)node * w->parts.net.rails].router]++;
+}
+
+/* Who makes work where: nodes with traffic, ranks and servers. */
+static void split_by_work(struct world *w, uint32_t want)
+{
+    const struct topo *t = &w->parts.topo;
+    uint32_t *busy = wr_zalloc(t->nrouters, sizeof *busy);
+
+    for (uint32_t i = 0; w->traffic_on && i < t->nterms / w->parts.net.rails; i++)
+        count_busy(w, i, busy);
+    for (uint32_t i = 0; i < w->njobs; i++)
+        for (uint32_t k = 0; k < w->job[i].load.ranks; k++)
+            count_busy(w, w->job[i].node[k], busy);
+    for (uint32_t i = 0; w->files && i < w->files->nservers; i++)
+        count_busy(w, w->files->server[i], busy);
+    topo_split(t, want, busy, &w->split);
+    free(busy);
+}
+
 /* Can this world be run by `want` threads, some for each of `processes`? */
 static bool fits(struct world *w, uint32_t want, uint32_t processes, bool by_itself,
                  uint64_t **ret_lookahead)
@@ -43,7 +65,7 @@ static bool fits(struct world *w, uint32_t want, uint32_t processes, bool by_its
         return false; /* the network refuses it, and says why */
     if (!net_may_part(&w->parts.net))
         return no(w, "its nodes inject a packet in less than a picosecond");
-    topo_split(&w->parts.topo, want, &w->split);
+    split_by_work(w, want);
     if (w->split.n < 2)
         return no(w, "the machine has too few routers to be divided");
     if (w->split.n < processes)

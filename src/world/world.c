@@ -188,6 +188,7 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
     const struct world_traffic *t = &c->traffic;
     uint64_t from = (uint64_t)t->warmup_ps, to = from + (uint64_t)t->measure_ps;
     struct net_client client = {.arrived = on_arrived};
+    bool jobs = c->jobs.n != 0;
 
     w->c = c;
     w->conf = conf;
@@ -201,6 +202,7 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
         return false;
     }
     if (!find_down(w, conf, err) || !open_traffic(w, conf, err) ||
+        (jobs && !world_jobs_plan(w, conf, err)) ||
         !world_split(w, threads, peers, &client, err)) {
         world_close(w);
         return false;
@@ -216,7 +218,7 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
     for (uint32_t i = 0; i < w->nparts; i++)
         join_part(&w->part[i]);
     world_flow_open(w);
-    if (w->njobs && !world_jobs_open(w, conf, err)) {
+    if (jobs && !world_jobs_open(w, conf, err)) {
         world_close(w);
         return false;
     }

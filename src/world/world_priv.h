@@ -156,6 +156,7 @@ static inline void world_part_send(struct world_part *part, uint32_t src, uint32
 /* How a message of ranks or of storage came about. */
 struct cause_trip world_trip(const struct world *w, const struct net_msg *m, bool arrived);
 uint32_t world_lp(void *part, uint32_t node); /* for wires */
+bool world_jobs_plan(struct world *w, const struct conf *conf, struct wr_err *err);
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err);
 void world_jobs_close(struct world *w);
 /* Whose messages are synthetic: the application after the jobs. */

@@ -474,7 +474,7 @@ static void it_can_be_split(const struct topo *t)
         struct topo_split s;
         uint64_t cables = 0, ports = 0;
 
-        topo_split(t, want, &s);
+        topo_split(t, want, NULL, &s);
         assert_in_range(s.n, 1, want);
         assert_true(s.n == want || t->nrouters < 8 * want);
         for (uint32_t r = 0; r < t->nrouters; r++) {

@@ -111,7 +111,7 @@ static void open_trial(struct trial *t, const char *yaml)
     assert_true(conf_load_text(&t->conf, &t->m, world_machine_rows, "bench", yaml, strlen(yaml),
                                NULL, 0, &err));
     assert_true(world_parts_open(&t->parts, t->conf, &t->m, &err));
-    topo_split(&t->parts.topo, PARTS, &t->split);
+    topo_split(&t->parts.topo, PARTS, NULL, &t->split);
     assert_int_equal(t->split.n, PARTS);
     uint64_t *ps = net_lookahead(&t->parts.topo, &t->parts.net, &t->split);
 
@@ -198,7 +198,8 @@ static void try(const char *topology, const char *routing, const char *rest, boo
 static void words_arrive_with_their_messages_over_minimal_ways(void **state)
 {
     (void)state;
-    try("{kind: dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2}", "minimal", "delay: 5 ns", true);
+    try("{kind: dragonfly, groups: 9, routers: 4, nodes: 2, globals: 2}", "minimal", "delay: 5 ns",
+        true);
 }
 
 static void words_arrive_with_their_messages_over_detours(void **state)

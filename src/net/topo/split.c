@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+enum { BUSY = 256 }; /* ports that make as much work as one busy terminal */
+
 static uint32_t live_ports(const struct topo *t, uint32_t r)
 {
     uint32_t n = 0;
@@ -75,15 +77,14 @@ static uint64_t cut_cables(const struct topo *t, const uint16_t *of_group)
     return n;
 }
 
-/* Groups that are all as near to each other may as well be dealt out: a job on neighbouring groups
- * is work for all then. */
+/* Groups that are all as near to each other may be dealt out where that is more even. */
 static void rather_deal(const struct topo *t, const uint64_t *work, uint32_t units, uint32_t want,
                         uint32_t n, uint16_t *of)
 {
     uint16_t *dealt = wr_zalloc(units, sizeof *dealt);
 
     if (deal(work, units, want, dealt) == n && cut_cables(t, dealt) <= cut_cables(t, of) &&
-        most_work(work, units, dealt) <= most_work(work, units, of))
+        most_work(work, units, dealt) < most_work(work, units, of))
         memcpy(of, dealt, units * sizeof *of);
     free(dealt);
 }
@@ -101,7 +102,13 @@ static void count_cables(const struct topo *t, struct topo_split *s)
         }
 }
 
-void topo_split(const struct topo *t, uint32_t want, struct topo_split *ret)
+/* Ports count little where it is known who makes work: most of them only pass it on. */
+static uint64_t work_of(const struct topo *t, uint32_t r, const uint32_t *busy)
+{
+    return live_ports(t, r) + (busy ? (uint64_t)busy[r] * BUSY : 0);
+}
+
+void topo_split(const struct topo *t, uint32_t want, const uint32_t *busy, struct topo_split *ret)
 {
     bool by_group = t->ngroups >= want && t->ngroups > 1;
     uint32_t units = by_group ? t->ngroups : t->nrouters;
@@ -112,7 +119,7 @@ void topo_split(const struct topo *t, uint32_t want, struct topo_split *ret)
     if (want > TOPO_MAX_PARTS)
         want = TOPO_MAX_PARTS;
     for (uint32_t r = 0; r < t->nrouters; r++)
-        work[by_group ? t->group[r] : r] += live_ports(t, r);
+        work[by_group ? t->group[r] : r] += work_of(t, r, busy);
     s.n = cut_evenly(work, units, want ? want : 1, of);
     if (by_group && want > 1)
         rather_deal(t, work, units, want, s.n, of);
