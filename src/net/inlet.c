@@ -113,10 +113,10 @@ static uint64_t channel_credit(struct quest *q, struct net_port *port, uint32_t 
         return net_seam_credit_ps(n, port);
     uint32_t index = (uint32_t)(port - n->port), blocked = n->blocked[index * n->nvcs + vc];
 
+    if (n->sim->now <= n->t_spilt) /* an event, which may be before those in the ring */
+        return 0;
     if (port->ring_n)
         return port->ring[port->ring_at] >> 8;
-    if (n->sim->now <= n->t_spilt)
-        return 0;
     if (n->mode & NET_MODE_BYTES)
         nth = 0; /* a large one gives room for several */
     uint64_t t = next_arrival(n, port, vc, nth > blocked ? nth - blocked : 0);

@@ -125,13 +125,16 @@ uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port)
     return h == WR_NIL ? SIM_NEVER : ((struct net_note *)wr_pool_at(&n->notes, h))->t;
 }
 
-/* Not before, the next credit comes. */
+/* Not before, the next credit comes: of packets that are on their way, or of one that has still to
+ * leave. */
 uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port)
 {
     const struct net_seam *s = seam_of(n, port);
     uint64_t note = net_seam_note_ps(n, port);
     uint64_t next = s->t_event >= n->sim->now ? 0 : next_credit(n, s, n->part->seen[s->to]);
+    uint64_t leaves = port->t_free + (n->cls[port->cls].delay >> 20) + s->credit_ps;
 
+    next = next < leaves ? next : leaves;
     return note < next ? note : next;
 }
 
