@@ -69,13 +69,15 @@ static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint6
     return credit_after(n, first_missing(s), s->t_event, s->credit_ps, seen);
 }
 
-/* Something of what first_missing() looks at has changed, or t_event. */
+/* Something of what first_missing() looks at has changed, or t_event: perhaps in the middle of an
+ * event, and then the limit of before may be too far. */
 static void note_missing(struct net *n, const struct net_seam *s)
 {
     if (!s->stalled)
         return;
     n->stalled[s->place].missing = first_missing(s);
     n->stalled[s->place].t_event = s->t_event;
+    sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
 }
 
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
@@ -93,10 +95,7 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
     s->began[s->sent % NET_SEAM_BEGAN].bytes = k->bytes;
     s->sent++;
     net_parcel_send(n, s->to, &e, h);
-    if (s->stalled) {
-        note_missing(n, s);
-        sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
-    }
+    note_missing(n, s);
 }
 
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
@@ -163,7 +162,6 @@ void net_seam_stalled(struct net *n, struct net_port *port)
         n->stalled[s->place] = (struct net_stall){
             .credit_ps = s->credit_ps, .seam = (uint32_t)(s - n->seam), .to = s->to};
         note_missing(n, s);
-        sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
         return;
     }
     const struct net_stall *last = &n->stalled[--n->nstalled];
@@ -253,8 +251,6 @@ static void take_credit(struct net *n, const struct sim_event *e)
         s->t_event = e->t;
         note_missing(n, s);
         sim_at(sim, e->t, sim_dst(e), (uint32_t)e->key, e->arg2, e->arg, e->arg2);
-        if (port->stalled)
-            sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
     } else {
         put_note(n, s, e);
         if ((port->stalled || just) && !port->wake_event)
