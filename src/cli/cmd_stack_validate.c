@@ -57,9 +57,9 @@ static const struct cli_column valid_columns[] = {
     {"in_band", NULL},
 };
 
-enum kind { KIND_IO, KIND_FUNCTION, KIND_CLASS, KIND_STATE, KINDS };
+enum kind { KIND_IO, KIND_FUNCTION, KIND_WORK, KIND_CLASS, KIND_STATE, KINDS };
 
-static const char *const kind_names[] = {"io", "function", "class", "state"};
+static const char *const kind_names[] = {"io", "function", "work", "class", "state"};
 
 struct values {
     double *v;
@@ -147,27 +147,86 @@ static void io_rows(struct comparison *c)
     }
 }
 
-/* Does the function take at this size what it takes at the others, give or take 30 %? If it does
- * not, no constant could tell it. */
-static bool steady(const struct comparison *c, uint16_t function, uint8_t io)
+static const char *const tails[] = {"_read", "_write", ""};
+
+static double state_median(const struct stack_log *log, uint16_t state, uint8_t io, uint64_t bytes,
+                           struct values *v)
 {
-    double others[64], here;
+    v->n = 0;
+    for (size_t i = 0; i < log->state.n; i++) {
+        const struct stack_sample *s = &log->state.v[i];
+
+        if (s->state == state && s->io == io && s->bytes == bytes)
+            v->v[v->n++] = s->exec_us * 1e-6;
+    }
+    if (!v->n)
+        return NAN;
+    qsort(v->v, v->n, sizeof *v->v, by_double);
+    return v->v[(v->n - 1) / 2];
+}
+
+/* The median of a function, or of a state's work, at a size; NaN: there is none. */
+static double median_at(struct comparison *c, bool state, uint16_t of, uint8_t io, uint64_t bytes)
+{
+    double at;
+
+    if (state)
+        return state_median(c->log, of, io, bytes, &c->is);
+    return stack_op_median(c->log, of, io, bytes, &at) ? at : NAN;
+}
+
+/* Does it take at this size what it takes at the others, give or take 30 %? If it does not, no
+ * constant could tell it. Uses the room for measured values. */
+static bool steady(struct comparison *c, bool state, uint16_t of, uint8_t io)
+{
+    double others[64], here = median_at(c, state, of, io, c->bytes);
     size_t sizes, n = 0;
     uint64_t *size = stack_log_sizes(c->log, &sizes);
 
-    for (size_t i = 0; i < sizes && n < sizeof others / sizeof *others; i++)
-        if (size[i] != c->bytes && stack_op_median(c->log, function, io, size[i], &others[n]))
-            n++;
+    for (size_t i = 0; i < sizes && n < sizeof others / sizeof *others; i++) {
+        double at = size[i] != c->bytes ? median_at(c, state, of, io, size[i]) : NAN;
+
+        if (!isnan(at))
+            others[n++] = at;
+    }
     free(size);
-    if (!n || !stack_op_median(c->log, function, io, c->bytes, &here) || !(here > 0))
+    if (!n || !(here > 0))
         return false;
     qsort(others, n, sizeof *others, by_double);
     return fabs(others[(n - 1) / 2] / here - 1) <= 0.3;
 }
 
+/* The work of a state, of reads and of writes. */
+static void state_row(struct comparison *c, enum kind kind, const char *name, uint16_t state)
+{
+    struct values told = {.v = wr_zalloc(c->run.state.n + 1, sizeof *told.v)};
+
+    for (uint8_t io = 0; io < 3; io++) {
+        char full[200];
+        double y = state_median(&c->run, state, io, c->bytes, &told);
+
+        if (!told.n || isnan(state_median(c->log, state, io, c->bytes, &c->is)))
+            continue;
+        snprintf(full, sizeof full, "%s%s", name, tails[io]);
+        struct row *r = put_row(c, kind, full, y, (struct stack_band){0});
+
+        r->steady = steady(c, true, state, io);
+    }
+    free(told.v);
+}
+
+/* States that are functions of the published model. */
+static void named_rows(struct comparison *c)
+{
+    const struct stack_fs *fs = c->log->fs;
+
+    for (uint16_t s = 0; s < fs->state.n; s++)
+        if (fs->state.v[s].function)
+            state_row(c, KIND_WORK, fs->state.v[s].function, s);
+}
+
 static void function_rows(struct comparison *c)
 {
-    static const char *const tails[] = {"_read", "_write", ""};
     const struct stack_fs *fs = c->log->fs;
 
     for (uint16_t m = 0; m < fs->machine.n; m++)
@@ -185,7 +244,9 @@ static void function_rows(struct comparison *c)
             if (!c->is.n || !stack_op_median(&c->run, m, io, c->bytes, &told))
                 continue;
             snprintf(name, sizeof name, "%s%s", fs->machine.v[m].function, tails[io]);
-            put_row(c, KIND_FUNCTION, name, told, c->laws->band[io][m])->steady = steady(c, m, io);
+            struct row *r = put_row(c, KIND_FUNCTION, name, told, c->laws->band[io][m]);
+
+            r->steady = steady(c, false, m, io);
         }
 }
 
@@ -202,7 +263,7 @@ static double class_s(const struct stack_log *log, uint64_t bytes, bool server, 
         float us = wait ? s->wait_us : s->exec_us;
         uint16_t m = log->fs->state.v[s->state].machine;
 
-        if (s->bytes == bytes && s->server == server && us > 0 &&
+        if (s->bytes == bytes && s->server == server && us > 0 && !s->alone &&
             log->fs->machine.v[m].kind == STACK_MACHINE && log->fs->state.v[s->state].cls == cls)
             sum += us * 1e-6;
     }
@@ -228,30 +289,10 @@ static void class_rows(struct comparison *c)
     }
 }
 
-static double state_median(const struct stack_log *log, uint16_t state, uint64_t bytes,
-                           struct values *v)
-{
-    v->n = 0;
-    for (size_t i = 0; i < log->state.n; i++)
-        if (log->state.v[i].state == state && log->state.v[i].bytes == bytes)
-            v->v[v->n++] = log->state.v[i].exec_us * 1e-6;
-    if (!v->n)
-        return NAN;
-    qsort(v->v, v->n, sizeof *v->v, by_double);
-    return v->v[(v->n - 1) / 2];
-}
-
 static void state_rows(struct comparison *c)
 {
-    struct values told = {.v = wr_zalloc(c->run.state.n + 1, sizeof *told.v)};
-
-    for (uint16_t s = 0; s < c->log->fs->state.n; s++) {
-        double y = state_median(&c->run, s, c->bytes, &told);
-
-        if (told.n && !isnan(state_median(c->log, s, c->bytes, &c->is)))
-            put_row(c, KIND_STATE, stack_state_text(c->log->fs, s).s, y, (struct stack_band){0});
-    }
-    free(told.v);
+    for (uint16_t s = 0; s < c->log->fs->state.n; s++)
+        state_row(c, KIND_STATE, stack_state_text(c->log->fs, s).s, s);
 }
 
 static bool one_size(struct comparison *c, const struct valid_opts *o, struct stack_laws *laws,
@@ -261,8 +302,10 @@ static bool one_size(struct comparison *c, const struct valid_opts *o, struct st
         return false;
     c->laws = laws;
     io_rows(c);
-    if (o->by == BY_FUNCTION || o->by == BY_ALL)
+    if (o->by == BY_FUNCTION || o->by == BY_ALL) {
         function_rows(c);
+        named_rows(c);
+    }
     if (o->by == BY_CLASS || o->by == BY_ALL)
         class_rows(c);
     if (o->by == BY_STATE || o->by == BY_ALL)
@@ -322,7 +365,8 @@ static void table(const struct comparison *c, FILE *out, enum cli_format format)
 
 static void picture(const struct comparison *c, struct wr_str *svg, struct wr_str *text)
 {
-    static const char *const names[] = {"reads and writes", "functions", "classes", "states"};
+    static const char *const names[] = {"reads and writes", "functions", "their states", "classes",
+                                        "states"};
     struct report_series series[KINDS + 1];
     struct report_point *point[KINDS];
     double low = INFINITY, high = 0;
@@ -381,7 +425,7 @@ static void verdict(const struct comparison *c, FILE *out)
 
         if (r->kind == KIND_IO)
             worst = fmax(worst, fabs(error_of(r)));
-        if (r->kind == KIND_FUNCTION) {
+        if (r->kind == KIND_FUNCTION || r->kind == KIND_WORK) {
             all++;
             near += close;
             steady += r->steady;

@@ -24,6 +24,7 @@ bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
             return false;
     if (!o->noisy && !stack_log_together(log, err))
         return false;
+    stack_log_settle(log);
     if (!log->state.n && !log->io.n)
         return wr_fail(err, WR_INPUT, "no run of %s fits; see --only", o->logs.v[0]);
     if ((log->cut || log->jumps) && !o->partial)

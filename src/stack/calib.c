@@ -23,8 +23,15 @@ static double median(float *v, size_t n)
     return n ? (v[(n - 1) / 2] + v[n / 2]) / 2.0 : NAN;
 }
 
+/* Whether a sample tells something of reads (0), writes (1), or either (2). */
+static bool tells_of(const struct stack_sample *s, int io)
+{
+    return io == 2 || s->io == 2 || s->io == io;
+}
+
 /* The law of one state from its samples; false: it has none. */
-static bool fit_state(const struct stack_log *log, uint16_t state, bool wait, struct stack_fit *ret)
+static bool fit_state(const struct stack_log *log, uint16_t state, int io, bool wait,
+                      struct stack_fit *ret)
 {
     struct stack_point *p = NULL;
     size_t n = 0, cap = 0;
@@ -34,7 +41,7 @@ static bool fit_state(const struct stack_log *log, uint16_t state, bool wait, st
         const struct stack_sample *s = &log->state.v[i];
         float y = wait ? s->wait_us : s->exec_us;
 
-        if (s->state != state || y < 0)
+        if (s->state != state || y < 0 || !tells_of(s, io))
             continue;
         wr_vec_grow((void **)&p, &cap, n + 1, sizeof *p);
         p[n++] = (struct stack_point){(double)s->bytes, y};
@@ -94,24 +101,37 @@ static void put_base(struct wr_str *out, const struct stack_fs *fs, const struct
                 rests ? &wait[w] : NULL, !stack_state_measured(base, at), " # not in these logs");
 }
 
+/* What moves data takes another time when it reads than when it writes. */
 static void put_state(struct wr_str *out, const struct stack_log *log,
                       const struct stack_laws *base, uint16_t at)
 {
+    static const char *const of[] = {"/read", "/write", ""};
     const struct stack_fs *fs = log->fs;
     const struct stack_state *s = &fs->state.v[at];
-    struct stack_fit exec = {0}, wait = {0};
+    struct stack_fit exec[3] = {{0}}, wait[3] = {{0}};
 
     if (s->does == STACK_JUMP_TO || s->does == STACK_FLOW)
         return;
-    if (!fit_state(log, at, false, &exec)) {
+    if (!fit_state(log, at, 2, false, &exec[2])) {
         if (base && base->exec[0][at].given && !base->exec[0][at].poly)
             put_base(out, fs, base, at);
         return;
     }
     if (s->does == STACK_WAIT)
-        fit_state(log, at, true, &wait);
-    put_law(out, stack_state_text(fs, at).s, "", &exec, s->does == STACK_WAIT ? &wait : NULL, false,
-            "");
+        fit_state(log, at, 2, true, &wait[2]);
+    for (int io = 0; io < 2; io++) {
+        exec[io] = exec[2]; /* when only the other way was seen */
+        wait[io] = wait[2];
+        fit_state(log, at, io, false, &exec[io]);
+        if (s->does == STACK_WAIT)
+            fit_state(log, at, io, true, &wait[io]);
+    }
+    bool same = !fs->machine.v[s->machine].moves ||
+                (alike(&exec[0], &exec[1]) && alike(&wait[0], &wait[1]));
+
+    for (int io = same ? 2 : 0; io < (same ? 3 : 2); io++)
+        put_law(out, stack_state_text(fs, at).s, of[io], &exec[io],
+                s->does == STACK_WAIT ? &wait[io] : NULL, false, "");
 }
 
 struct spread {
@@ -166,7 +186,7 @@ static bool put_flow(struct wr_str *out, const struct draft *d, uint16_t at, boo
             "%s of %zu sizes: a law of bytes has two parameters; add runs of other sizes",
             writes ? "writes" : "reads", n);
     }
-    fit_state(log, at, false, &exec);
+    fit_state(log, at, writes, false, &exec);
     wr_str_addf(out, "  %s/%s: {exec: %.4g us, wait: %.6g us, wait_per_byte: %.8g",
                 stack_state_text(log->fs, at).s, writes ? "write" : "read", exec.constant,
                 f.constant * 1e6, f.slope * 1e12);
@@ -469,7 +489,7 @@ static void like_the_others(struct draft *d)
  * matters; then nearer and nearer to what was measured. */
 static bool tune(struct draft *d, struct wr_err *err)
 {
-    enum { ROUNDS = 6 };
+    enum { ROUNDS = 12 };
     const struct stack_fs *fs = d->log->fs;
     size_t sizes = d->sizes, n = fs->machine.n;
     double *told = wr_zalloc(sizes * n + 1, sizeof *told);

@@ -115,6 +115,7 @@ void stack_visited(struct stack_engine *e, struct act *a, uint16_t state, uint64
                                                            .op = a->op,
                                                            .state = state,
                                                            .action = (uint8_t)action,
+                                                           .writes = moves(e, a),
                                                            .tag = a->tag,
                                                            .code = code,
                                                            .t_ns = t_enter,
@@ -240,6 +241,19 @@ static void send_all(struct stack_engine *e, struct act *a, uint64_t t, uint64_t
         send_one(e, a, how, (uint32_t)i, t + exec * (uint64_t)(i + 1) / (uint64_t)n);
 }
 
+/* How many times longer answers take: what a request begins on its node waits for others as the
+ * request does. */
+static double patience(const struct stack_engine *e, const struct act *a)
+{
+    double by = e->laws->stretch[a->machine];
+
+    while (!(by > 0) && a->parent != WR_NIL) {
+        a = act_at(e, a->parent);
+        by = e->laws->stretch[a->machine];
+    }
+    return by;
+}
+
 static void reply(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t)
 {
     int64_t bytes = s->has_bytes ? act_eval(e, a, s->bytes, t)
@@ -249,7 +263,7 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
         return;
     uint64_t there = t + travel(e, (uint64_t)bytes);
     const struct act *who = act_at(e, a->asker);
-    double stretch = who->side ? 0 : e->laws->stretch[who->machine];
+    double stretch = patience(e, who);
 
     if (stretch > 0) {
         uint64_t later = a->t_sent + stack_ns(stretch * (double)(there - a->t_sent));

@@ -40,6 +40,7 @@ struct stack_visit {
     uint32_t op;   /* number of the activity, in the order they began */
     uint16_t state;
     uint8_t action; /* enum stack_action */
+    uint8_t writes; /* 0 of a read, 1 of a write, 2 of neither */
     int64_t tag, code;
     uint64_t t_ns, exec_ns, wait_ns;
 };

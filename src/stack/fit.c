@@ -180,7 +180,9 @@ static double left_out(enum stack_shape shape, const struct stack_point *p, size
     return sum / (double)n;
 }
 
-/* A shape with more parameters has to tell sizes better by a tenth, and by half a hundredth. */
+/* A shape with more parameters has to tell sizes better by a tenth, and by half a hundredth. What
+ * moves no data seldom depends on bytes, and a line through the noise of a few sizes goes far
+ * astray beyond them: there it has to be twice as good. */
 #define LEAST 0.005
 
 bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enum stack_shape most,
@@ -189,6 +191,8 @@ bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enu
     if (!n)
         return wr_fail(err, WR_INPUT, "no samples; a law needs at least one size");
     struct stack_fit best = fit_constant(p, n);
+
+    double much = most < STACK_KNEE ? 0.5 : 0.9;
 
     best.loso = n > 1 ? left_out(STACK_CONSTANT, p, n) : NAN;
     for (int s = most < STACK_KNEE ? STACK_LINE : STACK_PROPORTIONAL; s <= (int)most; s++) {
@@ -199,7 +203,7 @@ bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enu
         double loso = n > parameters[s] ? left_out((enum stack_shape)s, p, n) : NAN;
 
         if (isnan(loso) ? s > STACK_LINE || most < STACK_KNEE
-                        : loso >= 0.9 * best.loso || best.loso - loso < LEAST)
+                        : loso >= much * best.loso || best.loso - loso < LEAST)
             continue;
         best = fitters[s](p, n);
         best.loso = loso;

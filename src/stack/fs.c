@@ -241,7 +241,8 @@ static bool plain_names(struct builder *b, const struct stack_machine_text *m, s
         !plain(b, &m->function, "function", m->function, err))
         return false;
     for (size_t i = 0; i < m->states.n; i++)
-        if (!plain(b, &s[i], "state", s[i].key.name, err))
+        if (!plain(b, &s[i], "state", s[i].key.name, err) ||
+            !plain(b, &s[i].function, "function", s[i].function, err))
             return false;
     return true;
 }
@@ -280,6 +281,7 @@ static bool outline(struct builder *b, struct wr_err *err)
                                   });
         for (size_t j = 0; j < m->states.n; j++) {
             wr_vec_push(&fs->state, (struct stack_state){
+                                        .function = given(s[j].function) ? s[j].function : NULL,
                                         .does = (uint8_t)s[j].does,
                                         .cls = (uint8_t)s[j].cls,
                                         .machine = (uint16_t)i,
@@ -309,6 +311,14 @@ uint16_t stack_find_function(const struct stack_fs *fs, const char *name)
 {
     for (size_t i = 0; i < fs->machine.n; i++)
         if (!strcmp(fs->machine.v[i].function, name))
+            return (uint16_t)i;
+    return STACK_NONE;
+}
+
+uint16_t stack_find_state_function(const struct stack_fs *fs, const char *name)
+{
+    for (size_t i = 0; i < fs->state.n; i++)
+        if (fs->state.v[i].function && !strcmp(fs->state.v[i].function, name))
             return (uint16_t)i;
     return STACK_NONE;
 }

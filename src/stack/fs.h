@@ -193,6 +193,7 @@ struct stack_next {
 };
 
 struct stack_state {
+    const char *function; /* what tables of real runs know it as, or NULL */
     uint8_t does, cls;
     uint8_t nset, npass, nnext, nfork;
     bool receives_data; /* of an answer: the data begin to move */
@@ -304,6 +305,8 @@ struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state);
 uint16_t stack_find_machine(const struct stack_fs *fs, const char *name);
 /* The first machine that is known as this function, or STACK_NONE. */
 uint16_t stack_find_function(const struct stack_fs *fs, const char *name);
+/* The state that is known as this function, or STACK_NONE. */
+uint16_t stack_find_state_function(const struct stack_fs *fs, const char *name);
 /* STACK_NONE when there is none; `name` as stack_state_text gives it. */
 uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t len);
 

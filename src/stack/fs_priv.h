@@ -9,7 +9,8 @@ struct stack_state_text {
     struct conf_key key;
     uint32_t does, cls, phase;
     const char *resource, *of, *amount;
-    const char *machine, *message, *count, *to, *code, *then, *when, *tag, *bytes, *below;
+    const char *machine, *message, *count, *to, *code, *then, *when, *tag, *bytes, *below,
+        *function;
     struct conf_list next, set, pass, fork; /* of const char * */
     bool data, pull;
 };

@@ -71,7 +71,8 @@ static const struct conf_row law_rows[] = {
     REAL("wait_per_byte_after", wait_after_ps, 1e15, "picoseconds per byte beyond the knee"),
     REAL("stretch", stretch, 1e6,
          "of a client's operation: it waits for answers so many times longer than servers and "
-         "network take; of a server's request: its states take so many times longer; 0: no longer"),
+         "network take; of a server's request: its states and the answers of other servers "
+         "take so many times longer; 0: no longer"),
     REAL("low", low, 1e9, "of a machine: eight of ten times lie between this"),
     REAL("high", high, 1e9, "and this times what the laws say; 0: nobody knows"),
     {.key = "assumed",

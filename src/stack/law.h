@@ -62,8 +62,9 @@ struct stack_laws {
     struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states] */
     struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
     struct stack_band *band[3];          /* [reads, writes, neither][machines] whole activities */
-    double *stretch; /* [machines] clients wait, servers work, so many times longer; 0: not */
-    bool *assumed;   /* [states] nobody measured it */
+    double
+        *stretch; /* [machines] clients wait, servers work and wait, so many times longer; 0: not */
+    bool *assumed; /* [states] nobody measured it */
     WR_VEC(struct stack_function) function;
     WR_VEC(uint16_t) missing; /* states that take time and have no law: they take none */
 };

@@ -318,6 +318,7 @@ struct table {
     int run, size, side, node, start, function, duration, kind, io, op, state, exec, wait, action,
         moved;
     char of[128]; /* the run of the rows before */
+    size_t named; /* its number in log->named */
     uint64_t bytes;
     bool states, tested;
     struct open_row open[OPEN_ROWS];
@@ -375,6 +376,14 @@ static uint64_t key_of(const struct table *t, char **cell)
     return h;
 }
 
+/* "read", "write" or nothing. */
+static uint8_t io_of(const struct table *t, char **cell)
+{
+    const char *io = t->io < 0 ? "" : cell[t->io];
+
+    return !strcmp(io, "read") ? 0 : !strcmp(io, "write") ? 1 : 2;
+}
+
 static void state_row(struct table *t, char **cell)
 {
     struct stack_log *log = t->log;
@@ -395,6 +404,7 @@ static void state_row(struct table *t, char **cell)
     wr_vec_push(&log->state, (struct stack_sample){.state = s,
                                                    .deferred = deferred,
                                                    .server = t->side >= 0 && *cell[t->side] == 's',
+                                                   .io = io_of(t, cell),
                                                    .bytes = t->bytes,
                                                    .exec_us = (float)(exec * 1e6),
                                                    .wait_us = deferred ? (float)(wait * 1e6) : -1,
@@ -415,6 +425,26 @@ static bool table_test(struct table *t, uint64_t moved, struct wr_err *err)
     return log_test(t->log, t->of, t->bytes, command, err);
 }
 
+/* A state that a table of functions has: how long it took, and how much of that it worked. */
+static void lone_state(struct table *t, char **cell, const char *name, double took)
+{
+    struct stack_log *log = t->log;
+    uint16_t s = stack_find_state_function(log->fs, name);
+    double exec = t->moved < 0 ? took : strtod(cell[t->moved], NULL);
+
+    log->unknown += s == STACK_NONE;
+    if (s == STACK_NONE || !(exec >= 0) || t->named >= UINT16_MAX)
+        return;
+    wr_vec_push(&log->state, (struct stack_sample){.state = s,
+                                                   .server = t->side >= 0 && *cell[t->side] == 's',
+                                                   .io = io_of(t, cell),
+                                                   .alone = (uint16_t)(t->named + 1),
+                                                   .bytes = t->bytes,
+                                                   .exec_us = (float)(exec * 1e6),
+                                                   .wait_us = -1,
+                                                   .between_us = -1});
+}
+
 static bool function_row(struct table *t, char **cell, struct wr_err *err)
 {
     struct stack_log *log = t->log;
@@ -425,6 +455,8 @@ static bool function_row(struct table *t, char **cell, struct wr_err *err)
     bool call = t->kind < 0 || !strcmp(cell[t->kind], "call");
     uint8_t io = 2;
 
+    if (took >= 0 && !call && !strcmp(cell[t->kind], "state"))
+        lone_state(t, cell, name, took);
     if (!(took >= 0) || (!call && strcmp(cell[t->kind], "op")))
         return true;
     uint64_t moved = t->moved < 0 ? t->bytes : strtoull(cell[t->moved], NULL, 10);
@@ -447,6 +479,20 @@ static bool function_row(struct table *t, char **cell, struct wr_err *err)
     return true;
 }
 
+static void name_run(struct table *t)
+{
+    struct stack_log *log = t->log;
+    struct stack_run_name name = {0};
+
+    memcpy(name.name, t->of, sizeof name.name);
+    for (t->named = 0; t->named < log->named.n; t->named++)
+        if (!strcmp(log->named.v[t->named].name, name.name))
+            break;
+    if (t->named == log->named.n)
+        wr_vec_push(&log->named, name);
+    log->named.v[t->named].whole |= t->states;
+}
+
 /* Rows of one run stand together. */
 static bool run_of(struct table *t, char **cell, struct wr_err *err)
 {
@@ -458,6 +504,7 @@ static bool run_of(struct table *t, char **cell, struct wr_err *err)
     log_run_ended(t->log, t->of, t->bytes);
     t->tested = false;
     snprintf(t->of, sizeof t->of, "%s", cell[t->run]);
+    name_run(t);
     memset(t->open, 0, sizeof t->open);
     t->bytes = strtoull(cell[t->size], NULL, 10);
     if (t->states)
@@ -527,6 +574,19 @@ bool stack_log_add(struct stack_log *log, const char *path, const char *only, st
 
 /* --- the whole ---------------------------------------------------------------------- */
 
+void stack_log_settle(struct stack_log *log)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < log->state.n; i++) {
+        uint16_t alone = log->state.v[i].alone;
+
+        if (!alone || !log->named.v[alone - 1].whole)
+            log->state.v[n++] = log->state.v[i];
+    }
+    log->state.n = n;
+}
+
 void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint64_t bytes)
 {
     *ret = (struct stack_log){.fs = log->fs, .servers = log->servers, .clients = log->clients};
@@ -577,6 +637,8 @@ void stack_log_fini(struct stack_log *log)
     wr_vec_fini(&log->run);
     wr_vec_fini(&log->test);
     wr_vec_fini(&log->of);
+    wr_vec_fini(&log->named);
+    wr_vec_fini(&log->moving);
     wr_vec_fini(&log->stagger);
     wr_vec_fini(&log->lean);
     wr_vec_fini(&log->call);

@@ -20,7 +20,9 @@
 struct stack_sample {
     uint16_t state;
     bool deferred, server;
-    uint64_t bytes;                     /* per process, of the run */
+    uint8_t io;     /* 0 of a read, 1 of a write, 2 of neither, or nobody knows */
+    uint16_t alone; /* of a table that has no other states: the number of its run; 0: it is not */
+    uint64_t bytes; /* per process, of the run */
     float exec_us, wait_us, between_us; /* below 0: not known */
 };
 
@@ -88,6 +90,19 @@ struct stack_ior_row {
     int64_t iter;
 };
 
+/* A run by its name, to notice one that two tables tell of. */
+struct stack_run_name {
+    char name[128];
+    bool whole; /* all its states were read */
+};
+
+/* A sample of something that moves data, until the calls above tell in which direction. */
+struct stack_moving {
+    bool op; /* of log->op, not of log->state */
+    size_t at;
+    double t; /* from midnight */
+};
+
 /* When a call was, to find those inside it. */
 struct stack_call_at {
     uint32_t node;
@@ -107,11 +122,15 @@ struct stack_log {
     WR_VEC(uint64_t) run; /* the size of each run that has states */
     WR_VEC(struct stack_log_test) test;
     WR_VEC(struct stack_log_run) of;
-    size_t io_before; /* those of the runs before */
+    WR_VEC(struct stack_run_name) named; /* of tables */
+    size_t io_before;                    /* those of the runs before */
     WR_VEC(struct stack_stagger) stagger;
     WR_VEC(struct stack_lean) lean;
-    WR_VEC(struct stack_call_at) call;   /* of the run that is being read */
-    WR_VEC(struct stack_start) start;    /* likewise */
+    WR_VEC(struct stack_call_at) call;  /* of the run that is being read */
+    WR_VEC(struct stack_start) start;   /* likewise */
+    WR_VEC(struct stack_moving) moving; /* likewise */
+    double span[2]
+               [2]; /* likewise: [reads, writes] from the first one's begin to the last one's end */
     uint64_t lines, cut, jumps, unknown; /* faults that were passed over */
     char fault[300];                     /* the first of them, with its place */
 };
@@ -124,6 +143,9 @@ void stack_log_fini(struct stack_log *log);
 void stack_log_without(struct stack_log *ret, const struct stack_log *log, uint64_t bytes);
 /* The sizes per process, ascending; free() them. */
 uint64_t *stack_log_sizes(const struct stack_log *log, size_t *ret_n);
+
+/* Once all is read: what a table of functions tells of states goes where all states are known. */
+void stack_log_settle(struct stack_log *log);
 
 /* NULL: nobody said. */
 const char *stack_log_command(const struct stack_log *log, uint64_t bytes);

@@ -39,6 +39,10 @@ bool log_data(struct stack_log *log, uint32_t node, const char *function, double
     if ((!writes && strcmp(function, "ADIOI_PVFS2_ReadContig")) || !moved)
         return false;
     wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took, moved});
+    double *span = log->span[writes];
+
+    span[0] = span[1] > 0 ? fmin(span[0], start) : start;
+    span[1] = fmax(span[1], start + took);
     for (size_t i = log->start.n; i-- > 0;) { /* calls of a process stand together */
         struct stack_start *s = &log->start.v[i];
 
@@ -109,8 +113,9 @@ static int by_start(const void *a, const void *b)
     return x->layer < y->layer ? -1 : x->layer > y->layer;
 }
 
-/* The clocks of state machines and calls differ by whole quarters of an hour: time zones. */
-static void same_clock(struct stack_log *log)
+/* The clocks of state machines and calls differ by whole quarters of an hour: time zones. NaN: only
+ * one of them is there. */
+static double same_clock(struct stack_log *log)
 {
     double calls = NAN, states = NAN;
 
@@ -122,17 +127,38 @@ static void same_clock(struct stack_log *log)
             *first = c->start;
     }
     if (isnan(calls) || isnan(states))
-        return;
+        return NAN;
     double shift = round((calls - states) / 900) * 900;
 
     for (size_t i = 0; i < log->call.n; i++)
         if (log->call.v[i].by_day)
             log->call.v[i].start += shift;
+    return shift;
+}
+
+/* What moves data while processes write and none reads is of a write. A state of which nobody can
+ * tell counts for both. */
+static void take_directions(struct stack_log *log, double shift)
+{
+    static const double slack = 1e-3;
+
+    for (size_t i = 0; i < log->moving.n; i++) {
+        const struct stack_moving *m = &log->moving.v[i];
+        bool in[2];
+
+        for (int w = 0; w < 2; w++)
+            in[w] = log->span[w][1] > 0 && m->t + shift >= log->span[w][0] - slack &&
+                    m->t + shift <= log->span[w][1] + slack;
+        *(m->op ? &log->op.v[m->at].io : &log->state.v[m->at].io) = in[0] == in[1] ? 2 : in[1];
+    }
+    log->moving.n = 0;
+    memset(log->span, 0, sizeof log->span);
 }
 
 static void state_took(struct stack_log *log, uint16_t state, double s, uint64_t bytes)
 {
     wr_vec_push(&log->state, (struct stack_sample){.state = state,
+                                                   .io = 2,
                                                    .bytes = bytes,
                                                    .exec_us = (float)(s * 1e6),
                                                    .wait_us = -1,
@@ -223,7 +249,7 @@ void stack_log_nest(struct stack_log *log, uint64_t bytes)
     uint16_t mount = STACK_NONE, start = stack_start_state(log->fs, &mount);
 
     take_stagger(log, bytes);
-    same_clock(log);
+    take_directions(log, same_clock(log));
     if (log->call.n)
         qsort(log->call.v, log->call.n, sizeof *log->call.v, by_start);
     for (size_t i = 0; i < log->call.n; i++) {

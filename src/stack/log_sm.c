@@ -106,18 +106,19 @@ static void entering(struct reader *r, struct open_act *a, uint16_t state, doubl
 }
 
 /* The activity is over: an operation of a client, or a request. Reads and writes look alike here;
- * the calls above tell them apart. */
+ * the calls above will tell them apart. */
 static void ended(struct reader *r, struct open_act *a, uint16_t state, double t)
 {
     const struct stack_machine *m =
         state == STACK_NONE ? NULL : &r->log->fs->machine.v[r->log->fs->state.v[state].machine];
 
     if (m && !isnan(a->t_begin)) {
-        if (!m->moves)
-            wr_vec_push(&r->log->op, (struct stack_op_sample){.function = m->function_id,
-                                                              .io = 2,
-                                                              .bytes = r->bytes,
-                                                              .seconds = fmax(t - a->t_begin, 0)});
+        if (m->moves)
+            wr_vec_push(&r->log->moving, (struct stack_moving){true, r->log->op.n, a->t_begin});
+        wr_vec_push(&r->log->op, (struct stack_op_sample){.function = m->function_id,
+                                                          .io = 2,
+                                                          .bytes = r->bytes,
+                                                          .seconds = fmax(t - a->t_begin, 0)});
         if (!r->server)
             wr_vec_push(&r->log->call, (struct stack_call_at){.node = r->node,
                                                               .function = m->function_id,
@@ -144,9 +145,12 @@ static void exiting(struct reader *r, struct open_act *a, uint16_t state, const 
     bool deferred = !strncmp(action, "DEFERRED", 8);
 
     if (state != STACK_NONE) {
+        if (r->log->fs->machine.v[r->log->fs->state.v[state].machine].moves)
+            wr_vec_push(&r->log->moving, (struct stack_moving){false, r->log->state.n, t});
         wr_vec_push(&r->log->state, (struct stack_sample){.state = state,
                                                           .deferred = deferred,
                                                           .server = r->server,
+                                                          .io = 2,
                                                           .bytes = r->bytes,
                                                           .exec_us = (float)(exec * 1e6),
                                                           .wait_us = -1,

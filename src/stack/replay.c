@@ -39,6 +39,7 @@ static void on_visit(void *ctx, const struct stack_visit *v)
                 (struct stack_sample){.state = v->state,
                                       .deferred = deferred,
                                       .server = v->node >= r->clients,
+                                      .io = v->writes,
                                       .bytes = r->bytes,
                                       .exec_us = (float)((double)work * 1e-3),
                                       .wait_us = deferred ? (float)((double)v->wait_ns * 1e-3) : -1,

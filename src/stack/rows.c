@@ -56,6 +56,7 @@ static const struct conf_row state_rows[] = {
     TEXT("then", then, "", "the code after the waiting, when it is another one"),
     TEXT("if", when, "", "a wait that is 0 here does not wait"),
     TEXT("tag", tag, "", "how an answer is called"),
+    TEXT("function", function, "", "the function that tables of real runs know it as"),
     TEXT("bytes", bytes, "", "length of a reply, when it is not the message's"),
     {.key = "phase",
      .type = CONF_U32,

@@ -454,6 +454,128 @@ static bool table_of(struct stack_log *log, const char *text, struct wr_err *err
     return ok;
 }
 
+/* A write and then a read, as logs of states have them: they look alike. */
+#define VISIT(s_, us_, of_, action_)                                                      \
+    "[D 10:00:0" #s_ ".000100] [SM Entering]: (0x10) " of_ " (status: 0)\n[D 10:00:0" #s_ \
+    ".0" #us_ "] [SM Exiting]: (0x10) " of_ " (error code: 0), (action: " action_ ")\n"
+
+static void calls_tell_reads_and_writes_of_states_apart(void **state)
+{
+    static const char client[] = VISIT(1, 00130, "client_io_sm:io_cleanup", "TERMINATE")
+        VISIT(5, 00170, "client_io_sm:io_cleanup", "TERMINATE");
+    static const char server[] = VISIT(1, 00180, "io_sm:send_completion_ack", "COMPLETE")
+        VISIT(1, 00105, "io_sm:cleanup", "TERMINATE")
+            VISIT(5, 00140, "io_sm:send_completion_ack", "COMPLETE")
+                VISIT(5, 00105, "io_sm:cleanup", "TERMINATE")
+                    VISIT(9, 00110, "io_sm:send_completion_ack", "COMPLETE");
+    /* an hour east of the logs' clock */
+    static const char calls[] = "1794740400.9 0.5 AD_PVFS ADIOI_PVFS2_WriteContig 8388608\n"
+                                "1794740404.9 0.5 AD_PVFS ADIOI_PVFS2_ReadContig 8388608\n";
+    static const int io[] = {1, 0, 1, 1, 0, 0, 2};
+    struct stack_log log = {.fs = fs};
+    char *text[] = {strdup(client), strdup(server), strdup(calls)};
+    size_t n = 0;
+
+    (void)state;
+    stack_log_text(&log, "client", text[0], sizeof client - 1, false, 0, 8 << 20);
+    stack_log_text(&log, "server", text[1], sizeof server - 1, true, 0, 8 << 20);
+    stack_log_calls(&log, "adio", text[2], 0, 8 << 20);
+    stack_log_nest(&log, 8 << 20);
+    for (size_t i = 0; i < log.state.n; i++)
+        if (fs->machine.v[fs->state.v[log.state.v[i].state].machine].kind == STACK_MACHINE) {
+            assert_in_range(n, 0, 6);
+            assert_int_equal(log.state.v[i].io, io[n]);
+            n++;
+        }
+    assert_int_equal(n, 7);
+    n = 0;
+    for (size_t i = 0; i < log.op.n; i++)
+        n += !strcmp(fs->machine.v[log.op.v[i].function].function, "serve_IO") &&
+             log.op.v[i].io == (n == 0);
+    assert_int_equal(n, 2);
+    assert_int_equal(log.moving.n, 0);
+    stack_log_fini(&log);
+    for (int i = 0; i < 3; i++)
+        free(text[i]);
+}
+
+/* What a table of functions has of states counts where no table of states has the run. */
+static void states_among_functions_are_taken_once(void **state)
+{
+    static const char functions[] = "run,file_size,side,function,duration,kind,io,exec_or_bytes\n"
+                                    "F_S1P1_r0,8,server,io_send_ack,0.000050,state,read,0.000020\n"
+                                    "F_S1P1_r1,8,server,io_send_ack,0.000090,state,read,0.000030\n"
+                                    "F_S1P1_r1,8,server,io_send_ack,0.000090,state,write,0.000070\n"
+                                    "F_S1P1_r1,8,server,io_nothing,0.000090,state,write,0.000070\n";
+    static const char states[] =
+        "run,file_size,side,state,exec,wait,action,io\n"
+        "F_S1P1_r0,8,server,io_sm:send_positive_ack,0.000020,0,COMPLETE,read\n";
+    uint16_t ack = stack_find_state_function(fs, "io_send_ack");
+
+    (void)state;
+    assert_int_equal(stack_find_state_function(fs, "io_nothing"), STACK_NONE);
+    for (int turn = 0; turn < 2; turn++) {
+        struct stack_log log = {.fs = fs};
+        struct wr_err err = {0};
+
+        assert_true(table_of(&log, turn ? functions : states, &err));
+        assert_true(table_of(&log, turn ? states : functions, &err));
+        assert_int_equal(log.unknown, 1);
+        stack_log_settle(&log);
+        assert_int_equal(log.state.n, 3);
+        float sum[3] = {0};
+
+        for (size_t i = 0; i < log.state.n; i++) {
+            assert_int_equal(log.state.v[i].state, ack);
+            sum[log.state.v[i].io] += log.state.v[i].exec_us;
+        }
+        assert_float_equal(sum[0], 50, 1e-3);
+        assert_float_equal(sum[1], 70, 1e-3);
+        stack_log_fini(&log);
+    }
+}
+
+/* One server, each size once; a request of a read is acknowledged in 20 us, of a write in 80. */
+static void reads_and_writes_have_laws_of_their_own(void **state)
+{
+    struct stack_log log = {.fs = fs, .servers = 1, .clients = 1};
+    uint16_t ack = stack_find_state_function(fs, "io_send_ack");
+    uint16_t setup = stack_find_state(fs, "prelude_sm:setup", strlen("prelude_sm:setup"));
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+    struct wr_str text = {0};
+
+    (void)state;
+    for (uint64_t b = 1; b <= 4; b *= 2)
+        for (uint8_t w = 0; w < 2; w++) {
+            wr_vec_push(&log.io, (struct stack_io_sample){w, b << 20, (double)b, b << 20});
+            wr_vec_push(&log.state, (struct stack_sample){.state = ack,
+                                                          .server = true,
+                                                          .io = w,
+                                                          .bytes = b << 20,
+                                                          .exec_us = w ? 80 : 20,
+                                                          .wait_us = -1,
+                                                          .between_us = -1});
+            wr_vec_push(&log.state, (struct stack_sample){.state = setup,
+                                                          .server = true,
+                                                          .io = w,
+                                                          .bytes = b << 20,
+                                                          .exec_us = w ? 3 : 1,
+                                                          .wait_us = -1,
+                                                          .between_us = -1});
+        }
+    assert_true(stack_calibrate(&text, &log, NULL, "two ways", STACK_SEE_SWITCHED, &err));
+    assert_true(stack_laws_open_text(&laws, fs, "the laws", text.s, text.n, &err));
+    for (int w = 0; w < 2; w++) {
+        assert_float_equal(laws->exec[w][ack].constant_ns, w ? 80e3 : 20e3, 1);
+        /* what all requests go through is the same for all */
+        assert_float_equal(laws->exec[w][setup].constant_ns, 2e3, 1);
+    }
+    stack_laws_close(laws);
+    wr_str_fini(&text);
+    stack_log_fini(&log);
+}
+
 static void runs_of_another_network_are_noticed(void **state)
 {
     static const struct {
@@ -564,18 +686,24 @@ static void a_size_left_out_is_told_by_the_others(void **state)
             fail_msg("%s", err.text);
         assert_true(laws->io.low > 0.5 && laws->io.low < 1 && laws->io.high < 2);
         assert_true(laws->band[2][stack_find_function(fs, "PVFS_sys_lookup")].high > 0);
+        size_t near = 0, functions = 0;
+
         for (uint16_t m = 0; m < fs->machine.n; m++)
             for (uint8_t io = 0; io < 3; io++) {
                 double is, was;
-                double slack = io < 2 ? 0.03 : 0.3;
 
                 if (!stack_op_median(&all, m, io, sizes[i], &was) ||
-                    !stack_op_median(&told, m, io, sizes[i], &is))
+                    !stack_op_median(&told, m, io, sizes[i], &is) || was <= 1e-5)
                     continue;
-                if (was > 1e-5 && fabs(is / was - 1) > slack)
+                functions++;
+                near += fabs(is / was - 1) <= 0.3;
+                if (fabs(is / was - 1) > (io < 2 ? 0.03 : 1))
                     fail_msg("%s at %llu: %g, not %g", fs->machine.v[m].function,
                              (unsigned long long)sizes[i], is, was);
             }
+        /* those that queue for the directory depend on who comes when */
+        if (10 * near < 9 * functions)
+            fail_msg("%zu of %zu", near, functions);
         stack_log_fini(&told);
         stack_log_fini(&rest);
         stack_laws_close(laws);
@@ -599,6 +727,9 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_together_is_refused),
         cmocka_unit_test(a_server_beyond_the_runs_last_is_of_another_run),
         cmocka_unit_test(faults_have_a_place),
+        cmocka_unit_test(calls_tell_reads_and_writes_of_states_apart),
+        cmocka_unit_test(states_among_functions_are_taken_once),
+        cmocka_unit_test(reads_and_writes_have_laws_of_their_own),
         cmocka_unit_test(runs_of_another_network_are_noticed),
         cmocka_unit_test(a_log_of_many_transfers_and_a_shared_file_is_simulated_as_it_was),
         cmocka_unit_test(processes_that_begin_apart_are_seen_to_share_a_link),
