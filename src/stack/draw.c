@@ -226,10 +226,66 @@ void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *tit
     free(l);
 }
 
-static void perfetto_visit(const struct stack_trace *t, const struct stack_visit *v, FILE *out)
+/* Slices of one track must lie inside or beside each other, so what a layer of a node does at the
+ * same time has tracks of its own. */
+struct lane {
+    uint32_t node;
+    uint16_t layer, number; /* the first of a layer is 0 */
+    uint64_t until_ns;
+};
+
+struct lanes {
+    WR_VEC(struct lane) v;
+    size_t layers;
+};
+
+static uint32_t track(const struct lanes *lanes, uint32_t layer, uint32_t number)
+{
+    return number * (uint32_t)(lanes->layers + 1) + layer + 1;
+}
+
+static void perfetto_track(const struct stack_trace *t, const struct lanes *lanes, uint32_t node,
+                           uint32_t layer, uint32_t number, FILE *out)
+{
+    fprintf(out,
+            ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_name\","
+            "\"args\":{\"name\":\"%s",
+            node + 1, track(lanes, layer, number),
+            layer < t->fs->layer.n ? t->fs->layer.v[layer] : "messages");
+    if (number)
+        fprintf(out, " %u", number + 1);
+    fputs("\"}}", out);
+}
+
+static uint32_t lane_of(const struct stack_trace *t, struct lanes *lanes,
+                        const struct stack_visit *v, uint16_t layer, FILE *out)
+{
+    uint64_t end = v->t_ns + v->exec_ns + v->wait_ns;
+    uint16_t number = 0;
+
+    for (size_t i = 0; i < lanes->v.n; i++) {
+        struct lane *l = &lanes->v.v[i];
+
+        if (l->node != v->node || l->layer != layer)
+            continue;
+        number++;
+        if (l->until_ns > v->t_ns)
+            continue;
+        l->until_ns = end;
+        return track(lanes, layer, l->number);
+    }
+    wr_vec_push(&lanes->v, (struct lane){v->node, layer, number, end});
+    if (number)
+        perfetto_track(t, lanes, v->node, layer, number, out);
+    return track(lanes, layer, number);
+}
+
+static void perfetto_visit(const struct stack_trace *t, struct lanes *lanes,
+                           const struct stack_visit *v, FILE *out)
 {
     const struct stack_machine *m = &t->fs->machine.v[t->fs->state.v[v->state].machine];
     static const char *const parts[] = {"", " (waits)"};
+    uint32_t tid = lane_of(t, lanes, v, m->layer_id, out);
 
     for (int wait = 0; wait < 2; wait++) {
         uint64_t from = wait ? v->t_ns + v->exec_ns : v->t_ns;
@@ -241,15 +297,34 @@ static void perfetto_visit(const struct stack_trace *t, const struct stack_visit
                 ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,"
                 "\"name\":\"%s:%s%s\",\"cat\":\"%s\",\"args\":{\"code\":%" PRId64
                 ",\"tag\":%" PRId64 ",\"action\":\"%s\",\"operation\":%u}}",
-                v->node + 1, m->layer_id + 1u, (double)from * 1e-3, (double)took * 1e-3, m->name,
+                v->node + 1, tid, (double)from * 1e-3, (double)took * 1e-3, m->name,
                 t->fs->state_name.v[v->state], parts[wait],
                 stack_class_names[t->fs->state.v[v->state].cls], v->code, v->tag,
                 stack_action_name(v->action), v->op);
     }
 }
 
+/* A message is a point in time on the track of its sender. */
+static void perfetto_message(const struct stack_trace *t, const struct lanes *lanes,
+                             const struct stack_sent *s, FILE *out)
+{
+    fprintf(
+        out,
+        ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"name\":\"%s%s to %s\","
+        "\"args\":{\"bytes\":%" PRIu64 "}}",
+        s->from + 1, track(lanes, (uint32_t)lanes->layers, 0), (double)s->t_ns * 1e-3,
+        t->fs->message.v[s->message].name,
+        s->data     ? " data"
+        : s->answer ? " answer"
+                    : "",
+        stack_node_name(t, s->to).s, s->bytes);
+}
+
 void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
 {
+    struct lanes lanes = {.layers = t->fs->layer.n};
+    size_t n;
+    struct line *l = lines_of(t, of, true, &n);
     uint32_t nodes = 0;
 
     fprintf(
@@ -264,14 +339,15 @@ void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
         fprintf(out,
                 ",\n{\"ph\":\"M\",\"pid\":%u,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
                 i + 1, stack_node_name(t, i).s);
-        for (size_t k = 0; k < t->fs->layer.n; k++)
-            fprintf(out,
-                    ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%zu,\"name\":\"thread_name\","
-                    "\"args\":{\"name\":\"%s\"}}",
-                    i + 1, k + 1, t->fs->layer.v[k]);
+        for (uint32_t k = 0; k <= t->fs->layer.n; k++)
+            perfetto_track(t, &lanes, i, k, 0, out);
     }
-    for (size_t i = 0; i < t->visit.n; i++)
-        if (of[t->visit.v[i].op])
-            perfetto_visit(t, &t->visit.v[i], out);
+    for (size_t i = 0; i < n; i++)
+        if (l[i].sent)
+            perfetto_message(t, &lanes, &t->sent.v[l[i].at], out);
+        else
+            perfetto_visit(t, &lanes, &t->visit.v[l[i].at], out);
+    wr_vec_fini(&lanes.v);
+    free(l);
     fputs("\n]}\n", out);
 }
