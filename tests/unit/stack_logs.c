@@ -567,7 +567,7 @@ static void reads_and_writes_have_laws_of_their_own(void **state)
     assert_true(stack_calibrate(&text, &log, NULL, "two ways", STACK_SEE_SWITCHED, &err));
     assert_true(stack_laws_open_text(&laws, fs, "the laws", text.s, text.n, &err));
     for (int w = 0; w < 2; w++) {
-        assert_float_equal(laws->exec[w][ack].constant_ns, w ? 80e3 : 20e3, 1);
+        assert_float_equal(laws->exec[w][ack].constant_ns, (w ? 80e3 : 20e3), 1);
         /* what all requests go through is the same for all */
         assert_float_equal(laws->exec[w][setup].constant_ns, 2e3, 1);
     }
