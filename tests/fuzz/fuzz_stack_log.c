@@ -41,8 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     memcpy(text, data + 1, len - 1);
     text[len - 1] = 0;
     read_as(&log, *data % 5, text, len - 1);
+    stack_log_settle(&log);
     for (size_t i = 0; i < log.state.n; i++)
-        if (log.state.v[i].state >= fs->state.n || log.state.v[i].exec_us < -2)
+        if (log.state.v[i].state >= fs->state.n || log.state.v[i].exec_us < -2 ||
+            log.state.v[i].io > 2)
             abort();
     for (size_t i = 0; i < log.op.n; i++)
         if (log.op.v[i].function >= fs->machine.n || !(log.op.v[i].seconds >= -2e-6))
