@@ -109,13 +109,16 @@ void rpc_client_flush(struct rpc_client *c)
 uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns)
 {
     c->answers = 0;
-    c->ep->eager = c->under_way == 1 && rpc_waiter_eager(&c->waiter);
+    c->ep->eager = c->under_way == 1 ? rpc_waiter_looks(&c->waiter) : 0;
     if (!rpc_waiter_dozes(&c->waiter, c->ep))
         c->ep->t->progress(c->ep);
+    uint32_t found = c->answers;
+
     if (!c->answers)
         rpc_waiter_idle(&c->waiter, c->ep, timeout_ns, false);
     if (c->answers)
         rpc_waiter_happened(&c->waiter);
+    rpc_waiter_looked(&c->waiter, c->ep->eager, found);
     return c->answers;
 }
 

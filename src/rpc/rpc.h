@@ -79,6 +79,9 @@ struct rpc_waiter {
     bool crowded;
     uint64_t spin_ns;
     struct rpc_trial trial;
+    uint32_t hope;        /* in a crowd: how often one may still look in vain before one gives up */
+    uint32_t hopeless;    /* waits since then */
+    uint32_t turn;        /* in a crowd: how often looking found something since others ran */
     enum rpc_where where; /* the other is, or was when this wait began */
     uint32_t rounds;
     uint32_t in_vain; /* sleeps since something happened */
@@ -93,10 +96,30 @@ void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o);
 uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy);
 /* Will it sleep at once, and take what comes? Then a look before would be a system call in vain. */
 bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep);
-/* Does looking keep the processor from nobody it waits for? */
-static inline bool rpc_waiter_eager(const struct rpc_waiter *w)
+
+/* How often one may look in a row for a message that is to come: about as long as an answer takes
+ * that comes from another processor at once. In a crowd the one that is waited for may be at work
+ * there at this moment, and has answered before anybody else could run in our place; so one takes a
+ * few looks as long as they are not in vain, tries them now and then if they were, and lets others
+ * run after so many answers in a row. */
+enum { RPC_LOOKS = 64, RPC_LOOKS_CROWDED = 16, RPC_HOPE = 8, RPC_HOPELESS = 64, RPC_TURN = 64 };
+static inline uint32_t rpc_waiter_looks(struct rpc_waiter *w)
 {
-    return !w->crowded && w->policy != RPC_BLOCK && w->where != RPC_BESIDE;
+    if (w->policy == RPC_BLOCK)
+        return 0;
+    if (w->crowded)
+        return w->hope || ++w->hopeless % RPC_HOPELESS == 0 ? RPC_LOOKS_CROWDED : 0;
+    return w->where != RPC_BESIDE ? RPC_LOOKS : 0;
+}
+void rpc_waiter_end_turn(struct rpc_waiter *w);
+/* What came of it; when others may run. */
+static inline void rpc_waiter_looked(struct rpc_waiter *w, uint32_t looks, uint32_t found)
+{
+    if (!w->crowded || !looks)
+        return;
+    w->hope = found ? RPC_HOPE : w->hope - (w->hope > 0);
+    if (found && ++w->turn >= RPC_TURN)
+        rpc_waiter_end_turn(w);
 }
 void rpc_waiter_learn(struct rpc_waiter *w);
 static inline void rpc_waiter_happened(struct rpc_waiter *w)

@@ -419,9 +419,11 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
     uint64_t sleeps = s->waiter.sleeps;
     uint32_t n = 0;
 
-    s->ep->eager = s->single && rpc_waiter_eager(&s->waiter);
+    s->ep->eager = s->single ? rpc_waiter_looks(&s->waiter) : 0;
     if (s->store || !rpc_waiter_dozes(&s->waiter, s->ep))
         n = s->ep->t->progress(s->ep);
+    uint32_t found = n;
+
     if (s->store)
         n += rpc_store_poll(s->store, on_step, s);
     next_in_line(s);
@@ -437,6 +439,7 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
         s->ep->t->flush(s->ep);
         rpc_waiter_happened(&s->waiter);
     }
+    rpc_waiter_looked(&s->waiter, s->ep->eager, found);
 }
 
 static void place_operations(struct rpc_server *s)

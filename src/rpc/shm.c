@@ -34,9 +34,6 @@
 #include "rpc/transport.h"
 
 enum { SLOTS = 64, SLOT_B = 256, BODY_B = SLOT_B - 8, BATCH = 32, LAYOUT = 1 };
-/* Looks in a row before one asks what else there is to do: about as long as an answer takes that
- * comes from another processor at once. */
-enum { GLANCES = 64 };
 enum { PAIR_FREE, PAIR_CLAIMED };
 
 static const char magic[8] = "weirrpc1";
@@ -306,9 +303,12 @@ static uint32_t read_pair(struct shm *s, uint32_t pair)
     return n;
 }
 
-static void glance(const struct shm *s, const struct side *side)
+/* To look at many pairs once takes long enough. */
+static void glance(struct shm *s)
 {
-    for (uint32_t looks = 0; s->ep.eager && looks < GLANCES && !is_full(side); looks++)
+    enum { FEW = 16 };
+
+    for (uint32_t looks = 0; looks < s->ep.eager && s->high <= FEW && !something(s); looks++)
         rpc_pause();
 }
 
@@ -331,14 +331,11 @@ static uint32_t shm_progress(struct rpc_ep *ep)
     struct shm *s = of(ep);
     uint32_t n = 0;
 
-    if (!ep->o.server) {
-        glance(s, &s->side[s->mine]);
+    glance(s);
+    if (!ep->o.server)
         return read_pair(s, s->mine);
-    }
     if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
         look_for_arrivals(s);
-    if (s->high == 1 && s->side[0].active)
-        glance(s, &s->side[0]);
     for (uint32_t i = 0; i < s->high; i++) {
         uint32_t read = s->side[i].active ? read_pair(s, i) : 0;
 

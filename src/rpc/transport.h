@@ -46,7 +46,7 @@ struct rpc_ep {
     struct rpc_ep_opts o;
     uint8_t *bulk;  /* o.bulk_b bytes, offered */
     size_t inlined; /* bytes of payload that fit a message */
-    bool eager;     /* progress() may look for a moment: a single message is to come, and who sends
+    uint32_t eager; /* how often progress() may look: a single message is to come, and who sends
                        it can run meanwhile. Of several it is better to find more at once. */
     void *ctx;
     void (*on_msg)(void *ctx, uint32_t peer, const void *bytes, size_t len);

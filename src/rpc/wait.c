@@ -73,6 +73,13 @@ static uint32_t sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t time
 
 /* ---- looking or sleeping ---- */
 
+/* Whoever finds what it looks for again and again would never let others run. */
+void rpc_waiter_end_turn(struct rpc_waiter *w)
+{
+    w->turn = 0;
+    sched_yield();
+}
+
 static void next_series(struct rpc_trial *t)
 {
     /* Who sleeps must be woken, which costs the other side. What was never tried counts as short.
