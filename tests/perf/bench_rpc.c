@@ -1,10 +1,15 @@
 /* bench_rpc.c -- rates of the RPC layer: one server, some clients, this machine.
  *
- *   bench.rpc [TRANSPORT [PROVIDER [CASE]]]
+ *   bench.rpc [--apart] [TRANSPORT [PROVIDER [CASE]]]
  *
  * Best of several windows; one line per case, of those whose name begins with CASE. Beside the rate
  * what a call costs, of clients and server together: processor time, and how often a process was
- * switched for another. These say more than rates on a machine that others use too.
+ * switched for another. These say more than rates on a machine that others use too, and how many
+ * processors did so is told.
+ *
+ * --apart: the server has the first processor and clients have the second, as one would bind the
+ * two ends of any ping-pong. Without it the kernel decides, and some put two that talk to each
+ * other on one processor.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -54,12 +59,16 @@ struct board {
     volatile struct cost server;
 };
 
+static bool apart;
+
 static void serve(const struct rpc_opts *o, struct board *b)
 {
     struct rpc_server *s;
     struct wr_err err;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (apart)
+        bare_settle_on(0);
     if (!rpc_server_open(&s, o, &err)) {
         fprintf(stderr, "%s\n", err.text);
         _exit(1);
@@ -84,6 +93,8 @@ static void call(const struct rpc_opts *o, struct board *b, uint32_t k, struct r
     struct rpc_driver *d;
     struct wr_err err;
 
+    if (apart)
+        bare_settle_on(1);
     if (!rpc_driver_open(&d, o, b->address, &err)) {
         fprintf(stderr, "%s\n", err.text);
         _exit(1);
@@ -172,8 +183,15 @@ static void tell_limits(const char *when)
 
 struct result {
     double best, sum, cost[2]; /* of a call: switches, us of processor time */
+    double others;             /* processors that were at work for somebody else */
     uint64_t bad;
 };
+
+/* Seconds of all processors at work, but for those of ours. */
+static double others_s(void)
+{
+    return rpc_machine_time().busy_s - bare_cpu_us() / 1e6;
+}
 
 /* The same number of processes, sockets alone; windows of both in turn, so that both see the same
  * machine. */
@@ -184,8 +202,11 @@ static void measure(const struct rpc_opts *o, size_t c, struct board *b, struct 
                         .depth = cases[c].depth,
                         .answer_b = cases[c].size,
                         .put = cases[c].op == RPC_OP_PUT,
+                        .apart = apart,
                         .looks =
                             cases[c].clients == 1 && cases[c].wait != RPC_BLOCK && !cases[c].size};
+
+    double begun = -(double)rpc_realtime_ns(), others = -others_s();
 
     for (int i = 0; i < WINDOWS; i++) {
         double rate = window(o, c, b, &ours->bad, ours->cost), us = 0;
@@ -199,15 +220,19 @@ static void measure(const struct rpc_opts *o, size_t c, struct board *b, struct 
         bare->sum += rate;
         bare->cost[1] += us / WINDOWS;
     }
+    others = 1e9 * (others + others_s()) / (begun + (double)rpc_realtime_ns());
+    ours->others = others > 0 ? others : 0;
 }
 
 static void tell(size_t c, const struct result *ours, const struct result *bare)
 {
     double unit = cases[c].size ? 1 << 30 : 1e3;
 
-    printf("%-32s best %9.1f, mean %9.1f %s; a call: %.2f us CPU, %.2f switches%s\n", cases[c].name,
-           ours->best / unit, ours->sum / WINDOWS / unit, cases[c].size ? "GiB/s" : "kops/s",
-           ours->cost[1], ours->cost[0], ours->bad ? "  FAULTS" : "");
+    printf("%-32s best %9.1f, mean %9.1f %s; a call: %.2f us CPU, %.2f switches; others: %.1f "
+           "CPU%s\n",
+           cases[c].name, ours->best / unit, ours->sum / WINDOWS / unit,
+           cases[c].size ? "GiB/s" : "kops/s", ours->cost[1], ours->cost[0], ours->others,
+           ours->bad ? "  FAULTS" : "");
     if (bare->sum > 0)
         printf("  %-30s      %9.1f,      %9.1f         %.2f us CPU; of it %.0f %%, %.0f %%\n",
                "bare sockets, as many", bare->best / unit, bare->sum / WINDOWS / unit,
@@ -217,6 +242,10 @@ static void tell(size_t c, const struct result *ours, const struct result *bare)
 int main(int argc, char **argv)
 {
     struct wr_err err;
+
+    apart = argc > 1 && !strcmp(argv[1], "--apart");
+    argc -= apart;
+    argv += apart;
     struct rpc_opts o = {.transport = rpc_transport_find(argc > 1 ? argv[1] : "shm", &err),
                          .provider = argc > 2 && *argv[2] ? argv[2] : NULL,
                          .token = 0x1234567890abcdef,
