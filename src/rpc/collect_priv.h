@@ -23,6 +23,7 @@ struct collecting {
     uint32_t *at;              /* of each client the server it calls */
     struct server_use *used;   /* of each server, when last asked */
     uint64_t token;
+    uint64_t lead_ns; /* from when clients are told of a window until it begins */
     struct rpc_sizes sizes;
 };
 

@@ -380,6 +380,15 @@ static void wait_for_start(struct rpc_driver *d)
     d->from_ns = d->first_ns + l->warm_ns;
     d->to_ns = d->from_ns + l->measure_ns;
     d->next_arrival_ns = d->first_ns;
+    d->seen->late_ns = late > l->warm_ns ? late - l->warm_ns : 0;
+}
+
+/* How much of the window there was from `from_ns` on. */
+static uint64_t window_since(const struct rpc_driver *d, uint64_t from_ns, uint64_t end_ns)
+{
+    uint64_t to = end_ns < d->to_ns ? end_ns : d->to_ns;
+
+    return to < from_ns ? 0 : to - from_ns;
 }
 
 void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_seen *ret,
@@ -413,9 +422,9 @@ void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_see
     ret->cpu_ns = ret->user_ns + ret->sys_ns;
     ret->switches = after.switches - before.switches;
     ret->forced_switches = after.forced_switches - before.forced_switches;
-    ret->elapsed_ns = end < d->from_ns ? 0 : (end < d->to_ns ? end : d->to_ns) - d->from_ns;
+    ret->elapsed_ns = window_since(d, d->from_ns + ret->late_ns, end);
     if (load->slice_ns) {
-        uint64_t n = (ret->elapsed_ns + load->slice_ns - 1) / load->slice_ns;
+        uint64_t n = (window_since(d, d->from_ns, end) + load->slice_ns - 1) / load->slice_ns;
 
         ret->nslices = n < RPC_SLICES ? (uint32_t)n : RPC_SLICES;
     }

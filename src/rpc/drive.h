@@ -34,7 +34,8 @@ struct rpc_seen {
     uint64_t calls, bytes;     /* in the window */
     uint64_t failed, bad_data; /* from the start on */
     uint64_t unanswered;       /* at the end */
-    uint64_t elapsed_ns;       /* of the window: shorter if it was cut short */
+    uint64_t elapsed_ns;       /* of the window: shorter if it was cut short, or begun late */
+    uint64_t late_ns;          /* how much of the window was over when the first call began */
     uint64_t cpu_ns, user_ns, sys_ns;
     uint64_t switches, forced_switches;
     bool server_gone, stopped;

@@ -13,7 +13,7 @@ static const struct {
     }
     COUNT(calls),      COUNT(bytes),      COUNT(failed),          COUNT(bad_data),
     COUNT(unanswered), COUNT(elapsed_ns), COUNT(cpu_ns),          COUNT(user_ns),
-    COUNT(sys_ns),     COUNT(switches),   COUNT(forced_switches),
+    COUNT(sys_ns),     COUNT(switches),   COUNT(forced_switches), COUNT(late_ns),
 #undef COUNT
 };
 enum { COUNTS = sizeof counts / sizeof *counts };

@@ -367,7 +367,7 @@ static bool kill_the_server_once_it_has_answered(void)
 
 static void check_gone(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
 {
-    struct rpc_load l = {.op = RPC_OP_NOOP, .depth = 2, .measure_ns = 20000000000};
+    struct rpc_load l = {.op = RPC_OP_NOOP, .depth = 2, .measure_ns = 10 * PATIENCE_NS};
     struct rpc_driver *d;
     struct wr_err err;
 
@@ -572,15 +572,18 @@ static void die_often(const struct rpc_opts *o, bool far)
 {
     struct rpc_opts one = *o;
 
-    one.hello_ms = 300; /* who finds no place has no answer */
-    for (uint32_t i = 0; i < one.peers + 1; i++)
-        /* It takes a moment until the server has noticed. */
+    for (uint32_t i = 0; i < one.peers + 1; i++) {
+        one.hello_ms = 300; /* who finds no place has no answer */
+        /* It takes a moment until the server has noticed, and a busy machine some more to answer.
+         */
         for (struct patience p = {0}; !comes_and_dies(&one, far);) {
             usleep(20000);
+            one.hello_ms += one.hello_ms < PATIENCE_MS / 2 ? one.hello_ms / 4 : 0;
             if (!patient(&p))
                 fail_msg("%s %s: no room after %u deaths", o->transport->name,
                          o->provider ? o->provider : "", i);
         }
+    }
 }
 
 static bool has_namespaces(void)

@@ -190,6 +190,44 @@ static void a_call_takes_as_long_as_its_answer_whatever_the_loop(void **state)
     }
 }
 
+static bool at_once(void)
+{
+    return true;
+}
+
+/* Ten seconds ago the warm-up began, which took one. */
+static void what_was_missed_of_a_window_does_not_count(void **state)
+{
+    const uint64_t second = 1000000000;
+    struct rpc_opts o = {.transport = &slow, .token = TOKEN, .wait = RPC_BLOCK, .depth = DEPTH};
+    static struct rpc_seen seen;
+    struct rpc_driver *d;
+    struct wr_err err;
+
+    (void)state;
+    if (!rpc_driver_open(&d, &o, "", &err))
+        fail_msg("%s", err.text);
+    uint64_t begun = rpc_realtime_ns();
+    struct rpc_load l = {.op = RPC_OP_NOOP,
+                         .depth = 1,
+                         .start_ns = begun - 10 * second,
+                         .warm_ns = second,
+                         .measure_ns = 3600 * second};
+
+    rpc_drive(d, &l, &seen, at_once);
+    assert_true(seen.late_ns >= 9 * second);
+    assert_true(seen.elapsed_ns > 0 && seen.elapsed_ns + seen.late_ns < 3600 * second);
+    assert_true(seen.elapsed_ns <= rpc_realtime_ns() - begun);
+    l.measure_ns = second; /* all of it */
+    rpc_drive(d, &l, &seen, NULL);
+    assert_true(seen.late_ns > second && !seen.elapsed_ns && !seen.calls);
+    l.start_ns = 0;
+    l.measure_ns = 1000;
+    rpc_drive(d, &l, &seen, NULL);
+    assert_true(!seen.late_ns && seen.elapsed_ns == 1000);
+    rpc_driver_close(d);
+}
+
 /* ---- one processor ---- */
 
 struct board {
@@ -350,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_takes_as_long_as_its_answer_whatever_the_loop),
+        cmocka_unit_test(what_was_missed_of_a_window_does_not_count),
         cmocka_unit_test(who_shares_a_processor_with_its_peer_does_not_look_in_vain),
         cmocka_unit_test(all_is_read_of_one_who_sends_more_than_fits),
         cmocka_unit_test(who_ticks_wakes_from_a_sleep_without_a_limit),
