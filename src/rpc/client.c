@@ -27,7 +27,12 @@ struct rpc_client {
     uint64_t dropped[RPC_DROPS];
 };
 
-enum { PING_NS = 100000000, DEAD_NS = 1100000000, HEARD_NS = 300000000, SEND_TRIES = 4096 };
+enum {
+    PING_NS = 100000000,
+    DEAD_NS = UINT64_C(3100000000),
+    HEARD_NS = 300000000,
+    SEND_TRIES = 4096
+};
 
 static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
@@ -273,8 +278,8 @@ static void ping(struct rpc_client *c)
     c->ep->t->flush(c->ep);
 }
 
-/* A server that works long on a call still answers a ping at once, so that one second of
- * silence is death. Asked for again and again while an answer is missing; if we ourselves were
+/* A server that works long on a call still answers a ping at once, so that three seconds of
+ * silence are death. Asked for again and again while an answer is missing; if we ourselves were
  * stopped for long in between, little of that counts. */
 bool rpc_client_server_alive(struct rpc_client *c)
 {

@@ -128,6 +128,16 @@ static double server_usage(struct collecting *g, uint64_t *switches)
     return cpu_s;
 }
 
+/* The one that a client called. */
+static void expel_server(struct collecting *g, const struct rpc_member *client, const char *why)
+{
+    struct rpc_member *server = &g->member[g->at[client->rank]];
+
+    if (server->alive)
+        snprintf(server->why, sizeof server->why, "server %u %s", server->rank, why);
+    server->alive = false;
+}
+
 static void add_seen(struct collecting *g, struct rpc_window *w, struct rpc_member *m,
                      double *cpu_s)
 {
@@ -145,14 +155,11 @@ static void add_seen(struct collecting *g, struct rpc_window *w, struct rpc_memb
         w->unanswered += seen->unanswered;
         *cpu_s += 1e-9 * (double)seen->cpu_ns;
         wr_hist_merge(&g->c->latency_ps[w->of], &seen->latency_ps);
-        if (seen->server_gone) {
-            struct rpc_member *server = &g->member[g->at[m->rank]];
-
-            if (server->alive)
-                snprintf(server->why, sizeof server->why, "server %u went away", server->rank);
-            server->alive = false;
-        }
     }
+    if (seen->server_gone)
+        expel_server(g, m, "went away");
+    else if (seen->unanswered && !seen->elapsed_ns)
+        expel_server(g, m, "does not answer");
     free(seen);
 }
 

@@ -32,6 +32,7 @@ struct rpc_driver {
     uint64_t now_ns; /* monotonic; 0: not known in this step */
     uint64_t from_ns, to_ns, first_ns;
     uint64_t next_arrival_ns;
+    uint32_t turn; /* of loads: an answer that comes in the next one is not taken for its own */
     bool issuing;
     bool flows;           /* goes_on(load) */
     struct rpc_used used; /* the server's answer ... */
@@ -127,7 +128,7 @@ static void start_call(struct rpc_driver *d, uint32_t k, uint64_t since_ns)
 {
     const struct rpc_load *l = d->load;
     struct place *p = &d->place[k];
-    struct rpc_call call = {.op = l->op, .cookie = k};
+    struct rpc_call call = {.op = l->op, .cookie = (uint64_t)d->turn << 32 | k};
 
     if (!is_bulk(l->op)) {
         call.payload = d->payload;
@@ -195,6 +196,8 @@ static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const vo
             memcpy(&d->used, payload, len);
         return;
     }
+    if (cookie >> 32 != d->turn)
+        return;
     struct place *p = &d->place[k];
     uint64_t sent = p->sent_ns;
     /* The server can begin with the next call while we look at the answer to this one. */
@@ -391,15 +394,21 @@ static uint64_t window_since(const struct rpc_driver *d, uint64_t from_ns, uint6
     return to < from_ns ? 0 : to - from_ns;
 }
 
+/* A server that stopped for long may still answer calls of an earlier load, and write to the memory
+ * that they named: before that nothing begins. */
 void rpc_drive(struct rpc_driver *d, const struct rpc_load *load, struct rpc_seen *ret,
                bool (*stop)(void))
 {
     d->load = load;
+    d->turn = (d->turn + 1) & INT32_MAX; /* with which no cookie is ASKED */
     d->flows = goes_on(load);
     d->seen = ret;
     memset(ret, 0, sizeof *ret);
     memset(d->place, 0, d->o.depth * sizeof *d->place);
     wr_rng_init(&d->rng, load->seed, 0, 7);
+    drain(d);
+    if (ret->unanswered)
+        return;
     uint8_t *bulk = rpc_client_bulk(d->client);
 
     if (is_bulk(load->op) && !brings_data(load->op))

@@ -33,7 +33,7 @@ struct rpc_seen {
     struct wr_hist latency_ps;
     uint64_t calls, bytes;     /* in the window */
     uint64_t failed, bad_data; /* from the start on */
-    uint64_t unanswered;       /* at the end */
+    uint64_t unanswered;       /* at the end; or at the start, and nothing was begun */
     uint64_t elapsed_ns;       /* of the window: shorter if it was cut short, or begun late */
     uint64_t late_ns;          /* how much of the window was over when the first call began */
     uint64_t cpu_ns, user_ns, sys_ns;

@@ -407,6 +407,45 @@ static void drive_until_answered(struct rpc_driver *d, struct rpc_load *l, const
                  seen.server_gone ? "; the server is gone" : "");
 }
 
+static bool stop_the_server_once_it_has_answered(void)
+{
+    if (victim && seen.calls) {
+        kill(victim, SIGSTOP);
+        waitpid(victim, NULL, WUNTRACED);
+        victim = 0;
+    }
+    return false;
+}
+
+/* What it answers when it goes on, after everybody gave up, is no answer to others' calls. */
+static void a_server_that_stops_for_long_does_not_spoil_what_follows(void **state)
+{
+    struct rpc_load get = {.op = RPC_OP_GET, .size_b = 4096, .depth = 4, .measure_ns = 300000000},
+                    put = {.op = RPC_OP_PUT, .size_b = 8192, .depth = 4, .measure_ns = 300000000};
+    struct rpc_opts o = opts_of(&rpc_shm);
+    struct rpc_driver *d;
+    struct wr_err err;
+    pid_t pid = serve(&o);
+
+    (void)state;
+    assert_true(rpc_driver_open(&d, &o, board->address, &err));
+    do {
+        victim = pid;
+        rpc_drive(d, &get, &seen, stop_the_server_once_it_has_answered);
+        assert_int_equal(seen.failed + seen.bad_data, 0);
+        assert_false(seen.server_gone);
+        if (seen.unanswered) { /* until these are, it may write to our memory */
+            rpc_drive(d, &put, &seen, NULL);
+            assert_true(seen.unanswered && !seen.elapsed_ns && !seen.calls);
+        }
+        kill(pid, SIGCONT);
+    } while (victim || !seen.unanswered);
+    drive_until_answered(d, &put, "after a stop");
+    drive_until_answered(d, &get, "after a stop");
+    rpc_driver_close(d);
+    end(pid);
+}
+
 static void check_load(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
 {
     static const struct rpc_load loads[] = {
@@ -721,6 +760,7 @@ int main(void)
         cmocka_unit_test(another_version_is_told_so),
         cmocka_unit_test(a_server_that_dies_is_missed_and_what_was_measured_kept),
         cmocka_unit_test(loads_are_driven_as_told),
+        cmocka_unit_test(a_server_that_stops_for_long_does_not_spoil_what_follows),
         cmocka_unit_test(every_way_to_wait_gets_its_answers),
         cmocka_unit_test(an_idle_server_leaves_the_processor_alone_and_still_answers),
         cmocka_unit_test(clients_that_leave_make_room_for_others),
