@@ -163,10 +163,10 @@ static void add_seen(struct collecting *g, struct rpc_window *w, struct rpc_memb
     free(seen);
 }
 
-/* How much of the window was over when the last of them began. */
-static uint64_t latest(struct rpc_member *const *m, size_t n)
+/* How much of the window was over when the last of them began; 0: hardly any. */
+static uint64_t latest(const struct collecting *g, struct rpc_member *const *m, size_t n)
 {
-    uint64_t late = 0;
+    uint64_t late = (uint64_t)(g->s->window_ps / 1e3 / 50), hardly = late;
 
     for (size_t i = 0; i < n; i++) {
         const json_t *seen = json_object_get(m[i]->answer, "seen");
@@ -174,7 +174,7 @@ static uint64_t latest(struct rpc_member *const *m, size_t n)
 
         late = its > late ? its : late;
     }
-    return late;
+    return late > hardly ? late : 0;
 }
 
 /* The clients `from` .. `from + n` work, the others rest. Of a window that somebody missed a part
@@ -204,7 +204,7 @@ static bool one_window(struct collecting *g, struct rpc_window *w, size_t from, 
     struct rpc_machine_time later = rpc_machine_time();
     double wall_s = 1e-9 * (double)(wr_clock_ns() - before);
 
-    *ret_late = ok ? latest(at_work, n) : 0;
+    *ret_late = ok ? latest(g, at_work, n) : 0;
     for (size_t i = 0; ok && (last || !*ret_late) && i < n; i++)
         if (at_work[i]->alive)
             add_seen(g, w, at_work[i], &client_s);
@@ -255,7 +255,8 @@ static void note_late(struct collecting *g, const struct rpc_window *w, uint64_t
     char line[160];
 
     snprintf(line, sizeof line,
-             "%s: a client began %.3f s late; synchronise the clocks of all nodes, or use fewer "
+             "%s: a client missed the window by %.3f s; synchronise the clocks of all nodes, or "
+             "use fewer "
              "processes",
              cases_of(g->s)[w->of].name, 1e-9 * (double)late_ns);
     wr_vec_push(&g->c->trouble, wr_strdup(line));
@@ -263,10 +264,10 @@ static void note_late(struct collecting *g, const struct rpc_window *w, uint64_t
 }
 
 /* On a busy machine somebody may be told of a window when it has begun: then all are told earlier,
- * and it is measured again. */
+ * and it is measured again. If that does not help, what each saw of it counts. */
 static void measure(struct collecting *g, const struct rpc_window *w, size_t from, size_t n)
 {
-    enum { TRIES = 4, LONGEST_S = 8 };
+    enum { TRIES = 6, LONGEST_S = 4 };
     uint64_t late = 0;
 
     for (int tries = 1; tries <= TRIES && may_go_on(g); tries++) {
@@ -281,7 +282,7 @@ static void measure(struct collecting *g, const struct rpc_window *w, size_t fro
         g->lead_ns = 2 * (g->lead_ns + late);
         g->lead_ns = g->lead_ns < LONGEST_S * SECOND ? g->lead_ns : LONGEST_S * SECOND;
     }
-    if (late)
+    if (late >= (uint64_t)(g->s->window_ps / 1e3))
         note_late(g, w, late);
 }
 
