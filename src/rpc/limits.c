@@ -41,7 +41,7 @@ static double best_rate(uint64_t ns, double (*piece)(void *ctx), void *ctx)
 struct court {
     _Alignas(64) _Atomic uint64_t ball;
     _Alignas(64) _Atomic bool over;
-    uint64_t n; /* of balls so far */
+    _Alignas(64) uint64_t n; /* of balls so far; the other looks at the lines above */
 };
 
 /* Who waits in vain for long lets others run: the other may be one of them. */
@@ -68,7 +68,7 @@ static void *return_balls(void *arg)
 
 static double play(void *ctx)
 {
-    enum { BALLS = 16 };
+    enum { BALLS = 64 };
     struct court *c = ctx;
 
     for (int i = 0; i < BALLS; i++, c->n += 2) {
@@ -142,7 +142,7 @@ static void *echo(void *arg)
 
 static double call_echo(void *ctx)
 {
-    enum { BYTES = 4 };
+    enum { BYTES = 8 };
     int fd = *(int *)ctx;
 
     for (int i = 0; i < BYTES; i++)
