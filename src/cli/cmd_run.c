@@ -186,7 +186,8 @@ static bool write_logs(const struct world *w, const char *path, struct wr_err *e
 }
 
 /* A number of threads or processes, or auto, which is 0. */
-static bool read_number(const char *option, const char *text, uint32_t *ret, struct wr_err *err)
+static bool read_number(const char *option, const char *what, const char *text, uint32_t *ret,
+                        struct wr_err *err)
 {
     char *end;
     unsigned long n = strtoul(text, &end, 10);
@@ -194,8 +195,8 @@ static bool read_number(const char *option, const char *text, uint32_t *ret, str
     if (!strcmp(text, "auto"))
         n = 0;
     else if (*text < '0' || *text > '9' || *end || !n || n > WORLD_MOST_THREADS)
-        return wr_fail(err, WR_INPUT, "%s %s: give a number from 1 to %d, or auto", option, text,
-                       WORLD_MOST_THREADS);
+        return wr_fail(err, WR_INPUT, "%s %s: give a number of %s from 1 to %d, or auto", option,
+                       text, what, WORLD_MOST_THREADS);
     *ret = (uint32_t)n;
     return true;
 }
@@ -325,8 +326,8 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
         wr_fail(err, WR_INPUT, "--json goes with --profile; `weir show RUN --json` prints a run");
         return cli_error(err);
     }
-    if (!read_number("-j", o->threads, &j.threads, err) ||
-        !read_number("--processes", o->processes, &processes, err) ||
+    if (!read_number("-j", "threads", o->threads, &j.threads, err) ||
+        !read_number("--processes", "processes", o->processes, &processes, err) ||
         !open_peers(&j.peers, processes, err))
         return cli_error(err);
     j.leads = !j.peers || !sim_peers_rank(j.peers);
