@@ -6,6 +6,7 @@
  * from one thread at a time (far.c has a lock).
  */
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,11 +173,28 @@ static const void *poll_link(struct sim_link *l, uint32_t *ret_from, size_t *ret
     }
 }
 
-/* MPI cannot wait for a while. */
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* MPI cannot be waited for, and who sleeps is not woken by a message: look, and let others run. */
 static void nap(struct sim_link *l, uint64_t ns)
 {
-    reap((struct mpi_link *)l);
-    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+    struct mpi_link *m = (struct mpi_link *)l;
+    uint64_t until = clock_ns() + ns;
+    int there = 0;
+
+    reap(m);
+    while (!there && clock_ns() < until) {
+        if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, m->comm, &there, MPI_STATUS_IGNORE))
+            return; /* poll says what is wrong */
+        if (!there)
+            sched_yield();
+    }
 }
 
 static void free_parcels(struct parcel *p)
