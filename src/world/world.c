@@ -417,7 +417,7 @@ static bool advance_all(struct world *w, uint64_t until, struct run *run,
         if (!world_meet(w, !*ret_more, &interrupted, err))
             return false;
         world_gather(w);
-        ok = !world_leads(w) || judge(w, &p, interrupted && reached < until, err);
+        ok = !world_leads(w) || judge(w, &p, interrupted, err);
         if (!world_follow(w, ok, err))
             return false;
     }
