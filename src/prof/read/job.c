@@ -507,7 +507,8 @@ static bool check_span(struct prof_job *j, struct wr_err *err)
         for (uint32_t s = 0; s < f->nseats; s++)
             end = f->seat[s].edge_ns > end ? f->seat[s].edge_ns : end;
         /* Half of what there can be is the year 2116: one more slice must fit, too. */
-        if (end > INT64_MAX / 2 || (end - j->origin_ns) / (int64_t)j->slice_ns > most)
+        if (end > INT64_MAX / 2 || j->origin_ns > INT64_MAX / 2 ||
+            (end - j->origin_ns) / (int64_t)j->slice_ns > most)
             return wr_fail(err, WR_INPUT,
                            "%s tells of times that are years apart; it is damaged, leave it out",
                            f->path);
