@@ -31,6 +31,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "crew_priv.h"
 
@@ -54,15 +55,14 @@ struct part_news {
                                    partition `to` shall be beyond */
 };
 
-typedef WR_VEC(unsigned char) bytes_t;
-
 /* Another process. */
 struct there {
     uint64_t out, in;          /* cells sent and had */
     uint64_t *clock, *settles; /* [local] as last told */
     uint64_t *wish;            /* [local] it waits until one is beyond; SIM_NEVER: it does not */
     uint32_t *lp;
-    bytes_t late; /* messages that did not fit in pipes, each behind its length; from `used` on */
+    struct wr_bytes
+        late; /* messages that did not fit in pipes, each behind its length; from `used` on */
     size_t used;
     /* its last state of rest: */
     bool rests;
@@ -75,7 +75,7 @@ struct sim_far {
     struct sim_peers *peers;
     uint32_t rank, size;
     struct there *there; /* [size], this one's own state of rest among them */
-    bytes_t buf;
+    struct wr_bytes buf;
     uint64_t margin, step; /* no clock is further ahead of others; clocks are shown so often */
     uint32_t round;
     bool stopping; /* nobody jumps */
@@ -112,14 +112,6 @@ bool sim_far_lost(const struct sim_far *f)
 
 /* ---- sending ---- */
 
-static void add(bytes_t *to, const void *data, size_t bytes)
-{
-    if (to->n + bytes > to->cap)
-        wr_vec_grow((void **)&to->v, &to->cap, to->n + bytes, 1);
-    memcpy(to->v + to->n, data, bytes);
-    to->n += bytes;
-}
-
 static void begin_news(struct sim_far *f)
 {
     struct news head = {.head = {.kind = NEWS, .extra = f->round}};
@@ -127,7 +119,7 @@ static void begin_news(struct sim_far *f)
     head.until = atomic_load(&f->c->until);
     head.floor = atomic_load(&f->c->floor);
     f->buf.n = 0;
-    add(&f->buf, &head, sizeof head);
+    wr_bytes_put(&f->buf, &head, sizeof head);
 }
 
 /* What is in a pipe, shown by its writer, goes into the message. */
@@ -140,9 +132,9 @@ static void add_cells(struct sim_far *f, uint32_t to, uint32_t from_part, uint32
 
     if (!n)
         return;
-    add(&f->buf, &s, sizeof s);
-    add(&f->buf, &pipe->ring[at], upper * sizeof *pipe->ring);
-    add(&f->buf, &pipe->ring[0], (n - upper) * sizeof *pipe->ring);
+    wr_bytes_put(&f->buf, &s, sizeof s);
+    wr_bytes_put(&f->buf, &pipe->ring[at], upper * sizeof *pipe->ring);
+    wr_bytes_put(&f->buf, &pipe->ring[0], (n - upper) * sizeof *pipe->ring);
     pipe->got = pipe->tail_seen = tail;
     sim_pipe_free(pipe);
     f->there[to].out += n;
@@ -159,7 +151,7 @@ static void add_wishes(struct sim_far *f, uint32_t q0, uint32_t q1)
             continue;
         atomic_store_explicit(&f->c->shown[q].wish, SIM_NEVER, memory_order_relaxed);
         if (t >= atomic_load_explicit(&f->c->shown[q].clock, memory_order_relaxed))
-            add(&f->buf, &s, sizeof s);
+            wr_bytes_put(&f->buf, &s, sizeof s);
     }
 }
 
@@ -193,7 +185,7 @@ static void send_news(struct sim_far *f, uint32_t to)
         t->lp[i] = clock[i].n;
         if (t->clock[i] > t->wish[i])
             t->wish[i] = SIM_NEVER;
-        add(&f->buf, &clock[i], sizeof clock[i]);
+        wr_bytes_put(&f->buf, &clock[i], sizeof clock[i]);
     }
     add_wishes(f, q0, q1);
     if (f->buf.n > empty)
@@ -358,9 +350,9 @@ static void take_news(struct sim_far *f, uint32_t who, const void *data, size_t 
     }
     uint64_t length = bytes, from = at;
 
-    add(&t->late, &length, sizeof length);
-    add(&t->late, &from, sizeof from);
-    add(&t->late, data, bytes);
+    wr_bytes_put(&t->late, &length, sizeof length);
+    wr_bytes_put(&t->late, &from, sizeof from);
+    wr_bytes_put(&t->late, data, bytes);
 }
 
 /* What did not fit has room now, perhaps. A partition that waits looks, and makes room. */
@@ -528,9 +520,9 @@ static void tell_rest(struct sim_far *f, uint64_t next)
     struct part_news s = {.what = REST, .clock = next};
 
     begin_news(f);
-    add(&f->buf, &s, sizeof s);
-    add(&f->buf, me->rest_out, f->size * sizeof *me->rest_out);
-    add(&f->buf, me->rest_in, f->size * sizeof *me->rest_in);
+    wr_bytes_put(&f->buf, &s, sizeof s);
+    wr_bytes_put(&f->buf, me->rest_out, f->size * sizeof *me->rest_out);
+    wr_bytes_put(&f->buf, me->rest_in, f->size * sizeof *me->rest_in);
     for (uint32_t to = 0; to < f->size; to++)
         if (to != f->rank)
             sim_peers_post(f->peers, to, f->buf.v, f->buf.n);

@@ -15,17 +15,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "sim/peers.h"
 
-typedef WR_VEC(unsigned char) bytes_t;
-
 struct end {
     int fd;
-    bool over;   /* it has said that it ends */
-    bytes_t out; /* from `sent` on: posted, and not taken by the socket */
+    bool over;           /* it has said that it ends */
+    struct wr_bytes out; /* from `sent` on: posted, and not taken by the socket */
     size_t sent;
-    bytes_t in; /* from `used` on: has come */
+    struct wr_bytes in; /* from `used` on: has come */
     size_t used;
 };
 
@@ -36,14 +35,6 @@ struct forked {
     uint32_t next;   /* whose turn it is to be polled */
     uint32_t gone;   /* the process that ended, when the link is lost */
 };
-
-static void add(bytes_t *to, const void *data, size_t bytes)
-{
-    if (to->n + bytes > to->cap)
-        wr_vec_grow((void **)&to->v, &to->cap, to->n + bytes, 1);
-    memcpy(to->v + to->n, data, bytes);
-    to->n += bytes;
-}
 
 /* In the place of a length: nothing follows, all is well; or because the process of that number is
  * gone: whoever sees a chain of ends is told where it began. */
@@ -93,8 +84,8 @@ static void post(struct sim_link *l, uint32_t to, const void *data, size_t bytes
 
     if (f->end[to].fd < 0)
         return;
-    add(&f->end[to].out, &length, sizeof length);
-    add(&f->end[to].out, data, bytes);
+    wr_bytes_put(&f->end[to].out, &length, sizeof length);
+    wr_bytes_put(&f->end[to].out, data, bytes);
     flush(f, to);
 }
 
@@ -212,7 +203,7 @@ static int close_link(struct sim_link *l, bool well)
         if (f->end[i].fd >= 0 && (well || l->lost[0])) {
             uint64_t bye = goodbye(f, well);
 
-            add(&f->end[i].out, &bye, sizeof bye);
+            wr_bytes_put(&f->end[i].out, &bye, sizeof bye);
             if (well)
                 drain(f, i);
             flush(f, i);

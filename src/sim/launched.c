@@ -64,15 +64,6 @@ static bool open_named(struct sim_link **ret, const char *mpi, bool *found, stru
     return ok;
 }
 
-static bool only_one(struct sim_link **link)
-{
-    if ((*link)->size > 1)
-        return false;
-    (*link)->ops->close(*link, true);
-    *link = NULL;
-    return true;
-}
-
 bool sim_link_launched(struct sim_link **ret, struct wr_err *err)
 {
     const struct launcher *l = find_launcher();
@@ -98,7 +89,10 @@ bool sim_link_launched(struct sim_link **ret, struct wr_err *err)
                        given ? given : l->mpi[0], given ? given : l->mpi[0]);
     if (!ok)
         return false;
-    (void)only_one(&link);
+    if (link->size == 1) {
+        link->ops->close(link, true);
+        link = NULL;
+    }
     *ret = link;
     return true;
 }
