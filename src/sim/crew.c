@@ -223,6 +223,14 @@ static void stop_soon(struct sim_crew *c)
         atomic_store(&c->until, t);
 }
 
+static bool all_there(const struct sim_part *p, uint64_t until)
+{
+    for (uint32_t q = 0; q < p->crew->n; q++)
+        if (q != p->me && clock_of(p, q) < until)
+            return false;
+    return true;
+}
+
 /* Others' clocks have moved on: does that let this one go on? If not it still rests, and shows
  * how far it would go: those who rest would otherwise wake each other for a step of a
  * credit's time, again and again, and never see that all rest. */
@@ -245,8 +253,11 @@ static bool may_go(struct sim_part *p, uint64_t next, uint64_t until, bool first
         return false;
     uint64_t limit = find_limit(p, until);
 
-    if (next < limit || limit >= until)
+    if (next < limit)
         return true;
+    if (limit >= until) /* it says so, if it has not, and then waits for those who are not there */
+        return atomic_load_explicit(&c->shown[p->me].clock, memory_order_relaxed) < until ||
+               all_there(p, until);
     for (uint32_t q = 0; q < c->n; q++)
         if (q != p->me) /* the limit goes with the clock of one of them */
             wish(p, q, later(p->seen[q], next - limit));
@@ -387,14 +398,6 @@ void sim_part_send_slow(struct sim_part *p, uint32_t to, const struct sim_event 
 
 /* ---- running ---- */
 
-static bool all_there(const struct sim_crew *c, uint64_t until)
-{
-    for (uint32_t q = 0; q < c->n; q++)
-        if (atomic_load_explicit(&c->shown[q].clock, memory_order_acquire) < until)
-            return false;
-    return true;
-}
-
 /* Executes some of what lies before the limit, and shows how far it has come: at the end, and when
  * somebody waits for it. False: nothing is left before the limit, which may have been lowered. */
 static bool run_batch(struct sim_part *p)
@@ -441,7 +444,7 @@ static void run_part(struct sim_part *p)
             stop_soon(c);
         if (more)
             continue;
-        if (s->limit >= until && all_there(c, until))
+        if (s->limit >= until && all_there(p, until))
             break;
         rest(p, next, until);
     }
