@@ -6,6 +6,7 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,19 +38,21 @@ struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to)
 
 /* What is shown is not in order with this look at who sleeps: that would cost every one of them a
  * hundred times more than it costs who sleeps to make all others catch up (relax). */
-static void wake(struct shown *s)
+static void wake(const struct sim_crew *c, uint32_t q)
 {
+    struct shown *s = &c->shown[q];
+
     if (atomic_load_explicit(&s->asleep, memory_order_relaxed) && atomic_exchange(&s->asleep, 0))
-        syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        syscall(SYS_futex, &s->asleep, c->near ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static void wake_all(const struct sim_part *p)
 {
     const struct sim_crew *c = p->crew;
 
-    for (uint32_t q = c->first; q < c->first + c->local; q++)
+    for (uint32_t q = 0; q < c->n; q++)
         if (q != p->me)
-            wake(&c->shown[q]);
+            wake(c, q);
 }
 
 /* Everything sent so far, and then the clock: who sees it sees all that was sent before. */
@@ -66,7 +69,7 @@ static void show(struct sim_part *p, uint64_t clock)
             continue;
         if (moved)
             atomic_store_explicit(&pipe->clock, clock, memory_order_release);
-        wake(&c->shown[q]);
+        wake(c, q);
     }
     if (!moved)
         return;
@@ -154,10 +157,31 @@ static bool news(const struct sim_part *p)
 
 /* ---- resting ---- */
 
+/* Either another sees that this one sleeps, or this one sees what it shows. Where that cannot be
+ * made sure, a nap is a nap. */
+static void nap(const struct sim_part *p)
+{
+    const struct sim_crew *c = p->crew;
+    struct shown *s = &c->shown[p->me];
+
+    atomic_store(&s->asleep, 1);
+    syscall(SYS_membarrier,
+            c->near ? MEMBARRIER_CMD_GLOBAL_EXPEDITED : MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (!news(p))
+        syscall(SYS_futex, &s->asleep, c->near ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, 1,
+                &(struct timespec){.tv_nsec = NAP_NS}, NULL, 0);
+    atomic_store(&s->asleep, 0);
+}
+
+static void look_for_lost(struct sim_crew *c)
+{
+    if (c->near && sim_near_lost(c->near))
+        atomic_store(&c->lost, true);
+}
+
 static void relax(struct sim_part *p, uint32_t turn)
 {
     struct sim_crew *c = p->crew;
-    struct shown *s = &c->shown[p->me];
 
     if (c->far) {
         sim_far_relax(c->far, turn);
@@ -169,14 +193,8 @@ static void relax(struct sim_part *p, uint32_t turn)
 #endif
         return;
     }
-    /* Either the other sees that we sleep, or we see what it shows. Where that cannot be made sure,
-     * a nap is a nap. */
-    atomic_store(&s->asleep, 1);
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    if (!news(p))
-        syscall(SYS_futex, &s->asleep, FUTEX_WAIT_PRIVATE, 1, &(struct timespec){.tv_nsec = NAP_NS},
-                NULL, 0);
-    atomic_store(&s->asleep, 0);
+    look_for_lost(c);
+    nap(p);
 }
 
 /* If all rest at the same moment and nothing is on its way: the earliest next event of all. Read
@@ -188,7 +206,7 @@ static bool look_around(const struct sim_crew *c, uint64_t *ret)
     if (c->far)
         return sim_far_quiet(c->far, ret);
     for (uint32_t q = 0; q < c->n; q++) {
-        turn[q] = atomic_load_explicit(&c->shown[q].turn, memory_order_acquire);
+        turn[q] = atomic_load(&c->shown[q].turn);
         if (!(turn[q] & 1))
             return false;
         uint64_t t = atomic_load_explicit(&c->shown[q].next, memory_order_acquire);
@@ -204,23 +222,43 @@ static bool look_around(const struct sim_crew *c, uint64_t *ret)
     return sent == received;
 }
 
-/* All stop at a time that none of them has passed. The caller does not rest, so nobody jumps. */
-static void stop_soon(struct sim_crew *c)
+static void lower(_Atomic uint64_t *v, uint64_t to)
 {
-    uint64_t t = 0;
+    uint64_t old = atomic_load(v);
+
+    while (to < old && !atomic_compare_exchange_weak(v, &old, to))
+        ;
+}
+
+/* A process is gone: nobody waits any more, and whatever comes of it is thrown away. */
+static bool broken(struct sim_part *p)
+{
+    if (!atomic_load_explicit(&p->crew->lost, memory_order_relaxed))
+        return false;
+    p->sim->limit = 0;
+    return true;
+}
+
+/* All stop at a time that none of them has passed. The caller does not rest, so nobody jumps who
+ * was not about to; and its clock stands, so nobody is done before all know. */
+static void stop_soon(struct sim_part *p)
+{
+    struct sim_crew *c = p->crew;
 
     if (c->far) {
         sim_far_stop(c->far);
         return;
     }
+    for (uint32_t i = 0; atomic_load(&c->all->jumpers) && !broken(p); i++)
+        relax(p, i);
+    uint64_t t = atomic_load(&c->all->floor);
+
     for (uint32_t q = 0; q < c->n; q++) {
         uint64_t clock = atomic_load(&c->shown[q].clock);
 
         t = clock > t ? clock : t;
     }
-    t = later(t, c->margin);
-    if (t < atomic_load(&c->until))
-        atomic_store(&c->until, t);
+    lower(c->until, later(t, c->margin));
 }
 
 static bool all_there(const struct sim_part *p, uint64_t until)
@@ -275,19 +313,10 @@ static bool feel_pulse(const struct sim_part *p)
     return (c->pulse && c->pulse(c->pulse_ctx)) || (c->far && sim_far_stop_wanted(c->far));
 }
 
-/* A process is gone: nobody waits any more, and whatever comes of it is thrown away. */
-static bool broken(struct sim_part *p)
-{
-    if (!p->crew->far || !sim_far_lost(p->crew->far))
-        return false;
-    p->sim->limit = 0;
-    return true;
-}
-
 /* All jump, whoever has seen first that all rest: somebody may be waited for who has not. */
 static void raise_floor(const struct sim_part *p, uint64_t to)
 {
-    _Atomic uint64_t *floor = &p->crew->floor;
+    _Atomic uint64_t *floor = &p->crew->all->floor;
     uint64_t old = atomic_load(floor);
 
     while (to > old && !atomic_compare_exchange_weak(floor, &old, to))
@@ -296,12 +325,26 @@ static void raise_floor(const struct sim_part *p, uint64_t to)
         wake_all(p);
 }
 
+/* Whoever stops rests no more and then waits for those who may have seen it rest (stop_soon). */
+static void jump(const struct sim_part *p)
+{
+    struct sim_crew *c = p->crew;
+    uint64_t all;
+
+    if (!look_around(c, &all))
+        return;
+    atomic_fetch_add(&c->all->jumpers, 1);
+    if (look_around(c, &all))
+        raise_floor(p, all);
+    atomic_fetch_sub(&c->all->jumpers, 1);
+}
+
 /* Nothing to do before others have gone on: until they have, or all rest. */
 static void rest(struct sim_part *p, uint64_t next, uint64_t until)
 {
     struct sim_crew *c = p->crew;
     struct shown *s = &c->shown[p->me];
-    uint64_t since = wr_clock_ns(), all;
+    uint64_t since = wr_clock_ns();
     bool stop = false;
 
     p->work.rests++;
@@ -310,14 +353,14 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     atomic_store_explicit(&s->received, p->received, memory_order_relaxed);
     atomic_fetch_add(&s->turn, 1);
     for (uint32_t i = 0; !may_go(p, next, until, !i); i++) {
-        if (atomic_load_explicit(&c->until, memory_order_relaxed) != until || broken(p))
+        if (atomic_load_explicit(c->until, memory_order_relaxed) != until || broken(p))
             break;
         bool due = c->far || i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1;
 
-        if (due && look_around(c, &all))
-            raise_floor(p, all);
-        if (atomic_load(&c->floor) > p->floor) {
-            p->floor = atomic_load(&c->floor);
+        if (due)
+            jump(p);
+        if (atomic_load(&c->all->floor) > p->floor) {
+            p->floor = atomic_load(&c->all->floor);
             p->work.jumps++;
             break;
         }
@@ -328,7 +371,7 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     }
     atomic_fetch_add(&s->turn, 1);
     if (stop)
-        stop_soon(c);
+        stop_soon(p);
     p->work.rest_ns += wr_clock_ns() - since;
 }
 
@@ -431,7 +474,7 @@ static void run_part(struct sim_part *p)
     uint64_t since = wr_clock_ns(), before = sim_events(s);
 
     for (uint64_t batch = 1;; batch++) {
-        uint64_t until = atomic_load(&c->until);
+        uint64_t until = atomic_load(c->until);
 
         look(p);
         s->limit = find_limit(p, until);
@@ -440,8 +483,11 @@ static void run_part(struct sim_part *p)
 
         if (broken(p))
             break;
-        if (batch % PULSE == 0 && feel_pulse(p))
-            stop_soon(c);
+        if (batch % PULSE == 0) {
+            look_for_lost(c);
+            if (feel_pulse(p))
+                stop_soon(p);
+        }
         if (more)
             continue;
         if (s->limit >= until && all_there(p, until))
@@ -475,16 +521,33 @@ static void *work(void *ctx)
     }
 }
 
+/* Agree on when the last event was and the next is. */
+static void meet(struct sim_crew *c, uint64_t *last, uint64_t *next)
+{
+    uint64_t v[] = {SIM_NEVER - *last, *next};
+    struct wr_err ignored;
+
+    if (c->far ? !sim_far_meet(c->far, v, 2) : !sim_peers_least(c->peers, v, 2, &ignored)) {
+        atomic_store(&c->lost, true);
+        *next = SIM_NEVER;
+        return;
+    }
+    *last = SIM_NEVER - v[0];
+    *next = v[1];
+}
+
 bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ctx,
                   uint64_t *ret_until)
 {
     uint64_t last = 0, next = SIM_NEVER;
 
-    atomic_store(&c->until, until);
     c->pulse = pulse;
     c->pulse_ctx = ctx;
     pthread_mutex_lock(&c->lock);
     c->round++;
+    c->until = &c->all->until[c->round % 2];
+    lower(c->until, until);
+    atomic_store(&c->all->until[(c->round + 1) % 2], SIM_NEVER); /* all have left it */
     c->working = c->local - 1;
     pthread_cond_broadcast(&c->go);
     pthread_mutex_unlock(&c->lock);
@@ -502,11 +565,11 @@ bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ct
         next = t < next ? t : next;
         last = c->own[i].sim.last > last ? c->own[i].sim.last : last;
     }
-    if (c->far && !sim_far_meet(c->far, &last, &next))
-        next = SIM_NEVER;
+    *ret_until = atomic_load(c->until);
+    if (c->peers)
+        meet(c, &last, &next);
     for (uint32_t i = 0; i < c->n; i++)
         c->own[i].sim.now = c->own[i].sim.last = last;
-    *ret_until = atomic_load(&c->until);
     return next != SIM_NEVER;
 }
 
@@ -543,33 +606,81 @@ static bool start_threads(struct sim_crew *c, struct wr_err *err)
     return true;
 }
 
+/* The common block: in memory of all processes if they can have that, or in this one's own. Pages
+ * that no pipe needs are never touched. */
+static size_t block_bytes(const struct sim_crew *c)
+{
+    return sizeof *c->all + c->n * sizeof *c->shown + (size_t)c->n * c->n * sizeof *c->pipe;
+}
+
+static bool open_block(struct sim_crew *c, struct wr_err *err)
+{
+    size_t bytes = block_bytes(c);
+    void *block;
+
+    c->near = c->peers ? sim_near_open(c->peers, bytes) : NULL;
+    if (c->near)
+        block = sim_near_memory(c->near);
+    else
+        block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED)
+        return wr_fail_errno(err, "cannot have pipes between %u threads; ask for fewer with -j",
+                             c->n);
+    c->all = block;
+    c->shown = (struct shown *)(c->all + 1);
+    c->pipe = (struct sim_pipe *)(c->shown + c->n);
+    c->until = &c->all->until[0];
+    atomic_store(&c->all->until[1], SIM_NEVER); /* of the first round */
+    syscall(SYS_membarrier,
+            c->near ? MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED
+                    : MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED,
+            0, 0);
+    return true;
+}
+
+static void close_block(struct sim_crew *c)
+{
+    if (!c->near && c->all)
+        munmap(c->all, block_bytes(c));
+    sim_near_close(c->near);
+}
+
+/* Looks before a waiting thread sleeps: none where another needs its processor. */
+static uint32_t spins_of(const struct sim_crew *c)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (cpus < (long)(c->local * (c->peers ? sim_peers_local(c->peers) : 1)))
+        return 0;
+    return c->peers && !c->near ? FAR_SPINS : SPINS;
+}
+
 bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
                    struct sim_peers *peers, struct wr_err *err)
 {
     struct sim_crew *c = wr_zalloc_aligned(1, sizeof *c);
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
     uint32_t rank = peers ? sim_peers_rank(peers) : 0, size = peers ? sim_peers_size(peers) : 1;
 
     assert(n <= SIM_MAX_PARTS && n >= size);
     c->n = n;
+    c->peers = size > 1 ? peers : NULL;
     c->first = sim_far_first(n, size, rank);
     c->local = sim_far_first(n, size, rank + 1) - c->first;
-    c->spins = cpus < (long)(c->local * (peers ? sim_peers_local(peers) : 1)) ? 0
-               : size > 1                                                     ? FAR_SPINS
-                                                                              : SPINS;
+    if (!open_block(c, err)) {
+        free(c);
+        return false;
+    }
+    c->spins = spins_of(c);
     c->own = wr_zalloc_aligned(n, sizeof *c->own);
     c->part = wr_zalloc_aligned(n, sizeof *c->part);
-    c->shown = wr_zalloc_aligned(n, sizeof *c->shown);
-    c->pipe = wr_zalloc_aligned((size_t)n * n, sizeof *c->pipe);
     c->thread = wr_zalloc(n, sizeof *c->thread);
-    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->go, NULL);
     pthread_cond_init(&c->done, NULL);
     for (uint32_t i = 0; i < n; i++)
         open_part(c, i, lookahead);
-    if (size > 1)
+    if (c->peers && !c->near)
         c->far =
             sim_far_open(c, peers, later(0, c->margin > SIM_NEVER / 4 ? SIM_NEVER : 4 * c->margin));
     if (!start_threads(c, err)) {
@@ -602,9 +713,8 @@ void sim_crew_close(struct sim_crew *c)
     pthread_cond_destroy(&c->done);
     free(c->own);
     free(c->part);
-    free(c->shown);
-    free(c->pipe);
     free(c->thread);
+    close_block(c);
     free(c);
 }
 
@@ -630,5 +740,5 @@ uint32_t sim_crew_local(const struct sim_crew *c)
 
 bool sim_crew_lost(const struct sim_crew *c)
 {
-    return c->far && sim_far_lost(c->far);
+    return atomic_load(&c->lost);
 }

@@ -1,4 +1,4 @@
-/* crew_priv.h -- what partitions show each other, in one process. */
+/* crew_priv.h -- what partitions show each other. */
 #ifndef SIM_CREW_PRIV_H
 #define SIM_CREW_PRIV_H
 
@@ -7,6 +7,7 @@
 
 #include "sim/crew.h"
 #include "sim/far.h"
+#include "sim/near.h"
 
 /* What a partition shows beside what is in its pipes. */
 struct shown {
@@ -19,6 +20,17 @@ struct shown {
     _Atomic uint64_t settles;              /* or has gone on from there */
 };
 
+/* What all look at. It lies in one block with what each of them shows and with the pipes, which
+ * processes of one machine have in common (near.h). */
+struct common {
+    /* What lies before is executed, in this round, and in the next: who has begun that one and
+     * wants to stop shall not stop others in the one before. */
+    _Alignas(128) _Atomic uint64_t until[2];
+    _Alignas(128) _Atomic uint64_t floor; /* nobody does anything before: all rested and nothing was
+                                             on its way */
+    _Atomic uint32_t jumpers;             /* who are about to raise it */
+};
+
 struct own_sim {
     _Alignas(128) struct sim sim;
 };
@@ -26,14 +38,17 @@ struct own_sim {
 struct sim_crew {
     uint32_t n, spins;
     uint32_t first, local; /* partitions [first, first + local) are this process's */
-    struct sim_far *far;   /* has the others; NULL: all are here */
+    struct sim_peers *peers;
+    struct sim_far *far;   /* has the others, who hear by messages, or */
+    struct sim_near *near; /* has what is shown, for others to look at; NULL both: all are here */
+    _Atomic bool lost;     /* a process is gone */
     struct own_sim *own;   /* [n] */
     struct sim_part *part;
-    struct shown *shown;
-    struct sim_pipe *pipe; /* [n * n] from (row) to */
-    _Atomic uint64_t until;
-    _Atomic uint64_t floor; /* nobody does anything before: all rested and nothing was on its way */
-    uint64_t margin;        /* no clock is further ahead of another */
+    struct common *all;
+    struct shown *shown;     /* [n] */
+    struct sim_pipe *pipe;   /* [n * n] from (row) to */
+    _Atomic uint64_t *until; /* of this round */
+    uint64_t margin;         /* no clock is further ahead of another */
     sim_pulse *pulse;
     void *pulse_ctx;
     /* Meetings: threads wait for the next round, and are counted when they have done theirs. */

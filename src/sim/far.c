@@ -82,7 +82,6 @@ struct sim_far {
     bool wanted, asked_for;
     uint32_t answers;
     uint64_t furthest;
-    _Atomic bool lost;
 };
 
 uint32_t sim_far_first(uint32_t partitions, uint32_t processes, uint32_t rank)
@@ -105,19 +104,14 @@ static struct sim_pipe *pipe_of(const struct sim_far *f, uint32_t from, uint32_t
     return &f->c->pipe[from * f->c->n + to];
 }
 
-bool sim_far_lost(const struct sim_far *f)
-{
-    return atomic_load_explicit(&f->lost, memory_order_relaxed);
-}
-
 /* ---- sending ---- */
 
 static void begin_news(struct sim_far *f)
 {
     struct news head = {.head = {.kind = NEWS, .extra = f->round}};
 
-    head.until = atomic_load(&f->c->until);
-    head.floor = atomic_load(&f->c->floor);
+    head.until = atomic_load(f->c->until);
+    head.floor = atomic_load(&f->c->all->floor);
     f->buf.n = 0;
     wr_bytes_put(&f->buf, &head, sizeof head);
 }
@@ -283,17 +277,17 @@ static void take_clock(struct sim_far *f, const struct part_news *s)
 
 static void raise_floor(struct sim_far *f, uint64_t to)
 {
-    uint64_t old = atomic_load(&f->c->floor);
+    uint64_t old = atomic_load(&f->c->all->floor);
 
-    while (to > old && !atomic_compare_exchange_weak(&f->c->floor, &old, to))
+    while (to > old && !atomic_compare_exchange_weak(&f->c->all->floor, &old, to))
         ;
 }
 
 static void take_head(struct sim_far *f, const struct news *head)
 {
     raise_floor(f, head->floor);
-    if (head->head.extra == f->round && head->until < atomic_load(&f->c->until))
-        atomic_store(&f->c->until, head->until);
+    if (head->head.extra == f->round && head->until < atomic_load(f->c->until))
+        atomic_store(f->c->until, head->until);
 }
 
 /* Sections of a message from `at` on; returns where it went on not, for want of room. */
@@ -390,7 +384,7 @@ static void say(struct sim_far *f, uint32_t to, uint32_t kind, uint64_t value)
 static uint64_t furthest_here(const struct sim_far *f)
 {
     const struct sim_crew *c = f->c;
-    uint64_t t = atomic_load(&c->floor);
+    uint64_t t = atomic_load(&c->all->floor);
 
     for (uint32_t i = c->first; i < c->first + c->local; i++) {
         uint64_t clock = atomic_load(&c->shown[i].clock);
@@ -437,7 +431,7 @@ static void poll_all(struct sim_far *f)
     while (sim_peers_poll(f->peers))
         ;
     if (sim_peers_lost(f->peers))
-        atomic_store(&f->lost, true);
+        atomic_store(&f->c->lost, true);
 }
 
 void sim_far_look(struct sim_far *f)
@@ -593,7 +587,7 @@ static void ask_all(struct sim_far *f)
     for (uint32_t i = 0; !all; i++) {
         sim_far_relax(f, i);
         pthread_mutex_lock(&f->lock);
-        all = f->answers + 1 >= f->size || sim_far_lost(f);
+        all = f->answers + 1 >= f->size || atomic_load(&f->c->lost);
         pthread_mutex_unlock(&f->lock);
     }
 }
@@ -612,51 +606,28 @@ void sim_far_stop(struct sim_far *f)
     pthread_mutex_lock(&f->lock);
     uint64_t t = later(f->furthest, f->margin);
 
-    if (t < atomic_load(&f->c->until))
-        atomic_store(&f->c->until, t);
+    if (t < atomic_load(f->c->until))
+        atomic_store(f->c->until, t);
     for (uint32_t to = 1; to < f->size; to++)
-        say(f, to, STOP_GO, atomic_load(&f->c->until));
+        say(f, to, STOP_GO, atomic_load(f->c->until));
     f->stopping = f->wanted = false;
     pthread_mutex_unlock(&f->lock);
 }
 
 /* ---- meetings ---- */
 
-struct meeting {
-    uint64_t last, next;
-};
-
-static void take_meeting(void *ctx, uint32_t from, const void *data, size_t bytes)
+bool sim_far_meet(struct sim_far *f, uint64_t *values, uint32_t n)
 {
-    struct meeting *all = ctx, one;
-
-    (void)from;
-    assert(bytes == sizeof one);
-    memcpy(&one, data, sizeof one);
-    all->last = one.last > all->last ? one.last : all->last;
-    all->next = one.next < all->next ? one.next : all->next;
-}
-
-bool sim_far_meet(struct sim_far *f, uint64_t *last, uint64_t *next)
-{
-    struct meeting m = {.last = *last, .next = *next};
     struct wr_err ignored;
     bool ok;
 
     pthread_mutex_lock(&f->lock);
     send_all(f); /* that this one is there, others may still have to hear */
-    ok = sim_peers_gather(f->peers, &m, sizeof m, take_meeting, &m, &ignored) &&
-         sim_peers_tell(f->peers, &m, sizeof m, &ignored);
+    ok = sim_peers_least(f->peers, values, n, &ignored);
     f->round++;
     f->wanted = f->asked_for = f->stopping = false;
     pthread_mutex_unlock(&f->lock);
-    if (!ok) {
-        atomic_store(&f->lost, true);
-        return false;
-    }
-    *last = m.last;
-    *next = m.next;
-    return true;
+    return ok;
 }
 
 /* ---- setting up ---- */

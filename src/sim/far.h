@@ -26,8 +26,7 @@ bool sim_far_quiet(struct sim_far *f, uint64_t *ret);
  * two events. */
 void sim_far_stop(struct sim_far *f);
 bool sim_far_stop_wanted(struct sim_far *f);
-/* A stretch is over: agree on when the last event was and the next is. False: somebody is gone. */
-bool sim_far_meet(struct sim_far *f, uint64_t *last, uint64_t *next);
-bool sim_far_lost(const struct sim_far *f); /* cheap */
+/* A stretch is over: of each of `n` values the least of all. False: somebody is gone. */
+bool sim_far_meet(struct sim_far *f, uint64_t *values, uint32_t n);
 
 #endif

@@ -26,6 +26,7 @@ struct sim_peers {
     struct kept *first, **last;
     sim_peers_far *far;
     void *far_ctx;
+    bool apart;
 };
 
 void sim_peers_open(struct sim_peers **ret, struct sim_link *link)
@@ -71,6 +72,16 @@ uint32_t sim_peers_local(const struct sim_peers *p)
 const char *sim_peers_transport(const struct sim_peers *p)
 {
     return p->link->ops->name;
+}
+
+void sim_peers_keep_apart(struct sim_peers *p)
+{
+    p->apart = true;
+}
+
+bool sim_peers_are_apart(const struct sim_peers *p)
+{
+    return p->apart;
 }
 
 const char *sim_peers_lost(const struct sim_peers *p)
@@ -242,18 +253,14 @@ static void take_least(void *ctx, uint32_t from, const void *data, size_t bytes)
     uint64_t *least = ctx, theirs;
 
     (void)from;
-    assert(bytes == sizeof theirs);
-    memcpy(&theirs, data, sizeof theirs);
-    *least = theirs < *least ? theirs : *least;
+    for (size_t i = 0; i < bytes / sizeof theirs; i++) {
+        memcpy(&theirs, (const char *)data + i * sizeof theirs, sizeof theirs);
+        least[i] = theirs < least[i] ? theirs : least[i];
+    }
 }
 
-bool sim_peers_least(struct sim_peers *p, uint64_t *value, struct wr_err *err)
+bool sim_peers_least(struct sim_peers *p, uint64_t *value, uint32_t n, struct wr_err *err)
 {
-    uint64_t least = *value;
-
-    if (!sim_peers_gather(p, &least, sizeof least, take_least, &least, err) ||
-        !sim_peers_tell(p, &least, sizeof least, err))
-        return false;
-    *value = least;
-    return true;
+    return sim_peers_gather(p, value, n * sizeof *value, take_least, value, err) &&
+           sim_peers_tell(p, value, n * sizeof *value, err);
 }

@@ -20,6 +20,9 @@ uint32_t sim_peers_rank(const struct sim_peers *p);
 uint32_t sim_peers_size(const struct sim_peers *p);
 uint32_t sim_peers_local(const struct sim_peers *p);
 const char *sim_peers_transport(const struct sim_peers *p);
+/* Even on one machine they shall have no memory in common (near.h), and speak by messages. */
+void sim_peers_keep_apart(struct sim_peers *p);
+bool sim_peers_are_apart(const struct sim_peers *p);
 /* Who is gone; NULL: nobody. */
 const char *sim_peers_lost(const struct sim_peers *p);
 
@@ -31,8 +34,8 @@ bool sim_peers_gather(struct sim_peers *p, const void *data, size_t bytes, sim_p
 bool sim_peers_tell(struct sim_peers *p, void *data, size_t bytes, struct wr_err *err);
 /* Did it go well everywhere? If not, all fail with the error of the first that failed. */
 bool sim_peers_agree(struct sim_peers *p, bool ok, struct wr_err *err);
-/* The least of all. */
-bool sim_peers_least(struct sim_peers *p, uint64_t *value, struct wr_err *err);
+/* Of each of `n` values the least of all. */
+bool sim_peers_least(struct sim_peers *p, uint64_t *value, uint32_t n, struct wr_err *err);
 
 /* For far.c: messages of its kinds go to `fn` whenever they come. */
 enum { SIM_PEERS_FAR = 16 }; /* kinds from here on */

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "sim/crew.h"
-#include "sim/peers.h"
+#include "sim/near.h"
 
 enum {
     PARTS = 4,
@@ -44,6 +44,7 @@ struct model {
     struct sim_crew *crew;
     struct site site[PARTS];
     uint32_t dies_at; /* partition 2 ends its process at this event; 0: never */
+    bool apart;       /* processes share no memory */
     bool stop;        /* is wanted in the last stretch */
     bool last_stretch;
     uint64_t jumps, stops;
@@ -221,6 +222,8 @@ static void run_by(uint32_t processes, struct model *m, struct result *ret)
     if (processes > 1) {
         assert_true(sim_link_fork(&link, processes, &err));
         sim_peers_open(&peers, link);
+        if (m->apart)
+            sim_peers_keep_apart(peers);
     }
     uint32_t rank = peers ? sim_peers_rank(peers) : 0;
 
@@ -245,9 +248,9 @@ static void run_by(uint32_t processes, struct model *m, struct result *ret)
     *ret = r;
 }
 
-static void compare(uint32_t processes, bool stop)
+static void compare_by(uint32_t processes, bool stop, bool apart)
 {
-    struct model one = {0}, many = {.stop = stop};
+    struct model one = {0}, many = {.stop = stop, .apart = apart};
     struct result a, b;
 
     run_by(1, &one, &a);
@@ -257,6 +260,13 @@ static void compare(uint32_t processes, bool stop)
         assert_int_not_equal(a.hash[i], 0);
     assert_true(a.jumps && b.jumps);
     assert_int_equal(many.stops, stop);
+}
+
+/* In memory that they share, and by messages. */
+static void compare(uint32_t processes, bool stop)
+{
+    compare_by(processes, stop, false);
+    compare_by(processes, stop, true);
 }
 
 static void two_processes_execute_the_same_order_as_one(void **state)
@@ -280,12 +290,48 @@ static void a_stop_ends_all_processes_at_one_time(void **state)
 
 static void a_process_that_dies_ends_the_others(void **state)
 {
-    struct model m = {.dies_at = 50};
+    struct model m = {.dies_at = 50}, apart = {.dies_at = 50, .apart = true};
     struct result r;
 
     (void)state;
     run_by(3, &m, &r);
     assert_true(r.lost);
+    run_by(3, &apart, &r);
+    assert_true(r.lost);
+}
+
+/* Memory is there for all or for none, cleared, and one. */
+static void processes_of_a_machine_share_memory(void **state)
+{
+    (void)state;
+    for (uint32_t apart = 0; apart < 2; apart++) {
+        struct sim_peers *peers;
+        struct sim_link *link;
+        struct wr_err err;
+
+        assert_true(sim_link_fork(&link, 3, &err));
+        sim_peers_open(&peers, link);
+        uint32_t rank = sim_peers_rank(peers);
+
+        if (apart && rank == 2) /* whoever of them it is that cannot */
+            sim_peers_keep_apart(peers);
+        struct sim_near *near = sim_near_open(peers, (size_t)1 << 33);
+        bool ok = apart ? !near : near != NULL;
+
+        if (near) {
+            _Atomic uint32_t *v = sim_near_memory(near);
+
+            atomic_fetch_add(&v[1u << 28], 1 + rank);
+            ok = sim_peers_agree(peers, ok, &err) && v[1u << 28] == 6 && !v[1];
+        }
+        sim_near_close(near);
+        int status = sim_peers_close(peers, true);
+
+        if (rank)
+            _exit(ok ? 0 : 1);
+        assert_true(ok);
+        assert_int_equal(status, 0);
+    }
 }
 
 /* An error of one is the error of all, and says whose it is. */
@@ -300,7 +346,7 @@ static void processes_agree_on_the_first_error(void **state)
     sim_peers_open(&peers, link);
     uint32_t rank = sim_peers_rank(peers);
     uint64_t least = 10 - rank;
-    bool ok = sim_peers_least(peers, &least, &err) && least == 8;
+    bool ok = sim_peers_least(peers, &least, 1, &err) && least == 8;
 
     ok = ok && sim_peers_agree(peers, true, &err);
     bool agreed =
@@ -323,6 +369,7 @@ int main(void)
         cmocka_unit_test(so_do_three_and_as_many_as_there_are_partitions),
         cmocka_unit_test(a_stop_ends_all_processes_at_one_time),
         cmocka_unit_test(a_process_that_dies_ends_the_others),
+        cmocka_unit_test(processes_of_a_machine_share_memory),
         cmocka_unit_test(processes_agree_on_the_first_error),
     };
 
