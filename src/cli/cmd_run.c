@@ -204,14 +204,23 @@ static bool read_number(const char *option, const char *what, const char *text, 
 /* The processes that run it together; NULL: this one alone. */
 static bool open_peers(struct sim_peers **ret, uint32_t processes, struct wr_err *err)
 {
+    const char *how = getenv("WEIR_LINK");
     struct sim_link *link = NULL;
+    bool apart = how && !strcmp(how, "messages");
 
+    if (how && !apart && strcmp(how, "memory"))
+        return wr_fail(err, WR_INPUT,
+                       "WEIR_LINK is \"%s\": say memory, or messages where processes of one "
+                       "machine shall not share any",
+                       how);
     if (!processes && !sim_link_launched(&link, err))
         return false;
     if (processes > 1 && !sim_link_fork(&link, processes, err))
         return false;
     if (link)
         sim_peers_open(ret, link);
+    if (link && apart)
+        sim_peers_keep_apart(*ret);
     return true;
 }
 
