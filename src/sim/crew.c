@@ -245,6 +245,7 @@ static void stop_soon(struct sim_part *p)
 {
     struct sim_crew *c = p->crew;
 
+    c->stops = true;
     if (c->far) {
         sim_far_stop(c->far);
         return;
@@ -308,7 +309,7 @@ static bool feel_pulse(const struct sim_part *p)
 {
     const struct sim_crew *c = p->crew;
 
-    if (p->me != c->first)
+    if (p->me != c->first || c->stops) /* once is enough */
         return false;
     return (c->pulse && c->pulse(c->pulse_ctx)) || (c->far && sim_far_stop_wanted(c->far));
 }
@@ -543,6 +544,7 @@ bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ct
 
     c->pulse = pulse;
     c->pulse_ctx = ctx;
+    c->stops = false;
     pthread_mutex_lock(&c->lock);
     c->round++;
     c->until = &c->all->until[c->round % 2];

@@ -51,6 +51,7 @@ struct sim_crew {
     uint64_t margin;         /* no clock is further ahead of another */
     sim_pulse *pulse;
     void *pulse_ctx;
+    bool stops; /* it was felt, in this round */
     /* Meetings: threads wait for the next round, and are counted when they have done theirs. */
     pthread_t *thread;
     uint32_t threads; /* that were started, and the caller's */
