@@ -180,8 +180,7 @@ void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
     if (!n->pace)
         return;
     if (!(k->from & NET_OVER_SEAM)) {
-        if (k->from < n->nrouters * n->nports)
-            n->blocked[k->from * n->nvcs + k->route.vc]++;
+        n->blocked[k->from * n->nvcs + k->route.vc]++;
         return;
     }
     struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
@@ -203,8 +202,7 @@ void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k)
     if (!n->pace)
         return;
     if (!(k->from & NET_OVER_SEAM)) {
-        if (k->from < n->nrouters * n->nports)
-            n->blocked[k->from * n->nvcs + k->route.vc]--;
+        n->blocked[k->from * n->nvcs + k->route.vc]--;
         return;
     }
     struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
@@ -259,5 +257,5 @@ void net_inlets_open(struct net *n)
     if (n->line || ports > MOST_PORTS)
         return;
     n->pace = wr_zalloc_aligned(ports, sizeof *n->pace);
-    n->blocked = wr_zalloc((size_t)ports * n->nvcs, sizeof *n->blocked);
+    n->blocked = wr_zalloc((size_t)n->total_ports * n->nvcs, sizeof *n->blocked);
 }

@@ -164,6 +164,8 @@ struct net_note {
 struct net_stall {
     uint64_t missing; /* not before, a credit is given that has not come: first_missing() */
     uint64_t t_event, credit_ps; /* the seam's */
+    uint64_t due;                /* until then a credit may be late; 0: none may (late.c) */
+    uint64_t t_looked;           /* when `due` was looked for last */
     uint32_t seam;
     uint16_t to;
 };
@@ -261,7 +263,8 @@ struct net {
     uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */
     uint32_t ninlets;
     struct net_pace *pace; /* [nrouters * nports]; NULL: nothing is promised */
-    uint32_t *blocked;     /* [nrouters * nports * nvcs] packets that came by a channel and wait */
+    uint32_t *blocked;     /* [total_ports * nvcs] packets that came by a channel and wait */
+    bool overdue;          /* credits have come that should be taken in as of before */
     uint64_t t_spilt;      /* until then a credit may be on its way that is in no ring */
     struct wr_pool notes;
     /* parcel.c: */
@@ -457,9 +460,21 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
 void net_seam_credit(struct net *n, uint32_t number, uint32_t vc, uint32_t charge);
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */
-void net_seam_ask(struct net *n, struct net_port *port);
-void net_seam_stalled(struct net *n, struct net_port *port);
+bool net_seam_ask(struct net *n, struct net_port *port);
+void net_seam_hear(struct net *n, struct net_port *port);
+void net_seam_stalled(struct net *n, struct net_port *port, uint64_t at);
+void net_seam_due(struct net *n, struct net_port *port);
+uint64_t net_seam_nth_ps(const struct net_seam *s, uint32_t nth);
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
+
+/* late.c */
+uint64_t net_late_due(const struct net *n, const struct net_seam *s);
+bool net_late_may_wait(const struct net *n, struct net_port *port, uint32_t vc,
+                       const struct net_pkt *k);
+void net_late_wait(const struct net *n, struct net_pkt *k);
+void net_late_serve(struct net *n, struct net_port *port, uint32_t vc, uint64_t t);
+void net_late_hear(struct net *n, const struct net_port *up, uint32_t vc);
+void net_late_tighten(struct net *n, const struct net_port *up, uint32_t vc);
 
 /* parcel.c */
 void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint32_t pkt);

@@ -81,6 +81,16 @@ static void call_again(struct net *n, struct net_port *port, uint64_t t)
              (uint32_t)(port - n->port), 0);
 }
 
+/* There is no room, as far as one has heard. */
+static bool hear(struct net *n, struct net_port *port, uint32_t charge, uint64_t at)
+{
+    if (!(n->mode & NET_MODE_PARTS))
+        return false;
+    net_late_hear(n, port, 0);
+    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_PARTS);
+    return net_has_room(n, port, 0, charge);
+}
+
 /* Send what can be sent at `at`; true when what is left lacks a credit, false when there is nothing
  * left or an event will see to it. */
 static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, uint64_t at)
@@ -92,7 +102,7 @@ static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, u
         uint64_t may = started || port->t_free > nic->t_next ? port->t_free : nic->t_next;
         uint32_t charge = next_charge(n, m);
 
-        if (!all_out && !net_has_room(n, port, 0, charge))
+        if (!all_out && !net_has_room(n, port, 0, charge) && !hear(n, port, charge, at))
             return true;
         if (may > at) {
             if (!port->port_event)
@@ -122,6 +132,8 @@ void net_nic_pump(struct net *n, uint32_t term, uint64_t at)
         nic->t_pumped = at;
         port->stalled = lacks_credit;
         net_port_saturation(n, port, lacks_credit, at);
+        if (lacks_credit && n->mode & NET_MODE_PARTS)
+            net_late_tighten(n, port, 0);
         if (!lacks_credit || !port->ring_n)
             return;
         if (!n->client.sent)

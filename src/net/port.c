@@ -97,7 +97,7 @@ void net_on_port(void *ctx, const struct sim_event *e)
     n->sim->aside = !(n->mode & NET_MODE_CUT);
     if (n->mode & NET_MODE_CUT || (port->queued && port->t_free <= n->sim->now))
         net_port_send_next(n, port);
-    if (port->queued)
+    if (port->queued && !port->port_event) /* a late credit may have seen to it */
         net_port_at(n, port, port->t_free,
                     net_queue_of(n, port, (uint32_t)__builtin_ctz(port->queued))->head);
 }

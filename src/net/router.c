@@ -105,7 +105,7 @@ NET_INLINE void wait_on(struct net *n, struct net_port *port, uint32_t mode)
 {
     net_port_call_wake(n, port);
     if (net_is_seam(port, mode))
-        net_seam_stalled(n, port);
+        net_seam_stalled(n, port, n->sim->now);
 }
 
 /* The packet cannot have its output now: it waits in the output's line. Those that wait already
@@ -116,13 +116,28 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
     net_queue_put(&n->pkts, net_wait_of(n, port, vc), h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
-    if (n->mode & NET_MODE_PARTS)
+    if (n->mode & NET_MODE_PARTS) {
         net_inlet_wait(n, h, net_pkt(n, h));
+        if (port->seam)
+            net_late_wait(n, net_pkt(n, h));
+    }
     if (news || (n->mode & NET_MODE_INPUT))
         serve_seldom(n, port);
     else
         net_port_saturation(n, port, true, n->sim->now);
     wait_on(n, port, n->mode);
+    if (n->mode & NET_MODE_PARTS && !port->seam)
+        net_late_tighten(n, port, vc);
+}
+
+/* There is no room in the channel, as far as one has heard; was there more to hear? */
+static __attribute__((noinline)) bool hear(struct net *n, struct net_port *port, uint32_t vc,
+                                           const struct net_pkt *k)
+{
+    if (port->seam)
+        return !net_late_may_wait(n, port, vc, k) && net_seam_ask(n, port);
+    net_late_hear(n, port, vc);
+    return link_absorb(n, port, n->sim->now, n->mode);
 }
 
 /* Ask for the packet's output. */
@@ -137,8 +152,8 @@ NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
 
     bool news = link_absorb(n, port, n->sim->now, mode);
 
-    if (net_is_seam(port, mode) && !net_has_room(n, port, vc, net_charge(n, k, mode)))
-        net_seam_ask(n, port);
+    if (mode & NET_MODE_PARTS && !net_has_room(n, port, vc, net_charge(n, k, mode)))
+        news |= hear(n, port, vc, k);
     if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
         switch_free(n, port, vc, mode))
         cross(n, port, vc, h, k, mode);

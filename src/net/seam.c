@@ -69,15 +69,48 @@ static uint64_t next_credit(const struct net *n, const struct net_seam *s, uint6
     return credit_after(n, first_missing(s), s->t_event, s->credit_ps, seen);
 }
 
+/* What lies at the first credit that could come unheard, or where it is due, whichever is later,
+ * is not executed before one has heard of it. */
+static uint64_t stops_at(const struct net *n, const struct net_stall *stall, uint64_t seen)
+{
+    uint64_t t = credit_after(n, stall->missing, stall->t_event, stall->credit_ps, seen);
+
+    return t > stall->due ? t : stall->due;
+}
+
 /* Something of what first_missing() looks at has changed, or t_event: perhaps in the middle of an
  * event, and then the limit of before may be too far. */
 static void note_missing(struct net *n, const struct net_seam *s)
 {
+    struct net_stall *stall = &n->stalled[s->place];
+
     if (!s->stalled)
         return;
-    n->stalled[s->place].missing = first_missing(s);
-    n->stalled[s->place].t_event = s->t_event;
-    sim_part_hold(n->part, next_credit(n, s, n->part->seen[s->to]));
+    stall->missing = first_missing(s);
+    stall->t_event = s->t_event;
+    sim_part_hold(n->part, stops_at(n, stall, n->part->seen[s->to]));
+}
+
+/* Who waits for the seam, or what its link has to do, has changed: when must credits be known? */
+static void note_due(struct net *n, const struct net_seam *s)
+{
+    if (!s->stalled)
+        return;
+    n->stalled[s->place].due = net_late_due(n, s);
+    note_missing(n, s);
+}
+
+void net_seam_due(struct net *n, struct net_port *port)
+{
+    note_due(n, seam_of(n, port));
+}
+
+/* Not before, a credit comes that `nth` others come before. */
+uint64_t net_seam_nth_ps(const struct net_seam *s, uint32_t nth)
+{
+    uint64_t there = s->sent - s->credits <= nth ? SIM_NEVER : arrival(s, s->credits + nth);
+
+    return there == SIM_NEVER ? SIM_NEVER : there + s->credit_ps;
 }
 
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
@@ -95,7 +128,7 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
     s->began[s->sent % NET_SEAM_BEGAN].bytes = k->bytes;
     s->sent++;
     net_parcel_send(n, s->to, &e, h);
-    note_missing(n, s);
+    note_due(n, s);
 }
 
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
@@ -109,9 +142,13 @@ bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
 
         if (note->t > now)
             break;
-        *net_held(n, port, note->vc) -= note->charge;
-        s->notes.head = note->next;
+        struct net_note taken = *note;
+
+        *net_held(n, port, taken.vc) -= taken.charge;
+        s->notes.head = taken.next;
         wr_pool_give(&n->notes, h);
+        if (s->stalled && n->stalled[s->place].due > now)
+            net_late_serve(n, port, taken.vc, taken.t);
         any = true;
     }
     return any;
@@ -137,50 +174,75 @@ uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port)
     return note < next ? note : next;
 }
 
-/* Make sure that all credits up to now are taken in. */
-void net_seam_ask(struct net *n, struct net_port *port)
+/* Make sure that all credits up to now are taken in; were there any? */
+bool net_seam_ask(struct net *n, struct net_port *port)
 {
     const struct net_seam *s = seam_of(n, port);
     uint64_t now = n->sim->now, credit = n->cls[port->cls].credit_ps;
 
     if (now >= credit && n->part->seen[s->to] <= now - credit && first_missing(s) <= now - credit)
         sim_part_await(n->part, s->to, now - credit);
-    net_seam_absorb(n, port, now);
+    return net_seam_absorb(n, port, now);
 }
 
-/* Somebody waits for the port, or nobody does any more. */
-void net_seam_stalled(struct net *n, struct net_port *port)
+/* The same where credits may be late. Where they may not, they have been. */
+void net_seam_hear(struct net *n, struct net_port *port)
+{
+    if (n->stalled[seam_of(n, port)->place].due > n->sim->now)
+        (void)net_seam_ask(n, port);
+}
+
+/* Others wait for the port than did before, or nobody does any more, as of `at`. */
+void net_seam_stalled(struct net *n, struct net_port *port, uint64_t at)
 {
     struct net_seam *s = seam_of(n, port);
 
-    if (s->stalled == (port->stalled != 0))
+    if (s->stalled == (port->stalled != 0)) {
+        note_due(n, s);
         return;
+    }
     s->stalled = port->stalled != 0;
     n->part->tight[s->to] += s->stalled ? 1u : -1u;
     if (s->stalled) {
         s->place = n->nstalled++;
         n->stalled[s->place] = (struct net_stall){
             .credit_ps = s->credit_ps, .seam = (uint32_t)(s - n->seam), .to = s->to};
-        note_missing(n, s);
+        note_due(n, s);
         return;
     }
     const struct net_stall *last = &n->stalled[--n->nstalled];
 
     n->seam[last->seam].place = s->place;
     n->stalled[s->place] = *last;
-    s->t_unstalled = n->sim->now;
+    s->t_unstalled = at;
+}
+
+/* Credits have come for times that have passed, and somebody waited for them. */
+static void catch_up(struct net *n)
+{
+    n->overdue = false;
+    for (uint32_t i = n->nstalled; i--;) /* the last takes the place of one that is done */
+        net_seam_absorb(n, &n->port[n->seam[n->stalled[i].seam].port], n->sim->now);
 }
 
 static uint64_t bound(void *ctx, uint32_t q, uint64_t seen)
 {
-    const struct net *n = ctx;
+    struct net *n = ctx;
     uint64_t least = SIM_NEVER;
 
+    if (n->overdue)
+        catch_up(n);
     for (uint32_t i = 0; i < n->nstalled; i++) {
-        const struct net_stall *s = &n->stalled[i];
-        uint64_t t =
-            s->to == q ? credit_after(n, s->missing, s->t_event, s->credit_ps, seen) : SIM_NEVER;
+        struct net_stall *s = &n->stalled[i];
+        uint64_t t = s->to == q ? stops_at(n, s, seen) : SIM_NEVER;
 
+        if (t >= least)
+            continue;
+        if (t > s->due && n->sim->now != s->t_looked) { /* it may be later by now */
+            s->t_looked = n->sim->now;
+            s->due = net_late_due(n, &n->seam[s->seam]);
+            t = stops_at(n, s, seen);
+        }
         least = t < least ? t : least;
     }
     return least;
@@ -242,7 +304,12 @@ static void take_credit(struct net *n, const struct sim_event *e)
 
     s->credits++;
     note_missing(n, s);
-    if (e->t <= sim->now) {
+    if (e->t <= sim->now && port->stalled) {
+        put_note(n, s, e);
+        n->overdue = true;
+        sim->unasked--; /* somebody would have been woken */
+        sim->last = sim->last < e->t ? e->t : sim->last;
+    } else if (e->t <= sim->now) {
         *net_held(n, port, e->arg2) -= e->arg;
         sim->unasked -= full || just;
         if ((full || just) && sim->last < e->t)
@@ -254,7 +321,7 @@ static void take_credit(struct net *n, const struct sim_event *e)
     } else {
         put_note(n, s, e);
         if ((port->stalled || just) && !port->wake_event)
-            net_port_wake_at(n, port, net_seam_note_ps(n, port));
+            net_port_wake_at(n, port, e->t);
     }
 }
 

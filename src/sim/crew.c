@@ -491,8 +491,13 @@ static void run_part(struct sim_part *p)
         }
         if (more)
             continue;
-        if (s->limit >= until && all_there(p, until))
-            break;
+        if (s->limit >= until && all_there(p, until)) {
+            look(p); /* what came last may still be for a time before */
+            (void)find_limit(p, until);
+            if (sim_next(s) >= until)
+                break;
+            continue;
+        }
         rest(p, next, until);
     }
     p->work.events += sim_events(s) - before;
