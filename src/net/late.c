@@ -26,11 +26,6 @@
 
 enum { MOST_QUEUED = 8 }; /* of a channel's queue, that are looked at */
 
-static bool allowed(const struct net *n)
-{
-    return n->mode & NET_MODE_EARLY && !(n->mode & (NET_MODE_CUT | NET_MODE_INPUT)) && n->pace;
-}
-
 /* The link is busy until then with what is queued in the channel, at least. */
 static uint64_t busy_until(const struct net *n, struct net_port *port, uint32_t vc)
 {
@@ -55,12 +50,12 @@ static bool is_awaited(const struct net *n, const struct net_pkt *k)
 bool net_late_may_wait(const struct net *n, struct net_port *port, uint32_t vc,
                        const struct net_pkt *k)
 {
-    return allowed(n) && !is_awaited(n, k) && busy_until(n, port, vc) > n->sim->now;
+    return net_may_be_late(n) && !is_awaited(n, k) && busy_until(n, port, vc) > n->sim->now;
 }
 
 void net_late_wait(const struct net *n, struct net_pkt *k)
 {
-    if (allowed(n))
+    if (net_may_be_late(n))
         k->t_tail = n->sim->now;
 }
 
@@ -80,7 +75,7 @@ uint64_t net_late_due(const struct net *n, const struct net_seam *s)
     struct net_port *port = &n->port[s->port];
     uint64_t due = SIM_NEVER;
 
-    if (!allowed(n))
+    if (!net_may_be_late(n))
         return 0;
     for (uint32_t m = port->stalled; m && due; m &= m - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(m), nth = 0;
@@ -222,7 +217,7 @@ static void each_seam(struct net *n, const struct net_port *up, uint32_t vc,
 {
     uint32_t from = (uint32_t)(up - n->port);
 
-    if (!allowed(n) || !n->blocked[from * n->nvcs + vc])
+    if (!net_may_be_late(n) || !n->blocked[from * n->nvcs + vc])
         return;
     struct net_port *port = &n->port[(size_t)up->peer_lp * n->nports];
 

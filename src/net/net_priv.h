@@ -468,6 +468,11 @@ uint64_t net_seam_nth_ps(const struct net_seam *s, uint32_t nth);
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
 
 /* late.c */
+/* Does what is decided depend on room alone? */
+static inline bool net_may_be_late(const struct net *n)
+{
+    return n->mode & NET_MODE_EARLY && !(n->mode & (NET_MODE_CUT | NET_MODE_INPUT)) && n->blocked;
+}
 uint64_t net_late_due(const struct net *n, const struct net_seam *s);
 bool net_late_may_wait(const struct net *n, struct net_port *port, uint32_t vc,
                        const struct net_pkt *k);
