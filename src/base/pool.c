@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+enum { HUGE_FROM = 1 << 19 };
+
 void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap)
 {
     size_t bytes = size * (size_t)cap;
@@ -20,7 +22,9 @@ void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap
         fprintf(stderr, "weir: cannot reserve address space for %s; raise `ulimit -v`\n", what);
         exit(4);
     }
-    madvise(base, bytes, MADV_HUGEPAGE);
+    /* Most pools stay small, and a large page is cleared as a whole when it is first touched. */
+    if (bytes > HUGE_FROM)
+        madvise((char *)base + HUGE_FROM, bytes - HUGE_FROM, MADV_HUGEPAGE);
     *p = (struct wr_pool){.base = base, .size = size, .free = WR_NIL, .cap = cap, .what = what};
 }
 

@@ -187,6 +187,8 @@ static void join(struct net *n)
 
     n->nic_belt = sim_belt_open(sim, NET_EV_NIC);
     n->wake_belt = sim_belt_open(sim, NET_EV_WAKE);
+    if (n->parts)
+        n->idle_belt = sim_belt_open(sim, NET_EV_PORT);
     n->ahead_belt = sim_belt_open(sim, NET_EV_ARRIVE);
     for (uint32_t c = 0; c < classes; c++)
         n->cls[c].belt = sim_belt_open(sim, NET_EV_ARRIVE);

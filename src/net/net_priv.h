@@ -257,7 +257,7 @@ struct net {
     const uint16_t *part_of;   /* [nrouters] */
     struct net_seam *seam;     /* [nseams] */
     struct net_stall *stalled; /* [nstalled] seams for which somebody waits here */
-    uint32_t nseams, nstalled, seam_belt;
+    uint32_t nseams, nstalled, seam_belt, idle_belt;
     uint32_t *seam_at;       /* [nrouters * nports] number of a port's seam, or NIL */
     struct net_inlet *inlet; /* [nseams] */
     uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */

@@ -13,8 +13,13 @@ void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t)
 void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next)
 {
     port->port_event = true;
-    sim_at(n->sim, t, net_self_lp(n, port), sim_lane(NET_EV_PORT, port->self_door), 0,
-           (uint32_t)(port - n->port), next);
+    uint32_t lp = net_self_lp(n, port), lane = sim_lane(NET_EV_PORT, port->self_door);
+    uint32_t index = (uint32_t)(port - n->port);
+
+    if (n->mode & NET_MODE_PARTS) /* seams, one packet after the other: nearly in order */
+        sim_ride(n->sim, n->idle_belt, t, lp, lane, 0, index, next);
+    else
+        sim_at(n->sim, t, lp, lane, 0, index, next);
 }
 
 /* Somebody began to wait: a credit that is on its way shall make an event. */

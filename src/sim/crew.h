@@ -30,7 +30,7 @@
 struct sim_crew;
 enum {
     SIM_MAX_PARTS = 256,
-    SIM_BATCH = 64, /* events between two looks at the others' clocks, at most */
+    SIM_BATCH = 256, /* events between two looks at the others' clocks, at most */
 };
 
 /* What a thread did, for advice. */

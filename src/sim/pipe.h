@@ -25,7 +25,7 @@ enum {
     SIM_PIPE = 1 << 12,     /* cells */
     SIM_MOST_PAYLOAD = 512, /* bytes */
     SIM_LINE_CELLS = 2,
-    SIM_PIPE_AHEAD = 8, /* cells that the writer and the reader ask for in time */
+    SIM_PIPE_AHEAD = 32, /* cells that the writer and the reader ask for in time */
 };
 
 /* While an event is in a pipe its `next` says how many bytes follow it. */
