@@ -18,6 +18,7 @@
 enum {
     PULSE = 1 << 9,   /* batches between two pulses */
     SPINS = 1 << 11,  /* looks before a waiting thread sleeps ... */
+    LEAST_SPINS = 32, /* ... when it had to sleep again and again */
     FAR_SPINS = 256,  /* or a process, to which a look costs more */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
@@ -187,7 +188,7 @@ static void relax(struct sim_part *p, uint32_t turn)
         sim_far_relax(c->far, turn);
         return;
     }
-    if (turn < c->spins) {
+    if (turn < p->patience) {
 #ifdef __x86_64__
         __builtin_ia32_pause();
 #endif
@@ -195,6 +196,16 @@ static void relax(struct sim_part *p, uint32_t turn)
     }
     look_for_lost(c);
     nap(p);
+    if (p->patience > LEAST_SPINS)
+        p->patience /= 2;
+}
+
+/* Waited for so many looks. Where others have the processors, too, the one who is waited for may
+ * not be running, and does so sooner if nobody spins. */
+static void relaxed(struct sim_part *p, uint32_t turns)
+{
+    if (turns && turns <= p->patience && 2 * p->patience <= p->crew->spins)
+        p->patience *= 2;
 }
 
 /* If all rest at the same moment and nothing is on its way: the earliest next event of all. Read
@@ -346,6 +357,7 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     struct sim_crew *c = p->crew;
     struct shown *s = &c->shown[p->me];
     uint64_t since = wr_clock_ns();
+    uint32_t i = 0;
     bool stop = false;
 
     p->work.rests++;
@@ -353,10 +365,10 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
     atomic_store_explicit(&s->sent, p->sent, memory_order_relaxed);
     atomic_store_explicit(&s->received, p->received, memory_order_relaxed);
     atomic_fetch_add(&s->turn, 1);
-    for (uint32_t i = 0; !may_go(p, next, until, !i); i++) {
+    for (; !may_go(p, next, until, !i); i++) {
         if (atomic_load_explicit(c->until, memory_order_relaxed) != until || broken(p))
             break;
-        bool due = c->far || i >= c->spins || i % LOOK_EVERY == LOOK_EVERY - 1;
+        bool due = c->far || i >= p->patience || i % LOOK_EVERY == LOOK_EVERY - 1;
 
         if (due)
             jump(p);
@@ -365,12 +377,13 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
             p->work.jumps++;
             break;
         }
-        stop = i >= c->spins && feel_pulse(p);
+        stop = i >= p->patience && feel_pulse(p);
         if (stop)
             break;
         relax(p, i);
     }
     atomic_fetch_add(&s->turn, 1);
+    relaxed(p, i);
     if (stop)
         stop_soon(p);
     p->work.rest_ns += wr_clock_ns() - since;
@@ -379,9 +392,10 @@ static void rest(struct sim_part *p, uint64_t next, uint64_t until)
 void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
 {
     uint64_t since = 0;
+    uint32_t i = 0;
 
     look(p);
-    for (uint32_t i = 0; p->seen[q] <= t && !broken(p); i++) {
+    for (; p->seen[q] <= t && !broken(p); i++) {
         if (!i) {
             show(p, p->sim->now);
             since = wr_clock_ns();
@@ -391,6 +405,7 @@ void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t)
         relax(p, i);
         look(p);
     }
+    relaxed(p, i);
     if (since)
         p->work.ask_ns += wr_clock_ns() - since;
 }
@@ -589,7 +604,7 @@ static void open_part(struct sim_crew *c, uint32_t i, const uint64_t *lookahead)
     sim_init(&c->own[i].sim);
     c->own[i].sim.wish = &c->shown[i].wish;
     atomic_store(&c->shown[i].wish, SIM_NEVER);
-    *p = (struct sim_part){.sim = &c->own[i].sim, .crew = c, .me = i};
+    *p = (struct sim_part){.sim = &c->own[i].sim, .crew = c, .me = i, .patience = c->spins};
     p->seen = wr_zalloc(c->n, sizeof *p->seen);
     p->reach = wr_zalloc(c->n, sizeof *p->reach);
     p->tight = wr_zalloc(c->n, sizeof *p->tight);

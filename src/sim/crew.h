@@ -67,6 +67,7 @@ struct sim_part {
     uint32_t *tight; /* [n] not 0: `bound` knows it better */
     uint64_t floor;  /* nobody does anything before */
     uint64_t sent, received;
+    uint32_t patience; /* looks before it sleeps */
     struct sim_work work;
 };
 
