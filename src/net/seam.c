@@ -100,9 +100,11 @@ static void note_due(struct net *n, const struct net_seam *s)
     note_missing(n, s);
 }
 
-void net_seam_due(struct net *n, struct net_port *port)
+/* True when a credit may be late. */
+bool net_seam_due(struct net *n, struct net_port *port)
 {
     note_due(n, seam_of(n, port));
+    return n->stalled[seam_of(n, port)->place].due > n->sim->now;
 }
 
 /* Not before, a credit comes that `nth` others come before. */
@@ -147,7 +149,7 @@ bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
         *net_held(n, port, taken.vc) -= taken.charge;
         s->notes.head = taken.next;
         wr_pool_give(&n->notes, h);
-        if (s->stalled && n->stalled[s->place].due > now)
+        if (s->stalled && (taken.t < now || n->stalled[s->place].due > now))
             net_late_serve(n, port, taken.vc, taken.t);
         any = true;
     }
@@ -183,13 +185,6 @@ bool net_seam_ask(struct net *n, struct net_port *port)
     if (now >= credit && n->part->seen[s->to] <= now - credit && first_missing(s) <= now - credit)
         sim_part_await(n->part, s->to, now - credit);
     return net_seam_absorb(n, port, now);
-}
-
-/* The same where credits may be late. Where they may not, they have been. */
-void net_seam_hear(struct net *n, struct net_port *port)
-{
-    if (n->stalled[seam_of(n, port)->place].due > n->sim->now)
-        (void)net_seam_ask(n, port);
 }
 
 /* Others wait for the port than did before, or nobody does any more, as of `at`. */
