@@ -188,7 +188,7 @@ static bool leans(const struct stack_log *log)
 static bool find_medium(struct calib_bands *ret, bool *ret_shared, const struct stack_log *log,
                         const struct stack_laws *base, struct wr_err *err)
 {
-    static const double clearly = 0.1; /* seven in a hundred, as a logarithm */
+    static const double clearly = 0.05; /* three and a half in a hundred, as a logarithm */
     struct calib_bands shared;
 
     *ret_shared = false;

@@ -44,13 +44,9 @@ static bool fit_state(const struct stack_log *log, uint16_t state, int io, bool 
         if (s->state != state || y < 0 || !tells_of(s, io))
             continue;
         wr_vec_grow((void **)&p, &cap, n + 1, sizeof *p);
-        p[n++] = (struct stack_point){(double)s->bytes, y};
+        p[n++] = (struct stack_point){(double)s->bytes, fmax(y, 0.5)}; /* the log counts us */
     }
-    n = stack_medians(p, n);
-    for (size_t i = 0; i < n; i++)
-        if (p[i].y < 0.5)
-            p[i].y = 0.5; /* the log counts microseconds */
-    bool ok = n && stack_fit(ret, p, n, STACK_LINE, &err);
+    bool ok = n && stack_fit(ret, p, n, STACK_CONSTANT, &err);
 
     free(p);
     return ok;
@@ -149,6 +145,7 @@ struct draft {
     const uint64_t *size; /* [sizes] */
     size_t sizes;
     const struct calib_bands *bands; /* or NULL */
+    struct wr_str states;            /* their laws, which no simulation changes */
     double *beside[2]; /* [reads, writes][sizes] seconds beyond the law of the data, or less */
 };
 
@@ -176,7 +173,7 @@ static bool put_flow(struct wr_str *out, const struct draft *d, uint16_t at, boo
         if (s->writes == writes)
             p[n++] = (struct stack_point){stack_moved(s), fmax(y, 0.1 * s->seconds)};
     }
-    bool ok = stack_fit_samples(&f, p, n, err);
+    bool ok = stack_fit(&f, p, n, STACK_KNEE, err);
 
     n = stack_medians(p, n);
     if (!ok || n < 2) {
@@ -359,12 +356,11 @@ static bool put_all(struct wr_str *out, const struct draft *d, struct wr_err *er
 
     for (size_t i = 0; i < fs->machine.n; i++)
         put_machine(&states, d, i);
-    for (size_t i = 0; ok && i < fs->state.n; i++) {
-        put_state(&states, log, d->base, (uint16_t)i);
+    wr_str_add(&states, wr_str_get(&d->states));
+    for (size_t i = 0; ok && i < fs->state.n; i++)
         if (fs->state.v[i].does == STACK_FLOW)
             ok = put_flow(&states, d, (uint16_t)i, false, &spread, err) &&
                  put_flow(&states, d, (uint16_t)i, true, &spread, err);
-    }
     if (ok) {
         struct stack_band io = d->bands ? d->bands->io : (struct stack_band){1, 1};
 
@@ -533,8 +529,11 @@ bool calib_laws(struct wr_str *out, const struct stack_log *log, const struct st
     d.stretch = wr_zalloc(log->fs->machine.n + 1, sizeof *d.stretch);
     for (int w = 0; w < 2; w++)
         d.beside[w] = wr_zalloc(d.sizes + 1, sizeof *d.beside[w]);
+    for (size_t i = 0; i < log->fs->state.n; i++)
+        put_state(&d.states, log, base, (uint16_t)i);
     bool ok = (!log->op.n || tune(&d, err)) && put_all(out, &d, err);
 
+    wr_str_fini(&d.states);
     free(d.stretch);
     free(d.beside[0]);
     free(d.beside[1]);

@@ -26,14 +26,11 @@ struct stack_fit {
     double loso; /* mean error of the size left out, as a logarithm; NaN: too few sizes to tell */
 };
 
-/* Points in ascending x, y > 0. Refuses when there is none. */
+/* Of samples, many for a size. Refuses when there is none. */
 bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enum stack_shape most,
                struct wr_err *err);
-/* The same of samples, many for a size. A line that misses what eight of ten samples of a size took
- * gives way to a knee that misses fewer. Sorts `p`. */
-bool stack_fit_samples(struct stack_fit *ret, struct stack_point *p, size_t n, struct wr_err *err);
-/* What the shape says of the ith point when it is fitted to the others; NaN: they are too few. */
-double stack_fit_without(enum stack_shape shape, const struct stack_point *p, size_t n, size_t i);
+/* What the shape says of the size `x` when it is fitted to the others; NaN: they are too few. */
+double stack_fit_without(enum stack_shape shape, const struct stack_point *p, size_t n, double x);
 double stack_fit_at(const struct stack_fit *f, double x);
 
 /* The median of y for each x; `n` is how many pairs, returns how many points. Sorts `p`. */
