@@ -54,15 +54,20 @@ static const struct cli_column valid_columns[] = {
     {"n", NULL},       {"p10_s", NULL},       {"median_s", "measured s"},
     {"p90_s", NULL},   {"simulated_s", NULL}, {"error", "error %"},
     {"inside", NULL},  {"low_s", NULL},       {"high_s", NULL},
-    {"in_band", NULL},
+    {"in_band", NULL}, {"runs", "runs %"},
 };
 
 enum kind { KIND_IO, KIND_FUNCTION, KIND_WORK, KIND_CLASS, KIND_STATE, KINDS };
 
 static const char *const kind_names[] = {"io", "function", "work", "class", "state"};
 
+struct value {
+    double s;
+    uint16_t run;
+};
+
 struct values {
-    double *v;
+    struct value *v;
     size_t n;
 };
 
@@ -75,7 +80,7 @@ struct row {
     double p10, median, p90;
     double told, low, high; /* and between what eight of ten should lie; NaN: nobody knows */
     size_t held;            /* of the n, how many do */
-    bool steady;            /* a function that takes the same at every size */
+    double runs; /* how far a run's median is from that of the others of its size; NaN: one run */
 };
 
 struct comparison {
@@ -94,6 +99,16 @@ static int by_double(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    return by_double(&((const struct value *)a)->s, &((const struct value *)b)->s);
+}
+
+static void put_value(struct values *v, double s, uint16_t run)
+{
+    v->v[v->n++] = (struct value){s, run};
+}
+
 static double error_of(const struct row *r)
 {
     return r->median > 0 ? r->told / r->median - 1 : NAN;
@@ -109,28 +124,61 @@ static bool in_band(const struct row *r)
     return r->median >= r->low && r->median <= r->high;
 }
 
-static struct row *put_row(struct comparison *c, enum kind kind, const char *name, double told,
-                           struct stack_band band)
+/* The median of one run, or of all others; NaN: there are none. The values are in order. */
+static double run_median(const struct values *v, uint16_t run, bool others)
 {
-    double *v = c->is.v;
+    size_t n = 0, k = 0;
+
+    for (size_t i = 0; i < v->n; i++)
+        n += (v->v[i].run == run) != others;
+    for (size_t i = 0; i < v->n; i++)
+        if ((v->v[i].run == run) != others && k++ == (n - 1) / 2)
+            return v->v[i].s;
+    return NAN;
+}
+
+/* Each run is told by the others of its size: the middle error. What differs from run to run is
+ * told no better by any law. */
+static double between_runs(const struct values *v)
+{
+    uint16_t last = 0;
+    double error[64];
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->n; i++)
+        last = v->v[i].run > last ? v->v[i].run : last;
+    for (uint32_t run = 1; run <= last && n < sizeof error / sizeof *error; run++) {
+        double is = run_median(v, (uint16_t)run, false), told = run_median(v, (uint16_t)run, true);
+
+        if (is > 0 && told > 0)
+            error[n++] = fabs(told / is - 1);
+    }
+    qsort(error, n, sizeof *error, by_double);
+    return n ? (error[(n - 1) / 2] + error[n / 2]) / 2 : NAN;
+}
+
+static void put_row(struct comparison *c, enum kind kind, const char *name, double told,
+                    struct stack_band band)
+{
+    struct value *v = c->is.v;
     size_t n = c->is.n;
 
-    qsort(v, n, sizeof *v, by_double);
+    qsort(v, n, sizeof *v, by_value);
     struct row r = {.kind = kind,
                     .bytes = c->bytes,
                     .n = n,
-                    .p10 = v[n / 10],
-                    .median = v[(n - 1) / 2],
-                    .p90 = v[n - 1 - n / 10],
+                    .p10 = v[n / 10].s,
+                    .median = v[(n - 1) / 2].s,
+                    .p90 = v[n - 1 - n / 10].s,
                     .told = told,
                     .low = band.high > band.low ? told * band.low : NAN,
-                    .high = band.high > band.low ? told * band.high : NAN};
+                    .high = band.high > band.low ? told * band.high : NAN,
+                    .runs = between_runs(&c->is)};
 
     snprintf(r.name, sizeof r.name, "%s", name);
     for (size_t i = 0; i < n; i++)
-        r.held += v[i] >= r.low && v[i] <= r.high;
+        r.held += v[i].s >= r.low && v[i].s <= r.high;
     wr_vec_push(&c->row, r);
-    return &c->row.v[c->row.n - 1];
 }
 
 static void io_rows(struct comparison *c)
@@ -141,13 +189,13 @@ static void io_rows(struct comparison *c)
         c->is.n = 0;
         for (size_t i = 0; i < c->log->io.n; i++)
             if (c->log->io.v[i].bytes == c->bytes && c->log->io.v[i].writes == writes)
-                c->is.v[c->is.n++] = c->log->io.v[i].seconds;
+                put_value(&c->is, c->log->io.v[i].seconds, c->log->io.v[i].run);
         if (c->is.n && stack_io_median(&c->run, writes, c->bytes, &told))
             put_row(c, KIND_IO, writes ? "write" : "read", told, c->laws->io);
     }
 }
 
-static const char *const tails[] = {"_read", "_write", ""};
+static const char *const tails[] = {"_read", "_write", "", "_meta", "_data"};
 
 static double state_median(const struct stack_log *log, uint16_t state, uint8_t io, uint64_t bytes,
                            struct values *v)
@@ -157,43 +205,12 @@ static double state_median(const struct stack_log *log, uint16_t state, uint8_t 
         const struct stack_sample *s = &log->state.v[i];
 
         if (s->state == state && s->io == io && s->bytes == bytes)
-            v->v[v->n++] = s->exec_us * 1e-6;
+            put_value(v, s->exec_us * 1e-6, s->run);
     }
     if (!v->n)
         return NAN;
-    qsort(v->v, v->n, sizeof *v->v, by_double);
-    return v->v[(v->n - 1) / 2];
-}
-
-/* The median of a function, or of a state's work, at a size; NaN: there is none. */
-static double median_at(struct comparison *c, bool state, uint16_t of, uint8_t io, uint64_t bytes)
-{
-    double at;
-
-    if (state)
-        return state_median(c->log, of, io, bytes, &c->is);
-    return stack_op_median(c->log, of, io, bytes, &at) ? at : NAN;
-}
-
-/* Does it take at this size what it takes at the others, give or take 30 %? If it does not, no
- * constant could tell it. Uses the room for measured values. */
-static bool steady(struct comparison *c, bool state, uint16_t of, uint8_t io)
-{
-    double others[64], here = median_at(c, state, of, io, c->bytes);
-    size_t sizes, n = 0;
-    uint64_t *size = stack_log_sizes(c->log, &sizes);
-
-    for (size_t i = 0; i < sizes && n < sizeof others / sizeof *others; i++) {
-        double at = size[i] != c->bytes ? median_at(c, state, of, io, size[i]) : NAN;
-
-        if (!isnan(at))
-            others[n++] = at;
-    }
-    free(size);
-    if (!n || !(here > 0))
-        return false;
-    qsort(others, n, sizeof *others, by_double);
-    return fabs(others[(n - 1) / 2] / here - 1) <= 0.3;
+    qsort(v->v, v->n, sizeof *v->v, by_value);
+    return v->v[(v->n - 1) / 2].s;
 }
 
 /* The work of a state, of reads and of writes. */
@@ -207,10 +224,10 @@ static void state_row(struct comparison *c, enum kind kind, const char *name, ui
 
         if (!told.n || isnan(state_median(c->log, state, io, c->bytes, &c->is)))
             continue;
-        snprintf(full, sizeof full, "%s%s", name, tails[io]);
-        struct row *r = put_row(c, kind, full, y, (struct stack_band){0});
+        bool data = io < 2 && c->log->fs->state.v[state].has_data_code;
 
-        r->steady = steady(c, true, state, io);
+        snprintf(full, sizeof full, "%s%s", name, tails[data ? io + 3 : io]);
+        put_row(c, kind, full, y, (struct stack_band){0});
     }
     free(told.v);
 }
@@ -239,14 +256,12 @@ static void function_rows(struct comparison *c)
                 const struct stack_op_sample *s = &c->log->op.v[i];
 
                 if (s->function == m && s->io == io && s->bytes == c->bytes)
-                    c->is.v[c->is.n++] = s->seconds;
+                    put_value(&c->is, s->seconds, s->run);
             }
             if (!c->is.n || !stack_op_median(&c->run, m, io, c->bytes, &told))
                 continue;
             snprintf(name, sizeof name, "%s%s", fs->machine.v[m].function, tails[io]);
-            struct row *r = put_row(c, KIND_FUNCTION, name, told, c->laws->band[io][m]);
-
-            r->steady = steady(c, false, m, io);
+            put_row(c, KIND_FUNCTION, name, told, c->laws->band[io][m]);
         }
 }
 
@@ -280,8 +295,8 @@ static void class_rows(struct comparison *c)
 
         if (is <= 0)
             continue;
-        c->is.v[0] = is;
-        c->is.n = 1;
+        c->is.n = 0;
+        put_value(&c->is, is, 0);
         snprintf(name, sizeof name, "%s %s %s", server ? "server" : "client",
                  stack_class_names[cls], wait ? "wait" : "work");
         put_row(c, KIND_CLASS, name, class_s(&c->run, c->bytes, server, cls, wait),
@@ -341,7 +356,7 @@ static bool told_by(struct comparison *c, const struct valid_opts *o, struct sta
 
 static void table(const struct comparison *c, FILE *out, enum cli_format format)
 {
-    struct cli_table *t = cli_table_open(out, format, valid_columns, 13);
+    struct cli_table *t = cli_table_open(out, format, valid_columns, 14);
 
     for (size_t i = 0; i < c->row.n; i++) {
         const struct row *r = &c->row.v[i];
@@ -359,6 +374,7 @@ static void table(const struct comparison *c, FILE *out, enum cli_format format)
         cli_table_real(t, r->low);
         cli_table_real(t, r->high);
         isnan(r->low) ? cli_table_null(t) : cli_table_bool(t, in_band(r));
+        cli_table_real(t, 100 * r->runs);
     }
     cli_table_close(t);
 }
@@ -416,8 +432,8 @@ static void picture(const struct comparison *c, struct wr_str *svg, struct wr_st
 static void verdict(const struct comparison *c, FILE *out)
 {
     double worst = 0;
-    size_t near = 0, all = 0, steady_near = 0, steady = 0, medians = 0, held = 0, samples = 0,
-           bands = 0;
+    size_t near = 0, all = 0, same_near = 0, same = 0, known = 0, medians = 0, held = 0,
+           samples = 0, bands = 0;
 
     for (size_t i = 0; i < c->row.n; i++) {
         const struct row *r = &c->row.v[i];
@@ -428,8 +444,9 @@ static void verdict(const struct comparison *c, FILE *out)
         if (r->kind == KIND_FUNCTION || r->kind == KIND_WORK) {
             all++;
             near += close;
-            steady += r->steady;
-            steady_near += r->steady && close;
+            known += !isnan(r->runs);
+            same += r->runs <= 0.3;
+            same_near += r->runs <= 0.3 && close;
         }
         if (isnan(r->low))
             continue;
@@ -440,10 +457,12 @@ static void verdict(const struct comparison *c, FILE *out)
     }
     fprintf(out, "reads and writes are told within %.1f %%", 100 * worst);
     if (all)
+        fprintf(out, ", %zu of %zu functions within 30 %%", near, all);
+    if (known)
         fprintf(out,
-                ", %zu of %zu functions within 30 %%; of those that take the same at every size "
-                "%zu of %zu",
-                near, all, steady_near, steady);
+                "\n%zu functions differ by more than 30 %% from run to run of the same size, which "
+                "no law tells; of the other %zu, %zu are told within 30 %%",
+                known - same, same, same_near);
     if (bands)
         fprintf(out,
                 "\n%zu of %zu measured medians lie in the band that the laws give for eight of ten "

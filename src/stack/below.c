@@ -32,7 +32,7 @@ static void gather(struct stack_engine *e, struct act *a, uint16_t machine, uint
         uint32_t me = w->n++;
 
         w->state[me] = at;
-        w->exec[me] = stack_law_of(e, a, e->laws->exec, at);
+        w->exec[me] = stack_exec_of(e, a, at);
         w->sum += w->exec[me];
         if (s->does == STACK_WAIT && w->waits == MOST_BELOW)
             w->waits = me;

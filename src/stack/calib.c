@@ -33,6 +33,9 @@ static bool tells_of(const struct stack_sample *s, int io)
 static bool fit_state(const struct stack_log *log, uint16_t state, int io, bool wait,
                       struct stack_fit *ret)
 {
+    /* What is done to a data file may depend on how long it is; all else is the same for all. Who
+     * waits for several data files waits for the slowest: their mean shows it, the median not. */
+    bool data = wait && io == 1 && log->fs->state.v[state].has_data_code;
     struct stack_point *p = NULL;
     size_t n = 0, cap = 0;
     struct wr_err err = {0};
@@ -46,7 +49,9 @@ static bool fit_state(const struct stack_log *log, uint16_t state, int io, bool 
         wr_vec_grow((void **)&p, &cap, n + 1, sizeof *p);
         p[n++] = (struct stack_point){(double)s->bytes, fmax(y, 0.5)}; /* the log counts us */
     }
-    bool ok = n && stack_fit(ret, p, n, STACK_CONSTANT, &err);
+    if (data)
+        n = stack_means(p, n);
+    bool ok = n && stack_fit(ret, p, n, data ? STACK_LINE : STACK_CONSTANT, &err);
 
     free(p);
     return ok;
@@ -77,11 +82,18 @@ static bool alike(const struct stack_fit *a, const struct stack_fit *b)
            !(b->slope < a->slope);
 }
 
+/* Which of two laws: of reads or writes, or of metadata or data files. 2: they are one. */
+static const char *way_name(const struct stack_state *s, int io)
+{
+    static const char *const of[] = {"/read", "/write", "/meta", "/data"};
+
+    return io == 2 ? "" : of[2 * s->has_data_code + io];
+}
+
 /* A state that is not in the logs keeps the law it had, for reading and for writing. */
 static void put_base(struct wr_str *out, const struct stack_fs *fs, const struct stack_laws *base,
                      uint16_t at)
 {
-    static const char *const of[] = {"/read", "/write"};
     uint8_t does = fs->state.v[at].does;
     bool rests = does == STACK_WAIT || does == STACK_SLEEP;
     struct stack_fit exec[2], wait[2];
@@ -93,7 +105,7 @@ static void put_base(struct wr_str *out, const struct stack_fs *fs, const struct
     bool same = alike(&exec[0], &exec[1]) && alike(&wait[0], &wait[1]);
 
     for (int w = 0; w < (same ? 1 : 2); w++)
-        put_law(out, stack_state_text(fs, at).s, same ? "" : of[w], &exec[w],
+        put_law(out, stack_state_text(fs, at).s, way_name(&fs->state.v[at], same ? 2 : w), &exec[w],
                 rests ? &wait[w] : NULL, !stack_state_measured(base, at), " # not in these logs");
 }
 
@@ -101,7 +113,6 @@ static void put_base(struct wr_str *out, const struct stack_fs *fs, const struct
 static void put_state(struct wr_str *out, const struct stack_log *log,
                       const struct stack_laws *base, uint16_t at)
 {
-    static const char *const of[] = {"/read", "/write", ""};
     const struct stack_fs *fs = log->fs;
     const struct stack_state *s = &fs->state.v[at];
     struct stack_fit exec[3] = {{0}}, wait[3] = {{0}};
@@ -118,15 +129,16 @@ static void put_state(struct wr_str *out, const struct stack_log *log,
     for (int io = 0; io < 2; io++) {
         exec[io] = exec[2]; /* when only the other way was seen */
         wait[io] = wait[2];
-        fit_state(log, at, io, false, &exec[io]);
+        if (!s->has_data_code)
+            fit_state(log, at, io, false, &exec[io]);
         if (s->does == STACK_WAIT)
             fit_state(log, at, io, true, &wait[io]);
     }
-    bool same = !fs->machine.v[s->machine].moves ||
+    bool same = (!fs->machine.v[s->machine].moves && !s->has_data_code) ||
                 (alike(&exec[0], &exec[1]) && alike(&wait[0], &wait[1]));
 
     for (int io = same ? 2 : 0; io < (same ? 3 : 2); io++)
-        put_law(out, stack_state_text(fs, at).s, of[io], &exec[io],
+        put_law(out, stack_state_text(fs, at).s, way_name(s, io), &exec[io],
                 s->does == STACK_WAIT ? &wait[io] : NULL, false, "");
 }
 

@@ -35,6 +35,8 @@ double stack_fit_at(const struct stack_fit *f, double x);
 
 /* The median of y for each x; `n` is how many pairs, returns how many points. Sorts `p`. */
 size_t stack_medians(struct stack_point *p, size_t n);
+/* The mean likewise. */
+size_t stack_means(struct stack_point *p, size_t n);
 
 /* The lower median of a function's times at one size; false: there is none. */
 bool stack_op_median(const struct stack_log *log, uint16_t function, uint8_t io, uint64_t bytes,

@@ -139,17 +139,35 @@ static double extent(const struct stack_engine *e, const struct act *a)
                                                        : (double)e->file[a->file].size;
 }
 
-uint64_t stack_law_of(const struct stack_engine *e, const struct act *a,
-                      struct stack_law *const laws[2], size_t at)
+static uint64_t law_at(const struct stack_engine *e, const struct act *a, const struct stack_law *l,
+                       double x_b)
 {
-    const struct stack_law *l = &laws[writing(a)][at];
-
     if (!l->given)
         return 0;
-    uint64_t ns = stack_law_ns(l, extent(e, a), (double)e->setup.all_b);
+    uint64_t ns = stack_law_ns(l, x_b, (double)e->setup.all_b);
     double stretch = a->side ? e->laws->stretch[a->machine] : 0;
 
     return stretch > 0 ? stack_ns(stretch * (double)ns) : ns;
+}
+
+uint64_t stack_exec_of(const struct stack_engine *e, const struct act *a, size_t at)
+{
+    return law_at(e, a, &e->laws->exec[writing(a)][at], extent(e, a));
+}
+
+/* How long the state waits that it is in, and is about to leave with its code. Of a data file: as
+ * the one where the law was measured, which held a part of the file. */
+static uint64_t wait_of(const struct stack_engine *e, const struct act *a)
+{
+    const struct stack_state *s = &e->fs->state.v[a->state];
+    const struct object *f = &e->file[a->file];
+    double parts = f->stuffed ? 1 : e->dfiles;
+
+    if (!s->has_data_code)
+        return law_at(e, a, &e->laws->wait[writing(a)][a->state], extent(e, a));
+    if (a->code != s->data_code)
+        return law_at(e, a, &e->laws->wait[0][a->state], 0);
+    return law_at(e, a, &e->laws->wait[1][a->state], (double)f->size / parts * e->laws->servers);
 }
 
 static void steps(struct stack_engine *e, struct act *a, uint32_t first, uint32_t n, uint64_t t)
@@ -450,7 +468,7 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
     const struct stack_state *s = &fs->state.v[at];
     bool rests = s->does == STACK_WAIT || s->does == STACK_SLEEP;
     bool defers = rests && (!s->has_when || act_eval(e, a, s->when, *t));
-    uint64_t exec = stack_law_of(e, a, e->laws->exec, at);
+    uint64_t exec = stack_exec_of(e, a, at);
 
     prepare(e, a, at, s, *t);
     steps(e, a, s->set, s->nset, *t);
@@ -510,8 +528,7 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
     if (s->below != STACK_NONE && exec && (s->does == STACK_SEND || s->does == STACK_REPLY))
         a->exec_ns = exec = stack_below(e, a, s->below, a->t_enter, exec);
     if (rests && defers)
-        stack_post(e, *t + stack_law_of(e, a, e->laws->wait, at), act_handle(e, a), 0, PHASE_STORED,
-                   0, WR_NIL);
+        stack_post(e, *t + wait_of(e, a), act_handle(e, a), 0, PHASE_STORED, 0, WR_NIL);
     if (defers)
         return WAITS;
     if (!leave(e, a, at, a->code, exec, 0, STACK_COMPLETE, *t))
@@ -531,7 +548,8 @@ static void grow(struct stack_engine *e, const struct act *a)
 /* The activity is over at `t`; the parent that goes on now, or WR_NIL. */
 static uint32_t finish(struct stack_engine *e, struct act *a, uint64_t t)
 {
-    uint64_t least = a->t_begin + stack_law_of(e, a, e->laws->total, a->machine);
+    uint64_t least =
+        a->t_begin + law_at(e, a, &e->laws->total[writing(a)][a->machine], extent(e, a));
     uint32_t me = act_handle(e, a), parent = a->parent;
     bool mine = a->parent == WR_NIL && a->asker == WR_NIL && !a->background;
     int64_t status = a->var[STACK_VAR_STATUS];

@@ -149,8 +149,7 @@ uint64_t stack_below(struct stack_engine *e, struct act *a, uint16_t machine, ui
 /* What the layers take for each byte they move, beside the network: the storage. */
 double stack_below_per_byte(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t);
 /* engine.c, for the layers below */
-uint64_t stack_law_of(const struct stack_engine *e, const struct act *a,
-                      struct stack_law *const laws[2], size_t at);
+uint64_t stack_exec_of(const struct stack_engine *e, const struct act *a, size_t at);
 uint16_t stack_next_of(const struct stack_fs *fs, const struct stack_state *s, int64_t code);
 void stack_visited(struct stack_engine *e, struct act *a, uint16_t state, uint64_t t_enter,
                    uint64_t exec, uint64_t wait, int64_t code, enum stack_action action);

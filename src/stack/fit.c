@@ -32,6 +32,22 @@ size_t stack_medians(struct stack_point *p, size_t n)
     return out;
 }
 
+size_t stack_means(struct stack_point *p, size_t n)
+{
+    size_t out = 0;
+
+    if (n)
+        qsort(p, n, sizeof *p, by_point);
+    for (size_t i = 0, end; i < n; i = end) {
+        double x = p[i].x, sum = 0;
+
+        for (end = i; end < n && p[end].x <= x; end++)
+            sum += p[end].y;
+        p[out++] = (struct stack_point){x, sum / (double)(end - i)};
+    }
+    return out;
+}
+
 /* --- samples of several sizes ------------------------------------------------------ */
 
 struct sizes {

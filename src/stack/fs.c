@@ -451,14 +451,42 @@ static bool next_state(struct builder *b, const struct stack_machine *m, const c
                      near.best ? near.best : "", near.best ? "?" : "");
 }
 
+/* A code: a number, or its name. */
+static bool constant(struct builder *b, int64_t *ret, const void *field, const char *code,
+                     struct wr_err *err)
+{
+    int64_t none[STACK_VARS] = {0};
+    struct wr_err inner = {0};
+    uint32_t at;
+
+    if (!stack_expr(&at, &b->fs->codes, &b->names, code, false, &inner))
+        return conf_fail(b->conf, field, err, "%s", inner.text);
+    if (b->fs->codes.code.v[at].op != STACK_PUSH || b->fs->codes.code.v[at + 1].op != STACK_END)
+        if (code[0] != '-')
+            return conf_fail(b->conf, field, err, "\"%s\" is no constant; name it under codes",
+                             wr_text_clip(code).s);
+    *ret = stack_eval(&b->fs->codes, at, none, NULL, NULL);
+    return true;
+}
+
+static bool data_code_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
+                         struct wr_err *err)
+{
+    s->has_data_code = given(t->data_code);
+    if (!s->has_data_code)
+        return true;
+    if (s->does != STACK_WAIT)
+        return conf_fail(b->conf, &t->data_code, err,
+                         "data_code is for states that wait; leave it out, or add \"does: wait\"");
+    return constant(b, &s->data_code, &t->data_code, t->data_code, err);
+}
+
 /* "code -> state" */
 static bool transition(struct builder *b, const struct stack_machine *m, const char *const *field,
                        struct wr_err *err)
 {
     const char *arrow = strstr(*field, "->"), *to;
     struct stack_next n = {0};
-    struct wr_err inner = {0};
-    uint32_t at;
     char code[128];
 
     if (!arrow || (size_t)(arrow - *field) >= sizeof code)
@@ -472,17 +500,8 @@ static bool transition(struct builder *b, const struct stack_machine *m, const c
     for (size_t i = strlen(code); i && code[i - 1] == ' ';)
         code[--i] = 0;
     n.any = !strcmp(code, "default");
-    if (!n.any && strcmp(code, "success")) {
-        if (!stack_expr(&at, &b->fs->codes, &b->names, code, false, &inner))
-            return conf_fail(b->conf, field, err, "%s", inner.text);
-        if (b->fs->codes.code.v[at].op != STACK_PUSH || b->fs->codes.code.v[at + 1].op != STACK_END)
-            if (code[0] != '-')
-                return conf_fail(b->conf, field, err, "\"%s\" is no constant; name it under codes",
-                                 code);
-        int64_t none[STACK_VARS] = {0};
-
-        n.code = stack_eval(&b->fs->codes, at, none, NULL, NULL);
-    }
+    if (!n.any && strcmp(code, "success") && !constant(b, &n.code, field, code, err))
+        return false;
     if (!next_state(b, m, field, to, &n.to, err))
         return false;
     wr_vec_push(&b->fs->next, n);
@@ -551,8 +570,9 @@ static bool state(struct builder *b, uint16_t at, struct wr_err *err)
 
     if (s->does == STACK_JUMP_TO && !machine_at(b, &s->target, &t->machine, t->machine, err))
         return false;
-    if (!below_at(b, t, s, err) || !message_at(b, t, s, err) || !resource_at(b, t, s, err) ||
-        !forks(b, s, &t->fork, err) || !steps(b, &s->set, &s->nset, &t->set, err) ||
+    if (!data_code_at(b, t, s, err) || !below_at(b, t, s, err) || !message_at(b, t, s, err) ||
+        !resource_at(b, t, s, err) || !forks(b, s, &t->fork, err) ||
+        !steps(b, &s->set, &s->nset, &t->set, err) ||
         !steps(b, &s->pass, &s->npass, &t->pass, err) ||
         !optional(b, &s->code, &s->has_code, &t->code, err) ||
         !optional(b, &s->then, &s->has_then, &t->then, err) ||

@@ -199,6 +199,8 @@ struct stack_state {
     bool receives_data; /* of an answer: the data begin to move */
     bool pulls;         /* flow: the other end has offered its memory already */
     bool has_code, has_then, has_when, has_tag, has_bytes;
+    bool has_data_code; /* what it waits for depends on whether it leaves with this code */
+    int64_t data_code;
     uint16_t machine;  /* of which it is a state */
     uint16_t target;   /* jump */
     uint16_t below;    /* the layer that its waiting, or part of its work, is spent in */
@@ -209,6 +211,13 @@ struct stack_state {
     uint32_t code, then, when, tag, count, to, bytes;
     uint32_t set, pass, next, fork; /* the first of them */
 };
+
+/* Which law a visit is told by: `io` (0 of a read, 1 of a write, 2 of neither); where data files
+ * have a law of their own, 0 of metadata and 1 of a data file. */
+static inline uint8_t stack_way(const struct stack_state *s, uint8_t io, int64_t code)
+{
+    return s->has_data_code ? code == s->data_code : io;
+}
 
 struct stack_machine {
     const char *name, *layer, *agent;

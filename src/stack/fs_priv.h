@@ -10,7 +10,7 @@ struct stack_state_text {
     uint32_t does, cls, phase;
     const char *resource, *of, *amount;
     const char *machine, *message, *count, *to, *code, *then, *when, *tag, *bytes, *below,
-        *function;
+        *function, *data_code;
     struct conf_list next, set, pass, fork; /* of const char * */
     bool data, pull;
 };

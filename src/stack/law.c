@@ -17,7 +17,7 @@ const struct stack_shipped *stack_shipped_laws(void)
 }
 
 struct law_text {
-    struct conf_key key; /* machine:state, or machine; /read or /write may follow */
+    struct conf_key key; /* machine:state, or machine; /read, /write, /meta or /data may follow */
     double exec_ps, exec_per_byte_ps, wait_ps, wait_per_byte_ps, wait_knee_b, wait_after_ps;
     double stretch, low, high;
     bool assumed;
@@ -207,7 +207,7 @@ static const struct conf_row file_rows[] = {
      .size = sizeof(struct law_text),
      .min = 0,
      .max = 1000,
-     .help = "machine:state, or a machine; /read or /write may follow"},
+     .help = "machine:state, or a machine; /read or /write may follow, or /meta or /data"},
     CONF_END,
 };
 
@@ -273,13 +273,26 @@ static bool bind_state(struct stack_laws *l, const struct law_text *t, uint16_t 
     return true;
 }
 
+/* 0 of reads or metadata, 1 of writes or data files, 2 of either. */
+static uint8_t way_of(const char *slash, bool *ret_data)
+{
+    static const char *const ways[] = {"/read", "/write", "/meta", "/data"};
+
+    *ret_data = false;
+    for (uint8_t i = 0; slash && i < 4; i++)
+        if (!strcmp(slash, ways[i])) {
+            *ret_data = i > 1;
+            return i % 2;
+        }
+    return 2;
+}
+
 static bool bind(struct stack_laws *l, const struct stack_fs *fs, const struct law_text *t,
                  struct wr_err *err)
 {
     const char *name = t->key.name, *slash = strrchr(name, '/');
-    uint8_t writes = slash && !strcmp(slash, "/write")  ? 1
-                     : slash && !strcmp(slash, "/read") ? 0
-                                                        : 2;
+    bool data;
+    uint8_t writes = way_of(slash, &data);
     size_t len = writes < 2 ? (size_t)(slash - name) : strlen(name);
     char machine[160];
     uint16_t state = stack_find_state(fs, name, len), m = STACK_NONE;
@@ -297,6 +310,11 @@ static bool bind(struct stack_laws *l, const struct stack_fs *fs, const struct l
                          *best.s ? "did you mean " : "`weir stack run --by state` lists them",
                          best.s, *best.s ? "?" : "");
     }
+    if (data && (state == STACK_NONE || !fs->state.v[state].has_data_code))
+        return conf_fail(
+            l->conf, t, err,
+            "\"%s\" knows no data files: only states with a data_code do; leave %s out",
+            wr_text_clip(name).s, slash);
     return bind_state(l, t, state, m, writes, err);
 }
 

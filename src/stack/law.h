@@ -59,7 +59,7 @@ struct stack_laws {
                             * to the last one's */
     uint64_t from_b, to_b; /* sizes per process that were measured; 0: none were */
     struct stack_band io;  /* reads and writes */
-    struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states] */
+    struct stack_law *exec[2], *wait[2]; /* [0 reading, 1 writing][states]; stack_way */
     struct stack_law *total[2];          /* [machines] a whole activity takes at least so long */
     struct stack_band *band[3];          /* [reads, writes, neither][machines] whole activities */
     double

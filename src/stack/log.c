@@ -230,8 +230,8 @@ static void io_from_ior(struct stack_log *log, size_t first)
         const struct stack_ior_row *r = &log->ior.v[i];
 
         if (r->latency_s > 0)
-            wr_vec_push(&log->io,
-                        (struct stack_io_sample){r->writes, r->block_b, r->latency_s, r->xfer_b});
+            wr_vec_push(&log->io, (struct stack_io_sample){r->writes, r->block_b, r->latency_s,
+                                                           r->xfer_b, 0});
     }
 }
 
@@ -269,6 +269,11 @@ static bool add_files(struct stack_log *log, const char *dir, struct dirent **na
                      "%s has neither meta.json nor ior.out with server logs: nobody says how "
                      "many servers and processes there were; add one",
                      dir);
+    struct stack_run_name name = {.whole = true};
+
+    snprintf(name.name, sizeof name.name, "%s", dir);
+    wr_vec_push(&log->named, name);
+    log->run_now = log->named.n;
     ok = ok && read_files(log, dir, names, n, &p, err);
     if (ok)
         log_run_ended(log, dir, p.bytes);
@@ -316,9 +321,8 @@ struct table {
     struct stack_log *log;
     const char *name, *only;
     int run, size, side, node, start, function, duration, kind, io, op, state, exec, wait, action,
-        moved;
+        moved, code;
     char of[128]; /* the run of the rows before */
-    size_t named; /* its number in log->named */
     uint64_t bytes;
     bool states, tested;
     struct open_row open[OPEN_ROWS];
@@ -337,6 +341,7 @@ static const struct {
     HEAD("duration", duration), HEAD("kind", kind),      HEAD("io", io),
     HEAD("op_seq", op),         HEAD("state", state),    HEAD("exec", exec),
     HEAD("wait", wait),         HEAD("action", action),  HEAD("exec_or_bytes", moved),
+    HEAD("error_code", code),
 };
 
 static void find_columns(struct table *t, char *const *head, int n)
@@ -391,6 +396,7 @@ static void state_row(struct table *t, char **cell)
     bool deferred = !strcmp(cell[t->action], "DEFERRED");
     double start = t->start < 0 ? 0 : strtod(cell[t->start], NULL);
     double exec = strtod(cell[t->exec], NULL), wait = strtod(cell[t->wait], NULL);
+    int64_t code = t->code < 0 ? 0 : strtoll(cell[t->code], NULL, 10);
     uint64_t key = key_of(t, cell);
     struct open_row *o = &t->open[key % OPEN_ROWS];
 
@@ -401,14 +407,15 @@ static void state_row(struct table *t, char **cell)
     log->unknown += s == STACK_NONE;
     if (s == STACK_NONE || !(exec >= 0) || !(wait >= 0))
         return;
-    wr_vec_push(&log->state, (struct stack_sample){.state = s,
-                                                   .deferred = deferred,
-                                                   .server = t->side >= 0 && *cell[t->side] == 's',
-                                                   .io = io_of(t, cell),
-                                                   .bytes = t->bytes,
-                                                   .exec_us = (float)(exec * 1e6),
-                                                   .wait_us = deferred ? (float)(wait * 1e6) : -1,
-                                                   .between_us = -1});
+    wr_vec_push(&log->state,
+                (struct stack_sample){.state = s,
+                                      .deferred = deferred,
+                                      .server = t->side >= 0 && *cell[t->side] == 's',
+                                      .io = stack_way(&log->fs->state.v[s], io_of(t, cell), code),
+                                      .bytes = t->bytes,
+                                      .exec_us = (float)(exec * 1e6),
+                                      .wait_us = deferred ? (float)(wait * 1e6) : -1,
+                                      .between_us = -1});
     if (!deferred && !strcmp(cell[t->action], "COMPLETE"))
         *o = (struct open_row){key, log->state.n - 1, start + exec};
 }
@@ -433,12 +440,12 @@ static void lone_state(struct table *t, char **cell, const char *name, double to
     double exec = t->moved < 0 ? took : strtod(cell[t->moved], NULL);
 
     log->unknown += s == STACK_NONE;
-    if (s == STACK_NONE || !(exec >= 0) || t->named >= UINT16_MAX)
+    if (s == STACK_NONE || !(exec >= 0))
         return;
     wr_vec_push(&log->state, (struct stack_sample){.state = s,
                                                    .server = t->side >= 0 && *cell[t->side] == 's',
                                                    .io = io_of(t, cell),
-                                                   .alone = (uint16_t)(t->named + 1),
+                                                   .alone = true,
                                                    .bytes = t->bytes,
                                                    .exec_us = (float)(exec * 1e6),
                                                    .wait_us = -1,
@@ -469,7 +476,7 @@ static bool function_row(struct table *t, char **cell, struct wr_err *err)
     log->unknown += m == STACK_NONE;
     if (m == STACK_NONE)
         return true;
-    wr_vec_push(&log->op, (struct stack_op_sample){m, io, t->bytes, took});
+    wr_vec_push(&log->op, (struct stack_op_sample){m, io, t->bytes, took, 0});
     if (t->start >= 0 && t->node >= 0 && log->fs->machine.v[m].side == STACK_CLIENT)
         wr_vec_push(&log->call, (struct stack_call_at){.node = node,
                                                        .function = m,
@@ -485,12 +492,12 @@ static void name_run(struct table *t)
     struct stack_run_name name = {0};
 
     memcpy(name.name, t->of, sizeof name.name);
-    for (t->named = 0; t->named < log->named.n; t->named++)
-        if (!strcmp(log->named.v[t->named].name, name.name))
+    for (log->run_now = 1; log->run_now <= log->named.n; log->run_now++)
+        if (!strcmp(log->named.v[log->run_now - 1].name, name.name))
             break;
-    if (t->named == log->named.n)
+    if (log->run_now > log->named.n)
         wr_vec_push(&log->named, name);
-    log->named.v[t->named].whole |= t->states;
+    log->named.v[log->run_now - 1].whole |= t->states;
 }
 
 /* Rows of one run stand together. */
@@ -579,10 +586,10 @@ void stack_log_settle(struct stack_log *log)
     size_t n = 0;
 
     for (size_t i = 0; i < log->state.n; i++) {
-        uint16_t alone = log->state.v[i].alone;
+        const struct stack_sample *s = &log->state.v[i];
 
-        if (!alone || !log->named.v[alone - 1].whole)
-            log->state.v[n++] = log->state.v[i];
+        if (!s->alone || !s->run || !log->named.v[s->run - 1].whole)
+            log->state.v[n++] = *s;
     }
     log->state.n = n;
 }

@@ -21,7 +21,8 @@ struct stack_sample {
     uint16_t state;
     bool deferred, server;
     uint8_t io;     /* 0 of a read, 1 of a write, 2 of neither, or nobody knows */
-    uint16_t alone; /* of a table that has no other states: the number of its run; 0: it is not */
+    uint16_t run;   /* its number, from 1; 0: nobody knows */
+    bool alone;     /* of a table of functions: all states of the run may be in another */
     uint64_t bytes; /* per process, of the run */
     float exec_us, wait_us, between_us; /* below 0: not known */
 };
@@ -32,6 +33,7 @@ struct stack_io_sample {
     uint64_t bytes; /* per process, of the run */
     double seconds;
     uint64_t moved; /* by this call; 0: all of them */
+    uint16_t run;   /* its number, from 1 */
 };
 
 static inline double stack_moved(const struct stack_io_sample *s)
@@ -58,6 +60,7 @@ struct stack_op_sample {
     uint8_t io;        /* 0 reads, 1 writes, 2 neither */
     uint64_t bytes;    /* per process, of the run */
     double seconds;
+    uint16_t run; /* its number, from 1 */
 };
 
 /* When a process began to read or write for the first time in a run. */
@@ -90,7 +93,7 @@ struct stack_ior_row {
     int64_t iter;
 };
 
-/* A run by its name, to notice one that two tables tell of. */
+/* A run by its name, to notice one that two tables tell of; directories are runs each. */
 struct stack_run_name {
     char name[128];
     bool whole; /* all its states were read */
@@ -122,8 +125,9 @@ struct stack_log {
     WR_VEC(uint64_t) run; /* the size of each run that has states */
     WR_VEC(struct stack_log_test) test;
     WR_VEC(struct stack_log_run) of;
-    WR_VEC(struct stack_run_name) named; /* of tables */
-    size_t io_before;                    /* those of the runs before */
+    WR_VEC(struct stack_run_name) named;       /* by number, from 1 */
+    size_t run_now;                            /* the number of the run that is being read */
+    size_t io_before, op_before, state_before; /* samples of the runs before */
     WR_VEC(struct stack_stagger) stagger;
     WR_VEC(struct stack_lean) lean;
     WR_VEC(struct stack_call_at) call;  /* of the run that is being read */

@@ -38,7 +38,7 @@ bool log_data(struct stack_log *log, uint32_t node, const char *function, double
 
     if ((!writes && strcmp(function, "ADIOI_PVFS2_ReadContig")) || !moved)
         return false;
-    wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took, moved});
+    wr_vec_push(&log->io, (struct stack_io_sample){writes, bytes, took, moved, 0});
     double *span = log->span[writes];
 
     span[0] = span[1] > 0 ? fmin(span[0], start) : start;
@@ -67,7 +67,7 @@ static void call_line(struct stack_log *log, uint32_t node, uint64_t size, const
         log->unknown++;
         return;
     }
-    wr_vec_push(&log->op, (struct stack_op_sample){m, io, size, took});
+    wr_vec_push(&log->op, (struct stack_op_sample){m, io, size, took, 0});
     wr_vec_push(&log->call, (struct stack_call_at){.node = node,
                                                    .function = m,
                                                    .layer = log->fs->machine.v[m].layer_id,

@@ -74,6 +74,19 @@ static int by_double(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* All samples since the run before are of this one. */
+static void number(struct stack_log *log)
+{
+    uint16_t run = log->run_now <= UINT16_MAX ? (uint16_t)log->run_now : 0;
+
+    for (; log->io_before < log->io.n; log->io_before++)
+        log->io.v[log->io_before].run = run;
+    for (; log->op_before < log->op.n; log->op_before++)
+        log->op.v[log->op_before].run = run;
+    for (; log->state_before < log->state.n; log->state_before++)
+        log->state.v[log->state_before].run = run;
+}
+
 void log_run_ended(struct stack_log *log, const char *name, uint64_t bytes)
 {
     size_t n = log->io.n - log->io_before, k = 0;
@@ -93,7 +106,7 @@ void log_run_ended(struct stack_log *log, const char *name, uint64_t bytes)
     snprintf(run.name, sizeof run.name, "%s", name);
     if (n)
         wr_vec_push(&log->of, run);
-    log->io_before = log->io.n;
+    number(log);
 }
 
 /* How many times as long per byte, reads and writes together. */

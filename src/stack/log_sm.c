@@ -135,7 +135,8 @@ static void ended(struct reader *r, struct open_act *a, uint16_t state, double t
 static void exiting(struct reader *r, struct open_act *a, uint16_t state, const char *rest,
                     double t)
 {
-    const char *action = strstr(rest, "(action: ") + 9;
+    static const char error[] = "(error code: ";
+    const char *action = strstr(rest, "(action: ") + 9, *code = strstr(rest, error);
 
     while (a->depth && a->state[a->depth - 1] != state)
         a->depth--;
@@ -145,12 +146,15 @@ static void exiting(struct reader *r, struct open_act *a, uint16_t state, const 
     bool deferred = !strncmp(action, "DEFERRED", 8);
 
     if (state != STACK_NONE) {
+        uint8_t io = stack_way(&r->log->fs->state.v[state], 2,
+                               code ? strtoll(code + sizeof error - 1, NULL, 10) : 0);
+
         if (r->log->fs->machine.v[r->log->fs->state.v[state].machine].moves)
             wr_vec_push(&r->log->moving, (struct stack_moving){false, r->log->state.n, t});
         wr_vec_push(&r->log->state, (struct stack_sample){.state = state,
                                                           .deferred = deferred,
                                                           .server = r->server,
-                                                          .io = 2,
+                                                          .io = io,
                                                           .bytes = r->bytes,
                                                           .exec_us = (float)(exec * 1e6),
                                                           .wait_us = -1,

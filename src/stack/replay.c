@@ -35,15 +35,16 @@ static void on_visit(void *ctx, const struct stack_visit *v)
 
     if (layer)
         return;
-    wr_vec_push(&r->log->state,
-                (struct stack_sample){.state = v->state,
-                                      .deferred = deferred,
-                                      .server = v->node >= r->clients,
-                                      .io = v->writes,
-                                      .bytes = r->bytes,
-                                      .exec_us = (float)((double)work * 1e-3),
-                                      .wait_us = deferred ? (float)((double)v->wait_ns * 1e-3) : -1,
-                                      .between_us = -1});
+    wr_vec_push(
+        &r->log->state,
+        (struct stack_sample){.state = v->state,
+                              .deferred = deferred,
+                              .server = v->node >= r->clients,
+                              .io = stack_way(&r->log->fs->state.v[v->state], v->writes, v->code),
+                              .bytes = r->bytes,
+                              .exec_us = (float)((double)work * 1e-3),
+                              .wait_us = deferred ? (float)((double)v->wait_ns * 1e-3) : -1,
+                              .between_us = -1});
 }
 
 static void on_end(void *ctx, uint32_t op, const struct stack_activity *a)
@@ -54,13 +55,13 @@ static void on_end(void *ctx, uint32_t op, const struct stack_activity *a)
     uint16_t f = fs->machine.v[a->root].function_id;
 
     (void)op;
-    wr_vec_push(&r->log->op, (struct stack_op_sample){f, a->writes, r->bytes, took});
+    wr_vec_push(&r->log->op, (struct stack_op_sample){f, a->writes, r->bytes, took, 0});
     for (int api = 0; api < STACK_APIS; api++) {
         const uint16_t *machine = fs->operation[api];
         bool writes = a->root == machine[STACK_OP_WRITE];
 
         if (writes || a->root == machine[STACK_OP_READ])
-            wr_vec_push(&r->log->io, (struct stack_io_sample){writes, r->bytes, took, r->moved});
+            wr_vec_push(&r->log->io, (struct stack_io_sample){writes, r->bytes, took, r->moved, 0});
     }
 }
 

@@ -55,6 +55,8 @@ static const struct conf_row state_rows[] = {
     TEXT("code", code, "0", "the code that the state leaves with"),
     TEXT("then", then, "", "the code after the waiting, when it is another one"),
     TEXT("if", when, "", "a wait that is 0 here does not wait"),
+    TEXT("data_code", data_code, "",
+         "of a wait: with this code it is for a data file, and has the law /data instead of /meta"),
     TEXT("tag", tag, "", "how an answer is called"),
     TEXT("function", function, "", "the function that tables of real runs know it as"),
     TEXT("bytes", bytes, "", "length of a reply, when it is not the message's"),

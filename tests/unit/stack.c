@@ -198,6 +198,8 @@ static void faults_of_a_machine_file_are_found_at_their_place(void **state)
         {"vars: [mine]", "vars: [bytes]", "bad.yaml:3:8", "take another name"},
         {"does: send, ", "does: send, below: answers, ", "bad.yaml:20:33", "is no layer"},
         {"does: reply, ", "does: reply, below: under, ", "bad.yaml:34:35", "no machine"},
+        {"does: reply, ", "does: reply, data_code: DONE, ", "bad.yaml:34:39", "states that wait"},
+        {"end: {set", "end: {does: wait, data_code: mine, set", "bad.yaml:22:36", "no constant"},
     };
 
     (void)state;

@@ -175,7 +175,7 @@ static void laws_that_were_calibrated_tell_another_size(void **state)
     assert_non_null(strstr(err.text, "add runs of other sizes"));
     for (uint64_t b = 16 << 20; b <= 256 << 20; b *= 4)
         for (int i = 0; i < 6; i++)
-            wr_vec_push(&log.io, (struct stack_io_sample){i & 1, b, 0.1 + 8e-8 * (double)b, b});
+            wr_vec_push(&log.io, (struct stack_io_sample){i & 1, b, 0.1 + 8e-8 * (double)b, b, 0});
     if (!stack_calibrate(&text, &log, base, "made up", STACK_SEE_SWITCHED, &err))
         fail_msg("%s", err.text);
     if (!stack_laws_open_text(&laws, fs, "made up", text.s, text.n, &err))
@@ -618,7 +618,7 @@ static void reads_and_writes_have_laws_of_their_own(void **state)
     (void)state;
     for (uint64_t b = 1; b <= 4; b *= 2)
         for (uint8_t w = 0; w < 2; w++) {
-            wr_vec_push(&log.io, (struct stack_io_sample){w, b << 20, (double)b, b << 20});
+            wr_vec_push(&log.io, (struct stack_io_sample){w, b << 20, (double)b, b << 20, 0});
             wr_vec_push(&log.state, (struct stack_sample){.state = ack,
                                                           .server = true,
                                                           .io = w,
@@ -643,6 +643,121 @@ static void reads_and_writes_have_laws_of_their_own(void **state)
     }
     stack_laws_close(laws);
     wr_str_fini(&text);
+    stack_log_fini(&log);
+}
+
+/* The code that a removal leaves with says what was removed. */
+static void removals_of_data_files_are_told_by_their_code(void **state)
+{
+    static const char text[] =
+        "[D 10:00:01.000000] [SM Entering]: (0x10) remove_work_sm:remove_dspace (status: 0)\n"
+        "[D 10:00:01.000010] [SM Exiting]: (0x10) remove_work_sm:remove_dspace (error code: 2), "
+        "(action: DEFERRED)\n"
+        "[D 10:00:01.000020] [SM Entering]: (0x10) remove_work_sm:remove_dspace (status: 0)\n"
+        "[D 10:00:01.000030] [SM Exiting]: (0x10) remove_work_sm:remove_dspace (error code: 0), "
+        "(action: DEFERRED)\n";
+    static const char table[] =
+        "run,file_size,side,state,exec,wait,action,error_code\n"
+        "F_S1P1_r0,8,server,remove_work_sm:remove_dspace,0.000020,0.1,DEFERRED,2\n"
+        "F_S1P1_r0,8,server,remove_work_sm:remove_dspace,0.000020,0.1,DEFERRED,0\n";
+    char *copy = strdup(text);
+    struct stack_log log = {.fs = fs};
+    struct wr_err err = {0};
+
+    (void)state;
+    stack_log_text(&log, "log", copy, strlen(copy), true, 0, 8);
+    assert_true(table_of(&log, table, &err));
+    assert_int_equal(log.state.n, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(log.state.v[i].io, i % 2 == 0);
+    stack_log_fini(&log);
+    free(copy);
+}
+
+static double removal_s(const struct stack_laws *laws, uint32_t servers, uint64_t bytes)
+{
+    struct wr_err err = {0};
+    struct stack_log run;
+    double took;
+
+    assert_true(stack_replay(&run, fs, laws, servers, 1, bytes, &err));
+    assert_true(stack_op_median(&run, stack_find_function(fs, "PVFS_sys_remove"), 2, bytes, &took));
+    stack_log_fini(&run);
+    return took;
+}
+
+/* Ten seconds a MiB that a data file has, one for its metadata. Over four servers a data file has a
+ * quarter of the file, and all are removed at the same time. */
+static void longer_files_take_longer_to_remove(void **state)
+{
+    static const char text[] =
+        "title: removals\nstates:\n"
+        "  remove_work_sm:remove_dspace/meta: {wait: 1 s}\n"
+        "  remove_work_sm:remove_dspace/data: {wait_per_byte: 9536743.1640625}\n";
+    static const char wrong[] = "title: no\nstates: {client_io_sm:init/data: {exec: 1 us}}\n";
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+
+    (void)state;
+    assert_true(stack_laws_open_text(&laws, fs, "removals", text, sizeof text - 1, &err));
+    assert_float_equal(removal_s(laws, 1, 1 << 20), 11, 0.1);
+    assert_float_equal(removal_s(laws, 1, 8 << 20), 81, 0.1);
+    assert_float_equal(removal_s(laws, 4, 8 << 20), 21, 0.1);
+    stack_laws_close(laws);
+    assert_false(stack_laws_open_text(&laws, fs, "no", wrong, sizeof wrong - 1, &err));
+    assert_non_null(strstr(err.text, "knows no data files"));
+}
+
+/* Data files of three sizes: their removal grows, that of the metadata does not. */
+static void a_law_of_removals_is_found_in_logs(void **state)
+{
+    struct stack_log log = {.fs = fs, .servers = 1, .clients = 1};
+    static const char name[] = "remove_work_sm:remove_dspace";
+    uint16_t at = stack_find_state(fs, name, sizeof name - 1);
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+    struct wr_str text = {0};
+
+    (void)state;
+    for (uint64_t b = 1; b <= 64; b *= 4)
+        for (uint8_t io = 0; io < 2; io++) {
+            wr_vec_push(&log.io, (struct stack_io_sample){io, b << 20, (double)b, b << 20, 0});
+            wr_vec_push(&log.state, (struct stack_sample){.state = at,
+                                                          .server = true,
+                                                          .io = io,
+                                                          .bytes = b << 20,
+                                                          .exec_us = 5,
+                                                          .wait_us = io ? 100 * (float)b : 40,
+                                                          .between_us = -1});
+        }
+    assert_true(stack_calibrate(&text, &log, NULL, "removals", STACK_SEE_SWITCHED, &err));
+    assert_true(stack_laws_open_text(&laws, fs, "the laws", text.s, text.n, &err));
+    assert_float_equal(laws->wait[0][at].constant_ns, 40e3, 1);
+    assert_true(laws->wait[0][at].per_byte_ns == 0);
+    assert_true(fabs(laws->wait[1][at].per_byte_ns * (1 << 20) / 100e3 - 1) < 0.01);
+    stack_laws_close(laws);
+    wr_str_fini(&text);
+    stack_log_fini(&log);
+}
+
+static void samples_know_their_run(void **state)
+{
+    static const char functions[] = "run,file_size,side,function,duration,kind,io,exec_or_bytes\n"
+                                    "F_S1P1_r0,8,client,PVFS_sys_create,0.001,op,,\n"
+                                    "F_S1P1_r1,8,client,PVFS_sys_create,0.002,op,,\n"
+                                    "F_S1P1_r1,8,client,ADIOI_PVFS2_WriteContig,1,call,,8\n";
+    static const char states[] = "run,file_size,side,state,exec,wait,action,io\n"
+                                 "F_S1P1_r1,8,client,client_io_sm:init,0.000020,0,COMPLETE,read\n";
+    struct stack_log log = {.fs = fs};
+    struct wr_err err = {0};
+
+    (void)state;
+    assert_true(table_of(&log, functions, &err));
+    assert_true(table_of(&log, states, &err));
+    assert_int_equal(log.op.v[0].run, 1);
+    assert_int_equal(log.op.v[1].run, 2);
+    assert_int_equal(log.io.v[0].run, 2);
+    assert_int_equal(log.state.v[log.state.n - 1].run, 2);
     stack_log_fini(&log);
 }
 
@@ -803,6 +918,10 @@ int main(void)
         cmocka_unit_test(calls_tell_reads_and_writes_of_states_apart),
         cmocka_unit_test(states_among_functions_are_taken_once),
         cmocka_unit_test(reads_and_writes_have_laws_of_their_own),
+        cmocka_unit_test(removals_of_data_files_are_told_by_their_code),
+        cmocka_unit_test(longer_files_take_longer_to_remove),
+        cmocka_unit_test(a_law_of_removals_is_found_in_logs),
+        cmocka_unit_test(samples_know_their_run),
         cmocka_unit_test(runs_of_another_network_are_noticed),
         cmocka_unit_test(a_log_of_many_transfers_and_a_shared_file_is_simulated_as_it_was),
         cmocka_unit_test(processes_that_begin_apart_are_seen_to_share_a_link),
