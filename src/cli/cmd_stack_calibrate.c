@@ -59,8 +59,9 @@ const struct cli_verb cli_stack_calibrate = {
     .about =
         "Reads logs of state machines of clients and servers (client.N.log, server.N.log, also "
         "with .gz), the times of calls (mpi.N, adio.N), IOR's output (ior.out) and meta.json of "
-        "each directory, and writes laws for --laws. A state's law is a constant or a line that "
-        "does not fall; the law of data may have a knee beyond which bytes are dearer. The one is "
+        "each directory, and writes laws for --laws. A state's law is a constant; that of data, "
+        "and of data files that are removed, may be a line that does not fall, and that of data "
+        "may have a knee beyond which bytes are dearer. The one is "
         "taken that tells best the size that is left out of its fit. What operations wait for "
         "answers beyond that is found by simulating them. All runs must be of the same number of "
         "servers and processes.\n\n"

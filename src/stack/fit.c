@@ -348,12 +348,13 @@ static struct stack_fit choose(const struct sizes *s, enum stack_shape most)
 
     best.loso = s->sizes > 1 ? left_out(STACK_CONSTANT, s) : NAN;
     for (int k = STACK_PROPORTIONAL; k <= (int)most && s->sizes >= parameters[k]; k++) {
-        /* With as many sizes as parameters nothing can be left out: a line it is, when data move.
-         */
+        /* With as many sizes as parameters nothing can be left out: a line it is, when data move
+         * and no simpler law is near. */
         double loso = s->sizes > parameters[k] ? left_out((enum stack_shape)k, s) : NAN;
+        bool worse = isnan(loso) ? k > STACK_LINE || most < STACK_KNEE || best.loso < FAR
+                                 : loso >= much * best.loso || best.loso - loso < LEAST;
 
-        if (isnan(loso) ? k > STACK_LINE || most < STACK_KNEE
-                        : loso >= much * best.loso || best.loso - loso < LEAST)
+        if (worse)
             continue;
         best = fitters[k](s);
         best.loso = loso;

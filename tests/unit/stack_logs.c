@@ -51,6 +51,11 @@ static void the_shape_that_tells_the_size_left_out_is_taken(void **state)
     assert_true(stack_fit(&f, falls, 3, STACK_KNEE, &err)); /* a law does not fall */
     assert_true(stack_fit_at(&f, 1e15) >= stack_fit_at(&f, 1));
     assert_true(isnan(stack_fit_without(STACK_LINE, falls, 2, 1))); /* one size is no line */
+    /* of two sizes, a law through both only when bytes alone do not tell one by the other */
+    assert_true(stack_fit(&f, bytes, 2, STACK_KNEE, &err));
+    assert_int_equal(f.shape, STACK_PROPORTIONAL);
+    assert_true(stack_fit(&f, line, 2, STACK_KNEE, &err));
+    assert_int_equal(f.shape, STACK_LINE);
     assert_false(stack_fit(&f, flat, 0, STACK_KNEE, &err));
 }
 
