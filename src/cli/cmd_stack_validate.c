@@ -137,8 +137,8 @@ static double run_median(const struct values *v, uint16_t run, bool others)
     return NAN;
 }
 
-/* Each run is told by the others of its size: the middle error. What differs from run to run is
- * told no better by any law. */
+/* Each run is told by the others of its size: the middle error. Where that is large, no law can be
+ * expected to be near, whoever makes it. */
 static double between_runs(const struct values *v)
 {
     uint16_t last = 0;
@@ -459,10 +459,11 @@ static void verdict(const struct comparison *c, FILE *out)
     if (all)
         fprintf(out, ", %zu of %zu functions within 30 %%", near, all);
     if (known)
-        fprintf(out,
-                "\n%zu functions differ by more than 30 %% from run to run of the same size, which "
-                "no law tells; of the other %zu, %zu are told within 30 %%",
-                known - same, same, same_near);
+        fprintf(
+            out,
+            "\n%zu functions differ by more than 30 %% from run to run of the same size, where a "
+            "law needs luck; of the other %zu, %zu are told within 30 %%",
+            known - same, same, same_near);
     if (bands)
         fprintf(out,
                 "\n%zu of %zu measured medians lie in the band that the laws give for eight of ten "
@@ -562,7 +563,9 @@ const struct cli_verb cli_stack_validate = {
         "Runs the test of the logs at each of their sizes and prints, for reads and writes and "
         "for functions, classes of time or states, what was measured (median, and between which "
         "values eight of ten lie), what was simulated, and whether that lies between; then the "
-        "same as a picture. With --left-out the laws never saw the size they are asked about.",
+        "same as a picture. With --left-out the laws never saw the size they are asked about. "
+        "`runs` is how far a run is from the others of its size, in the middle: no law can be "
+        "expected to be nearer.",
     .examples = "weir stack validate --laws laws.yaml --logs run3\n"
                 "weir stack validate --left-out --logs run1 --logs run2 --logs run3 --svg a.svg\n"
                 "weir stack validate --logs run3 -o check.weir && weir report check.weir\n",
