@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -668,12 +669,16 @@ static void close_block(struct sim_crew *c)
     sim_near_close(c->near);
 }
 
-/* Looks before a waiting thread sleeps: none where another needs its processor. */
+/* Looks before a waiting thread sleeps: none where another needs its processor, of this machine or
+ * of those that a launcher has bound this process to. */
 static uint32_t spins_of(const struct sim_crew *c)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t mine;
 
     if (cpus < (long)(c->local * (c->peers ? sim_peers_local(c->peers) : 1)))
+        return 0;
+    if (!sched_getaffinity(0, sizeof mine, &mine) && CPU_COUNT(&mine) < (int)c->local)
         return 0;
     return c->peers && !c->near ? FAR_SPINS : SPINS;
 }
