@@ -1,4 +1,4 @@
-/* far.c -- partitions that other processes run.
+/* far.c -- partitions that processes of other machines run, or that share no memory with this one (near.h).
  *
  *      process 0                                  process 1
  *   part 0   part 1                            part 2   part 3
