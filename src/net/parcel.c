@@ -99,16 +99,10 @@ static uint32_t leave(struct net *n, const struct net_pkt *k, struct net_msg *m,
     return bytes;
 }
 
-void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint32_t h)
+static inline __attribute__((always_inline)) void fill(struct parcel *p, const struct net_pkt *k,
+                                                       const struct net_msg *m)
 {
-    const struct net_pkt *k = net_pkt(n, h);
-    struct net_msg *m = net_msg_at(n, k->msg);
-    struct {
-        struct parcel p;
-        unsigned char user[NET_MOST_USER];
-    } box;
-
-    box.p = (struct parcel){
+    *p = (struct parcel){
         .route = k->route,
         .t_birth = k->t_birth,
         .t_tail = k->t_tail,
@@ -128,13 +122,44 @@ void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint
         .out_vc = k->out_vc,
         .last = k->last,
     };
+}
+
+/* With what the client says, or when the pipe is full. */
+static __attribute__((noinline)) void send_seldom(struct net *n, uint32_t to,
+                                                  const struct sim_event *e,
+                                                  const struct net_pkt *k, struct net_msg *m)
+{
+    struct {
+        struct parcel p;
+        unsigned char user[NET_MOST_USER];
+    } box;
+
+    fill(&box.p, k, m);
     uint32_t user_b = leave(n, k, m, &box.p, box.user);
 
+    sim_part_send(n->part, to, e, &box, (uint32_t)sizeof box.p + user_b);
+}
+
+void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint32_t h)
+{
+    const struct net_pkt *k = net_pkt(n, h);
+    struct net_msg *m = net_msg_at(n, k->msg);
+    bool says = m->flags & NET_MSG_BOXED || (k->last && n->client.pack);
+    struct sim_event *there = says ? NULL : sim_part_claim(n->part, to, sizeof(struct parcel));
+
+    if (there) {
+        struct parcel *p = (struct parcel *)(there + 1);
+
+        there->t = e->t;
+        there->key = e->key;
+        there->seq = e->seq;
+        there->arg = e->arg;
+        there->arg2 = e->arg2;
+        fill(p, k, m);
+        (void)leave(n, k, m, p, NULL);
+    } else
+        send_seldom(n, to, e, k, m);
     wr_pool_give(&n->pkts, h);
-    if (__builtin_expect(user_b == 0, 1))
-        sim_part_send(n->part, to, e, &box.p, sizeof box.p);
-    else
-        sim_part_send(n->part, to, e, &box, (uint32_t)sizeof box.p + user_b);
 }
 
 /* ---- coming ---- */

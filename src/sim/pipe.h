@@ -71,26 +71,39 @@ static inline void sim_pipe_soon(const void *line)
 #endif
 }
 
-/* Writer: false when it is full. `bytes` is a multiple of 8, at most SIM_MOST_PAYLOAD. */
-static inline bool sim_pipe_put(struct sim_pipe *p, const struct sim_event *e, const void *data,
-                                uint32_t bytes)
+/* Writer: room for an event and `bytes` behind it, a multiple of 8, at most SIM_MOST_PAYLOAD; the
+ * caller fills both in, all but the event's `next`. NULL when the ring is full. What has just been
+ * written elsewhere would have to wait there to be copied, so it had better be written here. */
+static inline struct sim_event *sim_pipe_claim(struct sim_pipe *p, uint32_t bytes)
 {
     uint32_t at = p->put % SIM_PIPE, cells = sim_pipe_cells(bytes);
     uint32_t skip = at + cells > SIM_PIPE ? SIM_PIPE - at : 0;
 
     if (!sim_pipe_room(p, skip + cells))
-        return false;
+        return NULL;
     if (__builtin_expect(skip != 0, 0)) {
         p->ring[at].e.next = SIM_PIPE_SKIP;
         at = 0;
     }
-    p->ring[at].e = *e;
     p->ring[at].e.next = bytes;
-    if (bytes)
-        memcpy(p->ring[at + 1].data, data, bytes);
     p->put += skip + cells;
     for (uint32_t i = 0; i < cells; i += SIM_LINE_CELLS)
         sim_pipe_soon(&p->ring[(p->put + SIM_PIPE_AHEAD + i) % SIM_PIPE]);
+    return &p->ring[at].e;
+}
+
+/* Writer: false when it is full. */
+static inline bool sim_pipe_put(struct sim_pipe *p, const struct sim_event *e, const void *data,
+                                uint32_t bytes)
+{
+    struct sim_event *to = sim_pipe_claim(p, bytes);
+
+    if (!to)
+        return false;
+    *to = *e;
+    to->next = bytes;
+    if (bytes)
+        memcpy(to + 1, data, bytes);
     return true;
 }
 
