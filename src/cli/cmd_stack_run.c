@@ -138,8 +138,8 @@ static bool simulate(const struct cli_call *call, struct stack_sim *s, struct st
     if (o->output && !cli_stack_run_create(&run, o->output, o->force, call, o->s.seed, err))
         return false;
     cli_stack_warn(s, &warn);
-    if (warn.n)
-        fprintf(stderr, "weir: %s", warn.s);
+    for (const char *p = wr_str_get(&warn), *end; (end = strchr(p, '\n')); p = end + 1)
+        fprintf(stderr, "weir: %.*s\n", (int)(end - p), p);
     wr_str_fini(&warn);
     wr_interrupt_catch();
     stack_drive_begin(s->drive);

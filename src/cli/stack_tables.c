@@ -232,6 +232,8 @@ void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
                     : s->has_test ? (uint64_t)s->test.transfer
                                   : 0;
 
+    if (s->has_test)
+        wr_str_add(out, wr_str_get(&s->test.notes));
     if (l->missing.n && !polynomial)
         wr_str_addf(out,
                     "%zu states have no law and take no time, %s the first; add them to the laws\n",

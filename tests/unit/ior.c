@@ -79,6 +79,23 @@ static void letters_names_and_sizes_are_read(void **state)
     ior_fini(&t);
 }
 
+/* IOR's WARN_RESET: a warning, and the test runs with another value. */
+static void what_ior_only_warns_about_is_done_its_way_with_a_note(void **state)
+{
+    struct ior_test t = parse("-i 0 -d -3 -N 9", 8);
+
+    (void)state;
+    assert_true(t.reps == 1 && t.delay_s == 0 && t.tasks == 0);
+    assert_string_equal(wr_str_get(&t.notes),
+                        "too few test repetitions: -i 1 is used\n"
+                        "inter-test delay must be nonnegative value: -d 0 is used\n"
+                        "more tasks requested (9) than available (8)\n");
+    ior_fini(&t);
+    t = parse("-w -z -R --random-offset-seed=7 --collective -b 1p -t 1t", 1);
+    assert_true(t.offset_seed == 7 && t.block == 1ll << 50 && t.random_offset && t.check_read);
+    ior_fini(&t);
+}
+
 static void tests_that_ior_refuses_are_refused_for_its_reasons(void **state)
 {
     static const char *const cases[][2] = {
@@ -98,8 +115,14 @@ static void tests_that_ior_refuses_are_refused_for_its_reasons(void **state)
         {"-a NCMPI -F", "file-per-proc not available in current NCMPI"},
         {"-a XYZ", "unrecognized IO API \"XYZ\""},
         {"-s -1", "segment count must be positive value"},
-        {"-i 0", "too few test repetitions"},
-        {"-N 9", "-N asks for 9 tasks and there are 8"},
+        {"-N 0", "too few tasks for testing"},
+        {"-a MPIIO -c -z", "random offset not available with collective MPIIO"},
+        {"-a MPIIO -V -z", "random offset not available with MPIIO fileviews"},
+        {"-a MPIIO --mpiio.useFileView -z", "random offset not available with MPIIO fileviews"},
+        {"-a MPIIO -P", "shared file pointer not implemented"},
+        {"-w -z -R", "requires to set the random seed"},
+        {"--random-offset-seed", "option `--random-offset-seed' has no value"},
+        {"--block 4m", "unknown option `--block'"},
         {"-y", "unknown option `-y'"},
         {"-b", "option `-b' has no value"},
         {"-b 4q", "-b \"4q\" is not a number of bytes"},
@@ -318,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_benchmark),
         cmocka_unit_test(letters_names_and_sizes_are_read),
+        cmocka_unit_test(what_ior_only_warns_about_is_done_its_way_with_a_note),
         cmocka_unit_test(tests_that_ior_refuses_are_refused_for_its_reasons),
         cmocka_unit_test(phases_come_in_order_with_their_barriers),
         cmocka_unit_test(offsets_follow_the_segments),

@@ -32,6 +32,7 @@ struct ior_test {
     int64_t most_min;        /* -T: kept and not obeyed */
     int64_t task_offset;     /* -Q */
     int64_t seed;            /* -X */
+    int64_t offset_seed;     /* --random-offset-seed: of -z; -1: none was given */
     int64_t stamp;           /* -G: what a later check knows the data by */
     bool file_per_task;      /* -F */
     bool collective;         /* -c */
@@ -40,6 +41,8 @@ struct ior_test {
     bool random_offset;      /* -z */
     bool multi_file;         /* -m */
     bool barriers;           /* -g */
+    bool shared_pointer;     /* -P: refused, as IOR does */
+    bool file_view;          /* -V: as IOR uses it, it touches the same bytes */
     bool fsync, fsync_each;  /* -e -Y */
     bool existing, keep;     /* -E -k */
     bool write, read, check_write, check_read; /* -w -r -W -R */

@@ -124,7 +124,8 @@ static uint64_t offset_of(const struct ior_test *t, const struct ior_where *w,
         struct wr_rng rng;
 
         /* A shared file's order is one for all tasks: each transfer is somebody's. */
-        wr_rng_init(&rng, w->seed + (uint64_t)t->seed, t->file_per_task ? r->as : 0, PURPOSE_ORDER);
+        wr_rng_init(&rng, w->seed + (uint64_t)t->seed + (uint64_t)t->offset_seed + 1,
+                    t->file_per_task ? r->as : 0, PURPOSE_ORDER);
         for (int i = 0; i < 4; i++)
             key[i] = wr_rng_u32(&rng);
         place = permuted(place, n * tasks, key);

@@ -50,18 +50,19 @@ static const struct option {
     {'r', "readFile", FLAG, AT(read)},
     {'W', "checkWrite", FLAG, AT(check_write)},
     {'R', "checkRead", FLAG, AT(check_read)},
+    {'P', "useSharedFilePointer", FLAG, AT(shared_pointer)},
+    {'V', "useFileView", FLAG, AT(file_view)},
+    {0, "random-offset-seed", NUMBER, AT(offset_seed)},
     /* What changes nothing that is simulated. */
     {'K', "keepFileWithError", IGNORED_FLAG, 0},
     {'B', "useO_DIRECT", IGNORED_FLAG, 0},
     {'H', "showHints", IGNORED_FLAG, 0},
     {'n', "noFill", IGNORED_FLAG, 0},
     {'p', "preallocate", IGNORED_FLAG, 0},
-    {'P', "useSharedFilePointer", IGNORED_FLAG, 0},
     {'q', "quitOnError", IGNORED_FLAG, 0},
     {'S', "useStridedDatatype", IGNORED_FLAG, 0},
     {'u', "uniqueDir", IGNORED_FLAG, 0},
     {'v', "verbose", IGNORED_FLAG, 0},
-    {'V', "useFileView", IGNORED_FLAG, 0},
     {'x', "singleXferAttempt", IGNORED_FLAG, 0},
     {'A', "refNum", IGNORED_VALUE, 0},
     {'G', "setTimeStampSignature", NUMBER, AT(stamp)},
@@ -76,15 +77,17 @@ static const struct option {
 
 enum { NOPTIONS = sizeof options / sizeof options[0] };
 
+enum { ALL_TASKS = -1, NO_SEED = -1 }; /* as IOR has them when nothing is said */
+
 static const char *const apis[] = {"POSIX", "MPIIO", "HDF5", "NCMPI", "MMAP",  "AIO",   "DUMMY",
                                    "DFS",   "HDFS",  "IME",  "PMDK",  "RADOS", "CEPHFS"};
 
 /* ---- values ---- */
 
-/* 64 bits, with k, m, g or t behind it where sizes are expected. */
+/* 64 bits, with k, m, g, t or p behind it where sizes are expected. */
 static bool number(const char *text, bool size, int64_t *ret, const char *of, struct wr_err *err)
 {
-    static const char units[] = "kmgt";
+    static const char units[] = "kmgtp";
     char *end;
 
     errno = 0;
@@ -221,6 +224,29 @@ static bool set_letters(struct ior_test *t, const char *word, const char *after,
     return true;
 }
 
+/* Words such as --collective and --random-offset-seed=1; those of a back end have its name in
+ * front (--posix.odirect, --mpiio.useFileView). */
+static bool set_long(struct ior_test *t, char *word, struct wr_err *err)
+{
+    static const char mpiio[] = "mpiio.";
+    char *eq = strchr(word, '=');
+    bool back_end = memchr(word, '.', eq ? (size_t)(eq - word) : strlen(word)) != NULL;
+    const char *name = strncasecmp(word, mpiio, sizeof mpiio - 1) ? word : word + sizeof mpiio - 1;
+    size_t i = 0;
+
+    if (eq)
+        *eq = 0;
+    while (i < NOPTIONS && strcasecmp(options[i].name, name) != 0)
+        i++;
+    if (i == NOPTIONS && back_end)
+        return true;
+    if (i == NOPTIONS || options[i].kind == DIRECTIVES)
+        return wr_fail(err, WR_INPUT, "unknown option `--%.60s'; `man ior` has the list", word);
+    if (takes_value(options[i].kind) && !eq)
+        return wr_fail(err, WR_INPUT, "option `--%s' has no value; write --%s=VALUE", word, word);
+    return set(t, &options[i], eq ? eq + 1 : NULL, word, err);
+}
+
 /* Cuts a copy of the command into words, in place. */
 static bool split(char *s, char **word, size_t most, size_t *ret, struct wr_err *err)
 {
@@ -267,9 +293,11 @@ static bool set_words(struct ior_test *t, char **word, size_t n, struct wr_err *
     for (size_t i = n && is_program(word[0]) ? 1 : 0; i < n; i++) {
         bool used;
 
-        /* --posix.odirect and the like concern a back end. */
-        if (!strncmp(word[i], "--", 2) && strchr(word[i], '.'))
+        if (!strncmp(word[i], "--", 2) && word[i][2]) {
+            if (!set_long(t, word[i] + 2, err))
+                return false;
             continue;
+        }
         if (word[i][0] != '-' || !word[i][1] || word[i][1] == '-')
             return wr_fail(err, WR_INPUT,
                            "non-option argument: \"%.60s\"; options are letters such as -b 4m",
@@ -295,9 +323,7 @@ static bool check(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
         bool wrong;
         const char *why;
     } rules[] = {
-        {t->reps <= 0, "too few test repetitions; set -i to at least 1"},
-        {t->tasks < 0, "too few tasks for testing; set -N to at least 1"},
-        {t->delay_s < 0, "inter-test delay must be nonnegative value; set -d accordingly"},
+        {t->tasks == 0 || t->tasks < ALL_TASKS, "too few tasks for testing; set -N to at least 1"},
         {t->deadline_s < 0 || t->most_min < 0 || t->least_s < 0,
          "a time is negative; set -D, -T and minTimeDuration accordingly"},
         {t->check_read && !t->write && !t->stamp,
@@ -329,21 +355,41 @@ static bool check(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
         {t->random_offset && many, "random offset not available with HDF5 and NCMPI; leave out -z"},
         {is_api(t, "NCMPI") && t->file_per_task,
          "file-per-proc not available in current NCMPI; leave out -F"},
+        {t->random_offset && t->check_read && t->offset_seed == NO_SEED,
+         "random offset with read check option requires to set the random seed; add "
+         "--random-offset-seed=1"},
+        {t->shared_pointer && is_api(t, "MPIIO"),
+         "shared file pointer not implemented; leave out -P"},
+        {t->random_offset && t->collective && is_api(t, "MPIIO"),
+         "random offset not available with collective MPIIO; leave out -z or -c"},
+        {t->random_offset && t->file_view && is_api(t, "MPIIO"),
+         "random offset not available with MPIIO fileviews; leave out -z or -V"},
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].wrong)
             return wr_fail(err, WR_INPUT, "%s", rules[i].why);
-    if (t->tasks > ntasks)
-        return wr_fail(err, WR_INPUT, "-N asks for %" PRId64 " tasks and there are %u; lower it",
-                       t->tasks, ntasks);
     if ((uint64_t)t->block > INT64_MAX / 16 / ntasks / ((uint64_t)t->segments + 1))
         return wr_fail(err, WR_INPUT, "the file would be larger than any; lower -b or -s");
     return true;
 }
 
-static void settle(struct ior_test *t)
+/* What IOR does not refuse, but does otherwise, with a warning. */
+static void settle(struct ior_test *t, uint32_t ntasks)
 {
+    if (t->reps <= 0) {
+        t->reps = 1;
+        wr_str_add(&t->notes, "too few test repetitions: -i 1 is used\n");
+    }
+    if (t->delay_s < 0) {
+        t->delay_s = 0;
+        wr_str_add(&t->notes, "inter-test delay must be nonnegative value: -d 0 is used\n");
+    }
+    if (t->tasks > ntasks)
+        wr_str_addf(&t->notes, "more tasks requested (%" PRId64 ") than available (%u)\n", t->tasks,
+                    ntasks);
+    if (t->tasks > ntasks || t->tasks == ALL_TASKS)
+        t->tasks = 0;
     if (!t->write && !t->read && !t->check_write && !t->check_read)
         t->write = t->read = true;
     if (t->collective && (is_api(t, "POSIX") || is_api(t, "MMAP") || is_api(t, "AIO"))) {
@@ -352,10 +398,6 @@ static void settle(struct ior_test *t)
     }
     if (t->most_min)
         wr_str_add(&t->notes, "-T is left out: a simulated test runs to its end\n");
-    if (t->collective && t->random_offset) {
-        t->collective = false;
-        wr_str_add(&t->notes, "random offset not available with collective I/O: -c is left out\n");
-    }
 }
 
 bool ior_parse(struct ior_test *ret, const char *command, uint32_t ntasks, struct wr_err *err)
@@ -367,6 +409,8 @@ bool ior_parse(struct ior_test *ret, const char *command, uint32_t ntasks, struc
                          .transfer = 256 << 10,
                          .segments = 1,
                          .reps = 1,
+                         .tasks = ALL_TASKS,
+                         .offset_seed = NO_SEED,
                          .task_offset = 1};
     char *copy = wr_strdup(command), *word[MOST_WORDS];
     size_t n;
@@ -376,7 +420,7 @@ bool ior_parse(struct ior_test *ret, const char *command, uint32_t ntasks, struc
     free(copy);
     if (!ok)
         return wr_wrap(err, "ior");
-    settle(&t);
+    settle(&t, ntasks);
     *ret = t;
     return true;
 }
