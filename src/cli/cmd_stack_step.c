@@ -144,9 +144,13 @@ static bool run(struct session *s, uint64_t n, uint64_t until_ns, bool loud, str
     s->met = false;
     wr_interrupt_catch();
     for (uint64_t i = 0; i < n && !s->over && !s->met && !wr_interrupted(); i++) {
-        uint64_t before = stack_engine_events(engine(s));
+        uint64_t before = stack_engine_events(engine(s)), was;
 
-        s->over = !stack_engine_run(engine(s), until_ns, 1);
+        do { /* the fabric between two events of agents is none of the user's steps */
+            was = stack_engine_progress(engine(s));
+            s->over = !stack_engine_run(engine(s), until_ns, 1);
+        } while (stack_engine_events(engine(s)) == before && !s->over && !wr_interrupted() &&
+                 stack_engine_progress(engine(s)) > was);
         if (stack_engine_events(engine(s)) == before && !s->over)
             break;
         tell_event(s, loud || s->trace);

@@ -36,10 +36,11 @@ struct task {
 };
 
 struct collective {
-    struct stack_part *part; /* [tasks] of the call that is under way */
-    struct stack_part *next; /* of the one that some have begun while others still write */
-    uint64_t *moved;         /* [tasks] bytes in an exchange */
-    uint32_t here;           /* tasks that have come */
+    struct stack_part *part;  /* [tasks] of the call that is under way */
+    struct stack_part *next;  /* of the one that some have begun while others still write */
+    uint64_t *moved;          /* [tasks] bytes in an exchange */
+    uint32_t here;            /* tasks that have come */
+    uint64_t passing, t_pass; /* messages of an exchange over a fabric, and when they left */
     struct stack_cb_plan plan;
     struct stack_collected sum;
 };
@@ -245,7 +246,27 @@ static void collect(struct stack_drive *d, uint32_t client, uint64_t t)
     release(d, t + hops * stack_ns(d->setup.laws->latency_ns));
 }
 
-/* Bytes go from task to task; each has one link, or all share one. */
+static void pass(void *ctx, uint32_t task, uint32_t aggregator, uint64_t bytes)
+{
+    struct stack_drive *d = ctx;
+    bool writes = d->task[task].ev.writes;
+
+    stack_engine_pass(d->engine, writes ? task : aggregator, writes ? aggregator : task, bytes,
+                      d->coll.t_pass);
+}
+
+static void passed(void *ctx, uint64_t t)
+{
+    struct stack_drive *d = ctx;
+
+    if (--d->coll.passing)
+        return;
+    d->coll.sum.ns += t - d->coll.t_pass;
+    release(d, t);
+}
+
+/* Bytes go from task to task, over the fabric where there is one; else each has one link, or all
+ * share one. */
 static void exchange(struct stack_drive *d, uint64_t round, uint64_t t)
 {
     struct collective *c = &d->coll;
@@ -260,6 +281,12 @@ static void exchange(struct stack_drive *d, uint64_t round, uint64_t t)
     c->sum.rounds++;
     c->sum.messages += x.messages;
     c->sum.bytes += x.all_b;
+    c->passing = x.messages;
+    c->t_pass = t;
+    if (d->setup.wire && x.messages) {
+        stack_cb_each(&c->plan, round, pass, d);
+        return;
+    }
     c->sum.ns += took;
     release(d, t + took);
 }
@@ -549,6 +576,7 @@ static bool open_drive(struct stack_drive *d, struct stack_setup *setup, uint32_
     setup->clients = n;
     setup->files = (uint32_t)files;
     setup->done = done;
+    setup->passed = passed;
     setup->done_ctx = d;
     setup->seed = seed;
     d->setup = *setup;
@@ -667,10 +695,11 @@ bool stack_drive_run(struct stack_drive *d, bool *ret_interrupted, struct wr_err
     uint64_t before = 0;
 
     while (stack_engine_run(d->engine, STACK_FOREVER, 1 << 20) && !stopped) {
-        if (stack_engine_events(d->engine) == before)
-            return wr_fail(err, WR_INPUT,
-                           "the test would take more than 292 years; make it smaller");
-        before = stack_engine_events(d->engine);
+        if (stack_engine_progress(d->engine) == before)
+            return wr_fail(err, WR_INPUT, "the test would take more than %s; make it smaller",
+                           d->setup.wire ? "106 days, after which a fabric's clock ends"
+                                         : "292 years");
+        before = stack_engine_progress(d->engine);
         stopped = wr_interrupted();
     }
     uint16_t stuck = stack_engine_stuck(d->engine);

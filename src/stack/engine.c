@@ -717,7 +717,10 @@ void stack_on_later(void *ctx, const struct sim_event *ev)
 {
     struct stack_engine *e = ctx;
 
-    e->setup.done(e->setup.done_ctx, sim_dst(ev), 0, ev->t);
+    if (ev->arg == LATER_PASSED)
+        e->setup.passed(e->setup.done_ctx, ev->t);
+    else
+        e->setup.done(e->setup.done_ctx, sim_dst(ev), 0, ev->t);
 }
 
 void stack_engine_call(struct stack_engine *e, uint32_t client, const struct stack_call *call,

@@ -30,7 +30,8 @@
 
 struct stack_engine;
 
-#define STACK_FOREVER (UINT64_MAX / 2) /* 292 years */
+#define STACK_FOREVER (UINT64_MAX / 2)         /* 292 years */
+#define STACK_WIRE_FOREVER (UINT64_MAX / 2000) /* 106 days: a fabric's clock has picoseconds */
 
 enum stack_action { STACK_COMPLETE, STACK_DEFERRED, STACK_TERMINATED };
 
@@ -101,6 +102,8 @@ struct stack_setup {
     struct stack_hooks hooks;
     /* A call has ended; the next may be begun here, at this time or later. */
     void (*done)(void *ctx, uint32_t client, int64_t status, uint64_t t_ns);
+    /* What stack_engine_pass() sent is there. */
+    void (*passed)(void *ctx, uint64_t t_ns);
     void *done_ctx;
 };
 
@@ -125,12 +128,18 @@ void stack_engine_put_file(struct stack_engine *e, uint32_t file, uint64_t bytes
 /* Calls done() for a client at that time: for pauses. */
 void stack_engine_later(struct stack_engine *e, uint32_t client, uint64_t t_ns);
 
+/* Bytes go from one client to another over the fabric, and passed() is called. */
+void stack_engine_pass(struct stack_engine *e, uint32_t from, uint32_t to, uint64_t bytes,
+                       uint64_t t_ns);
+
 /* Until nothing happens any more or `until_ns`; false when there is more to come. */
 bool stack_engine_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events);
 /* STACK_NONE, or a state of a machine that runs in a circle and never waits: nothing goes on. */
 uint16_t stack_engine_stuck(const struct stack_engine *e);
 uint64_t stack_engine_now(const struct stack_engine *e);
 uint64_t stack_engine_events(const struct stack_engine *e);
+/* Events of agents and of what carries their messages: as long as it grows, something goes on. */
+uint64_t stack_engine_progress(const struct stack_engine *e);
 
 /* Sums over all nodes of a side. */
 struct stack_sum {

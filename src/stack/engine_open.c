@@ -186,7 +186,7 @@ void stack_engine_put_file(struct stack_engine *e, uint32_t file, uint64_t bytes
 
 void stack_engine_later(struct stack_engine *e, uint32_t client, uint64_t t_ns)
 {
-    sim_at(&e->sim, t_ns, client, sim_lane(KIND_LATER, 0), e->seq++, 0, 0);
+    sim_at(&e->sim, t_ns, client, sim_lane(KIND_LATER, 0), e->seq++, LATER_TIME, 0);
 }
 
 bool stack_engine_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_events)
@@ -209,6 +209,11 @@ uint64_t stack_engine_now(const struct stack_engine *e)
 uint64_t stack_engine_events(const struct stack_engine *e)
 {
     return sim_events(&e->sim);
+}
+
+uint64_t stack_engine_progress(const struct stack_engine *e)
+{
+    return sim_events(&e->sim) + e->wire_steps;
 }
 
 const struct stack_counts *stack_engine_counts(const struct stack_engine *e)

@@ -9,6 +9,9 @@
 
 enum { KIND_ARRIVE, KIND_NODE, KIND_FLOW, KIND_MOVE, KIND_LATER };
 
+/* What a client waited for: a time, or bytes of another client. */
+enum { LATER_TIME, LATER_PASSED };
+
 /* Phases of what comes back to an activity; 0..3 as in fs.h. */
 enum { PHASE_ANSWER, PHASE_SENT, PHASE_MOVED, PHASE_KEPT, PHASE_STORED, PHASE_PADDED, PHASE_BEGIN };
 
@@ -104,6 +107,7 @@ struct stack_engine {
     uint64_t between[2]; /* [client, server] ns from one state to the next */
     double share_ref;    /* of a link, where the laws were measured */
     uint64_t faults;     /* visits of the state that is to fail */
+    uint64_t wire_steps; /* events of the fabric */
     struct stack_counts counts;
 };
 

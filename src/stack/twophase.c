@@ -142,12 +142,8 @@ struct stack_window stack_cb_window(const struct stack_cb_plan *p, uint32_t aggr
     return w;
 }
 
-struct stack_exchange stack_cb_exchange(const struct stack_cb_plan *p, uint64_t round,
-                                        uint64_t *moved)
+void stack_cb_each(const struct stack_cb_plan *p, uint64_t round, stack_cb_message *fn, void *ctx)
 {
-    struct stack_exchange x = {0};
-
-    memset(moved, 0, p->n * sizeof *moved);
     for (uint32_t k = 0; k < p->aggregators; k++) {
         uint64_t from, to;
 
@@ -157,15 +153,35 @@ struct stack_exchange stack_cb_exchange(const struct stack_cb_plan *p, uint64_t 
             uint64_t a = p->part[i].from > from ? p->part[i].from : from;
             uint64_t b = end_of(&p->part[i]) < to ? end_of(&p->part[i]) : to;
 
-            if (b <= a || p->part[i].task == k)
-                continue;
-            moved[p->part[i].task] += b - a;
-            moved[k] += b - a;
-            x.all_b += b - a;
-            x.messages++;
+            if (b > a && p->part[i].task != k)
+                fn(ctx, p->part[i].task, k, b - a);
         }
     }
+}
+
+struct tally {
+    struct stack_exchange all;
+    uint64_t *moved;
+};
+
+static void tally(void *ctx, uint32_t task, uint32_t aggregator, uint64_t bytes)
+{
+    struct tally *t = ctx;
+
+    t->moved[task] += bytes;
+    t->moved[aggregator] += bytes;
+    t->all.all_b += bytes;
+    t->all.messages++;
+}
+
+struct stack_exchange stack_cb_exchange(const struct stack_cb_plan *p, uint64_t round,
+                                        uint64_t *moved)
+{
+    struct tally t = {.moved = moved};
+
+    memset(moved, 0, p->n * sizeof *moved);
+    stack_cb_each(p, round, tally, &t);
     for (uint32_t i = 0; i < p->n; i++)
-        x.most_b = moved[i] > x.most_b ? moved[i] : x.most_b;
-    return x;
+        t.all.most_b = moved[i] > t.all.most_b ? moved[i] : t.all.most_b;
+    return t.all;
 }

@@ -63,4 +63,8 @@ struct stack_exchange {
 struct stack_exchange stack_cb_exchange(const struct stack_cb_plan *p, uint64_t round,
                                         uint64_t *by_task);
 
+/* Every message of a round: what a task has of an aggregator's window. */
+typedef void stack_cb_message(void *ctx, uint32_t task, uint32_t aggregator, uint64_t bytes);
+void stack_cb_each(const struct stack_cb_plan *p, uint64_t round, stack_cb_message *fn, void *ctx);
+
 #endif

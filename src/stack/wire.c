@@ -2,6 +2,7 @@
 #include "engine_priv.h"
 
 #define TAG_FLOW (1u << 31)
+#define TAG_PASS (1u << 30)
 
 static void on_wire(void *to, uint32_t tag, uint64_t t_ns)
 {
@@ -14,6 +15,10 @@ static void on_wire(void *to, uint32_t tag, uint64_t t_ns)
 
         sim_at(&e->sim, stack_flow_landed(e, a, t_ns), a->node, sim_lane(KIND_FLOW, 0), e->seq++, h,
                a->gen);
+        return;
+    }
+    if (tag & TAG_PASS) {
+        sim_at(&e->sim, t_ns, tag & ~TAG_PASS, sim_lane(KIND_LATER, 0), e->seq++, LATER_PASSED, 0);
         return;
     }
     uint32_t node = ((const struct work *)wr_pool_at(&e->works, tag))->node;
@@ -35,6 +40,14 @@ void stack_wire_flow(struct stack_engine *e, uint32_t act, uint32_t from, uint32
     struct stack_wire *w = e->setup.wire;
 
     w->send(w->ctx, from, to, act_at(e, act)->flow_b, act | TAG_FLOW, t);
+}
+
+void stack_engine_pass(struct stack_engine *e, uint32_t from, uint32_t to, uint64_t bytes,
+                       uint64_t t_ns)
+{
+    struct stack_wire *w = e->setup.wire;
+
+    w->send(w->ctx, from, to, bytes + e->fs->header_b, to | TAG_PASS, t_ns);
 }
 
 /* On the plain link it is there at `there`; a fabric says itself when. */
@@ -64,9 +77,10 @@ static bool step(struct stack_engine *e, uint64_t until_ns, bool *ret_late)
 
     if (mine == UINT64_MAX && its == UINT64_MAX)
         return false;
-    if (its != UINT64_MAX && its / 1000 + (its % 1000 > 0) <= mine)
+    if (its != UINT64_MAX && its / 1000 + (its % 1000 > 0) <= mine) {
+        e->wire_steps++;
         w->step(w->ctx);
-    else if (!(*ret_late = mine >= until_ns))
+    } else if (!(*ret_late = mine >= until_ns))
         sim_run(&e->sim, mine + 1, 1);
     return true;
 }
@@ -75,6 +89,8 @@ bool stack_wire_run(struct stack_engine *e, uint64_t until_ns, uint64_t most_eve
 {
     bool late = false;
 
+    if (until_ns > STACK_WIRE_FOREVER)
+        until_ns = STACK_WIRE_FOREVER;
     while (most_events-- && !late && e->stuck == STACK_NONE)
         if (!step(e, until_ns, &late))
             return false;

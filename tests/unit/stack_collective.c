@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stack/drive.h"
+#include "stack/wire.h"
 
 /* --- the plan, byte by byte --------------------------------------------------------- */
 
@@ -117,7 +118,7 @@ struct sums {
     uint64_t out_b, in_b, transfers, bytes, end_ns;
 };
 
-static struct sums run(const char *command, struct stack_cb cb)
+static struct sums run_over(const char *command, struct stack_cb cb, struct stack_wire *wire)
 {
     struct wr_err err = {0};
     struct stack_fs *fs = NULL;
@@ -132,7 +133,7 @@ static struct sums run(const char *command, struct stack_cb cb)
         !ior_parse(&test, command, 4, &err))
         fail_msg("%s", err.text);
     struct stack_setup setup = {
-        .fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX, .cb = cb};
+        .fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX, .cb = cb, .wire = wire};
 
     if (!stack_drive_open(&d, &setup, &test, 4, 1, &err))
         fail_msg("%s", err.text);
@@ -157,6 +158,11 @@ static struct sums run(const char *command, struct stack_cb cb)
     stack_laws_close(laws);
     stack_fs_close(fs);
     return s;
+}
+
+static struct sums run(const char *command, struct stack_cb cb)
+{
+    return run_over(command, cb, NULL);
 }
 
 static void an_aggregator_gets_what_the_others_have(void **state)
@@ -231,6 +237,105 @@ static void a_smaller_buffer_needs_more_rounds_and_the_same_bytes(void **state)
     assert_int_equal(rounds, 2 * (2 << 20) / (64 << 10));
 }
 
+/* --- over a fabric ------------------------------------------------------------------- */
+
+/* A fabric of which everything is known: a message is there a microsecond later, and one of a MiB
+ * or more takes many events on its way. */
+enum { WAITING = 64, MANY = (1 << 20) + 10 };
+
+struct lab {
+    struct stack_wire wire;
+    struct {
+        uint64_t t_ps;
+        uint32_t tag, steps;
+    } at[WAITING];
+    uint32_t n;
+    uint64_t messages, bytes; /* between clients */
+    uint64_t up, down;        /* of these, to the first one and from it */
+};
+
+static uint32_t first_of(const struct lab *l)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 1; i < l->n; i++)
+        if (l->at[i].t_ps < l->at[first].t_ps)
+            first = i;
+    return first;
+}
+
+static void lab_send(void *ctx, uint32_t from, uint32_t to, uint64_t bytes, uint32_t tag,
+                     uint64_t t_ns)
+{
+    struct lab *l = ctx;
+
+    assert_true(l->n < WAITING);
+    l->at[l->n].t_ps = t_ns * 1000 + 1000000;
+    l->at[l->n].steps = bytes >= 1 << 20 ? MANY : 1;
+    l->at[l->n++].tag = tag;
+    if (from >= 4 || to >= 4)
+        return;
+    l->messages++;
+    l->bytes += bytes;
+    l->up += !to;
+    l->down += !from;
+}
+
+static uint64_t lab_next(void *ctx)
+{
+    const struct lab *l = ctx;
+
+    return l->n ? l->at[first_of(l)].t_ps : UINT64_MAX;
+}
+
+static void lab_step(void *ctx)
+{
+    struct lab *l = ctx;
+    uint32_t i = first_of(l), tag = l->at[i].tag;
+    uint64_t t = l->at[i].t_ps / 1000;
+
+    if (--l->at[i].steps)
+        return;
+    l->at[i] = l->at[--l->n];
+    l->wire.arrived(l->wire.to, tag, t);
+}
+
+static void lab_open(struct lab *l)
+{
+    *l = (struct lab){0};
+    l->wire = (struct stack_wire){
+        .ctx = l, .nodes = 7, .send = lab_send, .next_ps = lab_next, .step = lab_step};
+}
+
+static void what_tasks_exchange_goes_over_the_fabric(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    struct sums s = run_over("ior -a MPIIO -c -b 256k -t 256k",
+                             (struct stack_cb){STACK_CB_ENABLE, 1, 256 << 10}, &l.wire);
+
+    assert_int_equal(s.c.messages, 6);
+    assert_int_equal(l.messages, 6);
+    assert_int_equal(l.bytes, s.c.bytes + 6 * 24); /* with their headers */
+    assert_int_equal(l.up, 3);                     /* written */
+    assert_int_equal(l.down, 3);                   /* and read */
+    assert_int_equal(s.c.ns, 6 * 1000);            /* a message each in three rounds of four */
+}
+
+/* Its events are no events of agents, and nothing stands still. */
+static void a_message_with_many_events_is_waited_for(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    struct sums s = run_over("ior -a MPIIO -w -b 4m -t 4m -N 1", (struct stack_cb){0}, &l.wire);
+
+    assert_int_equal(s.out_b, 4 << 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +345,8 @@ int main(void)
         cmocka_unit_test(holes_are_read_before_a_window_is_written),
         cmocka_unit_test(by_itself_only_reordered_reading_gathers),
         cmocka_unit_test(a_smaller_buffer_needs_more_rounds_and_the_same_bytes),
+        cmocka_unit_test(what_tasks_exchange_goes_over_the_fabric),
+        cmocka_unit_test(a_message_with_many_events_is_waited_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
