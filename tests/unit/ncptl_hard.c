@@ -346,6 +346,11 @@ static void files_take_variables_and_words_stay_free(void **state)
            "3 WAIT\n"
            "3 READ 4 100 18432\n"
            "3 READ 4 1 18532\n");
+    expect("ALL TASKS t COLLECTIVELY WRITE A 4 MEGABYTE BLOCK TO FILE 1 AT OFFSET t*4 MEGABYTES", 2,
+           "0 WRITE 1 4194304 0 coll\n"
+           "1 WRITE 1 4194304 4194304 coll\n");
+    expect("LET megabytes BE 2 WHILE TASK 0 WRITES A megabytes KILOBYTES BLOCK TO FILE 1", 1,
+           "0 WRITE 1 2048 0\n");
     expect("LET file BE 3 AND block BE 2 AND open BE 7 AND at BE 1 WHILE {TASK 0 OPENS FILE file "
            "THEN TASK 0 WRITES block at KILOBYTE BLOCKS TO FILE open AT OFFSET at BYTES}",
            4,

@@ -63,22 +63,31 @@ struct nc_tasks *nc_tasks(struct nc_parser *p)
 
 struct unit {
     enum nc_kw kw;
-    int64_t bytes; /* 0: bits, rounded up */
-    bool type;     /* may stand alone, as in PAGE SIZED */
+    int64_t bytes;      /* 0: bits, rounded up */
+    bool type;          /* may stand alone, as in PAGE SIZED */
+    const char *plural; /* where the language has no keyword for it */
 };
 
 /* INTEGER and PAGE depend on the machine; these are the reference's. */
 static const struct unit units[] = {
-    {NK_BITS, 0, false},           {NK_BYTES, 1, true},           {NK_HALFWORDS, 2, true},
-    {NK_WORDS, 4, true},           {NK_INTEGERS, 4, true},        {NK_DOUBLEWORDS, 8, true},
-    {NK_QUADWORDS, 16, true},      {NK_PAGES, 4096, true},        {NK_KILOBYTE, 1 << 10, false},
-    {NK_MEGABYTE, 1 << 20, false}, {NK_GIGABYTE, 1 << 30, false},
+    {NK_BITS, 0, false, NULL},
+    {NK_BYTES, 1, true, NULL},
+    {NK_HALFWORDS, 2, true, NULL},
+    {NK_WORDS, 4, true, NULL},
+    {NK_INTEGERS, 4, true, NULL},
+    {NK_DOUBLEWORDS, 8, true, NULL},
+    {NK_QUADWORDS, 16, true, NULL},
+    {NK_PAGES, 4096, true, NULL},
+    {NK_KILOBYTE, 1 << 10, false, "kilobytes"},
+    {NK_MEGABYTE, 1 << 20, false, "megabytes"},
+    {NK_GIGABYTE, 1 << 30, false, "gigabytes"},
 };
 
 static const struct unit *unit_at(const struct nc_parser *p)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (nc_at(p, units[i].kw))
+        if (nc_at(p, units[i].kw) ||
+            (units[i].plural && nc_word_is(nc_peek(p, 0), units[i].plural, units[i].plural)))
             return &units[i];
     return NULL;
 }
