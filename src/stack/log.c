@@ -208,7 +208,7 @@ static bool read_one(struct stack_log *log, const char *dir, const char *name,
     if (ok && kind == CALLS)
         stack_log_calls(log, path, text.s, node, p->bytes);
     else if (ok)
-        stack_log_text(log, path, text.s, text.n, kind == SERVER_LOG, node, p->bytes);
+        ok = stack_log_text(log, path, text.s, text.n, kind == SERVER_LOG, node, p->bytes, err);
     wr_str_fini(&text);
     return ok;
 }

@@ -157,8 +157,8 @@ const char *stack_log_command(const struct stack_log *log, uint64_t bytes);
 bool stack_log_together(const struct stack_log *log, struct wr_err *err);
 
 /* Text of one file, for tests and fuzzing; `name` stands in complaints. */
-void stack_log_text(struct stack_log *log, const char *name, char *text, size_t len, bool server,
-                    uint32_t node, uint64_t bytes);
+bool stack_log_text(struct stack_log *log, const char *name, char *text, size_t len, bool server,
+                    uint32_t node, uint64_t bytes, struct wr_err *err);
 void stack_log_calls(struct stack_log *log, const char *name, char *text, uint32_t node,
                      uint64_t bytes);
 bool stack_log_ior(struct stack_log *log, const char *name, char *text, uint64_t *ret_bytes,

@@ -4,6 +4,7 @@
  *   [D 18:32:21.296614] [SM Exiting]: (0x5600) client_io_sm:init (error code: 0), (action:
  * COMPLETE)
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,9 @@ struct reader {
     uint32_t node;
     uint64_t bytes, line;
     double last, days;
+    uint16_t mount; /* the function of a process's first operation, that it does once */
+    uint32_t mounts;
+    uint64_t again; /* the line of the second one */
     WR_VEC(struct open_act) act;
 };
 
@@ -112,6 +116,8 @@ static void ended(struct reader *r, struct open_act *a, uint16_t state, double t
     const struct stack_machine *m =
         state == STACK_NONE ? NULL : &r->log->fs->machine.v[r->log->fs->state.v[state].machine];
 
+    if (m && !r->server && m->function_id == r->mount && ++r->mounts == 2)
+        r->again = r->line;
     if (m && !isnan(a->t_begin)) {
         if (m->moves)
             wr_vec_push(&r->log->moving, (struct stack_moving){true, r->log->op.n, a->t_begin});
@@ -202,10 +208,23 @@ static void log_line(struct reader *r, const char *line)
         exiting(r, a, state, line, t);
 }
 
-void stack_log_text(struct stack_log *log, const char *name, char *text, size_t len, bool server,
-                    uint32_t node, uint64_t bytes)
+static uint16_t mount_of(const struct stack_fs *fs)
 {
-    struct reader r = {.log = log, .name = name, .server = server, .node = node, .bytes = bytes};
+    uint16_t operation = STACK_NONE;
+
+    stack_start_state(fs, &operation);
+    return operation;
+}
+
+bool stack_log_text(struct stack_log *log, const char *name, char *text, size_t len, bool server,
+                    uint32_t node, uint64_t bytes, struct wr_err *err)
+{
+    struct reader r = {.log = log,
+                       .name = name,
+                       .server = server,
+                       .node = node,
+                       .bytes = bytes,
+                       .mount = mount_of(log->fs)};
     char *end = text + len;
 
     while (text < end) {
@@ -221,4 +240,10 @@ void stack_log_text(struct stack_log *log, const char *name, char *text, size_t 
         text = stop + 1;
     }
     wr_vec_fini(&r.act);
+    if (!r.again)
+        return true;
+    return wr_fail(err, WR_INPUT,
+                   "%s:%" PRIu64 ":1: a process mounts the file system a second time: logs of "
+                   "different runs are mixed; keep each in a directory of its own",
+                   name, r.again);
 }

@@ -16,7 +16,7 @@ static void read_as(struct stack_log *log, unsigned what, char *text, size_t len
     bool ok = true;
 
     if (what == 0 || what == 1)
-        stack_log_text(log, "log", text, len, what, 0, 8);
+        ok = stack_log_text(log, "log", text, len, what, 0, 8, &err);
     else if (what == 2)
         stack_log_calls(log, "calls", text, 0, 8);
     else if (what == 3)

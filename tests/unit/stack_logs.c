@@ -150,7 +150,7 @@ static void a_log_is_read_past_midnight_jumps_and_its_torn_end(void **state)
     (void)state;
 
     log.fs = fs;
-    stack_log_text(&log, "log", text, strlen(text), false, 0, 8);
+    stack_log_text(&log, "log", text, strlen(text), false, 0, 8, NULL);
     assert_int_equal(log.state.n, 2);
     assert_float_equal(log.state.v[0].exec_us, 4, 0.01);
     assert_float_equal(log.state.v[1].exec_us, 10, 0.01);
@@ -552,8 +552,8 @@ static void calls_tell_reads_and_writes_of_states_apart(void **state)
     size_t n = 0;
 
     (void)state;
-    stack_log_text(&log, "client", text[0], sizeof client - 1, false, 0, 8 << 20);
-    stack_log_text(&log, "server", text[1], sizeof server - 1, true, 0, 8 << 20);
+    stack_log_text(&log, "client", text[0], sizeof client - 1, false, 0, 8 << 20, NULL);
+    stack_log_text(&log, "server", text[1], sizeof server - 1, true, 0, 8 << 20, NULL);
     stack_log_calls(&log, "adio", text[2], 0, 8 << 20);
     stack_log_nest(&log, 8 << 20);
     for (size_t i = 0; i < log.state.n; i++)
@@ -572,6 +572,36 @@ static void calls_tell_reads_and_writes_of_states_apart(void **state)
     stack_log_fini(&log);
     for (int i = 0; i < 3; i++)
         free(text[i]);
+}
+
+/* A process mounts once: a log in which it does so twice is of two. */
+static void a_log_of_two_processes_is_of_two_runs(void **state)
+{
+    static const char one[] = VISIT(1, 00130, "fs_add_sm:final_cleanup", "TERMINATE")
+        VISIT(5, 00170, "client_io_sm:io_cleanup", "TERMINATE");
+    static const char two[] = VISIT(1, 00130, "fs_add_sm:final_cleanup", "TERMINATE")
+        VISIT(5, 00170, "fs_add_sm:final_cleanup", "TERMINATE");
+    const struct {
+        const char *text;
+        bool server, fits;
+    } cases[] = {{one, false, true}, {two, false, false}, {two, true, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stack_log log = {.fs = fs};
+        struct wr_err err = {0};
+        char *text = strdup(cases[i].text);
+
+        assert_int_equal(
+            stack_log_text(&log, "log", text, strlen(text), cases[i].server, 0, 8, &err),
+            cases[i].fits);
+        if (!cases[i].fits)
+            assert_string_equal(err.text,
+                                "log:4:1: a process mounts the file system a second time: logs of "
+                                "different runs are mixed; keep each in a directory of its own");
+        stack_log_fini(&log);
+        free(text);
+    }
 }
 
 /* What a table of functions has of states counts where no table of states has the run. */
@@ -916,6 +946,7 @@ int main(void)
         cmocka_unit_test(a_server_beyond_the_runs_last_is_of_another_run),
         cmocka_unit_test(faults_have_a_place),
         cmocka_unit_test(calls_tell_reads_and_writes_of_states_apart),
+        cmocka_unit_test(a_log_of_two_processes_is_of_two_runs),
         cmocka_unit_test(states_among_functions_are_taken_once),
         cmocka_unit_test(reads_and_writes_have_laws_of_their_own),
         cmocka_unit_test(removals_of_data_files_are_told_by_their_code),
