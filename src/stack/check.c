@@ -226,7 +226,8 @@ static void check_messages(struct checker *c)
         bool sent = false;
 
         for (size_t s = 0; s < fs->state.n; s++)
-            sent |= fs->state.v[s].message == i && c->machine_used[fs->state.v[s].machine];
+            sent |= (fs->state.v[s].message == i || fs->state.v[s].instead == i) &&
+                    c->machine_used[fs->state.v[s].machine];
         if (!sent)
             complain(c, &t[i], "nobody sends %s; remove it, or prepare it in a state", m->name);
         if (!replies[m->serves])

@@ -8,22 +8,29 @@ enum { MOST_STATES = 1 << 20 };
 
 /* --- what is on its way ------------------------------------------------------------- */
 
+uint32_t stack_work(struct stack_engine *e, struct work w)
+{
+    uint32_t h = wr_pool_take(&e->works);
+
+    w.next = WR_NIL;
+    w.node = act_at(e, w.act)->node;
+    w.op = act_at(e, w.act)->op;
+    *(struct work *)wr_pool_at(&e->works, h) = w;
+    return h;
+}
+
+void stack_put(struct stack_engine *e, uint64_t t, struct work w)
+{
+    uint32_t node = act_at(e, w.act)->node;
+
+    sim_at(&e->sim, t, node, sim_lane(KIND_ARRIVE, 0), e->seq++, stack_work(e, w), 0);
+}
+
 void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, uint16_t phase,
                 int64_t status, uint32_t peer)
 {
-    uint32_t h = wr_pool_take(&e->works);
-    struct work *w = wr_pool_at(&e->works, h);
-    uint32_t node = act_at(e, act)->node;
-
-    *w = (struct work){.next = WR_NIL,
-                       .act = act,
-                       .node = node,
-                       .op = act_at(e, act)->op,
-                       .peer = peer,
-                       .i = i,
-                       .phase = phase,
-                       .status = status};
-    sim_at(&e->sim, t, node, sim_lane(KIND_ARRIVE, 0), e->seq++, h, 0);
+    stack_put(e, t,
+              (struct work){.act = act, .peer = peer, .i = i, .phase = phase, .status = status});
 }
 
 static uint64_t travel(const struct stack_engine *e, uint64_t bytes)
@@ -227,6 +234,7 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
     r->var[STACK_VAR_ID] = r->node;
     r->var[STACK_VAR_STATUS] = 0;
     r->file = a->file;
+    r->stuffed = a->stuffed;
     r->asker = me;
     r->asker_i = i;
     r->asker_node = a->node;
@@ -248,15 +256,19 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
                   (struct work){.act = h, .phase = PHASE_BEGIN, .peer = WR_NIL});
 }
 
-static void send_all(struct stack_engine *e, struct act *a, uint64_t t, uint64_t exec)
+static void send_all(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t,
+                     uint64_t exec)
 {
     if (a->prepared == STACK_NONE)
         return;
     const struct stack_state *how = &e->fs->state.v[a->prepared];
     int64_t n = a->var[STACK_VAR_COUNT];
+    uint64_t lost = s->resends && a->lost ? a->lost : UINT64_MAX;
 
+    a->lost = 0;
     for (int64_t i = 0; i < n; i++)
-        send_one(e, a, how, (uint32_t)i, t + exec * (uint64_t)(i + 1) / (uint64_t)n);
+        if (lost >> i % 64 & 1)
+            send_one(e, a, how, (uint32_t)i, t + exec * (uint64_t)(i + 1) / (uint64_t)n);
 }
 
 /* How many times longer answers take: what a request begins on its node waits for others as the
@@ -293,6 +305,8 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
                   (struct work){.act = a->asker,
                                 .i = a->asker_i,
                                 .phase = s->phase,
+                                .shows = a->shows,
+                                .stuffed = a->stuffed,
                                 .status = a->var[STACK_VAR_STATUS],
                                 .peer = act_handle(e, a)});
 }
@@ -305,13 +319,16 @@ static void prepare(struct stack_engine *e, struct act *a, uint16_t state,
 {
     if (s->message == STACK_NONE)
         return;
-    a->message = s->message;
+    bool other = s->instead != STACK_NONE && act_eval(e, a, s->swap, t);
+
+    a->message = other ? s->instead : s->message;
     a->prepared = state;
+    a->lost = 0;
     a->var[STACK_VAR_STATUS] = 0;
     a->var[STACK_VAR_ANSWER] = 0;
     int64_t n = act_eval(e, a, s->count, t);
 
-    int64_t most = e->fs->message.v[s->message].down ? e->clients : 4 * (int64_t)e->servers;
+    int64_t most = e->fs->message.v[a->message].down ? e->clients : 4 * (int64_t)e->servers;
 
     a->var[STACK_VAR_COUNT] = n < 0 ? 0 : n > most ? most : n;
 }
@@ -369,8 +386,11 @@ static bool leave(struct stack_engine *e, struct act *a, uint16_t state, int64_t
     uint64_t entered = t - exec - wait;
 
     /* answers that are still to come would find nobody */
-    if (state == e->setup.fault.state && !a->left && faulty(e))
+    if (state == e->setup.fault.state && !a->left && faulty(e)) {
         a->code = code = a->var[STACK_VAR_STATUS] = e->setup.fault.code;
+        if (e->fs->state.v[state].does == STACK_RECEIVE)
+            a->lost |= 1ull << (uint64_t)a->var[STACK_VAR_I] % 64;
+    }
     uint16_t to = follow(e, a, state, code);
 
     if (to == STACK_TERMINATE && action == STACK_COMPLETE)
@@ -392,6 +412,7 @@ static struct act *fork_one(struct stack_engine *e, struct act *a, const struct 
 
     memcpy(c->var, a->var, sizeof c->var);
     c->file = a->file;
+    c->stuffed = a->stuffed;
     c->seq = e->node[a->node].seq++;
     return c;
 }
@@ -488,7 +509,7 @@ static enum went enter(struct stack_engine *e, struct act *a, uint64_t *t, uint3
     a->code = s->has_code ? act_eval(e, a, s->code, *t) : 0;
     switch (s->does) {
     case STACK_SEND:
-        send_all(e, a, a->t_enter, exec);
+        send_all(e, a, s, a->t_enter, exec);
         defers = a->left > 0;
         break;
     case STACK_RECEIVE:
@@ -651,8 +672,12 @@ static uint64_t resume(struct stack_engine *e, const struct work *w, uint64_t t)
         a->peer = w->peer;
         a->var[STACK_VAR_I] = w->i;
         a->var[STACK_VAR_PHASE] = w->phase;
-        if (w->status)
+        if (w->shows)
+            a->stuffed = w->stuffed;
+        if (w->status) {
             a->var[STACK_VAR_STATUS] = w->status;
+            a->lost |= 1ull << w->i % 64;
+        }
     } else if (s->has_then) {
         code = act_eval(e, a, s->then, t);
     }
@@ -730,6 +755,7 @@ void stack_engine_call(struct stack_engine *e, uint32_t client, const struct sta
     struct act *a = act_at(e, h);
 
     a->file = call->file;
+    a->stuffed = e->file[call->file].stuffed;
     a->creating = call->creating;
     a->var[STACK_VAR_OPERATION] = call->op;
     a->var[STACK_VAR_BYTES] = (int64_t)call->bytes;

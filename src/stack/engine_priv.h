@@ -24,6 +24,7 @@ struct work {
     uint32_t peer; /* of an answer: the server's activity, for its data */
     uint32_t i;
     uint16_t phase;
+    bool shows, stuffed; /* the answer says whether the file's data are in one place */
     int64_t status;
 };
 
@@ -33,6 +34,7 @@ struct act {
     uint64_t t_begin, t_enter, t_exit; /* of the activity, of its state */
     uint64_t t_sent;                   /* when it was asked for */
     uint64_t exec_ns;
+    uint64_t lost; /* a bit for the number, modulo 64, of each message that failed */
     int64_t code, tag;
     uint32_t node, parent, file, op;
     uint32_t asker, asker_i; /* whose request it serves */
@@ -47,6 +49,8 @@ struct act {
     uint16_t machine, named;
     uint8_t depth, side, ready, open;
     uint8_t creating, background;
+    bool stuffed; /* as it knows the file, or as who asked it does: the data are in one place */
+    bool shows;   /* its answer tells so */
     uint32_t seq;
     /* The flow. */
     uint32_t res[2], prev[2], next[2]; /* the nodes whose links it uses, and its neighbours there */
@@ -81,6 +85,7 @@ struct cache {
     struct {
         uint32_t file; /* UINT32_MAX: free */
         uint64_t attr_until, size_until, name_until;
+        bool stuffed;      /* of the attributes */
         uint64_t from, to; /* bytes that are in memory */
     } at[CACHED];
     uint32_t oldest;
@@ -129,7 +134,10 @@ static inline bool stack_asker(const struct stack_engine *e, const struct act *a
     return b && b->open && b->op == a->asker_op;
 }
 
-/* Puts something for `act` on its way; it arrives at `t`. */
+/* Puts something on its way to its activity, where it arrives at `t`. */
+void stack_put(struct stack_engine *e, uint64_t t, struct work w);
+/* The same for who brings it there himself. */
+uint32_t stack_work(struct stack_engine *e, struct work w);
 void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, uint16_t phase,
                 int64_t status, uint32_t peer);
 

@@ -288,10 +288,12 @@ static bool outline(struct builder *b, struct wr_err *err)
                                         .target = STACK_NONE,
                                         .below = STACK_NONE,
                                         .message = STACK_NONE,
+                                        .instead = STACK_NONE,
                                         .phase = (uint16_t)s[j].phase,
                                         .resource = STACK_NONE,
                                         .receives_data = s[j].data,
                                         .pulls = s[j].pull,
+                                        .resends = s[j].failed,
                                     });
             wr_vec_push(&fs->state_name, s[j].key.name);
         }
@@ -508,24 +510,57 @@ static bool transition(struct builder *b, const struct stack_machine *m, const c
     return true;
 }
 
+static bool find_message(struct builder *b, uint16_t *ret, const char *const *field,
+                         const char *name, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+
+    for (size_t i = 0; i < b->fs->message.n; i++) {
+        wr_nearest_try(&near, b->fs->message.v[i].name);
+        if (!strcmp(b->fs->message.v[i].name, name)) {
+            *ret = (uint16_t)i;
+            return true;
+        }
+    }
+    return conf_fail(b->conf, field, err, "there is no message \"%s\"; %s%s%s",
+                     wr_text_clip(name).s, near.best ? "did you mean " : "add it to messages",
+                     near.best ? near.best : "", near.best ? "?" : "");
+}
+
+/* "message if expression" */
+static bool instead_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
+                       struct wr_err *err)
+{
+    struct wr_err inner = {0};
+
+    if (!given(t->instead))
+        return true;
+    const char *when = strstr(t->instead, " if ");
+
+    if (!when || s->message == STACK_NONE)
+        return conf_fail(b->conf, &t->instead, err,
+                         "write \"MESSAGE if expression\", beside a message");
+    if (!find_message(b, &s->instead, &t->instead,
+                      wr_arena_strndup(&b->fs->arena, t->instead, (size_t)(when - t->instead)),
+                      err))
+        return false;
+    if (b->fs->message.v[s->instead].down != b->fs->message.v[s->message].down)
+        return conf_fail(b->conf, &t->instead, err,
+                         "one of the two goes to a client, the other to a server; take one that "
+                         "goes where %s goes",
+                         b->fs->message.v[s->message].name);
+    if (!stack_expr(&s->swap, &b->fs->codes, &b->names, when + 4, false, &inner))
+        return conf_fail(b->conf, &t->instead, err, "%s", inner.text);
+    return true;
+}
+
 static bool message_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
                        struct wr_err *err)
 {
-    struct wr_nearest near = {.want = t->message};
-
     if (!given(t->message))
-        return true;
-    for (size_t i = 0; i < b->fs->message.n; i++) {
-        wr_nearest_try(&near, b->fs->message.v[i].name);
-        if (!strcmp(b->fs->message.v[i].name, t->message))
-            s->message = (uint16_t)i;
-    }
-    if (s->message == STACK_NONE)
-        return conf_fail(b->conf, &t->message, err, "there is no message \"%s\"; %s%s%s",
-                         wr_text_clip(t->message).s,
-                         near.best ? "did you mean " : "add it to messages",
-                         near.best ? near.best : "", near.best ? "?" : "");
-    return expr(b, &s->count, &t->count, false, err) && expr(b, &s->to, &t->to, false, err);
+        return instead_at(b, t, s, err);
+    return find_message(b, &s->message, &t->message, t->message, err) && instead_at(b, t, s, err) &&
+           expr(b, &s->count, &t->count, false, err) && expr(b, &s->to, &t->to, false, err);
 }
 
 static bool resource_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,

@@ -114,61 +114,63 @@ enum stack_var {
 };
 
 /* What the engine can be asked. The second number is how many values it takes. */
-#define STACK_FACTS(X)                                                               \
-    X(SERVERS, servers, 0) /* how many there are */                                  \
-    X(CLIENTS, clients, 0)                                                           \
-    X(HERE, here, 0)         /* this node's number among its like */                 \
-    X(EXISTS, exists, 0)     /* the file has a name */                               \
-    X(STUFFED, stuffed, 0)   /* its data are still in one place */                   \
-    X(DFILES, dfiles, 0)     /* its data files, once it is not */                    \
-    X(META, meta, 0)         /* the server that has its metadata */                  \
-    X(STRIP, strip, 0)       /* bytes of a strip */                                  \
-    X(EAGER, eager, 0)       /* bytes that a request may carry */                    \
-    X(LEFT, left, 0)         /* answers still to come */                             \
-    X(LOADED, loaded, 0)     /* the server has the object's attributes in memory */  \
-    X(MOUNTED, mounted, 0)   /* this client knows the file system */                 \
-    X(SPANS, spans, 0)       /* data files that the operation touches */             \
-    X(SPAN, span, 1)         /* the number of the nth of them */                     \
-    X(SHARE, share, 1)       /* bytes of the operation in a data file */             \
-    X(DSERVER, dserver, 1)   /* the server of a data file */                         \
-    X(CREATING, creating, 0) /* the call may make the file */                        \
-    X(FILE, file, 0)         /* its number */                                        \
-    X(SIZE, size, 0)         /* and how long it is, with what is being written */    \
-    X(METAS, metas, 0)       /* servers that keep metadata */                        \
-    X(DATAS, datas, 0)       /* and those that keep data */                          \
-    X(SHUFFLED, shuffled, 1) /* servers for data in an order drawn for the file */   \
-    X(FIRST_SERVER, first_server, 0)                                                 \
-    X(CACHED, cached, 0)       /* the client has these bytes in memory */            \
-    X(CELL, cell, 2)           /* what the node remembers: (cell, number) */         \
-    X(WAITING, waiting, 2)     /* who waits for a resource: (resource, key) */       \
-    X(LOCKED, locked, 1)       /* `who` has a lock of these bytes: (data file) */    \
-    X(CONFLICTS, conflicts, 1) /* locks of others that stand against it */           \
-    X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */              \
-    X(HOLDER, holder, 2)       /* (data file, n): the client of the nth of them */   \
-    X(WRITER, writer, 1)       /* another client that may write there, or -1 */      \
-    X(LARGEST, largest, 0)     /* most bytes of the operation in one data file */    \
-    X(MIN, min, 2)                                                                   \
-    X(MAX, max, 2)                                                                   \
-    X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */ \
-    X(ACACHE_PUT, acache_put, 2)                                                     \
-    X(ACACHE_DROP, acache_drop, 2) /* (object, 1: the size alone) */                 \
-    X(NCACHE, ncache, 0)           /* the name is cached */                          \
-    X(NCACHE_PUT, ncache_put, 0)                                                     \
-    X(NCACHE_DROP, ncache_drop, 0)                                                   \
-    X(MOUNT_DONE, mount_done, 0)                                                     \
-    X(MAKE, make, 0)             /* the file's objects are made */                   \
-    X(LINK, link, 0)             /* it gets its name */                              \
-    X(UNLINK, unlink, 0)         /* and loses it */                                  \
-    X(UNSTUFF, unstuff, 0)       /* its data spread over its data files */           \
-    X(LOAD, load, 0)             /* the server reads the object's attributes */      \
-    X(SETTLE, settle, 0)         /* bytes of the request are kept here */            \
-    X(CACHE_FILL, cache_fill, 0) /* the client has these bytes now */                \
-    X(CACHE_DROP, cache_drop, 0) /* and forgets all of the file */                   \
-    X(KEEP, keep, 3)             /* (cell, number, value) */                         \
-    X(GIVE, give, 3)             /* (resource, key, amount) */                       \
-    X(ENQUEUE, enqueue, 1)       /* `who` asks for a lock of a data file */          \
-    X(CALL_BACK, call_back, 1)   /* all that stand against it were asked back */     \
-    X(GRANT, grant, 1)           /* it gets the lock */                              \
+#define STACK_FACTS(X)                                                                \
+    X(SERVERS, servers, 0) /* how many there are */                                   \
+    X(CLIENTS, clients, 0)                                                            \
+    X(HERE, here, 0)         /* this node's number among its like */                  \
+    X(EXISTS, exists, 0)     /* the file has a name */                                \
+    X(STUFFED, stuffed, 0)   /* its data are in one place; a client may not know */   \
+    X(WHOLE, whole, 0)       /* so does the operation know it, or who asked for it */ \
+    X(DFILES, dfiles, 0)     /* its data files, once it is not */                     \
+    X(META, meta, 0)         /* the server that has its metadata */                   \
+    X(STRIP, strip, 0)       /* bytes of a strip */                                   \
+    X(EAGER, eager, 0)       /* bytes that a request may carry */                     \
+    X(LEFT, left, 0)         /* answers still to come */                              \
+    X(LOADED, loaded, 0)     /* the server has the object's attributes in memory */   \
+    X(MOUNTED, mounted, 0)   /* this client knows the file system */                  \
+    X(SPANS, spans, 0)       /* data files that the operation touches */              \
+    X(SPAN, span, 1)         /* the number of the nth of them */                      \
+    X(SHARE, share, 1)       /* bytes of the operation in a data file */              \
+    X(DSERVER, dserver, 1)   /* the server of a data file */                          \
+    X(CREATING, creating, 0) /* the call may make the file */                         \
+    X(FILE, file, 0)         /* its number */                                         \
+    X(SIZE, size, 0)         /* and how long it is, with what is being written */     \
+    X(METAS, metas, 0)       /* servers that keep metadata */                         \
+    X(DATAS, datas, 0)       /* and those that keep data */                           \
+    X(SHUFFLED, shuffled, 1) /* servers for data in an order drawn for the file */    \
+    X(FIRST_SERVER, first_server, 0)                                                  \
+    X(CACHED, cached, 0)       /* the client has these bytes in memory */             \
+    X(CELL, cell, 2)           /* what the node remembers: (cell, number) */          \
+    X(WAITING, waiting, 2)     /* who waits for a resource: (resource, key) */        \
+    X(LOCKED, locked, 1)       /* `who` has a lock of these bytes: (data file) */     \
+    X(CONFLICTS, conflicts, 1) /* locks of others that stand against it */            \
+    X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */               \
+    X(HOLDER, holder, 2)       /* (data file, n): the client of the nth of them */    \
+    X(WRITER, writer, 1)       /* another client that may write there, or -1 */       \
+    X(LARGEST, largest, 0)     /* most bytes of the operation in one data file */     \
+    X(MIN, min, 2)                                                                    \
+    X(MAX, max, 2)                                                                    \
+    X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */  \
+    X(ACACHE_PUT, acache_put, 2)                                                      \
+    X(ACACHE_DROP, acache_drop, 2) /* (object, 1: the size alone) */                  \
+    X(NCACHE, ncache, 0)           /* the name is cached */                           \
+    X(NCACHE_PUT, ncache_put, 0)                                                      \
+    X(NCACHE_DROP, ncache_drop, 0)                                                    \
+    X(MOUNT_DONE, mount_done, 0)                                                      \
+    X(MAKE, make, 0)             /* the file's objects are made */                    \
+    X(LINK, link, 0)             /* it gets its name */                               \
+    X(UNLINK, unlink, 0)         /* and loses it */                                   \
+    X(UNSTUFF, unstuff, 0)       /* its data spread over its data files */            \
+    X(SHOW, show, 0)             /* the answer tells whether they are in one place */ \
+    X(LOAD, load, 0)             /* the server reads the object's attributes */       \
+    X(SETTLE, settle, 0)         /* bytes of the request are kept here */             \
+    X(CACHE_FILL, cache_fill, 0) /* the client has these bytes now */                 \
+    X(CACHE_DROP, cache_drop, 0) /* and forgets all of the file */                    \
+    X(KEEP, keep, 3)             /* (cell, number, value) */                          \
+    X(GIVE, give, 3)             /* (resource, key, amount) */                        \
+    X(ENQUEUE, enqueue, 1)       /* `who` asks for a lock of a data file */           \
+    X(CALL_BACK, call_back, 1)   /* all that stand against it were asked back */      \
+    X(GRANT, grant, 1)           /* it gets the lock */                               \
     X(CANCEL, cancel, 1)         /* it gives its locks of the data file back */
 
 enum stack_fact {
@@ -198,6 +200,7 @@ struct stack_state {
     uint8_t nset, npass, nnext, nfork;
     bool receives_data; /* of an answer: the data begin to move */
     bool pulls;         /* flow: the other end has offered its memory already */
+    bool resends;       /* send: the second time only what failed */
     bool has_code, has_then, has_when, has_tag, has_bytes;
     bool has_data_code; /* what it waits for depends on whether it leaves with this code */
     int64_t data_code;
@@ -205,10 +208,11 @@ struct stack_state {
     uint16_t target;   /* jump */
     uint16_t below;    /* the layer that its waiting, or part of its work, is spent in */
     uint16_t message;  /* prepared here, or STACK_NONE */
+    uint16_t instead;  /* in its place, where `swap` is not 0; or STACK_NONE */
     uint16_t phase;    /* reply */
     uint16_t resource; /* take */
     uint32_t key, amount;
-    uint32_t code, then, when, tag, count, to, bytes;
+    uint32_t code, then, when, tag, count, to, bytes, swap;
     uint32_t set, pass, next, fork; /* the first of them */
 };
 

@@ -9,10 +9,10 @@ struct stack_state_text {
     struct conf_key key;
     uint32_t does, cls, phase;
     const char *resource, *of, *amount;
-    const char *machine, *message, *count, *to, *code, *then, *when, *tag, *bytes, *below,
+    const char *machine, *message, *instead, *count, *to, *code, *then, *when, *tag, *bytes, *below,
         *function, *data_code;
     struct conf_list next, set, pass, fork; /* of const char * */
-    bool data, pull;
+    bool data, pull, failed;
 };
 
 struct stack_machine_text {

@@ -45,6 +45,8 @@ static const struct conf_row state_rows[] = {
          "the layer's machine that a wait or flow waits for, or that does a part of a send's or "
          "reply's work"),
     TEXT("message", message, "", "the message that is made ready here"),
+    TEXT("instead", instead, "",
+         "another message, \"name if expression\", that is made ready in its place"),
     TEXT("count", count, "1", "how many of it"),
     TEXT("to", to, "0", "the server of the message number i"),
     TEXTS("pass", pass, "variables that the message, or the child, has otherwise"),
@@ -76,6 +78,11 @@ static const struct conf_row state_rows[] = {
      .offset = AT(pull),
      .def = "false",
      .help = "of a flow: the request offered the memory, so it begins at once"},
+    {.key = "failed",
+     .type = CONF_BOOL,
+     .offset = AT(failed),
+     .def = "false",
+     .help = "of a send: the second time it sends only what failed"},
     TEXTS("next", next,
           "\"code -> state\", \"default -> state\"; the states return and terminate "
           "are everywhere"),

@@ -57,16 +57,10 @@ void stack_deliver(struct stack_engine *e, uint32_t from, uint32_t to, uint64_t 
     struct stack_wire *wire = e->setup.wire;
 
     if (!wire || from == to) {
-        stack_post(e, there, w.act, w.i, w.phase, w.status, w.peer);
+        stack_put(e, there, w);
         return;
     }
-    uint32_t h = wr_pool_take(&e->works);
-
-    w.next = WR_NIL;
-    w.node = act_at(e, w.act)->node;
-    w.op = act_at(e, w.act)->op;
-    *(struct work *)wr_pool_at(&e->works, h) = w;
-    wire->send(wire->ctx, from, to, bytes + e->fs->header_b, h, t);
+    wire->send(wire->ctx, from, to, bytes + e->fs->header_b, stack_work(e, w), t);
 }
 
 /* One event of whichever clock is behind; false: there is none. */

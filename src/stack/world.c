@@ -63,9 +63,10 @@ static uint64_t strip_of(const struct stack_engine *e)
     return e->fs->strip_b;
 }
 
+/* A client cuts an operation as it knows the file, and requests say how it was cut. */
 static bool whole(const struct stack_engine *e, const struct act *a)
 {
-    return e->dfiles == 1 || e->file[a->file].stuffed;
+    return e->dfiles == 1 || a->stuffed;
 }
 
 /* Bytes of [0, end) in data file d of n. */
@@ -164,7 +165,8 @@ static uint32_t slot(const struct cache *c, uint32_t file)
     return i;
 }
 
-static int64_t acache(struct stack_engine *e, const struct act *a, int64_t object, bool size)
+/* What is cached may be old: who finds it knows the file as it was. */
+static int64_t acache(struct stack_engine *e, struct act *a, int64_t object, bool size)
 {
     const struct cache *c = cache_of(e, a);
 
@@ -173,8 +175,12 @@ static int64_t acache(struct stack_engine *e, const struct act *a, int64_t objec
     if (object == DIR)
         return e->now < c->dir_until;
     uint32_t i = slot(c, a->file);
+    bool hit =
+        i < CACHED && e->now < c->at[i].attr_until && (!size || e->now < c->at[i].size_until);
 
-    return i < CACHED && e->now < c->at[i].attr_until && (!size || e->now < c->at[i].size_until);
+    if (hit)
+        a->stuffed = c->at[i].stuffed;
+    return hit;
 }
 
 static uint32_t slot_for(struct cache *c, uint32_t file)
@@ -202,6 +208,7 @@ static void acache_put(struct stack_engine *e, const struct act *a, int64_t obje
     }
     uint32_t i = slot_for(c, a->file);
 
+    c->at[i].stuffed = a->stuffed;
     c->at[i].attr_until = e->now + e->fs->acache_ns;
     if (size)
         c->at[i].size_until = e->now + e->fs->acache_size_ns;
@@ -368,6 +375,10 @@ static int64_t change(struct stack_engine *e, struct act *a, uint32_t fact, cons
     case STACK_FACT_UNSTUFF:
         f->stuffed = false;
         break;
+    case STACK_FACT_SHOW:
+        a->stuffed = f->stuffed;
+        a->shows = true;
+        break;
     case STACK_FACT_LOAD:
         load(e, a, true);
         break;
@@ -406,7 +417,9 @@ int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *v)
     case STACK_FACT_EXISTS:
         return f->linked;
     case STACK_FACT_STUFFED:
-        return f->stuffed;
+        return a->side ? f->stuffed : a->stuffed;
+    case STACK_FACT_WHOLE:
+        return a->stuffed;
     case STACK_FACT_DFILES:
         return e->dfiles;
     case STACK_FACT_META:

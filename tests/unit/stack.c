@@ -503,6 +503,40 @@ static void of_a_shared_file_one_task_does_what_is_done_once(void **state)
     stack_lab_end(&l);
 }
 
+/* What a name is looked up with has no layout of the file: who reads first asks for that. */
+static void a_process_that_only_reads_asks_for_the_layout(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 5; n += 4) {
+        struct stack_lab l;
+
+        stack_lab_run(&l, "pvfs2", "default", n, 1, "ior -a MPIIO -b 8m -t 8m -F -r -k");
+        /* the directory, its entries, the file, and the file with its size */
+        assert_int_equal(stack_lab_message(&l, "GETATTR")->requests, 4);
+        stack_lab_end(&l);
+    }
+}
+
+/* The size of a file whose data are in one place is in its server's memory: nothing waits. */
+static void the_size_of_a_small_file_is_at_hand(void **state)
+{
+    struct stack_lab l;
+    size_t seen = 0;
+
+    (void)state;
+    stack_lab_run(&l, "pvfs2", "default", 5, 1, "ior -a MPIIO -b 4k -t 4k -F -e");
+    uint16_t at = stack_find_state(l.fs, "get_attr_work_sm:read_stuffed_size", 34);
+
+    for (size_t i = 0; i < l.trace.visit.n; i++)
+        if (l.trace.visit.v[i].state == at) {
+            assert_int_equal(l.trace.visit.v[i].action, STACK_COMPLETE);
+            seen++;
+        }
+    assert_int_equal(seen, 2); /* for set_size, and for the size, which is then known for a while */
+    assert_int_equal(stack_lab_message(&l, "TREE_GET_FILE_SIZE")->requests, 0);
+    stack_lab_end(&l);
+}
+
 /* A second repetition after more than a minute asks again for what was cached. */
 static void what_a_client_remembers_is_forgotten_after_a_minute(void **state)
 {
@@ -518,8 +552,8 @@ static void what_a_client_remembers_is_forgotten_after_a_minute(void **state)
         asked[i] = stack_lab_message(&l, "GETATTR")->requests;
         stack_lab_end(&l);
     }
-    /* the directory, its entries, the file with its size */
-    assert_int_equal(asked[1], asked[0] + 3);
+    /* the directory, its entries, the file to read it, and again with its size */
+    assert_int_equal(asked[1], asked[0] + 4);
 }
 
 static double class_total(const struct stack_lab *l, bool server, int scheme, uint8_t cls)
@@ -810,6 +844,8 @@ int main(void)
         cmocka_unit_test(a_flush_goes_to_every_data_file_and_the_metadata),
         cmocka_unit_test(a_write_completes_three_times_per_server_and_a_read_twice),
         cmocka_unit_test(of_a_shared_file_one_task_does_what_is_done_once),
+        cmocka_unit_test(a_process_that_only_reads_asks_for_the_layout),
+        cmocka_unit_test(the_size_of_a_small_file_is_at_hand),
         cmocka_unit_test(what_a_client_remembers_is_forgotten_after_a_minute),
         cmocka_unit_test(layers_below_take_their_time_from_the_states_above),
         cmocka_unit_test(with_the_published_laws_the_published_totals_come_out),

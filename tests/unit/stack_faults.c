@@ -17,17 +17,18 @@ struct lab {
     struct ior_test test;
     struct stack_drive *drive;
     const struct stack_counts *counts;
+    uint64_t first; /* visits before the one that fails */
     bool ok;
     struct wr_err err;
 };
 
-static void begin(struct lab *l, uint32_t servers, uint32_t tasks, const char *state, int64_t code,
+static void again(struct lab *l, uint32_t servers, uint32_t tasks, const char *state, int64_t code,
                   uint64_t times)
 {
     struct wr_err err = {0};
     bool stopped;
 
-    memset(l, 0, sizeof *l);
+    *l = (struct lab){.first = l->first};
     if (!stack_fs_open(&l->fs, "pvfs2", &err) ||
         !stack_laws_open(&l->laws, l->fs, "default", &err) ||
         !ior_parse(&l->test, "ior -a MPIIO -b 8m -t 8m -F", tasks, &err))
@@ -36,8 +37,8 @@ static void begin(struct lab *l, uint32_t servers, uint32_t tasks, const char *s
         .fs = l->fs, .laws = l->laws, .servers = servers, .start = UINT32_MAX};
 
     if (state) {
-        setup.fault =
-            (struct stack_fault){stack_find_state(l->fs, state, strlen(state)), code, 0, times};
+        setup.fault = (struct stack_fault){stack_find_state(l->fs, state, strlen(state)), code,
+                                           l->first, times};
         assert_int_not_equal(setup.fault.state, STACK_NONE);
     }
     if (!stack_drive_open(&l->drive, &setup, &l->test, tasks, 1, &err))
@@ -46,6 +47,13 @@ static void begin(struct lab *l, uint32_t servers, uint32_t tasks, const char *s
     l->ok = stack_drive_run(l->drive, &stopped, &l->err);
     l->counts = stack_engine_counts(stack_drive_engine(l->drive));
     assert_int_equal(l->counts->begun, l->counts->ended);
+}
+
+static void begin(struct lab *l, uint32_t servers, uint32_t tasks, const char *state, int64_t code,
+                  uint64_t times)
+{
+    l->first = 0;
+    again(l, servers, tasks, state, code, times);
 }
 
 static void end(struct lab *l)
@@ -59,6 +67,14 @@ static void end(struct lab *l)
 static struct stack_sum sum(const struct lab *l, int side, const char *state)
 {
     return l->counts->state[side][stack_find_state(l->fs, state, strlen(state))];
+}
+
+static uint64_t message(const struct lab *l, const char *name)
+{
+    for (size_t i = 0; i < l->fs->message.n; i++)
+        if (!strcmp(l->fs->message.v[i].name, name))
+            return l->counts->message[i].requests;
+    return 0;
 }
 
 static void an_answer_that_is_lost_is_asked_for_again_two_seconds_later(void **state)
@@ -143,7 +159,54 @@ static void a_refused_transfer_is_tried_again(void **state)
     begin(&l, 3, 1, "client_io_sm:io_datafile_complete_operations", -110, 1);
     assert_true(l.ok);
     assert_int_equal(sum(&l, 0, "client_io_sm:io_datafile_post_msgpairs_retry").n, 1);
+    assert_int_equal(sum(&l, 0, "client_io_sm:io_datafile_no_mirror_retry").n, 1);
+    /* all servers are asked again, with what is known of the file */
+    assert_int_equal(sum(&l, 0, "client_io_sm:io_datafile_post_msgpairs").n, 3);
+    assert_int_equal(sum(&l, 0, "client_io_sm:init").n, 2);
     assert_int_equal(l.counts->client_out_b, 2 * bytes);
+    assert_true(stack_engine_now(stack_drive_engine(l.drive)) > 2000000000u);
+    end(&l);
+    /* what is refused from some request on, the first of a transfer, is given up after five times
+     * more: a server's own errors, too */
+    for (l.first = 0;; l.first++) {
+        again(&l, 3, 1, "prelude_work_sm:validate", -5, 1000);
+        if (sum(&l, 0, "client_io_sm:io_datafile_post_msgpairs").n)
+            break;
+        end(&l);
+    }
+    assert_false(l.ok);
+    assert_int_equal(sum(&l, 0, "client_io_sm:io_datafile_post_msgpairs").n, 6);
+    assert_int_equal(sum(&l, 0, "client_io_sm:io_datafile_post_msgpairs_retry").n, 6);
+    assert_int_equal(sum(&l, 1, "io_sm:send_negative_ack").n, 6 * 3);
+    assert_int_equal(l.counts->client_out_b, 0);
+    end(&l);
+    /* a capability that is too old is asked for anew, at once */
+    begin(&l, 3, 1, "client_io_sm:io_datafile_complete_operations", -1073741831, 1);
+    assert_true(l.ok);
+    assert_int_equal(sum(&l, 0, "client_io_sm:io_renew_capability").n, 1);
+    assert_int_equal(sum(&l, 0, "client_io_sm:io_datafile_setup_msgpairs").n, 3);
+    assert_true(stack_engine_now(stack_drive_engine(l.drive)) < 2000000000u);
+    end(&l);
+}
+
+/* Of several requests sent together, those that were answered are not sent again. */
+static void only_what_was_lost_is_asked_for_again(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    begin(&l, 3, 1, NULL, 0, 0);
+    uint64_t asked = message(&l, "GETCONFIG");
+
+    assert_int_equal(asked, 4); /* one, then all three to compare them */
+    end(&l);
+    begin(&l, 3, 1, "get_config_sm:init", -110, 1);
+    assert_int_equal(message(&l, "GETCONFIG"), asked + 1);
+    end(&l);
+    l.first = 2;
+    again(&l, 3, 1, "get_config_sm:init", -110, 1);
+    assert_int_equal(sum(&l, 0, "msgpairarray_sm:post_retry").n, 1);
+    assert_int_equal(message(&l, "GETCONFIG"), asked + 1);
     end(&l);
 }
 
@@ -247,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_server_that_fails_says_so_and_goes_on),
         cmocka_unit_test(what_was_made_for_a_file_is_removed_when_it_gets_no_name),
         cmocka_unit_test(a_refused_transfer_is_tried_again),
+        cmocka_unit_test(only_what_was_lost_is_asked_for_again),
         cmocka_unit_test(requests_on_one_handle_wait_for_each_other),
         cmocka_unit_test(every_server_starts_before_it_serves),
         cmocka_unit_test(every_server_does_what_its_roles_say),
