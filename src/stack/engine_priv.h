@@ -81,10 +81,10 @@ struct object {
 enum { CACHED = 4 };
 
 struct cache {
-    uint64_t dir_until;
+    uint64_t dir_until, dir_cap_until;
     struct {
         uint32_t file; /* UINT32_MAX: free */
-        uint64_t attr_until, size_until, name_until;
+        uint64_t attr_until, size_until, name_until, cap_until;
         bool stuffed;      /* of the attributes */
         uint64_t from, to; /* bytes that are in memory */
     } at[CACHED];

@@ -665,6 +665,7 @@ static bool build(struct builder *b, struct wr_err *err)
     fs->header_b = b->file->header_b;
     fs->acache_ns = (uint64_t)(b->file->acache_ps * 1e-3);
     fs->acache_size_ns = (uint64_t)(b->file->acache_size_ps * 1e-3);
+    fs->capcache_ns = (uint64_t)(b->file->capcache_ps * 1e-3);
     fs->ncache_ns = (uint64_t)(b->file->ncache_ps * 1e-3);
     fs->stuffs = b->file->stuffs;
     fs->connects = b->file->connects;

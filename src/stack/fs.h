@@ -114,63 +114,66 @@ enum stack_var {
 };
 
 /* What the engine can be asked. The second number is how many values it takes. */
-#define STACK_FACTS(X)                                                                \
-    X(SERVERS, servers, 0) /* how many there are */                                   \
-    X(CLIENTS, clients, 0)                                                            \
-    X(HERE, here, 0)         /* this node's number among its like */                  \
-    X(EXISTS, exists, 0)     /* the file has a name */                                \
-    X(STUFFED, stuffed, 0)   /* its data are in one place; a client may not know */   \
-    X(WHOLE, whole, 0)       /* so does the operation know it, or who asked for it */ \
-    X(DFILES, dfiles, 0)     /* its data files, once it is not */                     \
-    X(META, meta, 0)         /* the server that has its metadata */                   \
-    X(STRIP, strip, 0)       /* bytes of a strip */                                   \
-    X(EAGER, eager, 0)       /* bytes that a request may carry */                     \
-    X(LEFT, left, 0)         /* answers still to come */                              \
-    X(LOADED, loaded, 0)     /* the server has the object's attributes in memory */   \
-    X(MOUNTED, mounted, 0)   /* this client knows the file system */                  \
-    X(SPANS, spans, 0)       /* data files that the operation touches */              \
-    X(SPAN, span, 1)         /* the number of the nth of them */                      \
-    X(SHARE, share, 1)       /* bytes of the operation in a data file */              \
-    X(DSERVER, dserver, 1)   /* the server of a data file */                          \
-    X(CREATING, creating, 0) /* the call may make the file */                         \
-    X(FILE, file, 0)         /* its number */                                         \
-    X(SIZE, size, 0)         /* and how long it is, with what is being written */     \
-    X(METAS, metas, 0)       /* servers that keep metadata */                         \
-    X(DATAS, datas, 0)       /* and those that keep data */                           \
-    X(SHUFFLED, shuffled, 1) /* servers for data in an order drawn for the file */    \
-    X(FIRST_SERVER, first_server, 0)                                                  \
-    X(CACHED, cached, 0)       /* the client has these bytes in memory */             \
-    X(CELL, cell, 2)           /* what the node remembers: (cell, number) */          \
-    X(WAITING, waiting, 2)     /* who waits for a resource: (resource, key) */        \
-    X(LOCKED, locked, 1)       /* `who` has a lock of these bytes: (data file) */     \
-    X(CONFLICTS, conflicts, 1) /* locks of others that stand against it */            \
-    X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */               \
-    X(HOLDER, holder, 2)       /* (data file, n): the client of the nth of them */    \
-    X(WRITER, writer, 1)       /* another client that may write there, or -1 */       \
-    X(LARGEST, largest, 0)     /* most bytes of the operation in one data file */     \
-    X(MIN, min, 2)                                                                    \
-    X(MAX, max, 2)                                                                    \
-    X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */  \
-    X(ACACHE_PUT, acache_put, 2)                                                      \
-    X(ACACHE_DROP, acache_drop, 2) /* (object, 1: the size alone) */                  \
-    X(NCACHE, ncache, 0)           /* the name is cached */                           \
-    X(NCACHE_PUT, ncache_put, 0)                                                      \
-    X(NCACHE_DROP, ncache_drop, 0)                                                    \
-    X(MOUNT_DONE, mount_done, 0)                                                      \
-    X(MAKE, make, 0)             /* the file's objects are made */                    \
-    X(LINK, link, 0)             /* it gets its name */                               \
-    X(UNLINK, unlink, 0)         /* and loses it */                                   \
-    X(UNSTUFF, unstuff, 0)       /* its data spread over its data files */            \
-    X(SHOW, show, 0)             /* the answer tells whether they are in one place */ \
-    X(LOAD, load, 0)             /* the server reads the object's attributes */       \
-    X(SETTLE, settle, 0)         /* bytes of the request are kept here */             \
-    X(CACHE_FILL, cache_fill, 0) /* the client has these bytes now */                 \
-    X(CACHE_DROP, cache_drop, 0) /* and forgets all of the file */                    \
-    X(KEEP, keep, 3)             /* (cell, number, value) */                          \
-    X(GIVE, give, 3)             /* (resource, key, amount) */                        \
-    X(ENQUEUE, enqueue, 1)       /* `who` asks for a lock of a data file */           \
-    X(CALL_BACK, call_back, 1)   /* all that stand against it were asked back */      \
-    X(GRANT, grant, 1)           /* it gets the lock */                               \
+#define STACK_FACTS(X)                                                                     \
+    X(SERVERS, servers, 0) /* how many there are */                                        \
+    X(CLIENTS, clients, 0)                                                                 \
+    X(HERE, here, 0)         /* this node's number among its like */                       \
+    X(EXISTS, exists, 0)     /* the file has a name */                                     \
+    X(STUFFED, stuffed, 0)   /* its data are in one place; a client may not know */        \
+    X(WHOLE, whole, 0)       /* so does the operation know it, or who asked for it */      \
+    X(DFILES, dfiles, 0)     /* its data files, once it is not */                          \
+    X(META, meta, 0)         /* the server that has its metadata */                        \
+    X(STRIP, strip, 0)       /* bytes of a strip */                                        \
+    X(EAGER, eager, 0)       /* bytes that a request may carry */                          \
+    X(LEFT, left, 0)         /* answers still to come */                                   \
+    X(LOADED, loaded, 0)     /* the server has the object's attributes in memory */        \
+    X(MOUNTED, mounted, 0)   /* this client knows the file system */                       \
+    X(SPANS, spans, 0)       /* data files that the operation touches */                   \
+    X(SPAN, span, 1)         /* the number of the nth of them */                           \
+    X(SHARE, share, 1)       /* bytes of the operation in a data file */                   \
+    X(DSERVER, dserver, 1)   /* the server of a data file */                               \
+    X(CREATING, creating, 0) /* the call may make the file */                              \
+    X(FILE, file, 0)         /* its number */                                              \
+    X(SIZE, size, 0)         /* and how long it is, with what is being written */          \
+    X(METAS, metas, 0)       /* servers that keep metadata */                              \
+    X(DATAS, datas, 0)       /* and those that keep data */                                \
+    X(SHUFFLED, shuffled, 1) /* servers for data in an order drawn for the file */         \
+    X(FIRST_SERVER, first_server, 0)                                                       \
+    X(CACHED, cached, 0)       /* the client has these bytes in memory */                  \
+    X(CELL, cell, 2)           /* what the node remembers: (cell, number) */               \
+    X(WAITING, waiting, 2)     /* who waits for a resource: (resource, key) */             \
+    X(LOCKED, locked, 1)       /* `who` has a lock of these bytes: (data file) */          \
+    X(CONFLICTS, conflicts, 1) /* locks of others that stand against it */                 \
+    X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */                    \
+    X(HOLDER, holder, 2)       /* (data file, n): the client of the nth of them */         \
+    X(WRITER, writer, 1)       /* another client that may write there, or -1 */            \
+    X(LARGEST, largest, 0)     /* most bytes of the operation in one data file */          \
+    X(MIN, min, 2)                                                                         \
+    X(MAX, max, 2)                                                                         \
+    X(ACACHE, acache, 2) /* attributes of an object (and, 1, its size) are cached */       \
+    X(ACACHE_PUT, acache_put, 2)                                                           \
+    X(ACACHE_DROP, acache_drop, 2) /* (object, 1: the size alone) */                       \
+    X(CAPCACHE, capcache, 1)       /* what it is allowed to do with an object is cached */ \
+    X(CAPCACHE_PUT, capcache_put, 1)                                                       \
+    X(CAPCACHE_DROP, capcache_drop, 1)                                                     \
+    X(NCACHE, ncache, 0) /* the name is cached */                                          \
+    X(NCACHE_PUT, ncache_put, 0)                                                           \
+    X(NCACHE_DROP, ncache_drop, 0)                                                         \
+    X(MOUNT_DONE, mount_done, 0)                                                           \
+    X(MAKE, make, 0)             /* the file's objects are made */                         \
+    X(LINK, link, 0)             /* it gets its name */                                    \
+    X(UNLINK, unlink, 0)         /* and loses it */                                        \
+    X(UNSTUFF, unstuff, 0)       /* its data spread over its data files */                 \
+    X(SHOW, show, 0)             /* the answer tells whether they are in one place */      \
+    X(LOAD, load, 0)             /* the server reads the object's attributes */            \
+    X(SETTLE, settle, 0)         /* bytes of the request are kept here */                  \
+    X(CACHE_FILL, cache_fill, 0) /* the client has these bytes now */                      \
+    X(CACHE_DROP, cache_drop, 0) /* and forgets all of the file */                         \
+    X(KEEP, keep, 3)             /* (cell, number, value) */                               \
+    X(GIVE, give, 3)             /* (resource, key, amount) */                             \
+    X(ENQUEUE, enqueue, 1)       /* `who` asks for a lock of a data file */                \
+    X(CALL_BACK, call_back, 1)   /* all that stand against it were asked back */           \
+    X(GRANT, grant, 1)           /* it gets the lock */                                    \
     X(CANCEL, cancel, 1)         /* it gives its locks of the data file back */
 
 enum stack_fact {
@@ -282,7 +285,7 @@ struct stack_fs {
     uint16_t starts; /* what every server does first, or STACK_NONE */
     /* defaults of the file system */
     uint64_t strip_b, eager_b, buffer_b, header_b;
-    uint64_t acache_ns, acache_size_ns, ncache_ns;
+    uint64_t acache_ns, acache_size_ns, capcache_ns, ncache_ns;
     bool stuffs;   /* a new file's data stay with its metadata until they outgrow a strip */
     bool apart;    /* servers keep metadata or data, not both */
     bool connects; /* the first message to a server waits for a connection */

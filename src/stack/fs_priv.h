@@ -58,7 +58,7 @@ struct stack_file {
     uint64_t cache_b;
     bool connects;
     uint64_t strip_b, eager_b, buffer_b, header_b;
-    double acache_ps, acache_size_ps, ncache_ps;
+    double acache_ps, acache_size_ps, capcache_ps, ncache_ps;
     bool stuffs;
 };
 

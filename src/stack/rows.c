@@ -196,6 +196,8 @@ const struct conf_row stack_file_rows[] = {
     BYTES("header", header_b, "24 B", 1e15, "what the network adds to a message"),
     TIME("acache", acache_ps, "60 s", "how long a client believes the attributes it has seen"),
     TIME("acache_size", acache_size_ps, "10 s", "and the size of a file"),
+    TIME("capcache", capcache_ps, "0 s",
+         "how long a client may use what it is allowed to do with a file; 0: it asks every time"),
     TIME("ncache", ncache_ps, "0 s", "and the name of a file; 0: it asks every time"),
     {.key = "stuffing",
      .type = CONF_BOOL,

@@ -191,6 +191,7 @@ static uint32_t slot_for(struct cache *c, uint32_t file)
         i = c->oldest++ % CACHED;
         c->at[i].file = file;
         c->at[i].attr_until = c->at[i].size_until = c->at[i].name_until = 0;
+        c->at[i].cap_until = 0;
         c->at[i].from = c->at[i].to = 0;
     }
     return i;
@@ -226,6 +227,26 @@ static void acache_drop(struct stack_engine *e, const struct act *a, int64_t obj
         if (!size)
             c->at[i].attr_until = 0;
     }
+}
+
+static uint64_t *capability(struct stack_engine *e, const struct act *a, int64_t object)
+{
+    struct cache *c = cache_of(e, a);
+
+    if (!c)
+        return NULL;
+    return object == DIR ? &c->dir_cap_until : &c->at[slot_for(c, a->file)].cap_until;
+}
+
+static int64_t capcache(struct stack_engine *e, const struct act *a, uint32_t fact, int64_t object)
+{
+    uint64_t *until = capability(e, a, object);
+
+    if (!until)
+        return 0;
+    if (fact != STACK_FACT_CAPCACHE)
+        *until = fact == STACK_FACT_CAPCACHE_PUT ? e->now + e->fs->capcache_ns : 0;
+    return e->now < *until;
 }
 
 static int64_t ncache(struct stack_engine *e, const struct act *a, int what)
@@ -356,6 +377,9 @@ static int64_t change(struct stack_engine *e, struct act *a, uint32_t fact, cons
     case STACK_FACT_ACACHE_DROP:
         acache_drop(e, a, v[0], v[1]);
         break;
+    case STACK_FACT_CAPCACHE_PUT:
+    case STACK_FACT_CAPCACHE_DROP:
+        return capcache(e, a, fact, v[0]);
     case STACK_FACT_NCACHE_PUT:
     case STACK_FACT_NCACHE_DROP:
         ncache(e, a, fact == STACK_FACT_NCACHE_PUT ? 1 : -1);
@@ -470,6 +494,8 @@ int64_t stack_world_ask(void *ctx, uint32_t fact, const int64_t *v)
         return v[0] > v[1] ? v[0] : v[1];
     case STACK_FACT_ACACHE:
         return acache(e, a, v[0], v[1]);
+    case STACK_FACT_CAPCACHE:
+        return capcache(e, a, fact, v[0]);
     case STACK_FACT_NCACHE:
         return ncache(e, a, 0);
     default:

@@ -556,6 +556,28 @@ static void what_a_client_remembers_is_forgotten_after_a_minute(void **state)
     assert_int_equal(asked[1], asked[0] + 4);
 }
 
+/* What a client may do with a directory it asks again sooner than what the directory is like. */
+static void a_capability_is_used_for_seconds_and_attributes_for_a_minute(void **state)
+{
+    static const uint32_t pause[] = {1, 5};
+    uint64_t asked[2], missed[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char command[80];
+        struct stack_lab l;
+
+        snprintf(command, sizeof command, "ior -a MPIIO -b 1m -t 1m -F -r -i 2 -k -d %u", pause[i]);
+        stack_lab_run(&l, "pvfs2", "default", 1, 1, command);
+        asked[i] = stack_lab_message(&l, "GETATTR")->requests;
+        missed[i] = visits(&l, "client_getattr_sm:object_getattr_setup_msgpair");
+        stack_lab_end(&l);
+    }
+    /* of the directory with its entries, and of the file */
+    assert_int_equal(missed[1], missed[0] + 2);
+    assert_int_equal(asked[1], asked[0] + 3);
+}
+
 static double class_total(const struct stack_lab *l, bool server, int scheme, uint8_t cls)
 {
     double total = 0;
@@ -847,6 +869,7 @@ int main(void)
         cmocka_unit_test(a_process_that_only_reads_asks_for_the_layout),
         cmocka_unit_test(the_size_of_a_small_file_is_at_hand),
         cmocka_unit_test(what_a_client_remembers_is_forgotten_after_a_minute),
+        cmocka_unit_test(a_capability_is_used_for_seconds_and_attributes_for_a_minute),
         cmocka_unit_test(layers_below_take_their_time_from_the_states_above),
         cmocka_unit_test(with_the_published_laws_the_published_totals_come_out),
         cmocka_unit_test(a_trace_has_one_operation_in_every_form),
