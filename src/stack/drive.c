@@ -7,14 +7,15 @@
 
 enum { STEPS = 8 };
 
-/* Steps that call nothing, beside STACK_OPS: a collective call begins, and one of its rounds. */
-enum { COLLECT = STACK_OPS + 1, ROUND };
+/* Steps that call nothing, beside STACK_OPS: a collective call begins, one of its rounds, and the
+ * first task tells the others that it is done. */
+enum { COLLECT = STACK_OPS + 1, ROUND, TOLD };
 
 /* Of a round: a window with holes is read before it is written. */
 enum stage { NOTHING, EXCHANGE, FILL, WINDOW, STAGES = 3 };
 
 struct step {
-    uint8_t op; /* enum stack_operation; STACK_OPS: all tasks meet here; COLLECT, ROUND */
+    uint8_t op; /* enum stack_operation; STACK_OPS: all tasks meet here; COLLECT, ROUND, TOLD */
     bool creating, counted;
 };
 
@@ -87,6 +88,7 @@ static bool has(const struct stack_drive *d, enum stack_operation op)
 static void plan_open(struct stack_drive *d, uint32_t client, struct task *k)
 {
     bool writes = k->ev.writes, mine = speaks(d, client);
+    bool empties = writes && !d->test->existing && has(d, STACK_OP_SET_SIZE);
     enum stack_operation op = !mine && !by_calls(d) ? STACK_OP_MOUNT
                               : writes              ? STACK_OP_CREATE
                                                     : STACK_OP_OPEN;
@@ -102,8 +104,10 @@ static void plan_open(struct stack_drive *d, uint32_t client, struct task *k)
         push(k, STACK_OPS, false, false);
     if (joins)
         push(k, STACK_OP_JOIN, writes, true);
-    if (mine && writes && !d->test->existing)
-        push(k, STACK_OP_SET_SIZE, false, false);
+    if (mine && empties)
+        push(k, STACK_OP_SET_SIZE, false, true);
+    if (empties && !d->test->file_per_task)
+        push(k, TOLD, false, false);
 }
 
 /* After a phase: is the file as long as it should be? After the last one it goes. By system calls
@@ -179,6 +183,13 @@ static void account(struct stack_drive *d, struct task *k, uint64_t t)
         p->opened++;
         k->opened = true;
         break;
+    case STACK_OP_SET_SIZE: /* IOR's open makes the file empty */
+        span(&p->open_first, &p->open_last, k->t_call, t);
+        break;
+    case STACK_OP_SYNC: /* and its writing ends when the data are kept */
+        span(&p->io_first, &p->io_last, k->t_call, t);
+        p->io_ns += t - k->t_call;
+        break;
     case STACK_OP_WRITE:
     case STACK_OP_READ:
         span(&p->io_first, &p->io_last, k->t_call, t);
@@ -206,6 +217,19 @@ static void meet(struct stack_drive *d, uint64_t t)
     d->met = 0;
     for (uint32_t i = 0; i < d->where.ntasks; i++)
         stack_engine_later(d->engine, i, t);
+}
+
+/* The first task tells the others along a binomial tree, a message each, and goes on. */
+static void told(struct stack_drive *d, uint64_t t)
+{
+    if (++d->met < d->where.ntasks)
+        return;
+    d->met = 0;
+    for (uint32_t i = 0, hops = 0; i < d->where.ntasks; i++) {
+        while (1u << hops <= i)
+            hops++;
+        stack_engine_later(d->engine, i, t + hops * stack_ns(d->setup.laws->latency_ns));
+    }
 }
 
 static void release(struct stack_drive *d, uint64_t t)
@@ -368,6 +392,10 @@ static bool do_step(struct stack_drive *d, uint32_t client, uint64_t t)
         k->first = k->n = 0;
     if (s.op == STACK_OPS) {
         meet(d, t);
+        return true;
+    }
+    if (s.op == TOLD) {
+        told(d, t);
         return true;
     }
     if (s.op == COLLECT) {

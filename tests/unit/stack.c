@@ -503,6 +503,53 @@ static void of_a_shared_file_one_task_does_what_is_done_once(void **state)
     stack_lab_end(&l);
 }
 
+/* IOR's open makes the file empty, and its writing ends when the data are kept. */
+static void of_one_task_the_times_of_a_row_add_up(void **state)
+{
+    static const char *const tests[] = {"ior -a MPIIO -b 8m -t 1m -F -e",
+                                        "ior -a MPIIO -b 8m -t 8m",
+                                        "ior -a POSIX -b 8m -t 1m -e -Y"};
+    static const char *const systems[] = {"pvfs2", "lustre", "beegfs"};
+
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        const struct stack_phase *p;
+        struct stack_lab l;
+
+        stack_lab_run(&l, systems[i % 3], "default", 2, 1, tests[i / 3]);
+        for (size_t n = stack_drive_phases(l.drive, &p); n--; p++) {
+            assert_int_equal(p->close_last - p->open_first, p->open_last - p->open_first +
+                                                                p->io_last - p->io_first +
+                                                                p->close_last - p->close_first);
+            assert_int_equal(p->io_ns, p->io_last - p->io_first);
+        }
+        stack_lab_end(&l);
+    }
+}
+
+/* MPI_File_set_size is collective: nobody writes into a file that is still being emptied. */
+static void all_wait_until_a_shared_file_is_empty(void **state)
+{
+    uint64_t emptied = 0, begun = UINT64_MAX;
+    struct stack_lab l;
+
+    (void)state;
+    stack_lab_run(&l, "pvfs2", "default", 5, 5, "ior -a MPIIO -b 16m -t 4m");
+    uint16_t last = stack_find_state(l.fs, "client_truncate_sm:cleanup", 26);
+    uint16_t first = stack_find_state(l.fs, "client_io_sm:init", 17);
+
+    for (size_t i = 0; i < l.trace.visit.n; i++) {
+        const struct stack_visit *v = &l.trace.visit.v[i];
+
+        if (v->state == last)
+            emptied = v->t_ns;
+        if (v->state == first && v->t_ns < begun)
+            begun = v->t_ns;
+    }
+    assert_true(emptied && emptied < begun);
+    stack_lab_end(&l);
+}
+
 /* What a name is looked up with has no layout of the file: who reads first asks for that. */
 static void a_process_that_only_reads_asks_for_the_layout(void **state)
 {
@@ -866,6 +913,8 @@ int main(void)
         cmocka_unit_test(a_flush_goes_to_every_data_file_and_the_metadata),
         cmocka_unit_test(a_write_completes_three_times_per_server_and_a_read_twice),
         cmocka_unit_test(of_a_shared_file_one_task_does_what_is_done_once),
+        cmocka_unit_test(of_one_task_the_times_of_a_row_add_up),
+        cmocka_unit_test(all_wait_until_a_shared_file_is_empty),
         cmocka_unit_test(a_process_that_only_reads_asks_for_the_layout),
         cmocka_unit_test(the_size_of_a_small_file_is_at_hand),
         cmocka_unit_test(what_a_client_remembers_is_forgotten_after_a_minute),
