@@ -259,6 +259,8 @@ static void collect(struct stack_drive *d, uint32_t client, uint64_t t)
     stack_cb_plan(&c->plan, c->part, n, &d->cb);
     while (1u << hops < n)
         hops++;
+    for (uint32_t i = 1; i < n; i++) /* a collective call is about one file */
+        c->plan.two_phase &= d->task[i].ev.file == d->task[0].ev.file;
     c->sum.calls++;
     c->sum.two_phase += c->plan.two_phase;
     for (uint32_t i = 0; i < n; i++)
@@ -474,9 +476,9 @@ static bool plan(struct stack_drive *d, uint32_t client, uint64_t t)
     case IOR_READ:
         /* of a file that each task has for itself, each is a collective of one */
         push(k,
-             d->test->collective && !d->test->file_per_task ? COLLECT
-             : k->ev.op == IOR_WRITE                        ? STACK_OP_WRITE
-                                                            : STACK_OP_READ,
+             (d->test->collective && !d->test->file_per_task) || k->ev.together ? COLLECT
+             : k->ev.op == IOR_WRITE                                            ? STACK_OP_WRITE
+                                                                                : STACK_OP_READ,
              false, true);
         return !staggered(d, client, t);
     case IOR_FLUSH:

@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "load/load.h"
 
+#define SOME_TASKS \
+    "a collective of some tasks only cannot be played here; let all take part, or use `weir run`"
 #define THERE_B (1ull << 50) /* as long as a file is that nobody wrote */
 
 struct program {
@@ -142,13 +144,19 @@ static enum ior_op access_file(struct stack_play *p, struct stack_engine *e,
 {
     uint32_t at = place_of(p, op->file);
 
+    if (op->flags & LOAD_F_COLL && load_group_size(&op->group) != p->tasks)
+        return fail(p, op, SOME_TASKS);
     if (p->files > STACK_PLAY_FILES / 2)
         return fail(p, op, "the program uses more than 32768 files; let it use fewer");
     if (!p->made[at] && !(what == IOR_OPEN && writes))
         stack_engine_put_file(e, at, writes ? 0 : THERE_B);
     p->made[at] = true;
-    *ret = (struct ior_event){
-        .op = what, .writes = writes, .file = at, .bytes = op->bytes, .offset = op->offset};
+    *ret = (struct ior_event){.op = what,
+                              .writes = writes,
+                              .together = op->flags & LOAD_F_COLL,
+                              .file = at,
+                              .bytes = op->bytes,
+                              .offset = op->offset};
     return what;
 }
 
@@ -185,9 +193,7 @@ enum ior_op stack_play_next(struct stack_play *p, struct stack_engine *e, uint32
             return rest(op.ps, ret, ret_sleep_ns);
         case LOAD_COLL:
             if (load_group_size(&op.group) != p->tasks)
-                return fail(p, &op,
-                            "a collective of some tasks only cannot be played here; let all take "
-                            "part, or use `weir run`");
+                return fail(p, &op, SOME_TASKS);
             ret->op = IOR_BARRIER;
             return IOR_BARRIER;
         case LOAD_SEND:

@@ -69,6 +69,7 @@ enum ior_op {
 struct ior_event {
     enum ior_op op;
     bool writes;
+    bool together; /* with all tasks; IOR says so for the whole test (-c) */
     int64_t file;
     uint64_t bytes, offset, seconds;
     uint32_t mark;
