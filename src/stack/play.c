@@ -28,6 +28,7 @@ struct stack_play {
     struct program program;
     struct conf *conf;
     struct load load;
+    char *name;          /* of its file */
     unsigned char *rank; /* [tasks] of load.rank_size */
     uint32_t tasks;
     int64_t *file; /* [FILES] numbers that the program gave them; a hash table */
@@ -83,6 +84,8 @@ bool stack_play_open(struct stack_play **ret, const char *command, uint32_t task
     struct stack_play *p = wr_zalloc(1, sizeof *p);
 
     p->tasks = tasks;
+    p->name = wr_strdup(command);
+    p->name[strcspn(command, " ")] = 0;
     if (!load_program(p, command, seed, err)) {
         stack_play_close(p);
         return false;
@@ -107,6 +110,7 @@ void stack_play_close(struct stack_play *p)
         load_close(&p->load);
     if (p->conf)
         conf_close(p->conf);
+    free(p->name);
     free(p->rank);
     free(p->file);
     free(p->known);
@@ -121,7 +125,7 @@ static enum ior_op fail(struct stack_play *p, const struct load_op *op, const ch
     if (p->load.ops->where)
         p->load.ops->where(&p->load, op->where, where, sizeof where);
     if (!p->fault.code)
-        wr_fail(&p->fault, WR_INPUT, "%s%s%s", where, *where ? ": " : "", what);
+        wr_fail(&p->fault, WR_INPUT, "%s%s%s: %s", p->name, *where ? ":" : "", where, what);
     return IOR_END;
 }
 
