@@ -325,6 +325,9 @@ COPY(slots_stored_often, NET_MODE_FORESEES)
 COPY(bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
 COPY(bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
 COPY(bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
+COPY(slots_cut, NET_MODE_CUT)
+COPY(slots_cut_early, NET_MODE_CUT | NET_MODE_EARLY)
+COPY(slots_cut_often, NET_MODE_CUT | NET_MODE_FORESEES)
 COPY(slots_stored_parts, NET_MODE_PARTS)
 COPY(slots_stored_early_parts, NET_MODE_EARLY | NET_MODE_PARTS)
 COPY(slots_stored_often_parts, NET_MODE_FORESEES | NET_MODE_PARTS)
@@ -344,6 +347,9 @@ void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **
          wake_slots_stored_early_parts},
         {NET_MODE_FORESEES | NET_MODE_PARTS, arrive_slots_stored_often_parts,
          wake_slots_stored_often_parts},
+        {NET_MODE_CUT, arrive_slots_cut, wake_slots_cut},
+        {NET_MODE_CUT | NET_MODE_EARLY, arrive_slots_cut_early, wake_slots_cut_early},
+        {NET_MODE_CUT | NET_MODE_FORESEES, arrive_slots_cut_often, wake_slots_cut_often},
         {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut, wake_bytes_cut},
         {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early,
          wake_bytes_cut_early},
