@@ -363,6 +363,31 @@ static void list_ways(struct route_groups *g, const uint8_t *dist)
     free(cursor);
 }
 
+/* Is every group a copy of the first, turned: routers in the same places, the same ports between
+ * them and to the groups that are as far on? Most machines are built so; failures end it. */
+static bool all_alike(const struct route_groups *g)
+{
+    uint32_t n = g->ngroups, size = g->nslots;
+    size_t cells = (size_t)size * size;
+
+    if (g->topo->nrouters != n * size)
+        return false;
+    for (uint32_t r = 0; r < g->topo->nrouters; r++)
+        if (g->group[r] != r / size || g->slot[r] != r % size)
+            return false;
+    for (uint32_t from = 1; from < n; from++) {
+        if (memcmp(g->local, g->local + from * cells, cells * sizeof *g->local) != 0)
+            return false;
+        for (uint32_t far = 1; far < n; far++) {
+            const struct groups_way *w = &g->way[(uint64_t)from * n + (from + far) % n];
+
+            if (w->slot != g->way[far].slot || w->port != g->way[far].port)
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool check_groups(struct route_groups *g, const uint8_t *dist, struct wr_err *err)
 {
     uint64_t n = g->ngroups;
@@ -410,6 +435,8 @@ bool groups_init(struct route_groups *g, const struct topo *t, uint32_t choice, 
     else
         groups_fini(g);
     g->only = ok && g->one_way && !g->local_first;
+    g->alike = g->only && all_alike(g);
+    g->per_slot = UINT64_MAX / g->nslots + 1;
     free(dist);
     return ok;
 }

@@ -65,6 +65,8 @@ struct route_groups {
     uint32_t *way_first;    /* [ngroups * ngroups + 1] into way */
     bool one_way;           /* way[from * ngroups + to] is the only one */
     bool only;              /* nor is there ever a choice of local ports: one path to anywhere */
+    bool alike;             /* ... and what holds for the first group holds for all: groups_alike() */
+    uint64_t per_slot;      /* 2^64 / nslots, rounded up: divides any 32-bit number by nslots */
 
     uint32_t *exit_first; /* [nrouters + 1] into exit */
     struct groups_exit *exit;
@@ -121,10 +123,36 @@ static inline uint16_t groups_local(const struct route_groups *g, const struct g
     return g->local_first ? groups_pick_local(g, ask, cell) : g->local[cell];
 }
 
+static inline uint32_t groups_of(const struct route_groups *g, uint32_t router)
+{
+    if (g->alike)
+        return (uint32_t)((unsigned __int128)router * g->per_slot >> 64);
+    return g->group[router];
+}
+
+/* groups_toward() where g->alike: only what is said of the first group is read, which is little
+ * however large the machine is. */
+static inline __attribute__((always_inline)) struct groups_step groups_alike(
+    const struct route_groups *g, uint32_t here, uint32_t group, uint32_t to)
+{
+    uint32_t mine = groups_of(g, here), slot = here - mine * g->nslots;
+    const uint16_t *local = g->local + slot * g->nslots;
+
+    if (mine == group)
+        return (struct groups_step){.port = local[to - mine * g->nslots], .arriving = true};
+    const struct groups_way *w = &g->way[group - mine + (group < mine ? g->ngroups : 0)];
+
+    if (w->slot == slot)
+        return (struct groups_step){.port = w->port, .crosses = true};
+    return (struct groups_step){.port = local[w->slot]};
+}
+
 /* groups_toward() where g->only. */
 static inline __attribute__((always_inline)) struct groups_step groups_only(
     const struct route_groups *g, uint32_t here, uint32_t group, uint32_t to)
 {
+    if (g->alike)
+        return groups_alike(g, here, group, to);
     const uint16_t *local = g->local + (uint64_t)here * g->nslots;
     uint32_t mine = g->group[here];
 

@@ -43,10 +43,15 @@ static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint
 
     if (!g->topo)
         return w->hop(w, p, here, p->dst_router, view, rng);
-    struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
-    uint32_t home = g->group[p->dst_router];
-    struct groups_step step = groups_toward(g, &ask, home, p->dst_router, p->way);
+    uint32_t home = groups_of(g, p->dst_router);
+    struct groups_step step;
 
+    if (g->only)
+        step = groups_only(g, here, home, p->dst_router);
+    else
+        step = groups_toward(
+            g, &(struct groups_ask){.here = here, .dst = p->dst_router, .view = view, .rng = rng},
+            home, p->dst_router, p->way);
     return groups_take(g, p, step, step.arriving);
 }
 

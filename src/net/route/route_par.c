@@ -99,12 +99,12 @@ EITHER struct groups_step compare(const struct route *rt, struct route_pkt *p,
                                   const struct groups_ask *ask, bool only)
 {
     const struct route_groups *g = rt->priv;
-    uint32_t home = g->group[p->dst_router];
+    uint32_t home = groups_of(g, p->dst_router);
     bool first = p->state < GROUPS_LOCAL;
     struct groups_step min = toward(g, ask, home, p->dst_router, p->way, only);
 
     if (first)
-        p->mid = groups_draw(g, ask->rng, g->group[ask->here], home);
+        p->mid = groups_draw(g, ask->rng, groups_of(g, ask->here), home);
     if (p->mid == ROUTE_NONE)
         return min;
     struct groups_step non = toward(g, ask, p->mid, ROUTE_NONE, 0, only);
@@ -142,7 +142,7 @@ EITHER bool aim(const struct route_groups *g, struct route_pkt *p, uint32_t mine
         *to = ROUTE_NONE;
         return true;
     }
-    *group = g->group[p->dst_router];
+    *group = groups_of(g, p->dst_router);
     *to = p->dst_router;
     return mine == *group || (p->state & GROUPS_SEGMENT);
 }
@@ -154,25 +154,25 @@ static __attribute__((noinline)) struct route_hop decide_any(const struct route 
 {
     const struct route_groups *g = rt->priv;
     struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
-    uint32_t mine = g->group[here], group, to;
+    uint32_t mine = groups_of(g, here), group, to;
     struct groups_step step = aim(g, p, mine, &group, &to)
                                   ? groups_toward(g, &ask, group, to, p->way)
                                   : compare(rt, p, &ask, false);
 
-    return groups_take(g, p, step, mine == g->group[p->dst_router]);
+    return groups_take(g, p, step, mine == groups_of(g, p->dst_router));
 }
 
 static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
                                const struct route_view *view, struct wr_rng *rng)
 {
     const struct route_groups *g = rt->priv;
-    uint32_t mine = g->group[here], group, to;
+    uint32_t mine = groups_of(g, here), group, to;
 
     if (!g->only)
         return decide_any(rt, p, here, view, rng);
     if (!aim(g, p, mine, &group, &to))
         return view ? compare_only(rt, p, here, view, rng) : (struct route_hop){ROUTE_LATER, 0};
-    return groups_take(g, p, groups_only(g, here, group, to), mine == g->group[p->dst_router]);
+    return groups_take(g, p, groups_only(g, here, group, to), mine == groups_of(g, p->dst_router));
 }
 
 const struct route_ops route_par = {
