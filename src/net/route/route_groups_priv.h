@@ -65,8 +65,8 @@ struct route_groups {
     uint32_t *way_first;    /* [ngroups * ngroups + 1] into way */
     bool one_way;           /* way[from * ngroups + to] is the only one */
     bool only;              /* nor is there ever a choice of local ports: one path to anywhere */
-    bool alike;             /* ... and what holds for the first group holds for all: groups_alike() */
-    uint64_t per_slot;      /* 2^64 / nslots, rounded up: divides any 32-bit number by nslots */
+    bool alike;        /* ... and what holds for the first group holds for all: groups_alike() */
+    uint64_t per_slot; /* 2^64 / nslots, rounded up: divides any 32-bit number by nslots */
 
     uint32_t *exit_first; /* [nrouters + 1] into exit */
     struct groups_exit *exit;
@@ -114,6 +114,9 @@ uint16_t groups_pick_local(const struct route_groups *g, const struct groups_ask
 uint16_t groups_pick_way(const struct route_groups *g, const struct groups_ask *ask, uint32_t list,
                          uint32_t to, uint16_t way);
 
+/* Is there one next step towards `group` only, whatever loads are and whatever is drawn? */
+bool groups_certain(const struct route_groups *g, uint32_t here, uint32_t group, uint16_t way);
+
 /* The port towards router `slot` of the own group. */
 static inline uint16_t groups_local(const struct route_groups *g, const struct groups_ask *ask,
                                     uint32_t slot)
@@ -123,11 +126,14 @@ static inline uint16_t groups_local(const struct route_groups *g, const struct g
     return g->local_first ? groups_pick_local(g, ask, cell) : g->local[cell];
 }
 
+static inline uint32_t groups_div(const struct route_groups *g, uint32_t router)
+{
+    return (uint32_t)((unsigned __int128)router * g->per_slot >> 64);
+}
+
 static inline uint32_t groups_of(const struct route_groups *g, uint32_t router)
 {
-    if (g->alike)
-        return (uint32_t)((unsigned __int128)router * g->per_slot >> 64);
-    return g->group[router];
+    return g->alike ? groups_div(g, router) : g->group[router];
 }
 
 /* groups_toward() where g->alike: only what is said of the first group is read, which is little
@@ -135,11 +141,11 @@ static inline uint32_t groups_of(const struct route_groups *g, uint32_t router)
 static inline __attribute__((always_inline)) struct groups_step groups_alike(
     const struct route_groups *g, uint32_t here, uint32_t group, uint32_t to)
 {
-    uint32_t mine = groups_of(g, here), slot = here - mine * g->nslots;
+    uint32_t mine = groups_div(g, here), first = mine * g->nslots, slot = here - first;
     const uint16_t *local = g->local + slot * g->nslots;
 
     if (mine == group)
-        return (struct groups_step){.port = local[to - mine * g->nslots], .arriving = true};
+        return (struct groups_step){.port = local[to - first], .arriving = true};
     const struct groups_way *w = &g->way[group - mine + (group < mine ? g->ngroups : 0)];
 
     if (w->slot == slot)

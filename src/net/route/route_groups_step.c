@@ -34,7 +34,8 @@ static struct ways ways_toward(const struct route_groups *g, uint32_t here, uint
                      .near = dist_of(g, here)};
 
     if (to != ROUTE_NONE &&
-        g->group[topo_port(g->topo, w.v->from, w.v->port)->peer] == g->group[to])
+        (g->global_hops == 1 ||
+         g->group[topo_port(g->topo, w.v->from, w.v->port)->peer] == g->group[to]))
         w.far = dist_of(g, to);
     if (w.n >= UINT16_MAX) /* route_pkt.way counts no farther */
         w.n = UINT16_MAX - 1;
@@ -109,6 +110,26 @@ static uint32_t pick_eligible(const struct route_groups *g, const struct groups_
     return best;
 }
 
+/* Has the router of a list's i-th way no other in the list? Lists are in the order of routers. */
+static bool is_sole(const struct groups_way *v, uint32_t n, uint32_t i)
+{
+    return (!i || v[i - 1].from != v[i].from) && (i + 1 == n || v[i + 1].from != v[i].from);
+}
+
+bool groups_certain(const struct route_groups *g, uint32_t here, uint32_t group, uint16_t way)
+{
+    uint32_t mine = g->group[here], list = mine * g->ngroups + group;
+
+    if (g->local_first)
+        return false;
+    if (mine == group || g->one_way)
+        return true;
+    const struct groups_way *v = g->way + g->way_first[list];
+    uint32_t n = g->way_first[list + 1] - g->way_first[list];
+
+    return way && (v[way - 1].from != here || is_sole(v, n, way - 1u));
+}
+
 /* A gateway, once chosen, is kept until it is reached, and there only its own
  * links count: one that is as near could be chosen again, by a hop that the
  * order of local hops forbids. */
@@ -118,7 +139,7 @@ uint16_t groups_pick_way(const struct route_groups *g, const struct groups_ask *
     const struct groups_way *v = g->way + g->way_first[list];
     bool reached = way && v[way - 1].from == ask->here;
 
-    if (way && !reached)
+    if (way && (!reached || is_sole(v, g->way_first[list + 1] - g->way_first[list], way - 1u)))
         return way;
     struct ways w = ways_toward(g, ask->here, list, to);
     struct eligible e = find_eligible(&w, reached);

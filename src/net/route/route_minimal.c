@@ -29,29 +29,42 @@ static bool init(struct route *rt, struct wr_err *err)
     const struct route_groups *g = &w.groups;
 
     rt->early = params->choice == ROUTE_FIXED || (rt->topo->gateways && g->only);
+    rt->foresees = !rt->early && rt->topo->gateways && !g->local_first;
     walk_adopt(rt, &w);
     if (rt->topo->gateways && g->vcs.ejects)
         rt->eject = ((const struct route_walk *)rt->priv)->groups.vcs.eject;
     return true;
 }
 
-static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
-                               const struct route_view *view, struct wr_rng *rng)
+static __attribute__((noinline)) struct route_hop decide_any(const struct route *rt,
+                                                             struct route_pkt *p, uint32_t here,
+                                                             const struct route_view *view,
+                                                             struct wr_rng *rng)
 {
     const struct route_walk *w = rt->priv;
     const struct route_groups *g = &w->groups;
 
     if (!g->topo)
         return w->hop(w, p, here, p->dst_router, view, rng);
-    uint32_t home = groups_of(g, p->dst_router);
-    struct groups_step step;
+    struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
+    uint32_t home = g->group[p->dst_router];
 
-    if (g->only)
-        step = groups_only(g, here, home, p->dst_router);
-    else
-        step = groups_toward(
-            g, &(struct groups_ask){.here = here, .dst = p->dst_router, .view = view, .rng = rng},
-            home, p->dst_router, p->way);
+    if (!view && !rt->early && !groups_certain(g, here, home, p->way))
+        return (struct route_hop){.port = ROUTE_LATER};
+    struct groups_step step = groups_toward(g, &ask, home, p->dst_router, p->way);
+
+    return groups_take(g, p, step, step.arriving);
+}
+
+static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                               const struct route_view *view, struct wr_rng *rng)
+{
+    const struct route_groups *g = &((const struct route_walk *)rt->priv)->groups;
+
+    if (!g->alike)
+        return decide_any(rt, p, here, view, rng);
+    struct groups_step step = groups_alike(g, here, groups_div(g, p->dst_router), p->dst_router);
+
     return groups_take(g, p, step, step.arriving);
 }
 
