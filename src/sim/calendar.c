@@ -24,9 +24,9 @@ static void set_days(struct sim_calendar *c, uint32_t ndays)
     free(c->days);
     free(c->busy);
     c->ndays = ndays;
-    c->days = wr_alloc(ndays * sizeof *c->days);
+    c->days = wr_zalloc_aligned(ndays, sizeof *c->days);
     memset(c->days, 0xff, ndays * sizeof *c->days); /* WR_NIL */
-    c->busy = wr_zalloc(ndays / 64, sizeof *c->busy);
+    c->busy = wr_zalloc_aligned(ndays / 64, sizeof *c->busy);
 }
 
 static void reserve_today(struct sim_calendar *c, uint32_t n)
@@ -269,6 +269,7 @@ static void rebuild(struct sim_calendar *c, uint32_t shift, uint32_t ndays)
     c->far = (struct sim_heap){0};
     c->far_day = UINT64_MAX;
     c->inlist = 0;
+    c->ahead[0] = c->ahead[1] = 0;
     c->shift = shift;
     c->day = now >> shift;
     set_days(c, ndays);
@@ -318,6 +319,9 @@ static void look_at_width(struct sim_calendar *c)
         days *= 4;
     else if (reaches_too_far(c))
         days /= 2;
+    /* Rather full days than a full heap. */
+    for (; days > MOST_DAYS && shift < MOST_SHIFT; days /= 2)
+        shift++;
     for (ndays = FEWEST_DAYS; ndays < MOST_DAYS && ndays < days;)
         ndays *= 2;
     if (shift != c->shift || ndays != c->ndays)
@@ -327,20 +331,45 @@ static void look_at_width(struct sim_calendar *c)
     c->seen_from = c->day;
 }
 
-/* Ask for the memory that the events of the next day will touch, and for the
- * events of the day after. */
-static inline void look_ahead(const struct sim_calendar *c, uint64_t number)
+/* Inlined always: where it is not, GCC takes a function that only prefetches for one without
+ * effect, and leaves out its calls. */
+static inline __attribute__((always_inline)) void ask_for_thing(const struct sim_calendar *c,
+                                                                const struct sim_event *e)
+{
+    const struct sim_warm *w = &c->warm[sim_kind(e)];
+
+    if (w->thing)
+        __builtin_prefetch(w->thing + e->arg * w->size);
+}
+
+/* Ask for memory, one step in each turn, so that nothing is waited for: an event three days ahead,
+ * the thing it names and the event behind it two days ahead, what that leads to one day ahead. An
+ * event that comes between them later is asked for all at once. */
+static inline void look_ahead(struct sim_calendar *c, uint64_t number)
 {
     uint32_t mask = c->ndays - 1, h = c->days[number & mask];
+    bool known = number == c->ahead[0];
 
-    __builtin_prefetch(&c->node[c->days[next_busy(c, number) & mask]]);
+    if (number >= c->ahead[0] || c->ahead[0] - number > mask) {
+        uint64_t second = c->ahead[1] - number - 1 < mask ? c->ahead[1] : next_busy(c, number);
+        uint32_t later = c->days[second & mask];
+
+        c->ahead[0] = second;
+        c->ahead[1] = next_busy(c, second);
+        __builtin_prefetch(&c->node[c->days[c->ahead[1] & mask]]);
+        if (later != WR_NIL) {
+            ask_for_thing(c, &c->node[later]);
+            if (c->node[later].next != WR_NIL)
+                __builtin_prefetch(&c->node[c->node[later].next]);
+        }
+    }
     for (uint32_t i = 0; i < AHEAD && h != WR_NIL; i++) {
         const struct sim_event *e = &c->node[h];
         const struct sim_warm *w = &c->warm[sim_kind(e)];
 
         h = e->next;
-        if (w->thing)
-            __builtin_prefetch(w->thing + e->arg * w->size);
+        if (i || !known)
+            ask_for_thing(c, e);
         if (w->more)
             w->more(w->ctx, e);
     }

@@ -46,8 +46,9 @@ struct sim_calendar {
     uint32_t *today;
     struct sim_rank *rank; /* for sorting full days: two halves of rank_cap */
     uint32_t rank_cap;
-    uint64_t inlist;  /* events in the coming days */
-    uint64_t far_day; /* today at which the heap's first comes within the days */
+    uint64_t inlist;   /* events in the coming days */
+    uint64_t ahead[2]; /* the days after the next, as they were seen: look_ahead() */
+    uint64_t far_day;  /* today at which the heap's first comes within the days */
     struct sim_heap far;
     struct wr_pool pool; /* holds `node` */
     /* What happened since the last look at the width. */
