@@ -16,11 +16,13 @@
 enum meter_near { METER_SAME_ROUTER, METER_SAME_GROUP, METER_REMOTE, METER_NEARS };
 
 struct meter_node {
-    uint64_t msgs_sent, bytes_sent;
+    _Alignas(64) uint64_t msgs_sent;
+    uint64_t bytes_sent;
     uint64_t msgs_recvd, bytes_recvd;
     uint64_t t_first_ps, t_last_ps; /* first and last arrival */
     uint64_t first_bytes;           /* of the first arrival */
 };
+_Static_assert(sizeof(struct meter_node) == 64, "a node is a cache line");
 
 struct meter {
     uint32_t nnodes;

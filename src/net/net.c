@@ -229,6 +229,7 @@ static struct net *build(const struct topo *t, const struct route *route,
     n->nrouters = t->nrouters;
     n->nterms = t->nterms;
     n->nodes = t->nterms / params->rails;
+    n->per_rail = UINT32_MAX / params->rails + 1ul;
     n->nvcs = route->nvcs ? route->nvcs : 1;
     n->total_ports = t->nrouters * t->nports + t->nterms;
     n->total_vcs = (uint32_t)vcs;
@@ -362,13 +363,21 @@ uint32_t net_lps(const struct net *n)
     return n->nrouters + n->nterms;
 }
 
-void net_warm_node(const struct net *n, uint32_t node)
+void net_warm_node(const struct net *n, uint32_t node, uint32_t dst)
 {
     uint32_t term = node * n->p.rails;
 
     __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term]);
     __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term].queue);
     __builtin_prefetch(&n->nic[term]);
+    __builtin_prefetch(&n->topo->term[term]);
+    __builtin_prefetch(&n->topo->term[dst * n->p.rails]);
+}
+
+void net_warm_arrivals(struct net *n, const void *nodes, size_t size)
+{
+    n->arrivals = nodes;
+    n->arrivals_b = size;
 }
 
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg)

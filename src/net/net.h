@@ -141,8 +141,11 @@ uint32_t net_lps(const struct net *n);
 /* Hand a message to the NIC of `src` now. Returns its handle. */
 uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                   uint8_t cls, uint64_t user);
-/* The node will send soon: fetch what that touches. */
-void net_warm_node(const struct net *n, uint32_t node);
+/* The node will send to `dst` soon: fetch what that touches. */
+void net_warm_node(const struct net *n, uint32_t node, uint32_t dst);
+/* What the client has of each node and touches when a message arrives there: an array of things of
+ * so many bytes, to be fetched in time. */
+void net_warm_arrivals(struct net *n, const void *nodes, size_t size);
 struct net_msg *net_msg_at(const struct net *n, uint32_t msg);
 
 /* Events that were sent to a partition and are not the network's: to be taken in by `fn`. */

@@ -247,6 +247,9 @@ struct net {
     struct topo_paths *paths; /* idle.c's; NULL: closed forms */
     struct wr_pool pkts, msgs;
     struct wr_hist *packet_hist;
+    const char *arrivals; /* [nodes] the client's, arrivals_b each: net_warm_arrivals() */
+    size_t arrivals_b;
+    uint64_t per_rail; /* 2^32 / rails, rounded up: divides the number of a terminal by rails */
     struct net_counts count;
 
     /* Partitions: each has a struct net of its own with its own pools, counts and clock; arrays

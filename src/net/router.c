@@ -206,7 +206,7 @@ static void stand_in_line(struct net *n, uint32_t router, uint32_t h)
 }
 
 /* The packet is there: fetch the port that gets its credit, and the port it
- * leaves by or the message it belongs to. */
+ * leaves by, or the message it belongs to and what is counted where that arrives. */
 NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mode)
 {
     const struct net_pkt *k = net_pkt(n, e->arg);
@@ -216,7 +216,10 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
     else
         __builtin_prefetch(&n->port[k->from]);
     if (sim_dst(e) >= n->nrouters) {
+        uint64_t node = (sim_dst(e) - n->nrouters) * n->per_rail >> 32;
+
         __builtin_prefetch(net_msg_at(n, k->msg));
+        __builtin_prefetch(n->arrivals + node * n->arrivals_b);
         return;
     }
     if (k->out == WR_NIL)

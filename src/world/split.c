@@ -184,6 +184,7 @@ void world_split_meters(struct world *w, uint64_t from_ps, uint64_t to_ps)
             meter_init_share(w->part[i].meter, &w->meter);
         }
         net_watch_packets(w->part[i].net, w->part[i].meter->packet);
+        net_warm_arrivals(w->part[i].net, w->meter.node, sizeof *w->meter.node);
     }
 }
 

@@ -28,7 +28,7 @@ static void plan(struct world_part *part, uint32_t node)
     if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
         s->next.dest = SYNTH_SKIP;
     sim_at(part->sim, part->sim->now + s->next.gap_ps, net_node_lp(w->net, node),
-           sim_lane(WORLD_EV_SOURCE, 0), 0, node, 0);
+           sim_lane(WORLD_EV_SOURCE, 0), 0, node, s->next.dest); /* for warm_source() */
 }
 
 static void on_source(void *ctx, const struct sim_event *e)
@@ -50,7 +50,11 @@ static void warm_source(const void *ctx, const struct sim_event *e)
 
     __builtin_prefetch(&w->source[e->arg].next);
     __builtin_prefetch(&w->meter.node[e->arg]);
-    net_warm_node(w->net, e->arg);
+    if (e->arg2 == SYNTH_SKIP)
+        return;
+    net_warm_node(w->net, e->arg, e->arg2);
+    if (w->part[0].flow)
+        __builtin_prefetch(&w->group[e->arg2]);
 }
 
 static void on_arrived(void *ctx, uint32_t msg)
@@ -202,8 +206,7 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
         return false;
     }
     if (!find_down(w, conf, err) || !open_traffic(w, conf, err) ||
-        (jobs && !world_jobs_plan(w, conf, err)) ||
-        !world_split(w, threads, peers, &client, err)) {
+        (jobs && !world_jobs_plan(w, conf, err)) || !world_split(w, threads, peers, &client, err)) {
         world_close(w);
         return false;
     }

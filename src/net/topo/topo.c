@@ -68,7 +68,7 @@ void topo_alloc(struct topo *t, uint32_t nrouters, uint32_t nports, uint32_t nte
     t->class_name[TOPO_EJECT] = "eject";
     t->nclasses = TOPO_OWN;
     t->port = wr_zalloc((size_t)nrouters * nports, sizeof *t->port);
-    t->term = wr_alloc(nterms * sizeof *t->term);
+    t->term = wr_zalloc_aligned(nterms, sizeof *t->term);
     t->group = wr_zalloc(nrouters, sizeof *t->group);
     for (uint32_t i = 0; i < nterms; i++)
         t->term[i] = (struct topo_end){.router = TOPO_NONE};
