@@ -15,6 +15,7 @@ enum {
     PER_DAY = 1, /* events in a day, empty ones counted */
     POOL_CAP = 1 << 28,
     AHEAD = 4,        /* events of the next day whose memory is asked for */
+    MANY = 1 << 13,   /* events, beside what they touch, that are not in a processor's own cache */
     LOOK_DAYS = 4096, /* turned between two looks at the width, at most */
     LOOK_EVENTS = 16 * LOOK_DAYS,
 };
@@ -93,6 +94,19 @@ static void push_today(struct sim_calendar *c, const struct sim_event *e)
 static void set_far_day(struct sim_calendar *c)
 {
     c->far_day = c->far.n ? (c->far.v[0].t >> c->shift) - c->ndays + 1 : UINT64_MAX;
+}
+
+void sim_calendar_link(struct sim_calendar *c)
+{
+    for (uint32_t i = 0; i < c->nlate; i++) {
+        struct sim_event *e = &c->node[c->late[i]];
+        uint32_t at = (uint32_t)(e->t >> c->shift) & (c->ndays - 1);
+
+        e->next = c->days[at];
+        c->days[at] = c->late[i];
+        c->busy[at / 64] |= UINT64_C(1) << (at % 64);
+    }
+    c->nlate = 0;
 }
 
 void sim_calendar_push_slow(struct sim_calendar *c, const struct sim_event *e)
@@ -254,6 +268,7 @@ static void bring_near(struct sim_calendar *c)
         sim_heap_pop(&c->far, &e);
         sim_calendar_push(c, &e);
     }
+    sim_calendar_link(c);
     set_far_day(c);
 }
 
@@ -281,6 +296,7 @@ static void rebuild(struct sim_calendar *c, uint32_t shift, uint32_t ndays)
     }
     for (size_t i = 0; i < far.n; i++)
         sim_calendar_push(c, &far.v[i]);
+    sim_calendar_link(c);
     sim_heap_fini(&far);
     free(all);
     c->retunes++;
@@ -344,13 +360,15 @@ static inline __attribute__((always_inline)) void ask_for_thing(const struct sim
 
 /* Ask for memory, one step in each turn, so that nothing is waited for: an event three days ahead,
  * the thing it names and the event behind it two days ahead, what that leads to one day ahead. An
- * event that comes between them later is asked for all at once. */
+ * event that comes between them later is asked for all at once, as are all where there are few. */
 static inline void look_ahead(struct sim_calendar *c, uint64_t number)
 {
     uint32_t mask = c->ndays - 1, h = c->days[number & mask];
     bool known = number == c->ahead[0];
 
-    if (number >= c->ahead[0] || c->ahead[0] - number > mask) {
+    if (c->pool.fresh < MANY)
+        __builtin_prefetch(&c->node[c->days[next_busy(c, number) & mask]]);
+    else if (number >= c->ahead[0] || c->ahead[0] - number > mask) {
         uint64_t second = c->ahead[1] - number - 1 < mask ? c->ahead[1] : next_busy(c, number);
         uint32_t later = c->days[second & mask];
 
@@ -377,6 +395,7 @@ static inline void look_ahead(struct sim_calendar *c, uint64_t number)
 
 bool sim_calendar_turn(struct sim_calendar *c)
 {
+    sim_calendar_link(c);
     if (c->seen_days >= LOOK_DAYS || c->popped - c->seen_events >= LOOK_EVENTS)
         look_at_width(c);
     if (c->at != c->n)
@@ -415,6 +434,8 @@ void sim_calendar_each(const struct sim_calendar *c,
     for (uint32_t d = 0; d < c->ndays; d++)
         for (uint32_t h = c->days[d]; h != WR_NIL; h = c->node[h].next)
             fn(ctx, &c->node[h]);
+    for (uint32_t i = 0; i < c->nlate; i++)
+        fn(ctx, &c->node[c->late[i]]);
     for (size_t i = 0; i < c->far.n; i++)
         fn(ctx, &c->far.v[i]);
 }

@@ -7,7 +7,8 @@
  *     ^ next to happen         e                             e
  *
  * A day is 2^shift picoseconds and is the head of a list of its events, mostly
- * none or one. Pushing writes the event once and links it. A day is sorted when it
+ * none or one. Pushing writes the event once, and it is linked at the next turn: any day may be
+ * meant, and its head is seldom in the cache. A day is sorted when it
  * becomes today. A bitmap finds the next day that has any. Days are opened in order, so the
  * memory that the next day needs is asked for in time. The width of a day and
  * the number of days follow the traffic: they change the cost, never the order.
@@ -19,7 +20,7 @@
 #include "sim/event.h"
 #include "sim/heap.h"
 
-enum { SIM_KINDS = 32 };
+enum { SIM_KINDS = 32, SIM_LATE = 8 };
 
 /* What events of one kind will touch, so that the memory is asked for before
  * they are executed: the thing whose handle is the argument, and, an event or more
@@ -46,9 +47,11 @@ struct sim_calendar {
     uint32_t *today;
     struct sim_rank *rank; /* for sorting full days: two halves of rank_cap */
     uint32_t rank_cap;
-    uint64_t inlist;   /* events in the coming days */
-    uint64_t ahead[2]; /* the days after the next, as they were seen: look_ahead() */
-    uint64_t far_day;  /* today at which the heap's first comes within the days */
+    uint32_t late[SIM_LATE]; /* events that are not in the list of their day yet ... */
+    uint32_t nlate;          /* ... whose head has been asked for: sim_calendar_link() */
+    uint64_t inlist;         /* events in the coming days, these included */
+    uint64_t ahead[2];       /* the days after the next, as they were seen: look_ahead() */
+    uint64_t far_day;        /* today at which the heap's first comes within the days */
     struct sim_heap far;
     struct wr_pool pool; /* holds `node` */
     /* What happened since the last look at the width. */
@@ -63,6 +66,7 @@ void sim_calendar_init(struct sim_calendar *c);
 void sim_calendar_fini(struct sim_calendar *c);
 
 void sim_calendar_push_slow(struct sim_calendar *c, const struct sim_event *e);
+void sim_calendar_link(struct sim_calendar *c);
 bool sim_calendar_turn(struct sim_calendar *c); /* make the next busy day today */
 uint32_t sim_calendar_fresh(struct sim_calendar *c);
 uint64_t sim_calendar_count(const struct sim_calendar *c);
@@ -105,10 +109,12 @@ static inline void sim_calendar_push(struct sim_calendar *c, const struct sim_ev
     struct sim_event *node = &c->node[h];
 
     *node = *e;
-    node->next = c->days[at];
-    c->days[at] = h;
-    c->busy[at / 64] |= UINT64_C(1) << (at % 64);
+    __builtin_prefetch(&c->days[at], 1);
+    __builtin_prefetch(&c->busy[at / 64], 1);
+    c->late[c->nlate++] = h;
     c->inlist++;
+    if (__builtin_expect(c->nlate == SIM_LATE, 0))
+        sim_calendar_link(c);
 }
 
 /* Nothing happens before this; days are opened by peek only. */
