@@ -20,6 +20,7 @@ enum {
     POOL_CAP = 1 << 28,
     RNG_ROUTE = 1, /* purpose of a router's random stream */
     MOST_ROOM = 1 << 30,
+    OWN_CACHE = 2 << 20,
 };
 
 static bool check_class(const struct net_params *p, const char *name, uint32_t cls,
@@ -240,6 +241,7 @@ static struct net *build(const struct topo *t, const struct route *route,
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
+    n->large = (uint64_t)n->total_ports * sizeof *n->port > OWN_CACHE;
     if (n->nvcs > NET_NEAR_VCS)
         n->vc = wr_zalloc(vcs, sizeof *n->vc);
     n->rare = wr_zalloc_aligned(n->total_ports, sizeof *n->rare);
@@ -370,7 +372,6 @@ void net_warm_node(const struct net *n, uint32_t node, uint32_t dst)
     __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term]);
     __builtin_prefetch(&n->port[(uint64_t)n->nrouters * n->nports + term].queue);
     __builtin_prefetch(&n->nic[term]);
-    __builtin_prefetch(&n->topo->term[term]);
     __builtin_prefetch(&n->topo->term[dst * n->p.rails]);
 }
 

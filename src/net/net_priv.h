@@ -247,6 +247,7 @@ struct net {
     struct topo_paths *paths; /* idle.c's; NULL: closed forms */
     struct wr_pool pkts, msgs;
     struct wr_hist *packet_hist;
+    bool large;           /* more than a processor's own cache holds: fetching more ahead pays */
     const char *arrivals; /* [nodes] the client's, arrivals_b each: net_warm_arrivals() */
     size_t arrivals_b;
     uint64_t per_rail; /* 2^32 / rails, rounded up: divides the number of a terminal by rails */

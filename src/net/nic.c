@@ -211,7 +211,8 @@ uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uin
     uint32_t h = wr_pool_take(&n->msgs);
     struct net_msg *m = net_msg_at(n, h);
     uint32_t rail = n->p.rails > 1 ? choose_rail(n, src, dst) : 0, term = src * n->p.rails + rail;
-    uint32_t from = n->topo->term[term].router, to = n->topo->term[dst * n->p.rails + rail].router;
+    uint32_t from = n->port[(uint64_t)n->nrouters * n->nports + term].peer_lp,
+             to = n->topo->term[dst * n->p.rails + rail].router;
 
     *m = (struct net_msg){
         .src = src,

@@ -216,10 +216,10 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
     else
         __builtin_prefetch(&n->port[k->from]);
     if (sim_dst(e) >= n->nrouters) {
-        uint64_t node = (sim_dst(e) - n->nrouters) * n->per_rail >> 32;
-
         __builtin_prefetch(net_msg_at(n, k->msg));
-        __builtin_prefetch(n->arrivals + node * n->arrivals_b);
+        if (n->large)
+            __builtin_prefetch(n->arrivals +
+                               ((sim_dst(e) - n->nrouters) * n->per_rail >> 32) * n->arrivals_b);
         return;
     }
     if (k->out == WR_NIL)
@@ -237,6 +237,8 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
 
 NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
 {
+    if (n->large)
+        __builtin_prefetch(&e[2 * NET_FAR]);
     __builtin_prefetch(net_pkt(n, e[NET_FAR].arg));
     warm(n, &e[NET_MID], mode);
     if (!(mode & NET_MODE_CUT) &&
