@@ -23,6 +23,7 @@ enum {
     FAR_SPINS = 256,  /* or a process, to which a look costs more */
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
+    CPU_EVERY = 64,   /* and at who is on which processor */
     MOST_SHOWS = 3,   /* because somebody waits, until one looks at the others again */
 };
 
@@ -175,6 +176,31 @@ static void nap(const struct sim_part *p)
     atomic_store(&s->asleep, 0);
 }
 
+static uint32_t show_cpu(const struct sim_part *p)
+{
+    _Atomic uint32_t *shown = &p->crew->shown[p->me].cpu;
+    uint32_t cpu = (uint32_t)sched_getcpu();
+
+    if (atomic_load_explicit(shown, memory_order_relaxed) != cpu)
+        atomic_store_explicit(shown, cpu, memory_order_relaxed);
+    return cpu;
+}
+
+/* Is somebody on the same processor, who cannot go on while this one looks whether it has? */
+static bool in_the_way(const struct sim_part *p)
+{
+    uint32_t cpu = show_cpu(p);
+
+    for (uint32_t q = 0; q < p->crew->n; q++) {
+        const struct shown *s = &p->crew->shown[q];
+
+        if (q != p->me && atomic_load_explicit(&s->cpu, memory_order_relaxed) == cpu &&
+            !atomic_load_explicit(&s->asleep, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
 static void look_for_lost(struct sim_crew *c)
 {
     if (c->near && sim_near_lost(c->near))
@@ -189,7 +215,7 @@ static void relax(struct sim_part *p, uint32_t turn)
         sim_far_relax(c->far, turn);
         return;
     }
-    if (turn < p->patience) {
+    if (turn < p->patience && (turn % CPU_EVERY || !in_the_way(p))) {
 #ifdef __x86_64__
         __builtin_ia32_pause();
 #endif
@@ -493,6 +519,7 @@ static void run_part(struct sim_part *p)
     for (uint64_t batch = 1;; batch++) {
         uint64_t until = atomic_load(c->until);
 
+        show_cpu(p);
         look(p);
         s->limit = find_limit(p, until);
         bool more = run_batch(p);

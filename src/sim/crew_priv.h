@@ -16,6 +16,7 @@ struct shown {
     _Alignas(128) _Atomic uint64_t turn;   /* odd: it rests, and what follows holds */
     _Atomic uint64_t next, sent, received; /* its next event; events from it and taken in */
     _Alignas(128) _Atomic uint32_t asleep; /* 1: whoever shows something shall wake it */
+    _Atomic uint32_t cpu;                  /* that it was on when it last looked */
     _Atomic uint32_t settles_lp;           /* it waits in an event of this process and time, */
     _Atomic uint64_t settles;              /* or has gone on from there */
 };

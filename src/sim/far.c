@@ -1,4 +1,5 @@
-/* far.c -- partitions that processes of other machines run, or that share no memory with this one (near.h).
+/* far.c -- partitions that processes of other machines run, or that share no memory with this one
+ * (near.h).
  *
  *      process 0                                  process 1
  *   part 0   part 1                            part 2   part 3
