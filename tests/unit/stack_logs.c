@@ -700,7 +700,7 @@ static void removals_of_data_files_are_told_by_their_code(void **state)
     struct wr_err err = {0};
 
     (void)state;
-    stack_log_text(&log, "log", copy, strlen(copy), true, 0, 8);
+    stack_log_text(&log, "log", copy, strlen(copy), true, 0, 8, NULL);
     assert_true(table_of(&log, table, &err));
     assert_int_equal(log.state.n, 4);
     for (size_t i = 0; i < 4; i++)
