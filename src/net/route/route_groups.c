@@ -370,7 +370,7 @@ static bool all_alike(const struct route_groups *g)
     uint32_t n = g->ngroups, size = g->nslots;
     size_t cells = (size_t)size * size;
 
-    if (g->topo->nrouters != n * size)
+    if (size < 2 || g->topo->nrouters != n * size)
         return false;
     for (uint32_t r = 0; r < g->topo->nrouters; r++)
         if (g->group[r] != r / size || g->slot[r] != r % size)

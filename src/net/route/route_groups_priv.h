@@ -66,7 +66,7 @@ struct route_groups {
     bool one_way;           /* way[from * ngroups + to] is the only one */
     bool only;              /* nor is there ever a choice of local ports: one path to anywhere */
     bool alike;        /* ... and what holds for the first group holds for all: groups_alike() */
-    uint64_t per_slot; /* 2^64 / nslots, rounded up: divides any 32-bit number by nslots */
+    uint64_t per_slot; /* 2^64 / nslots, rounded up: divides any 32-bit number by nslots > 1 */
 
     uint32_t *exit_first; /* [nrouters + 1] into exit */
     struct groups_exit *exit;
