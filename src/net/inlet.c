@@ -177,14 +177,12 @@ void net_inlets_tell(void *ctx)
 
 void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
 {
-    if (!n->blocked)
+    if (!n->pace)
         return;
     if (!(k->from & NET_OVER_SEAM)) {
         n->blocked[k->from * n->nvcs + k->route.vc]++;
         return;
     }
-    if (!n->pace)
-        return;
     struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
 
     if (!in->n) {
@@ -201,14 +199,12 @@ void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
 
 void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k)
 {
-    if (!n->blocked)
+    if (!n->pace)
         return;
     if (!(k->from & NET_OVER_SEAM)) {
         n->blocked[k->from * n->nvcs + k->route.vc]--;
         return;
     }
-    if (!n->pace)
-        return;
     struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
     uint32_t i = 0;
 
@@ -269,6 +265,5 @@ void net_inlets_open(struct net *n)
     if (n->line || ports > MOST_PORTS)
         return;
     n->blocked = wr_zalloc((size_t)n->total_ports * n->nvcs, sizeof *n->blocked);
-    if (!net_may_be_late(n))
-        n->pace = wr_zalloc_aligned(ports, sizeof *n->pace);
+    n->pace = wr_zalloc_aligned(ports, sizeof *n->pace);
 }
