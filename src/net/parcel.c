@@ -74,29 +74,33 @@ static uint32_t take_out(struct net *n, const struct net_msg *m, void *user)
     return bytes;
 }
 
-/* The packet leaves: what becomes of its message's record here, and of what the client says, in
- * bytes. */
-static uint32_t leave(struct net *n, const struct net_pkt *k, struct net_msg *m, struct parcel *p,
-                      void *user)
+/* What the client says goes along, in bytes. */
+static uint32_t say(struct net *n, const struct net_pkt *k, const struct net_msg *m, void *user)
 {
     uint32_t bytes = 0;
 
+    if (n->part_of[k->route.dst_router] == n->me)
+        return 0;
+    if (m->flags & NET_MSG_COPY)
+        return m->flags & NET_MSG_BOXED ? take_out(n, m, user) : 0;
+    if (k->last && n->client.pack)
+        bytes = n->client.pack(n->client.ctx, m, user);
+    assert(bytes <= NET_MOST_USER && bytes % 8 == 0);
+    return bytes;
+}
+
+/* The packet leaves: what becomes of its message's record here. */
+static void leave(struct net *n, const struct net_pkt *k, struct net_msg *m, struct parcel *p)
+{
     if (n->part_of[k->route.dst_router] == n->me) {
         p->msg = k->msg;
         p->known = true;
     } else if (m->flags & NET_MSG_COPY) {
         p->msg = (uint32_t)m->unsent;
         p->known = m->flags & NET_MSG_KNOWN;
-        bytes = m->flags & NET_MSG_BOXED ? take_out(n, m, user) : 0;
         wr_pool_give(&n->msgs, k->msg);
-    } else {
-        if (k->last && n->client.pack)
-            bytes = n->client.pack(n->client.ctx, m, user);
-        assert(bytes <= NET_MOST_USER && bytes % 8 == 0);
-        if (!--m->unarrived)
-            net_msg_end(n, k->msg, NET_MSG_ARRIVED);
-    }
-    return bytes;
+    } else if (!--m->unarrived)
+        net_msg_end(n, k->msg, NET_MSG_ARRIVED);
 }
 
 static inline __attribute__((always_inline)) void fill(struct parcel *p, const struct net_pkt *k,
@@ -135,8 +139,9 @@ static __attribute__((noinline)) void send_seldom(struct net *n, uint32_t to,
     } box;
 
     fill(&box.p, k, m);
-    uint32_t user_b = leave(n, k, m, &box.p, box.user);
+    uint32_t user_b = say(n, k, m, box.user);
 
+    leave(n, k, m, &box.p);
     sim_part_send(n->part, to, e, &box, (uint32_t)sizeof box.p + user_b);
 }
 
@@ -156,7 +161,7 @@ void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint
         there->arg = e->arg;
         there->arg2 = e->arg2;
         fill(p, k, m);
-        (void)leave(n, k, m, p, NULL);
+        leave(n, k, m, p);
     } else
         send_seldom(n, to, e, k, m);
     wr_pool_give(&n->pkts, h);

@@ -490,6 +490,7 @@ static bool rest_here(const struct sim_far *f, uint64_t *ret)
                 return false;
         }
     for (uint32_t i = 0; i < c->local; i++)
+        /* cppcheck-suppress uninitvar; the loop above has been through all of them */
         if (atomic_load_explicit(&c->shown[c->first + i].turn, memory_order_acquire) != turn[i])
             return false;
     *ret = next;
