@@ -65,7 +65,7 @@ const struct cli_verb cli_stack_calibrate = {
         "taken that tells best the size that is left out of its fit. What operations wait for "
         "answers beyond that is found by simulating them. All runs must be of the same number of "
         "servers and processes.\n\n"
-        "A line that stops in its middle or a clock that jumps back is refused with its place; "
+        "A line that stops in its middle or a clock that jumps is refused with its place; "
         "--partial leaves out what they touch.",
     .examples = "weir stack calibrate --logs run1 --logs run2 -o laws.yaml\n"
                 "weir stack calibrate --logs functions.csv --only F_ -o laws.yaml\n",

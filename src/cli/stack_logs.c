@@ -32,7 +32,7 @@ bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
                        log->fault, log->cut + log->jumps);
     if (log->cut || log->jumps)
         fprintf(stderr,
-                "weir: %" PRIu64 " lines are cut off and the clock jumps back %" PRIu64
+                "weir: %" PRIu64 " lines are cut off and the clock jumps %" PRIu64
                 " times; what they touch is left out\n",
                 log->cut, log->jumps);
     return true;

@@ -15,6 +15,8 @@ enum { OPEN_STATES = 8 };
 
 /* Threads write their lines a little late; a clock that was set goes back further. */
 #define THREADS_S 0.05
+/* Nobody works that long in one state, however busy the machine: a clock was set. */
+#define LONGEST_WORK_S 60.0
 
 /* An activity is an address in the log; at most one is open under it. */
 struct open_act {
@@ -49,6 +51,23 @@ static struct open_act *act_of(struct reader *r, uint64_t address)
     return &r->act.v[r->act.n - 1];
 }
 
+/* Is somebody in the middle of a state? Who waits has left the one it waits in. */
+static bool somebody_works(const struct reader *r)
+{
+    for (size_t i = 0; i < r->act.n; i++)
+        if (r->act.v[i].depth && r->act.v[i].last < 0)
+            return true;
+    return false;
+}
+
+/* What was open cannot be timed. */
+static void jump(struct reader *r, double to, const char *what)
+{
+    log_fault(r->log, &r->log->jumps, r->name, r->line, 4, what);
+    r->act.n = 0;
+    r->last = to;
+}
+
 /* "[D 18:32:21.296610] "; the day may end meanwhile. */
 static bool time_of(struct reader *r, const char **line, double *ret)
 {
@@ -64,11 +83,10 @@ static bool time_of(struct reader *r, const char **line, double *ret)
         r->days += 86400;
         t += 86400;
     }
-    if (t < r->last - THREADS_S) {
-        log_fault(r->log, &r->log->jumps, r->name, r->line, 4, "the clock jumps back");
-        r->act.n = 0; /* what was open cannot be timed */
-        r->last = t;
-    }
+    if (t < r->last - THREADS_S)
+        jump(r, t, "the clock jumps back");
+    else if (t > r->last + LONGEST_WORK_S && somebody_works(r))
+        jump(r, t, "the clock jumps ahead");
     r->last = fmax(t, r->last);
     *line += n;
     *ret = t;

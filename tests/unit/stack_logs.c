@@ -447,6 +447,15 @@ static void faults_have_a_place(void **state)
          "server.0.log:3:4: the clock jumps back",
          0,
          1},
+        {{"server.0.log",
+          "[D 19:27:43.1] [SM Entering]: (0x10) remove_work_sm:remove_dspace (status: 0)\n"
+          "[D 20:27:43.1] [SM Exiting]: (0x10) remove_work_sm:remove_dspace (error code: 0), "
+          "(action: SUCCESS)\n"},
+         "server.0.log:2:4: the clock jumps ahead",
+         0,
+         1},
+        /* nobody works meanwhile: the server was idle */
+        {{"server.0.log", "[D 19:27:43.1] x\n[D 20:27:43.1] y\n"}, "", 0, 0},
         {{"adio.0", "1794767263.1 0.1 AD_PVFS ADIOI_PVFS2_Op"}, "adio.0:1:", 1, 0},
         {{"mpi.0", "1794767263.1 -0.1 MPI-IO MPI_File_open 0\n"}, "mpi.0:1:1: a call", 0, 1},
     };
