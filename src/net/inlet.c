@@ -229,17 +229,9 @@ void net_seam_credit(struct net *n, uint32_t number, uint32_t vc, uint32_t charg
     struct net_inlet *in = &n->inlet[number];
     struct sim_event e =
         sim_event(n->sim->now + in->credit_ps, in->router, in->lane, number, charge, vc);
-    struct sim_event *there = sim_part_claim(n->part, in->from, 0);
 
     in->changed = true;
-    if (there) {
-        there->t = e.t;
-        there->key = e.key;
-        there->seq = e.seq;
-        there->arg = e.arg;
-        there->arg2 = e.arg2;
-    } else
-        sim_part_send(n->part, in->from, &e, NULL, 0);
+    sim_part_send(n->part, in->from, &e, NULL, 0);
 }
 
 /* One table for all partitions; each element is its receiver's. */

@@ -213,7 +213,7 @@ static bool holds_up(const struct net *n, const struct net_port *port, uint32_t 
 }
 
 static void each_seam(struct net *n, const struct net_port *up, uint32_t vc,
-                      bool (*fn)(struct net *n, struct net_port *port))
+                      void (*fn)(struct net *n, struct net_port *port))
 {
     uint32_t from = (uint32_t)(up - n->port);
 
@@ -223,14 +223,19 @@ static void each_seam(struct net *n, const struct net_port *up, uint32_t vc,
 
     for (uint32_t p = 0; p < n->nports; p++)
         if (port[p].seam && port[p].stalled && holds_up(n, &port[p], from, vc))
-            (void)fn(n, &port[p]);
+            fn(n, &port[p]);
+}
+
+static void hear(struct net *n, struct net_port *port)
+{
+    (void)net_seam_ask(n, port);
 }
 
 /* Nobody has found room in the channel: hear of all credits that what came by it and waits for
  * seams could have got by now. */
 void net_late_hear(struct net *n, const struct net_port *up, uint32_t vc)
 {
-    each_seam(n, up, vc, net_seam_ask);
+    each_seam(n, up, vc, hear);
 }
 
 /* Somebody waits for the channel from now on: its credits must come in time. */

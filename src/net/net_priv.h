@@ -466,7 +466,7 @@ bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */
 bool net_seam_ask(struct net *n, struct net_port *port);
 void net_seam_stalled(struct net *n, struct net_port *port, uint64_t at);
-bool net_seam_due(struct net *n, struct net_port *port);
+void net_seam_due(struct net *n, struct net_port *port);
 uint64_t net_seam_nth_ps(const struct net_seam *s, uint32_t nth);
 bool net_seam_idle_wake(const struct net *n, const struct net_port *port);
 

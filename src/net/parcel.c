@@ -155,11 +155,7 @@ void net_parcel_send(struct net *n, uint32_t to, const struct sim_event *e, uint
     if (there) {
         struct parcel *p = (struct parcel *)(there + 1);
 
-        there->t = e->t;
-        there->key = e->key;
-        there->seq = e->seq;
-        there->arg = e->arg;
-        there->arg2 = e->arg2;
+        sim_pipe_fill(there, e);
         fill(p, k, m);
         leave(n, k, m, p);
     } else

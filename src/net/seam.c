@@ -100,11 +100,9 @@ static void note_due(struct net *n, const struct net_seam *s)
     note_missing(n, s);
 }
 
-/* True when a credit may be late. */
-bool net_seam_due(struct net *n, struct net_port *port)
+void net_seam_due(struct net *n, struct net_port *port)
 {
     note_due(n, seam_of(n, port));
-    return n->stalled[seam_of(n, port)->place].due > n->sim->now;
 }
 
 /* Not before, a credit comes that `nth` others come before. */

@@ -119,8 +119,8 @@ static inline void sim_part_send(struct sim_part *p, uint32_t to, const struct s
         sim_part_send_slow(p, to, e, data, bytes);
 }
 
-/* The same for who fills it in where it is to be, at once: the event, all but its `next`, and
- * what is behind it. NULL: the pipe is full, and it had better be sent. */
+/* The same for who fills it in where it is to be, at once: the event (sim_pipe_fill) and what is
+ * behind it. NULL: the pipe is full, and it had better be sent. */
 static inline struct sim_event *sim_part_claim(struct sim_part *p, uint32_t to, uint32_t bytes)
 {
     struct sim_event *e = sim_pipe_claim(sim_part_pipe(p, to), bytes);
