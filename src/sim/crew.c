@@ -27,11 +27,6 @@ enum {
     MOST_SHOWS = 3,   /* because somebody waits, until one looks at the others again */
 };
 
-static uint64_t later(uint64_t t, uint64_t by)
-{
-    return t > SIM_NEVER - by ? SIM_NEVER : t + by;
-}
-
 struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to)
 {
     return &p->crew->pipe[p->me * p->crew->n + to];
@@ -136,7 +131,7 @@ static uint64_t find_limit(const struct sim_part *p, uint64_t until)
         if (q == p->me)
             continue;
         uint64_t seen = p->seen[q] > p->floor ? p->seen[q] : p->floor;
-        uint64_t t = later(seen, p->reach[q]);
+        uint64_t t = crew_later(seen, p->reach[q]);
 
         if (p->tight[q]) {
             uint64_t bound = p->mind.bound(p->mind.ctx, q, seen);
@@ -260,14 +255,6 @@ static bool look_around(const struct sim_crew *c, uint64_t *ret)
     return sent == received;
 }
 
-static void lower(_Atomic uint64_t *v, uint64_t to)
-{
-    uint64_t old = atomic_load(v);
-
-    while (to < old && !atomic_compare_exchange_weak(v, &old, to))
-        ;
-}
-
 /* A process is gone: nobody waits any more, and whatever comes of it is thrown away. */
 static bool broken(struct sim_part *p)
 {
@@ -297,7 +284,7 @@ static void stop_soon(struct sim_part *p)
 
         t = clock > t ? clock : t;
     }
-    lower(c->until, later(t, c->margin));
+    crew_lower(c->until, crew_later(t, c->margin));
 }
 
 static bool all_there(const struct sim_part *p, uint64_t until)
@@ -337,7 +324,7 @@ static bool may_go(struct sim_part *p, uint64_t next, uint64_t until, bool first
                all_there(p, until);
     for (uint32_t q = 0; q < c->n; q++)
         if (q != p->me) /* the limit goes with the clock of one of them */
-            wish(p, q, later(p->seen[q], next - limit));
+            wish(p, q, crew_later(p->seen[q], next - limit));
     show(p, limit);
     return false;
 }
@@ -355,12 +342,7 @@ static bool feel_pulse(const struct sim_part *p)
 /* All jump, whoever has seen first that all rest: somebody may be waited for who has not. */
 static void raise_floor(const struct sim_part *p, uint64_t to)
 {
-    _Atomic uint64_t *floor = &p->crew->all->floor;
-    uint64_t old = atomic_load(floor);
-
-    while (to > old && !atomic_compare_exchange_weak(floor, &old, to))
-        ;
-    if (to > old)
+    if (crew_raise(&p->crew->all->floor, to))
         wake_all(p);
 }
 
@@ -596,7 +578,7 @@ bool sim_crew_run(struct sim_crew *c, uint64_t until, sim_pulse *pulse, void *ct
     pthread_mutex_lock(&c->lock);
     c->round++;
     c->until = &c->all->until[c->round % 2];
-    lower(c->until, until);
+    crew_lower(c->until, until);
     atomic_store(&c->all->until[(c->round + 1) % 2], SIM_NEVER); /* all have left it */
     c->working = c->local - 1;
     pthread_cond_broadcast(&c->go);
@@ -640,7 +622,7 @@ static void open_part(struct sim_crew *c, uint32_t i, const uint64_t *lookahead)
         p->reach[q] = lookahead[q * c->n + i];
         assert(p->reach[q]);
         if (q != i && p->reach[q] != SIM_NEVER)
-            c->margin = later(c->margin, p->reach[q]);
+            c->margin = crew_later(c->margin, p->reach[q]);
     }
 }
 
@@ -735,8 +717,8 @@ bool sim_crew_open(struct sim_crew **ret, uint32_t n, const uint64_t *lookahead,
     for (uint32_t i = 0; i < n; i++)
         open_part(c, i, lookahead);
     if (c->peers && !c->near)
-        c->far =
-            sim_far_open(c, peers, later(0, c->margin > SIM_NEVER / 4 ? SIM_NEVER : 4 * c->margin));
+        c->far = sim_far_open(c, peers,
+                              crew_later(0, c->margin > SIM_NEVER / 4 ? SIM_NEVER : 4 * c->margin));
     if (!start_threads(c, err)) {
         sim_crew_close(c);
         return false;

@@ -63,4 +63,28 @@ struct sim_crew {
     bool over;
 };
 
+static inline uint64_t crew_later(uint64_t t, uint64_t by)
+{
+    return t > SIM_NEVER - by ? SIM_NEVER : t + by;
+}
+
+/* Several may do it at once. */
+static inline void crew_lower(_Atomic uint64_t *v, uint64_t to)
+{
+    uint64_t old = atomic_load(v);
+
+    while (to < old && !atomic_compare_exchange_weak(v, &old, to))
+        ;
+}
+
+/* Was it lower? */
+static inline bool crew_raise(_Atomic uint64_t *v, uint64_t to)
+{
+    uint64_t old = atomic_load(v);
+
+    while (to > old && !atomic_compare_exchange_weak(v, &old, to))
+        ;
+    return to > old;
+}
+
 #endif

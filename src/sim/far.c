@@ -95,11 +95,6 @@ static uint32_t first_of(const struct sim_far *f, uint32_t rank)
     return sim_far_first(f->c->n, f->size, rank);
 }
 
-static uint64_t later(uint64_t t, uint64_t by)
-{
-    return t > SIM_NEVER - by ? SIM_NEVER : t + by;
-}
-
 static struct sim_pipe *pipe_of(const struct sim_far *f, uint32_t from, uint32_t to)
 {
     return &f->c->pipe[from * f->c->n + to];
@@ -206,7 +201,7 @@ static bool worth(const struct sim_far *f, uint32_t to)
         uint32_t from = c->first + i;
         uint64_t clock = atomic_load_explicit(&c->shown[from].clock, memory_order_relaxed);
 
-        if (clock > t->wish[i] || clock >= later(t->clock[i], f->step))
+        if (clock > t->wish[i] || clock >= crew_later(t->clock[i], f->step))
             return true;
         for (uint32_t q = first_of(f, to); q < first_of(f, to + 1); q++) {
             const struct sim_pipe *pipe = pipe_of(f, from, q);
@@ -276,19 +271,11 @@ static void take_clock(struct sim_far *f, const struct part_news *s)
     atomic_store(&shown->settles_lp, s->n);
 }
 
-static void raise_floor(struct sim_far *f, uint64_t to)
-{
-    uint64_t old = atomic_load(&f->c->all->floor);
-
-    while (to > old && !atomic_compare_exchange_weak(&f->c->all->floor, &old, to))
-        ;
-}
-
 static void take_head(struct sim_far *f, const struct news *head)
 {
-    raise_floor(f, head->floor);
-    if (head->head.extra == f->round && head->until < atomic_load(f->c->until))
-        atomic_store(f->c->until, head->until);
+    (void)crew_raise(&f->c->all->floor, head->floor);
+    if (head->head.extra == f->round)
+        crew_lower(f->c->until, head->until);
 }
 
 /* Sections of a message from `at` on; returns where it went on not, for want of room. */
@@ -553,7 +540,7 @@ bool sim_far_quiet(struct sim_far *f, uint64_t *ret)
     if (rest_here(f, &next))
         tell_rest(f, next);
     if (!f->stopping && nothing_between(f, &next)) {
-        raise_floor(f, next);
+        (void)crew_raise(&f->c->all->floor, next);
         quiet = true;
         *ret = next;
     }
@@ -606,10 +593,7 @@ void sim_far_stop(struct sim_far *f)
     }
     ask_all(f);
     pthread_mutex_lock(&f->lock);
-    uint64_t t = later(f->furthest, f->margin);
-
-    if (t < atomic_load(f->c->until))
-        atomic_store(f->c->until, t);
+    crew_lower(f->c->until, crew_later(f->furthest, f->margin));
     for (uint32_t to = 1; to < f->size; to++)
         say(f, to, STOP_GO, atomic_load(f->c->until));
     f->stopping = f->wanted = false;
