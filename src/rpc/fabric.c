@@ -7,6 +7,7 @@
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <rdma/fabric.h>
@@ -345,31 +346,37 @@ static bool own_name(struct fabric *f, struct introduction *ret)
     return true;
 }
 
+/* fabric:NAME@NODE.PID, what the provider calls us in hexadecimal, and whose life that is. */
 static void fabric_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
 {
+    const struct rpc_life *own = &of(ep)->own;
     struct introduction i = {.len = 0};
     size_t n = (size_t)snprintf(into, RPC_ADDRESS, "fabric:");
 
     own_name(of(ep), &i);
-    for (uint32_t k = 0; k < i.len && n + 3 < RPC_ADDRESS; k++)
+    for (uint32_t k = 0; k < i.len; k++)
         n += (size_t)snprintf(into + n, RPC_ADDRESS - n, "%02x", i.name[k]);
+    snprintf(into + n, RPC_ADDRESS - n, "@%" PRIx64 ".%" PRId32, own->node, own->pid);
 }
 
 static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
 {
     struct fabric *f = of(ep);
+    const char *at = address + 7;
     uint8_t name[NAME_B];
     size_t n = 0;
     unsigned byte;
 
     if (!strncmp(address, "fabric:", 7))
-        for (const char *at = address + 7; n < NAME_B && sscanf(at, "%2x", &byte) == 1; at += 2)
+        for (; n < NAME_B && sscanf(at, "%2x", &byte) == 1; at += 2)
             name[n++] = (uint8_t)byte;
     if (!n || fi_av_insert(f->av, name, 1, &f->peer[0], 0, NULL) != 1)
         return wr_fail(err, WR_INPUT,
                        "\"%.60s\" is no address of this provider; use the same "
                        "transport and provider on both sides",
                        address);
+    if (sscanf(at, "@%" SCNx64 ".%" SCNd32, &f->life[0].node, &f->life[0].pid) != 2)
+        f->life[0] = (struct rpc_life){.pid = 0};
     f->there[0] = true;
     return true;
 }
@@ -418,9 +425,8 @@ static bool fabric_alive(struct rpc_ep *ep, uint32_t peer)
 {
     struct fabric *f = of(ep);
 
-    if (!ep->o.server)
-        return !f->broken;
-    return !f->there[peer] || (!f->gone[peer] && !rpc_life_is_over(&f->life[peer], &f->own));
+    return !f->there[peer] ||
+           (!f->broken && !f->gone[peer] && !rpc_life_is_over(&f->life[peer], &f->own));
 }
 
 /* ---- messages ---- */
