@@ -111,7 +111,7 @@ static uint64_t channel_credit(struct quest *q, struct net_port *port, uint32_t 
 
     if (port->seam)
         return net_seam_credit_ps(n, port);
-    uint32_t index = (uint32_t)(port - n->port), blocked = n->blocked[index * n->nvcs + vc];
+    uint32_t index = (uint32_t)(port - n->port), blocked = n->blocked[index * n->nvcs + vc].all;
 
     if (n->sim->now <= n->t_spilt) /* an event, which may be before those in the ring */
         return 0;
@@ -175,12 +175,16 @@ void net_inlets_tell(void *ctx)
     }
 }
 
-void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
+/* A packet waits for a port from now on. */
+void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h, const struct net_pkt *k)
 {
     if (!n->pace)
         return;
     if (!(k->from & NET_OVER_SEAM)) {
-        n->blocked[k->from * n->nvcs + k->route.vc]++;
+        struct net_blocked *b = &n->blocked[k->from * n->nvcs + k->route.vc];
+
+        b->all++;
+        b->seams += port->seam;
         return;
     }
     struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
@@ -197,12 +201,16 @@ void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k)
     in->changed = true;
 }
 
-void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k)
+void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
+                     const struct net_pkt *k)
 {
     if (!n->pace)
         return;
     if (!(k->from & NET_OVER_SEAM)) {
-        n->blocked[k->from * n->nvcs + k->route.vc]--;
+        struct net_blocked *b = &n->blocked[k->from * n->nvcs + k->route.vc];
+
+        b->all--;
+        b->seams -= port->seam;
         return;
     }
     struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];

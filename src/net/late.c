@@ -156,7 +156,7 @@ static void admit(struct net *n, struct net_port *port, uint32_t vc, uint32_t ch
     uint32_t h = net_queue_get(&n->pkts, wait);
     struct net_pkt *k = net_pkt(n, h);
 
-    net_inlet_leave(n, h, k);
+    net_inlet_leave(n, port, h, k);
     net_rare(n, port)->waiting -= charge;
     *net_held(n, port, vc) += charge;
     give(n, k->from, k->route.vc, charge, t);
@@ -217,7 +217,7 @@ static void each_seam(struct net *n, const struct net_port *up, uint32_t vc,
 {
     uint32_t from = (uint32_t)(up - n->port);
 
-    if (!net_may_be_late(n) || !n->blocked[from * n->nvcs + vc])
+    if (!net_may_be_late(n) || !n->blocked[from * n->nvcs + vc].seams)
         return;
     struct net_port *port = &n->port[(size_t)up->peer_lp * n->nports];
 

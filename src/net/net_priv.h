@@ -210,6 +210,11 @@ struct net_inlet {
     uint32_t pkt[NET_INLET_KNOWN];
 };
 
+/* Packets that came by a channel and wait: all, and those that wait for seams. */
+struct net_blocked {
+    uint32_t all, seams;
+};
+
 /* When the last packets of a port are there, by number: time << 8 | channel; inlet.c. */
 enum { NET_PACE = 8 };
 
@@ -266,10 +271,10 @@ struct net {
     struct net_inlet *inlet; /* [nseams] */
     uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */
     uint32_t ninlets;
-    struct net_pace *pace; /* [nrouters * nports]; NULL: nothing is promised */
-    uint32_t *blocked;     /* [total_ports * nvcs] packets that came by a channel and wait */
-    bool overdue;          /* credits have come that should be taken in as of before */
-    uint64_t t_spilt;      /* until then a credit may be on its way that is in no ring */
+    struct net_pace *pace;       /* [nrouters * nports]; NULL: nothing is promised */
+    struct net_blocked *blocked; /* [total_ports * nvcs] */
+    bool overdue;                /* credits have come that should be taken in as of before */
+    uint64_t t_spilt;            /* until then a credit may be on its way that is in no ring */
     struct wr_pool notes;
     /* parcel.c: */
     uint32_t *bucket; /* [2^(64 - bucket_shift)] records of messages from elsewhere, by hash */
@@ -494,8 +499,10 @@ void net_parcels_close(struct net *n);
 /* inlet.c */
 void net_inlets_open(struct net *n);
 void net_inlets_tell(void *ctx);
-void net_inlet_wait(struct net *n, uint32_t h, const struct net_pkt *k);
-void net_inlet_leave(struct net *n, uint32_t h, const struct net_pkt *k);
+void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h,
+                    const struct net_pkt *k);
+void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
+                     const struct net_pkt *k);
 uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port);
 
 static inline void net_queue_init(struct net_queue *q)

@@ -78,7 +78,7 @@ NET_INLINE bool serve_channel(struct net *n, struct net_port *port, uint32_t vc,
         net_queue_get(&n->pkts, wait);
         net_rare(n, port)->waiting -= charge;
         if (mode & NET_MODE_PARTS)
-            net_inlet_leave(n, h, k);
+            net_inlet_leave(n, port, h, k);
         cross(n, port, vc, h, k, mode);
     }
     port->stalled = (uint16_t)(port->stalled & ~(1u << vc));
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
     if (n->mode & NET_MODE_PARTS) {
-        net_inlet_wait(n, h, net_pkt(n, h));
+        net_inlet_wait(n, port, h, net_pkt(n, h));
         if (port->seam)
             net_late_wait(n, net_pkt(n, h));
     }
