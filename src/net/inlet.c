@@ -180,14 +180,14 @@ void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h, cons
 {
     if (!n->pace)
         return;
-    if (!(k->from & NET_OVER_SEAM)) {
+    if (!net_over_seam(n, k->from)) {
         struct net_blocked *b = &n->blocked[k->from * n->nvcs + k->route.vc];
 
         b->all++;
         b->seams += port->seam;
         return;
     }
-    struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
+    struct net_inlet *in = net_inlet(n, k->from);
 
     if (!in->n) {
         in->place = n->ninlets;
@@ -206,14 +206,14 @@ void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
 {
     if (!n->pace)
         return;
-    if (!(k->from & NET_OVER_SEAM)) {
+    if (!net_over_seam(n, k->from)) {
         struct net_blocked *b = &n->blocked[k->from * n->nvcs + k->route.vc];
 
         b->all--;
         b->seams -= port->seam;
         return;
     }
-    struct net_inlet *in = &n->inlet[k->from & ~NET_OVER_SEAM];
+    struct net_inlet *in = net_inlet(n, k->from);
     uint32_t i = 0;
 
     in->n--;
@@ -231,13 +231,19 @@ void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
     n->inlet[last].place = in->place;
 }
 
-/* A packet that came over the seam has been admitted further on. */
-void net_seam_credit(struct net *n, uint32_t number, uint32_t vc, uint32_t charge)
+/* A packet that came over a seam has been admitted further on: its credit is in the stand-in's
+ * ring, the only one there. */
+void net_inlet_credit(struct net *n, struct net_port *standin)
 {
-    struct net_inlet *in = &n->inlet[number];
+    uint32_t index = (uint32_t)(standin - n->port);
+    uint32_t charge =
+        n->ring_b ? n->ring_b[(size_t)index * NET_RING + standin->ring_at] : n->slot_b;
+    uint64_t credit = standin->ring[standin->ring_at];
+    struct net_inlet *in = net_inlet(n, index);
     struct sim_event e =
-        sim_event(n->sim->now + in->credit_ps, in->router, in->lane, number, charge, vc);
+        sim_event(credit >> 8, in->router, in->lane, in->number, charge, (uint32_t)(credit & 0xff));
 
+    standin->ring_n = 0;
     in->changed = true;
     sim_part_send(n->part, in->from, &e, NULL, 0);
 }
@@ -259,8 +265,8 @@ void net_inlets_open(struct net *n)
                                          .port = n->seam[i].port,
                                          .router = router,
                                          .lane = sim_lane(NET_EV_CREDIT, port->self_door),
-                                         .from = n->part_of[router],
-                                         .credit_ps = n->cls[port->cls].credit_ps};
+                                         .from = n->part_of[router]};
+        n->port[n->total_ports + i] = (struct net_port){.cls = port->cls, .stalled = UINT16_MAX};
     }
     if (n->line || ports > MOST_PORTS)
         return;

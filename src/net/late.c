@@ -44,7 +44,7 @@ static uint64_t busy_until(const struct net *n, struct net_port *port, uint32_t 
 /* Does somebody wait for the credit that the packet brings where it came from? */
 static bool is_awaited(const struct net *n, const struct net_pkt *k)
 {
-    return k->from & NET_OVER_SEAM || n->port[k->from].stalled >> k->route.vc & 1;
+    return n->port[k->from].stalled >> k->route.vc & 1; /* of a stand-in, always */
 }
 
 bool net_late_may_wait(const struct net *n, struct net_port *port, uint32_t vc,

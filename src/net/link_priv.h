@@ -54,10 +54,6 @@ NET_INLINE bool link_absorb(struct net *n, struct net_port *port, uint64_t now, 
 NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uint32_t charge,
                                  uint32_t mode)
 {
-    if (mode & NET_MODE_PARTS && index & NET_OVER_SEAM) {
-        net_seam_credit(n, index & ~NET_OVER_SEAM, vc, charge);
-        return;
-    }
     struct net_port *port = &n->port[index];
     uint64_t t = n->sim->now + n->cls[port->cls].credit_ps;
 
@@ -76,7 +72,7 @@ NET_INLINE void link_send_credit(struct net *n, uint32_t index, uint32_t vc, uin
     if (mode & NET_MODE_BYTES)
         n->ring_b[(size_t)index * NET_RING + at] = charge;
     if (__builtin_expect(port->stalled && !port->wake_event, 0))
-        net_port_credit_comes(n, port, t);
+        net_port_credit_comes(n, port);
 }
 
 /* The port and channel by which a packet leaves a router; without a view, if that can be said. */
@@ -149,7 +145,7 @@ NET_INLINE uint64_t link_start(struct net *n, struct net_port *port, struct net_
     port->packets++;
     if ((mode & (NET_MODE_EARLY | NET_MODE_FORESEES)) && port->peer_lp < n->nrouters)
         link_choose(n, port->peer_lp, k, NULL);
-    if (mode & NET_MODE_PARTS && n->pace && !port->seam)
+    if (mode & NET_MODE_PARTS && n->pace && !net_is_seam(port, mode))
         n->pace[port - n->port].there[port->packets % NET_PACE] = there << 8 | k->route.vc;
     return there;
 }

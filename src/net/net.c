@@ -133,7 +133,7 @@ static uint32_t load(const struct route_view *view, uint32_t router, uint16_t po
     struct net *n = (struct net *)((char *)view - offsetof(struct net, view));
     struct net_port *p = &n->port[(uint64_t)router * n->nports + port];
 
-    link_absorb(n, p, n->sim->now, n->mode & ~(uint32_t)NET_MODE_PARTS);
+    link_absorb(n, p, n->sim->now, n->mode & ~(uint32_t)NET_MODE_SEAM);
     return net_held_all(n, p) + (p->stalled ? (uint32_t)net_rare(n, p)->waiting : 0);
 }
 
@@ -216,7 +216,7 @@ static void join(struct net *n)
 
 /* All but what belongs to one partition. */
 static struct net *build(const struct topo *t, const struct route *route,
-                         const struct net_params *params, uint64_t seed)
+                         const struct net_params *params, const uint16_t *part_of, uint64_t seed)
 {
     struct net *n = wr_zalloc_aligned(1, sizeof *n);
     uint64_t vcs = count_vcs(t, route);
@@ -240,7 +240,9 @@ static struct net *build(const struct topo *t, const struct route *route,
               (route->foresees ? NET_MODE_FORESEES : 0u);
     n->switch_ps = (uint64_t)llround(params->switch_time_ps);
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
-    n->port = wr_zalloc_aligned(n->total_ports, sizeof *n->port);
+    n->part_of = part_of;
+    n->nseams = part_of ? net_seams_count(t, part_of) : 0;
+    n->port = wr_zalloc_aligned((size_t)n->total_ports + n->nseams, sizeof *n->port);
     n->large = (uint64_t)n->total_ports * sizeof *n->port > OWN_CACHE;
     if (n->nvcs > NET_NEAR_VCS)
         n->vc = wr_zalloc(vcs, sizeof *n->vc);
@@ -248,7 +250,7 @@ static struct net *build(const struct topo *t, const struct route *route,
     if (params->queueing == NET_QUEUE_INPUT)
         n->line = wr_zalloc(vcs, sizeof *n->line);
     if (params->accounting == NET_ACCOUNT_BYTES)
-        n->ring_b = wr_zalloc((size_t)n->total_ports * NET_RING, sizeof *n->ring_b);
+        n->ring_b = wr_zalloc(((size_t)n->total_ports + n->nseams) * NET_RING, sizeof *n->ring_b);
     n->nic = wr_zalloc_aligned(t->nterms, sizeof *n->nic);
     n->rng = wr_zalloc(t->nrouters, sizeof *n->rng);
     for (uint32_t r = 0; r < t->nrouters; r++)
@@ -265,7 +267,7 @@ bool net_open(struct net **ret, const struct topo *t, const struct route *route,
 {
     if (!check_params(t, params, err))
         return false;
-    struct net *n = build(t, route, params, seed);
+    struct net *n = build(t, route, params, NULL, seed);
 
     n->sim = sim;
     n->client = *client;
@@ -281,12 +283,11 @@ bool net_open_parts(struct net **ret, const struct topo *t, const struct route *
 {
     if (!check_params(t, params, err))
         return false;
-    struct net *whole = build(t, route, params, seed);
+    struct net *whole = build(t, route, params, part_of, seed);
 
     whole->parts = sim_crew_size(crew);
-    whole->mode |= NET_MODE_PARTS;
+    whole->mode |= NET_MODE_PARTS | NET_MODE_SEAM;
     whole->view.load = load_parts;
-    whole->part_of = part_of;
     whole->all = wr_zalloc(whole->parts, sizeof(struct net *));
     net_seams_open(whole);
     for (uint32_t i = 0; i < whole->parts; i++) {

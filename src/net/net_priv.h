@@ -149,8 +149,6 @@ struct net_nic {
 enum { NET_PROMISE = SIM_KINDS - 1 };
 /* Arrivals that the sender of a seam remembers, and beginnings. */
 enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
-static const uint32_t NET_OVER_SEAM =
-    1u << 31; /* in net_pkt.from: it came over the seam of that number */
 
 /* A credit that is on its way over a seam. */
 struct net_note {
@@ -198,14 +196,13 @@ struct net_seam {
 enum { NET_INLET_KNOWN = 24 };
 
 struct net_inlet {
-    _Alignas(64) uint64_t credit_ps;
-    uint32_t router, lane; /* that get its credits */
-    uint32_t number, port; /* of the seam */
-    uint16_t from;         /* partition */
-    bool changed;          /* since the last promise */
-    bool unknown;          /* there were more than are known */
-    uint8_t vain, pause;   /* searches for a promise in vain; and so many are not tried */
-    uint32_t n, place;     /* packets that came over it and wait; in net.inlets */
+    _Alignas(64) uint32_t router, lane; /* that get its credits */
+    uint32_t number, port;              /* of the seam */
+    uint16_t from;                      /* partition */
+    bool changed;                       /* since the last promise */
+    bool unknown;                       /* there were more than are known */
+    uint8_t vain, pause; /* searches for a promise in vain; and so many are not tried */
+    uint32_t n, place;   /* packets that came over it and wait; in net.inlets */
     uint64_t promised;
     uint32_t pkt[NET_INLET_KNOWN];
 };
@@ -235,11 +232,11 @@ struct net {
     uint32_t nrouters, nterms, nodes;
     uint32_t nvcs; /* of a port */
     uint32_t total_ports, total_vcs;
-    struct net_port *port;
+    struct net_port *port; /* [total_ports], and behind them a stand-in for each seam: inlet.c */
     struct net_rare *rare; /* [total_ports] */
     struct net_vc *vc;     /* [total_vcs]; NULL: ports have NET_NEAR_VCS or fewer */
     struct net_line *line; /* [total_vcs], input queueing only */
-    uint32_t *ring_b; /* [total_ports * NET_RING] what a credit gives back; byte accounting only */
+    uint32_t *ring_b; /* [NET_RING] of each port: what a credit gives back; byte accounting only */
     struct net_nic *nic; /* [nterms] */
     struct wr_rng *rng;  /* [nrouters] */
     struct net_class cls[TOPO_MAX_CLASSES];
@@ -318,7 +315,8 @@ enum net_mode {
     NET_MODE_INPUT = 4,
     NET_MODE_EARLY = 8,     /* all choices of the routing are early, ... */
     NET_MODE_FORESEES = 16, /* ... or some */
-    NET_MODE_PARTS = 32,    /* the machine is divided into partitions */
+    NET_MODE_PARTS = 32,    /* the machine is divided into partitions, ... */
+    NET_MODE_SEAM = 64,     /* ... and the port at hand may be a seam */
 };
 
 static inline uint32_t net_charge(const struct net *n, const struct net_pkt *k, uint32_t mode)
@@ -344,17 +342,27 @@ static inline void net_msg_end(struct net *n, uint32_t h, enum net_msg_flag side
     wr_pool_give(&n->msgs, h);
 }
 
+/* Did a packet come over a seam, that is through a stand-in? */
+static inline bool net_over_seam(const struct net *n, uint32_t from)
+{
+    return from >= n->total_ports;
+}
+
+static inline struct net_inlet *net_inlet(const struct net *n, uint32_t from)
+{
+    return &n->inlet[from - n->total_ports];
+}
+
 /* The port that a packet came through; it may be another partition's. */
 static inline uint32_t net_from(const struct net *n, const struct net_pkt *k, uint32_t mode)
 {
-    if (mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM)
-        return n->inlet[k->from & ~NET_OVER_SEAM].port;
-    return k->from;
+    return mode & NET_MODE_PARTS && net_over_seam(n, k->from) ? net_inlet(n, k->from)->port
+                                                              : k->from;
 }
 
 static inline bool net_is_seam(const struct net_port *port, uint32_t mode)
 {
-    return mode & NET_MODE_PARTS && port->seam;
+    return mode & NET_MODE_SEAM && port->seam;
 }
 
 static inline uint64_t net_pass_ps(const struct net_class *c, uint32_t bytes)
@@ -440,7 +448,7 @@ void net_port_call_wake(struct net *n, struct net_port *port);
 void net_port_settle(struct net *n, struct net_port *port);
 void net_port_send_next(struct net *n, struct net_port *port);
 uint32_t net_port_choose(const struct net *n, struct net_port *port);
-void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t);
+void net_port_credit_comes(struct net *n, struct net_port *port);
 void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t at);
 void net_on_port(void *ctx, const struct sim_event *e);
 void net_warm_port(const void *ctx, const struct sim_event *e);
@@ -461,12 +469,12 @@ void net_nic_deliver(struct net *n, uint32_t pkt);
 uint64_t net_delay_ps(const struct net_params *p, uint32_t cls);
 
 /* seam.c */
+uint32_t net_seams_count(const struct topo *t, const uint16_t *part_of);
 void net_seams_open(struct net *n);
 void net_seams_join(struct net *n);
 void net_seams_close(struct net *n);
 void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_t seq, uint32_t h,
                    const struct net_pkt *k);
-void net_seam_credit(struct net *n, uint32_t number, uint32_t vc, uint32_t charge);
 bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now);
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port); /* the next one's */
 bool net_seam_ask(struct net *n, struct net_port *port);
@@ -499,6 +507,7 @@ void net_parcels_close(struct net *n);
 /* inlet.c */
 void net_inlets_open(struct net *n);
 void net_inlets_tell(void *ctx);
+void net_inlet_credit(struct net *n, struct net_port *standin);
 void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h,
                     const struct net_pkt *k);
 void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,

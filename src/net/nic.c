@@ -69,7 +69,7 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
     nic->last_b = k->bytes;
     /* What routings cannot always foresee they do not at the first router. */
     link_transmit(n, port, at > n->sim->now ? n->ahead_belt : n->cls[port->cls].belt, h, k, at,
-                  n->mode & ~(uint32_t)(NET_MODE_FORESEES | NET_MODE_PARTS));
+                  n->mode & ~(uint32_t)(NET_MODE_FORESEES | NET_MODE_PARTS | NET_MODE_SEAM));
     if (!m->unsent && !n->client.sent)
         finish_first(n, nic);
 }
@@ -87,7 +87,7 @@ static bool hear(struct net *n, struct net_port *port, uint32_t charge, uint64_t
     if (!(n->mode & NET_MODE_PARTS))
         return false;
     net_late_hear(n, port, 0);
-    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_PARTS);
+    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_SEAM);
     return net_has_room(n, port, 0, charge);
 }
 
@@ -95,7 +95,7 @@ static bool hear(struct net *n, struct net_port *port, uint32_t charge, uint64_t
  * left or an event will see to it. */
 static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, uint64_t at)
 {
-    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_PARTS); /* a NIC is no seam */
+    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_SEAM); /* a NIC is no seam */
     while (nic->queue.head != WR_NIL) {
         struct net_msg *m = net_msg_at(n, nic->queue.head);
         bool started = m->flags & NET_MSG_STARTED, all_out = started && !m->unsent;

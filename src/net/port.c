@@ -36,12 +36,15 @@ void net_port_call_wake(struct net *n, struct net_port *port)
         net_port_wake_at(n, port, port->ring[port->ring_at] >> 8);
 }
 
-/* Somebody waits, and a credit comes at t. */
-void net_port_credit_comes(struct net *n, struct net_port *port, uint64_t t)
+/* Somebody waits, and a credit is on its way, the first. */
+void net_port_credit_comes(struct net *n, struct net_port *port)
 {
     uint32_t index = (uint32_t)(port - n->port), routers = n->nrouters * n->nports;
+    uint64_t t = port->ring[port->ring_at] >> 8;
 
-    if (index >= routers && n->client.sent)
+    if (net_over_seam(n, index))
+        net_inlet_credit(n, port);
+    else if (index >= routers && n->client.sent)
         net_nic_pump(n, index - routers, t);
     else
         net_port_wake_at(n, port, t);

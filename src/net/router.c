@@ -13,6 +13,8 @@
  */
 #include "link_priv.h"
 
+typedef void ask_fn(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k);
+
 /* The line of the packets that come through channel `vc` of port `from` gives its next at
  * t_in_free. */
 static void in_event(struct net *n, uint32_t from, uint32_t vc, struct net_line *line)
@@ -140,25 +142,59 @@ static __attribute__((noinline)) bool hear(struct net *n, struct net_port *port,
     return link_absorb(n, port, n->sim->now, n->mode);
 }
 
-/* Ask for the packet's output. */
-NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode)
+NET_INLINE bool may_cross(const struct net *n, struct net_port *port, uint32_t vc,
+                          const struct net_pkt *k, uint32_t mode)
+{
+    return !(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
+           switch_free(n, port, vc, mode);
+}
+
+/* The packet may not have its output, unless there is more to hear. */
+static __attribute__((noinline)) void wait_unless(struct net *n, struct net_port *port, uint32_t vc,
+                                                  uint32_t h, bool news)
+{
+    struct net_pkt *k = net_pkt(n, h);
+
+    if (!net_has_room(n, port, vc, net_charge(n, k, n->mode)))
+        news |= hear(n, port, vc, k);
+    if (may_cross(n, port, vc, k, n->mode))
+        cross(n, port, vc, h, k, n->mode);
+    else
+        wait_for(n, port, vc, h, news);
+}
+
+NET_INLINE void ask_port(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k,
+                         uint32_t mode)
+{
+    uint32_t vc = k->out_vc;
+    bool news = link_absorb(n, port, n->sim->now, mode);
+
+    if (may_cross(n, port, vc, k, mode))
+        cross(n, port, vc, h, k, mode);
+    else if (mode & NET_MODE_PARTS)
+        wait_unless(n, port, vc, h, news);
+    else
+        wait_for(n, port, vc, h, news);
+}
+
+/* Ask for the packet's output. Few ports are seams: those have a function of their own. */
+NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode, ask_fn *seam)
 {
     struct net_pkt *k = net_pkt(n, h);
 
     if (!(mode & NET_MODE_EARLY) && (!(mode & NET_MODE_FORESEES) || k->out == WR_NIL))
         link_choose(n, router, k, &n->view);
     struct net_port *port = &n->port[k->out];
-    uint32_t vc = k->out_vc;
 
-    bool news = link_absorb(n, port, n->sim->now, mode);
-
-    if (mode & NET_MODE_PARTS && !net_has_room(n, port, vc, net_charge(n, k, mode)))
-        news |= hear(n, port, vc, k);
-    if (!(port->stalled & 1u << vc) && net_has_room(n, port, vc, net_charge(n, k, mode)) &&
-        switch_free(n, port, vc, mode))
-        cross(n, port, vc, h, k, mode);
+    if (net_is_seam(port, mode))
+        seam(n, port, h, k);
     else
-        wait_for(n, port, vc, h, news);
+        ask_port(n, port, h, k, mode & ~(uint32_t)NET_MODE_SEAM);
+}
+
+static void ask_seam(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k)
+{
+    ask_port(n, port, h, k, n->mode);
 }
 
 /* The first of an input line may ask now. */
@@ -167,7 +203,7 @@ static void ask_first(struct net *n, uint32_t router, struct net_line *line)
     uint32_t h = net_queue_get(&n->pkts, &line->in);
 
     line->asked = true;
-    ask(n, router, h, n->mode);
+    ask(n, router, h, n->mode, ask_seam);
 }
 
 void net_on_switch(void *ctx, const struct sim_event *e)
@@ -211,10 +247,7 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
 {
     const struct net_pkt *k = net_pkt(n, e->arg);
 
-    if (mode & NET_MODE_PARTS && k->from & NET_OVER_SEAM) /* the port is another thread's */
-        __builtin_prefetch(&n->inlet[k->from & ~NET_OVER_SEAM], 1);
-    else
-        __builtin_prefetch(&n->port[k->from]);
+    __builtin_prefetch(&n->port[k->from]);
     if (sim_dst(e) >= n->nrouters) {
         __builtin_prefetch(net_msg_at(n, k->msg));
         if (n->large)
@@ -235,25 +268,24 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
         __builtin_prefetch(&n->pace[k->out], 1);
 }
 
-NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode)
+NET_INLINE void arrive(struct net *n, const struct sim_event *e, uint32_t mode, ask_fn *seam)
 {
     if (n->large)
         __builtin_prefetch(&e[2 * NET_FAR]);
     __builtin_prefetch(net_pkt(n, e[NET_FAR].arg));
     warm(n, &e[NET_MID], mode);
-    if (!(mode & NET_MODE_CUT) &&
-        !(mode & NET_MODE_PARTS && net_pkt(n, e->arg)->from & NET_OVER_SEAM)) {
+    if (!(mode & NET_MODE_CUT)) {
         struct net_port *port = &n->port[net_pkt(n, e->arg)->from];
 
-        if (port->queued || port->wired)
-            link_follow(n, port, e->seq, mode);
+        if (port->queued || port->wired) /* no stand-in ever */
+            link_follow(n, port, e->seq, mode & ~(uint32_t)NET_MODE_SEAM);
     }
     if (sim_dst(e) >= n->nrouters)
         net_nic_deliver(n, e->arg);
     else if (mode & NET_MODE_INPUT)
         stand_in_line(n, sim_dst(e), e->arg);
     else
-        ask(n, sim_dst(e), e->arg, mode);
+        ask(n, sim_dst(e), e->arg, mode, seam);
 }
 
 /* Who waits, and for what, will be needed soon. */
@@ -314,10 +346,12 @@ void net_on_credit(void *ctx, const struct sim_event *e)
 }
 
 /* One copy of the inner loop per common machine, one for the rest. */
+enum { PARTS = NET_MODE_PARTS | NET_MODE_SEAM };
+
 #define COPY(name, mode)                                            \
     static void arrive_##name(void *ctx, const struct sim_event *e) \
     {                                                               \
-        arrive(ctx, e, mode);                                       \
+        arrive(ctx, e, mode, ask_seam);                             \
     }                                                               \
     static void wake_##name(void *ctx, const struct sim_event *e)   \
     {                                                               \
@@ -333,9 +367,9 @@ COPY(bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
 COPY(slots_cut, NET_MODE_CUT)
 COPY(slots_cut_early, NET_MODE_CUT | NET_MODE_EARLY)
 COPY(slots_cut_often, NET_MODE_CUT | NET_MODE_FORESEES)
-COPY(slots_stored_parts, NET_MODE_PARTS)
-COPY(slots_stored_early_parts, NET_MODE_EARLY | NET_MODE_PARTS)
-COPY(slots_stored_often_parts, NET_MODE_FORESEES | NET_MODE_PARTS)
+COPY(slots_stored_parts, PARTS)
+COPY(slots_stored_early_parts, NET_MODE_EARLY | PARTS)
+COPY(slots_stored_often_parts, NET_MODE_FORESEES | PARTS)
 COPY(any, ((const struct net *)ctx)->mode)
 
 void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **ret_wake)
@@ -347,11 +381,9 @@ void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **
         {0, arrive_slots_stored, wake_slots_stored},
         {NET_MODE_EARLY, arrive_slots_stored_early, wake_slots_stored_early},
         {NET_MODE_FORESEES, arrive_slots_stored_often, wake_slots_stored_often},
-        {NET_MODE_PARTS, arrive_slots_stored_parts, wake_slots_stored_parts},
-        {NET_MODE_EARLY | NET_MODE_PARTS, arrive_slots_stored_early_parts,
-         wake_slots_stored_early_parts},
-        {NET_MODE_FORESEES | NET_MODE_PARTS, arrive_slots_stored_often_parts,
-         wake_slots_stored_often_parts},
+        {PARTS, arrive_slots_stored_parts, wake_slots_stored_parts},
+        {NET_MODE_EARLY | PARTS, arrive_slots_stored_early_parts, wake_slots_stored_early_parts},
+        {NET_MODE_FORESEES | PARTS, arrive_slots_stored_often_parts, wake_slots_stored_often_parts},
         {NET_MODE_CUT, arrive_slots_cut, wake_slots_cut},
         {NET_MODE_CUT | NET_MODE_EARLY, arrive_slots_cut_early, wake_slots_cut_early},
         {NET_MODE_CUT | NET_MODE_FORESEES, arrive_slots_cut_often, wake_slots_cut_often},

@@ -118,7 +118,7 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
 {
     struct net_seam *s = seam_of(n, port);
     struct sim_event e = sim_event(there, port->peer_lp, sim_lane(NET_EV_ARRIVE, port->peer_door),
-                                   seq, port->wire | NET_OVER_SEAM, k->route.vc);
+                                   seq, n->total_ports + port->wire, k->route.vc);
 
     if (s->sent - s->credits < NET_SEAM_KNOWN)
         s->there[s->sent % NET_SEAM_KNOWN] = there;
@@ -364,12 +364,20 @@ uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
     return ps;
 }
 
-static uint32_t count_seams(const struct net *n)
+static bool is_seam(const struct topo *t, const uint16_t *part_of, uint32_t router, uint32_t port)
+{
+    const struct topo_port *p = topo_port(t, router, port);
+
+    return p->kind == TOPO_ROUTER && part_of[router] != part_of[p->peer];
+}
+
+uint32_t net_seams_count(const struct topo *t, const uint16_t *part_of)
 {
     uint32_t seams = 0;
 
-    for (uint32_t i = 0; i < n->nrouters * n->nports; i++)
-        seams += n->port[i].seam;
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        for (uint32_t p = 0; p < t->nports; p++)
+            seams += is_seam(t, part_of, r, p);
     return seams;
 }
 
@@ -380,13 +388,8 @@ void net_seams_open(struct net *n)
     uint32_t at = 0;
 
     for (uint32_t r = 0; r < t->nrouters; r++)
-        for (uint32_t p = 0; p < t->nports; p++) {
-            const struct topo_port *tp = topo_port(t, r, p);
-
-            n->port[r * t->nports + p].seam =
-                tp->kind == TOPO_ROUTER && n->part_of[r] != n->part_of[tp->peer];
-        }
-    n->nseams = count_seams(n);
+        for (uint32_t p = 0; p < t->nports; p++)
+            n->port[r * t->nports + p].seam = is_seam(t, n->part_of, r, p);
     n->seam = wr_zalloc_aligned(n->nseams, sizeof *n->seam);
     for (uint32_t i = 0; i < t->nrouters * t->nports; i++) {
         struct net_port *port = &n->port[i];
