@@ -150,6 +150,9 @@ enum { NET_PROMISE = SIM_KINDS - 1 };
 /* Arrivals that the sender of a seam remembers, and beginnings. */
 enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
 
+/* What is seldom, out of the way of what is not. */
+#define NET_APART __attribute__((noinline))
+
 /* A credit that is on its way over a seam. */
 struct net_note {
     uint32_t next, charge;

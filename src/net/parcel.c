@@ -129,9 +129,8 @@ static inline __attribute__((always_inline)) void fill(struct parcel *p, const s
 }
 
 /* With what the client says, or when the pipe is full. */
-static __attribute__((noinline)) void send_seldom(struct net *n, uint32_t to,
-                                                  const struct sim_event *e,
-                                                  const struct net_pkt *k, struct net_msg *m)
+static NET_APART void send_seldom(struct net *n, uint32_t to, const struct sim_event *e,
+                                  const struct net_pkt *k, struct net_msg *m)
 {
     struct {
         struct parcel p;

@@ -97,7 +97,7 @@ NET_INLINE void serve_waiting(struct net *n, struct net_port *port, uint32_t mod
 }
 
 /* The same in one copy, for where it is seldom. */
-static __attribute__((noinline)) void serve_seldom(struct net *n, struct net_port *port)
+static NET_APART void serve_seldom(struct net *n, struct net_port *port)
 {
     serve_waiting(n, port, n->mode);
 }
@@ -112,8 +112,8 @@ NET_INLINE void wait_on(struct net *n, struct net_port *port, uint32_t mode)
 
 /* The packet cannot have its output now: it waits in the output's line. Those that wait already
  * are served if there is news: credits, or another turn of the switch. */
-static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *port, uint32_t vc,
-                                               uint32_t h, bool news)
+static NET_APART void wait_for(struct net *n, struct net_port *port, uint32_t vc, uint32_t h,
+                               bool news)
 {
     net_queue_put(&n->pkts, net_wait_of(n, port, vc), h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
@@ -133,8 +133,8 @@ static __attribute__((noinline)) void wait_for(struct net *n, struct net_port *p
 }
 
 /* There is no room in the channel, as far as one has heard; was there more to hear? */
-static __attribute__((noinline)) bool hear(struct net *n, struct net_port *port, uint32_t vc,
-                                           const struct net_pkt *k)
+static NET_APART bool hear(struct net *n, struct net_port *port, uint32_t vc,
+                           const struct net_pkt *k)
 {
     if (port->seam)
         return !net_late_may_wait(n, port, vc, k) && net_seam_ask(n, port);
@@ -150,8 +150,8 @@ NET_INLINE bool may_cross(const struct net *n, struct net_port *port, uint32_t v
 }
 
 /* The packet may not have its output, unless there is more to hear. */
-static __attribute__((noinline)) void wait_unless(struct net *n, struct net_port *port, uint32_t vc,
-                                                  uint32_t h, bool news)
+static NET_APART void wait_unless(struct net *n, struct net_port *port, uint32_t vc, uint32_t h,
+                                  bool news)
 {
     struct net_pkt *k = net_pkt(n, h);
 
@@ -192,10 +192,7 @@ NET_INLINE void ask(struct net *n, uint32_t router, uint32_t h, uint32_t mode, a
         ask_port(n, port, h, k, mode & ~(uint32_t)NET_MODE_SEAM);
 }
 
-static void ask_seam(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k)
-{
-    ask_port(n, port, h, k, n->mode);
-}
+static void ask_any(struct net *n, struct net_port *port, uint32_t h, struct net_pkt *k);
 
 /* The first of an input line may ask now. */
 static void ask_first(struct net *n, uint32_t router, struct net_line *line)
@@ -203,7 +200,7 @@ static void ask_first(struct net *n, uint32_t router, struct net_line *line)
     uint32_t h = net_queue_get(&n->pkts, &line->in);
 
     line->asked = true;
-    ask(n, router, h, n->mode, ask_seam);
+    ask(n, router, h, n->mode, ask_any);
 }
 
 void net_on_switch(void *ctx, const struct sim_event *e)
@@ -348,14 +345,19 @@ void net_on_credit(void *ctx, const struct sim_event *e)
 /* One copy of the inner loop per common machine, one for the rest. */
 enum { PARTS = NET_MODE_PARTS | NET_MODE_SEAM };
 
-#define COPY(name, mode)                                            \
-    static void arrive_##name(void *ctx, const struct sim_event *e) \
-    {                                                               \
-        arrive(ctx, e, mode, ask_seam);                             \
-    }                                                               \
-    static void wake_##name(void *ctx, const struct sim_event *e)   \
-    {                                                               \
-        wake(ctx, e, mode);                                         \
+#define COPY(name, mode)                                                                 \
+    static NET_APART void ask_##name(struct net *ctx, struct net_port *port, uint32_t h, \
+                                     struct net_pkt *k)                                  \
+    {                                                                                    \
+        ask_port(ctx, port, h, k, mode);                                                 \
+    }                                                                                    \
+    static void arrive_##name(void *ctx, const struct sim_event *e)                      \
+    {                                                                                    \
+        arrive(ctx, e, mode, ask_##name);                                                \
+    }                                                                                    \
+    static void wake_##name(void *ctx, const struct sim_event *e)                        \
+    {                                                                                    \
+        wake(ctx, e, mode);                                                              \
     }
 
 COPY(slots_stored, 0)

@@ -131,27 +131,28 @@ void net_seam_send(struct net *n, struct net_port *port, uint64_t there, uint32_
     note_due(n, s);
 }
 
-bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
+static NET_APART void absorb(struct net *n, struct net_port *port, uint64_t now)
 {
     struct net_seam *s = seam_of(n, port);
-    bool any = false;
 
-    while (s->notes.head != WR_NIL) {
+    do {
         uint32_t h = s->notes.head;
-        struct net_note *note = wr_pool_at(&n->notes, h);
-
-        if (note->t > now)
-            break;
-        struct net_note taken = *note;
+        struct net_note taken = *(struct net_note *)wr_pool_at(&n->notes, h);
 
         *net_held(n, port, taken.vc) -= taken.charge;
         s->notes.head = taken.next;
         wr_pool_give(&n->notes, h);
         if (s->stalled && (taken.t < now || n->stalled[s->place].due > now))
             net_late_serve(n, port, taken.vc, taken.t);
-        any = true;
-    }
-    return any;
+    } while (net_seam_note_ps(n, port) <= now);
+}
+
+bool net_seam_absorb(struct net *n, struct net_port *port, uint64_t now)
+{
+    if (net_seam_note_ps(n, port) > now)
+        return false;
+    absorb(n, port, now);
+    return true;
 }
 
 uint64_t net_seam_note_ps(const struct net *n, const struct net_port *port)
@@ -284,7 +285,7 @@ static void put_note(struct net *n, struct net_seam *s, const struct sim_event *
     s->notes.tail = h;
 }
 
-static void take_credit(struct net *n, const struct sim_event *e)
+static NET_APART void take_credit(struct net *n, const struct sim_event *e)
 {
     struct net_seam *s = &n->seam[e->seq];
     struct net_port *port = &n->port[s->port];
@@ -318,22 +319,36 @@ static void take_credit(struct net *n, const struct sim_event *e)
     }
 }
 
+static NET_APART void take_packet(struct net *n, const struct sim_event *e, const void *data,
+                                  uint32_t bytes)
+{
+    sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq,
+             net_parcel_open(n, e, data, bytes), e->arg2);
+}
+
+static NET_APART void take_promise(struct net *n, const struct sim_event *e)
+{
+    struct net_seam *s = &n->seam[e->seq];
+
+    s->covered = s->credits + e->arg;
+    s->promise = e->t;
+    note_missing(n, s);
+}
+
+/* Of each kind a function, so that none pays for the registers of another. */
 static void receive(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes)
 {
     struct net *n = ctx;
 
     switch (sim_kind(e)) {
     case NET_EV_ARRIVE:
-        sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq,
-                 net_parcel_open(n, e, data, bytes), e->arg2);
+        take_packet(n, e, data, bytes);
         break;
     case NET_EV_CREDIT:
         take_credit(n, e);
         break;
     case NET_PROMISE:
-        n->seam[e->seq].covered = n->seam[e->seq].credits + e->arg;
-        n->seam[e->seq].promise = e->t;
-        note_missing(n, &n->seam[e->seq]);
+        take_promise(n, e);
         break;
     default:
         n->other(n->other_ctx, e, data, bytes);
