@@ -3,12 +3,20 @@
 #include <string.h>
 #include <unistd.h>
 
+bool wr_self_path(char ret[WR_SELF_PATH], struct wr_err *err)
+{
+    ssize_t n = readlink("/proc/self/exe", ret, WR_SELF_PATH - 1);
+
+    ret[n > 0 ? n : 0] = '\0';
+    return n > 0 || wr_fail_errno(err, "cannot find this program; mount /proc");
+}
+
 void wr_self_folder(struct wr_str *ret)
 {
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    char exe[WR_SELF_PATH];
+    struct wr_err unknown;
 
-    exe[n > 0 ? n : 0] = 0;
+    (void)wr_self_path(exe, &unknown);
     char *slash = strrchr(exe, '/');
 
     if (slash)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/self.h"
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/roofline.h"
@@ -181,13 +182,13 @@ static bool measure(const struct cli_call *call, struct rpc_spec *s, const struc
                     struct wr_err *err)
 {
     const struct collect_opts *o = call->opts;
-    char program[4096];
+    char program[WR_SELF_PATH];
     struct rpc_collect_opts how = {
         .program = program, .stop = wr_interrupted, .tell = o->quiet ? NULL : tell};
     struct rpc_collected c;
     struct run *run;
 
-    if (!roofline_own_path(program, sizeof program, err) ||
+    if (!wr_self_path(program, err) ||
         !roofline_run_create(&run, call, o->out, o->force, s->seed, conf, err))
         return false;
     wr_interrupt_catch();

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/self.h"
 #include "base/signals.h"
 #include "cli/roofline.h"
 #include "cli/style.h"
@@ -198,14 +199,14 @@ static bool measure(const struct cli_call *call, const struct rpc_polling_spec *
                     const struct conf *conf, struct wr_err *err)
 {
     const struct polling_opts *o = call->opts;
-    char program[4096];
+    char program[WR_SELF_PATH];
     struct rpc_polling_how how = {
         .program = program, .stop = wr_interrupted, .tell = o->quiet ? NULL : tell};
     struct run *run;
     struct wr_err ending = {0};
     uint32_t done = 0;
 
-    if (!roofline_own_path(program, sizeof program, err) ||
+    if (!wr_self_path(program, err) ||
         !roofline_run_create(&run, call, o->out, o->force, 0, conf, err))
         return false;
     wr_interrupt_catch();

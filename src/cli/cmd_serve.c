@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/self.h"
 #include "base/signals.h"
 #include "cli/cli.h"
 #include "report/sections/sections.h"
@@ -103,7 +104,7 @@ static int serve_main(const struct cli_call *call, struct wr_err *err)
 {
     static const char *const here[] = {"."};
     const struct serve_opts *o = call->opts;
-    char token[40] = "", program[4096];
+    char token[40] = "", program[WR_SELF_PATH];
     struct web_config c = {.operands = call->nargs ? (const char *const *)call->args : here,
                            .n = call->nargs ? (size_t)call->nargs : 1,
                            .makers = report_sections,
@@ -126,8 +127,8 @@ static int serve_main(const struct cli_call *call, struct wr_err *err)
             return cli_error(err);
         c.token = token;
     }
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = '\0';
+    if (!wr_self_path(program, err))
+        return cli_error(err);
     c.program = program;
     signal(SIGCHLD, SIG_IGN); /* studies that were started end by themselves */
     signal(SIGPIPE, SIG_IGN);

@@ -1,8 +1,7 @@
 /* cmd_study_run.c -- `weir study run|list FILE`: run a study's combinations, or name them. */
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/self.h"
 #include "base/signals.h"
 #include "cli/simulate.h"
 #include "cli/study.h"
@@ -199,14 +198,12 @@ static bool run_slurm(struct study *s, const char *dir, const struct cli_call *c
                       struct wr_err *err)
 {
     const struct study_opts *o = call->opts;
-    char program[PATH_MAX];
+    char program[WR_SELF_PATH];
     struct wr_str said = {0};
     size_t tasks;
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 
-    if (n < 0)
-        return wr_fail_errno(err, "cannot tell where weir is; run the study without --slurm");
-    program[n] = '\0';
+    if (!wr_self_path(program, err))
+        return false;
     if (!study_slurm(s,
                      &(struct study_slurm){.dir = dir,
                                            .program = program,

@@ -17,8 +17,6 @@ extern const struct cli_verb cli_roofline_serve;
 
 /* ---- what those that measure share ---- */
 
-/* This program, as others may start it. */
-bool roofline_own_path(char *into, size_t size, struct wr_err *err);
 /* A run file with the configuration and the files it came from. */
 bool roofline_run_create(struct run **ret, const struct cli_call *call, const char *out, bool force,
                          uint64_t seed, const struct conf *conf, struct wr_err *err);

@@ -1,17 +1,5 @@
 /* roofline_run.c -- the run file of what is measured here. */
-#include <unistd.h>
-
 #include "cli/roofline.h"
-
-bool roofline_own_path(char *into, size_t size, struct wr_err *err)
-{
-    ssize_t n = readlink("/proc/self/exe", into, size - 1);
-
-    if (n < 0)
-        return wr_fail_errno(err, "cannot find this program; mount /proc");
-    into[n] = '\0';
-    return true;
-}
 
 bool roofline_run_create(struct run **ret, const struct cli_call *call, const char *out, bool force,
                          uint64_t seed, const struct conf *conf, struct wr_err *err)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/self.h"
 #include "ioload/ioload.h"
 #include "run/reader.h"
 
@@ -129,20 +130,22 @@ static void end_path(struct bench *b)
 /* This very program is the `weir` that commands find. */
 static void exec_job(const struct bench *b, size_t i, const char *command)
 {
-    char exe[4096], slice[64], name[2] = {lab_job_letter(i)};
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    char exe[WR_SELF_PATH], slice[64], name[2] = {lab_job_letter(i)};
     int log = open(b->log, O_WRONLY | O_CREAT | O_APPEND, 0666);
 
-    exe[n > 0 ? n : 0] = 0;
     if (log >= 0) {
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
     }
-    char *slash = strrchr(exe, '/');
     struct wr_str path = {0};
+    struct wr_err err;
 
-    wr_str_addf(&path, "%.*s:%s", slash ? (int)(slash - exe) : 0, exe,
-                getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+    if (!wr_self_path(exe, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        _exit(127);
+    }
+    wr_self_folder(&path);
+    wr_str_addf(&path, ":%s", getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
     setenv("PATH", path.s, 1);
     snprintf(slice, sizeof slice, "%.0fns", b->l->spec.slice_ps / 1e3);
     if (lab_writes_run(b->l))
