@@ -153,8 +153,10 @@ static double between_runs(const struct values *v)
         if (is > 0 && told > 0)
             error[n++] = fabs(told / is - 1);
     }
+    if (!n)
+        return NAN;
     qsort(error, n, sizeof *error, by_double);
-    return n ? (error[(n - 1) / 2] + error[n / 2]) / 2 : NAN;
+    return (error[(n - 1) / 2] + error[n / 2]) / 2;
 }
 
 static void put_row(struct comparison *c, enum kind kind, const char *name, double told,

@@ -69,7 +69,7 @@ static bool take_rank(void *ctx, const struct run_rows *q)
     }
     struct report_part *job = wr_arena_alloc(in->arena, (s->njobs + 1) * sizeof *job);
 
-    if (s->njobs)
+    if (s->job)
         memcpy(job, s->job, s->njobs * sizeof *job);
     job[s->njobs++] = (struct report_part){.name = wr_arena_strdup(in->arena, name), .value = 1};
     s->job = job;

@@ -685,7 +685,7 @@ static uint32_t spins_of(const struct sim_crew *c)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     cpu_set_t mine;
 
-    if (cpus < (long)(c->local * (c->peers ? sim_peers_local(c->peers) : 1)))
+    if (cpus < (long)c->local * (c->peers ? sim_peers_local(c->peers) : 1))
         return 0;
     if (!sched_getaffinity(0, sizeof mine, &mine) && CPU_COUNT(&mine) < (int)c->local)
         return 0;

@@ -102,7 +102,8 @@ bool sim_hand_measure(uint64_t for_ns, double *ret_hand_ns, double *ret_share)
 
     qsort(took, n, sizeof *took, by_size);
     /* What it takes while both run, and how much of the time that would be. */
-    double quick = (double)took[n / 10], share = (double)rounds * quick / (double)(now - start);
+    uint64_t tenth = n / 10;
+    double quick = (double)took[tenth], share = (double)rounds * quick / (double)(now - start);
 
     *ret_hand_ns = quick / 2;
     *ret_share = share < 1 ? share : 1;

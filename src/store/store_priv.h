@@ -184,7 +184,7 @@ struct store {
     uint32_t *bucket;
     uint32_t nbuckets;
     uint64_t through_b, kept_b;
-    uint64_t look_ps; /* what is told is as of then, when that is later than now */
+    uint64_t look_ps;        /* what is told is as of then, when that is later than now */
     struct store_team *team; /* NULL: one partition */
     uint32_t me;
 };

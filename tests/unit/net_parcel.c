@@ -1,6 +1,6 @@
 /* net_parcel.c -- what a message means to who sent it arrives with it, in whatever partition and by
  * whatever way. */
-#include "../prop/lab.h"
+#include "prop/lab.h"
 
 #include "base/rng.h"
 #include "net/topo/split.h"

@@ -189,12 +189,11 @@ static void keep_longest(struct walk *w)
 static const char **order_lanes(struct walk *w)
 {
     const char **name = wr_arena_alloc(w->s->arena, w->nlanes * sizeof *name);
-    int place[MOST_LANES];
+    int place[MOST_LANES] = {0};
 
     for (size_t i = 0; i < w->nlanes; i++) {
         const struct lane *a = &w->lane[i];
 
-        place[i] = 0;
         for (size_t k = 0; k < w->nlanes; k++) {
             const struct lane *b = &w->lane[k];
 
