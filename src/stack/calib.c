@@ -258,6 +258,113 @@ static double between_us(const struct stack_log *log, const struct stack_laws *b
     return us;
 }
 
+/* --- what sockets keep ---------------------------------------------------------------- */
+
+/* The ends of all flows of a run. Who has which is not asked: means need no pairs. */
+struct flow_ends {
+    uint64_t bytes;
+    uint16_t run;
+    size_t servers, clients;            /* how many were seen */
+    double begin_s, server_s, client_s; /* sums */
+    double moved_b;
+};
+
+struct ends {
+    WR_VEC(struct flow_ends) of;
+};
+
+static struct flow_ends *ends_of(struct ends *v, uint64_t bytes, uint16_t run)
+{
+    for (size_t i = v->of.n; i-- > 0;)
+        if (v->of.v[i].bytes == bytes && v->of.v[i].run == run)
+            return &v->of.v[i];
+    wr_vec_push(&v->of, (struct flow_ends){.bytes = bytes, .run = run});
+    return &v->of.v[v->of.n - 1];
+}
+
+static void gather_ends(struct ends *ret, const struct stack_log *log, bool writes)
+{
+    enum { MOVED = 2 };
+
+    for (size_t i = 0; i < log->state.n; i++) {
+        const struct stack_sample *s = &log->state.v[i];
+        const struct stack_state *k = &log->fs->state.v[s->state];
+
+        if (s->io != writes)
+            continue;
+        if (k->does == STACK_FLOW && s->took_us > 0) {
+            struct flow_ends *f = ends_of(ret, s->bytes, s->run);
+
+            f->servers++;
+            f->begin_s += s->t_s;
+            f->server_s += s->t_s + s->took_us * 1e-6;
+        } else if (k->receives_data && s->phase == MOVED) {
+            struct flow_ends *f = ends_of(ret, s->bytes, s->run);
+
+            f->clients++;
+            f->client_s += s->t_s;
+        }
+    }
+    for (size_t i = 0; i < log->io.n; i++)
+        if (log->io.v[i].writes == writes)
+            ends_of(ret, log->io.v[i].bytes, log->io.v[i].run)->moved_b +=
+                stack_moved(&log->io.v[i]);
+}
+
+/* The part that was on its way when who sends was done: the part of the time that it still took.
+ * NaN: the run does not tell. */
+static double under_way(const struct flow_ends *f, bool writes)
+{
+    double sent = writes ? f->client_s : f->server_s, had = writes ? f->server_s : f->client_s;
+    double part = (had - sent) / (had - f->begin_s);
+
+    return f->servers && f->servers == f->clients && f->moved_b > 0 && part < 1 ? fmax(part, 0)
+                                                                                : NAN;
+}
+
+/* What sockets may have of a flow. Of runs whose flows were mostly under way when who sends was
+ * done, what part they may have; of the others, how many bytes, in the middle of the sizes. */
+struct buffers {
+    double bytes[2], part;
+};
+
+static struct buffers buffers_of(const struct stack_log *log)
+{
+    static const double mostly = 0.4;
+    struct buffers ret = {.part = 0.5};
+    WR_VEC(float) parts = {0};
+
+    for (int w = 0; w < 2; w++) {
+        struct ends ends = {0};
+        WR_VEC(struct stack_point) p = {0};
+        WR_VEC(float) v = {0};
+        double least = 0;
+
+        gather_ends(&ends, log, w);
+        for (size_t i = 0; i < ends.of.n; i++) {
+            const struct flow_ends *f = &ends.of.v[i];
+            double part = under_way(f, w), b = part * f->moved_b / (double)f->servers;
+
+            if (part < mostly) {
+                wr_vec_push(&p, (struct stack_point){(double)f->bytes, b});
+            } else if (part < 1) {
+                wr_vec_push(&parts, (float)part);
+                least = fmax(least, b);
+            }
+        }
+        p.n = stack_medians(p.v, p.n);
+        for (size_t i = 0; i < p.n; i++)
+            wr_vec_push(&v, (float)p.v[i].y);
+        ret.bytes[w] = fmin(median_of(v.v, v.n, least), 1e15);
+        wr_vec_fini(&v);
+        wr_vec_fini(&p);
+        wr_vec_fini(&ends.of);
+    }
+    ret.part = median_of(parts.v, parts.n, ret.part);
+    wr_vec_fini(&parts);
+    return ret;
+}
+
 /* --- what whole operations take beyond their states ---------------------------------- */
 
 /* A median that is one of the values: of calls that are answered from a cache or over the network,
@@ -375,20 +482,24 @@ static bool put_all(struct wr_str *out, const struct draft *d, struct wr_err *er
                  put_flow(&states, d, (uint16_t)i, true, &spread, err);
     if (ok) {
         struct stack_band io = d->bands ? d->bands->io : (struct stack_band){1, 1};
+        struct buffers buffers = buffers_of(log);
 
         wr_str_addf(
             out,
             "title: \"%s\"\nsource: measured, %zu visits of states and %zu reads and writes\n"
             "at: {servers: %u, clients: %u, medium: %s, stagger_read: %.4g us, stagger_write: %.4g "
             "us, from: %.0f B, to: %.0f B, low: %.4g, high: %.4g}\nlink: {latency: %.4g us, "
-            "bandwidth: %.4g MB/s}\nbetween: {client: %.4g "
+            "bandwidth: %.4g MB/s, buffer_read: %.0f B, buffer_write: %.0f B, buffer_part: "
+            "%.3g}\nbetween: {client: "
+            "%.4g "
             "us, server: %.4g "
             "us}\nstates:\n%s",
             d->title, log->state.n, log->io.n, log->servers, log->clients,
             d->shared ? "shared" : "switched", stagger_us(log, false), stagger_us(log, true),
             spread.from, spread.to, io.low, io.high, latency_us(log, d->base, true),
             spread.per_byte > 0 ? (d->shared ? log->clients : 1) * 1e-6 / spread.per_byte : 1000.0,
-            between_us(log, d->base, false), between_us(log, d->base, true), wr_str_get(&states));
+            buffers.bytes[0], buffers.bytes[1], buffers.part, between_us(log, d->base, false),
+            between_us(log, d->base, true), wr_str_get(&states));
     }
     wr_str_fini(&states);
     return ok;

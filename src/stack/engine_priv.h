@@ -51,11 +51,13 @@ struct act {
     uint8_t creating, background;
     bool stuffed; /* as it knows the file, or as who asked it does: the data are in one place */
     bool shows;   /* its answer tells so */
+    bool sent;    /* of its flow: who sends is done */
     uint32_t seq;
     /* The flow. */
     uint32_t res[2], prev[2], next[2]; /* the nodes whose links it uses, and its neighbours there */
     uint32_t gen;
     double work_ns, speed;
+    double ahead_ns; /* work that is left when who sends is done; 0: as much as is left now */
     uint64_t t_speed;
     uint64_t flow_b;
 };

@@ -5,6 +5,13 @@
  * gives all its flows the same. When a flow comes or goes, those on the same links change their
  * speed. On a link with hundreds of flows one more hardly matters: there all speeds are set anew
  * only when their number has changed by a thirty-second part, so n flows cost n log n and not n^2.
+ *
+ *   work   |=================================|=========| 0
+ *                                       who sends      who receives
+ *                                       is done        is done
+ *
+ * Who sends is done when the last bytes are in the buffers of the two sockets. A server that reads
+ * goes on then and may end, so the rest of its flow is handed to an activity that is nothing else.
  */
 #include <math.h>
 
@@ -27,6 +34,15 @@ static void settle(struct act *a, uint64_t t)
     a->t_speed = t;
 }
 
+/* When it is over at its speed, or who sends is done. */
+static void expect(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    double work = fmax(a->work_ns - a->ahead_ns, 0);
+
+    sim_at(&e->sim, t + stack_ns(ceil(work / a->speed)), a->node, sim_lane(KIND_FLOW, 0), e->seq++,
+           act_handle(e, a), ++a->gen);
+}
+
 static void set_speed(struct stack_engine *e, struct act *a, uint64_t t)
 {
     double speed = share(e, a) / e->share_ref;
@@ -35,8 +51,7 @@ static void set_speed(struct stack_engine *e, struct act *a, uint64_t t)
         return;
     settle(a, t);
     a->speed = speed;
-    sim_at(&e->sim, t + stack_ns(ceil(a->work_ns / speed)), a->node, sim_lane(KIND_FLOW, 0),
-           e->seq++, act_handle(e, a), ++a->gen);
+    expect(e, a, t);
 }
 
 /* The number of flows of a link has changed. */
@@ -103,8 +118,8 @@ static const struct stack_law *law_of(const struct stack_engine *e, const struct
     return &e->laws->wait[a->var[STACK_VAR_WRITES] != 0][a->state];
 }
 
-/* What the flow has to do, in nanoseconds at the share its law was measured with. */
-static double work_of(const struct stack_engine *e, const struct act *a)
+/* What so many bytes of the flow are, in nanoseconds at the share its law was measured with. */
+static double work_of(const struct stack_engine *e, const struct act *a, uint64_t flow_b)
 {
     const struct stack_law *law = law_of(e, a);
 
@@ -112,9 +127,21 @@ static double work_of(const struct stack_engine *e, const struct act *a)
         struct stack_law bytes = *law;
 
         bytes.constant_ns = 0; /* it has passed already, and nobody shares it */
-        return (double)stack_law_ns(&bytes, (double)a->flow_b * e->laws->servers, 0);
+        return (double)stack_law_ns(&bytes, (double)flow_b * e->laws->servers, 0);
     }
-    return (double)a->flow_b * e->laws->ns_per_b * e->share_ref;
+    return (double)flow_b * e->laws->ns_per_b * e->share_ref;
+}
+
+/* What is left of it when who sends is done. A connection opens as data arrive, so a short flow is
+ * never all in its buffers. Memory that was offered needs no sockets. */
+static double ahead_of(const struct stack_engine *e, const struct act *a)
+{
+    uint64_t buffer = e->laws->buffer_b[a->var[STACK_VAR_WRITES] != 0];
+    double ahead = fmin((double)buffer, e->laws->buffer_part * (double)a->flow_b);
+
+    if (!(ahead > 0) || e->fs->state.v[a->state].pulls)
+        return 0;
+    return fmax(a->work_ns - work_of(e, a, a->flow_b - (uint64_t)ahead), 0);
 }
 
 /* Over a fabric, storage and network work at the same time, a buffer behind each other: what is
@@ -170,7 +197,8 @@ void stack_flow_move(void *ctx, const struct sim_event *ev)
         a->res[0] = a->asker_node;
         a->res[1] = a->node;
     }
-    a->work_ns = work_of(e, a);
+    a->work_ns = work_of(e, a, a->flow_b);
+    a->ahead_ns = ahead_of(e, a);
     a->t_speed = t;
     a->speed = 0;
     for (int i = 0; i < 2; i++)
@@ -189,6 +217,8 @@ static void start(struct stack_engine *e, struct act *a, uint64_t t)
     uint32_t h = act_handle(e, a);
 
     a->ready = 0;
+    a->ahead_ns = 0;
+    a->sent = false;
     a->flow_b = stack_world_moves(e, a);
     a->res[0] = a->res[1] = WR_NIL;
     e->counts.flows++;
@@ -244,6 +274,66 @@ static void below_client(struct stack_engine *e, struct act *client, uint64_t fr
         stack_below(e, client, s->below, from, to - from);
 }
 
+/* The client has received, or sent, all. */
+static void client_done(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    if (!stack_asker(e, a))
+        return;
+    below_client(e, act_at(e, a->asker), a->t_exit, t);
+    stack_post(e, t, a->asker, a->asker_i, PHASE_MOVED, 0, WR_NIL);
+}
+
+static void server_done(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    stack_post(e, t, act_handle(e, a), 0, PHASE_STORED, 0, WR_NIL);
+}
+
+/* What is left of a flow, without its server. */
+static struct act *rest_of(struct stack_engine *e, struct act *a)
+{
+    struct act *rest = act_at(e, wr_pool_take(&e->acts));
+    uint32_t gen = rest->gen;
+
+    for (int i = 0; i < 2; i++)
+        if (a->res[i] != WR_NIL)
+            leave(e, a, i);
+    *rest = *a;
+    rest->gen = gen;
+    for (int i = 0; i < 2; i++)
+        if (rest->res[i] != WR_NIL)
+            join(e, rest, i);
+    a->gen++;
+    return rest;
+}
+
+static void sender_done(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    settle(a, t);
+    a->ahead_ns = 0;
+    if (a->var[STACK_VAR_WRITES]) {
+        client_done(e, a, t);
+    } else {
+        server_done(e, a, t);
+        a = rest_of(e, a);
+    }
+    a->sent = true;
+    expect(e, a, t);
+}
+
+static void receiver_done(struct stack_engine *e, struct act *a, uint64_t t)
+{
+    bool writes = a->var[STACK_VAR_WRITES];
+
+    if (!(writes && a->sent) && !e->fs->state.v[a->state].pulls)
+        client_done(e, a, writes ? t : t + stack_ns(e->laws->latency_ns));
+    if (!writes && a->sent) {
+        a->open = 0;
+        wr_pool_give(&e->acts, act_handle(e, a));
+    } else {
+        server_done(e, a, t);
+    }
+}
+
 void stack_flow_event(void *ctx, const struct sim_event *ev)
 {
     struct stack_engine *e = ctx;
@@ -252,6 +342,10 @@ void stack_flow_event(void *ctx, const struct sim_event *ev)
 
     if (a->gen != ev->arg2 || !a->open)
         return;
+    if (a->ahead_ns > 0) {
+        sender_done(e, a, t);
+        return;
+    }
     a->gen++;
     count(e, a, t);
     for (int i = 0; i < 2; i++)
@@ -259,11 +353,5 @@ void stack_flow_event(void *ctx, const struct sim_event *ev)
             leave(e, a, i);
             changed(e, a->res[i], t);
         }
-    uint64_t reaches = a->var[STACK_VAR_WRITES] ? t : t + stack_ns(e->laws->latency_ns);
-
-    if (!e->fs->state.v[a->state].pulls && stack_asker(e, a)) {
-        below_client(e, act_at(e, a->asker), a->t_exit, reaches);
-        stack_post(e, reaches, a->asker, a->asker_i, PHASE_MOVED, 0, WR_NIL);
-    }
-    stack_post(e, t, ev->arg, 0, PHASE_STORED, 0, WR_NIL);
+    receiver_done(e, a, t);
 }

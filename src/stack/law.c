@@ -36,6 +36,8 @@ struct stack_laws_file {
     } at;
     struct {
         double latency_ps, bandwidth_bps;
+        uint64_t buffer_read_b, buffer_write_b;
+        double buffer_part;
     } link;
     struct {
         double client_ps, server_ps;
@@ -164,6 +166,17 @@ static const struct conf_row link_rows[] = {
      .min = 1,
      .max = 1e15,
      .help = "of a node's link"},
+    BYTES("buffer_read", buffer_read_b,
+          "a server that is read from is done when the last bytes, so many, are in the sockets' "
+          "buffers; 0: when the client has them all"),
+    BYTES("buffer_write", buffer_write_b, "and a client that writes, likewise"),
+    {.key = "buffer_part",
+     .type = CONF_REAL,
+     .offset = AT(buffer_part),
+     .def = "0.5",
+     .min = 0,
+     .max = 1,
+     .help = "of a short flow at most this part: buffers grow while data arrive"},
     CONF_END,
 };
 
@@ -341,6 +354,9 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
     l->io = (struct stack_band){f->at.low, f->at.high};
     l->latency_ns = f->link.latency_ps * 1e-3;
     l->ns_per_b = 1e9 / f->link.bandwidth_bps;
+    l->buffer_b[0] = f->link.buffer_read_b;
+    l->buffer_b[1] = f->link.buffer_write_b;
+    l->buffer_part = f->link.buffer_part;
     l->between_ns[0] = f->between.client_ps * 1e-3;
     l->between_ns[1] = f->between.server_ps * 1e-3;
     l->stretch = wr_zalloc(fs->machine.n, sizeof *l->stretch);

@@ -54,6 +54,8 @@ struct stack_laws {
     uint32_t servers, clients; /* where flows were measured */
     uint32_t medium;
     double latency_ns, ns_per_b; /* of the network */
+    uint64_t buffer_b[2];        /* [reading, writing] bytes of a flow that sockets may have */
+    double buffer_part;          /* and what part of it at most */
     double between_ns[2];        /* [client, server] from one state to the next */
     double stagger_ns[2];  /* [reading, writing] from the first process's first access after an open
                             * to the last one's */

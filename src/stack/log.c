@@ -321,7 +321,7 @@ struct table {
     struct stack_log *log;
     const char *name, *only;
     int run, size, side, node, start, function, duration, kind, io, op, state, exec, wait, action,
-        moved, code;
+        moved, code, tag, extra;
     char of[128]; /* the run of the rows before */
     uint64_t bytes;
     bool states, tested;
@@ -341,7 +341,7 @@ static const struct {
     HEAD("duration", duration), HEAD("kind", kind),      HEAD("io", io),
     HEAD("op_seq", op),         HEAD("state", state),    HEAD("exec", exec),
     HEAD("wait", wait),         HEAD("action", action),  HEAD("exec_or_bytes", moved),
-    HEAD("error_code", code),
+    HEAD("error_code", code),   HEAD("user_tag", tag),   HEAD("extra", extra),
 };
 
 static void find_columns(struct table *t, char *const *head, int n)
@@ -389,6 +389,12 @@ static uint8_t io_of(const struct table *t, char **cell)
     return !strcmp(io, "read") ? 0 : !strcmp(io, "write") ? 1 : 2;
 }
 
+/* A tag counts data files in steps of four; what is left is the phase. */
+static uint8_t phase_of(char **cell, int tag)
+{
+    return tag < 0 ? 0 : strtoull(cell[tag], NULL, 10) & 3;
+}
+
 static void state_row(struct table *t, char **cell)
 {
     struct stack_log *log = t->log;
@@ -412,7 +418,10 @@ static void state_row(struct table *t, char **cell)
                                       .deferred = deferred,
                                       .server = t->side >= 0 && *cell[t->side] == 's',
                                       .io = stack_way(&log->fs->state.v[s], io_of(t, cell), code),
+                                      .phase = phase_of(cell, t->tag),
                                       .bytes = t->bytes,
+                                      .t_s = start,
+                                      .took_us = (float)((exec + wait) * 1e6),
                                       .exec_us = (float)(exec * 1e6),
                                       .wait_us = deferred ? (float)(wait * 1e6) : -1,
                                       .between_us = -1});
@@ -438,6 +447,7 @@ static void lone_state(struct table *t, char **cell, const char *name, double to
     struct stack_log *log = t->log;
     uint16_t s = stack_find_state_function(log->fs, name);
     double exec = t->moved < 0 ? took : strtod(cell[t->moved], NULL);
+    double start = t->start < 0 ? 0 : strtod(cell[t->start], NULL);
 
     log->unknown += s == STACK_NONE;
     if (s == STACK_NONE || !(exec >= 0))
@@ -446,7 +456,10 @@ static void lone_state(struct table *t, char **cell, const char *name, double to
                                                    .server = t->side >= 0 && *cell[t->side] == 's',
                                                    .io = io_of(t, cell),
                                                    .alone = true,
+                                                   .phase = phase_of(cell, t->extra),
                                                    .bytes = t->bytes,
+                                                   .t_s = start,
+                                                   .took_us = (float)(took * 1e6),
                                                    .exec_us = (float)(exec * 1e6),
                                                    .wait_us = -1,
                                                    .between_us = -1});

@@ -23,8 +23,11 @@ struct stack_sample {
     uint8_t io;     /* 0 of a read, 1 of a write, 2 of neither, or nobody knows */
     uint16_t run;   /* its number, from 1; 0: nobody knows */
     bool alone;     /* of a table of functions: all states of the run may be in another */
+    uint8_t phase;  /* what arrived, of those in fs.h: the last two bits of PVFS2's tags */
     uint64_t bytes; /* per process, of the run */
+    double t_s;     /* when it was entered, by the clock of the run's logs */
     float exec_us, wait_us, between_us; /* below 0: not known */
+    float took_us;                      /* until the next was entered; 0: not known */
 };
 
 /* A read or write of an application, from its call to its end. */

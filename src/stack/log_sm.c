@@ -24,6 +24,7 @@ struct open_act {
     uint32_t depth;
     uint16_t state[OPEN_STATES]; /* entered and not left, one inside another */
     double t_enter[OPEN_STATES];
+    uint8_t phase[OPEN_STATES];
     int64_t last; /* the sample that waits or was left, or -1 */
     bool waits;
     double t_exit, t_begin;
@@ -109,11 +110,12 @@ static bool name_of(const char **line, uint64_t *address, const char **name, siz
     return **line == ' ';
 }
 
-static void entering(struct reader *r, struct open_act *a, uint16_t state, double t)
+static void entering(struct reader *r, struct open_act *a, uint16_t state, uint8_t phase, double t)
 {
     if (a->last >= 0) {
         struct stack_sample *s = &r->log->state.v[a->last];
 
+        s->took_us = (float)(fmax(t - s->t_s, 0) * 1e6);
         *(a->waits ? &s->wait_us : &s->between_us) = (float)(fmax(t - a->t_exit, 0) * 1e6);
         a->last = -1;
     }
@@ -124,6 +126,7 @@ static void entering(struct reader *r, struct open_act *a, uint16_t state, doubl
     if (a->depth == OPEN_STATES)
         a->depth = 0;
     a->state[a->depth] = state;
+    a->phase[a->depth] = phase;
     a->t_enter[a->depth++] = t;
 }
 
@@ -179,7 +182,9 @@ static void exiting(struct reader *r, struct open_act *a, uint16_t state, const 
                                                           .deferred = deferred,
                                                           .server = r->server,
                                                           .io = io,
+                                                          .phase = a->phase[a->depth],
                                                           .bytes = r->bytes,
+                                                          .t_s = t - exec,
                                                           .exec_us = (float)(exec * 1e6),
                                                           .wait_us = -1,
                                                           .between_us = -1});
@@ -189,6 +194,15 @@ static void exiting(struct reader *r, struct open_act *a, uint16_t state, const 
     }
     if (!strncmp(action, "TERMINATE", 9))
         ended(r, a, state, t);
+}
+
+/* "(status: 4)": who enters is told the tag of what arrived. */
+static uint8_t phase_of(const char *rest)
+{
+    static const char status[] = "(status: ";
+    const char *tag = strstr(rest, status);
+
+    return tag ? strtoull(tag + sizeof status - 1, NULL, 10) & 3 : 0;
 }
 
 static void log_line(struct reader *r, const char *line)
@@ -221,7 +235,7 @@ static void log_line(struct reader *r, const char *line)
 
     r->log->unknown += state == STACK_NONE;
     if (enters)
-        entering(r, a, state, t);
+        entering(r, a, state, phase_of(line), t);
     else
         exiting(r, a, state, line, t);
 }

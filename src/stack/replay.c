@@ -41,7 +41,10 @@ static void on_visit(void *ctx, const struct stack_visit *v)
                               .deferred = deferred,
                               .server = v->node >= r->clients,
                               .io = stack_way(&r->log->fs->state.v[v->state], v->writes, v->code),
+                              .phase = v->tag & 3,
                               .bytes = r->bytes,
+                              .t_s = stack_s(v->t_ns),
+                              .took_us = (float)((double)(v->exec_ns + v->wait_ns) * 1e-3),
                               .exec_us = (float)((double)work * 1e-3),
                               .wait_us = deferred ? (float)((double)v->wait_ns * 1e-3) : -1,
                               .between_us = -1});

@@ -938,6 +938,197 @@ static void a_size_left_out_is_told_by_the_others(void **state)
     stack_laws_close(base);
 }
 
+/* --- what sockets keep -------------------------------------------------------------- */
+
+/* From the begin of the server's flow: when the server was done, and when the client. One of each,
+ * a mebibyte a second. */
+struct done {
+    double server_s, client_s, io_s;
+};
+
+static struct done done_with(const char *link, uint64_t bytes, bool writes)
+{
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+    struct stack_log run;
+    struct done ret = {0};
+    double begin = 0;
+    char text[256];
+
+    snprintf(text, sizeof text,
+             "title: sockets\nlink: {latency: 0 s, bandwidth: 1048576 B/s%s}\nstates: {}\n", link);
+    if (!stack_laws_open_text(&laws, fs, "sockets", text, strlen(text), &err) ||
+        !stack_replay(&run, fs, laws, 1, 1, bytes, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < run.state.n; i++) {
+        const struct stack_sample *s = &run.state.v[i];
+
+        if (s->io != writes)
+            continue;
+        if (fs->state.v[s->state].does == STACK_FLOW) {
+            begin = s->t_s;
+            ret.server_s = s->took_us * 1e-6;
+        } else if (fs->state.v[s->state].receives_data && s->phase == 2) {
+            ret.client_s = s->t_s;
+        }
+    }
+    ret.client_s -= begin;
+    assert_true(stack_io_median(&run, writes, bytes, &ret.io_s));
+    stack_log_fini(&run);
+    stack_laws_close(laws);
+    return ret;
+}
+
+static void who_sends_is_done_when_the_rest_is_in_the_sockets(void **state)
+{
+    static const uint64_t MiB = 1 << 20;
+
+    (void)state;
+    for (int w = 0; w < 2; w++) {
+        const char *link = w ? ", buffer_write: 3 MiB" : ", buffer_read: 3 MiB";
+        const char *other = w ? ", buffer_read: 3 MiB" : ", buffer_write: 3 MiB";
+        struct done none = done_with("", 10 * MiB, w), kept = done_with(link, 10 * MiB, w);
+        struct done same = done_with(other, 10 * MiB, w), half = done_with(link, 4 * MiB, w);
+        struct done most = done_with(w ? ", buffer_write: 3 MiB, buffer_part: 0.25"
+                                       : ", buffer_read: 3 MiB, buffer_part: 0.25",
+                                     4 * MiB, w);
+        double *sent = w ? &kept.client_s : &kept.server_s;
+        double *had = w ? &kept.server_s : &kept.client_s;
+
+        assert_float_equal(none.server_s, 10, 1e-3);
+        assert_float_equal(none.client_s, 10, 1e-3);
+        assert_float_equal(*sent, 7, 1e-3);
+        assert_float_equal(*had, 10, 1e-3);
+        assert_float_equal(kept.io_s, none.io_s, 1e-9); /* the whole takes as long */
+        assert_float_equal(same.client_s, 10, 1e-3);
+        assert_float_equal(same.server_s, 10, 1e-3);
+        assert_float_equal((w ? half.client_s : half.server_s), 2, 1e-3);
+        assert_float_equal((w ? most.client_s : most.server_s), 3, 1e-3);
+    }
+}
+
+/* Many flows, the servers of which go on and end: nothing is lost or done twice, and no operation
+ * ends at another time. */
+static void what_is_under_way_changes_no_operation_of_a_client(void **state)
+{
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+    struct stack_log run[2];
+
+    (void)state;
+    assert_true(stack_laws_open(&laws, fs, "ethernet", &err));
+    for (uint32_t clients = 1; clients < 60; clients = clients * 3 + 1)
+        for (int medium = 0; medium < 2; medium++) {
+            laws->medium = medium ? STACK_SHARED : STACK_SWITCHED;
+            for (int i = 0; i < 2; i++) {
+                laws->buffer_b[0] = laws->buffer_b[1] = i ? 2 << 20 : 0;
+                assert_true(stack_replay(&run[i], fs, laws, 3, clients, 7 << 20, &err));
+            }
+            assert_int_equal(run[0].op.n, run[1].op.n);
+            assert_int_equal(run[0].state.n, run[1].state.n);
+            assert_int_equal(run[1].io.n, 2 * clients);
+            for (size_t i = 0; i < run[1].io.n; i++)
+                assert_true(fabs(run[1].io.v[i].seconds / run[0].io.v[i].seconds - 1) < 1e-3);
+            for (int i = 0; i < 2; i++)
+                stack_log_fini(&run[i]);
+        }
+    stack_laws_close(laws);
+}
+
+/* Runs that were made with buffers of known sizes; of short ones a part is under way. */
+static void what_sockets_keep_is_found_in_logs(void **state)
+{
+    static const uint64_t sizes[] = {4 << 20, 64 << 20, 205 << 20};
+    static const struct {
+        double read, write, part;
+    } cases[] = {{2e6, 6e5, 0.5}, {5e5, 2e6, 0.5}, {2e6, 2e6, 0.7}, {0, 0, 0.5}};
+    struct wr_err err = {0};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct stack_laws *truth, *laws = NULL;
+        struct stack_log all = {.fs = fs};
+        struct wr_str text = {0};
+
+        assert_true(stack_laws_open(&truth, fs, "ethernet", &err));
+        truth->buffer_b[0] = (uint64_t)cases[k].read;
+        truth->buffer_b[1] = (uint64_t)cases[k].write;
+        truth->buffer_part = cases[k].part;
+        truth->stagger_ns[0] = truth->stagger_ns[1] = 0; /* or the last is alone, and faster */
+        for (size_t i = 0; i < 3; i++)
+            add_run(&all, truth, sizes[i]);
+        if (!stack_calibrate(&text, &all, truth, "again", STACK_SEE_SHARED, &err) ||
+            !stack_laws_open_text(&laws, fs, "again", text.s, text.n, &err))
+            fail_msg("%s", err.text);
+        assert_true(fabs((double)laws->buffer_b[0] - cases[k].read) < 0.05 * cases[k].read + 5e3);
+        assert_true(fabs((double)laws->buffer_b[1] - cases[k].write) < 0.05 * cases[k].write + 5e3);
+        assert_true(fabs(laws->buffer_part - cases[k].part) < 0.1);
+        stack_log_fini(&all);
+        stack_laws_close(laws);
+        stack_laws_close(truth);
+        wr_str_fini(&text);
+    }
+}
+
+/* When and what: from a log of states, and from both kinds of tables. */
+static void samples_know_when_data_had_moved(void **state)
+{
+    static const char client[] =
+        "[D 10:00:01.000000] [SM Entering]: (0x10) client_io_sm:io_datafile_complete_operations "
+        "(status: 10)\n"
+        "[D 10:00:01.000010] [SM Exiting]: (0x10) client_io_sm:io_datafile_complete_operations "
+        "(error code: 0), (action: DEFERRED)\n"
+        "[D 10:00:03.000000] [SM Entering]: (0x10) client_io_sm:io_datafile_complete_operations "
+        "(status: 8)\n";
+    static const char states[] =
+        "run,file_size,side,state,start,exec,wait,action,user_tag\n"
+        "F_S1P1_r0,8,client,client_io_sm:io_datafile_complete_operations,36001,0.5,1.5,DEFERRED,"
+        "10\n";
+    static const char functions[] =
+        "run,file_size,side,function,start,duration,kind,io,extra,exec_or_bytes\n"
+        "F_S1P1_r1,8,client,io_datafile_complete_operations,36001,2,state,read,10,0.00001\n";
+    char *copy = strdup(client);
+    struct stack_log log = {.fs = fs};
+    struct wr_err err = {0};
+
+    (void)state;
+    assert_true(stack_log_text(&log, "log", copy, strlen(copy), false, 0, 8, &err));
+    assert_true(table_of(&log, states, &err));
+    assert_true(table_of(&log, functions, &err));
+    assert_int_equal(log.state.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(log.state.v[i].phase, 2);
+        assert_float_equal(log.state.v[i].t_s, 36001, 1e-6);
+        assert_float_equal(log.state.v[i].took_us, 2e6, 1);
+    }
+    stack_log_fini(&log);
+    free(copy);
+}
+
+static void impossible_buffers_are_refused_at_their_place(void **state)
+{
+    static const struct {
+        const char *link, *place;
+    } cases[] = {
+        {"buffer_part: 1.5", "bad.yaml:2:21"},   {"buffer_part: -0.1", "bad.yaml:2:21"},
+        {"buffer_part: half", "bad.yaml:2:21"},  {"buffer_read: -1 B", "bad.yaml:2:21"},
+        {"buffer_write: 1 us", "bad.yaml:2:22"}, {"buffer_read: 9e30 B", "bad.yaml:2:21"},
+        {"buffers_read: 1 MiB", "bad.yaml:2:8"},
+    };
+    struct wr_err err = {0};
+    struct stack_laws *laws;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[100];
+
+        snprintf(text, sizeof text, "title: bad\nlink: {%s}\nstates: {}\n", cases[i].link);
+        assert_false(stack_laws_open_text(&laws, fs, "bad.yaml", text, strlen(text), &err));
+        if (!strstr(err.text, cases[i].place))
+            fail_msg("%s: %s", cases[i].link, err.text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -967,6 +1158,11 @@ int main(void)
         cmocka_unit_test(processes_that_begin_apart_are_seen_to_share_a_link),
         cmocka_unit_test(in_a_test_processes_begin_as_far_apart_as_the_laws_say),
         cmocka_unit_test(a_size_left_out_is_told_by_the_others),
+        cmocka_unit_test(who_sends_is_done_when_the_rest_is_in_the_sockets),
+        cmocka_unit_test(what_is_under_way_changes_no_operation_of_a_client),
+        cmocka_unit_test(what_sockets_keep_is_found_in_logs),
+        cmocka_unit_test(samples_know_when_data_had_moved),
+        cmocka_unit_test(impossible_buffers_are_refused_at_their_place),
     };
 
     return cmocka_run_group_tests(tests, open_fs, close_fs);
