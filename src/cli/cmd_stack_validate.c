@@ -57,9 +57,9 @@ static const struct cli_column valid_columns[] = {
     {"in_band", NULL}, {"runs", "runs %"},
 };
 
-enum kind { KIND_IO, KIND_FUNCTION, KIND_WORK, KIND_CLASS, KIND_STATE, KINDS };
+enum kind { KIND_IO, KIND_FUNCTION, KIND_WORK, KIND_TOTAL, KIND_CLASS, KIND_STATE, KINDS };
 
-static const char *const kind_names[] = {"io", "function", "work", "class", "state"};
+static const char *const kind_names[] = {"io", "function", "work", "total", "class", "state"};
 
 struct value {
     double s;
@@ -200,14 +200,14 @@ static void io_rows(struct comparison *c)
 static const char *const tails[] = {"_read", "_write", "", "_meta", "_data"};
 
 static double state_median(const struct stack_log *log, uint16_t state, uint8_t io, uint64_t bytes,
-                           struct values *v)
+                           bool total, struct values *v)
 {
     v->n = 0;
     for (size_t i = 0; i < log->state.n; i++) {
         const struct stack_sample *s = &log->state.v[i];
 
-        if (s->state == state && s->io == io && s->bytes == bytes)
-            put_value(v, s->exec_us * 1e-6, s->run);
+        if (s->state == state && s->io == io && s->bytes == bytes && (!total || s->took_us > 0))
+            put_value(v, (total ? s->took_us : s->exec_us) * 1e-6, s->run);
     }
     if (!v->n)
         return NAN;
@@ -215,16 +215,17 @@ static double state_median(const struct stack_log *log, uint16_t state, uint8_t 
     return v->v[(v->n - 1) / 2].s;
 }
 
-/* The work of a state, of reads and of writes. */
+/* The work of a state, or its work and waiting, of reads and of writes. */
 static void state_row(struct comparison *c, enum kind kind, const char *name, uint16_t state)
 {
     struct values told = {.v = wr_zalloc(c->run.state.n + 1, sizeof *told.v)};
+    bool total = kind == KIND_TOTAL;
 
     for (uint8_t io = 0; io < 3; io++) {
         char full[200];
-        double y = state_median(&c->run, state, io, c->bytes, &told);
+        double y = state_median(&c->run, state, io, c->bytes, total, &told);
 
-        if (!told.n || isnan(state_median(c->log, state, io, c->bytes, &c->is)))
+        if (!told.n || isnan(state_median(c->log, state, io, c->bytes, total, &c->is)))
             continue;
         bool data = io < 2 && c->log->fs->state.v[state].has_data_code;
 
@@ -232,6 +233,11 @@ static void state_row(struct comparison *c, enum kind kind, const char *name, ui
         put_row(c, kind, full, y, (struct stack_band){0});
     }
     free(told.v);
+}
+
+static bool waits(const struct stack_state *s)
+{
+    return s->does == STACK_SEND || s->does == STACK_RECEIVE || s->does == STACK_FLOW;
 }
 
 /* States that are functions of the published model. */
@@ -242,6 +248,9 @@ static void named_rows(struct comparison *c)
     for (uint16_t s = 0; s < fs->state.n; s++)
         if (fs->state.v[s].function)
             state_row(c, KIND_WORK, fs->state.v[s].function, s);
+    for (uint16_t s = 0; s < fs->state.n; s++)
+        if (fs->state.v[s].function && waits(&fs->state.v[s]))
+            state_row(c, KIND_TOTAL, fs->state.v[s].function, s);
 }
 
 static void function_rows(struct comparison *c)
@@ -383,8 +392,8 @@ static void table(const struct comparison *c, FILE *out, enum cli_format format)
 
 static void picture(const struct comparison *c, struct wr_str *svg, struct wr_str *text)
 {
-    static const char *const names[] = {"reads and writes", "functions", "their states", "classes",
-                                        "states"};
+    static const char *const names[] = {"reads and writes",    "functions", "their states",
+                                        "states with waiting", "classes",   "states"};
     struct report_series series[KINDS + 1];
     struct report_point *point[KINDS];
     double low = INFINITY, high = 0;

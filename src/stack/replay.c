@@ -44,7 +44,7 @@ static void on_visit(void *ctx, const struct stack_visit *v)
                               .phase = v->tag & 3,
                               .bytes = r->bytes,
                               .t_s = stack_s(v->t_ns),
-                              .took_us = (float)((double)(v->exec_ns + v->wait_ns) * 1e-3),
+                              .took_us = (float)((double)(work + v->wait_ns) * 1e-3),
                               .exec_us = (float)((double)work * 1e-3),
                               .wait_us = deferred ? (float)((double)v->wait_ns * 1e-3) : -1,
                               .between_us = -1});
