@@ -159,6 +159,8 @@ struct draft {
     const struct calib_bands *bands; /* or NULL */
     struct wr_str states;            /* their laws, which no simulation changes */
     double *beside[2]; /* [reads, writes][sizes] seconds beyond the law of the data, or less */
+    double *asked[2];  /* likewise: seconds until the first answer to a request for data; NaN: ? */
+    double queue_s[2]; /* [reads, writes] what a message waits behind data */
 };
 
 static double beside_at(const struct draft *d, bool writes, uint64_t bytes)
@@ -488,18 +490,17 @@ static bool put_all(struct wr_str *out, const struct draft *d, struct wr_err *er
             out,
             "title: \"%s\"\nsource: measured, %zu visits of states and %zu reads and writes\n"
             "at: {servers: %u, clients: %u, medium: %s, stagger_read: %.4g us, stagger_write: %.4g "
-            "us, from: %.0f B, to: %.0f B, low: %.4g, high: %.4g}\nlink: {latency: %.4g us, "
-            "bandwidth: %.4g MB/s, buffer_read: %.0f B, buffer_write: %.0f B, buffer_part: "
-            "%.3g}\nbetween: {client: "
-            "%.4g "
-            "us, server: %.4g "
-            "us}\nstates:\n%s",
+            "us, from: %.0f B, to: %.0f B, low: %.4g, high: %.4g}\n"
+            "link: {latency: %.4g us, bandwidth: %.4g MB/s, buffer_read: %.0f B, buffer_write: "
+            "%.0f B, buffer_part: %.3g, queue_read: %.4g us, queue_write: %.4g us}\n"
+            "between: {client: %.4g us, server: %.4g us}\nstates:\n%s",
             d->title, log->state.n, log->io.n, log->servers, log->clients,
             d->shared ? "shared" : "switched", stagger_us(log, false), stagger_us(log, true),
             spread.from, spread.to, io.low, io.high, latency_us(log, d->base, true),
             spread.per_byte > 0 ? (d->shared ? log->clients : 1) * 1e-6 / spread.per_byte : 1000.0,
-            buffers.bytes[0], buffers.bytes[1], buffers.part, between_us(log, d->base, false),
-            between_us(log, d->base, true), wr_str_get(&states));
+            buffers.bytes[0], buffers.bytes[1], buffers.part, d->queue_s[0] * 1e6,
+            d->queue_s[1] * 1e6, between_us(log, d->base, false), between_us(log, d->base, true),
+            wr_str_get(&states));
     }
     wr_str_fini(&states);
     return ok;
@@ -536,8 +537,28 @@ static double beside(const struct stack_log *run, const struct stack_laws *laws,
     return took - data;
 }
 
+/* From a request for data to the first answer, in the middle of all. */
+static double asked_s(const struct stack_log *log, bool writes, uint64_t bytes)
+{
+    const struct stack_fs *fs = log->fs;
+    WR_VEC(float) v = {0};
+
+    for (size_t i = 0; i < log->state.n; i++) {
+        const struct stack_sample *s = &log->state.v[i];
+        const struct stack_state *k = &fs->state.v[s->state];
+
+        if (k->does == STACK_SEND && fs->machine.v[k->machine].moves && s->io == writes &&
+            s->bytes == bytes && !s->server && s->took_us > 0)
+            wr_vec_push(&v, s->took_us * 1e-6f);
+    }
+    double s = median_of(v.v, v.n, NAN);
+
+    wr_vec_fini(&v);
+    return s;
+}
+
 /* Medians of all functions as the draft tells them, at each size: [sizes][machines]; 0: none. And
- * what reads and writes take beside their data. */
+ * what reads and writes take beside their data, and until their first answer. */
 static bool tell(struct draft *d, double *ret, struct wr_err *err)
 {
     const struct stack_fs *fs = d->log->fs;
@@ -556,8 +577,10 @@ static bool tell(struct draft *d, double *ret, struct wr_err *err)
             if (!tunable(fs, (uint16_t)m) || !stack_op_median(&run, (uint16_t)m, 2, d->size[i], at))
                 *at = 0;
         }
-        for (int w = 0; ok && w < 2; w++)
+        for (int w = 0; ok && w < 2; w++) {
             d->beside[w][i] = beside(&run, laws, w);
+            d->asked[w][i] = asked_s(&run, w, d->size[i]);
+        }
         if (ok)
             stack_log_fini(&run);
     }
@@ -603,6 +626,44 @@ static void like_the_others(struct draft *d)
     free(v);
 }
 
+/* By how much longer than told requests for data wait for their first answer. */
+static double waits_longer(const struct draft *d, bool writes)
+{
+    float *v = wr_zalloc(d->sizes + 1, sizeof *v);
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->sizes; i++) {
+        double by = asked_s(d->log, writes, d->size[i]) - d->asked[writes][i];
+
+        if (!isnan(by))
+            v[n++] = (float)by;
+    }
+    double s = median_of(v, n, 0);
+
+    free(v);
+    return s;
+}
+
+/* Who asks while others move data stands behind those, on the way there and back. Half of what is
+ * missing is tried; where that does not show, nobody was in the way. */
+static bool tune_queue(struct draft *d, double *told, struct wr_err *err)
+{
+    double by[2];
+
+    for (int w = 0; w < 2; w++) {
+        by[w] = waits_longer(d, w);
+        d->queue_s[w] = fmax(by[w] / 2, 0);
+    }
+    if (!tell(d, told, err))
+        return false;
+    for (int w = 0; w < 2; w++) {
+        double gain = 1 - waits_longer(d, w) / by[w];
+
+        d->queue_s[w] = gain > 0.5 && by[w] > 0 ? d->queue_s[w] / gain : 0;
+    }
+    return tell(d, told, err);
+}
+
 /* On a busy node operations wait longer than servers and network take: how much longer is found by
  * simulating. First with answers taking as long as they do, then twice as long, to see where it
  * matters; then nearer and nearer to what was measured. */
@@ -614,7 +675,7 @@ static bool tune(struct draft *d, struct wr_err *err)
     double *told = wr_zalloc(sizes * n + 1, sizeof *told);
     double *twice = wr_zalloc(sizes * n + 1, sizeof *twice);
     bool *waits = wr_zalloc(sizes * n + 1, sizeof *waits);
-    bool ok = tell(d, told, err);
+    bool ok = tell(d, told, err) && tune_queue(d, told, err);
 
     for (size_t m = 0; m < n; m++)
         d->stretch[m] = tunable(fs, (uint16_t)m) ? 2 : 0;
@@ -650,14 +711,18 @@ bool calib_laws(struct wr_str *out, const struct stack_log *log, const struct st
 
     d.size = size;
     d.stretch = wr_zalloc(log->fs->machine.n + 1, sizeof *d.stretch);
-    for (int w = 0; w < 2; w++)
+    for (int w = 0; w < 2; w++) {
+        d.asked[w] = wr_zalloc(d.sizes + 1, sizeof *d.asked[w]);
         d.beside[w] = wr_zalloc(d.sizes + 1, sizeof *d.beside[w]);
+    }
     for (size_t i = 0; i < log->fs->state.n; i++)
         put_state(&d.states, log, base, (uint16_t)i);
     bool ok = (!log->op.n || tune(&d, err)) && put_all(out, &d, err);
 
     wr_str_fini(&d.states);
     free(d.stretch);
+    free(d.asked[0]);
+    free(d.asked[1]);
     free(d.beside[0]);
     free(d.beside[1]);
     free(size);

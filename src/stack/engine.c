@@ -33,9 +33,14 @@ void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, ui
               (struct work){.act = act, .peer = peer, .i = i, .phase = phase, .status = status});
 }
 
-static uint64_t travel(const struct stack_engine *e, uint64_t bytes)
+/* A message stands behind the data that a link has already taken. */
+static uint64_t travel(const struct stack_engine *e, uint32_t from, uint64_t bytes)
 {
-    return stack_ns(e->laws->latency_ns + (double)(bytes + e->fs->header_b) * e->laws->ns_per_b);
+    const struct node *n = &e->node[e->laws->medium == STACK_SHARED ? e->medium : from];
+    double queue = n->data[0] || n->data[1] ? e->laws->queue_ns[n->data[1] > n->data[0]] : 0;
+
+    return stack_ns(e->laws->latency_ns + queue +
+                    (double)(bytes + e->fs->header_b) * e->laws->ns_per_b);
 }
 
 /* --- activities --------------------------------------------------------------------- */
@@ -252,7 +257,7 @@ static void send_one(struct stack_engine *e, struct act *a, const struct stack_s
         t += 2 * stack_ns(e->laws->latency_ns);
     }
     a->left++;
-    stack_deliver(e, a->node, r->node, len, t, t + travel(e, len),
+    stack_deliver(e, a->node, r->node, len, t, t + travel(e, a->node, len),
                   (struct work){.act = h, .phase = PHASE_BEGIN, .peer = WR_NIL});
 }
 
@@ -291,7 +296,7 @@ static void reply(struct stack_engine *e, struct act *a, const struct stack_stat
 
     if (bytes < 0 || !stack_asker(e, a))
         return;
-    uint64_t there = t + travel(e, (uint64_t)bytes);
+    uint64_t there = t + travel(e, a->node, (uint64_t)bytes);
     const struct act *who = act_at(e, a->asker);
     double stretch = patience(e, who);
 

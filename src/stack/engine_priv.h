@@ -67,6 +67,7 @@ struct node {
     uint32_t first, last; /* of the queue */
     uint32_t queued;
     uint32_t flows, flow; /* flows through its link, and the first of them */
+    uint32_t data[2];     /* of reads and writes that have begun, their constant included */
     uint32_t flows_seen;  /* when all their speeds were last set */
     uint32_t running;     /* its latest activity */
     uint32_t seq;

@@ -210,6 +210,19 @@ void stack_flow_move(void *ctx, const struct sim_event *ev)
             changed(e, a->res[i], t);
 }
 
+/* Its links carry data from when both ends are ready until the last has them. */
+static void carry(struct stack_engine *e, const struct act *a, int more)
+{
+    bool writes = a->var[STACK_VAR_WRITES] != 0;
+
+    if (e->laws->medium == STACK_SHARED) {
+        e->node[e->medium].data[writes] += (uint32_t)more;
+    } else {
+        e->node[a->asker_node].data[writes] += (uint32_t)more;
+        e->node[a->node].data[writes] += (uint32_t)more;
+    }
+}
+
 /* Both ends are ready. */
 static void start(struct stack_engine *e, struct act *a, uint64_t t)
 {
@@ -222,6 +235,7 @@ static void start(struct stack_engine *e, struct act *a, uint64_t t)
     a->flow_b = stack_world_moves(e, a);
     a->res[0] = a->res[1] = WR_NIL;
     e->counts.flows++;
+    carry(e, a, 1);
     if (law->poly) /* a time, whatever else moves */
         sim_at(&e->sim, t + stack_law_ns(law, 0, (double)e->setup.all_b), a->node,
                sim_lane(KIND_FLOW, 0), e->seq++, h, ++a->gen);
@@ -324,6 +338,7 @@ static void receiver_done(struct stack_engine *e, struct act *a, uint64_t t)
 {
     bool writes = a->var[STACK_VAR_WRITES];
 
+    carry(e, a, -1);
     if (!(writes && a->sent) && !e->fs->state.v[a->state].pulls)
         client_done(e, a, writes ? t : t + stack_ns(e->laws->latency_ns));
     if (!writes && a->sent) {

@@ -38,6 +38,7 @@ struct stack_laws_file {
         double latency_ps, bandwidth_bps;
         uint64_t buffer_read_b, buffer_write_b;
         double buffer_part;
+        double queue_read_ps, queue_write_ps;
     } link;
     struct {
         double client_ps, server_ps;
@@ -177,6 +178,9 @@ static const struct conf_row link_rows[] = {
      .min = 0,
      .max = 1,
      .help = "of a short flow at most this part: buffers grow while data arrive"},
+    TIME("queue_read", queue_read_ps,
+         "a message waits so long behind data that are read over the same link"),
+    TIME("queue_write", queue_write_ps, "and behind data that are written"),
     CONF_END,
 };
 
@@ -357,6 +361,8 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
     l->buffer_b[0] = f->link.buffer_read_b;
     l->buffer_b[1] = f->link.buffer_write_b;
     l->buffer_part = f->link.buffer_part;
+    l->queue_ns[0] = f->link.queue_read_ps * 1e-3;
+    l->queue_ns[1] = f->link.queue_write_ps * 1e-3;
     l->between_ns[0] = f->between.client_ps * 1e-3;
     l->between_ns[1] = f->between.server_ps * 1e-3;
     l->stretch = wr_zalloc(fs->machine.n, sizeof *l->stretch);
