@@ -34,13 +34,18 @@ void stack_post(struct stack_engine *e, uint64_t t, uint32_t act, uint32_t i, ui
 }
 
 /* A message stands behind the data that a link has already taken. */
-static uint64_t travel(const struct stack_engine *e, uint32_t from, uint64_t bytes)
+static double queue(const struct stack_engine *e, uint32_t from)
 {
     const struct node *n = &e->node[e->laws->medium == STACK_SHARED ? e->medium : from];
-    double queue = n->data[0] || n->data[1] ? e->laws->queue_ns[n->data[1] > n->data[0]] : 0;
 
-    return stack_ns(e->laws->latency_ns + queue +
-                    (double)(bytes + e->fs->header_b) * e->laws->ns_per_b);
+    return n->data[0] || n->data[1] ? e->laws->queue_ns[n->data[1] > n->data[0]] : 0;
+}
+
+static uint64_t travel(const struct stack_engine *e, uint32_t from, uint64_t bytes)
+{
+    double ns = e->laws->latency_ns + (double)(bytes + e->fs->header_b) * e->laws->ns_per_b;
+
+    return stack_ns(e->laws->queues ? ns + queue(e, from) : ns);
 }
 
 /* --- activities --------------------------------------------------------------------- */

@@ -48,10 +48,10 @@ struct act {
     uint16_t serving;  /* the message that it is the answer to */
     uint16_t machine, named;
     uint8_t depth, side, ready, open;
-    uint8_t creating, background;
-    bool stuffed; /* as it knows the file, or as who asked it does: the data are in one place */
-    bool shows;   /* its answer tells so */
-    bool sent;    /* of its flow: who sends is done */
+    bool creating : 1, background : 1;
+    bool sent : 1; /* of its flow: who sends is done */
+    bool stuffed;  /* as it knows the file, or as who asked it does: the data are in one place */
+    bool shows;    /* its answer tells so */
     uint32_t seq;
     /* The flow. */
     uint32_t res[2], prev[2], next[2]; /* the nodes whose links it uses, and its neighbours there */

@@ -363,6 +363,7 @@ static bool bind_all(struct stack_laws *l, const struct stack_fs *fs, struct wr_
     l->buffer_part = f->link.buffer_part;
     l->queue_ns[0] = f->link.queue_read_ps * 1e-3;
     l->queue_ns[1] = f->link.queue_write_ps * 1e-3;
+    l->queues = l->queue_ns[0] > 0 || l->queue_ns[1] > 0;
     l->between_ns[0] = f->between.client_ps * 1e-3;
     l->between_ns[1] = f->between.server_ps * 1e-3;
     l->stretch = wr_zalloc(fs->machine.n, sizeof *l->stretch);

@@ -57,6 +57,7 @@ struct stack_laws {
     uint64_t buffer_b[2];        /* [reading, writing] bytes of a flow that sockets may have */
     double buffer_part;          /* and what part of it at most */
     double queue_ns[2];          /* [reading, writing] a message waits behind data on a link */
+    bool queues;                 /* one of them is not 0 */
     double between_ns[2];        /* [client, server] from one state to the next */
     double stagger_ns[2];  /* [reading, writing] from the first process's first access after an open
                             * to the last one's */

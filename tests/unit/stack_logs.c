@@ -1142,6 +1142,7 @@ static void how_long_messages_wait_is_found_in_logs(void **state)
         assert_true(stack_laws_open(&truth, fs, "ethernet", &err));
         for (int w = 0; w < 2; w++)
             truth->queue_ns[w] = cases[k][w];
+        truth->queues = true;
         for (size_t i = 0; i < 3; i++)
             add_run(&all, truth, sizes[i]);
         if (!stack_calibrate(&text, &all, truth, "again", STACK_SEE_SHARED, &err) ||
