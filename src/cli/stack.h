@@ -17,6 +17,7 @@ struct stack_opts {
     struct cli_list sets;
     const char *net;
     uint64_t seed;
+    bool vary;
     const char *start; /* --first-server */
     uint32_t cb, cb_nodes;
     const char *cb_buffer, *fault;
@@ -70,7 +71,10 @@ struct stack_opts {
         STACK_OPT("fault", CLI_TEXT, struct_, s.fault, "MACHINE:STATE=CODE[@N][*M]", NULL,        \
                   "let the Nth visit of a state (the first), and M in all (one), leave with a "   \
                   "code, to see the ways that errors take"),                                      \
-        STACK_OPT("seed", CLI_U64, struct_, s.seed, "N", "1", "seed of random orders")
+        STACK_OPT("seed", CLI_U64, struct_, s.seed, "N", "1",                                     \
+                  "seed of random orders, and of --vary"),                                        \
+        STACK_OPT("vary", CLI_FLAG, struct_, s.vary, NULL, NULL,                                  \
+                  "draw how much longer this run takes than the laws say, from their bands")
 
 bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const struct cli_call *call,
                     const struct stack_hooks *hooks, struct wr_err *err);

@@ -29,6 +29,7 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
         .dfiles = o->dfiles,
         .first_server = o->start,
         .seed = o->seed,
+        .vary = o->vary,
         .cb = o->cb,
         .cb_nodes = o->cb_nodes,
         .fault = o->fault,

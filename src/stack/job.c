@@ -33,7 +33,12 @@ const struct conf_row stack_config_rows[] = {
      .type = CONF_U64,
      .offset = AT(seed),
      .def = "1",
-     .help = "seed of random orders"},
+     .help = "seed of random orders, and of what varies"},
+    {.key = "vary",
+     .type = CONF_BOOL,
+     .offset = AT(vary),
+     .def = "false",
+     .help = "draw how much longer this run takes than the laws say, from their bands"},
     {.key = "collective_buffering",
      .type = CONF_CHOICE,
      .offset = AT(cb),
@@ -144,7 +149,8 @@ bool stack_sim_open(struct stack_sim *ret, const struct stack_config *c,
 
     *s = (struct stack_sim){.wire = c->wire};
     if (stack_fs_open_with(&s->fs, c->fs, c->set.items, c->set.n, err) &&
-        stack_laws_for(&s->laws, s->fs, c->laws, err) && open_test(s, c, err)) {
+        stack_laws_for(&s->laws, s->fs, c->laws, err) &&
+        (!c->vary || stack_laws_vary(s->laws, s->fs, c->seed, err)) && open_test(s, c, err)) {
         s->setup = (struct stack_setup){
             .fs = s->fs,
             .laws = s->laws,

@@ -81,6 +81,11 @@ bool stack_laws_open_text(struct stack_laws **ret, const struct stack_fs *fs, co
 void stack_laws_close(struct stack_laws *laws);
 const struct stack_shipped *stack_shipped_laws(void);
 
+/* A run that differs from what is told as measured ones do (vary.c); of laws without a band there
+ * is none. */
+bool stack_laws_vary(struct stack_laws *laws, const struct stack_fs *fs, uint64_t seed,
+                     struct wr_err *err);
+
 /* `all_b`: of all processes together, for polynomials. */
 uint64_t stack_law_ns(const struct stack_law *law, double x_b, double all_b);
 
