@@ -104,7 +104,7 @@ static struct stack_band io_band(struct residual *v, size_t n)
     for (size_t i = 0; i < n; i++)
         v[i].ratio = (float)fabs(log(fmax(v[i].ratio, 1e-9)));
     qsort(v, n, sizeof *v, by_residual);
-    double by = exp(v[n - 1 - n / 5].ratio);
+    double by = exp((double)v[n - 1 - n / 5].ratio);
 
     return (struct stack_band){1 / by, by};
 }

@@ -123,8 +123,8 @@ static struct stack_fit fit_constant(const struct sizes *s)
     qsort(w, s->n, sizeof *w, by_weighed);
     double half = (double)s->sizes / 2, sum = w[0].weight;
 
-    for (; sum < half - 1e-9; sum += w[i].weight)
-        i++;
+    while (sum < half - 1e-9)
+        sum += w[++i].weight;
     size_t next = i + (sum < half + 1e-9 && i + 1 < s->n);
     struct stack_fit f = {.shape = STACK_CONSTANT, .constant = (w[i].y + w[next].y) / 2};
 
@@ -180,15 +180,16 @@ static struct stack_fit line_through(const struct stack_point *p, size_t n)
 {
     static const double tenfold = 2.302585092994046;
     double low = log(fmax(p[0].x, 1)) - 4 * tenfold, high = log(fmax(p[n - 1].x, 1)) + 4 * tenfold;
-    double at = low, best = INFINITY;
+    double r = low, at = low, best = INFINITY;
 
-    for (double r = low; r < high; r += tenfold / 4) {
+    while (r < high) {
         double error = line_error(p, n, r, NULL);
 
         if (error < best) {
             best = error;
             at = r;
         }
+        r += tenfold / 4;
     }
     struct stack_fit f =
         line_of(p, n, exp(least(line_error, p, n, NULL, at - tenfold / 4, at + tenfold / 4)));

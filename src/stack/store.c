@@ -101,7 +101,7 @@ static uint8_t begins(struct stack_firsts *s, const struct stack_activity *a)
         uint8_t i = (uint8_t)(n % STACK_OPS);
 
         if (machine[i] == a->root && !s->seen[i]) {
-            for (uint8_t k = 0; k < STACK_OPS; k++)
+            for (size_t k = 0; k < STACK_OPS; k++)
                 s->seen[k] |= machine[k] == a->root;
             return i;
         }
