@@ -360,40 +360,39 @@ enum { PARTS = NET_MODE_PARTS | NET_MODE_SEAM };
         wake(ctx, e, mode);                                                              \
     }
 
-COPY(slots_stored, 0)
-COPY(slots_stored_early, NET_MODE_EARLY)
-COPY(slots_stored_often, NET_MODE_FORESEES)
-COPY(bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
-COPY(bytes_cut_early, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY)
-COPY(bytes_cut_often, NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES)
-COPY(slots_cut, NET_MODE_CUT)
-COPY(slots_cut_early, NET_MODE_CUT | NET_MODE_EARLY)
-COPY(slots_cut_often, NET_MODE_CUT | NET_MODE_FORESEES)
-COPY(slots_stored_parts, PARTS)
-COPY(slots_stored_early_parts, NET_MODE_EARLY | PARTS)
-COPY(slots_stored_often_parts, NET_MODE_FORESEES | PARTS)
+/* Whether the machine is divided, and then how early routings choose. */
+#define COPIES(name, mode)                                    \
+    COPY(name, mode)                                          \
+    COPY(name##_early, (mode) | NET_MODE_EARLY)               \
+    COPY(name##_often, (mode) | NET_MODE_FORESEES)            \
+    COPY(name##_parts, (mode) | PARTS)                        \
+    COPY(name##_early_parts, (mode) | NET_MODE_EARLY | PARTS) \
+    COPY(name##_often_parts, (mode) | NET_MODE_FORESEES | PARTS)
+
+COPIES(slots_stored, 0)
+COPIES(slots_cut, NET_MODE_CUT)
+COPIES(bytes_cut, NET_MODE_BYTES | NET_MODE_CUT)
 COPY(any, ((const struct net *)ctx)->mode)
 
 void net_router_handlers(uint32_t mode, sim_handler **ret_arrive, sim_handler **ret_wake)
 {
+#define ROW(name, mode)                  \
+    {                                    \
+        mode, arrive_##name, wake_##name \
+    }
+#define ROWS(name, mode)                                                                  \
+    ROW(name, mode), ROW(name##_early, (mode) | NET_MODE_EARLY),                          \
+        ROW(name##_often, (mode) | NET_MODE_FORESEES), ROW(name##_parts, (mode) | PARTS), \
+        ROW(name##_early_parts, (mode) | NET_MODE_EARLY | PARTS),                         \
+        ROW(name##_often_parts, (mode) | NET_MODE_FORESEES | PARTS)
+
     static const struct {
         uint32_t mode;
         sim_handler *arrive, *wake;
     } copies[] = {
-        {0, arrive_slots_stored, wake_slots_stored},
-        {NET_MODE_EARLY, arrive_slots_stored_early, wake_slots_stored_early},
-        {NET_MODE_FORESEES, arrive_slots_stored_often, wake_slots_stored_often},
-        {PARTS, arrive_slots_stored_parts, wake_slots_stored_parts},
-        {NET_MODE_EARLY | PARTS, arrive_slots_stored_early_parts, wake_slots_stored_early_parts},
-        {NET_MODE_FORESEES | PARTS, arrive_slots_stored_often_parts, wake_slots_stored_often_parts},
-        {NET_MODE_CUT, arrive_slots_cut, wake_slots_cut},
-        {NET_MODE_CUT | NET_MODE_EARLY, arrive_slots_cut_early, wake_slots_cut_early},
-        {NET_MODE_CUT | NET_MODE_FORESEES, arrive_slots_cut_often, wake_slots_cut_often},
-        {NET_MODE_BYTES | NET_MODE_CUT, arrive_bytes_cut, wake_bytes_cut},
-        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_EARLY, arrive_bytes_cut_early,
-         wake_bytes_cut_early},
-        {NET_MODE_BYTES | NET_MODE_CUT | NET_MODE_FORESEES, arrive_bytes_cut_often,
-         wake_bytes_cut_often},
+        ROWS(slots_stored, 0),
+        ROWS(slots_cut, NET_MODE_CUT),
+        ROWS(bytes_cut, NET_MODE_BYTES | NET_MODE_CUT),
     };
 
     *ret_arrive = arrive_any;
