@@ -12,7 +12,6 @@
  * Invariant: a promise is a lower bound, made with what has been executed here; the pipe keeps it
  * in order with the credits. That nobody promises anything is always right, and slow.
  */
-#include <string.h>
 
 #include "base/mem.h"
 #include "link_priv.h"
@@ -192,6 +191,7 @@ void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h, cons
     if (!in->n) {
         in->place = n->ninlets;
         n->inlets[n->ninlets++] = in->number;
+        n->port[k->from].saturated = true;
     }
     if (in->n < NET_INLET_KNOWN)
         in->pkt[in->n] = h;
@@ -225,6 +225,7 @@ void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
     if (in->n)
         return;
     in->unknown = false;
+    n->port[k->from].saturated = false;
     uint32_t last = n->inlets[--n->ninlets];
 
     n->inlets[in->place] = last;
@@ -232,20 +233,21 @@ void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
 }
 
 /* A packet that came over a seam has been admitted further on: its credit is in the stand-in's
- * ring, the only one there. */
+ * ring, the only one there. While packets wait, the stand-in is saturated. */
 void net_inlet_credit(struct net *n, struct net_port *standin)
 {
     uint32_t index = (uint32_t)(standin - n->port);
     uint32_t charge =
         n->ring_b ? n->ring_b[(size_t)index * NET_RING + standin->ring_at] : n->slot_b;
     uint64_t credit = standin->ring[standin->ring_at];
-    struct net_inlet *in = net_inlet(n, index);
-    struct sim_event e =
-        sim_event(credit >> 8, in->router, in->lane, in->number, charge, (uint32_t)(credit & 0xff));
+    const uint32_t *to = standin->vc_held;
+    struct sim_event e = sim_event(credit >> 8, to[NET_STANDIN_ROUTER], to[NET_STANDIN_LANE],
+                                   to[NET_STANDIN_SEAM], charge, (uint32_t)(credit & 0xff));
 
     standin->ring_n = 0;
-    in->changed = true;
-    sim_part_send(n->part, in->from, &e, NULL, 0);
+    if (standin->saturated)
+        net_inlet(n, index)->changed = true;
+    sim_part_send(n->part, to[NET_STANDIN_PART], &e, NULL, 0);
 }
 
 /* One table for all partitions; each element is its receiver's. */
@@ -253,20 +255,20 @@ void net_inlets_open(struct net *n)
 {
     uint32_t ports = n->nrouters * n->nports;
 
-    n->seam_at = wr_alloc(ports * sizeof *n->seam_at);
-    memset(n->seam_at, 0xff, ports * sizeof *n->seam_at);
     n->inlet = wr_zalloc_aligned(n->nseams, sizeof *n->inlet);
     for (uint32_t i = 0; i < n->nseams; i++) {
         const struct net_port *port = &n->port[n->seam[i].port];
         uint32_t router = net_self_lp(n, port);
 
-        n->seam_at[n->seam[i].port] = i;
-        n->inlet[i] = (struct net_inlet){.number = i,
-                                         .port = n->seam[i].port,
-                                         .router = router,
-                                         .lane = sim_lane(NET_EV_CREDIT, port->self_door),
-                                         .from = n->part_of[router]};
-        n->port[n->total_ports + i] = (struct net_port){.cls = port->cls, .stalled = UINT16_MAX};
+        n->inlet[i] =
+            (struct net_inlet){.number = i, .port = n->seam[i].port, .from = n->part_of[router]};
+        n->port[n->total_ports + i] = (struct net_port){
+            .cls = port->cls,
+            .stalled = UINT16_MAX,
+            .vc_held = {[NET_STANDIN_ROUTER] = router,
+                        [NET_STANDIN_LANE] = sim_lane(NET_EV_CREDIT, port->self_door),
+                        [NET_STANDIN_SEAM] = i,
+                        [NET_STANDIN_PART] = n->part_of[router]}};
     }
     if (n->line || ports > MOST_PORTS)
         return;

@@ -328,7 +328,7 @@ void net_close(struct net *n)
     }
     free(n->all);
     free(n->seam);
-    free(n->seam_at);
+    free(n->seam_map);
     free(n->inlet);
     free(n->pace);
     free(n->blocked);

@@ -194,13 +194,23 @@ struct net_seam {
     } began[NET_SEAM_BEGAN]; /* when the last packets began to be sent */
 };
 
+/* Which of 64 ports are seams, and the number of the first of them: a table of all ports would not
+ * stay in a processor's cache, where it is looked at ahead of time. */
+struct net_seam_map {
+    uint64_t is;
+    uint32_t first;
+};
+
+/* A stand-in is charged nothing: in the place of what is charged to its channels it has where its
+ * credits go, so that one cache line is all they need. */
+enum { NET_STANDIN_ROUTER, NET_STANDIN_LANE, NET_STANDIN_SEAM, NET_STANDIN_PART };
+
 /* The same link as its receiver sees it: inlet.c. What the sender's struct says of it that never
  * changes is here, too, since that one's memory is the other thread's. */
 enum { NET_INLET_KNOWN = 24 };
 
 struct net_inlet {
-    _Alignas(64) uint32_t router, lane; /* that get its credits */
-    uint32_t number, port;              /* of the seam */
+    _Alignas(64) uint32_t number, port; /* of the seam */
     uint16_t from;                      /* partition */
     bool changed;                       /* since the last promise */
     bool unknown;                       /* there were more than are known */
@@ -267,9 +277,9 @@ struct net {
     struct net_seam *seam;     /* [nseams] */
     struct net_stall *stalled; /* [nstalled] seams for which somebody waits here */
     uint32_t nseams, nstalled, seam_belt, idle_belt;
-    uint32_t *seam_at;       /* [nrouters * nports] number of a port's seam, or NIL */
-    struct net_inlet *inlet; /* [nseams] */
-    uint32_t *inlets;        /* [ninlets] numbers of those with packets that wait here */
+    struct net_seam_map *seam_map; /* of 64 ports each */
+    struct net_inlet *inlet;       /* [nseams] */
+    uint32_t *inlets;              /* [ninlets] numbers of those with packets that wait here */
     uint32_t ninlets;
     struct net_pace *pace;       /* [nrouters * nports]; NULL: nothing is promised */
     struct net_blocked *blocked; /* [total_ports * nvcs] */
@@ -405,6 +415,15 @@ static inline uint32_t net_self_lp(const struct net *n, const struct net_port *p
     if (index >= routers)
         return n->nrouters + (index - routers);
     return (uint32_t)((unsigned __int128)index * n->per_port >> 64);
+}
+
+/* WR_NIL: it is none. Touches no port. */
+static inline uint32_t net_seam_at(const struct net *n, uint32_t port)
+{
+    const struct net_seam_map *m = &n->seam_map[port / 64];
+    uint64_t bit = UINT64_C(1) << port % 64;
+
+    return m->is & bit ? m->first + (uint32_t)__builtin_popcountll(m->is & (bit - 1)) : WR_NIL;
 }
 
 /* Whose packets stand at a port. */

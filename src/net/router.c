@@ -258,8 +258,10 @@ NET_INLINE void warm(const struct net *n, const struct sim_event *e, uint32_t mo
     __builtin_prefetch(&n->port[k->out].queue);
     if (!(mode & NET_MODE_PARTS))
         return;
-    if (n->seam_at[k->out] != WR_NIL) {
-        __builtin_prefetch(&n->seam[n->seam_at[k->out]], 1);
+    uint32_t seam = net_seam_at(n, k->out);
+
+    if (seam != WR_NIL) {
+        __builtin_prefetch(&n->seam[seam], 1);
         __builtin_prefetch(net_msg_at(n, k->msg), 1);
     } else if (n->pace)
         __builtin_prefetch(&n->pace[k->out], 1);

@@ -355,6 +355,18 @@ static void receive(void *ctx, const struct sim_event *e, const void *data, uint
     }
 }
 
+/* A credit finds its seam and port far away, on a large machine. */
+static void soon(const void *ctx, const struct sim_event *e)
+{
+    const struct net *n = ctx;
+
+    if (!n->large || sim_kind(e) != NET_EV_CREDIT)
+        return;
+    __builtin_prefetch(&n->seam[e->seq], 1);
+    __builtin_prefetch(n->seam[e->seq].ring, 1);
+    __builtin_prefetch(&n->port[(size_t)sim_dst(e) * n->nports + sim_door(e)], 1);
+}
+
 /* ---- setting up ---- */
 
 uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
@@ -406,11 +418,15 @@ void net_seams_open(struct net *n)
         for (uint32_t p = 0; p < t->nports; p++)
             n->port[r * t->nports + p].seam = is_seam(t, n->part_of, r, p);
     n->seam = wr_zalloc_aligned(n->nseams, sizeof *n->seam);
+    n->seam_map = wr_zalloc(t->nrouters * t->nports / 64 + 1, sizeof *n->seam_map);
     for (uint32_t i = 0; i < t->nrouters * t->nports; i++) {
         struct net_port *port = &n->port[i];
 
+        if (i % 64 == 0)
+            n->seam_map[i / 64].first = at;
         if (!port->seam)
             continue;
+        n->seam_map[i / 64].is |= UINT64_C(1) << i % 64;
         port->wire = at;
         n->seam[at++] = (struct net_seam){
             .port = i,
@@ -428,8 +444,8 @@ void net_seams_join(struct net *n)
     n->inlets = wr_zalloc(n->nseams, sizeof *n->inlets);
     wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
     net_parcels_open(n);
-    n->part->mind =
-        (struct sim_mind){.ctx = n, .receive = receive, .bound = bound, .tell = net_inlets_tell};
+    n->part->mind = (struct sim_mind){
+        .ctx = n, .receive = receive, .soon = soon, .bound = bound, .tell = net_inlets_tell};
 }
 
 void net_pass_on(struct net *n, net_other *fn, void *ctx)

@@ -24,6 +24,7 @@ enum {
     NAP_NS = 1000000, /* ... until it is woken, at most so long */
     LOOK_EVERY = 16,  /* looks between two at whether all rest */
     CPU_EVERY = 64,   /* and at who is on which processor */
+    TAKEN = 8,        /* events that are looked at before the first of them is taken in */
     MOST_SHOWS = 3,   /* because somebody waits, until one looks at the others again */
 };
 
@@ -98,12 +99,17 @@ static uint64_t clock_of(const struct sim_part *p, uint32_t q)
 static void drain(struct sim_part *p, uint32_t from)
 {
     struct sim_pipe *pipe = pipe_from(p, from);
-    const struct sim_event *e;
+    const struct sim_event *e[TAKEN];
+    uint32_t n;
 
-    while ((e = sim_pipe_get(pipe))) {
-        p->received++;
-        p->mind.receive(p->mind.ctx, e, sim_pipe_data(e), e->next);
-    }
+    do {
+        for (n = 0; n < TAKEN && (e[n] = sim_pipe_get(pipe)); n++)
+            if (p->mind.soon)
+                p->mind.soon(p->mind.ctx, e[n]);
+        for (uint32_t i = 0; i < n; i++)
+            p->mind.receive(p->mind.ctx, e[i], sim_pipe_data(e[i]), e[i]->next);
+        p->received += n;
+    } while (n == TAKEN);
     sim_pipe_free(pipe);
 }
 

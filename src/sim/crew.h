@@ -50,6 +50,8 @@ struct sim_mind {
      * in, as sim_at() or otherwise. It may come in the middle of another event, and be for a time
      * that has passed where the model allows that. */
     void (*receive)(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes);
+    /* One that is about to be received: ask for what it is about. */
+    void (*soon)(const void *ctx, const struct sim_event *e);
     /* Nothing of q happens here before, when q's clock is `seen`; called when tight[q]. */
     uint64_t (*bound)(void *ctx, uint32_t q, uint64_t seen);
     /* The clock is about to be shown: what others should know with it, sent as events. */
