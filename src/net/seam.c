@@ -360,7 +360,7 @@ static void soon(const void *ctx, const struct sim_event *e)
 {
     const struct net *n = ctx;
 
-    if (!n->large || sim_kind(e) != NET_EV_CREDIT)
+    if (sim_kind(e) != NET_EV_CREDIT)
         return;
     __builtin_prefetch(&n->seam[e->seq], 1);
     __builtin_prefetch(n->seam[e->seq].ring, 1);
@@ -444,8 +444,11 @@ void net_seams_join(struct net *n)
     n->inlets = wr_zalloc(n->nseams, sizeof *n->inlets);
     wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
     net_parcels_open(n);
-    n->part->mind = (struct sim_mind){
-        .ctx = n, .receive = receive, .soon = soon, .bound = bound, .tell = net_inlets_tell};
+    n->part->mind = (struct sim_mind){.ctx = n,
+                                      .receive = receive,
+                                      .soon = n->large ? soon : NULL,
+                                      .bound = bound,
+                                      .tell = net_inlets_tell};
 }
 
 void net_pass_on(struct net *n, net_other *fn, void *ctx)
