@@ -16,7 +16,7 @@ struct stack_config {
     uint32_t servers, metas, datas, tasks, dfiles;
     const char *first_server; /* "": the middle, or 0 */
     uint64_t seed;
-    bool vary; /* times are drawn from the laws' bands */
+    bool vary;             /* times are drawn from the laws' bands */
     uint32_t cb, cb_nodes; /* how collective calls gather: enum stack_cb_mode, aggregators */
     uint64_t cb_buffer_b;
     const char *fault;       /* "machine:state=code@visit*times", or "" */
