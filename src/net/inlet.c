@@ -12,7 +12,6 @@
  * Invariant: a promise is a lower bound, made with what has been executed here; the pipe keeps it
  * in order with the credits. That nobody promises anything is always right, and slow.
  */
-
 #include "base/mem.h"
 #include "link_priv.h"
 

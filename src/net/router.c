@@ -362,7 +362,7 @@ enum { PARTS = NET_MODE_PARTS | NET_MODE_SEAM };
         wake(ctx, e, mode);                                                              \
     }
 
-/* Whether the machine is divided, and then how early routings choose. */
+/* However early routings choose, and whether the machine is divided or not. */
 #define COPIES(name, mode)                                    \
     COPY(name, mode)                                          \
     COPY(name##_early, (mode) | NET_MODE_EARLY)               \

@@ -369,6 +369,13 @@ static void soon(const void *ctx, const struct sim_event *e)
 
 /* ---- setting up ---- */
 
+static bool is_seam(const struct topo *t, const uint16_t *part_of, uint32_t router, uint32_t port)
+{
+    const struct topo_port *p = topo_port(t, router, port);
+
+    return p->kind == TOPO_ROUTER && part_of[router] != part_of[p->peer];
+}
+
 uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
                         const struct topo_split *split)
 {
@@ -381,7 +388,7 @@ uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
         for (uint32_t k = 0; k < t->nports; k++) {
             const struct topo_port *port = topo_port(t, r, k);
 
-            if (port->kind != TOPO_ROUTER || split->part[r] == split->part[port->peer])
+            if (!is_seam(t, split->part, r, k))
                 continue;
             uint64_t *there = &ps[split->part[r] * n + split->part[port->peer]];
             uint64_t delay = net_delay_ps(p, port->cls);
@@ -389,13 +396,6 @@ uint64_t *net_lookahead(const struct topo *t, const struct net_params *p,
             *there = delay < *there ? delay : *there;
         }
     return ps;
-}
-
-static bool is_seam(const struct topo *t, const uint16_t *part_of, uint32_t router, uint32_t port)
-{
-    const struct topo_port *p = topo_port(t, router, port);
-
-    return p->kind == TOPO_ROUTER && part_of[router] != part_of[p->peer];
 }
 
 uint32_t net_seams_count(const struct topo *t, const uint16_t *part_of)

@@ -389,10 +389,9 @@ static uint8_t io_of(const struct table *t, char **cell)
     return !strcmp(io, "read") ? 0 : !strcmp(io, "write") ? 1 : 2;
 }
 
-/* A tag counts data files in steps of four; what is left is the phase. */
 static uint8_t phase_of(char **cell, int tag)
 {
-    return tag < 0 ? 0 : strtoull(cell[tag], NULL, 10) & 3;
+    return tag < 0 ? 0 : stack_phase(strtoull(cell[tag], NULL, 10));
 }
 
 static void state_row(struct table *t, char **cell)

@@ -202,7 +202,7 @@ static uint8_t phase_of(const char *rest)
     static const char status[] = "(status: ";
     const char *tag = strstr(rest, status);
 
-    return tag ? strtoull(tag + sizeof status - 1, NULL, 10) & 3 : 0;
+    return tag ? stack_phase(strtoull(tag + sizeof status - 1, NULL, 10)) : 0;
 }
 
 static void log_line(struct reader *r, const char *line)

@@ -41,7 +41,7 @@ static void on_visit(void *ctx, const struct stack_visit *v)
                               .deferred = deferred,
                               .server = v->node >= r->clients,
                               .io = stack_way(&r->log->fs->state.v[v->state], v->writes, v->code),
-                              .phase = v->tag & 3,
+                              .phase = stack_phase((uint64_t)v->tag),
                               .bytes = r->bytes,
                               .t_s = stack_s(v->t_ns),
                               .took_us = (float)((double)(work + v->wait_ns) * 1e-3),
