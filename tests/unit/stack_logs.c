@@ -890,6 +890,20 @@ static void add_run(struct stack_log *to, const struct stack_laws *laws, uint64_
     stack_log_fini(&run);
 }
 
+/* Laws as the log tells them, all on one link. */
+static struct stack_laws *laws_of(const struct stack_log *log, const struct stack_laws *base)
+{
+    struct stack_laws *laws = NULL;
+    struct wr_str text = {0};
+    struct wr_err err = {0};
+
+    if (!stack_calibrate(&text, log, base, "again", STACK_SEE_SHARED, &err) ||
+        !stack_laws_open_text(&laws, fs, "again", text.s, text.n, &err))
+        fail_msg("%s", err.text);
+    wr_str_fini(&text);
+    return laws;
+}
+
 /* A simulated run is a log like any other: laws taken from three of its sizes tell the fourth. The
  * base laws are others, so nothing is known beforehand. */
 static void a_size_left_out_is_told_by_the_others(void **state)
@@ -906,14 +920,12 @@ static void a_size_left_out_is_told_by_the_others(void **state)
         add_run(&all, truth, sizes[i]);
     for (size_t i = 0; i < 4; i++) {
         struct stack_log rest, told;
-        struct stack_laws *laws = NULL;
-        struct wr_str text = {0};
 
         stack_log_without(&rest, &all, sizes[i]);
         assert_int_equal(rest.run.n, 3);
-        if (!stack_calibrate(&text, &rest, base, "again", STACK_SEE_SHARED, &err) ||
-            !stack_laws_open_text(&laws, fs, "again", text.s, text.n, &err) ||
-            !stack_replay(&told, fs, laws, 5, 5, sizes[i], &err))
+        struct stack_laws *laws = laws_of(&rest, base);
+
+        if (!stack_replay(&told, fs, laws, 5, 5, sizes[i], &err))
             fail_msg("%s", err.text);
         assert_true(laws->io.low > 0.5 && laws->io.low < 1 && laws->io.high < 2);
         assert_true(laws->band[2][stack_find_function(fs, "PVFS_sys_lookup")].high > 0);
@@ -933,7 +945,6 @@ static void a_size_left_out_is_told_by_the_others(void **state)
         stack_log_fini(&told);
         stack_log_fini(&rest);
         stack_laws_close(laws);
-        wr_str_fini(&text);
     }
     stack_log_fini(&all);
     stack_laws_close(truth);
@@ -1048,9 +1059,8 @@ static void what_sockets_keep_is_found_in_logs(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct stack_laws *truth, *laws = NULL;
+        struct stack_laws *truth;
         struct stack_log all = {.fs = fs};
-        struct wr_str text = {0};
 
         assert_true(stack_laws_open(&truth, fs, "ethernet", &err));
         truth->buffer_b[0] = (uint64_t)cases[k].read;
@@ -1060,16 +1070,14 @@ static void what_sockets_keep_is_found_in_logs(void **state)
         truth->queue_ns[0] = truth->queue_ns[1] = 0;
         for (size_t i = 0; i < 3; i++)
             add_run(&all, truth, sizes[i]);
-        if (!stack_calibrate(&text, &all, truth, "again", STACK_SEE_SHARED, &err) ||
-            !stack_laws_open_text(&laws, fs, "again", text.s, text.n, &err))
-            fail_msg("%s", err.text);
+        struct stack_laws *laws = laws_of(&all, truth);
+
         assert_true(fabs((double)laws->buffer_b[0] - cases[k].read) < 0.05 * cases[k].read + 5e3);
         assert_true(fabs((double)laws->buffer_b[1] - cases[k].write) < 0.05 * cases[k].write + 5e3);
         assert_true(fabs(laws->buffer_part - cases[k].part) < 0.1);
         stack_log_fini(&all);
         stack_laws_close(laws);
         stack_laws_close(truth);
-        wr_str_fini(&text);
     }
 }
 
@@ -1135,9 +1143,8 @@ static void how_long_messages_wait_is_found_in_logs(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct stack_laws *truth, *laws = NULL;
+        struct stack_laws *truth;
         struct stack_log all = {.fs = fs};
-        struct wr_str text = {0};
 
         assert_true(stack_laws_open(&truth, fs, "ethernet", &err));
         for (int w = 0; w < 2; w++)
@@ -1145,15 +1152,13 @@ static void how_long_messages_wait_is_found_in_logs(void **state)
         truth->queues = true;
         for (size_t i = 0; i < 3; i++)
             add_run(&all, truth, sizes[i]);
-        if (!stack_calibrate(&text, &all, truth, "again", STACK_SEE_SHARED, &err) ||
-            !stack_laws_open_text(&laws, fs, "again", text.s, text.n, &err))
-            fail_msg("%s", err.text);
+        struct stack_laws *laws = laws_of(&all, truth);
+
         for (int w = 0; w < 2; w++)
             assert_true(fabs(laws->queue_ns[w] - cases[k][w]) < 0.05 * cases[k][w] + 2e5);
         stack_log_fini(&all);
         stack_laws_close(laws);
         stack_laws_close(truth);
-        wr_str_fini(&text);
     }
 }
 
