@@ -112,7 +112,8 @@ static void found(struct census *c, uint32_t h)
         BAD(c, "packet %u came through no channel of the machine", h);
         return;
     }
-    c->held[from * n->nvcs + k->route.vc] += net_charge(n, k, n->mode);
+    if (!net_is_paid(n, k->from)) /* or its credit is among those on their way */
+        c->held[from * n->nvcs + k->route.vc] += net_charge(n, k, n->mode);
     c->of_msg[place(n, k->msg, true)]++;
 }
 

@@ -85,17 +85,17 @@ static uint64_t waiting_at(struct quest *q, uint32_t router, uint32_t from, uint
 static uint64_t next_arrival(const struct net *n, const struct net_port *port, uint32_t vc,
                              uint32_t nth)
 {
-    const uint64_t *there = n->pace[port - n->port].there;
+    const struct net_pace *pace = &n->pace[port - n->port];
     uint64_t now = n->sim->now, later = port->t_free + (n->cls[port->cls].delay >> 20);
     uint64_t i = port->packets < NET_PACE ? 1 : port->packets - NET_PACE + 1;
 
-    if (i > 1 && there[i % NET_PACE] >> 8 >= now)
+    if (i > 1 && pace->pkt[i % NET_PACE].there >> 8 >= now)
         return 0; /* some more may be on the wire */
     for (; i <= port->packets; i++) {
-        uint64_t t = there[i % NET_PACE] >> 8;
+        uint64_t there = pace->pkt[i % NET_PACE].there;
 
-        if (t >= now && (there[i % NET_PACE] & 0xff) == vc && !nth--)
-            return t;
+        if (there >> 8 >= now && (there & 0xff) == vc && !nth--)
+            return there >> 8;
     }
     return later;
 }
@@ -145,9 +145,8 @@ static uint64_t next_given(const struct net *n, const struct net_inlet *in)
     return least;
 }
 
-void net_inlets_tell(void *ctx)
+void net_inlets_tell(struct net *n)
 {
-    struct net *n = ctx;
     uint64_t now = n->sim->now;
 
     for (uint32_t i = 0; i < n->ninlets; i++) {
@@ -244,6 +243,8 @@ void net_inlet_credit(struct net *n, struct net_port *standin)
                                    to[NET_STANDIN_SEAM], charge, (uint32_t)(credit & 0xff));
 
     standin->ring_n = 0;
+    if (net_is_paid(n, index))
+        return;
     if (standin->saturated)
         net_inlet(n, index)->changed = true;
     sim_part_send(n->part, to[NET_STANDIN_PART], &e, NULL, 0);
@@ -259,8 +260,8 @@ void net_inlets_open(struct net *n)
         const struct net_port *port = &n->port[n->seam[i].port];
         uint32_t router = net_self_lp(n, port);
 
-        n->inlet[i] =
-            (struct net_inlet){.number = i, .port = n->seam[i].port, .from = n->part_of[router]};
+        n->inlet[i] = (struct net_inlet){
+            .number = i, .port = n->seam[i].port, .from = n->part_of[router], .hope = WR_NIL};
         n->port[n->total_ports + i] = (struct net_port){
             .cls = port->cls,
             .stalled = UINT16_MAX,
@@ -272,5 +273,6 @@ void net_inlets_open(struct net *n)
     if (n->line || ports > MOST_PORTS)
         return;
     n->blocked = wr_zalloc((size_t)n->total_ports * n->nvcs, sizeof *n->blocked);
-    n->pace = wr_zalloc_aligned(ports, sizeof *n->pace);
+    n->pace = wr_zalloc_aligned((size_t)n->total_ports + n->nseams, sizeof *n->pace);
+    net_foretell_open(n);
 }

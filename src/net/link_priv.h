@@ -116,6 +116,18 @@ NET_INLINE uint64_t link_cut(const struct net *n, struct net_port *port, struct 
     return port->peer_lp >= n->nrouters ? k->t_tail : now + (pass >> 20);
 }
 
+/* What is known of a packet on its way. */
+NET_INLINE void link_note(struct net *n, uint32_t index, uint32_t number, uint64_t there,
+                          const struct net_pkt *k, uint32_t mode)
+{
+    struct net_pace *pace = &n->pace[index];
+    uint32_t i = number % NET_PACE;
+
+    pace->pkt[i].there = there << 8 | k->route.vc;
+    pace->pkt[i].out = mode & (NET_MODE_EARLY | NET_MODE_FORESEES) ? k->out : WR_NIL;
+    pace->pkt[i].out_vc = k->out_vc;
+}
+
 /* Put a packet on the wire at `at`, when the link is idle; returns when it is
  * there. Parts of picoseconds are kept along a packet's way and a link's busy
  * time, so that neither rates nor latencies drift and nobody overtakes on the
@@ -146,7 +158,7 @@ NET_INLINE uint64_t link_start(struct net *n, struct net_port *port, struct net_
     if ((mode & (NET_MODE_EARLY | NET_MODE_FORESEES)) && port->peer_lp < n->nrouters)
         link_choose(n, port->peer_lp, k, NULL);
     if (mode & NET_MODE_PARTS && n->pace && !net_is_seam(port, mode))
-        n->pace[port - n->port].there[port->packets % NET_PACE] = there << 8 | k->route.vc;
+        link_note(n, (uint32_t)(port - n->port), (uint32_t)port->packets, there, k, mode);
     return there;
 }
 

@@ -242,7 +242,7 @@ static struct net *build(const struct topo *t, const struct route *route,
     n->gap_ps = (uint64_t)llround(params->message_gap_ps);
     n->part_of = part_of;
     n->nseams = part_of ? net_seams_count(t, part_of) : 0;
-    n->port = wr_zalloc_aligned((size_t)n->total_ports + n->nseams, sizeof *n->port);
+    n->port = wr_zalloc_aligned((size_t)n->total_ports + 2ul * n->nseams, sizeof *n->port);
     n->large = (uint64_t)n->total_ports * sizeof *n->port > OWN_CACHE;
     if (n->nvcs > NET_NEAR_VCS)
         n->vc = wr_zalloc(vcs, sizeof *n->vc);
@@ -250,7 +250,8 @@ static struct net *build(const struct topo *t, const struct route *route,
     if (params->queueing == NET_QUEUE_INPUT)
         n->line = wr_zalloc(vcs, sizeof *n->line);
     if (params->accounting == NET_ACCOUNT_BYTES)
-        n->ring_b = wr_zalloc(((size_t)n->total_ports + n->nseams) * NET_RING, sizeof *n->ring_b);
+        n->ring_b =
+            wr_zalloc(((size_t)n->total_ports + 2ul * n->nseams) * NET_RING, sizeof *n->ring_b);
     n->nic = wr_zalloc_aligned(t->nterms, sizeof *n->nic);
     n->rng = wr_zalloc(t->nrouters, sizeof *n->rng);
     for (uint32_t r = 0; r < t->nrouters; r++)
@@ -328,6 +329,7 @@ void net_close(struct net *n)
     }
     free(n->all);
     free(n->seam);
+    free(n->feeds);
     free(n->seam_map);
     free(n->inlet);
     free(n->pace);

@@ -145,8 +145,10 @@ struct net_nic {
 
 /* ---- partitions: seam.c ---- */
 
-/* A kind of events between partitions that is none of the simulation. */
-enum { NET_PROMISE = SIM_KINDS - 1 };
+/* Kinds of events between partitions that are none of the simulation. */
+enum { NET_PROMISE = SIM_KINDS - 1, NET_WANTED = SIM_KINDS - 2 };
+/* Of a port, the last packets that are known. */
+enum { NET_PACE = 4 };
 /* Arrivals that the sender of a seam remembers, and beginnings. */
 enum { NET_SEAM_KNOWN = 32, NET_SEAM_BEGAN = 8 };
 
@@ -186,6 +188,7 @@ struct net_seam {
     struct net_queue notes;         /* credits on their way, by time */
     uint64_t ring[NET_RING];        /* the times of the last that were not events */
     uint64_t t_unstalled;           /* since when nobody waits */
+    uint64_t wanted;                /* credits are foretold until then, if they can be */
     uint64_t t_event;               /* until then a credit is an event that may end a wait */
     uint64_t there[NET_SEAM_KNOWN]; /* arrivals, by number */
     struct {
@@ -217,7 +220,19 @@ struct net_inlet {
     uint8_t vain, pause; /* searches for a promise in vain; and so many are not tried */
     uint32_t n, place;   /* packets that came over it and wait; in net.inlets */
     uint64_t promised;
+    /* foretell.c: */
+    uint32_t last, told;       /* numbers of packets: heard of, and with a credit foretold */
+    uint32_t coming[NET_PACE]; /* packets, by number */
+    uint32_t hope;             /* its place in net.hopes; WR_NIL: none */
+
     uint32_t pkt[NET_INLET_KNOWN];
+};
+
+/* An inlet whose credits are to be foretold until `until`; it is no use to try before `from`. All
+ * are looked through again and again, so this is apart from the rest. */
+struct net_hope {
+    uint64_t from, until;
+    uint32_t inlet;
 };
 
 /* Packets that came by a channel and wait: all, and those that wait for seams. */
@@ -225,11 +240,13 @@ struct net_blocked {
     uint32_t all, seams;
 };
 
-/* When the last packets of a port are there, by number: time << 8 | channel; inlet.c. */
-enum { NET_PACE = 8 };
-
+/* When the last packets of a port are there, and what they will ask for, by number: inlet.c. */
 struct net_pace {
-    _Alignas(64) uint64_t there[NET_PACE];
+    _Alignas(64) struct {
+        uint64_t there; /* << 8 | channel */
+        uint32_t out;   /* WR_NIL: nobody knows yet */
+        uint32_t out_vc;
+    } pkt[NET_PACE];
 };
 
 struct net {
@@ -245,7 +262,7 @@ struct net {
     uint32_t nrouters, nterms, nodes;
     uint32_t nvcs; /* of a port */
     uint32_t total_ports, total_vcs;
-    struct net_port *port; /* [total_ports], and behind them a stand-in for each seam: inlet.c */
+    struct net_port *port; /* [total_ports], and behind them two stand-ins for each seam: inlet.c */
     struct net_rare *rare; /* [total_ports] */
     struct net_vc *vc;     /* [total_vcs]; NULL: ports have NET_NEAR_VCS or fewer */
     struct net_line *line; /* [total_vcs], input queueing only */
@@ -281,7 +298,11 @@ struct net {
     struct net_inlet *inlet;       /* [nseams] */
     uint32_t *inlets;              /* [ninlets] numbers of those with packets that wait here */
     uint32_t ninlets;
-    struct net_pace *pace;       /* [nrouters * nports]; NULL: nothing is promised */
+    struct net_pace *pace;  /* [total_ports + nseams]; NULL: nothing is promised */
+    uint32_t *feeds;        /* [nrouters * nports] the port that leads to a door, or WR_NIL */
+    struct net_hope *hopes; /* [nhopes] */
+    uint32_t nhopes;
+    uint64_t near_ps; /* between routers no packet takes less; 0: nothing can be foretold */
     struct net_blocked *blocked; /* [total_ports * nvcs] */
     bool overdue;                /* credits have come that should be taken in as of before */
     uint64_t t_spilt;            /* until then a credit may be on its way that is in no ring */
@@ -355,15 +376,21 @@ static inline void net_msg_end(struct net *n, uint32_t h, enum net_msg_flag side
     wr_pool_give(&n->msgs, h);
 }
 
-/* Did a packet come over a seam, that is through a stand-in? */
+/* Did a packet come over a seam, that is through a stand-in? Through the second one, when its
+ * credit has been foretold. */
 static inline bool net_over_seam(const struct net *n, uint32_t from)
 {
     return from >= n->total_ports;
 }
 
+static inline bool net_is_paid(const struct net *n, uint32_t from)
+{
+    return from >= n->total_ports + n->nseams;
+}
+
 static inline struct net_inlet *net_inlet(const struct net *n, uint32_t from)
 {
-    return &n->inlet[from - n->total_ports];
+    return &n->inlet[from - n->total_ports - (net_is_paid(n, from) ? n->nseams : 0)];
 }
 
 /* The port that a packet came through; it may be another partition's. */
@@ -528,13 +555,19 @@ void net_parcels_close(struct net *n);
 
 /* inlet.c */
 void net_inlets_open(struct net *n);
-void net_inlets_tell(void *ctx);
+void net_inlets_tell(struct net *n);
 void net_inlet_credit(struct net *n, struct net_port *standin);
 void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h,
                     const struct net_pkt *k);
 void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
                      const struct net_pkt *k);
 uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port);
+
+/* foretell.c */
+void net_foretell_open(struct net *n);
+void net_foretell_comes(struct net *n, const struct sim_event *e, uint32_t h);
+void net_foretell_wanted(struct net *n, uint32_t seam, uint64_t until);
+void net_foretell(struct net *n, uint64_t clock);
 
 static inline void net_queue_init(struct net_queue *q)
 {

@@ -24,6 +24,11 @@
 #include "base/mem.h"
 #include "link_priv.h"
 
+enum {
+    WANTED = 4, /* lookaheads for which credits are foretold, once it is asked for */
+    LOOSE = 48, /* it is not, where so much happens between two looks at the others' clocks */
+};
+
 static struct net_seam *seam_of(const struct net *n, const struct net_port *port)
 {
     return &n->seam[port->wire];
@@ -175,14 +180,30 @@ uint64_t net_seam_credit_ps(const struct net *n, const struct net_port *port)
     return note < next ? note : next;
 }
 
+/* Somebody waits for credits: they had better be foretold for some time. */
+static void want_credits(struct net *n, struct net_seam *s)
+{
+    uint64_t reach = n->part->reach[s->to];
+
+    if (!n->near_ps || n->part->stride > LOOSE * SIM_STRIDE || s->wanted > n->sim->now + reach)
+        return;
+    s->wanted = n->sim->now + WANTED * reach;
+    struct sim_event e =
+        sim_event(s->wanted, 0, sim_lane(NET_WANTED, 0), (uint32_t)(s - n->seam), 0, 0);
+
+    sim_part_send(n->part, s->to, &e, NULL, 0);
+}
+
 /* Make sure that all credits up to now are taken in; were there any? */
 bool net_seam_ask(struct net *n, struct net_port *port)
 {
-    const struct net_seam *s = seam_of(n, port);
+    struct net_seam *s = seam_of(n, port);
     uint64_t now = n->sim->now, credit = n->cls[port->cls].credit_ps;
 
-    if (now >= credit && n->part->seen[s->to] <= now - credit && first_missing(s) <= now - credit)
+    if (now >= credit && n->part->seen[s->to] <= now - credit && first_missing(s) <= now - credit) {
+        want_credits(n, s);
         sim_part_await(n->part, s->to, now - credit);
+    }
     return net_seam_absorb(n, port, now);
 }
 
@@ -191,6 +212,8 @@ void net_seam_stalled(struct net *n, struct net_port *port, uint64_t at)
 {
     struct net_seam *s = seam_of(n, port);
 
+    if (port->stalled)
+        want_credits(n, s);
     if (s->stalled == (port->stalled != 0)) {
         note_due(n, s);
         return;
@@ -322,8 +345,11 @@ static NET_APART void take_credit(struct net *n, const struct sim_event *e)
 static NET_APART void take_packet(struct net *n, const struct sim_event *e, const void *data,
                                   uint32_t bytes)
 {
-    sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq,
-             net_parcel_open(n, e, data, bytes), e->arg2);
+    uint32_t h = net_parcel_open(n, e, data, bytes);
+
+    if (n->near_ps)
+        net_foretell_comes(n, e, h);
+    sim_ride(n->sim, n->seam_belt, e->t, sim_dst(e), (uint32_t)e->key, e->seq, h, e->arg2);
 }
 
 static NET_APART void take_promise(struct net *n, const struct sim_event *e)
@@ -350,9 +376,21 @@ static void receive(void *ctx, const struct sim_event *e, const void *data, uint
     case NET_PROMISE:
         take_promise(n, e);
         break;
+    case NET_WANTED:
+        net_foretell_wanted(n, e->seq, e->t);
+        break;
     default:
         n->other(n->other_ctx, e, data, bytes);
     }
+}
+
+static void tell(void *ctx, uint64_t clock)
+{
+    struct net *n = ctx;
+
+    net_inlets_tell(n);
+    if (n->nhopes)
+        net_foretell(n, clock);
 }
 
 /* A credit finds its seam and port far away, on a large machine. */
@@ -442,13 +480,11 @@ void net_seams_join(struct net *n)
 {
     n->stalled = wr_zalloc(n->nseams, sizeof *n->stalled);
     n->inlets = wr_zalloc(n->nseams, sizeof *n->inlets);
+    n->hopes = wr_zalloc(n->nseams, sizeof *n->hopes);
     wr_pool_init(&n->notes, "credits", sizeof(struct net_note), 1 << 26);
     net_parcels_open(n);
-    n->part->mind = (struct sim_mind){.ctx = n,
-                                      .receive = receive,
-                                      .soon = n->large ? soon : NULL,
-                                      .bound = bound,
-                                      .tell = net_inlets_tell};
+    n->part->mind = (struct sim_mind){
+        .ctx = n, .receive = receive, .soon = n->large ? soon : NULL, .bound = bound, .tell = tell};
 }
 
 void net_pass_on(struct net *n, net_other *fn, void *ctx)
@@ -461,6 +497,7 @@ void net_seams_close(struct net *n)
 {
     free(n->stalled);
     free(n->inlets);
+    free(n->hopes);
     net_parcels_close(n);
     wr_pool_fini(&n->notes);
 }

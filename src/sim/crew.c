@@ -479,16 +479,19 @@ static bool run_batch(struct sim_part *p)
     struct sim *s = p->sim;
 
     for (uint32_t shows = 0;; shows++) {
+        uint64_t before = s->queue.popped + s->rode;
+
         sim_run_part(s, SIM_BATCH);
+        p->stride += (uint32_t)(s->queue.popped + s->rode - before) - p->stride / SIM_STRIDE;
         bool wished = s->now > atomic_load_explicit(s->wish, memory_order_relaxed);
-        uint64_t next = sim_next(s);
+        uint64_t next = sim_next(s), clock = next < s->limit ? next : s->limit;
 
         p->work.batches++;
         for (uint32_t q = 0; q < p->crew->n; q++) /* the next look will be at these */
             __builtin_prefetch(pipe_from(p, q));
         if (p->mind.tell)
-            p->mind.tell(p->mind.ctx);
-        show(p, next < s->limit ? next : s->limit);
+            p->mind.tell(p->mind.ctx, clock);
+        show(p, clock);
         if (p->crew->far)
             sim_far_show(p->crew->far, next >= s->limit);
         if (next >= s->limit)

@@ -31,6 +31,7 @@ struct sim_crew;
 enum {
     SIM_MAX_PARTS = 256,
     SIM_BATCH = 256, /* events between two looks at the others' clocks, at most */
+    SIM_STRIDE = 64, /* looks over which their number is averaged */
 };
 
 /* What a thread did, for advice. */
@@ -55,7 +56,7 @@ struct sim_mind {
     /* Nothing of q happens here before, when q's clock is `seen`; called when tight[q]. */
     uint64_t (*bound)(void *ctx, uint32_t q, uint64_t seen);
     /* The clock is about to be shown: what others should know with it, sent as events. */
-    void (*tell)(void *ctx);
+    void (*tell)(void *ctx, uint64_t clock);
 };
 
 struct sim_part {
@@ -70,6 +71,7 @@ struct sim_part {
     uint64_t floor;  /* nobody does anything before */
     uint64_t sent, received;
     uint32_t patience; /* looks before it sleeps */
+    uint32_t stride;   /* events between two looks, on average, times SIM_STRIDE */
     struct sim_work work;
 };
 

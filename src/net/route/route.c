@@ -35,7 +35,11 @@ static bool check_hops(const struct route *rt, struct wr_err *err)
 bool route_open(struct route *ret, const struct route_ops *ops, const void *params,
                 const struct topo *topo, struct wr_err *err)
 {
-    struct route rt = {.ops = ops, .params = params, .topo = topo};
+    struct route rt = {.ops = ops,
+                       .params = params,
+                       .topo = topo,
+                       .first_vcs = UINT16_MAX,
+                       .first_eject = UINT16_MAX};
 
     if (topo_check_joined(topo, err) && ops->init(&rt, err)) {
         if (check_hops(&rt, err)) {

@@ -56,6 +56,8 @@ struct route {
     uint32_t max_hops;    /* bound on router-to-router hops */
     const uint8_t *eject; /* [256] channel of the link to a terminal, by the packet's state; NULL:
                              the routing does not mind */
+    uint16_t first_vcs;   /* channels that packets may leave their first router by, one bit each; */
+    uint16_t first_eject; /* the same where that is their last one: of links to terminals */
     bool early;           /* decide() looks at the packet alone: not at loads, draws nothing */
     bool foresees; /* it does so at times, and without a view answers ROUTE_LATER at others */
     void *priv;

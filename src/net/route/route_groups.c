@@ -469,3 +469,15 @@ void groups_fini(struct route_groups *g)
     free(g->exits_differ);
     *g = (struct route_groups){0};
 }
+
+void groups_say_first(const struct route_groups *g, struct route *rt)
+{
+    static const uint8_t fresh[] = {0, GROUPS_LAST};
+
+    rt->first_vcs = rt->first_eject = 0;
+    for (uint32_t i = 0; i < sizeof fresh; i++) {
+        for (uint32_t home = 0; home < 2; home++)
+            rt->first_vcs |= (uint16_t)(1u << g->vcs.vc[home][fresh[i]]);
+        rt->first_eject |= (uint16_t)(1u << (g->vcs.ejects ? g->vcs.eject[fresh[i]] : 0));
+    }
+}

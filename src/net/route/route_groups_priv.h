@@ -205,6 +205,9 @@ static inline struct route_hop groups_take(const struct route_groups *g, struct 
     return hop;
 }
 
+/* Which channels packets may use that have made no hop yet. */
+void groups_say_first(const struct route_groups *g, struct route *rt);
+
 /* A group that is neither of the two, each as likely; ROUTE_NONE if there is none. */
 uint32_t groups_draw(const struct route_groups *g, struct wr_rng *rng, uint32_t a, uint32_t b);
 

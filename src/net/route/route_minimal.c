@@ -33,6 +33,8 @@ static bool init(struct route *rt, struct wr_err *err)
     walk_adopt(rt, &w);
     if (rt->topo->gateways && g->vcs.ejects)
         rt->eject = ((const struct route_walk *)rt->priv)->groups.vcs.eject;
+    if (rt->topo->gateways)
+        groups_say_first(&((const struct route_walk *)rt->priv)->groups, rt);
     return true;
 }
 

@@ -43,6 +43,7 @@ static bool init(struct route *rt, struct wr_err *err)
     rt->eject = g->vcs.ejects ? g->vcs.eject : NULL;
     rt->max_hops = groups_max_hops(g, 2 * g->global_hops);
     rt->foresees = g->only;
+    groups_say_first(g, rt);
     return true;
 }
 
