@@ -305,6 +305,8 @@ static bool tell(const struct run_job *j, struct wr_err *err)
         print_headline(j->w, &j->c, j->path, j->end, j->call->out);
     if (o->profile)
         run_profile_print(j->w, o->json, j->call->out);
+    else if (!o->quiet)
+        run_profile_warn(j->w);
     if (j->end == WORLD_INTERRUPTED)
         return wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
                        j->path);

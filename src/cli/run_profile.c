@@ -56,7 +56,36 @@ static uint32_t better_cut(const struct topo *t, uint32_t n)
     return ret;
 }
 
-enum { ADVICE = 200 };
+enum {
+    ADVICE = 200,
+    FEW = 6,        /* events between two looks at the others: each look takes as long as those */
+    MANY = 1 << 13, /* looks that say something */
+};
+
+/* Events between two looks, if there are so few that one thread would be faster; or 0. */
+static double too_few(const struct world_profile *p, uint32_t n)
+{
+    uint64_t events = 0, looks = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        events += p[i].work.batches ? p[i].work.events : 0;
+        looks += p[i].work.batches;
+    }
+    return n > 1 && looks >= MANY && events < FEW * looks ? (double)events / (double)looks : 0;
+}
+
+void run_profile_warn(const struct world *w)
+{
+    struct world_profile p[WORLD_MOST_THREADS];
+    double few = too_few(p, world_profile(w, p));
+
+    if (few > 0)
+        fprintf(
+            stderr,
+            "weir: a thread came to no more than %.1f events before it had to look at the others: "
+            "-j 1 is faster here, and -j auto chooses it\n",
+            few);
+}
 
 /* One sentence, of the case that costs most. */
 static void advise(char into[ADVICE], const struct world *w, const struct world_profile *p,
@@ -78,6 +107,8 @@ static void advise(char into[ADVICE], const struct world *w, const struct world_
 
     if (n == 1)
         say = "one thread: nobody waited; try -j 2 on a machine of hundreds of nodes";
+    else if (too_few(p, n) > 0)
+        say = "hardly an event happens between two looks at the others: one thread is faster";
     else if (wait < run / 10)
         say = "the threads hardly wait: more may be faster still";
     else if (cut) {

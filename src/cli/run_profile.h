@@ -7,6 +7,8 @@
 
 #include "world/world.h"
 
+/* Says so on standard error if one thread would have been faster. */
+void run_profile_warn(const struct world *w);
 /* As JSON the table is alone, and the advice goes to standard error. */
 void run_profile_print(const struct world *w, bool json, FILE *out);
 
