@@ -304,7 +304,7 @@ static bool tell(const struct run_job *j, struct wr_err *err)
     if (!o->json)
         print_headline(j->w, &j->c, j->path, j->end, j->call->out);
     if (o->profile)
-        run_profile_print(j->w, o->json, j->call->out);
+        run_profile_print(j->w, j->threads == WORLD_THREADS_AUTO, o->json, j->call->out);
     else if (!o->quiet)
         run_profile_warn(j->w);
     if (j->end == WORLD_INTERRUPTED)

@@ -89,7 +89,7 @@ void run_profile_warn(const struct world *w)
 
 /* One sentence, of the case that costs most. */
 static void advise(char into[ADVICE], const struct world *w, const struct world_profile *p,
-                   uint32_t n)
+                   uint32_t n, bool chosen)
 {
     double run = 0, wait = 0, ask = 0;
     uint64_t most = 0, sum = 0;
@@ -105,7 +105,9 @@ static void advise(char into[ADVICE], const struct world *w, const struct world_
     uint32_t cut = n > 1 && lopsided ? better_cut(world_topo(w), n) : 0;
     const char *say;
 
-    if (n == 1)
+    if (n == 1 && chosen)
+        say = "one thread, chosen by -j auto: more would not have gained a fifth";
+    else if (n == 1)
         say = "one thread: nobody waited; try -j 2 on a machine of hundreds of nodes";
     else if (too_few(p, n) > 0)
         say = "hardly an event happens between two looks at the others: one thread is faster";
@@ -128,7 +130,7 @@ static void advise(char into[ADVICE], const struct world *w, const struct world_
     snprintf(into, ADVICE, "%s", say);
 }
 
-void run_profile_print(const struct world *w, bool json, FILE *out)
+void run_profile_print(const struct world *w, bool chosen, bool json, FILE *out)
 {
     char advice[ADVICE];
 
@@ -158,6 +160,6 @@ void run_profile_print(const struct world *w, bool json, FILE *out)
             cli_table_null(t);
     }
     cli_table_close(t);
-    advise(advice, w, p, n);
+    advise(advice, w, p, n, chosen);
     fprintf(json ? stderr : out, "%s\n", advice);
 }

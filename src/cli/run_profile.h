@@ -9,7 +9,8 @@
 
 /* Says so on standard error if one thread would have been faster. */
 void run_profile_warn(const struct world *w);
-/* As JSON the table is alone, and the advice goes to standard error. */
-void run_profile_print(const struct world *w, bool json, FILE *out);
+/* As JSON the table is alone, and the advice goes to standard error. Was the number of threads
+ * chosen by the program? */
+void run_profile_print(const struct world *w, bool chosen, bool json, FILE *out);
 
 #endif
