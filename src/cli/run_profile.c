@@ -68,7 +68,7 @@ static double too_few(const struct world_profile *p, uint32_t n)
     uint64_t events = 0, looks = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        events += p[i].work.batches ? p[i].work.events : 0;
+        events += p[i].work.events;
         looks += p[i].work.batches;
     }
     return n > 1 && looks >= MANY && events < FEW * looks ? (double)events / (double)looks : 0;

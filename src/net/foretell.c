@@ -115,16 +115,19 @@ static bool has_room(const struct net *n, uint32_t out, uint32_t vc, uint64_t cl
 }
 
 /* The credit of a packet that will be there at `there`. */
-static void send(struct net *n, struct net_inlet *in, uint64_t there, struct net_pkt *k)
+static void send(struct net *n, uint64_t there, struct net_pkt *k)
 {
     const struct net_port *standin = &n->port[k->from];
-    const uint32_t *to = standin->vc_held;
-    struct sim_event e = sim_event(there + n->cls[standin->cls].credit_ps, to[NET_STANDIN_ROUTER],
-                                   to[NET_STANDIN_LANE], to[NET_STANDIN_SEAM],
-                                   net_charge(n, k, n->mode), k->route.vc);
 
+    net_inlet_send_credit(n, standin, there + n->cls[standin->cls].credit_ps,
+                          net_charge(n, k, n->mode), k->route.vc);
     k->from += n->nseams;
-    sim_part_send(n->part, in->from, &e, NULL, 0);
+}
+
+/* From when on it may be known what arrives before `there`. */
+static uint64_t near(const struct net *n, uint64_t there)
+{
+    return there > n->near_ps ? there - n->near_ps + 1 : 0;
 }
 
 /* Packets that come at `until` or after may not have been heard of. Returns when to try again. */
@@ -144,30 +147,15 @@ static uint64_t foretell(struct net *n, struct net_inlet *in, uint64_t clock, ui
             if (there == clock)
                 return clock + 1;
             if (there >= until)
-                return there > n->near_ps ? there - n->near_ps + 1 : 0;
+                return near(n, there);
             if (!has_room(n, pace->pkt[i % NET_PACE].out, pace->pkt[i % NET_PACE].out_vc, clock,
                           there))
                 return clock + (there - clock) / 2 + 1;
-            send(n, in, there, net_pkt(n, in->coming[i % NET_PACE]));
+            send(n, there, net_pkt(n, in->coming[i % NET_PACE]));
         }
         in->told = i;
     }
     return SIM_NEVER; /* until one comes */
-}
-
-/* What lies before has been heard of. */
-static uint64_t heard_until(const struct net *n)
-{
-    const struct sim_part *p = n->part;
-    uint64_t until = SIM_NEVER;
-
-    for (uint32_t q = 0; q < n->parts; q++) {
-        uint64_t seen = p->seen[q] > p->floor ? p->seen[q] : p->floor;
-
-        if (q != n->me && p->reach[q] < SIM_NEVER - seen && seen + p->reach[q] < until)
-            until = seen + p->reach[q];
-    }
-    return until;
 }
 
 /* The last takes its place. */
@@ -184,7 +172,7 @@ static void give_up(struct net *n, uint32_t i)
 
 void net_foretell(struct net *n, uint64_t clock)
 {
-    uint64_t until = heard_until(n);
+    uint64_t until = sim_part_heard(n->part);
 
     if (clock == SIM_NEVER)
         return;
@@ -210,7 +198,7 @@ void net_foretell_comes(struct net *n, const struct sim_event *e, uint32_t h)
     in->coming[e->seq % NET_PACE] = h;
     link_note(n, e->arg, e->seq, e->t, net_pkt(n, h), n->mode);
     if (in->hope != WR_NIL && n->hopes[in->hope].from == SIM_NEVER)
-        n->hopes[in->hope].from = e->t > n->near_ps ? e->t - n->near_ps + 1 : 0;
+        n->hopes[in->hope].from = near(n, e->t);
 }
 
 void net_foretell_wanted(struct net *n, uint32_t seam, uint64_t until)

@@ -230,6 +230,17 @@ void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,
     n->inlet[last].place = in->place;
 }
 
+/* A credit that comes at `t`, to the sender for which the stand-in is here. */
+void net_inlet_send_credit(struct net *n, const struct net_port *standin, uint64_t t,
+                           uint32_t charge, uint32_t vc)
+{
+    const uint32_t *to = standin->vc_held;
+    struct sim_event e = sim_event(t, to[NET_STANDIN_ROUTER], to[NET_STANDIN_LANE],
+                                   to[NET_STANDIN_SEAM], charge, vc);
+
+    sim_part_send(n->part, to[NET_STANDIN_PART], &e, NULL, 0);
+}
+
 /* A packet that came over a seam has been admitted further on: its credit is in the stand-in's
  * ring, the only one there. While packets wait, the stand-in is saturated. */
 void net_inlet_credit(struct net *n, struct net_port *standin)
@@ -238,16 +249,13 @@ void net_inlet_credit(struct net *n, struct net_port *standin)
     uint32_t charge =
         n->ring_b ? n->ring_b[(size_t)index * NET_RING + standin->ring_at] : n->slot_b;
     uint64_t credit = standin->ring[standin->ring_at];
-    const uint32_t *to = standin->vc_held;
-    struct sim_event e = sim_event(credit >> 8, to[NET_STANDIN_ROUTER], to[NET_STANDIN_LANE],
-                                   to[NET_STANDIN_SEAM], charge, (uint32_t)(credit & 0xff));
 
     standin->ring_n = 0;
     if (net_is_paid(n, index))
         return;
     if (standin->saturated)
         net_inlet(n, index)->changed = true;
-    sim_part_send(n->part, to[NET_STANDIN_PART], &e, NULL, 0);
+    net_inlet_send_credit(n, standin, credit >> 8, charge, (uint32_t)(credit & 0xff));
 }
 
 /* One table for all partitions; each element is its receiver's. */

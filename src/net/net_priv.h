@@ -557,6 +557,8 @@ void net_parcels_close(struct net *n);
 void net_inlets_open(struct net *n);
 void net_inlets_tell(struct net *n);
 void net_inlet_credit(struct net *n, struct net_port *standin);
+void net_inlet_send_credit(struct net *n, const struct net_port *standin, uint64_t t,
+                           uint32_t charge, uint32_t vc);
 void net_inlet_wait(struct net *n, const struct net_port *port, uint32_t h,
                     const struct net_pkt *k);
 void net_inlet_leave(struct net *n, const struct net_port *port, uint32_t h,

@@ -130,13 +130,30 @@ static void look(struct sim_part *p)
     }
 }
 
+static uint64_t known_clock(const struct sim_part *p, uint32_t q)
+{
+    return p->seen[q] > p->floor ? p->seen[q] : p->floor;
+}
+
+uint64_t sim_part_heard(const struct sim_part *p)
+{
+    uint64_t until = SIM_NEVER;
+
+    for (uint32_t q = 0; q < p->crew->n; q++) {
+        uint64_t t = q == p->me ? SIM_NEVER : crew_later(known_clock(p, q), p->reach[q]);
+
+        until = t < until ? t : until;
+    }
+    return until;
+}
+
 /* What lies before may be executed. */
 static uint64_t find_limit(const struct sim_part *p, uint64_t until)
 {
     for (uint32_t q = 0; q < p->crew->n; q++) {
         if (q == p->me)
             continue;
-        uint64_t seen = p->seen[q] > p->floor ? p->seen[q] : p->floor;
+        uint64_t seen = known_clock(p, q);
         uint64_t t = crew_later(seen, p->reach[q]);
 
         if (p->tight[q]) {

@@ -106,6 +106,9 @@ struct sim_pipe *sim_part_pipe(const struct sim_part *p, uint32_t to);
 /* Wait until all that partition q has done up to and including `t` is known here. */
 void sim_part_await(struct sim_part *p, uint32_t q, uint64_t t);
 
+/* Of what others send for times before, all has come: as far as `reach` says. */
+uint64_t sim_part_heard(const struct sim_part *p);
+
 /* Wait until partition q has done all that comes before now at `lp`, a process of this partition,
  * and what it sent meanwhile has been taken in; at one time, processes come in the order of their
  * numbers. For the few things that a model knows

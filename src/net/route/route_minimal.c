@@ -34,7 +34,7 @@ static bool init(struct route *rt, struct wr_err *err)
     if (rt->topo->gateways && g->vcs.ejects)
         rt->eject = ((const struct route_walk *)rt->priv)->groups.vcs.eject;
     if (rt->topo->gateways)
-        groups_say_first(&((const struct route_walk *)rt->priv)->groups, rt);
+        groups_say_first(g, rt);
     return true;
 }
 
