@@ -24,13 +24,13 @@ test: deps
 
 bench:
 	@tools/deps build core opt bench
-	@tools/build release all benches
+	@tools/build check all benches
 	@tools/bench
 
 # Threads, sizes and what would be on more machines; some minutes, and 4 GB for a million terminals.
 bench-scale:
 	@tools/deps build core opt bench
-	@tools/build release all benches
+	@tools/build check all benches
 	@tools/bench scale
 
 lint:

@@ -31,7 +31,10 @@ add_custom_target(product DEPENDS weir weir-state weir-rpc weir-prof links)
 
 # The program writes its verbs' pages itself. Only the build that is installed needs them.
 find_program(SCDOC scdoc)
-if(SCDOC AND CMAKE_BUILD_TYPE STREQUAL "Release")
+weir_hidden(scdoc hidden)
+if(hidden)
+  message(STATUS "the manual pages are left out (WEIR_WITHOUT names scdoc)")
+elseif(SCDOC AND CMAKE_BUILD_TYPE STREQUAL "Release")
   set(man ${CMAKE_BINARY_DIR}/man)
   file(GLOB man_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.scd)
   add_custom_command(OUTPUT ${man}/.made

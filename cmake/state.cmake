@@ -44,7 +44,3 @@ target_link_libraries(weir-state PRIVATE m)
 if(NOT WEIR_SANITIZE AND NOT WEIR_TSAN)
   target_link_options(weir-state PRIVATE -Wl,-z,defs)
 endif()
-
-# The example program is a test: it must build against the public header alone, and run.
-add_executable(state-example ${CMAKE_SOURCE_DIR}/examples/state/write-when-idle.c)
-target_link_libraries(state-example PRIVATE weir-state m)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* "0.1.0", and where the build knew it the source's revision: "0.1.0 (4f2a9c1)". */
+/* "0.2.0", and where the build knew it the source's revision: "0.2.0 (4f2a9c1)". */
 const char *wr_version(void);
 const char *wr_version_number(void);
 const char *wr_version_revision(void); /* "" when built outside of git */
@@ -16,6 +16,7 @@ struct wr_feature {
     const char *name;    /* "mpi" */
     const char *summary; /* what it adds */
     const char *version; /* of the library, or "" */
+    const char *package; /* Debian's packages to install where it is missing, or "" */
     bool found;
 };
 

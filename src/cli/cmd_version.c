@@ -14,29 +14,33 @@ static const struct cli_opt version_rows[] = {
     CLI_OPT_END,
 };
 
-static const char *state_of(const struct wr_feature *f)
+static const char *version_state(const struct wr_feature *f)
 {
     if (!f->found)
         return "no";
     return f->version[0] ? f->version : "yes";
 }
 
-static void print_text(FILE *out)
+static void version_print_text(FILE *out)
 {
     fprintf(out, "weir %s\n", wr_version());
     fprintf(out, "built with %s, %s\n\n", wr_version_compiler(), wr_version_build());
-    for (const struct wr_feature *f = wr_features(); f->name; f++)
-        fprintf(out, "%-10s %-8s %s\n", f->name, state_of(f), f->summary);
+    for (const struct wr_feature *f = wr_features(); f->name; f++) {
+        fprintf(out, "%-13s %-14s %s", f->name, version_state(f), f->summary);
+        if (!f->found && f->package[0])
+            fprintf(out, " (missing: install %s, then build again)", f->package);
+        fputc('\n', out);
+    }
 }
 
-static void print_json(FILE *out)
+static void version_print_json(FILE *out)
 {
     json_t *features = json_array();
 
     for (const struct wr_feature *f = wr_features(); f->name; f++)
-        json_array_append_new(features,
-                              json_pack("{ss, sb, ss, ss}", "name", f->name, "found", f->found,
-                                        "version", f->version, "summary", f->summary));
+        json_array_append_new(features, json_pack("{ss, sb, ss, ss, ss}", "name", f->name, "found",
+                                                  f->found, "version", f->version, "package",
+                                                  f->package, "summary", f->summary));
     json_t *all = json_pack("{ss, ss, ss, ss, so}", "version", wr_version_number(), "revision",
                             wr_version_revision(), "compiler", wr_version_compiler(), "build",
                             wr_version_build(), "features", features);
@@ -50,7 +54,7 @@ static int version_main(const struct cli_call *call, struct wr_err *err)
     const struct version_opts *o = call->opts;
 
     (void)err;
-    (o->json ? print_json : print_text)(call->out);
+    (o->json ? version_print_json : version_print_text)(call->out);
     return 0;
 }
 
