@@ -4,6 +4,7 @@
 #   make demo     build, run, leave a report      make test     everything that is checked
 #   make bench    the numbers                     make lint     style and static analysis
 #   make soak     long fuzzing and properties     make install PREFIX=/usr/local
+#   make fresh    the README's commands on pristine machines, Debian 12 and 13
 #   make bench-scale  threads, sizes, and a projection
 PREFIX ?= /usr/local
 SOAK_SECONDS ?= 600
@@ -40,6 +41,11 @@ lint:
 soak: deps
 	@tools/soak $(SOAK_SECONDS)
 
+# FRESH names releases and stages, all of them without; tools/fresh says which there are.
+fresh:
+	@tools/deps fresh
+	@tools/fresh $(FRESH)
+
 # Exact outputs, rewritten with what the program prints now; read the difference.
 golden: all
 	@tools/golden --update build/weir tests/golden/*.txt
@@ -50,4 +56,4 @@ install: all
 clean:
 	rm -rf build demo
 
-.PHONY: all deps demo test bench bench-scale lint soak golden install clean
+.PHONY: all deps demo test bench bench-scale lint soak fresh golden install clean
