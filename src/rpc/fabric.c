@@ -136,7 +136,7 @@ static struct fi_info *wanted(const struct library *lib, const struct rpc_ep_opt
     h->ep_attr->type = FI_EP_RDM;
     h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     h->domain_attr->threading = FI_THREAD_DOMAIN;
-    h->tx_attr->msg_order = FI_ORDER_NONE;
+    h->tx_attr->msg_order = 0; /* none: every message names its call */
     if (o->provider)
         h->fabric_attr->prov_name = strdup(o->provider);
     if (o->domain)

@@ -441,7 +441,7 @@ static void add_cycle(struct verifier *v, uint32_t i, struct complaints *c)
     if (!another(c, v->rank[i].stmt))
         return;
     wr_str_add(&c->text, "deadlock: ");
-    for (int n = 0; n < LONGEST_CYCLE; n++) {
+    for (uint32_t n = 0; n < LONGEST_CYCLE; n++) {
         add_wait(v, i, c);
         wr_str_add(&c->text, " waits for ");
         i = waits_for(v, i);

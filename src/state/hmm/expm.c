@@ -6,6 +6,7 @@
  * units in the last place times the number of squarings. Rates at their lower bound
  * make entries of 1e-12 that a likelihood may hinge on, so this matters.
  */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -136,6 +137,7 @@ void hmm_expm_adjoint(double *ret, const double *q, int k, double dt, const doub
     double c = hmm_shift(q, k), b[KK], e[KK], t[KK], u[KK];
     int s = halvings(c * dt);
 
+    assert(k >= 1 && k <= HMM_STATES);
     for (int i = 0; i < k; i++)
         for (int j = 0; j < k; j++)
             b[i * k + j] = q[j * k + i];
