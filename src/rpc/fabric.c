@@ -216,7 +216,14 @@ static bool open_endpoint(struct fabric *f, struct wr_err *err)
     TRY(fi_endpoint(f->domain, f->info, &f->fid, f), "an endpoint");
     TRY(fi_ep_bind(f->fid, &f->av->fid, 0), "binding the addresses");
     TRY(fi_ep_bind(f->fid, &f->cq->fid, FI_TRANSMIT | FI_RECV), "binding the queue");
-    TRY(fi_enable(f->fid), "enabling the endpoint");
+
+    int failed = fi_enable(f->fid);
+
+    /* libfabric 2.1 frees memory twice when an endpoint that could not be enabled is closed: it is
+     * left to the end of the process. */
+    if (failed)
+        f->fid = NULL;
+    TRY(failed, "enabling the endpoint");
     return true;
 }
 
