@@ -61,7 +61,7 @@ static void take_rank(struct ranks *rs, uint32_t i, struct wr_reader *in)
     r->msgs_recvd = (uint32_t)wr_read_u64(in);
     r->where = (uint32_t)wr_read_u64(in);
     r->state = (uint8_t)wr_read_below(in, RANK_OVER + 1);
-    r->account = (uint8_t)wr_read_below(in, RANK_ACCOUNTS + LOAD_COLLS);
+    r->account = (uint8_t)wr_read_below(in, (uint64_t)RANK_ACCOUNTS + LOAD_COLLS);
     for (int c = 0; c < LOAD_COLLS; c++) {
         rs->coll_ps[c][i] = wr_read_u64(in);
         rs->colls[c][i] = (uint32_t)wr_read_u64(in);

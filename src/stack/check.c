@@ -280,7 +280,7 @@ static void check_all(struct checker *c)
     const struct stack_fs *fs = c->fs;
     const struct stack_machine_text *t = fs->file->machines.items;
 
-    for (size_t i = 0; i < STACK_APIS * STACK_OPS; i++) {
+    for (size_t i = 0; i < (size_t)STACK_APIS * STACK_OPS; i++) {
         uint16_t m = fs->operation[i / STACK_OPS][i % STACK_OPS];
 
         if (m != STACK_NONE) {

@@ -96,7 +96,7 @@ static uint8_t begins(struct stack_firsts *s, const struct stack_activity *a)
     if (a->parent != UINT32_MAX)
         return a->parent < s->operation.n ? s->operation.v[a->parent] : NOT_SAMPLED;
     /* servers start before anybody knows what they are servers of */
-    for (int n = 0; s->fs && n < STACK_APIS * STACK_OPS; n++) {
+    for (int n = 0; s->fs && n < (int)STACK_APIS * STACK_OPS; n++) {
         const uint16_t *machine = s->fs->operation[n / STACK_OPS];
         uint8_t i = (uint8_t)(n % STACK_OPS);
 
