@@ -98,7 +98,7 @@ static void finish(struct work *w, struct stat_share *s, size_t i, double t)
 }
 
 /* Who is active at t; returns when the next job begins. */
-static double gather(struct work *w, struct stat_share *s, double t)
+static double gather(struct work *w, double t)
 {
     double next = INFINITY;
 
@@ -114,12 +114,17 @@ static double gather(struct work *w, struct stat_share *s, double t)
             continue;
         }
         w->begun[i] = true;
-        if (w->left[i] > 0)
-            w->who[w->nactive++] = i;
-        else
-            finish(w, s, i, start);
+        w->who[w->nactive++] = i;
     }
     return next;
+}
+
+/* Jobs that move nothing are done when they begin: no rate changes there. */
+static void finish_empty(struct work *w, struct stat_share *s)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!(w->left[i] > 0))
+            finish(w, s, i, start_of(w, i));
 }
 
 static void keep_part(const struct work *w, struct stat_share *s, double from, double to)
@@ -199,8 +204,9 @@ void stat_share_solve(struct stat_share *ret, const struct stat_share_job *jobs,
     s.finish = wr_zalloc(njobs, sizeof *s.finish);
     s.runtime = wr_zalloc(njobs, sizeof *s.runtime);
     work_init(&w);
+    finish_empty(&w, &s);
     for (double t = 0; isfinite(t);) {
-        double next = gather(&w, &s, t);
+        double next = gather(&w, t);
 
         /* Each step begins or ends a job. */
         assert(!w.nactive || s.nparts < 2 * njobs);

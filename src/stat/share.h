@@ -26,7 +26,7 @@
 enum { STAT_SHARE_JOBS = 1000 }; /* at most */
 
 struct stat_share_job {
-    double volume; /* 0: done when it begins */
+    double volume; /* 0: done when it begins, never active */
     double start;
     double weight;
     double cap; /* INFINITY: none */

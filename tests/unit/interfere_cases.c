@@ -192,6 +192,61 @@ static void a_case_that_expects_something_else_fails_the_check(void **state)
     interfere_cases_fini(&cs);
 }
 
+static void check_text(const char *text, bool want)
+{
+    struct interfere_cases cs;
+    struct wr_err err = {0};
+    size_t checked = 0;
+
+    if (!parse(&cs, text, INTERFERE_NODES, &err))
+        fail_msg("%s", err.text);
+    bool ok = interfere_cases_check(&cs, &checked, &err);
+
+    if (ok != want)
+        fail_msg("%s: %s", text, ok ? "passes" : err.text);
+    interfere_cases_fini(&cs);
+}
+
+#define APART(active)                                                                      \
+    "{\"cases\": [{\"capacity_mib_s\": 10, \"apps\": [{\"name\": \"A\", \"volume\": 20}, " \
+    "{\"name\": "                                                                          \
+    "\"B\", \"volume\": 20, \"start\": 5}], \"expected\": {\"A\": {\"runtime_s\": 2}}, "   \
+    "\"expected_all_active\": " active "}]}"
+
+/* Whatever a file writes where there is no time and so no rate: nothing, null or 0. */
+static void jobs_that_never_overlap_pass_the_check(void **state)
+{
+    (void)state;
+    check_text(APART("{\"duration_s\": 0, \"rates_mib_s\": {}}"), true);
+    check_text(APART("{\"duration_s\": 0, \"rates_mib_s\": {\"A\": null, \"B\": null}}"), true);
+    check_text(APART("{\"duration_s\": 0, \"rates_mib_s\": {\"A\": 0, \"B\": 0.0}}"), true);
+    check_text(APART("null"), true);
+    check_text(APART("{\"duration_s\": 0, \"rates_mib_s\": {\"A\": 5}}"), false);
+    check_text(APART("{\"duration_s\": 1}"), false);
+}
+
+static void a_job_that_moves_nothing_has_no_throughput_and_splits_no_schedule(void **state)
+{
+    static const char *const text =
+        APPS("{\"name\": \"A\", \"volume\": 90}, {\"name\": \"B\", \"volume\": 0, \"start\": 5}, "
+             "{\"name\": \"C\", \"volume\": 0, \"start\": 50}");
+    struct interfere_cases cs;
+    struct wr_err err;
+
+    (void)state;
+    assert_true(parse(&cs, text, INTERFERE_NODES, &err));
+    json_t *out = interfere_cases_json(&cs);
+    json_t *got = json_array_get(json_object_get(out, "cases"), 0);
+    json_t *b = json_object_get(json_object_get(got, "predicted"), "B");
+
+    assert_true(json_is_null(json_object_get(b, "throughput_mib_s")));
+    assert_true(json_number_value(json_object_get(b, "runtime_s")) == 0);
+    assert_true(json_number_value(json_object_get(b, "finish_s")) == 5);
+    assert_int_equal(json_array_size(json_object_get(got, "schedule")), 1);
+    json_decref(out);
+    interfere_cases_fini(&cs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +255,8 @@ int main(void)
         cmocka_unit_test(words_of_the_command_line_make_the_same_case),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(a_case_that_expects_something_else_fails_the_check),
+        cmocka_unit_test(jobs_that_never_overlap_pass_the_check),
+        cmocka_unit_test(a_job_that_moves_nothing_has_no_throughput_and_splits_no_schedule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
