@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "cli/interfere.h"
-#include "cli/interfere_cases.h"
+#include "cli/interfere_predict.h"
 #include "cli/table.h"
 #include "inter/learn.h"
 #include "stat/share.h"
@@ -27,9 +27,9 @@ static const struct cli_opt alone_rows[] = {
      .type = CLI_CHOICE,
      .offset = offsetof(struct alone_opts, weights),
      .value = "BY",
-     .def = "nodes",
-     .help = "what a job weighs that has no weight: the number of its nodes, of its processes, or "
-             "all equal",
+     .def = "auto",
+     .help = "what a job weighs that has no weight: the number of its nodes, of its processes, all "
+             "equal, or what the overlaps of the run files show: auto, which is nodes without any",
      .names = interfere_weights_names},
     {.name = "op",
      .type = CLI_CHOICE,
@@ -128,9 +128,9 @@ static bool read_job(struct all_seen *all, const char *text, struct wr_arena *ar
 /* Weights come from what is counted; jobs of which nothing is known weigh alike. */
 static bool weigh(struct seen *job, enum interfere_weights by, struct wr_err *err)
 {
-    double count = by == INTERFERE_NODES       ? job->nodes
-                   : by == INTERFERE_PROCESSES ? job->processes
-                                               : 1;
+    double count = by == INTERFERE_PROCESSES ? job->processes
+                   : by == INTERFERE_EQUAL   ? 1
+                                             : job->nodes;
 
     if (isnan(job->weight))
         job->weight = isnan(count) ? 1 : count;
@@ -209,9 +209,10 @@ static bool read_runs(struct all_seen *all, struct inter_lesson *l, const struct
                           (enum inter_op)o->op, err) ||
         !inter_lesson_learn(l, true, err))
         return false;
+    enum interfere_weights by = interfere_weights_learnt((enum interfere_weights)o->weights, l);
+
     for (size_t i = 0; i < l->groups.n; i++)
-        if (l->groups.v[i].set.njobs > 1 &&
-            !add_group(all, l, &l->groups.v[i], (enum interfere_weights)o->weights, err))
+        if (l->groups.v[i].set.njobs > 1 && !add_group(all, l, &l->groups.v[i], by, err))
             return false;
     return all->v.n ||
            wr_fail(err, WR_INPUT, "no two jobs of these runs went on together; give runs that did");
@@ -294,6 +295,13 @@ static bool answer(const struct cli_call *call, struct all_seen *all, struct int
     print(call->out, all, o->json, call->nargs);
     if (!o->json)
         print_errors(call->out, all);
+    if (!o->json && call->nargs) {
+        struct wr_str words = {0};
+
+        interfere_weights_words(&words, o->weights, l);
+        fprintf(call->out, "%s\n", wr_str_get(&words));
+        wr_str_fini(&words);
+    }
     return true;
 }
 

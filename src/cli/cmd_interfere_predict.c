@@ -29,9 +29,9 @@ static const struct cli_opt predict_rows[] = {
      .type = CLI_CHOICE,
      .offset = offsetof(struct interfere_predict_opts, weights),
      .value = "BY",
-     .def = "nodes",
-     .help = "what a job weighs that has no weight: the number of its nodes, of its processes, or "
-             "all equal",
+     .def = "auto",
+     .help = "what a job weighs that has no weight: the number of its nodes, of its processes, all "
+             "equal, or what the overlaps of the run files show: auto, which is nodes without any",
      .names = interfere_weights_names},
     {.name = "from",
      .type = CLI_LIST,
@@ -70,7 +70,8 @@ static const struct cli_opt predict_rows[] = {
 static bool open_cases(struct interfere_cases *ret, const struct interfere_predict_opts *o,
                        struct wr_err *err)
 {
-    enum interfere_weights by = (enum interfere_weights)o->weights;
+    enum interfere_weights by =
+        o->weights == INTERFERE_AUTO ? INTERFERE_NODES : (enum interfere_weights)o->weights;
 
     if (o->cases && (o->capacity || o->jobs.n))
         return wr_fail(err, WR_INPUT,
@@ -181,6 +182,8 @@ static void print_tables(FILE *out, const struct interfere_cases *cs,
     cli_table_close(t);
     if (one && !o->schedule)
         print_overlap(out, &cs->v[0]);
+    if (cs->note)
+        fprintf(out, "%s\n", cs->note);
 }
 
 static bool predict(const struct cli_call *call, const struct interfere_cases *cs,
@@ -231,18 +234,19 @@ const struct cli_verb cli_interfere_predict = {
         "when a job begins or ends, so the times are exact for the model. Jobs come from the "
         "command line or from a file of cases; docs/models/interference.md has the equations.\n"
         "\n"
-        "Servers share by client node rather than by process, so a job weighs as much as it has "
-        "nodes, unless --weights or a weight of its own says otherwise; the table tells where each "
-        "weight is from. With --json a file's cases come back with \"predicted\" in the place of "
+        "Where no run files show how the server shares, a job weighs as much as it has nodes, "
+        "unless --weights or a weight of its own says otherwise; the table says where each weight "
+        "is from. With --json a file's cases come back with \"predicted\" in the place of "
         "\"expected\".\n"
         "\n"
         "With run files the capacity is learnt. Runs of one job alone tell what such a job "
-        "reaches, "
-        "the most of them what the server carries; the run times of jobs that went on together "
-        "are predicted from that and compared with what was seen. What is learnt comes from "
-        "--from, "
-        "or without it from the RUNs themselves. Runs that overlap on the clock went on together. "
-        "The range is what the slowest and the fastest runs alone would give.",
+        "reaches, the most of them what the server carries, and overlaps whether it is shared by "
+        "nodes, by processes or by jobs; the run times of jobs that went on together are "
+        "predicted from that, each without its own run, and compared with what was seen. What is "
+        "learnt comes from --from, or without it from the RUNs themselves. Runs that overlap on "
+        "the clock went on together. The range is to hold 80 % of the observed times. It is made "
+        "of the errors of all other predictions, or, where fewer than nine are known, of those of "
+        "a measured NFS server.",
     .examples = "weir interfere predict --capacity 95MB/s --job volume=16GB --job volume=8GB\n"
                 "weir interfere predict --cases cases.json --json\n"
                 "weir interfere predict runs/*.weir\n"

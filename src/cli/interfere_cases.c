@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/units.h"
 
-const char *const interfere_weights_names[] = {"nodes", "processes", "equal", NULL};
+const char *const interfere_weights_names[] = {"nodes", "processes", "equal", "auto", NULL};
 
 static const double mib = 1 << 20;
 

@@ -19,8 +19,9 @@
 #include "base/mem.h"
 #include "stat/share.h"
 
-/* What a job's weight is when none is given: the number of its nodes, ... */
-enum interfere_weights { INTERFERE_NODES, INTERFERE_PROCESSES, INTERFERE_EQUAL };
+/* What a job's weight is when none is given: the number of its nodes, ...; `auto`, as the runs at
+ * hand show, which is nodes where there are none. */
+enum interfere_weights { INTERFERE_NODES, INTERFERE_PROCESSES, INTERFERE_EQUAL, INTERFERE_AUTO };
 extern const char *const interfere_weights_names[]; /* ends with NULL */
 
 struct interfere_app {
@@ -43,6 +44,7 @@ struct interfere_cases {
     json_t *all; /* the whole file */
     struct interfere_case *v;
     size_t n;
+    const char *note; /* what a reader should know, or NULL */
     struct wr_arena arena;
 };
 

@@ -2,6 +2,7 @@
 #ifndef CLI_INTERFERE_PREDICT_H
 #define CLI_INTERFERE_PREDICT_H
 
+#include "base/str.h"
 #include "cli/cli.h"
 #include "cli/interfere_cases.h"
 #include "inter/learn.h"
@@ -12,6 +13,13 @@ struct interfere_predict_opts {
     uint32_t weights, op;
     bool json, check, schedule, together;
 };
+
+/* The weights that are meant: those given, or, with `auto`, those of the rule that the overlaps
+ * are nearest to. */
+enum interfere_weights interfere_weights_learnt(enum interfere_weights given,
+                                                const struct inter_lesson *l);
+/* Which these are and why, as a phrase without an end. */
+void interfere_weights_words(struct wr_str *out, uint32_t given, const struct inter_lesson *l);
 
 /* Runs that were seen, predicted from runs alone and compared. */
 bool interfere_predict_seen(const struct cli_call *call, const struct interfere_predict_opts *o,

@@ -1,3 +1,5 @@
+/* interfere_predict_runs.c -- `weir interfere predict` with run files: what they teach, and how
+ * well they are predicted from each other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +11,44 @@
 static const double mib = 1 << 20;
 
 /* Weights by nodes, processes or equal are the rules of the same names. */
-static enum inter_rule rule_of(uint32_t weights)
-{
-    static const enum inter_rule rules[] = {[INTERFERE_NODES] = INTER_RULE_NODES,
-                                            [INTERFERE_PROCESSES] = INTER_RULE_PROCESSES,
-                                            [INTERFERE_EQUAL] = INTER_RULE_JOBS};
+static const enum inter_rule predict_rules[] = {[INTERFERE_NODES] = INTER_RULE_NODES,
+                                                [INTERFERE_PROCESSES] = INTER_RULE_PROCESSES,
+                                                [INTERFERE_EQUAL] = INTER_RULE_JOBS};
 
-    return rules[weights];
+enum interfere_weights interfere_weights_learnt(enum interfere_weights given,
+                                                const struct inter_lesson *l)
+{
+    static const enum interfere_weights by[] = {[INTER_RULE_NODES] = INTERFERE_NODES,
+                                                [INTER_RULE_PROCESSES] = INTERFERE_PROCESSES,
+                                                [INTER_RULE_JOBS] = INTERFERE_EQUAL};
+
+    return given == INTERFERE_AUTO ? by[l->rule] : given;
+}
+
+void interfere_weights_words(struct wr_str *out, uint32_t given, const struct inter_lesson *l)
+{
+    const char *by =
+        interfere_weights_names[interfere_weights_learnt((enum interfere_weights)given, l)];
+
+    wr_str_addf(out,
+                given == INTERFERE_EQUAL || !strcmp(by, "equal") ? "weights are equal"
+                                                                 : "weights by %s",
+                by);
+    if (given != INTERFERE_AUTO)
+        wr_str_add(out, ", as --weights says");
+    else if (l->rule_told)
+        wr_str_addf(out, ": nearest to the shares in %zu overlap%s", l->overlaps,
+                    l->overlaps == 1 ? "" : "s");
+    else
+        wr_str_addf(out, ": %zu overlap%s cannot tell; choose with --weights", l->overlaps,
+                    l->overlaps == 1 ? "" : "s");
+}
+
+static struct inter_how predict_how(uint32_t weights, const struct inter_lesson *l)
+{
+    enum interfere_weights by = interfere_weights_learnt((enum interfere_weights)weights, l);
+
+    return (struct inter_how){.rule = predict_rules[by], .fitted = weights == INTERFERE_AUTO};
 }
 
 static const char *shown_mode(const char *mode)
@@ -81,7 +114,8 @@ static void print_rules(FILE *out, const struct inter_lesson *l)
 
     if (isnan(l->rule_off[0]))
         return;
-    fprintf(out, "\nshares in the overlaps differ from those by");
+    fprintf(out, "\nshares in %zu overlap%s differ from those by", l->overlaps,
+            l->overlaps == 1 ? "" : "s");
     for (int r = 0; r < INTER_RULES; r++)
         fprintf(out, "%s %s by %.1f points", r ? "," : "", inter_rule_names[r],
                 100 * l->rule_off[r]);
@@ -104,6 +138,7 @@ struct seen {
 
 struct all_seen {
     WR_VEC(struct seen) v;
+    size_t cases; /* run times of other runs that ranges are made of, at least */
 };
 
 static double off(const struct seen *s)
@@ -112,23 +147,26 @@ static double off(const struct seen *s)
 }
 
 static bool predict_group(struct all_seen *all, const struct inter_lesson *l,
-                          const struct inter_group *g, enum inter_rule rule, struct wr_err *err)
+                          const struct inter_group *g, struct inter_how how, struct wr_err *err)
 {
     struct inter_told *told = wr_zalloc(g->set.njobs, sizeof *told);
-    bool ok = inter_predict_group(told, l, g, rule, err);
+    bool ok = inter_predict_group(told, l, g, how, err);
+    size_t cases = inter_range_cases(l, g);
 
     for (size_t i = 0; ok && i < g->set.njobs; i++)
         wr_vec_push(&all->v, (struct seen){g->name, &g->set.job[i], told[i]});
+    all->cases = all->cases && all->cases < cases ? all->cases : cases;
     free(told);
     return ok;
 }
 
-static bool predict_all(struct all_seen *all, const struct inter_lesson *l, enum inter_rule rule,
+static bool predict_all(struct all_seen *all, struct inter_lesson *l, struct inter_how how,
                         struct wr_err *err)
 {
+    inter_calibrate(l, how);
     for (size_t i = 0; i < l->groups.n; i++)
         if (l->groups.v[i].part & INTER_IS_ASKED && l->groups.v[i].set.njobs > 1 &&
-            !predict_group(all, l, &l->groups.v[i], rule, err))
+            !predict_group(all, l, &l->groups.v[i], how, err))
             return wr_wrap(err, "%s", l->groups.v[i].name);
     return true;
 }
@@ -177,7 +215,7 @@ static void print_seen(FILE *out, enum cli_format format, const struct all_seen 
 
 struct sum {
     double mean, most;
-    size_t guessed;
+    size_t held; /* in their range */
 };
 
 static struct sum sum_up(const struct all_seen *all)
@@ -189,7 +227,8 @@ static struct sum sum_up(const struct all_seen *all)
 
         s.mean += e / (double)all->v.n;
         s.most = fmax(s.most, e);
-        s.guessed += all->v.v[i].told.guessed;
+        s.held += all->v.v[i].job->runtime_s >= all->v.v[i].told.low_s &&
+                  all->v.v[i].job->runtime_s <= all->v.v[i].told.high_s;
     }
     return s;
 }
@@ -198,6 +237,7 @@ static void print_text(FILE *out, const struct inter_lesson *l, const struct all
                        uint32_t weights)
 {
     struct sum s = sum_up(all);
+    struct wr_str words = {0};
 
     print_alone(out, CLI_AS_TEXT, l);
     fputc('\n', out);
@@ -209,10 +249,22 @@ static void print_text(FILE *out, const struct inter_lesson *l, const struct all
     }
     fputc('\n', out);
     print_seen(out, CLI_AS_TEXT, all);
+    interfere_weights_words(&words, weights, l);
+    fprintf(out, "\n%s\n", wr_str_get(&words));
+    wr_str_fini(&words);
     fprintf(out,
-            "\n%zu run times predicted with weights by %s: off by %.1f %% on average, %.1f %% at "
-            "most\n",
-            all->v.n, interfere_weights_names[weights], 100 * s.mean, 100 * s.most);
+            "%zu run times, each predicted without its own run: off by %.1f %% on average, %.1f "
+            "%% at most\n",
+            all->v.n, 100 * s.mean, 100 * s.most);
+    if (all->cases < INTER_RANGE_LEAST)
+        fprintf(out,
+                "the %.0f %% ranges hold %zu of them; they are a measured NFS server's, because "
+                "only %zu other run times are known\n",
+                100 * INTER_RANGE, s.held, all->cases);
+    else
+        fprintf(out,
+                "the %.0f %% ranges hold %zu of them; they are made of the errors of the others\n",
+                100 * INTER_RANGE, s.held);
 }
 
 static void print_json(FILE *out, const struct inter_lesson *l, const struct all_seen *all,
@@ -226,13 +278,20 @@ static void print_json(FILE *out, const struct inter_lesson *l, const struct all
     print_capacity(out, CLI_AS_JSON, l);
     fputs(", \"predicted\":\n", out);
     print_seen(out, CLI_AS_JSON, all);
-    fprintf(out, ", \"weights\": \"%s\"", interfere_weights_names[weights]);
+    fprintf(out, ", \"weights\": \"%s\", \"weights_from\": \"%s\"",
+            interfere_weights_names[interfere_weights_learnt((enum interfere_weights)weights, l)],
+            weights != INTERFERE_AUTO ? "given"
+            : l->rule_told            ? "overlaps"
+                                      : "default");
     if (!isnan(l->rule_off[0]))
         for (int r = 0; r < INTER_RULES; r++)
             fprintf(out, ", \"share_off_%s\": %.9g", inter_rule_names[r], l->rule_off[r]);
     if (all->v.n)
-        fprintf(out, ", \"mean_error_percent\": %.9g, \"max_error_percent\": %.9g", 100 * s.mean,
-                100 * s.most);
+        fprintf(out,
+                ", \"mean_error_percent\": %.9g, \"max_error_percent\": %.9g, \"range_part\": %g, "
+                "\"range_from\": \"%s\", \"range_cases\": %zu, \"range_holds\": %zu",
+                100 * s.mean, 100 * s.most, INTER_RANGE,
+                all->cases < INTER_RANGE_LEAST ? "prior" : "residuals", all->cases, s.held);
     fputs("}\n", out);
 }
 
@@ -258,7 +317,7 @@ bool interfere_predict_seen(const struct cli_call *call, const struct interfere_
                        "run files bring their own jobs and capacity; leave out --cases, "
                        "--capacity, --job, --schedule and --check");
     bool ok = open_lesson(&l, o, (const char *const *)call->args, (size_t)call->nargs, err) &&
-              predict_all(&all, &l, rule_of(o->weights), err);
+              predict_all(&all, &l, predict_how(o->weights, &l), err);
 
     if (ok && o->json)
         print_json(call->out, &l, &all, o->weights);
@@ -297,7 +356,7 @@ static void add_caps(struct interfere_cases *cs, const struct inter_lesson *l, c
 
         if (!isinf(app->cap) || !a)
             continue;
-        app->cap = c->job[i].cap = a->mid_bps / mib;
+        app->cap = c->job[i].cap = a->cap_bps / mib;
     }
 }
 
@@ -311,10 +370,17 @@ bool interfere_predict_asked(struct interfere_cases *ret, const struct interfere
 
     for (size_t k = 0; c && k < c->n; k++)
         wr_str_addf(&capacity, "%s%.17g B/s", k ? "," : "", c->by_active[k]);
-    ok = c && interfere_cases_words(ret, o->capacity ? o->capacity : wr_str_get(&capacity),
-                                    o->jobs.v, o->jobs.n, (enum interfere_weights)o->weights, err);
-    if (ok)
+    ok = c && interfere_cases_words(
+                  ret, o->capacity ? o->capacity : wr_str_get(&capacity), o->jobs.v, o->jobs.n,
+                  interfere_weights_learnt((enum interfere_weights)o->weights, &l), err);
+    if (ok) {
+        struct wr_str words = {0};
+
         add_caps(ret, &l, c->mode);
+        interfere_weights_words(&words, o->weights, &l);
+        ret->note = wr_arena_strdup(&ret->arena, wr_str_get(&words));
+        wr_str_fini(&words);
+    }
     wr_str_fini(&capacity);
     inter_lesson_fini(&l);
     return ok;

@@ -9,10 +9,6 @@
 const char *const inter_active_names[] = {"all", "any", "nodes", NULL};
 const char *const inter_rule_names[] = {"nodes", "processes", "jobs", NULL};
 
-/* A job that reaches this part of the capacity alone fills the server. */
-static const double fills = 0.9;
-/* Rules whose shares differ by less than this are told apart by nobody. */
-static const double as_near = 0.01;
 enum { BATCHES = 20, FEW = 3 };
 
 /* ---- the overlap ---- */
@@ -248,12 +244,12 @@ static void judge_server(struct inter_analysis *a, const struct inter_set *s)
         a->capacity_bps = fmax(a->capacity_bps, own_rate(&a->job[i]));
     }
     a->known = a->overlaps && s->njobs > 1 && !isnan(demand);
-    a->saturated = a->known && demand > a->total_bps / fills;
+    a->saturated = a->known && demand > a->total_bps / INTER_FILLS;
     for (size_t i = 0; i < s->njobs; i++)
-        a->job[i].saturates = s->njobs > 1 && own_rate(&a->job[i]) >= fills * a->capacity_bps;
+        a->job[i].saturates = s->njobs > 1 && own_rate(&a->job[i]) >= INTER_FILLS * a->capacity_bps;
 }
 
-static double counted(const struct inter_job *j, enum inter_rule rule)
+double inter_rule_count(const struct inter_job *j, enum inter_rule rule)
 {
     return rule == INTER_RULE_NODES       ? (double)j->nnodes
            : rule == INTER_RULE_PROCESSES ? (double)inter_processes(j)
@@ -265,8 +261,8 @@ double inter_rule_share(const struct inter_set *s, enum inter_rule rule, size_t 
     double sum = 0;
 
     for (size_t i = 0; i < s->njobs; i++)
-        sum += counted(&s->job[i], rule);
-    return counted(&s->job[job], rule) / sum;
+        sum += inter_rule_count(&s->job[i], rule);
+    return inter_rule_count(&s->job[job], rule) / sum;
 }
 
 static void judge_rules(struct inter_analysis *a, const struct inter_set *s)
@@ -276,11 +272,11 @@ static void judge_rules(struct inter_analysis *a, const struct inter_set *s)
         for (size_t i = 0; i < s->njobs && s->njobs > 1 && a->overlaps; i++)
             a->off[rule] = fmax(a->off[rule], fabs(a->job[i].share -
                                                    inter_rule_share(s, (enum inter_rule)rule, i)));
-        if (a->off[rule] < a->off[a->nearest] - as_near)
+        if (a->off[rule] < a->off[a->nearest] - INTER_AS_NEAR)
             a->nearest = (enum inter_rule)rule;
     }
     for (int rule = 0; rule < INTER_RULES; rule++)
-        a->tie |= rule != (int)a->nearest && a->off[rule] < a->off[a->nearest] + as_near;
+        a->tie |= rule != (int)a->nearest && a->off[rule] < a->off[a->nearest] + INTER_AS_NEAR;
 }
 
 void inter_analyse(struct inter_analysis *ret, const struct inter_set *s,

@@ -16,6 +16,11 @@
 #include "inter/jobs.h"
 #include "stat/sample.h"
 
+/* A job that reaches this part of the capacity alone fills the server. */
+#define INTER_FILLS 0.9
+/* Shares that differ by less than this part of all do not tell rules apart. */
+#define INTER_AS_NEAR 0.01
+
 /* What counts as all being active: every process in every slice; some process of each job in
  * every slice; or the time from the moment when the last client node has begun to that when the
  * first has ended, what is flushed at the end included: what a network sees. */
@@ -62,7 +67,8 @@ void inter_analyse(struct inter_analysis *ret, const struct inter_set *s,
                    const struct inter_alone *alone, enum inter_active active);
 void inter_analysis_fini(struct inter_analysis *a);
 
-/* The expected share of a job by a rule. */
+/* What a job counts by a rule: nodes, processes, or 1; and its share of all. */
+double inter_rule_count(const struct inter_job *j, enum inter_rule rule);
 double inter_rule_share(const struct inter_set *s, enum inter_rule rule, size_t job);
 
 /* What it all means, in words; lines of any length. */

@@ -1,10 +1,11 @@
+/* learn.c -- what runs of jobs alone, and of several, tell of the server. */
 #include "inter/learn.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "learn_priv.h"
 #include "stat/sample.h"
 
 static const char *mode_of(const struct inter_job *j)
@@ -12,10 +13,28 @@ static const char *mode_of(const struct inter_job *j)
     return j->mode ? j->mode : "";
 }
 
-/* One process has its file for itself in either mode: when its mode is not told it is any. */
-static bool any_mode(const char *mode, size_t processes)
+bool learn_any_mode(const char *mode, size_t processes)
 {
     return !*mode && processes == 1;
+}
+
+bool learn_same_run(const struct inter_group *a, const struct inter_group *b)
+{
+    bool same = a->set.njobs == b->set.njobs && a->set.epoch_ns == b->set.epoch_ns &&
+                !strcmp(a->name, b->name);
+
+    for (size_t i = 0; same && i < a->set.njobs; i++)
+        same = a->set.job[i].volume_b == b->set.job[i].volume_b &&
+               a->set.job[i].runtime_s == b->set.job[i].runtime_s;
+    return same;
+}
+
+bool learn_seen_before(const struct inter_lesson *l, size_t group)
+{
+    for (size_t i = 0; i < group; i++)
+        if (learn_same_run(&l->groups.v[i], &l->groups.v[group]))
+            return true;
+    return false;
 }
 
 /* ---- jobs alone ---- */
@@ -96,7 +115,7 @@ static struct inter_carried *carried_of(struct inter_lesson *l, const char *mode
     const struct inter_carried *found = inter_find_carried(l, mode);
 
     if (!found) {
-        wr_vec_push(&l->carried, (struct inter_carried){.mode = mode, .n = 1, .low = 1, .high = 1});
+        wr_vec_push(&l->carried, (struct inter_carried){.mode = mode, .n = 1});
         found = &l->carried.v[l->carried.n - 1];
     }
     return &l->carried.v[found - l->carried.v];
@@ -105,11 +124,7 @@ static struct inter_carried *carried_of(struct inter_lesson *l, const char *mode
 static void carry_alike(struct inter_carried *c, const struct inter_alike *a)
 {
     c->runs[0] += a->rates.n;
-    if (a->mid_bps > c->by_active[0]) {
-        c->by_active[0] = a->mid_bps;
-        c->low = a->low_bps / a->mid_bps;
-        c->high = a->high_bps / a->mid_bps;
-    }
+    c->by_active[0] = fmax(c->by_active[0], a->mid_bps);
 }
 
 /* The most that some kind of job reaches alone is what the server carries at least. */
@@ -119,7 +134,8 @@ static void carry_one(struct inter_lesson *l)
         carry_alike(carried_of(l, l->alike.v[i].mode), &l->alike.v[i]);
     for (size_t i = 0; i < l->alike.n; i++)
         for (size_t k = 0; k < l->carried.n; k++)
-            if (*l->carried.v[k].mode && any_mode(l->alike.v[i].mode, l->alike.v[i].processes))
+            if (*l->carried.v[k].mode &&
+                learn_any_mode(l->alike.v[i].mode, l->alike.v[i].processes))
                 carry_alike(&l->carried.v[k], &l->alike.v[i]);
 }
 
@@ -131,7 +147,7 @@ static const char *group_mode(const struct inter_set *s)
     for (size_t i = 0; i < s->njobs; i++) {
         const struct inter_job *j = &s->job[i];
 
-        if (any_mode(mode_of(j), inter_processes(j)))
+        if (learn_any_mode(mode_of(j), inter_processes(j)))
             continue;
         if (mode && strcmp(mode_of(j), mode) != 0)
             return "";
@@ -154,26 +170,48 @@ static double total_rate(const struct inter_set *s)
     return rate;
 }
 
+/* What the server carried in the runs of a mode with so many jobs, `but` left out; ascending. */
+static size_t learn_totals(double *ret, const struct inter_lesson *l, const char *mode,
+                           size_t active, const struct inter_group *but)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->groups.n; i++) {
+        const struct inter_group *g = &l->groups.v[i];
+
+        if (!(but && learn_same_run(g, but)) && g->part & INTER_TEACHES && g->set.njobs == active &&
+            !isnan(g->total_bps) && !strcmp(group_mode(&g->set), mode))
+            ret[n++] = g->total_bps;
+    }
+    stat_sort(ret, n);
+    return n;
+}
+
 static void carry_more(struct inter_lesson *l, const char *mode, size_t active)
 {
     struct inter_carried *c = carried_of(l, mode);
     double *rate = wr_zalloc(l->groups.n + 1, sizeof *rate);
-    size_t n = 0;
+    size_t n = learn_totals(rate, l, mode, active, NULL);
 
-    for (size_t i = 0; i < l->groups.n; i++) {
-        const struct inter_set *s = &l->groups.v[i].set;
-
-        if (l->groups.v[i].part & INTER_TEACHES && s->njobs == active &&
-            !strcmp(group_mode(s), mode)) {
-            rate[n] = total_rate(s);
-            n += !isnan(rate[n]);
-        }
-    }
     if (n) {
-        stat_sort(rate, n);
         c->by_active[active - 1] = stat_quantile(rate, n, 0.5);
         c->runs[active - 1] = n;
         c->n = active > c->n ? active : c->n;
+    }
+    free(rate);
+}
+
+void learn_capacity(double *ret, const struct inter_lesson *l, const struct inter_carried *c,
+                    const struct inter_group *but)
+{
+    double *rate = wr_zalloc(l->groups.n + 1, sizeof *rate);
+
+    for (size_t k = 0; k < c->n; k++) {
+        size_t n = k && c->runs[k] ? learn_totals(rate, l, c->mode, k + 1, but) : 0;
+
+        ret[k] = n                     ? stat_quantile(rate, n, 0.5)
+                 : k && c->runs[k] > 0 ? ret[k - 1]
+                                       : c->by_active[k];
     }
     free(rate);
 }
@@ -196,70 +234,17 @@ static bool fill_gaps(struct inter_lesson *l, struct wr_err *err)
                    "runs with --from, or --together to learn from jobs put together");
 }
 
-/* ---- rules of sharing ---- */
-
-/* y = b x through the origin: equal jobs share alike by any rule. */
-struct slope {
-    double xx, xy, yy;
-    size_t n;
-};
-
-static void slope_add(struct slope *s, double x, double y)
+/* A kind of job of which one run came near what the server carries can fill it. What slowed its
+ * other runs was no property of the job. */
+static void learn_caps(struct inter_lesson *l)
 {
-    if (x == 0 || !isfinite(y))
-        return;
-    s->xx += x * x;
-    s->xy += x * y;
-    s->yy += y * y;
-    s->n++;
-}
+    for (size_t i = 0; i < l->alike.n; i++) {
+        struct inter_alike *a = &l->alike.v[i];
+        const struct inter_carried *c = inter_find_carried(l, a->mode);
 
-static void slope_end(struct inter_lesson *l, int which, const struct slope *s)
-{
-    double b = s->xy / s->xx, rest = s->yy - b * s->xy;
-
-    l->pairs[which] = s->n;
-    l->slope[which] = s->n ? b : NAN;
-    l->slope_sd[which] = s->n > 2 ? sqrt(fmax(rest, 0) / (double)(s->n - 1) / s->xx) : NAN;
-}
-
-static void judge_group(const struct inter_set *s, struct slope *slope, double *off, size_t *n)
-{
-    struct inter_analysis a;
-
-    inter_analyse(&a, s, NULL, INTER_NODES);
-    for (size_t i = 0; i < s->njobs && a.overlaps; i++)
-        for (size_t k = i + 1; k < s->njobs; k++) {
-            double y = log(a.job[i].share / a.job[k].share);
-
-            slope_add(
-                &slope[INTER_SLOPE_PROCESSES],
-                log((double)inter_processes(&s->job[i]) / (double)inter_processes(&s->job[k])), y);
-            slope_add(&slope[INTER_SLOPE_NODES],
-                      log((double)s->job[i].nnodes / (double)s->job[k].nnodes), y);
-        }
-    for (int r = 0; r < INTER_RULES && a.overlaps; r++)
-        off[r] += a.off[r];
-    *n += a.overlaps;
-    inter_analysis_fini(&a);
-}
-
-static void judge_rules(struct inter_lesson *l)
-{
-    struct slope slope[2] = {0};
-    double off[INTER_RULES] = {0};
-    size_t n = 0;
-    bool asked = false; /* then those count, and not the same ones twice */
-
-    for (size_t i = 0; i < l->groups.n; i++)
-        asked |= l->groups.v[i].part & INTER_IS_ASKED;
-    for (size_t i = 0; i < l->groups.n; i++)
-        if (l->groups.v[i].set.njobs > 1 && (!asked || l->groups.v[i].part & INTER_IS_ASKED))
-            judge_group(&l->groups.v[i].set, slope, off, &n);
-    for (int i = 0; i < 2; i++)
-        slope_end(l, i, &slope[i]);
-    for (int r = 0; r < INTER_RULES; r++)
-        l->rule_off[r] = n ? off[r] / (double)n : NAN;
+        a->fills = c && a->high_bps >= INTER_FILLS * c->by_active[0];
+        a->cap_bps = a->fills ? fmax(a->mid_bps, c->by_active[0]) : a->mid_bps;
+    }
 }
 
 bool inter_lesson_learn(struct inter_lesson *l, bool together, struct wr_err *err)
@@ -269,14 +254,20 @@ bool inter_lesson_learn(struct inter_lesson *l, bool together, struct wr_err *er
             add_alone(l, &l->groups.v[i].set.job[0]);
     finish_alone(l);
     carry_one(l);
+    for (size_t i = 0; i < l->groups.n; i++)
+        l->groups.v[i].total_bps =
+            together && l->groups.v[i].set.njobs > 1 ? total_rate(&l->groups.v[i].set) : NAN;
     for (size_t i = 0; together && i < l->groups.n; i++) {
         const struct inter_set *s = &l->groups.v[i].set;
 
         if (l->groups.v[i].part & INTER_TEACHES && s->njobs > 1 && s->njobs <= INTER_MOST_ACTIVE)
             carry_more(l, group_mode(s), s->njobs);
     }
-    judge_rules(l);
-    return fill_gaps(l, err);
+    learn_sharing(l);
+    if (!fill_gaps(l, err))
+        return false;
+    learn_caps(l);
+    return true;
 }
 
 void inter_lesson_fini(struct inter_lesson *l)
@@ -288,125 +279,6 @@ void inter_lesson_fini(struct inter_lesson *l)
     wr_vec_fini(&l->groups);
     wr_vec_fini(&l->alike);
     wr_vec_fini(&l->carried);
+    wr_vec_fini(&l->residuals);
     wr_arena_fini(&l->arena);
-}
-
-/* ---- prediction ---- */
-
-static double weight_of(const struct inter_ask *a, enum inter_rule rule)
-{
-    return rule == INTER_RULE_NODES       ? (double)a->nodes
-           : rule == INTER_RULE_PROCESSES ? (double)a->processes
-                                          : 1;
-}
-
-enum luck { SLOW, USUAL, FAST };
-
-static double pick(const struct inter_alike *a, enum luck luck)
-{
-    return luck == SLOW ? a->low_bps : luck == FAST ? a->high_bps : a->mid_bps;
-}
-
-static void solve(double *runtime, double *alone, const struct inter_lesson *l,
-                  const struct inter_carried *c, const struct inter_ask *ask, size_t n,
-                  enum inter_rule rule, enum luck luck)
-{
-    struct stat_share_job *job = wr_zalloc(n, sizeof *job);
-    double by_active[INTER_MOST_ACTIVE];
-    struct stat_share s;
-
-    for (size_t k = 0; k < c->n; k++)
-        by_active[k] = c->by_active[k] * (luck == SLOW ? c->low : luck == FAST ? c->high : 1);
-    struct stat_share_capacity capacity = {by_active, c->n};
-
-    for (size_t i = 0; i < n; i++) {
-        const struct inter_alike *a =
-            inter_find_alike(l, ask[i].mode, ask[i].processes, ask[i].nodes);
-        double cap = a ? pick(a, luck) : by_active[0];
-
-        job[i] = (struct stat_share_job){.volume = ask[i].volume_b,
-                                         .start = ask[i].start_s,
-                                         .weight = weight_of(&ask[i], rule),
-                                         .cap = cap};
-        alone[i] = ask[i].volume_b / fmin(cap, by_active[0]);
-    }
-    stat_share_solve(&s, job, n, &capacity);
-    memcpy(runtime, s.runtime, n * sizeof *runtime);
-    stat_share_fini(&s);
-    free(job);
-}
-
-/* Jobs of several modes: the one of which the server carries least. */
-static const struct inter_carried *server_for(const struct inter_lesson *l,
-                                              const struct inter_ask *ask, size_t n,
-                                              struct wr_err *err)
-{
-    const struct inter_carried *least = NULL;
-    bool modes = false;
-
-    for (size_t i = 0; i < n; i++)
-        modes |= !any_mode(ask[i].mode, ask[i].processes);
-    for (size_t i = 0; i < n; i++) {
-        const struct inter_carried *c = inter_find_carried(l, ask[i].mode);
-
-        if (any_mode(ask[i].mode, ask[i].processes) && modes)
-            continue; /* the others decide */
-        if (!c && any_mode(ask[i].mode, ask[i].processes))
-            c = l->carried.v;
-        if (!c) {
-            wr_fail(err, WR_INPUT,
-                    "no run alone has the mode \"%s\", so what the server carries then is not "
-                    "known; add one with --from",
-                    *ask[i].mode ? wr_text_clip(ask[i].mode).s : "unknown");
-            return NULL;
-        }
-        if (!least || c->by_active[0] < least->by_active[0])
-            least = c;
-    }
-    return least;
-}
-
-bool inter_predict(struct inter_told *ret, const struct inter_lesson *l,
-                   const struct inter_ask *ask, size_t n, enum inter_rule rule, struct wr_err *err)
-{
-    const struct inter_carried *c = server_for(l, ask, n, err);
-
-    if (!c)
-        return false;
-    double *v = wr_zalloc(n, 4 * sizeof *v), *mid = v, *low = v + n, *high = v + 2 * n;
-    double *alone = v + 3 * n;
-
-    solve(low, alone, l, c, ask, n, rule, FAST);
-    solve(high, alone, l, c, ask, n, rule, SLOW);
-    solve(mid, alone, l, c, ask, n, rule, USUAL);
-    for (size_t i = 0; i < n; i++)
-        ret[i] = (struct inter_told){
-            .alone_s = alone[i],
-            .runtime_s = mid[i],
-            .low_s = fmin(low[i], mid[i]),
-            .high_s = fmax(high[i], mid[i]),
-            .weight = weight_of(&ask[i], rule),
-            .guessed = !inter_find_alike(l, ask[i].mode, ask[i].processes, ask[i].nodes)};
-    free(v);
-    return true;
-}
-
-bool inter_predict_group(struct inter_told *ret, const struct inter_lesson *l,
-                         const struct inter_group *g, enum inter_rule rule, struct wr_err *err)
-{
-    struct inter_ask *ask = wr_zalloc(g->set.njobs, sizeof *ask);
-
-    for (size_t i = 0; i < g->set.njobs; i++) {
-        const struct inter_job *j = &g->set.job[i];
-
-        ask[i] = (struct inter_ask){.mode = j->mode ? j->mode : "",
-                                    .processes = inter_processes(j),
-                                    .nodes = j->nnodes,
-                                    .volume_b = j->volume_b,
-                                    .start_s = j->start_s};
-    }
-    bool ok = inter_predict(ret, l, ask, g->set.njobs, rule, err);
-
-    free(ask);
-    return ok;
 }

@@ -67,9 +67,9 @@ static void say_shares(const struct inter_set *s, const struct inter_analysis *a
         wr_str_addf(out, "%s %s %.0f %%", i ? "," : ":", s->job[i].name, percent(a->job[i].share));
     wr_str_addf(out, ". That is nearest to shares %s", by[a->nearest]);
     for (int r = 0; r < INTER_RULES; r++)
-        if (r != (int)a->nearest && a->tie && a->off[r] < a->off[a->nearest] + 0.01)
+        if (r != (int)a->nearest && a->tie && a->off[r] < a->off[a->nearest] + INTER_AS_NEAR)
             wr_str_addf(out, " or %s", by[r]);
-    wr_str_addf(out, ", off by %.0f points.", percent(a->off[a->nearest]));
+    wr_str_addf(out, ", off by %.1f points.", percent(a->off[a->nearest]));
 }
 
 static void say_saturation(const struct inter_set *s, const struct inter_analysis *a,

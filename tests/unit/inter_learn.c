@@ -1,6 +1,7 @@
 /* What runs teach, and how well jobs put together are predicted from jobs alone. */
 #include "inter_help.h"
 
+#include "base/rng.h"
 #include "inter/import.h"
 #include "inter/learn.h"
 
@@ -76,19 +77,21 @@ static void capacity_and_caps_are_learnt_by_kind_and_mode(void **state)
     struct inter_ask ask[] = {{"private", 1, 1, 30e6, 0}, {"private", 4, 1, 30e6, 0}};
     struct inter_told told[2];
 
-    must(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err), err);
+    must(inter_predict(told, &l, ask, 2, (struct inter_how){.rule = INTER_RULE_JOBS}, &err), err);
     assert_near(told[0].alone_s, 7.5);
     assert_near(told[0].runtime_s, 7.5);
     assert_near(told[1].runtime_s, 5);
     assert_true(told[1].low_s < 5 && told[1].high_s > 5);
     assert_false(told[0].guessed);
-    must(inter_predict(told, &l, ask, 2, INTER_RULE_PROCESSES, &err), err);
+    must(inter_predict(told, &l, ask, 2, (struct inter_how){.rule = INTER_RULE_PROCESSES}, &err),
+         err);
     assert_near(told[1].runtime_s, 30 / 8.); /* 4 : 1 */
     ask[0].processes = 7;
-    must(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err), err);
+    must(inter_predict(told, &l, ask, 2, (struct inter_how){.rule = INTER_RULE_JOBS}, &err), err);
     assert_true(told[0].guessed);
     ask[0].mode = "";
-    assert_false(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err));
+    assert_false(
+        inter_predict(told, &l, ask, 2, (struct inter_how){.rule = INTER_RULE_JOBS}, &err));
     assert_non_null(strstr(err.text, "mode"));
     inter_lesson_fini(&l);
 }
@@ -114,7 +117,7 @@ static void a_job_of_one_process_goes_with_any_mode(void **state)
     struct inter_told told[2];
 
     /* 10 MB/s for two. */
-    must(inter_predict(told, &l, ask, 2, INTER_RULE_JOBS, &err), err);
+    must(inter_predict(told, &l, ask, 2, (struct inter_how){.rule = INTER_RULE_JOBS}, &err), err);
     assert_near(told[0].runtime_s, 6);
     assert_near(told[1].runtime_s, 6);
     assert_false(told[0].guessed || told[1].guessed);
@@ -165,6 +168,111 @@ static void runs_together_teach_what_is_carried_with_so_many(void **state)
     inter_lesson_fini(&l);
 }
 
+/* Alone, and then A with one process and B with `ranks` of them on `nodes` nodes, which get as much
+ * as is told. */
+static void make_pair(const struct files *f, unsigned ranks, unsigned per_node, double a_bps,
+                      double b_bps)
+{
+    double full = a_bps + b_bps;
+
+    make_mode(f->path[0], 0, "private", (struct made_job){"A", 1, 1, 0, 10, .rate_bps = full});
+    make_mode(f->path[1], 100, "private",
+              (struct made_job){"B", ranks, per_node, 0, 10, .rate_bps = full / ranks});
+    make_mode(f->path[2], 200, "private", (struct made_job){"A", 1, 1, 0, 10, .rate_bps = a_bps});
+    make_mode(f->path[3], 200, "private",
+              (struct made_job){"B", ranks, per_node, 0, 10, .rate_bps = b_bps / ranks});
+}
+
+static void the_rule_is_the_one_that_overlaps_show(void **state)
+{
+    static const struct {
+        unsigned ranks, per_node;
+        double b_bps;
+        enum inter_rule rule;
+        bool told;
+    } want[] = {
+        {4, 4, 4e6, INTER_RULE_PROCESSES, true}, /* one node: 4 of 5 parts are by process */
+        {4, 4, 1e6, INTER_RULE_NODES, true},     /* a half, by nodes or by jobs */
+        {4, 2, 2e6, INTER_RULE_NODES, true},     /* two nodes */
+        {4, 2, 1e6, INTER_RULE_JOBS, true},      /* two nodes and no more than one */
+        {1, 1, 1e6, INTER_RULE_NODES, false},    /* the same by any rule */
+        {1, 1, 4e6, INTER_RULE_NODES, false},    /* by none */
+        {4, 4, 1.86e6, INTER_RULE_NODES, false}, /* between two */
+    };
+
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        struct files f = name_files(*state);
+        struct inter_lesson l = {0};
+        struct wr_err err = {0};
+
+        make_pair(&f, want[i].ranks, want[i].per_node, 1e6, want[i].b_bps);
+        add(&l, &f, 0, 4, INTER_DOES_BOTH);
+        must(inter_lesson_learn(&l, false, &err), err);
+        assert_int_equal(l.overlaps, 1);
+        if (l.rule != want[i].rule || l.rule_told != want[i].told)
+            fail_msg("case %zu: by %s, told %d; off %g %g %g", i, inter_rule_names[l.rule],
+                     l.rule_told, l.rule_off[0], l.rule_off[1], l.rule_off[2]);
+        inter_lesson_fini(&l);
+    }
+}
+
+/* What `weir interfere` says of the same files. */
+static void shares_are_judged_as_in_the_analysis(void **state)
+{
+    struct files f = name_files(*state);
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+    struct inter_analysis a;
+    size_t together = 0;
+
+    /* B begins late and its processes one after the other. */
+    make_pair(&f, 4, 4, 1e6, 4e6);
+    make_mode(f.path[3], 200, "private",
+              (struct made_job){"B", 4, 4, 3, 9, .stagger_s = 0.5, .rate_bps = 1e6});
+    add(&l, &f, 0, 4, INTER_DOES_BOTH);
+    must(inter_lesson_learn(&l, false, &err), err);
+    for (size_t i = 0; i < l.groups.n; i++) {
+        const struct inter_group *g = &l.groups.v[i];
+
+        if (g->set.njobs < 2)
+            continue;
+        inter_analyse(&a, &g->set, NULL, INTER_ALL_PROCESSES);
+        assert_true(a.overlaps && g->overlaps);
+        for (int r = 0; r < INTER_RULES; r++)
+            assert_true(g->off[r] == a.off[r] && l.rule_off[r] == a.off[r]);
+        assert_true(g->off[INTER_RULE_PROCESSES] < 1e-9);
+        inter_analysis_fini(&a);
+        together++;
+    }
+    assert_int_equal(together, 1);
+    inter_lesson_fini(&l);
+}
+
+/* Two of three runs alone were slowed by something else. */
+static void a_kind_that_once_filled_the_server_has_no_cap_of_its_own(void **state)
+{
+    static const double fast[] = {9.5e6, 8e6};
+
+    for (int i = 0; i < 2; i++) {
+        struct files f = name_files(*state);
+        struct inter_lesson l = {0};
+        struct wr_err err = {0};
+
+        make_mode(f.path[0], 0, "private", (struct made_job){"A", 2, 2, 0, 10, .rate_bps = 5e6});
+        make_mode(f.path[1], 20, "private", (struct made_job){"A", 1, 1, 0, 10, .rate_bps = 5e6});
+        make_mode(f.path[2], 40, "private", (struct made_job){"A", 1, 1, 0, 10, .rate_bps = 4e6});
+        make_mode(f.path[3], 60, "private",
+                  (struct made_job){"A", 1, 1, 0, 10, .rate_bps = fast[i]});
+        add(&l, &f, 0, 4, INTER_TEACHES);
+        must(inter_lesson_learn(&l, false, &err), err);
+        const struct inter_alike *one = inter_find_alike(&l, "private", 1, 1);
+
+        assert_near(one->mid_bps, 5e6);
+        assert_near(one->cap_bps, i ? 5e6 : 10e6);
+        inter_lesson_fini(&l);
+    }
+}
+
 static void without_a_run_alone_nothing_is_predicted(void **state)
 {
     struct files f = name_files(*state);
@@ -179,45 +287,10 @@ static void without_a_run_alone_nothing_is_predicted(void **state)
     inter_lesson_fini(&l);
 }
 
-/* The measured runs on NFS, from those of one job alone. */
-struct off {
-    double mean, most;
-    size_t n;
-};
-
-static struct off predict_all(const struct inter_lesson *l, enum inter_rule rule)
+/* The measured runs on NFS, each from those of one job alone and the pairs beside it. */
+static void learn_measured(struct inter_lesson *l, const struct place *p)
 {
-    struct off o = {0};
-
-    for (size_t g = 0; g < l->groups.n; g++) {
-        const struct inter_set *s = &l->groups.v[g].set;
-        struct inter_ask ask[2];
-        struct inter_told told[2];
-        struct wr_err err = {0};
-
-        if (s->njobs != 2)
-            continue;
-        for (int i = 0; i < 2; i++)
-            ask[i] = (struct inter_ask){s->job[i].mode, s->job[i].nranks, s->job[i].nnodes,
-                                        s->job[i].volume_b, s->job[i].start_s};
-        must(inter_predict(told, l, ask, 2, rule, &err), err);
-        for (int i = 0; i < 2; i++) {
-            double e = fabs(told[i].runtime_s / s->job[i].runtime_s - 1);
-
-            o.mean += e;
-            o.most = fmax(o.most, e);
-            o.n++;
-        }
-    }
-    o.mean /= (double)o.n;
-    return o;
-}
-
-static void the_measured_pairs_are_predicted_within_a_tenth_on_average(void **state)
-{
-    struct place *p = *state;
     struct inter_import im;
-    struct inter_lesson l = {0};
     struct wr_err err = {0};
     const char *dir = p->path;
     size_t n = 0;
@@ -229,20 +302,121 @@ static void the_measured_pairs_are_predicted_within_a_tenth_on_average(void **st
          err);
     must(inter_import_write(&im, &(struct inter_import_to){.path = dir}, &n, &err), err);
     inter_import_fini(&im);
-    must(inter_lesson_add(&l, &dir, 1, INTER_DOES_BOTH, INTER_WRITE, &err), err);
-    must(inter_lesson_learn(&l, false, &err), err);
-    assert_int_equal(l.groups.n, 48);
-    struct off nodes = predict_all(&l, INTER_RULE_NODES);
-    struct off processes = predict_all(&l, INTER_RULE_PROCESSES);
+    must(inter_lesson_add(l, &dir, 1, INTER_DOES_BOTH, INTER_WRITE, &err), err);
+    must(inter_lesson_learn(l, false, &err), err);
+    assert_int_equal(l->groups.n, 48);
+}
 
+struct off {
+    double mean, most;
+    size_t n, held;
+};
+
+static struct off predict_all(struct inter_lesson *l, struct inter_how how)
+{
+    struct off o = {0};
+
+    inter_calibrate(l, how);
+    for (size_t g = 0; g < l->groups.n; g++) {
+        const struct inter_set *s = &l->groups.v[g].set;
+        struct inter_told told[2];
+        struct wr_err err = {0};
+
+        if (s->njobs != 2)
+            continue;
+        must(inter_predict_group(told, l, &l->groups.v[g], how, &err), err);
+        for (int i = 0; i < 2; i++) {
+            double e = fabs(told[i].runtime_s / s->job[i].runtime_s - 1);
+
+            o.mean += e;
+            o.most = fmax(o.most, e);
+            o.held += s->job[i].runtime_s >= told[i].low_s && s->job[i].runtime_s <= told[i].high_s;
+            o.n++;
+        }
+    }
+    o.mean /= (double)o.n;
+    return o;
+}
+
+static void the_measured_pairs_are_predicted_within_eight_percent_on_average(void **state)
+{
+    struct inter_lesson l = {0};
+
+    learn_measured(&l, *state);
+    struct off fitted = predict_all(&l, (struct inter_how){l.rule, true});
+    struct off nodes = predict_all(&l, (struct inter_how){.rule = INTER_RULE_NODES});
+    struct off processes = predict_all(&l, (struct inter_how){.rule = INTER_RULE_PROCESSES});
+
+    assert_int_equal(l.rule, INTER_RULE_NODES);
+    assert_true(l.rule_told);
     assert_int_equal(nodes.n, 54);
-    if (nodes.mean > 0.085)
-        fail_msg("by nodes off by %g on average", nodes.mean);
-    assert_true(processes.mean > nodes.mean + 0.04);
+    if (!(nodes.mean < 0.08) || !(fitted.mean < 0.077))
+        fail_msg("off by %g on average, exactly by nodes %g", fitted.mean, nodes.mean);
+    assert_true(processes.mean > nodes.mean + 0.015);
     /* Sharing does not follow the number of processes: one connection per node. */
     assert_true(fabs(l.slope[INTER_SLOPE_PROCESSES]) < 0.15);
-    assert_true(l.rule_off[INTER_RULE_NODES] < 0.06);
-    assert_true(l.rule_off[INTER_RULE_PROCESSES] > 0.12);
+    /* What was seen on the wire differs by 6.12 and 16.53 points (wire_allactive_mib_s). */
+    assert_true(fabs(l.rule_off[INTER_RULE_NODES] - 0.0612) < 0.01);
+    assert_true(fabs(l.rule_off[INTER_RULE_PROCESSES] - 0.1653) < 0.01);
+    inter_lesson_fini(&l);
+}
+
+/* A range of 80 % holds 80 %: of 54 correlated times, 38 to 49 are within two standard errors. */
+static void ranges_hold_what_they_promise(void **state)
+{
+    struct inter_lesson l = {0};
+
+    learn_measured(&l, *state);
+    for (int fitted = 0; fitted < 2; fitted++) {
+        struct off o = predict_all(&l, (struct inter_how){l.rule, fitted});
+
+        assert_int_equal(inter_range_cases(&l, NULL), 54);
+        assert_int_equal(o.n, 54);
+        if (o.held < 38 || o.held > 49)
+            fail_msg("%zu of %zu are in their range", o.held, o.n);
+    }
+    inter_lesson_fini(&l);
+}
+
+/* Rates of a server that splits unevenly, drawn again for each pair: ranges learnt from some pairs
+ * hold the times of others. */
+static void ranges_hold_for_a_server_that_splits_unevenly(void **state)
+{
+    struct place *p = *state;
+    struct inter_lesson l = {0};
+    struct wr_err err = {0};
+    struct wr_rng g;
+    enum { PAIRS = 40 };
+    char path[2 * PAIRS + 1][160];
+    const char *list[2 * PAIRS + 1];
+    size_t n = 0;
+
+    wr_rng_init(&g, 7, 0, 0);
+    for (size_t i = 0; i <= 2 * PAIRS; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%zu.weir", p->dir, i);
+        list[i] = path[i];
+    }
+    make_mode(path[n++], 0, "private", (struct made_job){"A", 1, 1, 0, 8, .rate_bps = 8e6});
+    for (int i = 0; i < PAIRS; i++) {
+        double first = 1 / (1 + exp(-0.4 * wr_rng_normal(&g))); /* share of A, all the time */
+        double swift = fmax(first, 1 - first), end = 4 / swift;
+
+        for (int job = 0; job < 2; job++) {
+            bool winner = (first > 0.5) == !job;
+            double length = winner ? end : 8;
+
+            make_mode(
+                path[n++], 100 * (i + 1), "private",
+                (struct made_job){job ? "B" : "A", 1, 1, 0, length, .rate_bps = 32e6 / length});
+        }
+    }
+    must(inter_lesson_add(&l, list, n, INTER_DOES_BOTH, INTER_WRITE, &err), err);
+    must(inter_lesson_learn(&l, false, &err), err);
+    struct off o = predict_all(&l, (struct inter_how){l.rule, true});
+
+    assert_int_equal(o.n, 2 * PAIRS);
+    if (o.held < 56 || o.held > 72) /* 80 % of 80, three standard errors */
+        fail_msg("%zu of %zu are in their range", o.held, o.n);
     inter_lesson_fini(&l);
 }
 
@@ -253,8 +427,13 @@ int main(void)
         IN_PLACE(a_job_of_one_process_goes_with_any_mode),
         IN_PLACE(runs_that_share_time_went_on_together),
         IN_PLACE(runs_together_teach_what_is_carried_with_so_many),
+        IN_PLACE(the_rule_is_the_one_that_overlaps_show),
+        IN_PLACE(shares_are_judged_as_in_the_analysis),
+        IN_PLACE(a_kind_that_once_filled_the_server_has_no_cap_of_its_own),
         IN_PLACE(without_a_run_alone_nothing_is_predicted),
-        IN_PLACE(the_measured_pairs_are_predicted_within_a_tenth_on_average),
+        IN_PLACE(the_measured_pairs_are_predicted_within_eight_percent_on_average),
+        IN_PLACE(ranges_hold_what_they_promise),
+        IN_PLACE(ranges_hold_for_a_server_that_splits_unevenly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

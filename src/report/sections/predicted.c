@@ -22,24 +22,13 @@ struct predictions {
     const char *from; /* what the model was told, in words */
 };
 
-/* The rule that the shares in overlaps are nearest to; by nodes where there were none. */
-static enum inter_rule nearest_rule(const struct inter_lesson *l)
-{
-    enum inter_rule best = INTER_RULE_NODES;
-
-    for (int r = 0; r < INTER_RULES; r++)
-        if (l->rule_off[r] < l->rule_off[best])
-            best = (enum inter_rule)r;
-    return best;
-}
-
 static void predict_group(struct predictions *p, const struct inter_lesson *l,
-                          const struct inter_group *g, enum inter_rule rule, struct wr_arena *arena)
+                          const struct inter_group *g, struct inter_how how, struct wr_arena *arena)
 {
     struct inter_told *told = wr_zalloc(g->set.njobs, sizeof *told);
     struct wr_err unknown;
     /* A mode that no job alone was seen in is not predicted. */
-    bool ok = inter_predict_group(told, l, g, rule, &unknown);
+    bool ok = inter_predict_group(told, l, g, how, &unknown);
 
     for (size_t i = 0; ok && i < g->set.njobs; i++)
         wr_vec_push(&p->v, (struct prediction){.run = wr_arena_strdup(arena, g->name),
@@ -61,16 +50,17 @@ static void from_jobs_alone(struct predictions *p, const char *const *paths, siz
 
     if (inter_lesson_add(&l, paths, n, INTER_DOES_BOTH, INTER_BOTH, &refused) &&
         inter_lesson_learn(&l, false, &refused)) {
-        enum inter_rule rule = nearest_rule(&l);
+        struct inter_how how = {.rule = l.rule, .fitted = true};
 
+        inter_calibrate(&l, how);
         for (size_t i = 0; i < l.alike.n; i++)
             alone += l.alike.v[i].rates.n;
         for (size_t i = 0; alone && i < l.groups.n; i++)
             if (l.groups.v[i].set.njobs > 1)
-                predict_group(p, &l, &l.groups.v[i], rule, arena);
+                predict_group(p, &l, &l.groups.v[i], how, arena);
         p->from =
             wr_arena_printf(arena, "from %zu run%s of jobs alone, the server being shared by %s",
-                            alone, alone == 1 ? "" : "s", inter_rule_names[rule]);
+                            alone, alone == 1 ? "" : "s", inter_rule_names[l.rule]);
     }
     inter_lesson_fini(&l);
 }
@@ -156,8 +146,8 @@ static void tabulate(struct report_section *s, const struct predictions *p)
         ranges |= p->v.v[i].low_s < p->v.v[i].high_s;
     struct report_table *t = report_add_sheet(
         s, "predictions",
-        ranges ? "How long each job took and would take by the model; from and to are with the "
-                 "fastest and the slowest runs alone."
+        ranges ? "How long each job took and would take by the model; the range from, to is to "
+                 "hold 80 % of what is observed."
                : "How long each job took and would take by the model.",
         8, 2);
 
