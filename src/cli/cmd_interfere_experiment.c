@@ -56,7 +56,7 @@ static void put_sizes(struct cli_table *t, const struct lab_cell *c)
 
 static void put_name(struct cli_table *t, size_t i)
 {
-    char name[2] = {lab_job_letter(i)};
+    char name[2] = {run_trial_letter(i)};
 
     cli_table_text(t, name);
 }

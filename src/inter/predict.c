@@ -294,9 +294,9 @@ static void range_set(struct inter_told *told, size_t n, const struct inter_less
         low = fmin(low, r[0]);
         high = fmax(high, r[cases - 1]);
     }
-    for (size_t i = 0; i < n; i++) {
-        told[i].low_s = told[i].runtime_s * exp(low);
-        told[i].high_s = told[i].runtime_s * exp(high);
+    for (size_t i = 0; i < n; i++) { /* where all others erred to one side, up to the prediction */
+        told[i].low_s = told[i].runtime_s * exp(fmin(low, 0));
+        told[i].high_s = told[i].runtime_s * exp(fmax(high, 0));
     }
     free(r);
 }

@@ -6,6 +6,7 @@
 
 #include "boxes_priv.h"
 #include "report/compare.h"
+#include "run/trial.h"
 #include "stat/sample.h"
 
 const struct boxes_kind boxes_kinds[BOXES_OF] = {
@@ -190,6 +191,7 @@ void boxes_figure(struct report_section *s, const char *id, const char *title, c
 /* What is drawn of a job in a run: where it stands, and what it is called there. */
 struct entry {
     const char *job, *group, *name;
+    const char *run_name;
     struct report_box box[BOXES_OF];
     struct report_bar bar;
 };
@@ -204,12 +206,36 @@ static struct run_reader *reader_of(const struct report_inputs *in, const char *
     return NULL;
 }
 
+/* A job of an experiment stands with the size it has and those it ran with; its repetitions are
+ * told apart by their numbers. */
+static bool name_trial(struct entry *e, const struct report_member *m, struct wr_arena *arena)
+{
+    struct run_trial t;
+    struct wr_str group = {0};
+    size_t others = 0;
+
+    if (m->nchoices || !run_trial_parse(&t, m->path))
+        return false;
+    wr_str_addf(&group, "%.*s, %u ", (int)t.mode_len, t.mode, t.size[t.job]);
+    for (size_t i = 0; i < t.n; i++)
+        if (i != t.job)
+            wr_str_addf(&group, "%s%u", others++ ? "+" : "with ", t.size[i]);
+    if (!others)
+        wr_str_add(&group, "alone");
+    e->group = wr_arena_strdup(arena, wr_str_get(&group));
+    e->name = wr_arena_printf(arena, "r%u", t.repetition);
+    wr_str_fini(&group);
+    return true;
+}
+
 /* Choices on the axes of workloads name what a job runs with; all others where it stands. */
 static void name_entry(struct entry *e, const struct report_inputs *in,
                        const struct report_member *m, const bool *loads, struct wr_arena *arena)
 {
     struct wr_str group = {0}, name = {0};
 
+    if (name_trial(e, m, arena))
+        return;
     for (size_t i = 0; i < m->nchoices; i++) {
         struct wr_str *to = loads[i] ? &name : &group;
 
@@ -218,11 +244,33 @@ static void name_entry(struct entry *e, const struct report_inputs *in,
     if (!m->nchoices)
         wr_str_add(&name, report_short_name(arena, m->path));
     e->group = wr_arena_strdup(arena, wr_str_get(&group));
-    e->name = in->study && m->njobs == 1 && name.n ? "alone"
-              : name.n                             ? wr_arena_strdup(arena, name.s)
-                                                   : "all";
+    /* Of runs that are none of a study's nothing tells whether others ran beside them. */
+    e->name = in->study && m->nchoices && m->njobs == 1 && name.n ? "alone"
+              : name.n                                            ? wr_arena_strdup(arena, name.s)
+                                                                  : "all";
     wr_str_fini(&group);
     wr_str_fini(&name);
+}
+
+static bool is_twin(const struct entry *a, const struct entry *b)
+{
+    return !strcmp(a->job, b->job) && !strcmp(a->group, b->group) && !strcmp(a->name, b->name);
+}
+
+/* Entries of one name would be drawn at one place: the runs' names tell them apart. */
+static void tell_apart(entry_list *list, struct wr_arena *arena)
+{
+    bool *twin = wr_zalloc(list->n + 1, sizeof *twin);
+
+    for (size_t i = 0; i < list->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (is_twin(&list->v[i], &list->v[k]))
+                twin[i] = twin[k] = true;
+    for (size_t i = 0; i < list->n; i++)
+        if (twin[i])
+            list->v[i].name =
+                wr_arena_printf(arena, "%s, %s", list->v[i].name, list->v[i].run_name);
+    free(twin);
 }
 
 typedef bool read_entry(struct entry *e, struct run_reader *r, int64_t app, struct wr_arena *arena,
@@ -244,7 +292,7 @@ static bool read_bar(struct entry *e, struct run_reader *r, int64_t app, struct 
 
     if (c.part.n)
         memcpy(part, c.part.v, c.part.n * sizeof *part);
-    e->bar = (struct report_bar){e->name, e->group, part, c.part.n};
+    e->bar = (struct report_bar){.part = part, .nparts = c.part.n};
     wr_vec_fini(&c.part);
     return ok;
 }
@@ -260,13 +308,14 @@ static bool read_entries(entry_list *list, const struct report_inputs *in, read_
         struct run_reader *r = reader_of(in, m->path);
 
         for (size_t j = 0; r && ok && j < m->njobs; j++) {
-            struct entry e = {.job = m->job[j].name};
+            struct entry e = {.job = m->job[j].name, .run_name = report_short_name(arena, m->path)};
 
             name_entry(&e, in, m, loads, arena);
             ok = fn(&e, r, m->job[j].app, arena, err);
             wr_vec_push(list, e);
         }
     }
+    tell_apart(list, arena);
     return ok;
 }
 
@@ -374,8 +423,11 @@ static void draw_bars(struct report_section *s, const entry_list *list, const ch
 {
     struct report_bar *bar = wr_zalloc(nof + 1, sizeof *bar);
 
-    for (size_t i = 0; i < nof; i++)
+    for (size_t i = 0; i < nof; i++) {
         bar[i] = list->v[of[i]].bar;
+        bar[i].name = list->v[of[i]].name;
+        bar[i].group = list->v[of[i]].group;
+    }
     boxes_bars(s, job, wr_arena_printf(s->arena, "%s: where the time of its mean rank goes", job),
                bar, nof);
     free(bar);

@@ -19,9 +19,10 @@
 #include "base/progress.h"
 #include "conf/conf.h"
 #include "inter/analyse.h"
+#include "run/trial.h"
 #include "stat/outlier.h"
 
-enum { LAB_JOBS = 8 }; /* together, at most */
+enum { LAB_JOBS = RUN_TRIAL_JOBS };
 
 struct lab_path {
     double rate_bps; /* 0: none */
@@ -65,8 +66,7 @@ bool lab_open_text(struct lab *ret, const char *name, const char *text, size_t l
                    struct wr_err *err);
 void lab_close(struct lab *l);
 
-/* Job i of a trial is P, Q, R, ... and leaves this run file. */
-char lab_job_letter(size_t i);
+/* Job i of a trial leaves this run file. */
 const char *lab_run_path(const struct lab *l, const struct lab_trial *t, size_t i,
                          struct wr_arena *arena);
 /* The command of a job, for a shell. */

@@ -176,7 +176,7 @@ static void add_quoted(struct wr_str *out, const char *s)
 static void add_value(struct wr_str *out, const struct lab *l, const struct lab_trial *t, size_t i,
                       const struct lab_values *v, enum key key)
 {
-    char letter[2] = {lab_job_letter(i)};
+    char letter[2] = {run_trial_letter(i)};
 
     switch (key) {
     case K_SIZE:
@@ -230,29 +230,23 @@ void lab_command(const struct lab *l, const struct lab_trial *t, size_t i,
 
 /* ---- the plan ---- */
 
-char lab_job_letter(size_t i)
-{
-    return (char)('P' + i);
-}
-
 const char *lab_run_path(const struct lab *l, const struct lab_trial *t, size_t i,
                          struct wr_arena *arena)
 {
-    return wr_arena_printf(arena, "%s/%s.%c.weir", l->out, t->id, lab_job_letter(i));
+    return wr_arena_printf(arena, "%s/%s.%c.weir", l->out, t->id, run_trial_letter(i));
 }
 
 static void add_trial(struct lab *l, const char *mode, const uint32_t *size, size_t n,
                       uint32_t repetition)
 {
     struct lab_trial t = {.mode = mode, .n = n, .repetition = repetition};
+    struct run_trial named = {
+        .mode = mode, .mode_len = strlen(mode), .n = n, .repetition = repetition};
     struct wr_str id = {0};
 
-    wr_str_addf(&id, "%s.", mode);
-    for (size_t i = 0; i < n; i++) {
-        t.size[i] = size[i];
-        wr_str_addf(&id, "%s%u", i ? "+" : "", size[i]);
-    }
-    wr_str_addf(&id, ".r%u", repetition);
+    memcpy(t.size, size, n * sizeof *size);
+    memcpy(named.size, size, n * sizeof *size);
+    run_trial_id(&id, &named);
     t.id = wr_arena_strdup(&l->arena, id.s);
     wr_str_fini(&id);
     wr_vec_push(&l->trials, t);

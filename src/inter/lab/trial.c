@@ -58,7 +58,7 @@ static bool make_scratch(struct bench *b, struct wr_err *err)
                              b->l->spec.directory);
     b->scratch = dir;
     for (size_t i = 0; i < b->t->n; i++) {
-        const char *own = wr_arena_printf(&b->arena, "%s/%c", dir, lab_job_letter(i));
+        const char *own = wr_arena_printf(&b->arena, "%s/%c", dir, run_trial_letter(i));
 
         if (mkdir(own, 0777))
             return wr_fail_errno(err, "%s: cannot make a directory; make room", own);
@@ -130,7 +130,7 @@ static void end_path(struct bench *b)
 /* This very program is the `weir` that commands find. */
 static void exec_job(const struct bench *b, size_t i, const char *command)
 {
-    char exe[WR_SELF_PATH], slice[64], name[2] = {lab_job_letter(i)};
+    char exe[WR_SELF_PATH], slice[64], name[2] = {run_trial_letter(i)};
     int log = open(b->log, O_WRONLY | O_CREAT | O_APPEND, 0666);
 
     if (log >= 0) {
@@ -167,7 +167,7 @@ static bool start_jobs(struct bench *b, struct wr_err *err)
     for (size_t i = 0; i < b->t->n; i++) {
         struct wr_str command = {0};
         struct lab_values v = {
-            .scratch = wr_arena_printf(&b->arena, "%s/%c", b->scratch, lab_job_letter(i)),
+            .scratch = wr_arena_printf(&b->arena, "%s/%c", b->scratch, run_trial_letter(i)),
             .socket = b->socket ? b->socket : "",
             .run = b->run[i],
             .begin_s = begin};
@@ -212,7 +212,7 @@ static bool ended_well(const struct bench *b, size_t i, int status, struct wr_er
 {
     if (WIFEXITED(status) && !WEXITSTATUS(status))
         return true;
-    return wr_fail(err, WR_INPUT, "%s: job %c %s %d; see %s", b->t->id, lab_job_letter(i),
+    return wr_fail(err, WR_INPUT, "%s: job %c %s %d; see %s", b->t->id, run_trial_letter(i),
                    WIFEXITED(status) ? "ended with status" : "was ended by signal",
                    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), b->log);
 }
