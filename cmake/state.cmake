@@ -35,7 +35,7 @@ endif()
 file(GLOB state_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/hmm/*.c
   ${CMAKE_SOURCE_DIR}/src/state/lib/*.c)
 add_library(weir-state SHARED ${state_sources})
-set_target_properties(weir-state PROPERTIES C_VISIBILITY_PRESET hidden SOVERSION 1 VERSION 1.1.0
+set_target_properties(weir-state PROPERTIES C_VISIBILITY_PRESET hidden SOVERSION 1 VERSION 1.2.0
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 target_include_directories(weir-state PRIVATE ${CMAKE_BINARY_DIR}/rooms/state.hmm
   ${CMAKE_BINARY_DIR}/rooms/state.lib

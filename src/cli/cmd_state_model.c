@@ -474,28 +474,57 @@ static bool start_with_model(struct weir_state *w, const char *path, struct wr_e
     return true;
 }
 
+/* Where state 0 is sure there is no time until it, but one until it ends. */
+static void print_wait(FILE *out, struct weir_state *w, double in_state_0)
+{
+    double q[HMM_STATES * HMM_STATES];
+
+    weir_state_get_model(w, q, NULL, NULL);
+    if (in_state_0 < 0.9995)
+        fprintf(out, "expected time until state 0: %s", state_text_s(weir_state_time_to_idle(w)).s);
+    else if (q[0] < 0)
+        fprintf(out, "state 0 now, and for another %s on average", state_text_s(-1 / q[0]).s);
+    else
+        fputs("state 0 now, and no way out of it was seen", out);
+}
+
 static void print_now(FILE *out, struct weir_state *w)
 {
-    double p[HMM_STATES], mu[HMM_STATES];
+    double p[HMM_STATES], mu[HMM_STATES], gain;
     int k = weir_state_probabilities(w, 0, p, HMM_STATES);
+    double period = weir_state_period(w, &gain);
 
     weir_state_get_model(w, NULL, mu, NULL);
     for (int i = 0; i < k; i++)
         fprintf(out, "state %d (median %s): %.1f %%\n", i, state_text_s(exp(mu[i])).s, 100 * p[i]);
-    fprintf(out, "expected time until state 0: %s; the model is trusted with %.0f %%\n\n",
-            state_text_s(weir_state_time_to_idle(w)).s, 100 * weir_state_health(w));
+    if (k) {
+        print_wait(out, w, p[0]);
+        fprintf(out, "; the model is trusted with %.0f %%\n", 100 * weir_state_health(w));
+    } else {
+        fputs("too few probes for a model: simple forecasters alone\n", out);
+    }
+    if (period > 0)
+        fprintf(
+            out,
+            "the series repeats every %s, which neither the model nor the forecasters beside "
+            "it know: the mean at the same phase forecasts better, by up to %.1f nats a probe\n",
+            state_text_s(period).s, gain);
+    fputc('\n', out);
 }
 
 static json_t *json_now(struct weir_state *w)
 {
-    double p[HMM_STATES], mu[HMM_STATES];
+    double p[HMM_STATES], mu[HMM_STATES], gain;
     int k = weir_state_probabilities(w, 0, p, HMM_STATES);
+    double period = weir_state_period(w, &gain);
 
     weir_state_get_model(w, NULL, mu, NULL);
-    return json_pack("{so, so, so, so, sI}", "probabilities", state_json_reals(p, (size_t)k),
-                     "meanlog", state_json_reals(mu, (size_t)k), "time_to_idle_s",
-                     state_json_real(weir_state_time_to_idle(w)), "health",
-                     state_json_real(weir_state_health(w)), "observations",
+    return json_pack("{so, so, so, so, so, so, sI}", "probabilities",
+                     state_json_reals(p, (size_t)k), "meanlog", state_json_reals(mu, (size_t)k),
+                     "time_to_idle_s", state_json_real(weir_state_time_to_idle(w)), "health",
+                     state_json_real(weir_state_health(w)), "period_s",
+                     state_json_real(period > 0 ? period : NAN), "period_gain_nats",
+                     state_json_real(period > 0 ? gain : NAN), "observations",
                      (json_int_t)weir_state_observations(w));
 }
 
@@ -521,31 +550,49 @@ static bool read_horizons(struct ahead *ret, const struct cli_list *given, struc
     return true;
 }
 
+/* Fewer checked forecasts than this are too few to know how far they err. */
+enum { FEW_CHECKED = 30 };
+
+static void print_little_known(FILE *out, struct weir_state *w, const struct ahead *ahead)
+{
+    double first = INFINITY;
+
+    for (size_t i = 0; i < ahead->n; i++)
+        if (weir_state_checked(w, ahead->s[i]) < FEW_CHECKED)
+            first = fmin(first, ahead->s[i]);
+    if (isfinite(first))
+        fprintf(out,
+                "\n%llu probes are too few to check forecasts %s ahead or more: there they lean on "
+                "those of shorter horizons, and how far they err is not known\n",
+                (unsigned long long)weir_state_observations(w), state_text_s(first).s);
+}
+
 static void print_horizons(const struct cli_call *call, struct weir_state *w,
                            const struct ahead *ahead, double threshold, json_t *all)
 {
-    static const struct cli_column columns[] = {{"horizon", "ahead"},  {"median", NULL},
-                                                {"p90", "90 % below"}, {"p99", "99 % below"},
-                                                {"mean", NULL},        {"exceed", "P(above)"}};
+    static const struct cli_column columns[] = {
+        {"horizon", "ahead"}, {"median", NULL},       {"p90", "90 % below"}, {"p99", "99 % below"},
+        {"mean", NULL},       {"exceed", "P(above)"}, {"checked", NULL}};
     const struct forecast_opts *o = call->opts;
     const double *h = ahead->s;
     json_t *list = json_array();
-    struct cli_table *t = o->json ? NULL : cli_table_open(call->out, CLI_AS_TEXT, columns, 6);
+    struct cli_table *t = o->json ? NULL : cli_table_open(call->out, CLI_AS_TEXT, columns, 7);
 
     for (size_t i = 0; i < ahead->n; i++) {
         double q50 = weir_state_quantile(w, h[i], 0.5), q90 = weir_state_quantile(w, h[i], 0.9);
         double q99 = weir_state_quantile(w, h[i], 0.99), mean = weir_state_mean(w, h[i]);
         double above = weir_state_exceeds(w, h[i], threshold), p[HMM_STATES];
+        uint64_t checked = weir_state_checked(w, h[i]);
         int k = weir_state_probabilities(w, h[i], p, HMM_STATES);
 
         if (o->json) {
             json_array_append_new(
-                list, json_pack("{sf, so, so, so, so, so, so, so}", "horizon_s", h[i], "median_s",
-                                state_json_real(q50), "q90_s", state_json_real(q90), "q99_s",
-                                state_json_real(q99), "mean_s", state_json_real(mean), "p_exceed",
-                                state_json_real(above), "stays_idle",
+                list, json_pack("{sf, so, so, so, so, so, so, so, sI}", "horizon_s", h[i],
+                                "median_s", state_json_real(q50), "q90_s", state_json_real(q90),
+                                "q99_s", state_json_real(q99), "mean_s", state_json_real(mean),
+                                "p_exceed", state_json_real(above), "stays_idle",
                                 state_json_real(weir_state_stays_idle(w, h[i])), "state_prob",
-                                state_json_reals(p, (size_t)k)));
+                                state_json_reals(p, (size_t)k), "checked", (json_int_t)checked));
             continue;
         }
         cli_table_text(t, state_text_s(h[i]).s);
@@ -554,9 +601,12 @@ static void print_horizons(const struct cli_call *call, struct weir_state *w,
         cli_table_text(t, state_text_s(q99).s);
         cli_table_text(t, state_text_s(mean).s);
         cli_table_real(t, round(above * 1e4) / 1e4);
+        cli_table_int(t, (int64_t)checked);
     }
-    if (t)
+    if (t) {
         cli_table_close(t);
+        print_little_known(call->out, w, ahead);
+    }
     json_object_set_new(all, "forecast", list);
 }
 
@@ -641,7 +691,10 @@ const struct cli_verb cli_state_forecast = {
     .max_args = 1,
     .about = "Feeds the probes to the forecaster of libweir-state, as if they had come one by one, "
              "and asks it after the last one. The forecast mixes a hidden Markov model with simple "
-             "forecasters, each trusted as far as it was right.",
+             "forecasters, each trusted as far as it was right; `checked` is how many forecasts so "
+             "far ahead could be compared with what came. In the mean, latencies beyond the "
+             "largest one seen count as that one. A series that repeats is named, because no "
+             "forecaster here knows the time of day.",
     .examples = "weir state forecast probes.csv --op write\n"
                 "weir state forecast probes.csv --op write --threshold 10ms --json\n",
     .opts = forecast_rows,

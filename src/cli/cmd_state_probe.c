@@ -265,8 +265,13 @@ static void show(struct session *s, const struct path *p)
             state_text_s(p->last[0]).s, state_text_s(p->last[1]).s);
     for (int i = 0; i < k; i++)
         fprintf(s->out, "%s%.0f", i ? "/" : "  states, %: ", 100 * now[i]);
-    fprintf(s->out, "  next below %s with 90 %%\n",
+    fprintf(s->out, "  next below %s with 90 %%",
             state_text_s(weir_state_quantile(p->state, 60, 0.9)).s);
+    double period = weir_state_period(p->state, NULL);
+
+    if (period > 0) /* which the forecast does not know */
+        fprintf(s->out, "  repeats every %s", state_text_s(period).s);
+    fputc('\n', s->out);
     fflush(s->out);
 }
 
@@ -376,6 +381,11 @@ static void fill_health(struct wr_str *out, const char *name, const struct path 
     wr_str_addf(out, "%s{target=\"%s\"} %.6g\n", name, p->name, weir_state_health(p->state));
 }
 
+static void fill_period(struct wr_str *out, const char *name, const struct path *p)
+{
+    wr_str_addf(out, "%s{target=\"%s\"} %.6g\n", name, p->name, weir_state_period(p->state, NULL));
+}
+
 static void fill_forecast(struct wr_str *out, const char *name, const struct path *p)
 {
     if (p->done)
@@ -396,6 +406,8 @@ static void fill_metrics(void *arg, struct wr_str *out)
         {"weir_state_probability", "gauge", "Of the path's hidden states, fastest first.",
          fill_states},
         {"weir_state_health", "gauge", "How far the model is trusted, 0 to 1.", fill_health},
+        {"weir_state_period_seconds", "gauge",
+         "Of a series that repeats, which no forecaster here knows; 0: none seen.", fill_period},
         {"weir_forecast_latency_seconds", "gauge", "A write in a minute stays below this.",
          fill_forecast},
     };

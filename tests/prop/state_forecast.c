@@ -240,11 +240,103 @@ static void a_constant_is_forecast_as_one(void **state)
     weir_state_destroy(w);
 }
 
+/* ---- how forecasts depend on the horizon ---- */
+
+/* A forecaster that has seen the first n of a character's series; the largest of them. */
+static struct weir_state *seen_of(const struct character *c, uint64_t seed, int n, double *ret_most)
+{
+    struct weir_state *w = weir_state_create(NULL);
+    struct wr_rng g;
+    struct moment s = {.g = &g};
+
+    *ret_most = 0;
+    wr_rng_init(&g, seed, (uint32_t)n, 2);
+    for (int i = 0; i < n; i++, s.i++) {
+        double latency = exp(c->next(&s));
+
+        *ret_most = fmax(*ret_most, latency);
+        assert_int_equal(weir_state_observe(w, 60.0 * i + 6 * wr_rng_unit(&g), latency),
+                         WEIR_STATE_OK);
+    }
+    return w;
+}
+
+/* Short ones, and those at which a longer horizon is scored for the first time. */
+static const int lengths[] = {1, 7, 60, 61, 120};
+enum { NLENGTHS = sizeof lengths / sizeof lengths[0] };
+
+/* A little further ahead, what a quantile leaves above it is about the same. */
+static void is_continuous(struct weir_state *w, const char *name, int n)
+{
+    static const double p[] = {0.1, 0.5, 0.99};
+
+    for (double h = 20; h < 15000; h *= 1.37)
+        for (size_t i = 0; i < sizeof p / sizeof p[0]; i++) {
+            double at = weir_state_quantile(w, h, p[i]), further = h * 1.001;
+            double above = weir_state_exceeds(w, further, at);
+
+            if (!(fabs(above - (1 - p[i])) <= 0.05 * (1 - p[i])))
+                fail_msg("%s, %d seen: %g is exceeded by %g in %.5g s and by %g in %.5g s", name, n,
+                         at, 1 - p[i], h, above, further);
+        }
+}
+
+/* Around the horizons that are scored, more closely. */
+static void has_no_jump(struct weir_state *w, const char *name, int n)
+{
+    for (double steps = 1; steps < 100; steps += steps < 10 ? 0.5 : 2.5) {
+        double h = 60 * steps, at = weir_state_quantile(w, h, 0.99);
+        double above = weir_state_exceeds(w, h + 1e-3, at);
+
+        if (!(fabs(above - 0.01) < 1e-4))
+            fail_msg("%s, %d seen: jumps to %g at %g steps", name, n, above, steps);
+    }
+}
+
+static void forecasts_change_with_the_horizon_without_a_jump(void **state)
+{
+    uint64_t seed = prop_seed();
+
+    (void)state;
+    for (int i = 0; i < NCHARACTERS; i++)
+        for (int k = 0; k < NLENGTHS; k++) {
+            double most;
+            struct weir_state *w = seen_of(&characters[i], seed, lengths[k], &most);
+
+            is_continuous(w, characters[i].name, lengths[k]);
+            has_no_jump(w, characters[i].name, lengths[k]);
+            weir_state_destroy(w);
+        }
+}
+
+static void a_mean_is_never_above_what_was_seen(void **state)
+{
+    uint64_t seed = prop_seed();
+
+    (void)state;
+    for (int i = 0; i < NCHARACTERS; i++)
+        for (int k = 0; k < NLENGTHS; k++) {
+            double most;
+            struct weir_state *w = seen_of(&characters[i], seed, lengths[k], &most);
+
+            for (double h = 1; h < 1e6; h *= 3) {
+                double mean = weir_state_mean(w, h);
+
+                if (!(mean > 0 && mean <= most * (1 + 1e-12)))
+                    fail_msg("%s, %d seen: a mean of %g in %g s, above %g", characters[i].name,
+                             lengths[k], mean, h, most);
+            }
+            weir_state_destroy(w);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_character_costs_more_than_a_tenth_of_a_nat),
         cmocka_unit_test(a_constant_is_forecast_as_one),
+        cmocka_unit_test(forecasts_change_with_the_horizon_without_a_jump),
+        cmocka_unit_test(a_mean_is_never_above_what_was_seen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,96 @@ static void what_makes_no_sense_is_refused(void **state)
     weir_state_destroy(NULL);
 }
 
+/* Latencies that repeat exactly every `period` probes. */
+static struct weir_state *repeating(int period, int n)
+{
+    struct weir_state *s = weir_state_create(NULL);
+    struct wr_rng g;
+    double level[64];
+
+    wr_rng_init(&g, 5, (uint32_t)period, 0);
+    for (int i = 0; i < period; i++)
+        level[i] = -5 + (period == 20 ? i < 10 : 1.5 * wr_rng_unit(&g));
+    for (int i = 0; i < n; i++)
+        assert_int_equal(weir_state_observe(s, 60.0 * i, exp(level[i % period])), WEIR_STATE_OK);
+    return s;
+}
+
+static void a_series_that_repeats_is_named(void **state)
+{
+    static const struct {
+        int period, n;
+    } series[] = {{2, 60}, {7, 60}, {7, 720}, {20, 120}, {20, 1000}, {48, 300}, {60, 720}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof series / sizeof series[0]; i++) {
+        struct weir_state *s = repeating(series[i].period, series[i].n);
+        double gain = 0;
+
+        close_to("period", weir_state_period(s, &gain), 60.0 * series[i].period, 1e-6);
+        if (!(gain > 0.3))
+            fail_msg("period %d: a gain of %g", series[i].period, gain);
+        assert_true(weir_state_health(s) < exp(-gain));
+        weir_state_destroy(s);
+    }
+}
+
+/* Hidden Markov chains, real disks and daily benchmarks: no period. */
+static void other_series_are_not_taken_to_repeat(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < NREFERENCES; k++) {
+        struct reference r;
+        struct weir_state *s = weir_state_create(NULL);
+        double gain = 7;
+
+        reference_open(&r, k);
+        for (size_t i = 0; i < r.s[0].n; i++) {
+            weir_state_observe(s, r.s[0].t[i], r.s[0].latency[i]);
+            if (i % 211 == 60 && weir_state_period(s, &gain) != 0)
+                fail_msg("%s: a period of %g s after %zu", r.name, weir_state_period(s, NULL), i);
+        }
+        if (weir_state_period(s, &gain) != 0 || gain != 0)
+            fail_msg("%s: a period of %g s", r.name, weir_state_period(s, NULL));
+        weir_state_destroy(s);
+        reference_close(&r);
+    }
+}
+
+static void forecasts_that_were_checked_are_counted(void **state)
+{
+    struct weir_state *s = weir_state_create(NULL);
+
+    (void)state;
+    assert_int_equal(weir_state_checked(s, 60), 0);
+    for (int i = 0; i < 60; i++)
+        weir_state_observe(s, 60.0 * i, 0.004 + 1e-4 * (i % 3));
+    assert_int_equal(weir_state_checked(s, 1), 59);
+    assert_int_equal(weir_state_checked(s, 60), 59);
+    assert_int_equal(weir_state_checked(s, 900), 45);
+    assert_int_equal(weir_state_checked(s, 3600), 0);
+    assert_int_equal(weir_state_checked(s, 1e9), 0);
+    weir_state_destroy(s);
+}
+
+/* Beside a model that was set, what its slowest state does counts as seen. */
+static void a_mean_is_bounded_by_what_was_seen_and_what_is_known(void **state)
+{
+    static const double q[] = {-1e-3, 1e-3, 1e-3, -1e-3}, mu[] = {-5, -2}, sd[] = {0.1, 0.1};
+    struct weir_state_config c = {.size = sizeof c, .states = 2, .refit_every = -1};
+    struct weir_state *known = weir_state_create(&c), *seen = weir_state_create(&c);
+
+    (void)state;
+    weir_state_set_model(known, 2, q, mu, sd);
+    weir_state_observe(known, 0, exp(-5));
+    weir_state_observe(seen, 0, exp(-5));
+    assert_true(weir_state_mean(seen, 1e5) <= exp(-5) * (1 + 1e-9));
+    assert_true(weir_state_mean(known, 1e5) > 2 * exp(-5));
+    assert_true(weir_state_mean(known, 1e5) < exp(-2));
+    weir_state_destroy(known);
+    weir_state_destroy(seen);
+}
+
 /* A level never seen before: the model's weight falls, the forecast follows. */
 static void a_new_regime_is_followed(void **state)
 {
@@ -387,6 +477,10 @@ int main(void)
         cmocka_unit_test(forecasts_lose_at_most_a_tenth_of_a_nat),
         cmocka_unit_test(nothing_allocates_after_creation),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(a_series_that_repeats_is_named),
+        cmocka_unit_test(other_series_are_not_taken_to_repeat),
+        cmocka_unit_test(forecasts_that_were_checked_are_counted),
+        cmocka_unit_test(a_mean_is_bounded_by_what_was_seen_and_what_is_known),
         cmocka_unit_test(a_new_regime_is_followed),
         cmocka_unit_test(a_quantile_is_exceeded_as_often_as_it_says),
         cmocka_unit_test(probabilities_do_not_depend_on_what_was_asked_before),

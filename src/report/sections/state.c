@@ -454,6 +454,14 @@ static void draw_forecast(struct path *v)
                                        .high = 1e3 * weir_state_quantile(m, h, 0.9)};
         ok = isfinite(fan[i].y + fan[i].low + fan[i].high);
     }
+    double period = ok ? weir_state_period(m, NULL) : 0;
+    const char *repeats =
+        period > 0 ? wr_arena_printf(s->arena,
+                                     " The series repeats every %.3g %s, which the forecast does "
+                                     "not know.",
+                                     period / u.s, u.name)
+                   : "";
+
     weir_state_destroy(m);
     if (!ok)
         return;
@@ -467,8 +475,9 @@ static void draw_forecast(struct path *v)
         .desc = wr_arena_printf(s->arena,
                                 "The forecast from the last probe on: in nine of ten cases the "
                                 "latency is below %.3g ms one probe later, and below %.3g ms after "
-                                "%.3g %s.",
-                                fan[0].high, fan[HORIZONS - 1].high, fan[HORIZONS - 1].x, u.name),
+                                "%.3g %s.%s",
+                                fan[0].high, fan[HORIZONS - 1].high, fan[HORIZONS - 1].x, u.name,
+                                repeats),
         .x = {.label = "time after the last probe", .unit = u.name},
         .y = {.label = "latency", .unit = "ms", .log = true},
         .series = series,

@@ -89,6 +89,20 @@ double hmm_mix_mean_latency(const struct hmm_mix *m)
     return s;
 }
 
+double hmm_mix_mean_below(const struct hmm_mix *m, double most_x)
+{
+    double s = 0, most = exp(most_x);
+
+    for (int i = 0; i < m->n; i++) {
+        double v = m->sd[i] * m->sd[i], z = (most_x - m->mu[i]) / m->sd[i];
+        double inside = exp(m->mu[i] + 0.5 * v) * below(z - m->sd[i]), all = most * below(z);
+
+        /* What is inside is below `most`; of a normal so wide that its mean is no number, too. */
+        s += m->w[i] * ((inside <= all ? inside : all) + most * below(-z));
+    }
+    return s;
+}
+
 /* E|Z| of a normal with that mean and sd. */
 static double mean_abs(double mu, double sd)
 {

@@ -26,7 +26,8 @@ double hmm_mix_density(const struct hmm_mix *m, double x);
 double hmm_mix_cdf(const struct hmm_mix *m, double x);
 double hmm_mix_above(const struct hmm_mix *m, double x); /* 1 - cdf, exact in the tail */
 double hmm_mix_quantile(const struct hmm_mix *m, double p);
-double hmm_mix_mean_latency(const struct hmm_mix *m); /* of exp(x) */
+double hmm_mix_mean_latency(const struct hmm_mix *m);              /* of exp(x) */
+double hmm_mix_mean_below(const struct hmm_mix *m, double most_x); /* of exp(min(x, most_x)) */
 
 /* The continuous ranked probability score of x, and of exp(x) for the distribution of exp(x);
  * smaller is better. Closed forms for mixtures: Grimit and others, 2006. */

@@ -67,15 +67,64 @@ struct near_step *online_asked(struct weir_state *s, double dt)
     return &s->asked[s->next_asked++ % ASKED];
 }
 
-int online_class(const struct weir_state *s, double horizon_s)
+/* So many forecasts of a horizon must have been compared with what came until their scores alone
+ * decide: two for each step, because forecasts that far ahead resemble their neighbours. Before
+ * that the next shorter horizon's decide as well. */
+static double class_trust(const struct weir_state *s, int cls)
 {
-    double steps = s->typical_dt > 0 ? horizon_s / s->typical_dt : 1;
-    int cls = 0;
+    double enough = 2.0 * online_steps[cls], scored = (double)s->at_horizon[cls].scored;
 
-    for (int c = 1; c < CLASSES; c++)
-        if (steps * steps > (double)online_steps[c - 1] * online_steps[c])
-            cls = c;
-    return cls;
+    return cls == 0 || scored >= enough ? 1 : scored / enough;
+}
+
+/* What was learned of a horizon between two that are scored is between what was learned of those,
+ * in proportion to the log of the steps: so forecasts change with the horizon without a jump. */
+void online_classes(double part[CLASSES], const struct weir_state *s, double horizon_s)
+{
+    /* 1 / ln of the ratio of a horizon to the next */
+    static const double per_log[CLASSES - 1] = {0.6213349345596119, 0.9102392266268373,
+                                                0.7213475204444817};
+    double steps = s->typical_dt > 0 ? horizon_s / s->typical_dt : 1, up = 0;
+    int low = 0;
+
+    while (low + 2 < CLASSES && steps >= online_steps[low + 1])
+        low++;
+    if (steps > online_steps[low])
+        up = log(steps / online_steps[low]) * per_log[low];
+    up = up < 1 ? up : 1;
+    memset(part, 0, CLASSES * sizeof *part);
+    part[low] = 1 - up;
+    part[low + 1] = up;
+    for (int c = CLASSES - 1; c > 0; c--) {
+        double own = part[c] * class_trust(s, c);
+
+        part[c - 1] += part[c] - own;
+        part[c] = own;
+    }
+}
+
+/* The experts' weights and the moving normals as the horizons have them, in these proportions. */
+static void blend(struct outlook *o, double *weight, const struct weir_state *s,
+                  const struct snapshot *now, const double part[CLASSES])
+{
+    bool first = true;
+
+    for (int c = 0; c < CLASSES; c++) {
+        const struct horizon *h = &s->at_horizon[c];
+
+        if (!(part[c] > 0))
+            continue;
+        for (int e = 0; e < EXPERTS; e++)
+            weight[e] = (first ? 0 : weight[e]) + part[c] * h->weight[e];
+        for (int i = 0; i < MOVING; i++) {
+            double mu = h->offset[i] + h->slope[i] * now->from[i];
+            double inv = h->err_inv[i] + now->inv[i];
+
+            o->mu[i] = (first ? 0 : o->mu[i]) + part[c] * mu;
+            o->inv[i] = (first ? 0 : o->inv[i]) + part[c] * inv;
+        }
+        first = false;
+    }
 }
 
 /* Two normals for each state of the first model; from then on every observation counts. */
@@ -99,15 +148,17 @@ void online_begin_history(struct weir_state *s)
     }
 }
 
-/* The moving normals' wide twins, after all others. */
-static void add_wide(struct outlook *o)
+/* The moving normals' wide twins, after all others, as far as the horizon is a far one. */
+static void add_wide(struct outlook *o, double far)
 {
+    double wide = far * ONLINE_WIDE_WEIGHT, narrow_inv = 1 + far * (ONLINE_NARROW_INV - 1);
+
     for (int i = 0; i < MOVING; i++) {
         o->mu[o->n + i] = o->mu[i];
         o->inv[o->n + i] = o->inv[i] * ONLINE_WIDE_INV;
-        o->w[o->n + i] = o->w[i] * ONLINE_WIDE_WEIGHT;
-        o->inv[i] *= ONLINE_NARROW_INV;
-        o->w[i] *= 1 - ONLINE_WIDE_WEIGHT;
+        o->w[o->n + i] = o->w[i] * wide;
+        o->inv[i] *= narrow_inv;
+        o->w[i] *= 1 - wide;
     }
     o->n += MOVING;
 }
@@ -115,18 +166,18 @@ static void add_wide(struct outlook *o)
 void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s)
 {
     static const double model_alone[SEATS] = {[BY_FILTER] = 1};
-    int cls = online_class(s, horizon_s), k = s->has_model ? s->model.k : 0;
-    const struct horizon *h = &s->at_horizon[cls];
-    const double *weight = s->config.alone && k ? model_alone : h->weight;
+    int k = s->has_model ? s->model.k : 0;
+    QUAD_ALIGN double earned[SEATS];
+    const double *weight = s->config.alone && k ? model_alone : earned;
     const struct snapshot *now = online_now(s);
-    double p[HMM_STATES], *w = ret->w + MOVING;
+    double p[HMM_STATES], part[CLASSES], far = 0, *w = ret->w + MOVING;
 
+    online_classes(part, s, horizon_s);
+    blend(ret, earned, s, now, part);
+    for (int c = TWO_FROM; c < CLASSES; c++)
+        far += part[c];
     ret->n = MOVING + AT_STATE + k;
     memcpy(ret->w, weight, sizeof *weight * MOVING);
-    for (int i = 0; i < MOVING; i++) {
-        ret->mu[i] = h->offset[i] + h->slope[i] * now->from[i];
-        ret->inv[i] = h->err_inv[i] + now->inv[i];
-    }
     memcpy(ret->mu + MOVING, s->mu, sizeof s->mu);
     memcpy(ret->inv + MOVING, s->inv, sizeof s->inv);
     w[AT_WINDOW] = weight[BY_WINDOW];
@@ -143,8 +194,8 @@ void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s
     }
     for (int i = 0; i < k; i++)
         w[AT_STATE + i] = weight[BY_FILTER] * p[i] + weight[BY_LONG_RUN] * s->long_run[i];
-    if (cls >= TWO_FROM)
-        add_wide(ret);
+    if (far > 0)
+        add_wide(ret, far);
     for (int i = ret->n; i % QUAD; i++)
         ret->w[i] = ret->mu[i] = ret->inv[i] = 0;
 }

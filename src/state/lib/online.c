@@ -8,6 +8,10 @@
 
 #define API __attribute__((visibility("default")))
 
+/* Of a normal, 99.9 % are below so many standard deviations above its mean: what a model that is
+ * set says has been seen. */
+#define SD_OF_999 3.0902323061678132
+
 API int weir_state_abi(void)
 {
     return WEIR_STATE_ABI;
@@ -15,7 +19,7 @@ API int weir_state_abi(void)
 
 API const char *weir_state_version(void)
 {
-    return "1.1.0";
+    return "1.2.0";
 }
 
 /* Fields that the caller's version does not have are 0. */
@@ -61,8 +65,10 @@ API struct weir_state *weir_state_create(const struct weir_state_config *config)
     s->x = calloc(w, sizeof *s->x);
     s->fit_x = calloc(w, sizeof *s->fit_x);
     s->fit_dt = calloc(w, sizeof *s->fit_dt);
+    s->season = calloc(w, sizeof *s->season);
+    s->most_x = -INFINITY;
     s->scratch = calloc(hmm_fit_scratch(c.states * (c.states + 1)), sizeof *s->scratch);
-    if (!s->t || !s->x || !s->fit_x || !s->fit_dt || !s->scratch ||
+    if (!s->t || !s->x || !s->fit_x || !s->fit_dt || !s->season || !s->scratch ||
         !hmm_work_init(&s->work, w, 0, c.states) || pthread_mutex_init(&s->lock, NULL)) {
         weir_state_destroy(s);
         return NULL;
@@ -82,6 +88,7 @@ API void weir_state_destroy(struct weir_state *s)
     free(s->x);
     free(s->fit_x);
     free(s->fit_dt);
+    free(s->season);
     free(s->scratch);
     free(s);
 }
@@ -106,8 +113,8 @@ void online_adopt(struct weir_state *s)
         memcpy(online_now(s)->p, s->model.initial, sizeof *s->model.initial * (size_t)s->model.k);
 }
 
-/* The window in order of time, as the recursions want it. */
-static void lay_out_window(struct weir_state *s)
+/* As the recursions want it. */
+void online_lay_out(struct weir_state *s)
 {
     size_t cap = (size_t)s->config.window, from = s->n - s->held;
 
@@ -138,7 +145,7 @@ bool online_fit(struct weir_state *s)
 
     if ((int)s->held < 10 * s->config.states)
         return false;
-    lay_out_window(s);
+    online_lay_out(s);
     s->since_fit = 0;
     if (look)
         s->looked_at = s->n;
@@ -175,6 +182,7 @@ API int weir_state_observe(struct weir_state *s, double t_s, double latency_s)
         if (!s->n && !s->has_model)
             s->origin = x;
         s->kernel->learn(s, t_s, x);
+        s->most_x = fmax(s->most_x, x);
         s->since_fit++;
         if (fit_is_due(s))
             online_fit(s);
@@ -215,6 +223,8 @@ API int weir_state_set_model(struct weir_state *s, int k, const double *q, const
     hmm_tidy(&m);
     pthread_mutex_lock(&s->lock);
     s->model = m;
+    for (int i = 0; i < k; i++)
+        s->most_x = fmax(s->most_x, m.emit[i][HMM_LOC] + SD_OF_999 * m.emit[i][HMM_SPREAD]);
     online_adopt(s);
     pthread_mutex_unlock(&s->lock);
     return WEIR_STATE_OK;
@@ -306,14 +316,15 @@ static double ask_exceeds(const struct weir_state *s, const struct outlook *o, d
     return hmm_mix_above(&m, x);
 }
 
+/* Latencies beyond the largest one seen count as that one: how heavy a tail is that was never seen
+ * is an assumption of the normals, and a mean would consist of it. */
 static double ask_mean(const struct weir_state *s, const struct outlook *o, double unused)
 {
     struct hmm_mix m;
 
-    (void)s;
     (void)unused;
     to_mix(&m, o);
-    return hmm_mix_mean_latency(&m);
+    return s->config.alone ? hmm_mix_mean_latency(&m) : hmm_mix_mean_below(&m, s->most_x);
 }
 
 static double ask_log_density(const struct weir_state *s, const struct outlook *o, double latency)
@@ -378,10 +389,16 @@ API double weir_state_stays_idle(struct weir_state *s, double horizon_s)
     return p;
 }
 
-static double health(const struct weir_state *s)
+/* A seasonal forecaster that gains so many nats on each observation would leave the model this part
+ * of its weight. */
+static double health(struct weir_state *s)
 {
-    return s->has_model ? s->at_horizon[0].weight[BY_FILTER] + s->at_horizon[0].weight[BY_LONG_RUN]
-                        : 0;
+    const double *w = s->at_horizon[0].weight;
+
+    if (!s->has_model)
+        return 0;
+    online_find_season(s);
+    return (w[BY_FILTER] + w[BY_LONG_RUN]) * exp(-s->period_gain);
 }
 
 API double weir_state_health(struct weir_state *s)
@@ -391,6 +408,30 @@ API double weir_state_health(struct weir_state *s)
 
     pthread_mutex_unlock(&s->lock);
     return h;
+}
+
+API double weir_state_period(struct weir_state *s, double *ret_gain)
+{
+    pthread_mutex_lock(&s->lock);
+    online_find_season(s);
+    double period = s->period_s;
+
+    if (ret_gain)
+        *ret_gain = s->period_gain;
+    pthread_mutex_unlock(&s->lock);
+    return period;
+}
+
+API uint64_t weir_state_checked(struct weir_state *s, double horizon_s)
+{
+    if (!(horizon_s >= 0))
+        return 0;
+    pthread_mutex_lock(&s->lock);
+    double steps = s->typical_dt > 0 ? fmax(ceil(horizon_s / s->typical_dt - 0.5), 1) : 1;
+    uint64_t n = (double)s->n > steps ? s->n - (uint64_t)steps : 0;
+
+    pthread_mutex_unlock(&s->lock);
+    return n;
 }
 
 API uint64_t weir_state_observations(struct weir_state *s)

@@ -60,8 +60,9 @@ enum expert {
 enum lasting { AT_WINDOW, AT_ANYTHING, AT_HISTORY, AT_STATE = AT_HISTORY + HISTORY };
 enum { LASTING = AT_STATE + HMM_STATES, PARTS = 2 * MOVING + LASTING };
 
-/* Far ahead a moving normal errs in jerks, because levels do: from this class of horizons on it is
- * two of the same mean and, together, the same variance, most of the weight on the narrow one. */
+/* Far ahead a moving normal errs in jerks, because levels do: from this class of horizons on, and
+ * by degrees on the way there, it is two of the same mean and, together, the same variance, most of
+ * the weight on the narrow one. */
 enum { TWO_FROM = 2 };
 #define ONLINE_WIDE_WEIGHT 0.25
 #define ONLINE_WIDE_INV (1 / 1.6)
@@ -115,6 +116,7 @@ struct weir_state {
     double sum, sum2; /* over the ring, of x - origin */
     double short_sum, short_sum2;
     double origin, typical_dt;
+    double most_x; /* the largest that was seen, or that a model which was set allows for */
     /* the model */
     bool has_model;
     struct hmm_model model;
@@ -131,11 +133,15 @@ struct weir_state {
     double hfloor[AT_STATE];           /* least weight of those in use, 0 of others */
     struct horizon at_horizon[CLASSES];
     size_t since_fit, looked_at;
+    /* Does the series repeat? Found when asked for (season.c). */
+    double period_s, period_gain; /* 0: no */
+    size_t season_at;             /* observations when it was looked for; 0: never */
     QUAD_ALIGN double tails[TAIL_ROWS][TAIL_TERMS];
     /* room for fitting */
     struct hmm_work work;
     struct hmm_data data;
     double *fit_x, *fit_dt, *scratch;
+    double *season; /* sums and counts by phase, a window of numbers */
     struct hmm_fit fit;
 };
 
@@ -156,7 +162,9 @@ void online_centre(struct near_step *near, const struct weir_state *s, double dt
 struct near_step *online_asked(struct weir_state *s, double dt); /* the matrices of a question */
 void online_adopt(struct weir_state *s); /* a new model: derived numbers, filter again */
 bool online_fit(struct weir_state *s);
-int online_class(const struct weir_state *s, double horizon_s);
+void online_classes(double part[CLASSES], const struct weir_state *s, double horizon_s);
+void online_find_season(struct weir_state *s); /* when enough is new since the last time */
+void online_lay_out(struct weir_state *s);     /* the window in order of time, in s->data */
 extern const int online_steps[CLASSES];
 
 /* What forecasts start from now; all zero before the first observation. */

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added; functions and fields are never taken away within one. */
-#define WEIR_STATE_ABI 2
+#define WEIR_STATE_ABI 3
 
 /* The ABI of the library that is loaded. */
 int weir_state_abi(void);
@@ -77,6 +77,8 @@ int weir_state_probabilities(struct weir_state *s, double horizon_s, double *ret
 double weir_state_quantile(struct weir_state *s, double horizon_s, double p);
 double weir_state_exceeds(struct weir_state *s, double horizon_s,
                           double latency_s); /* probability */
+/* Latencies beyond the largest one seen count as that one, so the mean is never above it. Beside a
+ * model that was set, its slowest state's 99.9 % quantile counts as seen. */
 double weir_state_mean(struct weir_state *s, double horizon_s);
 double weir_state_log_density(struct weir_state *s, double horizon_s, double latency_s); /* of ln */
 
@@ -86,9 +88,18 @@ double weir_state_time_to_idle(struct weir_state *s);
 /* Probability that the fastest state has the path now and keeps it so long (since ABI 2). */
 double weir_state_stays_idle(struct weir_state *s, double horizon_s);
 
+/* Past forecasts so far ahead that could be compared with what came (since ABI 3). With fewer than
+ * two for each step to the horizon, forecasts lean on what was learned of shorter horizons. */
+uint64_t weir_state_checked(struct weir_state *s, double horizon_s);
+
 /* How far the hidden Markov model can be trusted just now, 0 to 1: the weight it has earned beside
- * the simple forecasters. Near 0 the answers above are theirs. */
+ * the simple forecasters. Near 0 the answers above are theirs. A series that repeats lowers it. */
 double weir_state_health(struct weir_state *s);
+
+/* The period in seconds of a series that repeats, so that the mean of what was seen at the same
+ * phase would forecast better than all answers above, which know no time of day; 0: none is seen.
+ * `ret_gain`, unless NULL: how much better, in nats for each observation (since ABI 3). */
+double weir_state_period(struct weir_state *s, double *ret_gain);
 
 uint64_t weir_state_observations(struct weir_state *s);
 
