@@ -3,8 +3,8 @@ add_compile_options(
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
   -Wwrite-strings -Wvla -Wconversion -Wno-sign-conversion -Wformat=2 -fno-common
   -ffunction-sections -fdata-sections)
-# Unnamed enums are integer constants here, lengths of pictures among them.
-add_compile_options($<$<C_COMPILER_ID:Clang>:-Wno-enum-float-conversion>)
+# Enumerators are integer constants here: lengths of pictures, offsets of an operation from a first word.
+add_compile_options("$<$<C_COMPILER_ID:Clang>:-Wno-enum-float-conversion;-Wno-enum-enum-conversion>")
 if(WEIR_WERROR)
   add_compile_options(-Werror)
 endif()
