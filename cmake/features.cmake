@@ -68,8 +68,8 @@ weir_library(sqlite sqlite3 "run files" libsqlite3-dev REQUIRED)
 weir_library(zstd libzstd "compression" libzstd-dev REQUIRED)
 weir_library(jansson jansson "JSON" libjansson-dev REQUIRED)
 
-# Logs of file systems are often compressed with gzip.
-weir_library(zlib zlib "compressed logs of file systems" zlib1g-dev)
+# Tables and logs are often compressed with gzip.
+weir_library(zlib zlib "input that is compressed with gzip" zlib1g-dev)
 
 # What measures data services.
 weir_library(hwloc hwloc "which NIC is near to which processor" libhwloc-dev)

@@ -6,7 +6,3 @@ file(GLOB law_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/stack/laws/*.yam
 weir_embed(stack/stack_fs.inc ${machine_files})
 weir_embed(stack/stack_laws.inc ${law_files})
 target_include_directories(room.stack PRIVATE ${CMAKE_BINARY_DIR}/stack)
-if(WEIR_HAVE_zlib)
-  target_link_libraries(room.stack PRIVATE WEIR::zlib)
-  target_compile_definitions(room.stack PRIVATE WEIR_HAVE_zlib=1)
-endif()

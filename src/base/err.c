@@ -16,21 +16,43 @@ bool(wr_fail)(struct wr_err *err, enum wr_code code, const char *fmt, ...)
     return false;
 }
 
-bool(wr_fail_errno)(struct wr_err *err, const char *fmt, ...)
+/* errno goes before the advice. */
+static void err_add_errno(struct wr_err *err, int why, const char *fmt, va_list ap)
 {
-    const char *why = strerror(errno);
-    va_list ap;
-
     err->code = WR_SYSTEM;
-    va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
-    va_end(ap);
     char *advice = err->text + strlen(err->text), rest[sizeof err->text];
 
     for (char *s = err->text; (s = strstr(s, "; ")); s++)
         advice = s;
     memcpy(rest, advice, strlen(advice) + 1);
-    snprintf(advice, sizeof err->text - (size_t)(advice - err->text), ": %s%s", why, rest);
+    snprintf(advice, sizeof err->text - (size_t)(advice - err->text), ": %s%s", strerror(why),
+             rest);
+}
+
+bool(wr_fail_errno)(struct wr_err *err, const char *fmt, ...)
+{
+    int why = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_add_errno(err, why, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool(wr_fail_read)(struct wr_err *err, const char *fmt, ...)
+{
+    static const int leads_nowhere[] = {ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, ENXIO};
+    int why = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_add_errno(err, why, fmt, ap);
+    va_end(ap);
+    for (size_t i = 0; i < sizeof leads_nowhere / sizeof *leads_nowhere; i++)
+        if (why == leads_nowhere[i])
+            err->code = WR_INPUT;
     return false;
 }
 

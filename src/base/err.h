@@ -34,6 +34,10 @@ bool wr_wrap(struct wr_err *err, const char *fmt, ...) __attribute__((format(pri
  * last "; ". */
 bool wr_fail_errno(struct wr_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same, after a file could not be read: a name that leads nowhere (it is not there, it is a
+ * directory) is the user's input, the rest is the system's. */
+bool wr_fail_read(struct wr_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* That they return false is known where they are called, to compilers and
  * analysers too: what a failure left untouched is then not taken for read. */
 static inline bool wr_false(bool always)
@@ -44,6 +48,7 @@ static inline bool wr_false(bool always)
 #define wr_fail(...) wr_false(wr_fail(__VA_ARGS__))
 #define wr_wrap(...) wr_false(wr_wrap(__VA_ARGS__))
 #define wr_fail_errno(...) wr_false(wr_fail_errno(__VA_ARGS__))
+#define wr_fail_read(...) wr_false(wr_fail_read(__VA_ARGS__))
 
 /* The process exit status for an error: 1 check, 2 input, 3 bug, 4 system. */
 int wr_exit_status(enum wr_code code);

@@ -1,19 +1,74 @@
+/* file.c -- files as their readers want them, and the list of what was read. */
 #include "base/file.h"
 
-#include <stdio.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/unpack.h"
 
-bool wr_file_read(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err)
+/* ---- what was read ---- */
+
+static pthread_mutex_t input_lock = PTHREAD_MUTEX_INITIALIZER;
+static WR_VEC(struct input {
+    dev_t dev;
+    ino_t ino;
+}) input_list;
+static bool input_kept; /* a command has begun */
+
+static bool input_find(const struct stat *st)
+{
+    for (size_t i = 0; i < input_list.n; i++)
+        if (input_list.v[i].dev == st->st_dev && input_list.v[i].ino == st->st_ino)
+            return true;
+    return false;
+}
+
+void wr_input_begin(void)
+{
+    pthread_mutex_lock(&input_lock);
+    wr_vec_fini(&input_list);
+    input_kept = true;
+    pthread_mutex_unlock(&input_lock);
+}
+
+void wr_input_note(const struct stat *st)
+{
+    if (!S_ISREG(st->st_mode)) /* nothing that could be replaced */
+        return;
+    pthread_mutex_lock(&input_lock);
+    if (input_kept && !input_find(st))
+        wr_vec_push(&input_list, (struct input){st->st_dev, st->st_ino});
+    pthread_mutex_unlock(&input_lock);
+}
+
+bool wr_input_is(const struct stat *st)
+{
+    pthread_mutex_lock(&input_lock);
+    bool found = input_find(st);
+
+    pthread_mutex_unlock(&input_lock);
+    return found;
+}
+
+/* ---- reading ---- */
+
+static bool file_fail(struct wr_err *err, const char *path)
+{
+    return wr_fail_read(err, "cannot read %s; check the file name", path);
+}
+
+/* The bytes of the file as they are. */
+static bool file_slurp(char **ret, size_t *ret_len, FILE *f, const char *path, size_t most,
+                       struct wr_err *err)
 {
     enum { PART = 65536 };
-    FILE *f = fopen(path, "rb");
     char *text = NULL;
     size_t len = 0, cap = 0, got;
 
-    if (!f)
-        return wr_fail_errno(err, "cannot open %s; check the path and its permissions", path);
     do {
         wr_vec_grow((void **)&text, &cap, len + PART + 1, 1);
         got = fread(text + len, 1, PART, f);
@@ -22,10 +77,9 @@ bool wr_file_read(char **ret, size_t *ret_len, const char *path, size_t most, st
 
     bool ok = true;
     if (ferror(f))
-        ok = wr_fail_errno(err, "cannot read %s; check that it is a file", path);
+        ok = file_fail(err, path);
     else if (len > most)
         ok = wr_fail(err, WR_INPUT, "%s is longer than %zu bytes; give a smaller file", path, most);
-    fclose(f);
     if (!ok) {
         free(text);
         return false;
@@ -33,5 +87,142 @@ bool wr_file_read(char **ret, size_t *ret_len, const char *path, size_t most, st
     text[len] = '\0';
     *ret = text;
     *ret_len = len;
+    return true;
+}
+
+struct file_plain {
+    const char *path;
+    char *text;
+    size_t len, cap, most;
+};
+
+static bool file_keep(void *ctx, const char *bytes, size_t n, struct wr_err *err)
+{
+    struct file_plain *p = ctx;
+
+    if (n > p->most - p->len)
+        return wr_fail(err, WR_INPUT,
+                       "%s holds more than %zu bytes once it is unpacked; give a smaller file",
+                       p->path, p->most);
+    wr_vec_grow((void **)&p->text, &p->cap, p->len + n + 1, 1);
+    memcpy(p->text + p->len, bytes, n);
+    p->len += n;
+    return true;
+}
+
+static bool file_unpack(char **ret, size_t *ret_len, const char *path, size_t most,
+                        struct wr_err *err)
+{
+    struct file_plain p = {.path = path, .most = most};
+
+    wr_vec_grow((void **)&p.text, &p.cap, 1, 1);
+    if (!wr_unpack(path, *ret, *ret_len, file_keep, &p, err)) {
+        free(p.text);
+        return false;
+    }
+    p.text[p.len] = '\0';
+    free(*ret);
+    *ret = p.text;
+    *ret_len = p.len;
+    return true;
+}
+
+static FILE *file_begin(const char *path, bool note)
+{
+    FILE *f = fopen(path, "rbe");
+    struct stat st;
+
+    if (f && note && !fstat(fileno(f), &st))
+        wr_input_note(&st);
+    return f;
+}
+
+static bool file_read(char **ret, size_t *ret_len, const char *path, size_t most, bool note,
+                      struct wr_err *err)
+{
+    FILE *f = file_begin(path, note);
+    char *text;
+    size_t len;
+
+    if (!f)
+        return file_fail(err, path);
+    bool ok = file_slurp(&text, &len, f, path, most, err);
+
+    fclose(f);
+    if (!ok)
+        return false;
+    if (wr_unpack_knows(text, len) && !file_unpack(&text, &len, path, most, err)) {
+        free(text);
+        return false;
+    }
+    *ret = text;
+    *ret_len = len;
+    return true;
+}
+
+bool wr_file_read(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err)
+{
+    return file_read(ret, ret_len, path, most, true, err);
+}
+
+bool wr_file_peek(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err)
+{
+    return file_read(ret, ret_len, path, most, false, err);
+}
+
+/* ---- streams ---- */
+
+static bool file_put(void *ctx, const char *bytes, size_t n, struct wr_err *err)
+{
+    return fwrite(bytes, 1, n, ctx) == n ||
+           wr_fail_errno(err, "no temporary file for what is compressed; set TMPDIR, or unpack it");
+}
+
+/* A compressed file behind the same pointer as a plain one. */
+static bool file_unpack_stream(FILE **io, const char *path, struct wr_err *err)
+{
+    FILE *plain = tmpfile();
+    char *text;
+    size_t len;
+
+    if (!plain)
+        return wr_fail_errno(err,
+                             "%s: no temporary file for what is compressed; set TMPDIR, or unpack "
+                             "it",
+                             path);
+    bool ok = file_slurp(&text, &len, *io, path, (size_t)4 << 30, err);
+
+    if (ok) {
+        ok = wr_unpack(path, text, len, file_put, plain, err);
+        free(text);
+    }
+    if (!ok) {
+        fclose(plain);
+        return false;
+    }
+    rewind(plain);
+    fclose(*io);
+    *io = plain;
+    return true;
+}
+
+bool wr_file_open(FILE **ret, const char *path, struct wr_err *err)
+{
+    FILE *f = file_begin(path, true);
+    struct stat st;
+    char head[4];
+
+    if (!f)
+        return file_fail(err, path);
+    /* A pipe cannot be looked into and read again; what comes from it is plain. */
+    if (!fstat(fileno(f), &st) && S_ISREG(st.st_mode)) {
+        ssize_t n = pread(fileno(f), head, sizeof head, 0);
+
+        if (n > 0 && wr_unpack_knows(head, (size_t)n) && !file_unpack_stream(&f, path, err)) {
+            fclose(f);
+            return false;
+        }
+    }
+    *ret = f;
     return true;
 }

@@ -1,14 +1,40 @@
-/* file.h -- a whole file at once. */
+/* file.h -- the one way in which files are read.
+ *
+ * Whoever reads a text gets it plain: what is compressed with gzip or zstd is seen from its first
+ * bytes, not from its name. A file that cannot be read because the user named the wrong one (it is
+ * not there, it is a directory) is the user's input, WR_INPUT; what the system refuses is
+ * WR_SYSTEM.
+ *
+ * Files that were read are inputs, and inputs are never replaced by base/output.h. They are known
+ * by device and inode, so that another name or a link does not hide them. What a process has read
+ * is a fact about the process, as its open files are: the list is global.
+ */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 
 /* The content of a file, followed by a zero byte that is not counted; free() it. A
- * file longer than `most` bytes is refused. */
+ * file that holds more than `most` bytes is refused. */
 bool wr_file_read(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err);
+
+/* The same as a stream, for those who need not hold it all. What is compressed comes from a
+ * temporary file. */
+bool wr_file_open(FILE **ret, const char *path, struct wr_err *err);
+
+/* wr_file_read() of an earlier output, to see what it is: that makes no input of it. */
+bool wr_file_peek(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err);
+
+/* From here on what is read is an input, and nothing that was read before. */
+void wr_input_begin(void);
+
+/* For readers of files with a way of their own. */
+void wr_input_note(const struct stat *st);
+bool wr_input_is(const struct stat *st);
 
 #endif

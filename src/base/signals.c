@@ -1,3 +1,4 @@
+/* signals.c -- what ends the process, and what is done before. */
 #include "base/signals.h"
 
 #include <signal.h>
@@ -7,10 +8,28 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The only variables of the house that are global: a signal handler can reach
- * nothing else, and Ctrl-C is meant for the whole process. */
+/* Global, since a signal handler can reach nothing else, and Ctrl-C is meant for the whole
+ * process. */
 static volatile sig_atomic_t interrupted;
 static struct timespec first; /* when it came */
+
+/* Files that must not outlive the process. A row is filled before it is counted and emptied before
+ * it is reused, so a signal finds whole ones. A child has its parent's rows, which are not its own.
+ */
+enum { MOST_TEMPORARIES = 64 };
+static struct {
+    const char *volatile path;
+    pid_t owner;
+} temporary[MOST_TEMPORARIES];
+
+static void remove_temporaries(void)
+{
+    pid_t self = getpid();
+
+    for (int i = 0; i < MOST_TEMPORARIES; i++)
+        if (temporary[i].path && temporary[i].owner == self)
+            unlink(temporary[i].path);
+}
 
 /* A batch system, or timeout(1), may send the same wish twice in a row, to the
  * process and to its group. That is one wish. */
@@ -30,8 +49,61 @@ static void on_stop(int sig)
     }
     if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 < SAME_WISH_MS)
         return;
+    remove_temporaries();
     signal(sig, SIG_DFL);
     raise(sig);
+}
+
+/* What would end the process at once: it still does, without leaving anything half-written. */
+static void on_death(int sig)
+{
+    remove_temporaries();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static bool has_temporaries(void)
+{
+    for (int i = 0; i < MOST_TEMPORARIES; i++)
+        if (temporary[i].path)
+            return true;
+    return false;
+}
+
+static const int deaths[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT};
+
+/* Handlers of others are left alone. */
+static void exchange_handlers(void (*was)(int), void (*is)(int))
+{
+    for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
+        struct sigaction now;
+
+        sigaction(deaths[i], NULL, &now);
+        if (now.sa_handler == was)
+            signal(deaths[i], is);
+    }
+}
+
+void wr_temporary_add(const char *path)
+{
+    int i = 0;
+
+    while (i < MOST_TEMPORARIES && temporary[i].path && temporary[i].owner == getpid())
+        i++;
+    if (i == MOST_TEMPORARIES)
+        return; /* so many at once: a killed process may leave some */
+    temporary[i].owner = getpid();
+    temporary[i].path = path;
+    exchange_handlers(SIG_DFL, on_death);
+}
+
+void wr_temporary_remove(const char *path)
+{
+    for (int i = 0; i < MOST_TEMPORARIES; i++)
+        if (temporary[i].path == path)
+            temporary[i].path = NULL;
+    if (!has_temporaries())
+        exchange_handlers(on_death, SIG_DFL);
 }
 
 void wr_interrupt_catch(void)
@@ -57,7 +129,7 @@ void wr_interrupt_release(void)
 
         sigaction(stops[i], NULL, &was);
         if (was.sa_handler == on_stop)
-            signal(stops[i], SIG_DFL);
+            signal(stops[i], has_temporaries() ? on_death : SIG_DFL);
     }
     interrupted = 0;
 }
@@ -84,6 +156,7 @@ static void on_crash(int sig)
 
     (void)n;
     (void)sig;
+    remove_temporaries();
     _exit(3);
 }
 

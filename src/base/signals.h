@@ -15,6 +15,11 @@ void wr_interrupt_catch(void);
 void wr_interrupt_release(void); /* back to dying of the first one; clears the flag */
 bool wr_interrupted(void);       /* cheap: a load */
 
+/* `path` is removed when a signal ends the process, until it is taken back. The text is the
+ * caller's, and stays where it is meanwhile. */
+void wr_temporary_add(const char *path);
+void wr_temporary_remove(const char *path);
+
 /* From here on a failed assertion or a fault ends with status 3 (our bug) and
  * a request to report it. Sanitizers keep their own reports. */
 void wr_crash_explain(void);

@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/str.h"
 #include "cli/opt.h"
 

@@ -14,7 +14,7 @@ struct compare_opts {
     const char *out;
     struct cli_list base, with;
     uint64_t seed;
-    bool csv, json;
+    bool csv, json, force;
 };
 
 static const struct cli_opt compare_rows[] = {
@@ -34,6 +34,7 @@ static const struct cli_opt compare_rows[] = {
      .offset = offsetof(struct compare_opts, out),
      .value = "PAGE",
      .help = "write a page (HTML, nothing else needed to see it) instead of text"},
+    CLI_FORCE(struct compare_opts, force),
     {.name = "seed",
      .type = CLI_U64,
      .offset = offsetof(struct compare_opts, seed),
@@ -306,7 +307,7 @@ static bool write_page(const struct report_comparisons *list, const struct cli_c
     if (ok) {
         doc.title = "What sharing the machine cost each job";
         report_doc_page(&doc, web_bundle(), &page);
-        ok = report_write(o->out, &page, err);
+        ok = wr_output_text(o->out, &report_page_format, o->force ? WR_FORCE : 0, &page, err);
         report_doc_close(&doc);
     }
     if (ok)
@@ -322,12 +323,14 @@ static int compare_main(const struct cli_call *call, struct wr_err *err)
     bool study = call->nargs == 1 && !o->base.n && !o->with.n;
     struct report_comparisons list = {0};
     enum cli_format format;
-    bool ok = cli_format_of(o->json, o->csv, &format, err) &&
-              (study ? compare_study(&list, call, err) : compare_groups(&list, call, err));
+    bool ok = cli_format_of(o->json, o->csv, &format, err);
 
     if (ok && o->out && format != CLI_AS_TEXT)
         ok = wr_fail(err, WR_INPUT, "a page is no JSON or CSV; leave out --output, or the other");
-    else if (ok && o->out)
+    if (ok && o->out)
+        ok = wr_output_check(o->out, &report_page_format, o->force ? WR_FORCE : 0, err);
+    ok = ok && (study ? compare_study(&list, call, err) : compare_groups(&list, call, err));
+    if (ok && o->out)
         ok = write_page(&list, call, err);
     else if (ok && format != CLI_AS_TEXT)
         print_flat(&list, format, call->out);

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/units.h"
 #include "cli/cli.h"
@@ -27,11 +26,7 @@ static const struct cli_opt fit_rows[] = {
      .offset = offsetof(struct fit_opts, out),
      .value = "DEVICE",
      .help = "write the fitted device to this file, for `weir dev DEVICE`"},
-    {.name = "force",
-     .letter = 'f',
-     .type = CLI_FLAG,
-     .offset = offsetof(struct fit_opts, force),
-     .help = "replace an existing file"},
+    CLI_FORCE(struct fit_opts, force),
     {.name = "param",
      .letter = 'p',
      .type = CLI_LIST,
@@ -110,6 +105,12 @@ static void print_params(FILE *out, const struct fit *fit)
     fprintf(out, "root mean square error %.2f %%\n", 100 * fit->rms);
 }
 
+static const struct wr_format device_format = {.name = "a fitted device",
+                                               .endings = ".yaml .yml",
+                                               .begins = "# Fitted to ",
+                                               .holds = " with weir dev fit ",
+                                               .data = true};
+
 /* The device as `weir dev` and storage configurations read it; how good it is stands above. */
 static bool write_device(const struct cli_call *call, const fit_points *ps, const struct fit *fit,
                          struct wr_err *err)
@@ -140,7 +141,7 @@ static bool write_device(const struct cli_call *call, const fit_points *ps, cons
                     fit->param[i].undetermined ? "not determined by these points" : "fitted");
     conf_dump(conf, &text, false);
     conf_close(conf);
-    bool ok = report_write(o->out, &text, err);
+    bool ok = wr_output_text(o->out, &device_format, o->force ? WR_FORCE : 0, &text, err);
 
     wr_str_fini(&text);
     return ok;
@@ -183,10 +184,8 @@ static int fit_main(const struct cli_call *call, struct wr_err *err)
 
     if (!cli_format_of(o->json, o->csv, &format, err))
         return cli_error(err);
-    if (o->out && !o->force && !access(o->out, F_OK)) {
-        wr_fail(err, WR_INPUT, "%s exists; replace it with --force or name another", o->out);
+    if (o->out && !wr_output_check(o->out, &device_format, o->force ? WR_FORCE : 0, err))
         return cli_error(err);
-    }
     bool ok = fit_read(&points, call->args[1], err) && fit_and_print(call, format, &points, err);
 
     wr_vec_fini(&points);

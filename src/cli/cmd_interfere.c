@@ -21,7 +21,7 @@ struct runs_opts {
     const char *slice, *svg;
     uint32_t op, align, active;
     const char *interval;
-    bool plot, ascii, follow, json;
+    bool plot, ascii, follow, json, force;
 };
 
 static const struct cli_opt runs_rows[] = {
@@ -64,6 +64,7 @@ static const struct cli_opt runs_rows[] = {
      .offset = offsetof(struct runs_opts, svg),
      .value = "FILE",
      .help = "draw what each job moves over time"},
+    CLI_FORCE(struct runs_opts, force),
     {.name = "plot",
      .type = CLI_FLAG,
      .offset = offsetof(struct runs_opts, plot),
@@ -362,15 +363,16 @@ static void print_json(FILE *out, const struct inter_set *s, const struct inter_
 
 /* ---- the verb ---- */
 
-static bool write_svg(const struct cli_call *call, const char *path, const struct inter_set *s,
+static bool write_svg(const struct cli_call *call, const struct inter_set *s,
                       const struct inter_analysis *a, struct wr_err *err)
 {
+    const struct runs_opts *o = call->opts;
     struct report_chart chart;
     struct wr_str svg = {0};
 
     inter_picture(&chart, s, a, call->arena);
     report_chart_svg(&chart, &svg);
-    bool ok = report_write(path, &svg, err);
+    bool ok = wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &svg, err);
 
     wr_str_fini(&svg);
     return ok;
@@ -385,7 +387,7 @@ static bool show(const struct cli_call *call, const struct inter_set *s, struct 
     if (!read_alones(alone, s, o, err))
         return false;
     inter_analyse(&a, s, alone, (enum inter_active)o->active);
-    bool ok = !o->svg || write_svg(call, o->svg, s, &a, err);
+    bool ok = !o->svg || write_svg(call, s, &a, err);
 
     if (ok && o->json)
         print_json(call->out, s, &a);

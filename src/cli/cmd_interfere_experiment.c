@@ -13,7 +13,7 @@ static const double mib = 1 << 20;
 struct experiment_opts {
     const char *out;
     struct cli_list sets;
-    bool tables, list, json, progress, quiet;
+    bool tables, list, json, progress, quiet, force;
 };
 
 static const struct cli_opt experiment_rows[] = {
@@ -24,6 +24,11 @@ static const struct cli_opt experiment_rows[] = {
      .value = "DIRECTORY",
      .def = "experiment",
      .help = "where the run files are; runs that are there already are not run again"},
+    {.name = "force",
+     .letter = 'f',
+     .type = CLI_FLAG,
+     .offset = offsetof(struct experiment_opts, force),
+     .help = "write into a directory that holds other files"},
     CLI_SET(struct experiment_opts, sets),
     {.name = "tables",
      .type = CLI_FLAG,
@@ -313,6 +318,7 @@ static int experiment_main(const struct cli_call *call, struct wr_err *err)
 
     if (!lab_open(&l, call->args[0], o->sets.v, o->sets.n, o->out, err))
         return cli_error(err);
+    l.force = o->force;
     bool ok = experiment(call, &l, err);
 
     lab_close(&l);

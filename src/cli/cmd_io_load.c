@@ -156,7 +156,8 @@ static bool write_run(const struct cli_call *call, const struct ioload_opts *p,
 
     wr_str_add(&command, "weir ");
     run_command_line(&command, call->argc, call->argv);
-    struct run_meta meta = {.kind = "io-load", .command = wr_str_get(&command), .force = o->force};
+    struct run_meta meta = {
+        .kind = "io-load", .command = wr_str_get(&command), .force = o->force, .whole = true};
     bool ok = run_create(&run, o->run, &meta, err);
 
     if (ok) {
@@ -228,7 +229,7 @@ static int load_main(const struct cli_call *call, struct wr_err *err)
     struct ioload_result r;
     struct ioload_opts p;
 
-    if (!read_opts(&p, call, err))
+    if (!read_opts(&p, call, err) || (o->run && !run_check_path(o->run, o->force, err)))
         return cli_error(err);
     wr_interrupt_catch();
     bool ok = ioload_run(&r, &p, err);

@@ -13,7 +13,7 @@ struct lang_opts {
     uint32_t seed;
     uint64_t most;
     const char *logs;
-    bool json, unchecked, write;
+    bool json, unchecked, write, force;
 };
 
 #define TASKS_ROW                                                              \
@@ -133,6 +133,7 @@ static const struct cli_opt events_rows[] = {
      .offset = offsetof(struct lang_opts, logs),
      .value = "FILE",
      .help = "write the log tables there"},
+    CLI_FORCE(struct lang_opts, force),
     MOST_ROW,
     {.name = "unchecked",
      .type = CLI_FLAG,
@@ -141,20 +142,12 @@ static const struct cli_opt events_rows[] = {
     CLI_OPT_END,
 };
 
-static bool write_file(const char *path, const char *text, size_t n, struct wr_err *err)
-{
-    FILE *f = fopen(path, "wb");
-
-    if (!f)
-        return wr_fail_errno(err, "cannot write the log tables to %s", path);
-    bool ok = fwrite(text, 1, n, f) == n;
-    if (fclose(f) || !ok)
-        return wr_fail_errno(err, "cannot write the log tables to %s", path);
-    return true;
-}
+/* The program names the file, and has no ending to say. */
+static const struct wr_format own_log = {.name = "such a log"};
 
 /* --logfile of the program: one file per processor, whose number replaces %p. */
-static bool write_each(const struct ncptl_log *log, const struct ncptl_prog *p, struct wr_err *err)
+static bool write_each(const struct ncptl_log *log, const struct ncptl_prog *p, unsigned flags,
+                       struct wr_err *err)
 {
     const char *path = ncptl_logfile(p), *mark = strstr(path, "%p");
     bool ok = true;
@@ -167,7 +160,7 @@ static bool write_each(const struct ncptl_log *log, const struct ncptl_prog *p, 
         if (mark)
             wr_str_addf(&name, "%u%s", i, mark + 2);
         if (text.n)
-            ok = write_file(wr_str_get(&name), wr_str_get(&text), text.n, err);
+            ok = wr_output_text(wr_str_get(&name), &own_log, flags, &text, err);
         wr_str_fini(&name);
         wr_str_fini(&text);
     }
@@ -175,16 +168,16 @@ static bool write_each(const struct ncptl_log *log, const struct ncptl_prog *p, 
 }
 
 static bool write_logs(const struct ncptl_log *log, const struct ncptl_prog *p, const char *path,
-                       struct wr_err *err)
+                       unsigned flags, struct wr_err *err)
 {
     struct wr_str text = {0};
 
-    if (ncptl_logfile(p) && !write_each(log, p, err))
+    if (ncptl_logfile(p) && !write_each(log, p, flags, err))
         return false;
     if (!path)
         return true;
     ncptl_log_print(log, &text);
-    bool ok = write_file(path, wr_str_get(&text), text.n, err);
+    bool ok = wr_output_text(path, &wr_format_log, flags, &text, err);
     wr_str_fini(&text);
     return ok;
 }
@@ -195,12 +188,14 @@ static int events_main(const struct cli_call *call, struct wr_err *err)
     struct subject s;
     bool complete, ok;
 
-    if (!open_subject(&s, call, err))
+    if ((o->logs && !wr_output_check(o->logs, &wr_format_log, o->force ? WR_FORCE : 0, err)) ||
+        !open_subject(&s, call, err))
         return cli_error(err);
     if (!(ok = told_usage(&s, call))) {
         struct ncptl_log *log = ncptl_log_new(s.prog, false);
 
-        ok = ncptl_dump(s.prog, call->out, log, err) && write_logs(log, s.prog, o->logs, err) &&
+        ok = ncptl_dump(s.prog, call->out, log, err) &&
+             write_logs(log, s.prog, o->logs, o->force ? WR_FORCE : 0, err) &&
              (o->unchecked || ncptl_verify(s.prog, o->most, &complete, err));
         ncptl_log_free(log);
     }
@@ -323,7 +318,7 @@ static int fmt_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     ncptl_format(unit, &text);
     if (o->write)
-        ok = write_file(call->args[0], wr_str_get(&text), text.n, err);
+        ok = wr_output_text(call->args[0], &own_log, WR_IN_PLACE, &text, err);
     else
         fputs(wr_str_get(&text), call->out);
     wr_str_fini(&text);

@@ -1,9 +1,8 @@
 /* cmd_lang_goal.c -- `weir lang goal`: look at a GOAL schedule, or turn it into its other form. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/lang.h"
 #include "cli/table.h"
@@ -11,7 +10,7 @@
 
 struct goal_opts {
     const char *out;
-    bool text, json;
+    bool text, json, force;
 };
 
 static const struct cli_opt goal_rows[] = {
@@ -20,7 +19,8 @@ static const struct cli_opt goal_rows[] = {
      .type = CLI_TEXT,
      .offset = offsetof(struct goal_opts, out),
      .value = "OUT",
-     .help = "write the schedule there, in binary"},
+     .help = "write the schedule there: in binary (.bin), or as text (.goal .txt)"},
+    CLI_FORCE(struct goal_opts, force),
     {.name = "text",
      .type = CLI_FLAG,
      .offset = offsetof(struct goal_opts, text),
@@ -37,30 +37,28 @@ static bool copy(const struct goal *g, FILE *out, struct wr_err *err)
     return true;
 }
 
-/* Beside the file first, so that what is there under its name is always whole. */
-static bool write_out(const struct goal *g, const char *path, bool text, struct wr_err *err)
+/* Others write schedules that begin the same, so none is replaced without being told. */
+static const struct wr_format goal_binary = {.name = "a binary schedule",
+                                             .endings = ".bin",
+                                             .begins = "\x7f\x10\0\0\0\0\0", /* GOAL_MAGIC */
+                                             .begins_n = 8,
+                                             .data = true};
+static const struct wr_format goal_text = {
+    .name = "a schedule", .endings = ".goal .txt", .begins = "num_ranks ", .data = true};
+static const struct wr_format *const goal_formats[] = {&goal_binary, &goal_text, NULL};
+
+static bool write_out(const struct goal *g, const struct goal_opts *o, struct wr_err *err)
 {
-    struct wr_str part = {0};
+    const struct wr_format *f = &goal_text;
+    struct wr_output out;
 
-    wr_str_addf(&part, "%s.%ld.part", path, (long)getpid());
-    FILE *f = fopen(wr_str_get(&part), "wb");
-    bool ok = f != NULL;
-
-    if (!ok) {
-        wr_fail(err, WR_SYSTEM, "%s: %s; name a file that can be written", path, strerror(errno));
-    } else {
-        ok = text ? goal_text_write(g, f, err) : copy(g, f, err);
-        if (fclose(f) && ok)
-            ok = wr_fail(err, WR_SYSTEM, "%s: %s; make room or write elsewhere", path,
-                         strerror(errno));
-        if (ok && rename(wr_str_get(&part), path))
-            ok = wr_fail(err, WR_SYSTEM, "%s: %s; name a file that can be written", path,
-                         strerror(errno));
-        if (!ok)
-            unlink(wr_str_get(&part));
-    }
-    wr_str_fini(&part);
-    return ok;
+    if ((!o->text && !wr_output_format(&f, o->out, goal_formats, err)) ||
+        !wr_output_open(&out, o->out, f, o->force ? WR_FORCE : 0, err))
+        return false;
+    if (f == &goal_text ? goal_text_write(g, out.f, err) : copy(g, out.f, err))
+        return wr_output_commit(&out, err);
+    wr_output_abandon(&out);
+    return false;
 }
 
 static void print_totals(const struct goal *g, const struct goal_totals *t, FILE *out, bool json)
@@ -103,7 +101,7 @@ static int goal_main(const struct cli_call *call, struct wr_err *err)
     bool ok = goal_check(&g, &totals, err);
 
     if (ok && o->out)
-        ok = write_out(&g, o->out, o->text, err);
+        ok = write_out(&g, o, err);
     else if (ok && o->text)
         ok = goal_text_write(&g, call->out, err);
     else if (ok)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "load/load.h"
@@ -14,7 +15,7 @@ struct place_opts {
     const char *svg;
     struct cli_list sets;
     uint32_t groups;
-    bool ranks, csv, json;
+    bool ranks, csv, json, force;
 };
 
 static const struct cli_opt place_rows[] = {
@@ -27,6 +28,7 @@ static const struct cli_opt place_rows[] = {
      .offset = offsetof(struct place_opts, svg),
      .value = "OUT.svg",
      .help = "draw the map into this file"},
+    CLI_FORCE(struct place_opts, force),
     {.name = "groups",
      .type = CLI_U32,
      .offset = offsetof(struct place_opts, groups),
@@ -158,19 +160,13 @@ static void print_map(const struct placed *p, const struct place_view *v, uint32
     wr_str_fini(&text);
 }
 
-static bool draw(const struct place_view *v, const char *path, struct wr_err *err)
+static bool draw(const struct place_view *v, const struct place_opts *o, struct wr_err *err)
 {
     struct wr_str text = {0};
-    FILE *f = fopen(path, "w");
 
-    if (!f)
-        return wr_fail(err, WR_SYSTEM, "%s: %s; name a file that can be written", path,
-                       strerror(errno));
     place_svg(v, &text);
-    bool ok = fwrite(text.s, 1, text.n, f) == text.n;
+    bool ok = wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &text, err);
 
-    if (fclose(f) || !ok)
-        ok = wr_fail(err, WR_SYSTEM, "%s: %s; make room or draw elsewhere", path, strerror(errno));
     wr_str_fini(&text);
     return ok;
 }
@@ -182,7 +178,7 @@ static bool show(const struct cli_call *call, const struct placed *p, struct wr_
     struct place_view v = {.p = &p->place, .title = title, .names = p->name};
     enum cli_format format;
 
-    if (!cli_format_of(o->json, o->csv, &format, err) || (o->svg && !draw(&v, o->svg, err)))
+    if (!cli_format_of(o->json, o->csv, &format, err) || (o->svg && !draw(&v, o, err)))
         return false;
     if (o->ranks) {
         print_ranks(p, call->out, format);

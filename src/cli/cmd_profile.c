@@ -99,7 +99,8 @@ static bool put_clock(struct run *run, struct wr_err *err)
 bool profile_to_run(const char *dir, const char *path, const struct profile_made *made,
                     struct wr_err *err)
 {
-    struct run_meta meta = {.kind = "prof", .command = made->command, .force = made->force};
+    struct run_meta meta = {
+        .kind = "prof", .command = made->command, .force = made->force, .whole = true};
     struct prof_job job = {0};
     struct run *run;
 
@@ -194,14 +195,6 @@ static void remove_dir(const char *dir)
     rmdir(dir);
 }
 
-static bool may_write(const char *path, bool force, struct wr_err *err)
-{
-    if (!force && !access(path, F_OK))
-        return wr_fail(err, WR_INPUT, "%s exists; replace it by --force, or name another with -o",
-                       path);
-    return true;
-}
-
 /* The command runs whatever happens to the profile. */
 static int run_plainly(const struct cli_call *call, const struct wr_err *why, struct wr_err *err)
 {
@@ -269,7 +262,7 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
         wr_fail(err, WR_INPUT, "--callers %u: give at most %d", o->callers, PROF_FRAMES);
         return cli_error(err);
     }
-    if (!slice_of(&l.slice_ns, o->slice, err) || !may_write(out, o->force, err))
+    if (!slice_of(&l.slice_ns, o->slice, err) || !run_check_path(out, o->force, err))
         return cli_error(err);
     if (!make_dir(&dir, o, &why))
         return run_plainly(call, &why, err);

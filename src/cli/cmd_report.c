@@ -11,7 +11,7 @@
 struct report_opts {
     const char *out, *picture, *section;
     uint32_t format;
-    bool ascii, json;
+    bool ascii, json, force;
 };
 
 enum format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_HTML, FORMAT_SVG, FORMAT_CSV, FORMAT_JSON };
@@ -19,9 +19,12 @@ static const char *const format_names[] = {"auto", "text", "html", "svg", "csv",
 
 static const struct cli_opt report_rows[] = {
     {"output", 'o', CLI_TEXT, offsetof(struct report_opts, out), "FILE", NULL,
-     "write there instead of standard output", NULL},
+     "write there instead of standard output; the ending says what: .txt .md .html .htm .svg .csv "
+     ".json",
+     NULL},
+    CLI_FORCE(struct report_opts, force),
     {"format", 0, CLI_CHOICE, offsetof(struct report_opts, format), "FORMAT", "auto",
-     "what to write; auto: by the name of the output file, else text", format_names},
+     "what to write; auto: by the ending of the output file, else text", format_names},
     {"picture", 0, CLI_TEXT, offsetof(struct report_opts, picture), "WHICH", NULL,
      "which picture is written as SVG or CSV, by the end of its name; default: the first", NULL},
     {"section", 0, CLI_TEXT, offsetof(struct report_opts, section), "WHICH", NULL,
@@ -32,28 +35,36 @@ static const struct cli_opt report_rows[] = {
     CLI_OPT_END,
 };
 
+static const struct wr_format *const report_formats[] = {&report_text_format, &report_page_format,
+                                                         &wr_format_svg,      &wr_format_csv,
+                                                         &report_json_format, NULL};
+
 static enum format format_of(const struct report_opts *o)
 {
-    static const struct {
-        const char *ending;
-        enum format format;
-    } endings[] = {{".html", FORMAT_HTML},
-                   {".htm", FORMAT_HTML},
-                   {".svg", FORMAT_SVG},
-                   {".csv", FORMAT_CSV},
-                   {".json", FORMAT_JSON}};
+    const struct wr_format *f;
+    struct wr_err ignored;
 
     if (o->json)
         return FORMAT_JSON;
     if (o->format != FORMAT_AUTO)
         return o->format;
-    for (size_t i = 0; o->out && i < sizeof endings / sizeof *endings; i++) {
-        size_t n = strlen(o->out), e = strlen(endings[i].ending);
-
-        if (n > e && !strcmp(o->out + n - e, endings[i].ending))
-            return endings[i].format;
-    }
+    if (!o->out || !wr_output_format(&f, o->out, report_formats, &ignored))
+        return FORMAT_TEXT;
+    for (size_t i = 0; report_formats[i]; i++)
+        if (report_formats[i] == f)
+            return (enum format)(FORMAT_TEXT + i);
     return FORMAT_TEXT;
+}
+
+/* The ending has the last word, also where --format says something else. */
+static bool check_out(const struct report_opts *o, struct wr_err *err)
+{
+    const struct wr_format *f;
+
+    if (!o->out || !wr_output_format(&f, o->out, report_formats, err))
+        return !o->out;
+    return wr_output_check(o->out, report_formats[format_of(o) - FORMAT_TEXT],
+                           o->force ? WR_FORCE : 0, err);
 }
 
 /* "links-busy", or the end of it: "busy". */
@@ -163,10 +174,11 @@ static int report_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct report_opts *o = call->opts;
     struct wr_str text = {0};
-    bool ok = make_report(call, &text, err);
+    bool ok = check_out(o, err) && make_report(call, &text, err);
 
     if (ok && o->out)
-        ok = report_write(o->out, &text, err);
+        ok = wr_output_text(o->out, report_formats[format_of(o) - FORMAT_TEXT],
+                            o->force ? WR_FORCE : 0, &text, err);
     else if (ok)
         fwrite(wr_str_get(&text), 1, text.n, call->out);
     wr_str_fini(&text);

@@ -193,11 +193,7 @@ static bool measure(const struct cli_call *call, struct rpc_spec *s, const struc
         return false;
     wr_interrupt_catch();
     if (!rpc_collect(&c, s, &how, err)) {
-        struct wr_err ending = {0};
-
-        /* A run that never began leaves no file. */
-        run_finish(run, RUN_FAILED, err->text, &ending);
-        unlink(o->out);
+        run_abandon(run); /* it never began */
         return false;
     }
     bool ok = write_run(run, &c, s, err);

@@ -12,7 +12,7 @@ struct model_opts {
     const char *points, *mix, *out, *system;
     uint32_t server_nodes, client_nodes, per_node, view, metric;
     uint64_t processes;
-    bool json, csv, ascii;
+    bool json, csv, ascii, force;
 };
 
 static const char *const view_names[] = {"auto", "model", "grid", "mva", "points", "mix", NULL};
@@ -80,6 +80,7 @@ static const struct cli_opt model_rows[] = {
      .offset = offsetof(struct model_opts, out),
      .value = "FILE.svg",
      .help = "write the picture there"},
+    CLI_FORCE(struct model_opts, force),
     {.name = "ascii",
      .type = CLI_FLAG,
      .offset = offsetof(struct model_opts, ascii),
@@ -228,7 +229,7 @@ static bool print_model(const struct cli_call *call, struct roofline_params *p, 
         struct wr_str svg = {0};
 
         roofline_chart_svg(p, m, &svg);
-        bool ok = report_write(o->out, &svg, err);
+        bool ok = wr_output_text(o->out, &wr_format_svg, o->force ? WR_FORCE : 0, &svg, err);
 
         wr_str_fini(&svg);
         return ok;

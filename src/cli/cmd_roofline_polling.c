@@ -1,6 +1,5 @@
 /* cmd_roofline_polling.c -- `weir roofline polling`: what each way to wait costs and brings. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/self.h"
 #include "base/signals.h"
@@ -127,7 +126,7 @@ static bool show(const struct cli_call *call, struct run_reader *run, struct wr_
         return false;
     if (o->svg) {
         bool ok = roofline_polling_chart(&svg, run, o->metric, NULL, err) &&
-                  report_write(o->svg, &svg, err);
+                  wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &svg, err);
 
         wr_str_fini(&svg);
         if (!ok)
@@ -215,11 +214,12 @@ static bool measure(const struct cli_call *call, const struct rpc_polling_spec *
 
     if (ok)
         return run_finish(run, RUN_COMPLETE, NULL, err) && show_file(call, o->out, err);
-    run_finish(run, done ? RUN_INCOMPLETE : RUN_FAILED, err->text, &ending);
-    if (done)
-        return wr_wrap(err, "%u of the policies are in %s", done, o->out);
-    unlink(o->out);
-    return false;
+    if (!done) {
+        run_abandon(run);
+        return false;
+    }
+    run_finish(run, RUN_INCOMPLETE, err->text, &ending);
+    return wr_wrap(err, "%u of the policies are in %s", done, o->out);
 }
 
 static void tell_power(const struct cli_call *call, const char *root)

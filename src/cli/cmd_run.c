@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -31,7 +32,7 @@ static const struct cli_opt run_rows[] = {
      .letter = 'f',
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, force),
-     .help = "replace an existing run file"},
+     .help = "replace an existing run file, and what is where --logs writes"},
     {.name = "threads",
      .letter = 'j',
      .type = CLI_TEXT,
@@ -171,18 +172,15 @@ static bool simulate(struct world *w, struct run *run, struct wr_progress *progr
     return run_finish(run, RUN_COMPLETE, NULL, err);
 }
 
-static bool write_logs(const struct world *w, const char *path, struct wr_err *err)
+static bool write_logs(const struct world *w, const struct run_opts *o, struct wr_err *err)
 {
     struct wr_str text = {0};
-    FILE *f = fopen(path, "w");
-    bool ok = f;
 
     world_print_logs(w, &text);
-    ok = ok && fwrite(wr_str_get(&text), 1, text.n, f) == text.n;
-    if (f && fclose(f))
-        ok = false;
+    bool ok = wr_output_text(o->logs, &wr_format_log, o->force ? WR_FORCE : 0, &text, err);
+
     wr_str_fini(&text);
-    return ok || wr_fail_errno(err, "cannot write %s", path);
+    return ok;
 }
 
 /* A number of threads or processes, or auto, which is 0. */
@@ -275,7 +273,9 @@ static bool run_it(struct run_job *j, struct wr_err *err)
 
     if (!sim_peers_agree(
             j->peers,
-            !j->leads || simulate_create(&run, j->path, j->conf, c->seed, j->call, o->force, err),
+            !j->leads || ((!o->logs || wr_output_check(o->logs, &wr_format_log,
+                                                       o->force ? WR_FORCE : 0, err)) &&
+                          simulate_create(&run, j->path, j->conf, c->seed, j->call, o->force, err)),
             err)) {
         struct wr_err ignored;
 
@@ -299,7 +299,7 @@ static bool tell(const struct run_job *j, struct wr_err *err)
 {
     const struct run_opts *o = j->o;
 
-    if (o->logs && !write_logs(j->w, o->logs, err))
+    if (o->logs && !write_logs(j->w, o, err))
         return false;
     if (!o->json)
         print_headline(j->w, &j->c, j->path, j->end, j->call->out);

@@ -5,6 +5,7 @@
 struct calib_opts {
     struct stack_log_opts l;
     const char *laws, *title, *output;
+    bool force;
 };
 
 static const struct cli_opt calib_rows[] = {
@@ -19,8 +20,14 @@ static const struct cli_opt calib_rows[] = {
      .offset = offsetof(struct calib_opts, output),
      .value = "FILE",
      .help = "write the laws there instead of to standard output"},
+    CLI_FORCE(struct calib_opts, force),
     CLI_OPT_END,
 };
+
+static const struct wr_format laws_format = {.name = "laws",
+                                             .endings = ".yaml .yml",
+                                             .begins = "title: \"",
+                                             .holds = "\nsource: measured, "};
 
 static bool calibrate(const struct cli_call *call, struct stack_fs *fs, struct stack_laws *base,
                       struct wr_err *err)
@@ -30,6 +37,10 @@ static bool calibrate(const struct cli_call *call, struct stack_fs *fs, struct s
     struct wr_str out = {0};
     struct stack_laws *check;
     enum stack_see see;
+    unsigned flags = o->force ? WR_FORCE : 0;
+
+    if (o->output && !wr_output_check(o->output, &laws_format, flags, err))
+        return false;
     bool ok = cli_stack_logs(&log, &o->l, fs, err) && cli_stack_see(&o->l, &see, err) &&
               stack_calibrate(&out, &log, base, o->title, see, err);
 
@@ -37,7 +48,7 @@ static bool calibrate(const struct cli_call *call, struct stack_fs *fs, struct s
         ok = false;
     else if (ok) {
         stack_laws_close(check);
-        ok = !o->output || cli_stack_write(o->output, &out, err);
+        ok = !o->output || wr_output_text(o->output, &laws_format, flags, &out, err);
         if (ok && !o->output)
             fputs(out.s, call->out);
     }

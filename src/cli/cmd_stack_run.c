@@ -51,24 +51,23 @@ static const struct cli_opt run_rows[] = {
      .offset = offsetof(struct run_opts, output),
      .value = "RUN",
      .help = "write a run file"},
-    STACK_FORCE(struct run_opts),
+    CLI_FORCE(struct run_opts, force),
     CLI_CSV(struct run_opts, csv),
     CLI_JSON(struct run_opts, json),
     CLI_OPT_END,
 };
 
+static const struct wr_format states_format = {
+    .name = "a table of states in CSV", .endings = ".csv", .begins = "run,side,node,op_seq,"};
+
 static bool write_states(struct stack_trace *t, const struct run_opts *o, struct wr_err *err)
 {
-    FILE *f = fopen(o->states, "w");
+    struct wr_output out;
 
-    if (!f)
-        return wr_fail_errno(err, "%s cannot be written; give another file", o->states);
-    stack_trace_csv(t, "weir", o->calls, f);
-    bool bad = ferror(f);
-
-    if (fclose(f) || bad)
-        return wr_fail_errno(err, "%s cannot be written; make room for it", o->states);
-    return true;
+    if (!wr_output_open(&out, o->states, &states_format, o->force ? WR_FORCE : 0, err))
+        return false;
+    stack_trace_csv(t, "weir", o->calls, out.f);
+    return wr_output_commit(&out, err);
 }
 
 struct to_keep {
@@ -135,6 +134,8 @@ static bool simulate(const struct cli_call *call, struct stack_sim *s, struct st
     struct run *run = NULL;
     bool stopped = false;
 
+    if (o->states && !wr_output_check(o->states, &states_format, o->force ? WR_FORCE : 0, err))
+        return false;
     if (o->output && !cli_stack_run_create(&run, o->output, o->force, call, o->s.seed, err))
         return false;
     cli_stack_warn(s, &warn);

@@ -10,12 +10,52 @@ struct trace_opts {
     struct stack_opts s;
     uint32_t format, operation, nth;
     const char *output;
-    bool json, csv;
+    bool json, csv, force;
 };
 
-static const char *const format_names[] = {"text", "svg", "perfetto", "messages", NULL};
+static const char *const format_names[] = {"auto", "text", "svg", "perfetto", "messages", NULL};
 
-enum { AS_TEXT, AS_SVG, AS_PERFETTO, AS_MESSAGES };
+enum { AS_AUTO, AS_TEXT, AS_SVG, AS_PERFETTO, AS_MESSAGES };
+
+static const struct wr_format trace_text = {.name = "such a trace", .endings = ".txt"};
+static const struct wr_format trace_perfetto = {.name = "a trace for Perfetto",
+                                                .endings = ".json",
+                                                .begins = "{\"displayTimeUnit\":\"ns\"",
+                                                .holds = "\"name\":\"weir stack"};
+/* With --json. */
+static const struct wr_format trace_messages = {.name = "such a table", .endings = ".json"};
+static const struct wr_format *const trace_formats[] = {&trace_text, &wr_format_svg,
+                                                        &trace_perfetto, &wr_format_csv, NULL};
+
+/* What is written, and what a file of it is: --format, or else the ending. A table of messages is
+ * text, CSV or JSON. */
+static bool trace_format(const struct trace_opts *o, uint32_t *ret, const struct wr_format **ret_is,
+                         struct wr_err *err)
+{
+    uint32_t as = o->json || o->csv ? AS_MESSAGES : AS_TEXT;
+    const struct wr_format *f = trace_formats[0];
+
+    if (o->output && !wr_output_format(&f, o->output, trace_formats, err))
+        return false;
+    if (o->format != AS_AUTO)
+        as = o->format;
+    else if (as != AS_MESSAGES)
+        for (uint32_t i = 0; trace_formats[i]; i++)
+            as = trace_formats[i] == f ? AS_TEXT + i : as;
+    if ((o->json || o->csv) && as != AS_MESSAGES)
+        return wr_fail(err, WR_INPUT, "--json and --csv are for tables; add --format messages");
+    if (as != AS_MESSAGES)
+        f = trace_formats[as - AS_TEXT];
+    else if (o->json)
+        f = &trace_messages;
+    else if (o->csv)
+        f = &wr_format_csv;
+    else
+        f = f == &wr_format_csv ? f : &trace_text;
+    *ret = as;
+    *ret_is = f;
+    return !o->output || wr_output_check(o->output, f, o->force ? WR_FORCE : 0, err);
+}
 
 enum { MOST_VISITS = 5000000 };
 
@@ -34,17 +74,18 @@ static const struct cli_opt trace_rows[] = {
      .type = CLI_CHOICE,
      .offset = offsetof(struct trace_opts, format),
      .value = "FORMAT",
-     .def = "text",
+     .def = "auto",
      .names = format_names,
-     .help =
-         "text, a sequence diagram as svg, perfetto for viewers of traces, or messages: a table "
-         "of what was sent"},
+     .help = "auto: by the ending of the output file (.txt .svg .json .csv), else text; text, a "
+             "sequence diagram as svg, perfetto for viewers of traces, or messages: a table "
+             "of what was sent"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,
      .offset = offsetof(struct trace_opts, output),
      .value = "FILE",
      .help = "write there instead of to standard output"},
+    CLI_FORCE(struct trace_opts, force),
     CLI_CSV(struct trace_opts, csv),
     CLI_JSON(struct trace_opts, json),
     CLI_OPT_END,
@@ -76,9 +117,9 @@ static void messages(const struct stack_trace *t, const bool *of, enum cli_forma
 }
 
 static void draw(const struct stack_trace *t, const bool *of, const struct trace_opts *o,
-                 const char *title, FILE *out)
+                 uint32_t as, const struct wr_format *f, const char *title, FILE *out)
 {
-    switch (o->format) {
+    switch (as) {
     case AS_TEXT:
         stack_draw_text(t, of, out);
         break;
@@ -89,7 +130,11 @@ static void draw(const struct stack_trace *t, const bool *of, const struct trace
         stack_draw_perfetto(t, of, out);
         break;
     default:
-        messages(t, of, o->json ? CLI_AS_JSON : o->csv ? CLI_AS_CSV : CLI_AS_TEXT, out);
+        messages(t, of,
+                 o->json                         ? CLI_AS_JSON
+                 : o->csv || f == &wr_format_csv ? CLI_AS_CSV
+                                                 : CLI_AS_TEXT,
+                 out);
         break;
     }
 }
@@ -107,20 +152,30 @@ static bool show(const struct cli_call *call, const struct stack_sim *s,
         return wr_fail(err, WR_INPUT,
                        "the test has no %s number %u; give another --operation or --nth",
                        stack_operation_names[o->operation], o->nth);
-    FILE *out = o->output ? fopen(o->output, "w") : call->out;
+    uint32_t as;
+    const struct wr_format *f;
+    struct wr_str text = {0};
+
+    if (!trace_format(o, &as, &f, err))
+        return false;
+    FILE *out = o->output ? open_memstream(&text.s, &text.n) : call->out;
 
     if (!out)
-        return wr_fail_errno(err, "%s cannot be written; give another file", o->output);
+        return wr_fail_errno(err, "no memory for the trace; free some");
     bool *of = stack_family(t, root);
 
     snprintf(title, sizeof title, "%s on %s, client %u%s", stack_operation_names[o->operation],
              s->fs->name, t->act.v[root].node,
              stack_laws_measured(s->laws) ? "" : ", times not measured");
-    draw(t, of, o, title, out);
+    draw(t, of, o, as, f, title, out);
     free(of);
-    if (o->output && (ferror(out) | fclose(out)))
-        return wr_fail_errno(err, "%s cannot be written; make room for it", o->output);
-    return true;
+    if (!o->output)
+        return true;
+    bool ok = !fclose(out) || wr_fail_errno(err, "no memory for the trace; free some");
+
+    ok = ok && wr_output_text(o->output, f, o->force ? WR_FORCE : 0, &text, err);
+    free(text.s);
+    return ok;
 }
 
 static int trace_main(const struct cli_call *call, struct wr_err *err)
@@ -131,13 +186,11 @@ static int trace_main(const struct cli_call *call, struct wr_err *err)
     struct stack_sim s;
     bool stopped = false;
     enum cli_format format;
+    const struct wr_format *is;
+    uint32_t as;
 
-    if (!cli_format_of(o->json, o->csv, &format, err))
+    if (!cli_format_of(o->json, o->csv, &format, err) || !trace_format(o, &as, &is, err))
         return cli_error(err);
-    if ((o->json || o->csv) && o->format != AS_MESSAGES) {
-        wr_fail(err, WR_INPUT, "--json and --csv are for tables; add --format messages");
-        return cli_error(err);
-    }
     if (!cli_stack_open(&s, &o->s, call, &hooks, err))
         return cli_error(err);
     trace.fs = s.fs;
@@ -166,8 +219,8 @@ const struct cli_verb cli_stack_trace = {
              "the client and on the servers that work for it: as text in the order of time, as a "
              "sequence diagram (svg), or in the format that Perfetto and Chrome show.",
     .examples = "weir stack trace --servers 5 -- ior -a MPIIO -b 8m -t 8m -F\n"
-                "weir stack trace --operation create --format svg -o a.svg -- ior -a MPIIO\n"
-                "weir stack trace --format perfetto -o a.json -- ior -a MPIIO\n",
+                "weir stack trace --operation create -o a.svg -- ior -a MPIIO\n"
+                "weir stack trace -o a.json -- ior -a MPIIO\n",
     .opts = trace_rows,
     .opts_size = sizeof(struct trace_opts),
     .main = trace_main,

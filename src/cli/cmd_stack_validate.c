@@ -43,7 +43,7 @@ static const struct cli_opt valid_rows[] = {
      .offset = offsetof(struct valid_opts, output),
      .value = "RUN",
      .help = "write the comparison to a run file, for `weir report`"},
-    STACK_FORCE(struct valid_opts),
+    CLI_FORCE(struct valid_opts, force),
     CLI_CSV(struct valid_opts, csv),
     CLI_JSON(struct valid_opts, json),
     CLI_OPT_END,
@@ -521,7 +521,7 @@ static bool show(struct comparison *c, const struct cli_call *call, enum cli_for
         verdict(c, call->out);
     }
     if (o->svg)
-        ok = cli_stack_write(o->svg, &svg, err);
+        ok = wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &svg, err);
     struct run *run;
 
     if (ok && o->output)

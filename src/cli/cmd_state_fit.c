@@ -18,7 +18,7 @@ struct fit_opts {
     const char *states, *rounding, *day_offset, *out, *path;
     uint32_t emission, initial, choose, starts, day_parts;
     uint64_t seed;
-    bool json, profile, per_target;
+    bool json, profile, per_target, force;
 };
 
 static const char *const emission_names[] = {"lognormal", "weibull", "mixture", NULL};
@@ -104,6 +104,7 @@ static const struct cli_opt fit_rows[] = {
      .offset = offsetof(struct fit_opts, out),
      .value = "MODEL.json",
      .help = "write the model there; `weir state forecast` and others read it"},
+    CLI_FORCE(struct fit_opts, force),
     STATE_ROWS(struct fit_opts, rows),
     CLI_JSON(struct fit_opts, json),
     CLI_OPT_END,
@@ -162,10 +163,15 @@ static int best_of(const struct state_estimate *e, int most, bool held_out)
     return best;
 }
 
-/* Files are there whole or not at all. */
+/* Which columns come first depends on what was fitted. */
+static const struct wr_format fit_states = {.name = "a table of states",
+                                            .endings = ".csv",
+                                            .begins = "",
+                                            .holds = "t_seconds,viterbi,gamma0,"};
+
 static bool write_path(const char *path, const struct state_series *s, size_t n,
                        const struct state_estimate *e, const struct state_estimate_opts *o,
-                       struct wr_err *err)
+                       unsigned flags, struct wr_err *err)
 {
     struct wr_str text = {0};
     FILE *f = open_memstream(&text.s, &text.n);
@@ -176,18 +182,27 @@ static bool write_path(const char *path, const struct state_series *s, size_t n,
 
     if (fclose(f) && ok)
         ok = wr_fail_errno(err, "not enough memory for the path; choose less with --from");
-    ok = ok && report_write(path, &text, err);
+    ok = ok && wr_output_text(path, &fit_states, flags, &text, err);
     wr_str_fini(&text);
     return ok;
 }
 
-static bool write_model(const char *path, const json_t *model, struct wr_err *err)
+/* One model, or with --per-target a list of them. */
+static const struct wr_format fit_model = {
+    .name = "a model", .endings = ".json", .begins = "{\n \"states\": ", .holds = "\"emission\": "};
+static const struct wr_format fit_models = {.name = "a list of models",
+                                            .endings = ".json",
+                                            .begins = "[\n {\n  \"states\": ",
+                                            .holds = "\"emission\": "};
+
+static bool write_model(const char *path, const struct wr_format *f, unsigned flags,
+                        const json_t *model, struct wr_err *err)
 {
     struct wr_str text = {0};
     char *dump = json_dumps(model, JSON_INDENT(1));
 
     wr_str_addf(&text, "%s\n", dump ? dump : "");
-    bool ok = report_write(path, &text, err);
+    bool ok = wr_output_text(path, f, flags, &text, err);
 
     free(dump);
     wr_str_fini(&text);
@@ -231,7 +246,7 @@ static bool fit_one(const struct cli_call *call, const struct state_series *s, s
         }
     }
     if (ok && o->path && !wr_interrupted())
-        ok = write_path(o->path, s, n, &e[eo.k - 1], &eo, err);
+        ok = write_path(o->path, s, n, &e[eo.k - 1], &eo, o->force ? WR_FORCE : 0, err);
     if (ok) {
         *ret_json = state_estimate_json(&e[eo.k - 1], s, n, eo.rounding_s);
         if (choose)
@@ -248,8 +263,11 @@ static bool fit_all(const struct cli_call *call, const struct state_series *s, s
 {
     const struct fit_opts *o = call->opts;
     json_t *all = o->per_target ? json_array() : NULL;
-    bool ok = true;
+    unsigned flags = o->force ? WR_FORCE : 0;
+    bool ok =
+        !o->out || wr_output_check(o->out, o->per_target ? &fit_models : &fit_model, flags, err);
 
+    ok = ok && (!o->path || wr_output_check(o->path, &fit_states, flags, err));
     for (size_t i = 0; ok && i < (o->per_target ? n : 1); i++) {
         json_t *one;
 
@@ -264,7 +282,7 @@ static bool fit_all(const struct cli_call *call, const struct state_series *s, s
     if (wr_interrupted())
         wr_fail(err, WR_INTERRUPTED, "interrupted before the fit was done; nothing was written");
     else if (ok && o->out)
-        ok = write_model(o->out, all, err);
+        ok = write_model(o->out, o->per_target ? &fit_models : &fit_model, flags, all, err);
     if (ok && o->json) {
         json_dumpf(all, call->out, JSON_INDENT(1));
         fputc('\n', call->out);

@@ -1,7 +1,6 @@
 /* cmd_state_import.c -- `weir state import`: tables of probes as a run file, for reports. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/state_opts.h"
@@ -117,7 +116,8 @@ static bool import(const struct cli_call *call, size_t *ret_n, struct wr_err *er
         return false;
     wr_str_addf(&command, "%s ", call->who);
     run_command_line(&command, call->argc - 1, call->argv + 1);
-    struct run_meta meta = {.kind = "probe", .command = wr_str_get(&command), .force = o->force};
+    struct run_meta meta = {
+        .kind = "probe", .command = wr_str_get(&command), .force = o->force, .whole = true};
 
     ok = run_create(&run, o->out, &meta, err);
     wr_str_fini(&command);
@@ -127,10 +127,7 @@ static bool import(const struct cli_call *call, size_t *ret_n, struct wr_err *er
         ok = put_table(run, call->args[i], call->nargs > 1, ret_n, err);
     if (ok)
         return run_finish(run, RUN_COMPLETE, NULL, err);
-    struct wr_err ignored;
-
-    run_finish(run, RUN_FAILED, err->text, &ignored);
-    unlink(o->out);
+    run_abandon(run);
     return false;
 }
 

@@ -122,7 +122,8 @@ struct session {
     uint64_t bytes;
     struct path *path;
     size_t n;
-    FILE *csv, *out;
+    struct wr_output table;
+    FILE *csv, *out; /* csv: the table's, when there is one */
     struct run *run;
     int64_t began_ns; /* t_seconds = 0 */
     double cost_s;
@@ -163,7 +164,7 @@ static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, 
     char *text;
     size_t len;
 
-    if (!wr_file_read(&text, &len, path, (size_t)4 << 30, err))
+    if (!wr_file_peek(&text, &len, path, (size_t)4 << 30, err))
         return false;
     while (len && text[len - 1] != '\n')
         text[--len] = '\0';
@@ -195,6 +196,12 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static const struct wr_format probes_format = {.name = "a table of probes",
+                                               .endings = ".csv",
+                                               .begins = "# began ",
+                                               .holds = "\nt_seconds,op,bytes,latency_seconds,",
+                                               .data = true};
+
 static bool open_csv(struct session *s, struct wr_err *err)
 {
     const struct probe_opts *o = s->o;
@@ -209,12 +216,18 @@ static bool open_csv(struct session *s, struct wr_err *err)
                        "%s exists; go on with it by --append, replace it by --force, "
                        "or name another file",
                        o->out);
+    /* What is empty has nothing to go on with. */
+    bool force = o->force || (exists && !st.st_size);
+
     exists = exists && o->append && st.st_size > 0;
     s->fresh = !exists;
     if (exists && !find_beginning(o->out, &s->began_ns, &last, &len, err))
         return false;
-    s->csv = fopen(o->out, exists ? "a" : "w");
-    if (!s->csv || (exists && ftruncate(fileno(s->csv), (off_t)len)))
+    if (exists ? !wr_output_append(&s->table, o->out, err)
+               : !wr_output_open(&s->table, o->out, &probes_format, force ? WR_FORCE : 0, err))
+        return false;
+    s->csv = s->table.f;
+    if (exists && ftruncate(fileno(s->csv), (off_t)len))
         return wr_fail_errno(err, "cannot write %s; name a file that can be written", o->out);
     double gap = (double)(now_ns() - s->began_ns) / 1e9 - last;
 
@@ -226,7 +239,7 @@ static bool open_csv(struct session *s, struct wr_err *err)
     else
         fprintf(s->csv, "# began %" PRId64 "\nt_seconds,op,bytes,latency_seconds,target\n",
                 s->began_ns);
-    return true;
+    return exists || wr_output_publish(&s->table, err);
 }
 
 static bool open_run(struct session *s, const struct cli_call *call, struct wr_err *err)
@@ -450,8 +463,8 @@ static bool session_end(struct session *s, bool ok, struct wr_err *err)
 {
     struct wr_err other = {0};
 
-    if (s->csv && fclose(s->csv) && ok)
-        ok = wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+    if (s->csv && !wr_output_end(&s->table, ok ? err : &other))
+        ok = false;
     if (s->csv && !ok && s->fresh)
         unlink(s->o->out);
     if (s->run) {

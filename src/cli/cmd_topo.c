@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/table.h"
@@ -16,7 +18,7 @@
 struct topo_opts {
     const char *svg;
     struct cli_list sets;
-    bool json;
+    bool json, force;
 };
 
 static const struct cli_opt topo_rows[] = {
@@ -25,6 +27,7 @@ static const struct cli_opt topo_rows[] = {
      .offset = offsetof(struct topo_opts, svg),
      .value = "OUT.svg",
      .help = "draw the machine into this file"},
+    CLI_FORCE(struct topo_opts, force),
     CLI_SET(struct topo_opts, sets),
     CLI_JSON(struct topo_opts, json),
     CLI_OPT_END,
@@ -49,11 +52,13 @@ struct topo_view {
 /* Does the file speak of a run: is there a key `machine` at the left margin? */
 static bool describes_run(const char *path)
 {
-    FILE *f = fopen(path, "r");
     char *line = NULL;
     size_t cap = 0;
     bool found = false;
+    struct wr_err ignored;
+    FILE *f = NULL;
 
+    (void)wr_file_open(&f, path, &ignored);
     while (f && !found && getline(&line, &cap, f) > 0) {
         size_t n = strcspn(line, ": \t");
 
@@ -269,21 +274,15 @@ static void print_json(const struct topo_view *v, FILE *out)
     json_decref(all);
 }
 
-static bool draw(const struct topo_view *v, const char *path, struct wr_err *err)
+static bool draw(const struct topo_view *v, const struct topo_opts *o, struct wr_err *err)
 {
     struct wr_str text = {0};
-    FILE *f = fopen(path, "w");
 
-    if (!f)
-        return wr_fail(err, WR_SYSTEM, "%s: %s; name a file that can be written", path,
-                       strerror(errno));
     topo_svg(v->topo, v->name, &text);
-    bool ok = fwrite(text.s, 1, text.n, f) == text.n;
+    bool ok = wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &text, err);
 
-    if (fclose(f) || !ok)
-        wr_fail(err, WR_SYSTEM, "%s: %s; make room or draw elsewhere", path, strerror(errno));
     wr_str_fini(&text);
-    return !err->code;
+    return ok;
 }
 
 static bool show(const struct cli_call *call, const struct world_parts *parts, const char *name,
@@ -293,7 +292,7 @@ static bool show(const struct cli_call *call, const struct world_parts *parts, c
     struct topo_view v;
 
     view_init(&v, parts, name);
-    if (o->svg && !draw(&v, o->svg, err))
+    if (o->svg && !draw(&v, o, err))
         return false;
     if (o->json) {
         print_json(&v, call->out);

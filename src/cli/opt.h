@@ -62,6 +62,11 @@ struct cli_opt {
         .name = "json", .type = CLI_FLAG, .offset = offsetof(type_, field_), \
         .help = "print JSON instead of text"                                 \
     }
+#define CLI_FORCE(type_, field_)                                                             \
+    {                                                                                        \
+        .name = "force", .letter = 'f', .type = CLI_FLAG, .offset = offsetof(type_, field_), \
+        .help = "replace a file that is there, whoever wrote it; inputs are never replaced"  \
+    }
 #define CLI_SET(type_, field_)                                                                     \
     {                                                                                              \
         .name = "set", .type = CLI_LIST, .offset = offsetof(type_, field_), .value = "KEY=VALUE",  \

@@ -92,11 +92,6 @@ const char *cli_stack_measured(const struct stack_sim *s);
 
 /* A run file of the stack: made before anything is simulated, because what cannot be written should
  * be known then, and filled by `put` in the end. `ran` false: `err` says why there is nothing. */
-#define STACK_FORCE(struct_)                                                                  \
-    {                                                                                         \
-        .name = "force", .letter = 'f', .type = CLI_FLAG, .offset = offsetof(struct_, force), \
-        .help = "replace an existing run file"                                                \
-    }
 typedef bool cli_stack_put(struct run *run, void *ctx, struct wr_err *err);
 bool cli_stack_run_create(struct run **ret, const char *path, bool force,
                           const struct cli_call *call, uint64_t seed, struct wr_err *err);

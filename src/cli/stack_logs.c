@@ -52,22 +52,3 @@ int cli_stack_with(const struct cli_call *call, const struct stack_log_opts *o, 
     stack_fs_close(fs);
     return ok ? 0 : cli_error(err);
 }
-
-bool cli_stack_write(const char *path, const struct wr_str *text, struct wr_err *err)
-{
-    char part[4096];
-
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE *f = fopen(part, "w");
-
-    if (!f)
-        return wr_fail_errno(err, "%s cannot be written; give another file", path);
-    bool bad = fwrite(text->s, 1, text->n, f) != text->n;
-
-    bad |= fclose(f) != 0;
-    if (!bad && !rename(part, path))
-        return true;
-    wr_fail_errno(err, "%s cannot be written; make room for it", path);
-    unlink(part);
-    return false;
-}

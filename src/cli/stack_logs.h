@@ -35,9 +35,6 @@ bool cli_stack_see(const struct stack_log_opts *o, enum stack_see *ret, struct w
 bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
                     const struct stack_fs *fs, struct wr_err *err);
 
-/* Writes a file, whole or not at all. */
-bool cli_stack_write(const char *path, const struct wr_str *text, struct wr_err *err);
-
 typedef bool cli_stack_work(const struct cli_call *call, struct stack_fs *fs,
                             struct stack_laws *laws, struct wr_err *err);
 /* Opens the file system and the laws, works, and closes them; the exit status. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 
 const struct cli_verb *const cli_verbs[] = {
@@ -117,6 +118,8 @@ int cli_main(int argc, char **argv, FILE *out, FILE *errors)
 {
     struct wr_arena arena = {0};
     struct wr_err err = {0};
+
+    wr_input_begin();
     int status = run(argc, argv, out, &arena, &err);
 
     /* A result that did not reach the disk is not a result. */

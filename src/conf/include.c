@@ -8,12 +8,12 @@
  * file that contains them.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "conf_priv.h"
 
 struct conf_frame {
@@ -30,15 +30,6 @@ const char *conf_path_beside(struct conf *c, const struct conf_source *src, cons
     if (path[0] == '/' || !slash)
         return path;
     return wr_arena_printf(&c->arena, "%.*s%s", (int)(slash - src->name + 1), src->name, path);
-}
-
-/* A name that leads nowhere is the user's; the rest is the machine's. */
-static bool fail_open(const char *path, struct wr_err *err)
-{
-    bool users = errno == ENOENT || errno == ENOTDIR || errno == EISDIR || errno == ENAMETOOLONG;
-
-    return wr_fail(err, users ? WR_INPUT : WR_SYSTEM, "cannot read %s: %s; check the file name",
-                   path, strerror(errno));
 }
 
 static bool fail_size(const char *path, struct wr_err *err)
@@ -80,14 +71,14 @@ struct conf_node *conf_read_text(struct conf *c, const char *path, const char *t
 static bool slurp(const char *path, struct wr_str *ret, struct wr_err *err)
 {
     char part[1 << 16];
-    FILE *f = fopen(path, "rb");
     size_t got;
+    FILE *f;
 
-    if (!f)
-        return fail_open(path, err);
+    if (!wr_file_open(&f, path, err))
+        return false;
     while (ret->n <= CONF_MOST_BYTES && (got = fread(part, 1, sizeof part, f)) > 0)
         wr_str_addn(ret, part, got);
-    bool ok = !ferror(f) || fail_open(path, err);
+    bool ok = !ferror(f) || wr_fail_read(err, "cannot read %s; check the file name", path);
     fclose(f);
     return ok;
 }
@@ -194,7 +185,7 @@ static bool enter(const struct conf_frame *up, struct conf_frame *ret, const cha
     unsigned depth = 0;
 
     if (stat(path, &st) < 0)
-        return fail_open(path, err);
+        return wr_fail_read(err, "cannot read %s; check the file name", path);
     for (const struct conf_frame *f = up; f; f = f->up, depth++)
         if (f->dev == st.st_dev && f->ino == st.st_ino)
             return wr_fail(err, WR_INPUT, "%s includes itself; break the circle", path);

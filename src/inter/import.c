@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "base/file.h"
 #include "base/str.h"
@@ -148,64 +147,6 @@ static bool check(struct inter_import *im, const struct reading *r, struct wr_er
     return im->slice_s > 0 || find_slice(im, err);
 }
 
-/* ---- zstd ---- */
-
-static bool is_zstd(const char *text, size_t len)
-{
-    static const unsigned char magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-
-    return len > 4 && !memcmp(text, magic, 4);
-}
-
-static bool inflate_text(char **ret, size_t *ret_len, const char *text, size_t len,
-                         struct wr_err *err)
-{
-    ZSTD_DStream *z = ZSTD_createDStream();
-    ZSTD_inBuffer in = {text, len, 0};
-    struct wr_str out = {0};
-    char piece[65536];
-    size_t more = 1;
-
-    while (z && more && !ZSTD_isError(more) && out.n < MOST_BYTES) {
-        ZSTD_outBuffer o = {piece, sizeof piece, 0};
-        size_t before = in.pos;
-
-        more = ZSTD_decompressStream(z, &o, &in);
-        wr_str_addn(&out, piece, o.pos);
-        if (!ZSTD_isError(more) && !o.pos && in.pos == before && in.pos == in.size)
-            break; /* cut off */
-    }
-    ZSTD_freeDStream(z);
-    if (more) {
-        wr_str_fini(&out);
-        return wr_fail(err, WR_INPUT,
-                       "its compression is damaged, cut off, or hides more than %d MiB; give the "
-                       "table as text",
-                       MOST_BYTES >> 20);
-    }
-    *ret = out.s ? out.s : wr_strdup("");
-    *ret_len = out.n;
-    return true;
-}
-
-/* ---- the tables ---- */
-
-static bool parse_table(const struct report_csv_shape *shape, const char *name, const char *text,
-                        size_t len, void *ctx, struct wr_err *err)
-{
-    char *plain;
-    size_t n;
-
-    if (!is_zstd(text, len))
-        return report_csv_parse(shape, name, text, len, ctx, err);
-    if (!inflate_text(&plain, &n, text, len, err))
-        return wr_wrap(err, "%s", name);
-    bool ok = report_csv_parse(shape, name, plain, n, ctx, err);
-
-    free(plain);
-    return ok;
-}
-
 static int by_run(const void *a, const void *b)
 {
     const struct inter_import_row *x = a, *y = b;
@@ -246,7 +187,7 @@ bool inter_import_parse(struct inter_import *ret, const char *name, const char *
                                      .needed = C_RUN,
                                      .row = add_row,
                                      .texts = 1u << C_APP | 1u << C_RUN};
-    bool ok = parse_table(&shape, name, text, len, &r, err);
+    bool ok = report_csv_parse(&shape, name, text, len, &r, err);
 
     if (ok && !check(&im, &r, err))
         ok = wr_wrap(err, "%s", name);
@@ -317,7 +258,7 @@ bool inter_import_jobs(struct inter_import *im, const char *path, struct wr_err 
 
     if (!wr_file_read(&text, &len, path, MOST_BYTES, err))
         return false;
-    bool ok = parse_table(&shape, path, text, len, im, err);
+    bool ok = report_csv_parse(&shape, path, text, len, im, err);
 
     free(text);
     for (size_t i = 0; ok && i < im->jobs.n; i++) {

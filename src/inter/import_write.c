@@ -225,8 +225,8 @@ static bool put_all(struct run *run, struct one *o, struct wr_err *err)
 
 static bool write_one(struct one *o, const char *path, struct wr_err *err)
 {
-    struct run_meta meta = {.kind = "import", .command = o->to->command, .force = o->to->force};
-    struct wr_err ignored;
+    struct run_meta meta = {
+        .kind = "import", .command = o->to->command, .force = o->to->force, .whole = true};
     struct run *run;
 
     gather_apps(o);
@@ -234,8 +234,7 @@ static bool write_one(struct one *o, const char *path, struct wr_err *err)
     bool ok = run_create(&run, path, &meta, err);
 
     if (ok && !put_all(run, o, err)) {
-        run_finish(run, RUN_FAILED, err->text, &ignored);
-        unlink(path);
+        run_abandon(run);
         ok = false;
     } else if (ok) {
         ok = run_finish(run, RUN_COMPLETE, NULL, err);
@@ -282,6 +281,7 @@ static bool write_runs(const struct inter_import *im, const struct inter_import_
 bool inter_import_write(const struct inter_import *im, const struct inter_import_to *to,
                         size_t *ret_n, struct wr_err *err)
 {
+    static const struct wr_format *const marks[] = {&run_format, NULL};
     bool made = false;
     size_t n;
 
@@ -289,11 +289,8 @@ bool inter_import_write(const struct inter_import *im, const struct inter_import
         return wr_fail(err, WR_INPUT,
                        "the table has no column run, so nothing can be chosen by "
                        "--only; leave it out");
-    if (im->has_runs) {
-        made = !mkdir(to->path, 0777);
-        if (!made && errno != EEXIST)
-            return wr_fail_errno(err, "%s: cannot make a directory there; name another", to->path);
-    }
+    if (im->has_runs && !wr_output_dir(to->path, marks, to->force, &made, err))
+        return false;
     bool ok = write_runs(im, to, &n, err);
 
     if (ok && !n)

@@ -86,8 +86,8 @@ static bool open_file(int *ret, const struct ioload_opts *o, struct wr_err *err)
     int fd = mkostemp(path, O_CLOEXEC);
 
     if (fd < 0)
-        return wr_fail_errno(err, "%s: cannot make a file there; name a directory you may write to",
-                             o->dir);
+        return wr_fail_read(err, "%s: cannot make a file there; name a directory you may write to",
+                            o->dir);
     unlink(path);
     if (o->direct && fcntl(fd, F_SETFL, O_DIRECT)) {
         close(fd);

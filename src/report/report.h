@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/str.h"
 #include "report/chart.h"
 
@@ -28,7 +29,7 @@ bool report_sweep_json(const char *const *runs, size_t n, struct wr_str *out, st
 /* Does the file hold a load sweep? */
 bool report_has_sweep(const char *run, bool *ret, struct wr_err *err);
 
-/* Writes the file whole or not at all. */
-bool report_write(const char *path, const struct wr_str *text, struct wr_err *err);
+/* What reports are written as, besides wr_format_svg and wr_format_csv. */
+extern const struct wr_format report_text_format, report_page_format, report_json_format;
 
 #endif

@@ -240,7 +240,7 @@ static bool add_dir(struct report_runs *runs, const char *dir, char *want, struc
     bool ok = true;
 
     if (!d)
-        return wr_fail_errno(err, "cannot read the directory %s; check its name", dir);
+        return wr_fail_read(err, "cannot read the directory %s; check its name", dir);
     for (const struct dirent *e; ok && (e = readdir(d));)
         if (is_run_file(e->d_name)) {
             struct wr_str path = {0};

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
+
 void report_escape(struct wr_str *out, const char *text)
 {
     static const char *const entity[128] = {
@@ -256,8 +258,9 @@ void svg_begin(const struct report_chart *c, const char *id, bool whole, double 
                 SVG_WIDTH, height, svg_light(SVG_FG));
     if (whole)
         wr_str_addf(out, " width=\"%d\" height=\"%.0f\"", SVG_WIDTH, height);
-    wr_str_addf(out, " role=\"img\" aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">",
-                id, id, id);
+    wr_str_addf(out,
+                " role=\"img\" aria-labelledby=\"%s-title %s-desc\">\n%s<title id=\"%s-title\">",
+                id, id, whole ? WR_SVG_MARK "\n" : "", id);
     report_escape(out, c->title ? c->title : "");
     wr_str_addf(out, "</title>\n<desc id=\"%s-desc\">", id);
     report_escape(out, c->desc ? c->desc : "");

@@ -1,13 +1,11 @@
 #include "rpc/ticket.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
+#include "base/output.h"
 #include "base/str.h"
 
 /* ---- read ---- */
@@ -96,36 +94,24 @@ bool rpc_ticket_read(struct rpc_ticket *ret, const char *path, struct wr_err *er
 
 /* ---- write ---- */
 
-/* Whole or not at all: it gets its name when it is complete. */
+static const struct wr_format ticket_format = {
+    .name = "a ticket", .begins = "{\n  \"weir\": ", .holds = "\"token\": ", .data = true};
+
 bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, struct wr_err *err)
 {
-    struct wr_str name = {0};
+    struct wr_output out;
     char token[20];
 
-    wr_str_addf(&name, "%s.%d", path, (int)getpid());
-    const char *beside = wr_str_get(&name);
-
+    if (!wr_output_open(&out, path, &ticket_format, WR_PRIVATE | (force ? WR_FORCE : 0), err))
+        return wr_wrap(err, "the server's ticket");
     snprintf(token, sizeof token, "%016llx", (unsigned long long)t->token);
     json_t *j =
         json_pack("{ss, ss, ss, ss, ss, sI, sI}", "weir", t->version, "transport", t->transport,
                   "provider", t->provider, "address", t->address, "token", token, "bulk",
                   (json_int_t)t->bulk_b, "storage", (json_int_t)t->storage_b);
-    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok =
-        fd >= 0 && !json_dumpfd(j, fd, JSON_INDENT(2)) && write(fd, "\n", 1) == 1 && !fsync(fd);
 
-    if (fd >= 0)
-        ok = !close(fd) && ok;
-    ok = ok && !(force ? rename(beside, path) : link(beside, path));
-    if (!ok && errno == EEXIST)
-        wr_fail(err, WR_INPUT,
-                "%s is there already; another server may have written it: add --force, or name "
-                "another file with --ticket",
-                path);
-    else if (!ok)
-        wr_fail_errno(err, "cannot write %s; name another file with --ticket", path);
-    unlink(beside);
+    json_dumpf(j, out.f, JSON_INDENT(2));
+    fputc('\n', out.f);
     json_decref(j);
-    wr_str_fini(&name);
-    return ok;
+    return wr_output_commit(&out, err) || wr_wrap(err, "the server's ticket");
 }

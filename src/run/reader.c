@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sql_priv.h"
@@ -364,7 +365,7 @@ static bool read_copy(struct run_reader *r, struct wr_err *err)
     return guard(copy, r->path, err);
 }
 
-bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
+bool run_peek(struct run_reader **ret, const char *path, struct wr_err *err)
 {
     struct run_header h;
     sqlite3 *db;
@@ -390,6 +391,17 @@ bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
     }
     run_limit(r, 0, NULL);
     *ret = r;
+    return true;
+}
+
+bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
+{
+    struct stat st;
+
+    if (!run_peek(ret, path, err))
+        return false;
+    if (!stat(path, &st))
+        wr_input_note(&st);
     return true;
 }
 

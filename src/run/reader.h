@@ -46,6 +46,8 @@ struct run_info {
 struct run_reader;
 
 bool run_open(struct run_reader **ret, const char *path, struct wr_err *err);
+/* The same, of a file that may be replaced afterwards: it is looked at, but is no input. */
+bool run_peek(struct run_reader **ret, const char *path, struct wr_err *err);
 void run_close(struct run_reader *r); /* NULL is fine */
 const struct run_info *run_info(const struct run_reader *r);
 const char *run_path(const struct run_reader *r);

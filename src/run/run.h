@@ -27,6 +27,7 @@
 
 #include "base/err.h"
 #include "base/hist.h"
+#include "base/output.h"
 #include "base/str.h"
 
 enum run_status { RUN_RUNNING, RUN_COMPLETE, RUN_INCOMPLETE, RUN_FAILED };
@@ -42,6 +43,9 @@ struct run_meta {
     const char *config;  /* the resolved configuration as text; NULL: none */
     uint64_t seed;
     bool force; /* replace an existing run file (nothing else is ever replaced) */
+    /* The file gets its name when it is finished, not when it is created. For makers that have all
+     * they will put: half of it is of no use to anybody. */
+    bool whole;
 };
 
 struct run;
@@ -54,6 +58,15 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
  * The summary rows wall_s and max_rss_bytes are put here. Waits up to ten minutes
  * for other programs that are reading the file. */
 bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err);
+
+/* How a run file is known. */
+extern const struct wr_format run_format;
+
+/* Frees the run and leaves no file: nothing was measured that would be worth keeping. */
+void run_abandon(struct run *run);
+
+/* Would run_create() do it? For makers that measure before they create. */
+bool run_check_path(const char *path, bool force, struct wr_err *err);
 
 /* Commit what was put so far, so that a reader sees it and a kill cannot take
  * it (unless somebody is reading the file just now: then the next commit does). Puts commit by

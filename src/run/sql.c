@@ -113,7 +113,7 @@ bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
         return true;
     }
     if (fd < 0 || fstat(fd, &st) < 0) {
-        wr_fail_errno(err, "%s cannot be read", path);
+        wr_fail_read(err, "%s cannot be read; check the file name", path);
         if (fd >= 0)
             close(fd);
         return false;
@@ -122,7 +122,7 @@ bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
     h.len_b = (uint64_t)st.st_size;
     h.locks = run_locks_work(fd);
     ssize_t n = S_ISREG(st.st_mode) ? pread(fd, head, sizeof head, 0) : 1;
-    bool ok = n >= 0 || wr_fail_errno(err, "%s cannot be read", path);
+    bool ok = n >= 0 || wr_fail_read(err, "%s cannot be read; check the file name", path);
     close(fd);
     if (!ok)
         return false;

@@ -1,8 +1,6 @@
 /* writer.c -- the life of a run file: created, filled, finished. put.c holds the facts. */
 #include "writer_priv.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,11 +171,21 @@ bool run_put_meta_text(struct run *run, const char *key, const char *value, stru
     return run_step(run, RUN_S_META, err);
 }
 
+static void writer_disconnect(struct run *run)
+{
+    for (int i = 0; i < RUN_S_COUNT; i++) {
+        sqlite3_finalize(run->stmt[i]);
+        run->stmt[i] = NULL;
+    }
+    sqlite3_close(run->db);
+    run->db = NULL;
+}
+
 static void run_free(struct run *run)
 {
-    for (int i = 0; i < RUN_S_COUNT; i++)
-        sqlite3_finalize(run->stmt[i]);
-    sqlite3_close(run->db);
+    writer_disconnect(run);
+    if (run->out.f)
+        wr_output_abandon(&run->out);
     for (size_t i = 0; i < run->text.n; i++)
         free(run->text.v[i]);
     wr_vec_fini(&run->text);
@@ -198,37 +206,38 @@ static void unlink_with_journal(const char *path)
     wr_str_fini(&journal);
 }
 
-/* What is at `path` may go: it is absent, or a run file that nobody writes and
- * the user said so. */
-static bool make_room(const char *path, bool force, struct wr_err *err)
+const struct wr_format run_format = {.name = "a run file",
+                                     .endings = ".weir",
+                                     .begins = "SQLite format 3",
+                                     .begins_n = 16,
+                                     .holds = "WEIR", /* RUN_APPLICATION_ID */
+                                     .holds_at = 68,
+                                     .data = true,
+                                     .own_only = true};
+
+/* A run file under its name is not locked (SQLite's own locks would mix with that one); its status
+ * says whether somebody writes it. */
+static bool writer_is_free(const char *path, struct wr_err *err)
 {
-    struct run_header h;
-
-    if (!run_sniff(&h, path, err))
-        return false;
-    if (h.is == RUN_SNIFF_ABSENT)
-        return true;
-    if (h.is == RUN_SNIFF_OTHER)
-        return wr_fail(err, WR_INPUT,
-                       "%s exists and is not a run file, so it stays; choose another name", path);
-    if (!force)
-        return wr_fail(err, WR_INPUT, "%s exists; replace it with --force or choose another name",
-                       path);
-
     struct run_reader *old;
     struct wr_err ignored;
-    if (h.is == RUN_SNIFF_RUN && run_open(&old, path, &ignored)) {
-        struct run_info info = *run_info(old);
 
-        run_close(old);
-        if (info.status == RUN_RUNNING)
-            return wr_fail(err, WR_INPUT,
-                           "%s is being written by another run (process %lld); stop that run or "
-                           "choose another name",
-                           path, (long long)info.pid);
-    }
-    unlink_with_journal(path);
-    return true;
+    if (!run_peek(&old, path, &ignored))
+        return true;
+    struct run_info info = *run_info(old);
+
+    run_close(old);
+    return info.status != RUN_RUNNING ||
+           wr_fail(err, WR_INPUT,
+                   "%s is being written by another run (process %lld); stop that run or choose "
+                   "another name",
+                   path, (long long)info.pid);
+}
+
+bool run_check_path(const char *path, bool force, struct wr_err *err)
+{
+    return wr_output_check(path, &run_format, force ? WR_FORCE : 0, err) &&
+           writer_is_free(path, err);
 }
 
 static bool put_first_meta(struct run *run, const struct run_meta *meta, struct wr_err *err)
@@ -263,21 +272,30 @@ static bool put_first_meta(struct run *run, const struct run_meta *meta, struct 
     return true;
 }
 
-static bool set_up(struct run *run, const struct run_meta *meta, bool locks, struct wr_err *err)
+/* Not waiting for the disk at each commit is what a power cut can punish until run_finish. */
+static bool writer_connect(struct run *run, const char *path, bool locks, const char *journal,
+                           struct wr_err *err)
+{
+    char pragmas[160];
+
+    snprintf(pragmas, sizeof pragmas,
+             "PRAGMA page_size = 8192; PRAGMA journal_mode = %s; PRAGMA synchronous = OFF;"
+             "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
+             journal);
+    return run_sql_open(&run->db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, locks, err) &&
+           run_sql_exec(run->db, run->path, pragmas, err);
+}
+
+/* The part is locked as a whole and nobody reads it: it needs neither SQLite's locks nor a
+ * journal. */
+static bool writer_set_up(struct run *run, const struct run_meta *meta, struct wr_err *err)
 {
     char id[96];
 
-    if (!run_sql_open(&run->db, run->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, locks, err))
-        return false;
     snprintf(id, sizeof id, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              RUN_APPLICATION_ID, RUN_USER_VERSION);
-    /* The journal keeps a killed process from harming the file; not waiting for
-     * the disk at each commit is what a power cut can punish until run_finish. */
-    if (!run_sql_exec(run->db, run->path,
-                      "PRAGMA page_size = 8192; PRAGMA journal_mode = DELETE;"
-                      "PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
-                      "PRAGMA temp_store = MEMORY; BEGIN;",
-                      err))
+    if (!writer_connect(run, run->out.part, false, "OFF", err) ||
+        !run_sql_exec(run->db, run->path, "BEGIN", err))
         return false;
     run->open = true;
     return run_sql_exec(run->db, run->path, id, err) &&
@@ -285,26 +303,43 @@ static bool set_up(struct run *run, const struct run_meta *meta, bool locks, str
            commit(run, LAST_PATIENCE_MS, err);
 }
 
+/* The journal of a run that was killed would be rolled back into this one. */
+static bool writer_name(struct run *run, struct wr_err *err)
+{
+    struct wr_str journal = {0};
+
+    wr_str_addf(&journal, "%s-journal", run->out.target);
+    unlink(wr_str_get(&journal));
+    wr_str_fini(&journal);
+    return wr_output_commit(&run->out, err);
+}
+
+/* From here on others may look: the journal keeps a killed process from harming the file. */
+static bool writer_publish(struct run *run, bool locks, struct wr_err *err)
+{
+    writer_disconnect(run);
+    return writer_name(run, err) && writer_connect(run, run->path, locks, "DELETE", err);
+}
+
 bool run_create(struct run **ret, const char *path, const struct run_meta *meta, struct wr_err *err)
 {
-    if (!make_room(path, meta->force, err))
+    struct wr_output out;
+
+    if (!wr_output_open(&out, path, &run_format, meta->force ? WR_FORCE : 0, err))
         return false;
-
-    /* SQLite would open what somebody else made meanwhile; this does not. */
-    int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return wr_fail(err, WR_SYSTEM,
-                       "cannot create run file %s: %s; choose a place that may be written", path,
-                       strerror(errno));
-    bool locks = run_locks_work(fd);
-    close(fd);
-
+    if (!writer_is_free(path, err)) {
+        wr_output_abandon(&out);
+        return false;
+    }
     struct run *run = wr_zalloc(1, sizeof *run);
+    bool locks = run_locks_work(fileno(out.f));
+
+    run->out = out;
     run->path = wr_strdup(path);
+    run->out.name = run->path;
     run->began_ns = run->progress_ns = wr_clock_ns();
-    if (!set_up(run, meta, locks, err)) {
+    if (!writer_set_up(run, meta, err) || (!meta->whole && !writer_publish(run, locks, err))) {
         run_free(run);
-        unlink_with_journal(path);
         return wr_wrap(err, "cannot create run file");
     }
     *ret = run;
@@ -370,10 +405,24 @@ bool run_finish(struct run *run, enum run_status status, const char *reason, str
 {
     bool ok = finish(run, status, reason, err);
 
-    if (!ok)
+    if (run->out.f) {
+        writer_disconnect(run);
+        ok = ok && writer_name(run, err);
+    } else if (!ok) {
         finish_broken(run);
+    }
     run_free(run);
     return ok;
+}
+
+void run_abandon(struct run *run)
+{
+    char *path = run->out.f ? NULL : wr_strdup(run->path);
+
+    run_free(run);
+    if (path)
+        unlink_with_journal(path);
+    free(path);
 }
 
 void run_command_word(struct wr_str *out, const char *word)

@@ -3,6 +3,7 @@
 #define RUN_WRITER_PRIV_H
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "run/run.h"
 #include "sql_priv.h"
 
@@ -55,6 +56,7 @@ struct run_series_key {
 struct run {
     sqlite3 *db;
     char *path;
+    struct wr_output out;            /* while it has not got its name: `out.f` is set */
     uint64_t began_ns, committed_ns; /* of wr_clock_ns */
     uint32_t pending;                /* rows put since the last commit */
     bool open;                       /* a transaction is open */

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/output.h"
+
 uint32_t stack_find_call(const struct stack_trace *t, uint16_t machine, uint32_t nth)
 {
     for (size_t i = 0; i < t->act.n; i++)
@@ -197,7 +199,7 @@ void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *tit
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%zu\" "
-            "font-family=\"sans-serif\" font-size=\"11\">\n<title>",
+            "font-family=\"sans-serif\" font-size=\"11\">\n" WR_SVG_MARK "\n<title>",
             LEFT + used * WIDE, high);
     xml(title, out);
     fputs("</title>\n"

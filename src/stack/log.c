@@ -7,10 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef WEIR_HAVE_zlib
-#include <zlib.h>
-#endif
-
 #include "base/file.h"
 #include "log_priv.h"
 
@@ -25,47 +21,17 @@ static bool ends(const char *name, const char *tail)
     return n >= k && !strcmp(name + n - k, tail);
 }
 
-static bool read_plain(struct wr_str *out, const char *path, struct wr_err *err)
+static bool read_text(struct wr_str *out, const char *path, struct wr_err *err)
 {
     char *text;
     size_t len;
 
     if (!wr_file_read(&text, &len, path, MOST_LOG, err))
         return false;
+    wr_str_add(out, "");
     wr_str_addn(out, text, len);
     free(text);
     return true;
-}
-
-#ifdef WEIR_HAVE_zlib
-static bool read_gzip(struct wr_str *out, const char *path, struct wr_err *err)
-{
-    gzFile f = gzopen(path, "rb");
-    char buf[1 << 16];
-    int n;
-
-    if (!f)
-        return wr_fail_errno(err, "%s cannot be read; check its name", path);
-    while ((n = gzread(f, buf, sizeof buf)) > 0 && out->n < MOST_LOG)
-        wr_str_addn(out, buf, (size_t)n);
-    bool bad = n < 0;
-
-    gzclose(f);
-    return !bad || wr_fail(err, WR_INPUT, "%s is no whole gzip file; copy it again", path);
-}
-#else
-static bool read_gzip(struct wr_str *out, const char *path, struct wr_err *err)
-{
-    (void)out;
-    return wr_fail(err, WR_INPUT, "%s is compressed, and weir was built without zlib; gunzip it",
-                   path);
-}
-#endif
-
-static bool read_text(struct wr_str *out, const char *path, struct wr_err *err)
-{
-    wr_str_add(out, "");
-    return ends(path, ".gz") ? read_gzip(out, path, err) : read_plain(out, path, err);
 }
 
 /* --- a directory -------------------------------------------------------------------- */
@@ -287,7 +253,7 @@ static bool add_dir(struct stack_log *log, const char *dir, struct wr_err *err)
     int n = scandir(dir, &names, NULL, alphasort);
 
     if (n < 0)
-        return wr_fail_errno(err, "%s cannot be read; give a directory of logs", dir);
+        return wr_fail_read(err, "%s cannot be read; give a directory of logs", dir);
     bool ok = add_files(log, dir, names, n, err);
 
     for (int i = 0; i < n; i++)

@@ -58,10 +58,10 @@ static bool open_nameless(int *ret, const char *dir, int ost, struct wr_err *err
             return wr_fail(err, WR_INPUT, "the path of a target is too long; give a shorter one");
         fd = mkostemp(path, O_CLOEXEC | delay);
         if (fd < 0)
-            return wr_fail_errno(err,
-                                 "%s: cannot make a file there; name a directory you may write "
-                                 "to",
-                                 dir);
+            return wr_fail_read(err,
+                                "%s: cannot make a file there; name a directory you may write "
+                                "to",
+                                dir);
         unlink(path);
     }
     if (ost >= 0 && !set_layout(fd, dir, (unsigned)ost, err)) {

@@ -297,7 +297,7 @@ bool study_execute(struct study *s, const struct study_how *how, struct study_ou
     struct study_outcome out = {0};
     struct executing x = {.s = s, .how = how, .out = &out};
 
-    if (!study_make_dir(how->dir, err))
+    if (!study_make_dir(how->dir, how->force, err))
         return false;
     list_work(&x);
     how->progress->total = (double)x.ntodo;

@@ -51,6 +51,10 @@ static void add_name(struct wr_str *out, const char *name)
     wr_str_add(out, "\n");
 }
 
+const struct wr_format study_script_format = {.name = "a script of a study",
+                                              .begins = "#!/bin/sh\n#SBATCH --array=",
+                                              .holds = "\n# Written by weir study run --slurm"};
+
 /* The tasks may start elsewhere, so every name is a whole path. */
 static bool write_script(const struct study *s, const struct study_slurm *how, const char *path,
                          const char *array, struct wr_err *err)
@@ -74,13 +78,10 @@ static bool write_script(const struct study *s, const struct study_slurm *how, c
         add_words(&text, "--set", how->sets[i]);
     wr_str_addf(&text, "%s -q --only \"$SLURM_ARRAY_TASK_ID\"\n", how->force ? " --force" : "");
 
-    FILE *f = fopen(path, "w");
-    bool ok = f && fwrite(text.s, 1, text.n, f) == text.n;
+    bool ok = wr_output_text(path, &study_script_format, how->force ? WR_FORCE : 0, &text, err);
 
-    if (f && fclose(f))
-        ok = false;
     wr_str_fini(&text);
-    return ok || wr_fail_errno(err, "cannot write %s; make room or name another directory", path);
+    return ok;
 }
 
 static void run_sbatch(const struct study_slurm *how, const char *path, const char *log, int fd)
@@ -144,7 +145,7 @@ bool study_slurm(struct study *s, const struct study_slurm *how, size_t *ret_tas
     struct wr_str array = {0}, said = {0};
     const char *path = wr_arena_printf(&s->arena, "%s/study.sbatch", how->dir);
     size_t n = add_array(s, how->force, &array);
-    bool ok = study_make_dir(how->dir, err);
+    bool ok = study_make_dir(how->dir, how->force, err);
 
     if (ok && n)
         ok = write_script(s, how, path, wr_str_get(&array), err) &&

@@ -67,7 +67,7 @@ void study_look(const struct conf *conf, const char *part, const char *path,
     *ret_state = STUDY_ABSENT;
     if (stat(path, &st))
         return;
-    if (!run_open(&r, path, &ignored)) {
+    if (!run_peek(&r, path, &ignored)) {
         *ret_state = STUDY_TORN;
         return;
     }

@@ -467,13 +467,11 @@ const char *study_path(struct study *s, const struct study_run *r, const char *d
     return wr_arena_printf(&s->arena, "%s/%s.weir", dir, r->name);
 }
 
-bool study_make_dir(const char *dir, struct wr_err *err)
+bool study_make_dir(const char *dir, bool force, struct wr_err *err)
 {
-    struct stat st;
+    const struct wr_format *const marks[] = {&run_format, &study_script_format, NULL};
 
-    if (!mkdir(dir, 0777) || (errno == EEXIST && !stat(dir, &st) && S_ISDIR(st.st_mode)))
-        return true;
-    return wr_fail_errno(err, "cannot make the directory %s; name another with -o", dir);
+    return wr_output_dir(dir, marks, force, NULL, err);
 }
 
 void study_command(const struct study *s, const struct study_run *r, const char *dir,

@@ -65,7 +65,9 @@ bool study_load(const struct study *s, const struct study_run *r, struct conf **
                 struct study_config *into, struct wr_err *err);
 /* DIR/NAME.weir, of the arena. */
 const char *study_path(struct study *s, const struct study_run *r, const char *dir);
-bool study_make_dir(const char *dir, struct wr_err *err);
+/* A directory that is there already must be empty or hold what a study wrote, unless `force`. */
+bool study_make_dir(const char *dir, bool force, struct wr_err *err);
+extern const struct wr_format study_script_format;
 /* The command that makes the run again. */
 void study_command(const struct study *s, const struct study_run *r, const char *dir,
                    struct wr_str *out);

@@ -150,9 +150,9 @@ static void curves_of_several_files_keep_apart(void **state)
     struct wr_str out = {0};
     struct wr_err err;
 
-    name_in(p, a, sizeof a, "first.run");
-    name_in(p, b, sizeof b, "second.run");
-    name_in(p, c, sizeof c, "third.run");
+    name_in(p, a, sizeof a, "first.weir");
+    name_in(p, b, sizeof b, "second.weir");
+    name_in(p, c, sizeof c, "third.weir");
     make_sweep(a, "minimal", 0.25);
     make_sweep(b, "minimal", 0.45);
     make_sweep(c, "adaptive", 0.35);

@@ -33,7 +33,7 @@ static inline int place_open(void **state)
              access("/dev/shm", W_OK) ? "" : "/dev/shm/");
     if (!mkdtemp(p->dir))
         return -1;
-    snprintf(p->path, sizeof p->path, "%s/a.run", p->dir);
+    snprintf(p->path, sizeof p->path, "%s/a.weir", p->dir);
     *state = p;
     return 0;
 }

@@ -513,7 +513,7 @@ static void a_missing_directory_is_one_clear_error(void **state)
     struct run *run = NULL;
     char path[160];
 
-    snprintf(path, sizeof path, "%s/no/such/place.run", p->dir);
+    snprintf(path, sizeof path, "%s/no/such/place.weir", p->dir);
     assert_false(run_create(&run, path, &plain_meta, &err));
     assert_int_equal(err.code, WR_SYSTEM);
     assert_non_null(strstr(err.text, strerror(ENOENT)));

@@ -84,7 +84,7 @@ static void equal_runs_are_the_same_although_their_times_and_files_differ(void *
     struct wr_err err = {0};
     char other[128];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     t.input = "a: 1 # one\n";
     make(p->path, &plain);
     make(other, &t);
@@ -98,7 +98,7 @@ static void the_order_in_which_names_were_met_does_not_matter(void **state)
     struct wr_err err = {0};
     char other[128];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     t.backwards = true;
     make(p->path, &plain);
     make(other, &t);
@@ -139,7 +139,7 @@ static void every_kind_of_difference_is_found_and_named(void **state)
     twists[9].t.accepted = 0.25;
     twists[10].t.status = RUN_INCOMPLETE;
     twists[11].t.config = "title: a\nload: 21 %\n";
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     make(p->path, &plain);
     for (size_t i = 0; i < sizeof twists / sizeof twists[0]; i++) {
         struct wr_err err = {0};
@@ -159,7 +159,7 @@ static void a_file_that_cannot_be_read_is_not_a_difference(void **state)
     struct wr_err err = {0};
 
     make(p->path, &plain);
-    assert_false(run_same(p->path, "no/such.run", &err));
+    assert_false(run_same(p->path, "no/such.weir", &err));
     assert_int_equal(err.code, WR_INPUT);
 }
 

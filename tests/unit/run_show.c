@@ -197,7 +197,7 @@ static void same_answers_with_its_status(void **state)
     const struct place *p = *state;
     char other[128], line_[256];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     make(p->path);
     make(other);
     snprintf(line_, sizeof line_, "same|%%|%s", other);

@@ -83,7 +83,7 @@ static void ctrl_c_ends_a_probe_and_keeps_all_of_it(void **state)
 
     snprintf(p.target, sizeof p.target, "%s/target", at->dir);
     snprintf(p.csv, sizeof p.csv, "%s/probes.csv", at->dir);
-    snprintf(p.run, sizeof p.run, "%s/probes.run", at->dir);
+    snprintf(p.run, sizeof p.run, "%s/probes.weir", at->dir);
     assert_int_equal(mkdir(p.target, 0700), 0);
     pid_t child = fork();
 

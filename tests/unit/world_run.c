@@ -227,7 +227,7 @@ static void any_number_of_threads_gives_the_same_run_file(void **state)
     const struct place *p = *state;
     char other[160];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         free(run_to(p->path, configs[i], sets[i]));
         for (uint32_t threads = 2; threads <= 3; threads++) {
@@ -347,7 +347,7 @@ static void ranks_and_storage_may_be_in_any_number_of_partitions(void **state)
     const struct place *p = *state;
     char other[160], file[160];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     snprintf(file, sizeof file, "%s/a.ncptl", p->dir);
     write_file(file, program);
     for (size_t i = 0; i < sizeof job_configs / sizeof *job_configs; i++) {
@@ -453,7 +453,7 @@ static void the_same_seed_gives_the_same_run_file(void **state)
     const struct place *p = *state;
     char other[160];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         struct wr_err err = {0};
 
@@ -470,7 +470,7 @@ static void another_seed_gives_another_run(void **state)
     const struct place *p = *state;
     char other[160];
 
-    snprintf(other, sizeof other, "%s/b.run", p->dir);
+    snprintf(other, sizeof other, "%s/b.weir", p->dir);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         struct wr_err err = {0};
 

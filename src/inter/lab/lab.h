@@ -55,6 +55,7 @@ struct lab {
     struct lab_spec spec;
     struct conf *conf;
     const char *out; /* the directory of the run files */
+    bool force;      /* whatever else it holds */
     WR_VEC(struct lab_trial) trials;
     struct wr_arena arena;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/output.h"
 #include "trial_priv.h"
 
 /* What makes runs comparable: with another command in the same directory they would not be. */
@@ -31,7 +32,7 @@ static bool check_mark(const char *path, uint64_t print, struct wr_err *err)
     size_t len;
     uint64_t was = 0;
 
-    if (!wr_file_read(&text, &len, path, 1 << 20, err))
+    if (!wr_file_peek(&text, &len, path, 1 << 20, err))
         return false;
     bool same = sscanf(text, "# runs of %" SCNx64, &was) == 1 && was == print;
 
@@ -44,27 +45,19 @@ static bool check_mark(const char *path, uint64_t print, struct wr_err *err)
 
 static bool open_directory(const struct lab *l, struct wr_err *err)
 {
+    static const struct wr_format mark = {
+        .name = "an experiment", .endings = ".yaml", .begins = "# runs of "};
+    static const struct wr_format *const marks[] = {&mark, NULL};
     struct wr_str path = {0}, text = {0};
 
-    if (mkdir(l->out, 0777) && errno != EEXIST)
-        return wr_fail_errno(err, "%s: cannot make a directory there; choose another with --output",
-                             l->out);
+    if (!wr_output_dir(l->out, marks, l->force, NULL, err))
+        return false;
     wr_str_addf(&path, "%s/experiment.yaml", l->out);
-    bool ok = true;
+    wr_str_addf(&text, "# runs of %016" PRIx64 "\n", print_of(l));
+    conf_dump(l->conf, &text, false);
+    bool ok = (access(path.s, F_OK) || check_mark(path.s, print_of(l), err)) &&
+              wr_output_text(path.s, &mark, l->force ? WR_FORCE : 0, &text, err);
 
-    if (!access(path.s, F_OK))
-        ok = check_mark(path.s, print_of(l), err);
-    if (ok) {
-        FILE *f = fopen(path.s, "w");
-
-        wr_str_addf(&text, "# runs of %016" PRIx64 "\n", print_of(l));
-        conf_dump(l->conf, &text, false);
-        ok = f && fwrite(text.s, 1, text.n, f) == text.n;
-        if (f && fclose(f))
-            ok = false;
-        if (!ok)
-            wr_fail_errno(err, "cannot write %s; make room", path.s);
-    }
     wr_str_fini(&path);
     wr_str_fini(&text);
     return ok;

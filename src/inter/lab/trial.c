@@ -256,7 +256,7 @@ bool lab_done(const struct lab *l, const struct lab_trial *t)
         struct wr_err ignored = {0};
         struct run_reader *r;
 
-        done = run_open(&r, lab_run_path(l, t, i, &arena), &ignored);
+        done = run_peek(&r, lab_run_path(l, t, i, &arena), &ignored);
         if (done) {
             done = run_info(r)->status == RUN_COMPLETE;
             run_close(r);

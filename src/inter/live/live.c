@@ -262,8 +262,8 @@ bool live_look(struct live *l, int64_t now_ns, const struct live_row **ret, size
 
     for (size_t i = 0; i < l->ndirs; i++)
         if (!l->last_ns && access(l->dirs[i], R_OK | X_OK))
-            return wr_fail_errno(err, "cannot look into %s; name a directory of profiles",
-                                 l->dirs[i]);
+            return wr_fail_read(err, "cannot look into %s; name a directory of profiles",
+                                l->dirs[i]);
     l->rows.n = 0;
     wr_arena_fini(&l->text);
     l->text = (struct wr_arena){0};

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "goal_priv.h"
 
 bool goal_is_binary(const uint8_t *bytes, size_t len)
@@ -94,16 +95,16 @@ static bool open_text(struct goal *ret, FILE *in, const char *path, struct wr_er
 
 bool goal_open(struct goal *ret, const char *path, struct wr_err *err)
 {
-    FILE *in = fopen(path, "rb");
     uint8_t head[8];
+    FILE *in;
 
-    if (!in)
-        return wr_fail_errno(err, "%s", path);
+    if (!wr_file_open(&in, path, err))
+        return false;
     size_t n = fread(head, 1, sizeof head, in);
     bool ok;
 
     if (ferror(in)) {
-        ok = wr_fail_errno(err, "%s", path);
+        ok = wr_fail_read(err, "cannot read %s; check the file name", path);
     } else if (goal_is_binary(head, n)) {
         ok = map(ret, fileno(in), path, err);
     } else {

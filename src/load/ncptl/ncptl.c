@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "share_priv.h"
 
 enum { LARGEST_TEXT = 64 << 20 };
@@ -32,21 +33,14 @@ bool ncptl_parse(struct ncptl_unit **ret, const char *name, const char *text, si
 
 bool ncptl_read(struct ncptl_unit **ret, const char *path, struct wr_err *err)
 {
-    FILE *f = fopen(path, "rb");
-    struct wr_str text = {0};
-    char piece[4096];
-    size_t n;
+    char *text;
+    size_t len;
 
-    if (!f)
-        return wr_fail_errno(err, "cannot open the program %s", path);
-    while (text.n <= LARGEST_TEXT && (n = fread(piece, 1, sizeof piece, f)) > 0)
-        wr_str_addn(&text, piece, n);
-    bool bad = ferror(f);
-    if (bad)
-        wr_fail_errno(err, "cannot read the program %s", path);
-    fclose(f);
-    bool ok = !bad && ncptl_parse(ret, path, wr_str_get(&text), text.n, err);
-    wr_str_fini(&text);
+    if (!wr_file_read(&text, &len, path, LARGEST_TEXT, err))
+        return wr_wrap(err, "the program");
+    bool ok = ncptl_parse(ret, path, text, len, err);
+
+    free(text);
     return ok;
 }
 

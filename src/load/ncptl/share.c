@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "mt_priv.h"
 
 enum {
@@ -302,21 +303,11 @@ uint64_t nc_share_draw(struct nc_share *s, uint64_t index)
 
 static char *read_text(const char *name)
 {
-    FILE *f = fopen(name, "rb");
-    struct wr_str text = {0};
-    char piece[4096];
-    size_t n;
+    struct wr_err ignored;
+    char *text;
+    size_t len;
 
-    if (!f)
-        return NULL;
-    while (text.n <= LARGEST_FILE && (n = fread(piece, 1, sizeof piece, f)) > 0)
-        wr_str_addn(&text, piece, n);
-    bool bad = ferror(f) || text.n > LARGEST_FILE;
-    fclose(f);
-    if (!bad)
-        return text.s ? text.s : wr_strdup("");
-    wr_str_fini(&text);
-    return NULL;
+    return wr_file_read(&text, &len, name, LARGEST_FILE, &ignored) ? text : NULL;
 }
 
 static const char *file_text(struct nc_share *s, const char *name)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "svg_priv.h"
 
 enum {
@@ -320,8 +321,8 @@ void topo_svg(const struct topo *t, const char *title, struct wr_str *out)
 
     wr_str_addf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 %.0f %.0f %.0f\" "
-                "width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\">\n"
-                "<rect y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
+                "width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\">\n" WR_SVG_MARK
+                "\n<rect y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
                 -top, p.width, height, p.width, height, -top, p.width, height);
     add_caption(t, &p, title, n, every, out);
     add_lines(t, &p, line, n, every, out);

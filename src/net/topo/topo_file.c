@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "file_priv.h"
 #include "net/topo/fail.h"
@@ -136,43 +137,14 @@ bool topo_file_build(struct topo *t, const char *name, char *text, size_t len, s
     return ok;
 }
 
-/* The whole file, refused before it is read when it is too large. */
-static bool slurp(const char *path, char **ret, size_t *ret_len, struct wr_err *err)
-{
-    FILE *f = fopen(path, "rb");
-    struct stat st;
-
-    if (!f)
-        return wr_fail(err, errno == ENOENT ? WR_INPUT : WR_SYSTEM, "%s: %s; check the path", path,
-                       strerror(errno));
-    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX_BYTES) {
-        fclose(f);
-        return wr_fail(err, WR_INPUT, "%s: not a regular file of at most %u MiB; name another",
-                       path, FILE_MAX_BYTES >> 20);
-    }
-    size_t len = (size_t)st.st_size;
-    char *text = wr_alloc(len + 1);
-    size_t got = fread(text, 1, len, f);
-
-    if (ferror(f)) {
-        wr_fail_errno(err, "%s: cannot be read; check the disk", path);
-        fclose(f);
-        free(text);
-        return false;
-    }
-    fclose(f);
-    *ret = text;
-    *ret_len = got;
-    return true;
-}
-
 static bool build(struct topo *t, struct wr_err *err)
 {
     const struct topo_file_params *p = t->params;
     char *text;
     size_t len;
 
-    return slurp(p->path, &text, &len, err) && topo_file_build(t, p->path, text, len, err);
+    return wr_file_read(&text, &len, p->path, FILE_MAX_BYTES, err) &&
+           topo_file_build(t, p->path, text, len, err);
 }
 
 static void fini(struct topo *t)

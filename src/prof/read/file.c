@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 const char *const prof_word_names[PROF_WORDS_N] = {
@@ -206,11 +207,12 @@ static bool read_path(struct prof_file *ret, const char *path, bool no_log, stru
     struct stat st;
 
     if (s.fd < 0 || fstat(s.fd, &st)) {
-        wr_fail_errno(err, "cannot read %s; look at its name and permissions", path);
+        wr_fail_read(err, "cannot read %s; look at its name and permissions", path);
         if (s.fd >= 0)
             close(s.fd);
         return false;
     }
+    wr_input_note(&st);
     s.len = (uint64_t)st.st_size;
     posix_fadvise(s.fd, 0, 0, POSIX_FADV_RANDOM); /* sparse: reading ahead brings nothing */
     bool ok = read_source(ret, path, &s, err);

@@ -569,8 +569,8 @@ bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err)
     const struct dirent *e;
 
     if (!d)
-        return wr_fail_errno(err, "cannot look into %s; name the directory of a job's profiles",
-                             dir);
+        return wr_fail_read(err, "cannot look into %s; name the directory of a job's profiles",
+                            dir);
     while ((e = readdir(d))) {
         struct wr_err one = {0};
         struct prof_file f;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 
 enum { NLETTERS = 62, ROW_NODES = 128, LEAST_NODES = 32, LEFT = 56, TOP = 40, LEGEND = 20 };
 
@@ -202,8 +203,8 @@ void place_svg(const struct place_view *v, struct wr_str *out)
 
     wr_str_addf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-                "viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"10\">\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+                "viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"10\">\n" WR_SVG_MARK
+                "\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
                 "<text x=\"8\" y=\"20\" font-size=\"14\">",
                 width, y, width, y);
     add_escaped(out, v->title);
