@@ -170,6 +170,43 @@ bool wr_file_peek(char **ret, size_t *ret_len, const char *path, size_t most, st
     return file_read(ret, ret_len, path, most, false, err);
 }
 
+struct file_head {
+    char *head;
+    size_t n, most;
+};
+
+static bool file_put_head(void *ctx, const char *bytes, size_t n, struct wr_err *err)
+{
+    struct file_head *h = ctx;
+    size_t take = n < h->most - h->n ? n : h->most - h->n;
+
+    (void)err;
+    memcpy(h->head + h->n, bytes, take);
+    h->n += take;
+    return h->n < h->most;
+}
+
+size_t wr_file_head(char *head, size_t most, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    char raw[65536];
+    struct wr_err ignored;
+    struct stat st;
+    ssize_t n = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, raw, sizeof raw) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    struct file_head h = {.head = head, .most = most};
+
+    if (wr_unpack_knows(raw, (size_t)n))
+        (void)wr_unpack(path, raw, (size_t)n, file_put_head, &h, &ignored);
+    else
+        (void)file_put_head(&h, raw, (size_t)n, &ignored);
+    return h.n;
+}
+
 /* ---- streams ---- */
 
 static bool file_put(void *ctx, const char *bytes, size_t n, struct wr_err *err)

@@ -30,6 +30,9 @@ bool wr_file_open(FILE **ret, const char *path, struct wr_err *err);
 /* wr_file_read() of an earlier output, to see what it is: that makes no input of it. */
 bool wr_file_peek(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err);
 
+/* The first bytes of the plain text, up to `most`, to see what it is; 0 when there are none. */
+size_t wr_file_head(char *head, size_t most, const char *path);
+
 /* From here on what is read is an input, and nothing that was read before. */
 void wr_input_begin(void);
 

@@ -29,7 +29,7 @@ static const struct cli_opt dev_rows[] = {
      .value = "N",
      .def = "1",
      .help = "draw the random records, and where the platters are, from this seed"},
-    CLI_SET(struct dev_opts, sets),
+    CLI_SET_LIKE(struct dev_opts, sets, "file.size=1GB"),
     CLI_CSV(struct dev_opts, csv),
     CLI_JSON(struct dev_opts, json),
     CLI_OPT_END,

@@ -40,7 +40,7 @@ static const struct cli_opt fit_rows[] = {
      .value = "N",
      .def = "1",
      .help = "draw the random records, and where the platters are, from this seed"},
-    CLI_SET(struct fit_opts, sets),
+    CLI_SET_LIKE(struct fit_opts, sets, "file.size=1GB"),
     CLI_CSV(struct fit_opts, csv),
     CLI_JSON(struct fit_opts, json),
     CLI_OPT_END,

@@ -29,7 +29,7 @@ static const struct cli_opt experiment_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct experiment_opts, force),
      .help = "write into a directory that holds other files"},
-    CLI_SET(struct experiment_opts, sets),
+    CLI_SET_LIKE(struct experiment_opts, sets, "slice=250ms"),
     {.name = "tables",
      .type = CLI_FLAG,
      .offset = offsetof(struct experiment_opts, tables),

@@ -201,7 +201,7 @@ static int run_plainly(const struct cli_call *call, const struct wr_err *why, st
     fprintf(stderr, "weir: this job is not profiled: %s\n", why->text);
     fflush(NULL);
     execvp(call->args[0], call->args);
-    wr_fail_errno(err, "cannot run %s; look at its name", call->args[0]);
+    wr_fail_read(err, "cannot run %s; look at its name", call->args[0]);
     return cli_error(err);
 }
 

@@ -67,12 +67,14 @@ struct cli_opt {
         .name = "force", .letter = 'f', .type = CLI_FLAG, .offset = offsetof(type_, field_), \
         .help = "replace a file that is there, whoever wrote it; inputs are never replaced"  \
     }
-#define CLI_SET(type_, field_)                                                                     \
-    {                                                                                              \
-        .name = "set", .type = CLI_LIST, .offset = offsetof(type_, field_), .value = "KEY=VALUE",  \
-        .help = "override one value of the configuration, as in --set machine.router.delay=50ns; " \
-                "may be given several times"                                                       \
+/* `like`: a key that the verb's own configuration has. */
+#define CLI_SET_LIKE(type_, field_, like)                                                         \
+    {                                                                                             \
+        .name = "set", .type = CLI_LIST, .offset = offsetof(type_, field_), .value = "KEY=VALUE", \
+        .help = "override one value of the configuration, as in --set " like                      \
+                "; may be given several times"                                                    \
     }
+#define CLI_SET(type_, field_) CLI_SET_LIKE(type_, field_, "machine.router.delay=50ns")
 #define CLI_PROGRESS(type_, field_)                                              \
     {                                                                            \
         .name = "progress", .type = CLI_FLAG, .offset = offsetof(type_, field_), \

@@ -94,7 +94,7 @@ static pid_t start(const struct prof_launch *l, const char *lib, struct wr_err *
     if (pid > 0 && read(tell[0], &why, sizeof why) == sizeof why) {
         waitpid(pid, NULL, 0);
         errno = why;
-        wr_fail_errno(err, "cannot run %s; look at its name", l->argv[0]);
+        wr_fail_read(err, "cannot run %s; look at its name", l->argv[0]);
         pid = -1;
     }
     close(tell[0]);

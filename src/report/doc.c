@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doc_priv.h"
+#include "run/kind.h"
 #include "sweep_priv.h"
 
 enum { FEW_RUNS = 4 }; /* up to so many are told one by one */
@@ -42,6 +43,8 @@ static bool add_run(struct report_inputs *in, const char *path, struct wr_err *e
 
     i.name = report_short_name(&in->arena, path);
     if (sweep_is_table(path)) {
+        if (!run_kind_check(path, "a run file or a table of points", err))
+            return false;
         i.sweep = true;
         i.title = i.name;
     } else if (!run_open(&i.run, path, err)) {

@@ -131,9 +131,16 @@ static void add_row(void *ctx, const char *const *text, const double *col)
 
 bool sweep_is_table(const char *path)
 {
+    static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst"};
     size_t n = strlen(path);
 
-    return n > 4 && !strcmp(path + n - 4, ".csv");
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t e = strlen(endings[i]);
+
+        if (n > e && !strcmp(path + n - e, endings[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_err *err)

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "run/kind.h"
 #include "sql_priv.h"
 
 struct run_reader {
@@ -167,6 +168,8 @@ static bool check_header(const struct run_header *h, const char *path, struct wr
     if (h->is == RUN_SNIFF_EMPTY)
         return wr_fail(err, WR_INPUT, "%s is empty: the run was stopped as it began; make it again",
                        path);
+    if (h->is == RUN_SNIFF_OTHER && !h->sqlite && !run_kind_check(path, "a run file", err))
+        return false;
     if (h->is == RUN_SNIFF_OTHER)
         return wr_fail(err, WR_INPUT, "%s is not a run file%s; give a file that weir wrote", path,
                        h->sqlite ? " but an SQLite database of something else" : "");

@@ -80,7 +80,7 @@ static bool spawn(const struct web_site *s, char *const *argv, const char *log, 
 
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_EXCL, 0644);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
     /* The server lets its children go unasked (SIGCHLD); a study waits for its own. */
     sigset_t usual;
