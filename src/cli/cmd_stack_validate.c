@@ -539,7 +539,10 @@ static bool validate(const struct cli_call *call, struct stack_fs *fs, struct st
     enum cli_format format;
     struct stack_log log = {0};
     struct comparison c = {.log = &log};
-    bool ok = cli_format_of(o->json, o->csv, &format, err) && cli_stack_logs(&log, &o->l, fs, err);
+    bool ok = cli_format_of(o->json, o->csv, &format, err) &&
+              (!o->svg || wr_output_check(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, err)) &&
+              (!o->output || run_check_path(o->output, o->force, err)) &&
+              cli_stack_logs(&log, &o->l, fs, err);
     size_t n = 0;
     uint64_t *size = ok ? stack_log_sizes(&log, &n) : NULL;
 

@@ -220,10 +220,15 @@ const struct wr_format run_format = {.name = "a run file",
 static bool writer_is_free(const char *path, struct wr_err *err)
 {
     struct run_reader *old;
-    struct wr_err ignored;
+    struct wr_err why;
 
-    if (!run_peek(&old, path, &ignored))
-        return true;
+    /* What is damaged may go; what cannot be read just now may be somebody's. */
+    if (!run_peek(&old, path, &why)) {
+        if (why.code != WR_SYSTEM)
+            return true;
+        *err = why;
+        return false;
+    }
     struct run_info info = *run_info(old);
 
     run_close(old);

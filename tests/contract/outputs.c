@@ -1,0 +1,565 @@
+/* Every verb that writes a file, and every file that it writes: inputs stay, what is not weir's
+ * stays without --force, endings mean formats, and nothing is left behind. */
+#include <dirent.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "run/reader.h"
+
+/* What --force and what an own earlier file mean to a row. */
+enum rule {
+    DERIVED,  /* drawn from data: replaced when weir wrote it */
+    DATA,     /* measured or fitted: replaced with --force */
+    RUN_FILE, /* as DATA, and what is no run file is never replaced */
+};
+
+struct row {
+    const char *verb, *option; /* as in the table of options */
+    const char *words;         /* @ stands for the file that is written */
+    const char *ending, *input;
+    enum rule rule;
+    bool only_refused; /* what it does when it works takes a machine of its own */
+};
+
+/* clang-format off */
+static const struct row rows[] = {
+    {"run", "output", "run -q examples/ring.yaml -o @", ".weir", "examples/ring.yaml", RUN_FILE, false},
+    {"run", "logs", "run -q logs.yaml -o scrap.weir --logs @", ".log", "logs.yaml", DERIVED, false},
+    {"sweep", "output", "sweep -q examples/ring.yaml -l 10% -o @", ".weir", "examples/ring.yaml", RUN_FILE, false},
+    {"compare", "output", "compare jobs.weir jobs2.weir -o @", ".html", "jobs.weir", DERIVED, false},
+    {"topo", "svg", "topo examples/torus-8x8x8.yaml --svg @", ".svg", "examples/torus-8x8x8.yaml", DERIVED, false},
+    {"place", "svg", "place examples/two-jobs.yaml --svg @", ".svg", "examples/two-jobs.yaml", DERIVED, false},
+    {"report", "output", "report t.weir -o @", ".txt", "t.weir", DERIVED, false},
+    {"report", "output", "report t.weir -o @", ".html", "t.weir", DERIVED, false},
+    {"report", "output", "report t.weir -o @", ".svg", "t.weir", DERIVED, false},
+    {"report", "output", "report t.weir -o @", ".csv", "t.weir", DERIVED, false},
+    {"report", "output", "report t.weir -o @", ".json", "t.weir", DERIVED, false},
+    {"lang events", "logs", "lang events logs.ncptl --tasks 2 --logs @", ".log", "logs.ncptl", DERIVED, false},
+    {"lang goal", "output", "lang goal examples/goal/ring.goal -o @", ".bin", "examples/goal/ring.goal", DATA, false},
+    {"lang goal", "output", "lang goal examples/goal/ring.goal -o @", ".goal", "examples/goal/ring.goal", DATA, false},
+    {"dev fit", "output", "dev fit nvme examples/devices/d3-s4510.csv -o @", ".yaml", "examples/devices/d3-s4510.csv", DATA, false},
+    {"state fit", "output", "state fit probes.csv --states 1 -o @", ".json", "probes.csv", DERIVED, false},
+    {"state fit", "output", "state fit probes.csv --states 1 --per-target -o @", ".json", "probes.csv", DERIVED, false},
+    {"state fit", "path", "state fit probes.csv --states 1 --path @", ".csv", "probes.csv", DERIVED, false},
+    {"state import", "output", "state import probes.csv -o @", ".weir", "probes.csv", RUN_FILE, false},
+    {"state probe", "output", "state probe . -n 1 -i 1ms -q -o @", ".csv", NULL, DATA, false},
+    {"state probe", "run", "state probe . -n 1 -i 1ms -q -o scrap.csv --run @", ".weir", NULL, RUN_FILE, false},
+    {"stack run", "output", "stack run -o @ -- ior -a MPIIO -b 1m -t 1m", ".weir", NULL, RUN_FILE, false},
+    {"stack run", "states", "stack run --states @ -- ior -a MPIIO -b 1m -t 1m", ".csv", NULL, DERIVED, false},
+    {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".txt", NULL, DERIVED, false},
+    {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".svg", NULL, DERIVED, false},
+    {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".json", NULL, DERIVED, false},
+    {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".csv", NULL, DERIVED, false},
+    {"stack calibrate", "output", "stack calibrate --logs functions.csv -o @", ".yaml", "functions.csv", DERIVED, false},
+    {"stack validate", "svg", "stack validate --logs functions.csv --svg @", ".svg", "functions.csv", DERIVED, false},
+    {"stack validate", "output", "stack validate --logs functions.csv -o @", ".weir", "functions.csv", RUN_FILE, false},
+    {"profile", "output", "profile -o @ -- true", ".weir", NULL, RUN_FILE, true},
+    {"profile show", "output", "profile show profiles -o @", ".weir", NULL, RUN_FILE, true},
+    {"interfere", "svg", "interfere io.weir --svg @", ".svg", "io.weir", DERIVED, false},
+    {"interfere import", "output", "interfere import slices.csv -o @", ".weir", "slices.csv", RUN_FILE, false},
+    {"roofline model", "output", "roofline model examples/roofline/four-systems.csv -o @", ".svg", "examples/roofline/four-systems.csv", DERIVED, false},
+    {"roofline collect", "output", "roofline collect -q -o @", ".weir", NULL, RUN_FILE, true},
+    {"roofline polling", "output", "roofline polling -q -o @", ".weir", NULL, RUN_FILE, true},
+    {"roofline polling", "svg", "roofline polling --from t.weir --svg @", ".svg", "t.weir", DERIVED, true},
+    {"io-load", "output", "io-load . --total 64KiB --block 4KiB --output @", ".weir", NULL, RUN_FILE, false},
+};
+
+/* Files that are not written whole, or whose name is no name of a file. */
+static const struct {
+    const char *verb, *option, *why;
+} others[] = {
+    {"study run", "output", "a directory"},
+    {"study list", "output", "a directory, which is looked into"},
+    {"interfere experiment", "output", "a directory"},
+    {"roofline serve", "ticket", "a ticket, which is there as long as its server"},
+    {"state fit", "states", "a number"},
+    {"state validate", "states", "a number"},
+    {"state forecast", "states", "a number"},
+    {"stack calibrate", "logs", "an input"},
+    {"stack validate", "logs", "an input"},
+};
+/* clang-format on */
+
+enum { NROWS = sizeof rows / sizeof *rows };
+
+/* ---- a place with inputs ---- */
+
+static char place[] = "/tmp/weir-outputs-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* In a process of its own, as a user would; what it says on stderr goes to `said`. */
+static int weir(const char *line, char *said, size_t size)
+{
+    int ends[2], status;
+
+    fflush(NULL);
+    unlink("scrap.weir");
+    unlink("scrap.csv");
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+
+    if (!child) {
+        char *words = strdup(line), *argv[40] = {(char *)"weir"}, *rest = words;
+        int argc = 1;
+
+        for (char *w; (w = strsep(&rest, " "));)
+            argv[argc++] = w;
+        dup2(ends[1], STDERR_FILENO);
+        FILE *out = fopen("/dev/null", "w"), *errors = fdopen(ends[1], "w");
+        status = cli_main(argc, argv, out, errors);
+
+        fflush(NULL);
+        _exit(status);
+    }
+    close(ends[1]);
+    size_t n = 0;
+
+    for (ssize_t got; n < size - 1 && (got = read(ends[0], said + n, size - 1 - n)) > 0;)
+        n += (size_t)got;
+    said[n] = '\0';
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char said[8192];
+
+static void must(const char *line)
+{
+    if (weir(line, said, sizeof said))
+        fail_msg("weir %s: %s", line, said);
+}
+
+/* Calls of a file system's clients, of three sizes. */
+static void write_functions(void)
+{
+    static const char *const names[] = {"WriteContig", "ReadContig"};
+    FILE *f = fopen("functions.csv", "w");
+
+    assert_non_null(f);
+    fputs("run,file_size,side,layer,function,start,duration,node,kind,io,op_seq,extra,exec_or_bytes"
+          "\n",
+          f);
+    for (int mib = 8; mib <= 32; mib *= 2)
+        for (int i = 0; i < 2; i++)
+            fprintf(f,
+                    "F_S1P1_b%04d_r0,%d,client,AD_PVFS,ADIOI_PVFS2_%s,%d.0,0.%02d,0,call,,,,%d\n",
+                    mib, mib << 20, names[i], 1 + i, mib, mib << 20);
+    fclose(f);
+}
+
+static int set_up(void **state)
+{
+    static const char *const links[] = {"examples", "tests/data"};
+
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    assert_int_equal(chdir(place), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char from[4096];
+
+        snprintf(from, sizeof from, "%s/%s", WEIR_SOURCE_DIR, links[i]);
+        assert_int_equal(symlink(from, i ? "data" : "examples"), 0);
+    }
+    mkdir("profiles", 0777);
+    write_text("slices.csv", "app,bytes,t_s\nA,10,0\nA,10,1\nA,10,2\n");
+    write_text("logs.ncptl",
+               "FOR 2 REPETITIONS { TASK 0 SENDS A 8 BYTE MESSAGE TO TASK 1 THEN TASK "
+               "0 LOGS THE MEAN OF elapsed_usecs AS \"time\" }\n");
+    write_text("logs.yaml",
+               "machine:\n  topology: {kind: torus, sizes: [4], nodes: 1}\n"
+               "  links: {default: {bandwidth: 10 GB/s, latency: 20 ns}}\n  routing: "
+               "dimension-order\njobs:\n  - {name: a, program: {kind: ncptl, file: logs.ncptl}, "
+               "ranks: 2}\n");
+    write_text("probes.csv", "t_seconds,op,bytes,latency_seconds\n");
+    write_functions();
+    FILE *f = fopen("probes.csv", "a");
+
+    for (int i = 0; i < 40; i++)
+        fprintf(f, "%d,write,1048576,%g\n", i * 60, 0.004 + 0.0001 * (i * 7 % 11));
+    fclose(f);
+    must("run -q examples/ring.yaml -o t.weir");
+    must("run -q logs.yaml -o jobs.weir");
+    must("run -q logs.yaml -o jobs2.weir");
+    must("io-load . --total 64KiB --block 4KiB --slice 1ms --output io.weir");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return chdir("/") || nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- what is checked ---- */
+
+static const char *line_of(const struct row *r, const char *out, const char *more)
+{
+    static char line[1024];
+    const char *at = strchr(r->words, '@'), *verb_end = r->words + strlen(r->verb);
+
+    snprintf(line, sizeof line, "%.*s%s%.*s%s%s", (int)(verb_end - r->words), r->words, more,
+             (int)(at - verb_end), verb_end, out, at + 1);
+    return line;
+}
+
+static void name_of(char *ret, size_t size, const struct row *r)
+{
+    snprintf(ret, size, "out%s", r->ending);
+}
+
+static void none_left(const char *line)
+{
+    DIR *d = opendir(".");
+
+    for (const struct dirent *e; (e = readdir(d));)
+        if (strstr(e->d_name, "weir-part"))
+            fail_msg("weir %s left %s", line, e->d_name);
+    closedir(d);
+}
+
+static bool holds(const char *path, const char *text)
+{
+    char buf[64] = "";
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(buf, 1, sizeof buf - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    return n == strlen(text) && !memcmp(buf, text, n);
+}
+
+/* Refused: exit status 2, and one line that has `word` in it. */
+static void refused(const char *line, const char *word)
+{
+    int status = weir(line, said, sizeof said);
+
+    if (status != 2 || !strstr(said, word))
+        fail_msg("weir %s: exit status %d: %s (not refused with \"%s\")", line, status, said, word);
+    const char *error = strstr(said, "weir: ");
+
+    if (!error || !strchr(error, '\n'))
+        fail_msg("weir %s says not in one line why: %s", line, said);
+    none_left(line);
+}
+
+static void an_ending_that_cannot_be_written_is_refused(void **state)
+{
+    static const char *const bad[] = {"out.pdf", "out.png", "out.docx"};
+
+    (void)state;
+    for (size_t i = 0; i < NROWS; i++)
+        for (size_t k = 0; k < 3; k++) {
+            const char *line = line_of(&rows[i], bad[k], "");
+
+            if (!strcmp(rows[i].verb, "profile show")) /* of a directory without profiles */
+                continue;
+            refused(line, "cannot be written here; give a name that ends in .");
+            if (!access(bad[k], F_OK))
+                fail_msg("weir %s left %s", line, bad[k]);
+        }
+}
+
+static void what_was_read_is_never_replaced_under_any_name(void **state)
+{
+    char out[64];
+
+    (void)state;
+    for (size_t i = 0; i < NROWS; i++)
+        for (int how = 0; rows[i].input && how < 2; how++) {
+            const struct row *r = &rows[i];
+            char *before, *after;
+            size_t n, m;
+            struct wr_err err;
+
+            /* A copy of an example is read in the place of the original, which may be on
+             * another file system. */
+            name_of(out, sizeof out, r);
+            assert_true(wr_file_peek(&before, &n, r->input, 1 << 30, &err));
+            unlink(out);
+            if (how)
+                assert_int_equal(symlink(r->input, out), 0);
+            else if (link(r->input, out))
+                continue;
+            if (!r->only_refused || r->rule == DERIVED)
+                refused(line_of(r, out, " -f"), r->only_refused ? "" : "so it stays");
+            assert_true(wr_file_peek(&after, &m, r->input, 1 << 30, &err));
+            if (n != m || memcmp(before, after, n))
+                fail_msg("weir %s changed its input", line_of(r, out, " -f"));
+            free(before);
+            free(after);
+            unlink(out);
+        }
+}
+
+static void what_weir_did_not_write_stays_without_force(void **state)
+{
+    char out[64];
+
+    (void)state;
+    for (size_t i = 0; i < NROWS; i++) {
+        const struct row *r = &rows[i];
+
+        name_of(out, sizeof out, r);
+        if (!strcmp(r->verb, "profile show") || (r->only_refused && r->rule == DERIVED))
+            continue;
+        write_text(out, "my thesis\n");
+        refused(line_of(r, out, ""), "exists");
+        if (!holds(out, "my thesis\n"))
+            fail_msg("weir %s replaced what it did not write", line_of(r, out, ""));
+        unlink(out);
+    }
+}
+
+static void with_force_it_is_replaced_unless_a_run_file_is_written(void **state)
+{
+    char out[64];
+
+    (void)state;
+    for (size_t i = 0; i < NROWS; i++) {
+        const struct row *r = &rows[i];
+        const char *line;
+
+        if (r->only_refused)
+            continue;
+        name_of(out, sizeof out, r);
+        write_text(out, "my thesis\n");
+        line = line_of(r, out, " -f");
+        if (r->rule == RUN_FILE)
+            refused(line, "is not a run file, so it stays");
+        else
+            must(line);
+        if (holds(out, "my thesis\n") != (r->rule == RUN_FILE))
+            fail_msg("weir %s: --force has not its meaning", line);
+        none_left(line);
+        unlink(out);
+    }
+}
+
+static void an_earlier_output_is_replaced_as_its_kind_wants(void **state)
+{
+    char out[64];
+
+    (void)state;
+    for (size_t i = 0; i < NROWS; i++) {
+        const struct row *r = &rows[i];
+        struct stat first, second;
+
+        if (r->only_refused)
+            continue;
+        name_of(out, sizeof out, r);
+        must(line_of(r, out, ""));
+        none_left(line_of(r, out, ""));
+        assert_int_equal(stat(out, &first), 0);
+        assert_int_equal(link(out, "first"), 0); /* its inode is not given to another */
+        if (r->rule == DERIVED)
+            must(line_of(r, out, ""));
+        else
+            refused(line_of(r, out, ""), "exists");
+        must(line_of(r, out, " -f"));
+        assert_int_equal(stat(out, &second), 0);
+        if (first.st_ino == second.st_ino)
+            fail_msg("weir %s writes into the file itself", line_of(r, out, " -f"));
+        unlink("first");
+        unlink(out);
+    }
+}
+
+/* ---- the table is complete ---- */
+
+static const char *const output_names[] = {"output", "svg", "logs",  "states",
+                                           "path",   "run", "ticket"};
+
+static bool is_listed(const char *verb, const char *option)
+{
+    for (size_t i = 0; i < NROWS; i++)
+        if (!strcmp(rows[i].verb, verb) && !strcmp(rows[i].option, option))
+            return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i].verb, verb) && !strcmp(others[i].option, option))
+            return true;
+    return false;
+}
+
+static void look_at(const struct cli_verb *const *verbs, const char *above)
+{
+    for (size_t i = 0; verbs[i]; i++) {
+        char name[128];
+        bool writes = false, force = false;
+
+        snprintf(name, sizeof name, "%s%s%s", above, *above ? " " : "", verbs[i]->name);
+        for (const struct cli_opt *o = verbs[i]->opts; o && o->name; o++) {
+            force |= !strcmp(o->name, "force");
+            for (size_t k = 0; k < sizeof output_names / sizeof *output_names; k++)
+                if (o->type == CLI_TEXT && !strcmp(o->name, output_names[k])) {
+                    writes |= strcmp(name, "study list") != 0;
+                    if (!is_listed(name, o->name))
+                        fail_msg("weir %s --%s writes a file and is not in the table here", name,
+                                 o->name);
+                }
+        }
+        if (writes && !force)
+            fail_msg("weir %s writes and has no --force", name);
+        if (verbs[i]->subs)
+            look_at(verbs[i]->subs, name);
+    }
+}
+
+static void every_option_that_names_an_output_is_looked_at(void **state)
+{
+    (void)state;
+    look_at(cli_verbs, "");
+}
+
+/* ---- directories ---- */
+
+static void directories_of_others_stay_as_they_are(void **state)
+{
+    static const char *const lines[] = {
+        "study run -q examples/studies/placements.yaml -o full",
+        "interfere experiment -q examples/interfere/pairs.yaml -o full",
+        "interfere import runs.csv -o full",
+    };
+
+    (void)state;
+    write_text("runs.csv", "run,app,bytes,t_s\nr,A,10,0\nr,A,10,1\n");
+    mkdir("full", 0777);
+    write_text("full/thesis.txt", "my thesis\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        int n = 0;
+
+        refused(lines[i], "full exists and holds nothing");
+        DIR *d = opendir("full");
+
+        for (const struct dirent *e; (e = readdir(d));)
+            n += e->d_name[0] != '.';
+        closedir(d);
+        assert_int_equal(n, 1);
+    }
+    must("interfere import runs.csv -o fresh");
+    must("interfere import -f runs.csv -o fresh");
+    must("interfere import -f runs.csv -o full");
+    assert_true(holds("full/thesis.txt", "my thesis\n"));
+}
+
+/* ---- several at once ---- */
+
+static void of_six_runs_of_one_target_the_first_wins(void **state)
+{
+    enum { N = 5 };
+    char line[] = "run -q -f examples/ring.yaml -o same.weir";
+    struct wr_err err;
+    struct run_reader *r;
+    int status;
+
+    (void)state;
+    /* The first goes on until it is told to stop. */
+    fflush(NULL);
+    pid_t first = fork();
+
+    if (!first) {
+        char *argv[] = {(char *)"weir",
+                        (char *)"run",
+                        (char *)"-q",
+                        (char *)"-f",
+                        (char *)"examples/uniform-1056.yaml",
+                        (char *)"--set",
+                        (char *)"traffic.measure=1s",
+                        (char *)"-o",
+                        (char *)"same.weir",
+                        NULL};
+
+        signal(SIGINT, SIG_DFL);
+        _exit(cli_main(9, argv, fopen("/dev/null", "w"), stderr));
+    }
+    while (access("same.weir", F_OK) && !waitpid(first, &status, WNOHANG))
+        usleep(1000);
+    for (int i = 0; i < N; i++)
+        refused(line, "same.weir is being written by another run");
+    kill(first, SIGINT);
+    waitpid(first, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+    none_left("run");
+    assert_true(run_open(&r, "same.weir", &err));
+    assert_int_equal(run_info(r)->status, RUN_INCOMPLETE);
+    run_close(r);
+}
+
+/* All begin at once, so that it is not known who is the first. */
+static void of_six_that_begin_together_none_harms_another(void **state)
+{
+    enum { N = 6 };
+    struct wr_err err;
+    struct run_reader *r;
+    pid_t child[N];
+    int won = 0;
+
+    (void)state;
+    fflush(NULL);
+    for (int i = 0; i < N; i++)
+        if (!(child[i] = fork())) {
+            char text[4096];
+            int status = weir("run -q -f examples/ring.yaml -o all.weir", text, sizeof text);
+
+            _exit(status == 2 && !strstr(text, "is being written by another run") ? 99 : status);
+        }
+    for (int i = 0; i < N; i++) {
+        int status;
+
+        waitpid(child[i], &status, 0);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2);
+        won += !WEXITSTATUS(status);
+    }
+    assert_true(won >= 1);
+    none_left("run");
+    assert_true(run_open(&r, "all.weir", &err));
+    assert_int_equal(run_info(r)->status, RUN_COMPLETE);
+    run_close(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_that_names_an_output_is_looked_at),
+        cmocka_unit_test(an_ending_that_cannot_be_written_is_refused),
+        cmocka_unit_test(what_was_read_is_never_replaced_under_any_name),
+        cmocka_unit_test(what_weir_did_not_write_stays_without_force),
+        cmocka_unit_test(with_force_it_is_replaced_unless_a_run_file_is_written),
+        cmocka_unit_test(an_earlier_output_is_replaced_as_its_kind_wants),
+        cmocka_unit_test(directories_of_others_stay_as_they_are),
+        cmocka_unit_test(of_six_runs_of_one_target_the_first_wins),
+        cmocka_unit_test(of_six_that_begin_together_none_harms_another),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
