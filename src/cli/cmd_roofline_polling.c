@@ -240,6 +240,8 @@ static int polling_main(const struct cli_call *call, struct wr_err *err)
     struct rpc_polling_spec s = {0};
     struct conf *conf;
 
+    if (o->svg && !wr_output_check(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, err))
+        return cli_error(err);
     if (o->from)
         return show_file(call, o->from, err) ? 0 : cli_error(err);
     if (!conf_load(&conf, &s, rpc_polling_rows, call->nargs ? call->args[0] : NULL, o->sets.v,

@@ -42,7 +42,7 @@ static bool check_room(const struct ioload_opts *o, struct wr_err *err)
     if (o->total_b)
         each = fmin(each, (double)ioload_part_b(o, 0));
     if (statvfs(o->dir, &vfs))
-        return wr_fail_errno(err, "cannot write to %s; name a directory that exists", o->dir);
+        return wr_fail_read(err, "cannot write to %s; name a directory that exists", o->dir);
     double room = (double)vfs.f_bavail * (double)vfs.f_frsize, need = each * o->processes;
 
     if (need > 0.9 * room)

@@ -61,6 +61,7 @@ static const struct kind kinds[] = {
      "make run files of it with `weir interfere import",
      "`"},
     {"num_ranks ", {NULL}, "a GOAL schedule", "look at it with `weir lang goal", "`"},
+    {NULL, {"\nnum_ranks ", "\nrank "}, "a GOAL schedule", "look at it with `weir lang goal", "`"},
     {"run,side,node,op_seq,",
      {NULL},
      "a table of states",
