@@ -44,7 +44,7 @@ struct wr_format {
 };
 
 /* Drawings hold this, since "<svg" alone says nothing about who drew. */
-#define WR_SVG_MARK "<!-- Written by weir. -->"
+#define WR_SVG_MARK "<metadata>Written by weir.</metadata>"
 
 extern const struct wr_format wr_format_svg, wr_format_csv, wr_format_log;
 

@@ -160,7 +160,6 @@ static void what_cannot_be_imported_is_refused(void **state)
         {"app,bytes,t_s,run\nA,1,0,../x\nA,2,1,y\n", "no name for a file"},
         {"app,bytes,t_s\nA,x,0\n", "t.csv:2:3"},
         {"app,byts,t_s\nA,1,0\n", "did you mean bytes"},
-        {"\x28\xb5\x2f\xfd garbage", "compression"},
     };
     struct wr_err err;
 
@@ -172,6 +171,22 @@ static void what_cannot_be_imported_is_refused(void **state)
             fail_msg("\"%s\" does not speak of \"%s\"", err.text, bad[i].word);
     }
     assert_true(parse("app,bytes,t_s\nA,1,0\n", 1, &err));
+}
+
+static void a_damaged_compression_is_refused(void **state)
+{
+    char path[] = "/tmp/weir-import-XXXXXX";
+    struct inter_import im;
+    struct wr_err err;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(fd, "\x28\xb5\x2f\xfd garbage", 12), 12);
+    close(fd);
+    assert_false(inter_import_read(&im, path, 0, &err));
+    unlink(path);
+    assert_int_equal(err.code, WR_INPUT);
+    assert_non_null(strstr(err.text, "compression"));
 }
 
 /* One process writes 1, 2, 0, 4 bytes; another tool's columns in another order. */
@@ -235,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(the_measured_runs_are_as_their_summary_says),
         cmocka_unit_test(what_cannot_be_imported_is_refused),
+        cmocka_unit_test(a_damaged_compression_is_refused),
         IN_PLACE(a_table_becomes_a_run),
         IN_PLACE(either_all_runs_are_written_or_none),
     };

@@ -188,7 +188,7 @@ static void a_page_needs_nothing_from_elsewhere(void **state)
     assert_non_null(strstr(out.s, "</html>\n"));
 
     name_in(p, html, sizeof html, "report.html");
-    must(report_write(html, &out, &err), err);
+    must(wr_output_text(html, &report_page_format, 0, &out, &err), err);
     assert_int_equal(stat(html, &st), 0);
     assert_int_equal(st.st_size, out.n);
     strcat(html, ".part");
@@ -235,11 +235,11 @@ static void what_cannot_be_reported_is_said_once(void **state)
 
     wr_str_add(&out, "text");
     name_in(p, path, sizeof path, "nowhere/report.html");
-    assert_false(report_write(path, &out, &err));
+    assert_false(wr_output_text(path, &report_page_format, 0, &out, &err));
     assert_int_equal(err.code, WR_SYSTEM);
-    assert_false(report_write("/dev/full", &out, &err));
+    assert_false(wr_output_text("/dev/full", &report_page_format, 0, &out, &err));
     assert_non_null(strstr(err.text, "No space left"));
-    assert_false(report_write(p->dir, &out, &err));
+    assert_false(wr_output_text(p->dir, &report_page_format, WR_FORCE, &out, &err));
     wr_str_fini(&out);
 }
 
@@ -249,7 +249,7 @@ static void write_file(const char *path, const char *text)
     struct wr_err err;
 
     wr_str_add(&s, text);
-    must(report_write(path, &s, &err), err);
+    must(wr_output_text(path, &wr_format_csv, WR_FORCE, &s, &err), err);
     wr_str_fini(&s);
 }
 

@@ -199,7 +199,7 @@ static void what_does_not_fit_is_refused_with_what_would(void **state)
         {"{kind: nearest, grid: [24, 0]}", 24, "extent 2 of the grid is 0"},
         {"{kind: nearest, grid: [24, 1, 1, 1, 1, 1, 1, 1, 1]}", 24, "use at most 8"},
         {"{kind: tornado, grid: [2, 2]}", 4, "more than two"},
-        {"{kind: permutation-file, file: /nonexistent/file}", 4, "cannot open /nonexistent/file"},
+        {"{kind: permutation-file, file: /nonexistent/file}", 4, "cannot read /nonexistent/file"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -73,7 +73,7 @@ static void a_folder_is_no_permutation(void **state)
     struct wr_err err;
 
     assert_false(synth_permfile_read(&to, "/", 4, false, &err));
-    assert_int_equal(err.code, WR_SYSTEM);
+    assert_int_equal(err.code, WR_INPUT);
 }
 
 int main(void)
