@@ -19,7 +19,7 @@ static const char *const format_names[] = {"auto", "text", "html", "svg", "csv",
 
 static const struct cli_opt report_rows[] = {
     {"output", 'o', CLI_TEXT, offsetof(struct report_opts, out), "FILE", NULL,
-     "write there instead of standard output; the ending says what: .txt .md .html .htm .svg .csv "
+     "write there instead of standard output; the ending says what: .txt .html .htm .svg .csv "
      ".json",
      NULL},
     CLI_FORCE(struct report_opts, force),

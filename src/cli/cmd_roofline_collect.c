@@ -189,7 +189,7 @@ static bool measure(const struct cli_call *call, struct rpc_spec *s, const struc
     struct run *run;
 
     if (!wr_self_path(program, err) ||
-        !roofline_run_create(&run, call, o->out, o->force, s->seed, conf, err))
+        !roofline_run_create(&run, call, o->out, o->force, true, s->seed, conf, err))
         return false;
     wr_interrupt_catch();
     if (!rpc_collect(&c, s, &how, err)) {

@@ -206,7 +206,7 @@ static bool measure(const struct cli_call *call, const struct rpc_polling_spec *
     uint32_t done = 0;
 
     if (!wr_self_path(program, err) ||
-        !roofline_run_create(&run, call, o->out, o->force, 0, conf, err))
+        !roofline_run_create(&run, call, o->out, o->force, false, 0, conf, err))
         return false;
     wr_interrupt_catch();
     bool ok =

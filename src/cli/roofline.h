@@ -19,7 +19,7 @@ extern const struct cli_verb cli_roofline_serve;
 
 /* A run file with the configuration and the files it came from. */
 bool roofline_run_create(struct run **ret, const struct cli_call *call, const char *out, bool force,
-                         uint64_t seed, const struct conf *conf, struct wr_err *err);
+                         bool whole, uint64_t seed, const struct conf *conf, struct wr_err *err);
 
 /* ---- what was polled, from its run file ---- */
 

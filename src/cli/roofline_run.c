@@ -2,7 +2,7 @@
 #include "cli/roofline.h"
 
 bool roofline_run_create(struct run **ret, const struct cli_call *call, const char *out, bool force,
-                         uint64_t seed, const struct conf *conf, struct wr_err *err)
+                         bool whole, uint64_t seed, const struct conf *conf, struct wr_err *err)
 {
     const struct conf_input *input;
     struct wr_str command = {0}, dump = {0};
@@ -13,7 +13,8 @@ bool roofline_run_create(struct run **ret, const struct cli_call *call, const ch
                             .command = wr_str_get(&command),
                             .config = wr_str_get(&dump),
                             .seed = seed,
-                            .force = force};
+                            .force = force,
+                            .whole = whole};
     struct run *run;
     bool ok = run_create(&run, out, &meta, err);
 
@@ -24,9 +25,7 @@ bool roofline_run_create(struct run **ret, const struct cli_call *call, const ch
     for (size_t i = 0, n = conf_inputs(conf, &input); ok && i < n; i++)
         ok = run_put_input(run, input[i].path, input[i].text, input[i].len, err);
     if (!ok) {
-        struct wr_err ending = {0};
-
-        run_finish(run, RUN_FAILED, "could not be written", &ending);
+        run_abandon(run);
         return false;
     }
     *ret = run;

@@ -1,7 +1,7 @@
 /* write.c -- what the files of reports look like to who finds them. */
 #include "report/report.h"
 
-const struct wr_format report_text_format = {.name = "such a report", .endings = ".txt .md"};
+const struct wr_format report_text_format = {.name = "such a report", .endings = ".txt"};
 const struct wr_format report_page_format = {
     .name = "a page",
     .endings = ".html .htm",

@@ -102,7 +102,7 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
             o->ready(o->ctx, &ticket);
         ret->idle = serve(server, o);
         ret->stats = *rpc_server_stats(server);
-        unlink(o->ticket);
+        rpc_ticket_remove(&ticket, o->ticket);
     }
     rpc_server_close(server);
     return ok;

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/output.h"
@@ -114,4 +115,13 @@ bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, 
     fputc('\n', out.f);
     json_decref(j);
     return wr_output_commit(&out, err) || wr_wrap(err, "the server's ticket");
+}
+
+void rpc_ticket_remove(const struct rpc_ticket *t, const char *path)
+{
+    struct rpc_ticket there;
+    struct wr_err ignored;
+
+    if (rpc_ticket_read(&there, path, &ignored) && there.token == t->token)
+        unlink(path);
 }

@@ -25,5 +25,7 @@ bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text
 bool rpc_ticket_read(struct rpc_ticket *ret, const char *path, struct wr_err *err);
 /* `force`: instead of one that is there already. */
 bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, struct wr_err *err);
+/* Unless another server has written its own there meanwhile. */
+void rpc_ticket_remove(const struct rpc_ticket *t, const char *path);
 
 #endif

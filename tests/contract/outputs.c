@@ -1,5 +1,6 @@
 /* Every verb that writes a file, and every file that it writes: inputs stay, what is not weir's
  * stays without --force, endings mean formats, and nothing is left behind. */
+#include <ctype.h>
 #include <dirent.h>
 #include <ftw.h>
 #include <setjmp.h>
@@ -439,6 +440,82 @@ static void every_option_that_names_an_output_is_looked_at(void **state)
     look_at(cli_verbs, "");
 }
 
+/* ---- and nobody goes another way ---- */
+
+/* clang-format off */
+static const struct {
+    const char *file, *call, *why;
+} ways[] = {
+    {"base/output.c", "", "this is the way"},
+    {"base/file.c", "tmpfile(", "what was compressed, without a name"},
+    {"prof/", "", "the profiler's maps, which live in the profiled program"},
+    {"cli/cmd_profile.c", "mkdir(", "the directory of those maps"},
+    {"cli/cmd_profile.c", "mkdtemp(", "the same, of the profiler's own"},
+    {"cli/cmd_profile_show.c", "mkdtemp(", "a run file that is removed again"},
+    {"load/goal/goal_read.c", "tmpfile(", "the binary form of a text, without a name"},
+    {"rpc/store_uring.c", "mkostemp(", "what a server's storage is measured with"},
+    {"rpc/nic/table.c", "O_CREAT", "what processes of a job share while they run"},
+    {"report/web/start.c", "O_CREAT", "the log of a study, which is refused where something is"},
+    {"ioload/ioload.c", "mkostemp(", "what storage is loaded with, without a name"},
+    {"state/target.c", "O_TMPFILE", "what a path is probed with, without a name"},
+    {"state/target.c", "mkostemp(", "the same on file systems that have no O_TMPFILE"},
+    {"inter/lab/trial.c", "mkdtemp(", "where jobs of an experiment write, and the path's socket"},
+    {"inter/lab/trial.c", "mkdir(", "the same for each job"},
+    {"inter/lab/trial.c", "O_CREAT", "what a job says, in the experiment's own directory"},
+    {"run/sql.c", "sqlite3_open_v2(", "opens what base/output.c made"},
+    {"run/reader.c", "sqlite3_open_v2(", "a copy in a temporary database"},
+};
+/* clang-format on */
+
+static const char *const calls[] = {"O_CREAT",  "O_TMPFILE", "creat(",        "rename(",
+                                    "mkdir(",   "mkdtemp(",  "mkostemp(",     "mkstemp(",
+                                    "tmpfile(", "freopen(",  "sqlite3_open(", "sqlite3_open_v2(",
+                                    "fopen("};
+
+static bool is_allowed(const char *file, const char *call)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (!strncmp(file, ways[i].file, strlen(ways[i].file)) &&
+            (!*ways[i].call || !strcmp(call, ways[i].call)))
+            return true;
+    return false;
+}
+
+/* fopen() that only reads is anybody's. */
+static bool only_reads(const char *at, const char *call)
+{
+    const char *end = strchr(at, ';');
+
+    return !strcmp(call, "fopen(") && end && (memmem(at, (size_t)(end - at), ", \"r", 4) != NULL) &&
+           !memmem(at, (size_t)(end - at), "+", 1);
+}
+
+static int look_into(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    const char *file = path + strlen(WEIR_SOURCE_DIR "/src/");
+    struct wr_err err;
+    char *text;
+    size_t n;
+
+    (void)st, (void)ftw;
+    if (type != FTW_F || strcmp(path + strlen(path) - 2, ".c"))
+        return 0;
+    assert_true(wr_file_peek(&text, &n, path, 1 << 24, &err));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (const char *at = text; (at = strstr(at, calls[i])); at++)
+            if ((at == text || (at[-1] != '_' && !isalnum((unsigned char)at[-1]))) &&
+                !is_allowed(file, calls[i]) && !only_reads(at, calls[i]))
+                fail_msg("src/%s: %s makes a file, and not by base/output.h", file, calls[i]);
+    free(text);
+    return 0;
+}
+
+static void no_file_is_made_in_another_way(void **state)
+{
+    (void)state;
+    nftw(WEIR_SOURCE_DIR "/src", look_into, 16, FTW_PHYS);
+}
+
 /* ---- directories ---- */
 
 static void directories_of_others_stay_as_they_are(void **state)
@@ -551,6 +628,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_that_names_an_output_is_looked_at),
+        cmocka_unit_test(no_file_is_made_in_another_way),
         cmocka_unit_test(an_ending_that_cannot_be_written_is_refused),
         cmocka_unit_test(what_was_read_is_never_replaced_under_any_name),
         cmocka_unit_test(what_weir_did_not_write_stays_without_force),
