@@ -171,8 +171,9 @@ static bool check_header(const struct run_header *h, const char *path, struct wr
     if (h->is == RUN_SNIFF_OTHER && !h->sqlite && !run_kind_check(path, "a run file", err))
         return false;
     if (h->is == RUN_SNIFF_OTHER)
-        return wr_fail(err, WR_INPUT, "%s is not a run file%s; give a file that weir wrote", path,
-                       h->sqlite ? " but an SQLite database of something else" : "");
+        return wr_fail(err, WR_INPUT,
+                       "%s is not a run file%s; give one that weir made, such as `weir run` does",
+                       path, h->sqlite ? " but an SQLite database of something else" : "");
     if (major > RUN_FORMAT_MAJOR)
         return wr_fail(err, WR_INPUT,
                        "%s was made by a newer weir (format %u.%u; this one reads up to %d.x); "

@@ -62,7 +62,7 @@ static const struct {
     {SQLITE_LOCKED, WR_SYSTEM, "another program uses it just now; try again in a moment"},
     {SQLITE_NOMEM, WR_SYSTEM, "out of memory; ask for less at a time"},
     {SQLITE_CORRUPT, WR_INPUT, "the file is damaged; use a copy of it, or make the run again"},
-    {SQLITE_NOTADB, WR_INPUT, "not a run file; give a file that weir wrote"},
+    {SQLITE_NOTADB, WR_INPUT, "not a run file; give one that weir made, such as `weir run` does"},
 };
 
 bool run_sql_fail(sqlite3 *db, int rc, const char *path, struct wr_err *err)
