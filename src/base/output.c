@@ -158,7 +158,7 @@ static bool output_may_replace(const char *name, const char *target, const struc
     char head[HEAD];
     struct stat st;
 
-    if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) /* nothing is there */
         return true;
     if (fd < 0 || fstat(fd, &st)) {
         wr_fail_errno(err, "%s exists and cannot be read; choose another name", name);
@@ -256,12 +256,19 @@ static int output_open_apart(struct wr_output *o, mode_t mode, struct wr_err *er
     return fd < 0 ? output_fail_place(o, err) : fd;
 }
 
-/* An open, locked, empty part; -1 with an error. A part that was renamed or removed between
- * opening and locking it was another's: it is opened again. */
-static int output_lock(struct wr_output *o, mode_t mode, struct wr_err *err)
+/* Is what was opened and locked still what has the part's name? Not so when another writer has
+ * renamed or removed it in between. */
+static bool output_has_name(const struct wr_output *o, int fd)
 {
     struct stat held, named;
 
+    return !fstat(fd, &held) && !stat(o->part, &named) && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+/* An open, locked, empty part; -1 with an error. */
+static int output_lock(struct wr_output *o, mode_t mode, struct wr_err *err)
+{
     for (;;) {
         int fd = open(o->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
 
@@ -276,10 +283,15 @@ static int output_lock(struct wr_output *o, mode_t mode, struct wr_err *err)
             (void)output_busy(o->name, err);
             return -1;
         }
-        if (!fstat(fd, &held) && !stat(o->part, &named) && held.st_dev == named.st_dev &&
-            held.st_ino == named.st_ino && !ftruncate(fd, 0))
+        bool mine = output_has_name(o, fd);
+
+        if (mine && !ftruncate(fd, 0))
             return fd;
+        if (mine)
+            (void)output_fail_place(o, err);
         close(fd);
+        if (mine)
+            return -1;
     }
 }
 
