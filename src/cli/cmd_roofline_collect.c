@@ -135,12 +135,14 @@ static void print(const struct cli_call *call, const struct rpc_collected *c,
         put_row(t, c, s, i);
     cli_table_close(t);
     for (size_t i = 0; i < c->window.n; i++)
-        disturbed += c->window.v[i].foreign > RPC_DISTURBED;
+        disturbed += rpc_window_disturbed(&c->window.v[i]);
     if (o->json)
         return;
     if (disturbed)
         fprintf(call->out,
-                "\n%zu of %zu windows were disturbed by others; measure on an idle machine\n",
+                "\n%zu of %zu windows were disturbed by others, and measuring them again "
+                "(`repeats`) did "
+                "not help; measure on an idle machine\n",
                 disturbed, c->window.n);
     tell_cache(call->out, s);
     if (strcmp(c->waits, rpc_wait_names[s->wait]) != 0)
@@ -238,7 +240,9 @@ const struct cli_verb cli_roofline_collect = {
         "\n"
         "Every result is also told in percent of what the machine can do at most: round trips of a "
         "cache line or of a byte over TCP, and memcpy, probed before and after. Windows in which "
-        "others used more than a tenth of a processor are marked. docs/models/roofline.md "
+        "others used more than a tenth of a processor, or a tenth of the calls is missing from "
+        "some sub-windows, are measured again, and marked if that does not help. "
+        "docs/models/roofline.md "
         "describes cases and keys.",
     .examples = "weir roofline collect -o here.weir\n"
                 "weir roofline collect spec.yaml --set clients=8\n"

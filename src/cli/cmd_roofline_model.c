@@ -238,6 +238,8 @@ static bool print_model(const struct cli_call *call, struct roofline_params *p, 
         roofline_print(call->out, format, (enum roofline_view)(o->view - 1), &ask);
     else
         print_all(call, &ask, format, m);
+    if (format == CLI_AS_TEXT)
+        roofline_print_notes(call->out, p);
     return true;
 }
 

@@ -8,6 +8,7 @@
 enum { STEPS = 72, MOST_SYSTEMS = 8 };
 
 struct drawing {
+    bool disturbed; /* a point is */
     struct wr_arena arena;
     WR_VEC(struct report_series) series;
     double from, to; /* x */
@@ -25,9 +26,10 @@ static double roof_high(const struct stat_roof *r, double x)
     return stat_roof_at(r, x, 1).client.hi;
 }
 
+/* From the parameters that the upper roof has, so that it is never above that. */
 static double round_knee(const struct stat_roof *r, double x)
 {
-    return stat_roof_mva(r, 0.5, x, 1, STAT_SERVICE_EXP);
+    return stat_roof_mva(r, 1, x, 1, STAT_SERVICE_EXP);
 }
 
 static void add_curve(struct drawing *d, const char *name, const struct stat_roof *r, curve y,
@@ -54,8 +56,11 @@ static void add_seen(struct drawing *d, const struct roofline_params *p,
         const struct roofline_seen *seen = &p->seen.v[i];
         double y = seen->measured / seen->clients;
 
-        if (seen->system == s->name && seen->metric == m)
-            at[n++] = (struct report_point){seen->servers / seen->clients, y, y, y, false};
+        if (seen->system != s->name || seen->metric != m)
+            continue;
+        d->disturbed = d->disturbed || seen->disturbed > 0;
+        at[n++] =
+            (struct report_point){seen->servers / seen->clients, y, y, y, seen->disturbed > 0};
     }
     if (n)
         wr_vec_push(&d->series, (struct report_series){
@@ -98,8 +103,10 @@ static void draw(struct drawing *d, const struct roofline_params *p, enum roofli
         if (!s->has[m])
             continue;
         if (systems == 1) {
-            add_curve(d, "roof, low", &s->roof[m], roof_low, true);
-            add_curve(d, "roof, high", &s->roof[m], roof_high, true);
+            add_curve(d, "roof", &s->roof[m], roof_high, false);
+            if (s->roof[m].client.lo < s->roof[m].client.hi ||
+                s->roof[m].server.lo < s->roof[m].server.hi)
+                add_curve(d, "low end of the roof's range", &s->roof[m], roof_low, true);
         }
         add_curve(d, systems == 1 ? "with queueing (MVA)" : s->name, &s->roof[m], round_knee,
                   false);
@@ -121,6 +128,7 @@ static void with_chart(const struct roofline_params *p, enum roofline_metric m,
         .desc = "Left of the knee more servers help, right of it the clients are the limit.",
         .x = {.label = "servers per client", .log = true, .min = d.from, .max = d.to},
         .y = {.label = y, .log = true},
+        .open_means = d.disturbed ? "measured while others used the machine" : NULL,
         .series = d.series.v,
         .nseries = d.series.n};
 

@@ -206,20 +206,68 @@ static bool column_of_key(const char *key, size_t n, int *ret_col, double *ret_s
     return false;
 }
 
-/* roofline.point.METRIC.SERVERS.CLIENTS */
-static void take_run_point(struct roofline_params *p, const char *key, double rate)
+/* roofline.WHAT.METRIC.SERVERS.CLIENTS; false: another key. */
+static bool point_of_key(struct roofline_seen *ret, const char *key, const char *what)
 {
     char metric[8];
     unsigned servers, clients;
+    size_t n = strlen(what);
     struct roofline_seen seen = {.system = NULL};
 
-    if (sscanf(key, "roofline.point.%7[a-z].%u.%u", metric, &servers, &clients) != 3 || !servers ||
-        !clients || !(rate > 0) || !find_metric(&seen.metric, metric))
-        return;
+    if (strncmp(key, "roofline.", 9) != 0 || strncmp(key + 9, what, n) != 0 || key[9 + n] != '.' ||
+        sscanf(key + 10 + n, "%7[a-z].%u.%u", metric, &servers, &clients) != 3 || !servers ||
+        !clients || !find_metric(&seen.metric, metric))
+        return false;
     seen.servers = servers;
     seen.clients = clients;
+    *ret = seen;
+    return true;
+}
+
+static void take_run_point(struct roofline_params *p, const char *key, double rate)
+{
+    struct roofline_seen seen;
+
+    if (!(rate > 0) || !point_of_key(&seen, key, "point"))
+        return;
     seen.measured = rate / roofline_metrics[seen.metric].scale;
     wr_vec_push(&p->seen, seen);
+}
+
+/* The marks of what was measured while others used the machine: of peaks, and of points. */
+static void take_run_mark(struct roofline_params *p, struct roofline_system *s, const char *key,
+                          double v)
+{
+    struct roofline_seen of;
+    char metric[8], side[8], word[16];
+    enum roofline_metric m;
+
+    if (sscanf(key, "roofline.%7[a-z].%7[a-z]_%15[a-z]", metric, side, word) == 3 &&
+        !strcmp(word, "disturbed") && find_metric(&m, metric))
+        s->disturbed[m][!strcmp(side, "server")] = v;
+    if (!point_of_key(&of, key, "point_disturbed"))
+        return;
+    for (size_t i = 0; i < p->seen.n; i++) {
+        struct roofline_seen *seen = &p->seen.v[i];
+
+        if (seen->metric == of.metric && seen->servers == of.servers && seen->clients == of.clients)
+            seen->disturbed = v;
+    }
+}
+
+static bool read_marks(struct run_reader *run, struct roofline_params *p, struct roofline_system *s,
+                       struct wr_err *err)
+{
+    struct run_rows *q;
+    bool more, ok;
+
+    if (!run_query(&q, run, "SELECT key, value FROM summary WHERE key GLOB 'roofline.*_disturbed*'",
+                   NULL, 0, err))
+        return false;
+    while ((ok = run_rows_next(q, &more, err)) && more)
+        take_run_mark(p, s, run_rows_text(q, 0, NULL), run_rows_real(q, 1));
+    run_rows_close(q);
+    return ok;
 }
 
 static bool read_params(struct run_reader *run, struct roofline_params *p, double *col,
@@ -264,7 +312,8 @@ static bool from_run(struct roofline_params *ret, const char *path, double per_n
         const char *host = run_info(run)->host;
 
         ok = take_system(&s, wr_arena_strdup(&p.arena, host && *host ? host : "measured"), col,
-                         per_node, err);
+                         per_node, err) &&
+             read_marks(run, &p, &s, err);
     }
     if (ok && !s.has[0] && !s.has[1] && !s.has[2] && !s.has[3])
         ok = wr_fail(err, WR_INPUT,

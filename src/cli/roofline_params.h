@@ -29,12 +29,14 @@ struct roofline_seen {
     const char *system;
     enum roofline_metric metric;
     double servers, clients, measured; /* in the metric's unit */
+    double disturbed;                  /* windows of it that others disturbed */
 };
 
 struct roofline_system {
     const char *name;
     double per_node; /* processes on a node */
     bool has[ROOFLINE_METRICS];
+    double disturbed[ROOFLINE_METRICS][2];   /* peaks of C and of S from disturbed windows */
     struct stat_roof roof[ROOFLINE_METRICS]; /* with the node's ceiling where there is one */
 };
 

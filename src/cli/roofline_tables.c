@@ -74,6 +74,7 @@ static const struct cli_column model_columns[] = {
     {"best_clients", NULL},
     {"best_agg_min", NULL},
     {"best_agg_max", NULL},
+    {"disturbed", NULL},
 };
 
 static void put_best(struct cli_table *t, const struct stat_roof *r, uint64_t processes)
@@ -146,6 +147,7 @@ static void put_model_row(struct cli_table *t, const struct roofline_system *s,
     cli_table_real(t, isinf(r->node.lo) ? NAN : stat_roof_knee_mid(r));
     put_third(t, r, servers, clients);
     put_best(t, r, ask->processes ? ask->processes : (uint64_t)(servers + clients));
+    cli_table_int(t, (int64_t)(s->disturbed[m][0] + s->disturbed[m][1]));
 }
 
 static void put_model(struct cli_table *t, const struct roofline_ask *ask)
@@ -217,12 +219,6 @@ static const struct cli_column mva_columns[] = {
     {"mva_det_perclient_max", NULL},
 };
 
-static double roof_mid(const struct stat_roof *r, double x)
-{
-    return fmin(fmin(stat_range_mid(r->client), stat_range_mid(r->node) / r->per_node),
-                x * stat_range_mid(r->server));
-}
-
 static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m,
                        const struct roofline_ask *ask)
 {
@@ -234,12 +230,10 @@ static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enu
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         double servers = parts[i][0], clients = parts[i][1];
         struct stat_roof_point p = stat_roof_at(r, servers, clients);
-        double roof[] = {p.client.lo, roof_mid(r, p.x), p.client.hi};
-
         put_name(t, s, m);
         cli_table_real(t, p.x);
         for (int at = 0; at < 3; at++) {
-            cli_table_real(t, roof[at]);
+            cli_table_real(t, stat_roof_bound(r, at / 2.0, servers, clients));
             cli_table_real(t, stat_roof_mva(r, at / 2.0, servers, clients, STAT_SERVICE_EXP));
             cli_table_real(t, stat_roof_mva(r, at / 2.0, servers, clients, STAT_SERVICE_DET));
         }
@@ -268,14 +262,12 @@ static const struct cli_column point_columns[] = {
     {"bound", NULL},
     {"roof_distance_percent", "from roof, %"},
     {"mva_distance_percent", "from MVA, %"},
+    {"disturbed", NULL},
 };
 
-/* 0 inside the band, else how far beyond its nearer edge. */
-static double distance(double v, struct stat_range band)
+static void put_distance(struct cli_table *t, struct stat_range band, double v)
 {
-    if (v < band.lo)
-        return 100 * (v / band.lo - 1);
-    return v > band.hi ? 100 * (v / band.hi - 1) : 0;
+    cli_table_real_or(t, stat_range_distance(band, v), "not known");
 }
 
 static void put_points(struct cli_table *t, const struct roofline_ask *ask)
@@ -296,8 +288,9 @@ static void put_points(struct cli_table *t, const struct roofline_ask *ask)
         put_range(t, p.total);
         put_range(t, mva);
         cli_table_text(t, p.bound_lo == p.bound_hi ? stat_bound_names[p.bound_lo] : "either");
-        cli_table_real(t, distance(seen->measured, p.total));
-        cli_table_real(t, distance(seen->measured, mva));
+        put_distance(t, p.total, seen->measured);
+        put_distance(t, mva, seen->measured);
+        cli_table_bool(t, seen->disturbed > 0);
     }
 }
 
@@ -394,6 +387,41 @@ static void put_short_row(struct cli_table *t, const struct roofline_system *s,
 static void put_short(struct cli_table *t, const struct roofline_ask *ask)
 {
     put_each(t, ask, put_short_row);
+}
+
+/* ---- what is to be said against all that ---- */
+
+static void note_peak(FILE *out, const struct roofline_system *s, enum roofline_metric m, int side)
+{
+    if (s->disturbed[m][side] > 0)
+        fprintf(out,
+                "%s: %.0f peak%s of %s of %s from windows that others disturbed: the roof may be "
+                "too low; measure again on an idle machine\n",
+                s->name, s->disturbed[m][side], s->disturbed[m][side] > 1 ? "s" : "",
+                side ? "S" : "C", roofline_metrics[m].name);
+}
+
+static void note_width(FILE *out, const struct roofline_system *s, enum roofline_metric m, int side)
+{
+    const struct stat_range *r = side ? &s->roof[m].server : &s->roof[m].client;
+
+    if (r->hi > STAT_KNOWN * r->lo)
+        fprintf(out,
+                "%s: %s of %s is only known to be from %.4g to %.4g %s: inside that the distance "
+                "of a rate is not known\n",
+                s->name, side ? "S" : "C", roofline_metrics[m].name, r->lo, r->hi,
+                roofline_metrics[m].unit);
+}
+
+void roofline_print_notes(FILE *out, const struct roofline_params *p)
+{
+    for (size_t i = 0; i < p->system.n; i++)
+        for (int m = 0; m < ROOFLINE_METRICS; m++)
+            for (int side = 0; p->system.v[i].has[m] && side < 2; side++) {
+                note_peak(out, &p->system.v[i], (enum roofline_metric)m, side);
+                if (p->seen.n)
+                    note_width(out, &p->system.v[i], (enum roofline_metric)m, side);
+            }
 }
 
 struct view {

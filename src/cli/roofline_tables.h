@@ -27,6 +27,10 @@ enum roofline_view {
 void roofline_print(FILE *out, enum cli_format format, enum roofline_view view,
                     const struct roofline_ask *ask);
 
+/* Which parameters come from disturbed windows, and, where points are
+ * compared with them, which are hardly known: a line each. */
+void roofline_print_notes(FILE *out, const struct roofline_params *p);
+
 /* Rate of a client against servers per client, of one metric. */
 void roofline_chart_text(const struct roofline_params *p, enum roofline_metric m,
                          const struct report_text_style *style, struct wr_str *out);

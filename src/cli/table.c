@@ -241,7 +241,7 @@ static void add_cell(struct wr_str *out, const struct column *col, const struct 
 {
     switch (c->kind) {
     case CELL_NULL:
-        wr_str_add(out, "-");
+        wr_str_add(out, c->s ? c->s : "-");
         break;
     case CELL_BOOL:
         wr_str_add(out, c->i ? "yes" : "no");
@@ -467,6 +467,13 @@ void cli_table_int(struct cli_table *t, int64_t value)
 void cli_table_real(struct cli_table *t, double value)
 {
     put_cell(t, &(struct cell){.kind = isfinite(value) ? CELL_REAL : CELL_NULL, .r = value});
+}
+
+void cli_table_real_or(struct cli_table *t, double value, const char *absent)
+{
+    struct cell c = {.kind = isfinite(value) ? CELL_REAL : CELL_NULL, .r = value, .s = absent};
+
+    put_cell(t, &c);
 }
 
 void cli_table_text(struct cli_table *t, const char *text)

@@ -42,6 +42,8 @@ void cli_table_null(struct cli_table *t);
 void cli_table_bool(struct cli_table *t, bool value);
 void cli_table_int(struct cli_table *t, int64_t value);
 void cli_table_real(struct cli_table *t, double value); /* NaN and infinities are absent */
+/* The same; `absent`, a literal, says in text what is absent: "not known". */
+void cli_table_real_or(struct cli_table *t, double value, const char *absent);
 void cli_table_text(struct cli_table *t, const char *text);
 void cli_table_textn(struct cli_table *t, const char *text, size_t n);
 

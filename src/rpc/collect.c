@@ -12,20 +12,9 @@
 #include "rpc/say.h"
 #include "rpc/worker.h"
 
-const char *const rpc_metric_names[] = {"rpc", "bw", "iops", "sbw", NULL};
-
 static const struct rpc_case *cases_of(const struct rpc_spec *s)
 {
     return s->cases.items;
-}
-
-static int metric_of(const struct rpc_case *k)
-{
-    int m = 0;
-
-    while (strcmp(rpc_metric_names[m], rpc_case_metric(k)) != 0)
-        m++;
-    return m;
 }
 
 void collect_tell(const struct collecting *g, const char *what)
@@ -69,6 +58,7 @@ static struct rpc_load load_of(const struct collecting *g, const struct rpc_case
                                uint64_t start_ns)
 {
     const struct rpc_spec *s = g->s;
+    uint64_t window_ns = (uint64_t)(s->window_ps / 1e3);
 
     return (struct rpc_load){.op = (enum rpc_op)k->op,
                              .size_b = k->size_b,
@@ -79,7 +69,8 @@ static struct rpc_load load_of(const struct collecting *g, const struct rpc_case
                              .off_ns = (uint64_t)(k->off_ps / 1e3),
                              .start_ns = start_ns,
                              .warm_ns = (uint64_t)(s->warmup_ps / 1e3),
-                             .measure_ns = (uint64_t)(s->window_ps / 1e3),
+                             .measure_ns = window_ns,
+                             .slice_ns = (window_ns + RPC_SUBWINDOWS - 1) / RPC_SUBWINDOWS,
                              .storage_b = s->storage.size_b};
 }
 
@@ -138,9 +129,18 @@ static void expel_server(struct collecting *g, const struct rpc_member *client, 
     server->alive = false;
 }
 
-static void add_seen(struct collecting *g, struct rpc_window *w, struct rpc_member *m,
-                     double *cpu_s)
+/* One window while it is measured; only what is taken counts. */
+struct attempt {
+    struct rpc_window w;
+    struct wr_hist latency_ps;
+    uint64_t calls[RPC_SUBWINDOWS]; /* of all clients, by sub-window */
+    size_t nsub;
+    double client_s; /* processor seconds */
+};
+
+static void add_seen(struct collecting *g, struct attempt *a, struct rpc_member *m)
 {
+    struct rpc_window *w = &a->w;
     struct rpc_seen *seen = wr_alloc(sizeof *seen);
 
     if (rpc_seen_parse(seen, json_object_get(m->answer, "seen")) && seen->elapsed_ns) {
@@ -153,8 +153,11 @@ static void add_seen(struct collecting *g, struct rpc_window *w, struct rpc_memb
         w->failed += seen->failed;
         w->bad_data += seen->bad_data;
         w->unanswered += seen->unanswered;
-        *cpu_s += 1e-9 * (double)seen->cpu_ns;
-        wr_hist_merge(&g->c->latency_ps[w->of], &seen->latency_ps);
+        a->client_s += 1e-9 * (double)seen->cpu_ns;
+        wr_hist_merge(&a->latency_ps, &seen->latency_ps);
+        for (size_t i = 0; i < seen->nslices && i < RPC_SUBWINDOWS; i++)
+            a->calls[i] += seen->slice_calls[i];
+        a->nsub = seen->nslices < RPC_SUBWINDOWS ? seen->nslices : RPC_SUBWINDOWS;
     }
     if (seen->server_gone)
         expel_server(g, m, "went away");
@@ -179,13 +182,14 @@ static uint64_t latest(const struct collecting *g, struct rpc_member *const *m, 
 
 /* The clients `from` .. `from + n` work, the others rest. Of a window that somebody missed a part
  * of nothing counts, unless it is the last try. */
-static bool one_window(struct collecting *g, struct rpc_window *w, size_t from, size_t n, bool last,
+static bool one_window(struct collecting *g, struct attempt *a, size_t from, size_t n, bool last,
                        uint64_t *ret_late)
 {
     const struct rpc_spec *s = g->s;
+    struct rpc_window *w = &a->w;
     const struct rpc_case *k = &cases_of(s)[w->of];
     struct rpc_member **at_work = wr_zalloc(n, sizeof *at_work);
-    double span_s = (s->warmup_ps + s->window_ps) / 1e12, client_s = 0;
+    double span_s = (s->warmup_ps + s->window_ps) / 1e12;
 
     server_usage(g, &(uint64_t){0}); /* which may take its time, so the start is set after it */
     struct rpc_machine_time machine = rpc_machine_time();
@@ -207,42 +211,37 @@ static bool one_window(struct collecting *g, struct rpc_window *w, size_t from, 
     *ret_late = ok ? latest(g, at_work, n) : 0;
     for (size_t i = 0; ok && (last || !*ret_late) && i < n; i++)
         if (at_work[i]->alive)
-            add_seen(g, w, at_work[i], &client_s);
+            add_seen(g, a, at_work[i]);
     double server_s = ok ? server_usage(g, &w->switches) : 0;
 
     w->servers = (uint32_t)collect_alive(g, 0, s->servers);
-    w->client_cpu = client_s / span_s;
+    w->client_cpu = a->client_s / span_s;
     w->server_cpu = server_s / span_s;
-    w->foreign = fmax(0, later.busy_s - machine.busy_s - client_s - server_s) / wall_s;
+    w->foreign = fmax(0, later.busy_s - machine.busy_s - a->client_s - server_s) / wall_s;
+    w->lost = k->off_ps > 0 ? 0 : rpc_lost(a->calls, a->nsub); /* bursts are uneven by intent */
     free(at_work);
     collect_note_trouble(g);
     return ok && w->clients;
 }
 
-static void widen(struct rpc_span *r, double v)
-{
-    r->lo = r->n ? fmin(r->lo, v) : v;
-    r->hi = r->n ? fmax(r->hi, v) : v;
-    r->n++;
-}
-
-static void take_window(struct collecting *g, const struct rpc_window *w)
+static void tell_window(const struct collecting *g, const struct rpc_window *w, bool again)
 {
     const struct rpc_case *k = &cases_of(g->s)[w->of];
-    double v = rpc_case_counts_bytes(k) ? w->bps : w->rate;
-    int m = metric_of(k);
+    bool bytes = rpc_case_counts_bytes(k);
     char line[160];
 
-    wr_vec_push(&g->c->window, *w);
-    if (k->measures == RPC_MEASURES_CLIENT)
-        widen(&g->c->client[m], v);
-    else if (k->measures == RPC_MEASURES_SERVER && w->servers)
-        widen(&g->c->server[m], v / w->servers);
-    snprintf(line, sizeof line, "%s: %.4g %s%s", k->name,
-             v / (rpc_case_counts_bytes(k) ? 0x1p30 : 1e3),
-             rpc_case_counts_bytes(k) ? "GiB/s" : "kops/s",
-             w->foreign > RPC_DISTURBED ? ", disturbed" : "");
+    snprintf(line, sizeof line, "%s: %.4g %s%s%s", k->name,
+             rpc_window_value(w, k) / (bytes ? 0x1p30 : 1e3), bytes ? "GiB/s" : "kops/s",
+             rpc_window_disturbed(w) ? ", disturbed" : "", again ? ", measured again" : "");
     collect_tell(g, line);
+}
+
+static void take_window(struct collecting *g, const struct attempt *a)
+{
+    wr_vec_push(&g->c->window, a->w);
+    wr_hist_merge(&g->c->latency_ps[a->w.of], &a->latency_ps);
+    g->in_vain = rpc_window_disturbed(&a->w) ? g->in_vain + 1 : 0;
+    tell_window(g, &a->w, false);
 }
 
 static bool may_go_on(const struct collecting *g)
@@ -265,25 +264,62 @@ static void note_late(struct collecting *g, const struct rpc_window *w, uint64_t
 
 /* On a busy machine somebody may be told of a window when it has begun: then all are told earlier,
  * and it is measured again. If that does not help, what each saw of it counts. */
-static void measure(struct collecting *g, const struct rpc_window *w, size_t from, size_t n)
+static bool measure_in_time(struct collecting *g, const struct rpc_window *w, size_t from, size_t n,
+                            struct attempt *ret)
 {
     enum { TRIES = 6, LONGEST_S = 4 };
     uint64_t late = 0;
+    bool ok = false;
 
-    for (int tries = 1; tries <= TRIES && may_go_on(g); tries++) {
-        struct rpc_window now = *w;
-
-        if (one_window(g, &now, from, n, tries == TRIES, &late)) {
-            take_window(g, &now);
+    for (int tries = 1; !ok && tries <= TRIES && may_go_on(g); tries++) {
+        memset(ret, 0, sizeof *ret);
+        ret->w = *w;
+        ok = one_window(g, ret, from, n, tries == TRIES, &late);
+        if (!ok && !late)
+            return false;
+        if (ok)
             break;
-        }
-        if (!late)
-            return;
         g->lead_ns = 2 * (g->lead_ns + late);
         g->lead_ns = g->lead_ns < LONGEST_S * SECOND ? g->lead_ns : LONGEST_S * SECOND;
     }
     if (late >= (uint64_t)(g->s->window_ps / 1e3))
         note_late(g, w, late);
+    return ok;
+}
+
+/* Faults happened, whichever try counts. */
+static void add_faults(struct rpc_window *to, const struct rpc_window *from)
+{
+    to->failed += from->failed;
+    to->bad_data += from->bad_data;
+    to->unanswered += from->unanswered;
+}
+
+/* A disturbed window is measured again. Where that helped none of the last windows it is not tried:
+ * the machine is busy for good, and marks say so. */
+static void measure(struct collecting *g, const struct rpc_window *w, size_t from, size_t n)
+{
+    enum { IN_VAIN = 3 };
+    struct attempt *best = wr_alloc(sizeof *best), *next = wr_alloc(sizeof *next);
+    uint32_t repeats = g->in_vain < IN_VAIN ? g->s->repeats : 0;
+    bool ok = measure_in_time(g, w, from, n, best);
+
+    if (ok && repeats && rpc_window_disturbed(&best->w))
+        tell_window(g, &best->w, true);
+    for (uint32_t i = 1; ok && i <= repeats && rpc_window_disturbed(&best->w); i++) {
+        if (!measure_in_time(g, w, from, n, next))
+            break;
+        bool better = rpc_window_better(&next->w, &best->w);
+
+        add_faults(better ? &next->w : &best->w, better ? &best->w : &next->w);
+        if (better)
+            *best = *next;
+        best->w.repeats = i;
+    }
+    if (ok)
+        take_window(g, best);
+    free(best);
+    free(next);
 }
 
 static bool same_host(const char *a, const char *b)
@@ -385,6 +421,7 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
         return false;
     }
     c.after = rpc_limits_probe(0.05);
+    rpc_peaks(c.client, c.server, c.window.v, c.window.n, s);
     *ret = c;
     return true;
 }

@@ -8,28 +8,9 @@
 
 #include "base/hist.h"
 #include "rpc/limits.h"
+#include "rpc/peak.h"
 #include "rpc/spec.h"
 #include "run/run.h"
-
-enum { RPC_METRICS = 4 };
-extern const char *const rpc_metric_names[]; /* rpc, bw, iops, sbw; ends with NULL */
-
-/* One window of one case. */
-struct rpc_window {
-    uint32_t of;     /* case */
-    uint32_t sample; /* from 0 */
-    uint32_t clients, servers;
-    int64_t client, server;        /* the pair that worked alone; -1: `clients` together */
-    double rate, bps;              /* calls and bytes per second */
-    double client_cpu, server_cpu; /* processors used */
-    double foreign;                /* processors used by others */
-    uint64_t switches, failed, bad_data, unanswered;
-};
-
-struct rpc_span {
-    double lo, hi;
-    uint32_t n;
-};
 
 struct rpc_collected {
     WR_VEC(struct rpc_window) window;
@@ -61,8 +42,5 @@ bool rpc_collected_put(struct run *run, const struct rpc_collected *c, const str
 /* What a case is a part of, in percent of the machine's limit; NaN: unknown. */
 double rpc_of_limit(const struct rpc_collected *c, const struct rpc_spec *s,
                     const struct rpc_case *k, const struct rpc_window *w);
-
-/* A window with more foreign load than this is marked as disturbed. */
-#define RPC_DISTURBED 0.1
 
 #endif

@@ -24,6 +24,7 @@ struct collecting {
     struct server_use *used;   /* of each server, when last asked */
     uint64_t token;
     uint64_t lead_ns; /* from when clients are told of a window until it begins */
+    uint32_t in_vain; /* windows in a row that stayed disturbed however often they were repeated */
     struct rpc_sizes sizes;
 };
 

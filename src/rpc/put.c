@@ -30,6 +30,24 @@ static bool put_service(struct run *run, const char *name, const struct rpc_span
            put(run, "service", name, "think", 1e9 * fmax(0, z), bytes ? "ns/B" : "ns", err);
 }
 
+/* A parameter, how many of its peaks come from disturbed windows, and which case shows it. */
+static bool put_span(struct run *run, const char *metric, const char *side,
+                     const struct rpc_span *r, const char *unit, const struct rpc_spec *s,
+                     struct wr_err *err)
+{
+    const struct rpc_case *k = s->cases.items;
+    char low[24], high[24], disturbed[24], from[64];
+
+    snprintf(low, sizeof low, "%s_min", side);
+    snprintf(high, sizeof high, "%s_max", side);
+    snprintf(disturbed, sizeof disturbed, "%s_disturbed", side);
+    snprintf(from, sizeof from, "roofline.%s.%s_case", metric, side);
+    return put(run, "roofline", metric, low, r->lo, unit, err) &&
+           put(run, "roofline", metric, high, r->hi, unit, err) &&
+           put(run, "roofline", metric, disturbed, r->disturbed, "", err) &&
+           run_put_text(run, from, k[r->of].name, err);
+}
+
 /* What `weir roofline model` reads. */
 static bool put_parameters(struct run *run, const struct rpc_collected *c, const struct rpc_spec *s,
                            struct wr_err *err)
@@ -39,10 +57,8 @@ static bool put_parameters(struct run *run, const struct rpc_collected *c, const
 
         if (!c->client[m].n || !c->server[m].n)
             continue;
-        if (!put(run, "roofline", name, "client_min", c->client[m].lo, unit, err) ||
-            !put(run, "roofline", name, "client_max", c->client[m].hi, unit, err) ||
-            !put(run, "roofline", name, "server_min", c->server[m].lo, unit, err) ||
-            !put(run, "roofline", name, "server_max", c->server[m].hi, unit, err) ||
+        if (!put_span(run, name, "client", &c->client[m], unit, s, err) ||
+            !put_span(run, name, "server", &c->server[m], unit, s, err) ||
             !put_service(run, name, &c->client[m], &c->server[m], unit[0] == 'B', err))
             return false;
     }
@@ -82,8 +98,10 @@ static bool put_case(struct run *run, const struct rpc_collected *c, const struc
         sum.unanswered += w->unanswered;
         sum.clients = w->clients;
         sum.servers = w->servers;
+        sum.lost += w->lost;
+        sum.repeats += w->repeats;
         limit += rpc_of_limit(c, s, k, w);
-        disturbed += w->foreign > RPC_DISTURBED;
+        disturbed += rpc_window_disturbed(w);
     }
     if (n == 0)
         return true;
@@ -102,7 +120,9 @@ static bool put_case(struct run *run, const struct rpc_collected *c, const struc
                  {"client_cpu", "", sum.client_cpu / n},
                  {"server_cpu", "", sum.server_cpu / n},
                  {"foreign_cpu", "", sum.foreign / n},
+                 {"lost", "", sum.lost / n},
                  {"disturbed", "", disturbed},
+                 {"repeated", "", sum.repeats},
                  {"switches", "", (double)sum.switches},
                  {"failed", "", (double)sum.failed},
                  {"bad_data", "", (double)sum.bad_data},
@@ -118,7 +138,8 @@ static bool put_case(struct run *run, const struct rpc_collected *c, const struc
         int m = rpc_case_counts_bytes(k);
 
         if (!put(run, "roofline.point", rpc_case_metric(k), at, (m ? sum.bps : sum.rate) / n,
-                 m ? "B/s" : "1/s", err))
+                 m ? "B/s" : "1/s", err) ||
+            !put(run, "roofline.point_disturbed", rpc_case_metric(k), at, disturbed, "", err))
             return false;
     }
     return run_put_latency(run, RUN_ALL_APPS, k->name, &c->latency_ps[which], err);
@@ -135,8 +156,9 @@ static bool put_windows(struct run *run, const struct rpc_collected *c, const st
         const struct rpc_case *k = (const struct rpc_case *)s->cases.items + w->of;
         char entity[96];
         struct run_series rate = {entity, "rate", "1/s", dt},
-                          foreign = {entity, "foreign_cpu", "", dt};
-        uint32_t a, b;
+                          foreign = {entity, "foreign_cpu", "", dt},
+                          lost = {entity, "lost", "", dt};
+        uint32_t a, b, l;
 
         if (w->client >= 0 && s->servers > 1)
             snprintf(entity, sizeof entity, "case:%.60s:%lld:%lld", k->name, (long long)w->client,
@@ -146,6 +168,8 @@ static bool put_windows(struct run *run, const struct rpc_collected *c, const st
         else
             snprintf(entity, sizeof entity, "case:%.60s", k->name);
         if (!run_open_series(run, &rate, &a, err) || !run_open_series(run, &foreign, &b, err) ||
+            !run_open_series(run, &lost, &l, err) ||
+            !run_put_slice(run, l, (int64_t)i * dt, dt, w->lost, err) ||
             !run_put_slice(run, a, (int64_t)i * dt, dt, w->rate, err) ||
             !run_put_slice(run, b, (int64_t)i * dt, dt, w->foreign, err))
             return false;

@@ -39,7 +39,7 @@ struct rpc_spec {
     struct conf_list attach; /* of const char *: tickets of servers that run already */
     uint32_t pairs;
     struct conf_list hosts; /* of const char * */
-    uint32_t servers, clients, per_node, wait, samples;
+    uint32_t servers, clients, per_node, wait, samples, repeats;
     double spindown_ps, warmup_ps, window_ps;
     uint64_t seed;
     struct rpc_storage storage;

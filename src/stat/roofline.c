@@ -45,11 +45,31 @@ double stat_roof_knee_mid(const struct stat_roof *r)
            stat_range_mid(r->server);
 }
 
+static double at_of(struct stat_range r, double at)
+{
+    return r.lo == r.hi ? r.lo : r.lo + at * (r.hi - r.lo);
+}
+
+double stat_roof_bound(const struct stat_roof *r, double at, double servers, double clients)
+{
+    enum stat_bound unused;
+
+    return roof_client(r, at_of(r->client, at), at_of(r->server, at), at_of(r->node, at),
+                       servers / clients, &unused);
+}
+
+double stat_range_distance(struct stat_range band, double v)
+{
+    if (v < band.lo)
+        return 100 * (v / band.lo - 1);
+    if (v > band.hi)
+        return 100 * (v / band.hi - 1);
+    return band.hi > STAT_KNOWN * band.lo ? NAN : 0;
+}
+
 static double total_mid(const struct stat_roof *r, double servers, double clients)
 {
-    double c = client_ceiling(r, stat_range_mid(r->client), stat_range_mid(r->node));
-
-    return fmin(clients * c, servers * stat_range_mid(r->server));
+    return clients * stat_roof_bound(r, 0.5, servers, clients);
 }
 
 uint64_t stat_roof_best_servers(const struct stat_roof *r, uint64_t processes)
@@ -89,11 +109,6 @@ double stat_mva(const double *demand, size_t n, double think, uint32_t populatio
     }
     /* The correction for constant service is approximate and may promise too much. */
     return worst > 0 ? fmin(x, 1 / worst) : x;
-}
-
-static double at_of(struct stat_range r, double at)
-{
-    return r.lo == r.hi ? r.lo : r.lo + at * (r.hi - r.lo);
 }
 
 double stat_roof_mva(const struct stat_roof *r, double at, double servers, double clients,

@@ -47,6 +47,17 @@ struct stat_roof_point {
 
 struct stat_roof_point stat_roof_at(const struct stat_roof *r, double servers, double clients);
 
+/* What a client gets at most: the least of the bounds, all at the same place `at` of their ranges,
+ * 0 the low end, 0.5 the middle, 1 the high end. stat_roof_mva(at) is never above it. The middle of
+ * the band is not this: half the sum of two minima is below the minimum of two half sums. */
+double stat_roof_bound(const struct stat_roof *r, double at, double servers, double clients);
+
+/* How far `v` is from a band, in percent of its nearer edge: below 0 below it, above 0 above it, 0
+ * inside. NaN, not known: inside a band whose high end is more than STAT_KNOWN times its low end,
+ * where 0 would say that a rate is at the roof which may be less than half of it. */
+#define STAT_KNOWN 2.0
+double stat_range_distance(struct stat_range band, double v);
+
 /* Servers per client where the roof bends: from the least C over the largest S to the
  * opposite; with the node's ceiling in it. */
 struct stat_range stat_roof_knee(const struct stat_roof *r);

@@ -469,6 +469,27 @@ static void a_measured_service_has_a_roof_with_its_knee(void **state)
     assert_told(AS_TEXT, p->path, (const char *[]){"2       16   800.000    800.000  800.000"}, 1);
 }
 
+static void what_others_disturbed_or_is_hardly_known_is_marked(void **state)
+{
+    struct place *p = *state;
+    struct run *run = make(p, "rpc");
+    struct wr_err err;
+
+    put_real(run, "roofline.rpc.client_min", 0.5e3, "1/s");
+    put_real(run, "roofline.rpc.client_max", 175e3, "1/s");
+    put_real(run, "roofline.rpc.client_disturbed", 1, "");
+    put_real(run, "roofline.rpc.server_min", 400e3, "1/s");
+    put_real(run, "roofline.rpc.server_max", 400e3, "1/s");
+    put_real(run, "roofline.point.rpc.1.2", 80e3, "1/s");
+    put_real(run, "roofline.point_disturbed.rpc.1.2", 1, "");
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+    assert_told(AS_TEXT, p->path,
+                (const char *[]){"not known", "measured while others used the machine",
+                                 "the roof may be too low"},
+                3);
+    assert_told(AS_JSON, p->path, (const char *[]){"\"open\":[1]"}, 1);
+}
+
 static void a_stack_is_told_by_layer_and_one_operation_step_by_step(void **state)
 {
     static const struct run_stack_state states[] = {
@@ -640,6 +661,7 @@ int main(void)
         IN_PLACE(a_single_run_shows_latencies_links_and_slices),
         IN_PLACE(an_empty_run_has_a_page_all_the_same),
         IN_PLACE(a_measured_service_has_a_roof_with_its_knee),
+        IN_PLACE(what_others_disturbed_or_is_hardly_known_is_marked),
         IN_PLACE(a_stack_is_told_by_layer_and_one_operation_step_by_step),
         IN_PLACE(a_path_has_states_sojourns_and_a_forecast),
         IN_PLACE(a_trace_has_a_counter_for_every_slice),

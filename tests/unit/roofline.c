@@ -220,6 +220,20 @@ static void mean_value_analysis_solves_the_closed_queue(void **state)
     }
 }
 
+static void a_band_too_wide_to_tell_is_no_distance_of_zero(void **state)
+{
+    struct stat_range narrow = {100, 150}, wide = {0.5, 175};
+
+    (void)state;
+    assert_true(fabs(stat_range_distance(narrow, 50) + 50) < 1e-9);
+    assert_true(fabs(stat_range_distance(narrow, 300) - 100) < 1e-9);
+    assert_true(fabs(stat_range_distance(narrow, 120)) < 1e-9);
+    assert_true(isnan(stat_range_distance(wide, 60)));
+    /* Outside even that says something: so far at least. */
+    assert_true(fabs(stat_range_distance(wide, 0.25) + 50) < 1e-9);
+    assert_true(fabs(stat_range_distance(wide, 350) - 100) < 1e-9);
+}
+
 static void clients_that_do_not_divide_evenly_are_spread_evenly(void **state)
 {
     struct stat_roof r = roof(100, 300);
@@ -420,6 +434,7 @@ int main(void)
         cmocka_unit_test(the_studys_parameters_give_the_expected_knees),
         cmocka_unit_test(the_nodes_ceiling_moves_the_knee_of_bandwidth_to_one),
         cmocka_unit_test(mean_value_analysis_solves_the_closed_queue),
+        cmocka_unit_test(a_band_too_wide_to_tell_is_no_distance_of_zero),
         cmocka_unit_test(clients_that_do_not_divide_evenly_are_spread_evenly),
         cmocka_unit_test(the_best_number_of_servers_is_better_than_its_neighbours),
         cmocka_unit_test(a_mix_of_one_metric_is_that_metric),

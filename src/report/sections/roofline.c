@@ -28,10 +28,12 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct point {
     double servers, clients, v;
+    bool disturbed; /* others used the machine meanwhile */
 };
 
 struct metric {
-    double end[4]; /* client_min, client_max, server_min, server_max; NaN: not measured */
+    double end[4];  /* client_min, client_max, server_min, server_max; NaN: not measured */
+    bool disturbed; /* a peak comes from a window that others disturbed */
     struct stat_roof roof;
     struct point point[MOST_POINTS];
     size_t npoints;
@@ -67,25 +69,51 @@ static void take_end(struct service *s, const char *key, double v)
         for (int e = 0; !strncmp(key, kinds[k].name, n) && key[n] == '.' && e < 4; e++)
             if (!strcmp(key + n + 1, ends[e]))
                 widen(&s->metric[k].end[e], e, v / kinds[k].scale);
+        if (!strncmp(key, kinds[k].name, n) && key[n] == '.' && strstr(key, "_disturbed") && v > 0)
+            s->metric[k].disturbed = true;
     }
 }
 
-/* METRIC.SERVERS.CLIENTS */
-static void take_point(struct service *s, const char *key, double v)
+/* METRIC.SERVERS.CLIENTS: the metric, or NULL. */
+static struct metric *point_of_key(struct service *s, const char *key, struct point *ret)
 {
     for (int k = 0; k < KINDS; k++) {
-        struct metric *m = &s->metric[k];
         size_t n = strlen(kinds[k].name);
         char *end;
 
-        if (strncmp(key, kinds[k].name, n) != 0 || key[n] != '.' || m->npoints == MOST_POINTS)
+        if (strncmp(key, kinds[k].name, n) != 0 || key[n] != '.')
             continue;
         double servers = (double)strtoul(key + n + 1, &end, 10);
         double clients = *end == '.' ? (double)strtoul(end + 1, NULL, 10) : 0;
 
-        if (servers > 0 && servers < 1e5 && clients > 0 && clients < 1e5 && v > 0)
-            m->point[m->npoints++] = (struct point){servers, clients, v / kinds[k].scale};
+        *ret = (struct point){.servers = servers, .clients = clients, .v = 1 / kinds[k].scale};
+        return servers > 0 && servers < 1e5 && clients > 0 && clients < 1e5 ? &s->metric[k] : NULL;
     }
+    return NULL;
+}
+
+static void take_point(struct service *s, const char *key, double v)
+{
+    struct point p;
+    struct metric *m = point_of_key(s, key, &p);
+
+    if (!m || !(v > 0) || m->npoints == MOST_POINTS)
+        return;
+    p.v *= v;
+    m->point[m->npoints++] = p;
+}
+
+/* Keys come in order, so that the point of the same run is the last one of its kind. */
+static void mark_point(struct service *s, const char *key)
+{
+    struct point p;
+    struct metric *m = point_of_key(s, key, &p);
+
+    for (size_t i = m ? m->npoints : 0; i-- > 0;)
+        if (m->point[i].servers == p.servers && m->point[i].clients == p.clients) {
+            m->point[i].disturbed = true;
+            return;
+        }
 }
 
 static bool take_key(void *ctx, const struct run_rows *q)
@@ -98,6 +126,8 @@ static bool take_key(void *ctx, const struct run_rows *q)
         s->per_node = v;
     else if (!strncmp(key, "point.", 6))
         take_point(s, key + 6, v);
+    else if (!strncmp(key, "point_disturbed.", 16) && v > 0)
+        mark_point(s, key + 16);
     else
         take_end(s, key, v);
     return true;
@@ -149,8 +179,8 @@ static bool read_run(struct service *all, size_t *n, struct run_reader *r, struc
     if (!s)
         return ok;
     s->runs++;
-    return run_each(r, "SELECT key, value FROM summary WHERE key GLOB 'roofline.*'", NULL, take_key,
-                    s, err);
+    return run_each(r, "SELECT key, value FROM summary WHERE key GLOB 'roofline.*' ORDER BY key",
+                    NULL, take_key, s, err);
 }
 
 /* False: it was not measured. */
@@ -180,8 +210,9 @@ static void draw_points(struct report_section *s, const struct metric *m, struct
                          wr_arena_printf(s->arena, "measured, %.0f server%s", p->servers,
                                          p->servers > 1 ? "s" : ""));
 
-        wr_vec_push(&of->point,
-                    (struct report_point){.x = p->servers / p->clients, .y = p->v / p->clients});
+        wr_vec_push(&of->point, (struct report_point){.x = p->servers / p->clients,
+                                                      .y = p->v / p->clients,
+                                                      .open = p->disturbed});
     }
 }
 
@@ -199,7 +230,7 @@ static struct best choose(const struct metric *m)
     struct best b = {.servers = (double)stat_roof_best_servers(&m->roof, (uint64_t)processes)};
 
     b.clients = processes - b.servers;
-    b.y = stat_roof_mva(&m->roof, 0.5, b.servers, b.clients, STAT_SERVICE_EXP);
+    b.y = stat_roof_mva(&m->roof, 1, b.servers, b.clients, STAT_SERVICE_EXP);
     return b;
 }
 
@@ -217,31 +248,55 @@ static void choose_range(const struct metric *m, const struct best *b, double *f
     *from = fmax(*from, 1e-4); /* thousands of clients at one server take long to add up */
 }
 
+/* What queueing leaves of the roof, all clients together. */
+static struct stat_range mva_total(const struct metric *m, const struct point *p)
+{
+    return (struct stat_range){
+        p->clients * stat_roof_mva(&m->roof, 0, p->servers, p->clients, STAT_SERVICE_EXP),
+        p->clients * stat_roof_mva(&m->roof, 1, p->servers, p->clients, STAT_SERVICE_EXP)};
+}
+
+/* How far measured rates are from the range with queueing. */
+static const char *tell_distance(struct report_section *s, const struct metric *m)
+{
+    double worst = 0;
+
+    if (!m->npoints)
+        return "";
+    for (size_t i = 0; i < m->npoints; i++) {
+        double off = stat_range_distance(mva_total(m, &m->point[i]), m->point[i].v);
+
+        if (isnan(off))
+            return " How far measured rates are from the roof is not known: its range is too wide.";
+        worst = fabs(off) > fabs(worst) ? off : worst;
+    }
+    return wr_arena_printf(s->arena,
+                           " What was measured is at most %.3g %% %s the range with queueing.",
+                           fabs(worst), worst > 0 ? "above" : "below");
+}
+
 static const char *tell(struct report_section *s, const struct metric *m, const struct kind *k,
                         const struct best *b)
 {
-    double knee = stat_roof_knee_mid(&m->roof), worst = 0;
-
-    for (size_t i = 0; i < m->npoints; i++) {
-        const struct point *p = &m->point[i];
-        double mva =
-            p->clients * stat_roof_mva(&m->roof, 0.5, p->servers, p->clients, STAT_SERVICE_EXP);
-
-        worst = fabs(p->v / mva - 1) > fabs(worst) ? p->v / mva - 1 : worst;
-    }
-    const char *off =
-        m->npoints ? wr_arena_printf(s->arena,
-                                     " What was measured is at most %.3g %% %s the curve with "
-                                     "queueing.",
-                                     100 * fabs(worst), worst < 0 ? "below" : "above")
-                   : "";
-
     return wr_arena_printf(s->arena,
                            "The knee is at %.3g servers per client: left of it more servers help, "
                            "right of it the clients are the limit. Of %.0f processes, %.0f should "
-                           "be %s: each client then gets %.4g %s.%s",
-                           knee, b->servers + b->clients, b->servers,
-                           b->servers > 1 ? "servers" : "the server", b->y, k->unit, off);
+                           "be %s: each client then gets %.4g %s.%s%s",
+                           stat_roof_knee_mid(&m->roof), b->servers + b->clients, b->servers,
+                           b->servers > 1 ? "servers" : "the server", b->y, k->unit,
+                           tell_distance(s, m),
+                           m->disturbed ? " Others used the machine while the peaks were measured, "
+                                          "so the roof may be too low."
+                                        : "");
+}
+
+static bool any_disturbed(const struct metric *m)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < m->npoints; i++)
+        any = any || m->point[i].disturbed;
+    return any;
 }
 
 static void draw_metric(struct report_section *s, const struct metric *m, const struct kind *k,
@@ -260,16 +315,18 @@ static void draw_metric(struct report_section *s, const struct metric *m, const 
         double x = from * pow(to / from, (double)i / STEPS);
         struct stat_range r = stat_roof_at(&m->roof, x, 1).client;
 
-        roof[i] = (struct report_point){x, stat_range_mid(r), r.lo, r.hi, false};
-        mva[i] = (struct report_point){.x = x,
-                                       .y = stat_roof_mva(&m->roof, 0.5, x, 1, STAT_SERVICE_EXP)};
+        /* The roof is a bound: the high end, with the band of what is not known below it. The same
+         * parameters give the curve with queueing, so that it is never above the roof. */
+        roof[i] = (struct report_point){x, r.hi, r.lo, r.hi, false};
+        mva[i] =
+            (struct report_point){.x = x, .y = stat_roof_mva(&m->roof, 1, x, 1, STAT_SERVICE_EXP)};
     }
     draw_points(s, m, &measured);
     size_t n = measured.v.n;
     const struct report_series *points =
         report_series(s, &measured, (struct report_series){.marks_only = true});
     struct report_series *series = wr_arena_alloc(s->arena, (n + 3) * sizeof *series);
-    series[0] = (struct report_series){.name = "roof, with its range",
+    series[0] = (struct report_series){.name = "roof, with its range below",
                                        .point = roof,
                                        .n = STEPS + 1,
                                        .line_only = true,
@@ -292,6 +349,7 @@ static void draw_metric(struct report_section *s, const struct metric *m, const 
     report_add_figure(s, id, REPORT_LINES)->chart = (struct report_chart){
         .title = wr_arena_printf(s->arena, "%s: what each client gets%s", k->title, whose),
         .desc = tell(s, m, k, &b),
+        .open_means = any_disturbed(m) ? "measured while others used the machine" : NULL,
         .x = {.label = "servers per client", .log = true, .min = from, .max = to},
         .y = {.label = "per client", .unit = k->unit, .log = true},
         .series = series,
@@ -303,30 +361,36 @@ static void draw_metric(struct report_section *s, const struct metric *m, const 
 static void tabulate(struct report_section *s, const struct metric *m, const struct kind *k,
                      const char *id, const char *whose)
 {
-    static const char *const head[] = {"servers", "clients",       "measured", "roof, low",
-                                       "high",    "with queueing", "off %"};
+    static const char *const head[] = {"servers",   "clients", "measured",
+                                       "roof, low", "high",    "with queueing, low",
+                                       "high",      "off %",   "disturbed"};
     struct report_table *t = report_add_sheet(
         s, wr_arena_printf(s->arena, "%s-points", id),
         wr_arena_printf(s->arena,
                         "%s%s: what was measured beside the model, all clients together, in %s.",
                         k->title, whose, k->unit),
-        7, 0);
+        9, 0);
 
     for (size_t i = 0; i < t->ncols; i++)
         report_table_add(t, "%s", head[i]);
     for (size_t i = 0; i < m->npoints; i++) {
         const struct point *p = &m->point[i];
         struct stat_roof_point at = stat_roof_at(&m->roof, p->servers, p->clients);
-        double mva =
-            p->clients * stat_roof_mva(&m->roof, 0.5, p->servers, p->clients, STAT_SERVICE_EXP);
+        struct stat_range mva = mva_total(m, p);
+        double off = stat_range_distance(mva, p->v);
 
         report_table_number(t, p->servers, 0);
         report_table_number(t, p->clients, 0);
         report_table_number(t, p->v, 3);
         report_table_number(t, at.total.lo, 3);
         report_table_number(t, at.total.hi, 3);
-        report_table_number(t, mva, 3);
-        report_table_number(t, 100 * (p->v / mva - 1), 1);
+        report_table_number(t, mva.lo, 3);
+        report_table_number(t, mva.hi, 3);
+        if (isnan(off))
+            report_table_add(t, "not known");
+        else
+            report_table_number(t, off, 1);
+        report_table_add(t, p->disturbed ? "yes" : "no");
     }
 }
 
