@@ -12,7 +12,7 @@ enum place { PLACE_SPREAD, PLACE_PACKED };
 static const char *const place_names[] = {"spread", "packed", NULL};
 
 struct nics_opts {
-    const char *xml;
+    const char *xml, *only, *provider;
     struct cli_list bind;
     uint32_t processes, cores, place, bucket, policy, trials;
     uint64_t seed;
@@ -50,6 +50,19 @@ static const struct cli_opt nics_rows[] = {
      .def = "spread",
      .help = "begin with the first CPU of each package, or fill one after the other",
      .names = place_names},
+    {.name = "only",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct nics_opts, only),
+     .value = "PATTERNS",
+     .help = "take only NICs whose names match, as in hsn*,!hsn3; without, only those that "
+             "libfabric offers, or of another machine those with a device of a fabric, if there "
+             "are any"},
+    {.name = "provider",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct nics_opts, provider),
+     .value = "NAME",
+     .help = "take the NICs that this provider of libfabric offers; without, those of the one that "
+             "libfabric prefers"},
     {.name = "bucket",
      .type = CLI_CHOICE,
      .offset = offsetof(struct nics_opts, bucket),
@@ -234,7 +247,7 @@ static bool show_choices(const struct cli_call *call, struct crowd *c, struct wr
         fprintf(call->out,
                 o->json ? ", \"nics\": %u, \"used\": %u, \"most\": %u}\n"
                         : "\nof %u NICs %u are used, the busiest by %u processes\n",
-                c->m->nnics, got.used, got.most);
+                nic_candidates(c->m), got.used, got.most);
         for (uint32_t i = 0; i < c->n; i++)
             fell_back += choice[i].fell_back;
         if (fell_back && !o->json)
@@ -284,7 +297,7 @@ static bool compare_one(struct cli_table *t, struct crowd *c, uint32_t bucket, u
     cli_table_real(t, used / trials);
     cli_table_int(t, least);
     cli_table_real(t, most / trials);
-    cli_table_real(t, used / trials / fmin(c->m->nnics, c->n));
+    cli_table_real(t, used / trials / fmin(nic_candidates(c->m), c->n));
     return true;
 }
 
@@ -303,11 +316,13 @@ static bool compare(const struct cli_call *call, struct crowd *c, struct wr_err 
 }
 
 static const struct cli_column nic_columns[] = {
-    {"nic", "NIC"}, {"fabric", NULL}, {"pci", "PCI"}, {"near", "near to CPUs"}};
+    {"nic", "NIC"},           {"fabric", NULL},         {"pci", "PCI"},
+    {"near", "near to CPUs"}, {"left_out", "left out"},
+};
 
 static void list_nics(FILE *out, enum cli_format format, const struct nic_machine *m)
 {
-    struct cli_table *t = cli_table_open(out, format, nic_columns, 4);
+    struct cli_table *t = cli_table_open(out, format, nic_columns, 5);
 
     for (uint32_t i = 0; i < m->nnics; i++) {
         char cpus[128];
@@ -317,6 +332,10 @@ static void list_nics(FILE *out, enum cli_format format, const struct nic_machin
         cli_table_text(t, m->nic[i].fabric);
         cli_table_text(t, m->nic[i].pci);
         cli_table_text(t, cpus);
+        if (m->nic[i].left_out)
+            cli_table_text(t, m->nic[i].left_out);
+        else
+            cli_table_null(t);
     }
     cli_table_close(t);
 }
@@ -344,6 +363,24 @@ static bool nics(const struct cli_call *call, const struct nic_machine *m, struc
     return ok;
 }
 
+/* This machine's libfabric does not know what another machine has. */
+static bool restrict_nics(struct nic_machine *m, const struct nics_opts *o, struct wr_err *err)
+{
+    struct nic_offer offer[NIC_MOST];
+    size_t n = o->xml || o->only ? 0 : nic_offers(offer, NIC_MOST, o->provider);
+
+    if (o->provider && (o->xml || o->only))
+        return wr_fail(err, WR_INPUT,
+                       "--provider asks this machine's libfabric which NICs it offers; leave out "
+                       "--hwloc-xml and --only, or use --only alone");
+    if (o->provider && !n)
+        return wr_fail(err, WR_INPUT,
+                       "libfabric has no provider \"%s\" with messages and RMA here; `fi_info` "
+                       "lists what there is",
+                       o->provider);
+    return nic_restrict(m, o->only, offer, n, err);
+}
+
 static int nics_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct nics_opts *o = call->opts;
@@ -351,7 +388,7 @@ static int nics_main(const struct cli_call *call, struct wr_err *err)
 
     if (!nic_machine_open(&m, o->xml, err))
         return cli_error(err);
-    bool ok = nics(call, m, err);
+    bool ok = restrict_nics(m, o, err) && nics(call, m, err);
 
     free(m);
     return ok ? 0 : cli_error(err);
@@ -366,7 +403,11 @@ const struct cli_verb cli_roofline_nics = {
         "them. Whether a process is near to its NIC depends on the CPU it is on, which of those "
         "it is bound to is chance.\n"
         "\n"
-        "Where a bucket has no NIC, all are candidates, and the table says so.",
+        "Where a bucket has no NIC, all are candidates, and the table says so.\n"
+        "\n"
+        "Candidates are the NICs that libfabric offers, so that no process takes management "
+        "Ethernet beside InfiniBand; --list says which are left out and why, and --only chooses "
+        "by name instead.",
     .examples = "weir roofline nics --list\n"
                 "weir roofline nics --hwloc-xml node.xml -n 16 --cores 2\n"
                 "weir roofline nics --hwloc-xml node.xml --bind 0-51 --bind 52-103\n"

@@ -68,6 +68,7 @@ static struct rpc_opts opts_of(const struct collecting *g, bool server)
         .provider = s->provider,
         .bind = s->bind,
         .nic = {.name = s->nic.name,
+                .only = s->nic.only,
                 .bucket = s->nic.bucket,
                 .policy = s->nic.policy,
                 .pick = s->nic.bucket != NIC_PASSTHROUGH},

@@ -31,6 +31,7 @@ typedef int rpc_handler(void *ctx, unsigned op, const void *bytes, size_t len, v
 /* Which NIC a process takes: the one of that name, or by bucket and policy (rpc/nic/nic.h). */
 struct rpc_nic {
     const char *name; /* NULL: none */
+    const char *only; /* patterns of names that may be picked; NULL: what libfabric offers */
     uint32_t bucket, policy;
     bool pick; /* by bucket and policy */
 };

@@ -99,6 +99,7 @@ json_t *rpc_open_json(const struct rpc_opts *o, const char *address)
     put_text(j, "provider", o->provider);
     put_text(j, "bind", o->bind);
     put_text(j, "nic", o->nic.name);
+    put_text(j, "nic_only", o->nic.only);
     put_text(j, "storage", o->storage);
     put_text(j, "token", token);
     put_text(j, "wait", rpc_wait_names[o->wait]);
@@ -115,7 +116,7 @@ bool rpc_open_parse(struct rpc_opts *ret, const char **ret_address, const json_t
         .transport = rpc_transport_find(transport ? transport : "", err),
         .provider = text_of(j, "provider"),
         .bind = text_of(j, "bind"),
-        .nic = {.name = text_of(j, "nic")},
+        .nic = {.name = text_of(j, "nic"), .only = text_of(j, "nic_only")},
         .storage = text_of(j, "storage"),
         .token = token ? strtoull(token, NULL, 16) : 0,
         .wait = (enum rpc_wait)place_of(rpc_wait_names, text_of(j, "wait")),

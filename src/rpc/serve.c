@@ -22,6 +22,7 @@ static struct rpc_opts opts_of(const struct rpc_spec *s, uint64_t token)
         .provider = s->provider,
         .bind = s->bind && *s->bind ? s->bind : NULL,
         .nic = {.name = s->nic.name && *s->nic.name ? s->nic.name : NULL,
+                .only = s->nic.only,
                 .bucket = s->nic.bucket,
                 .policy = s->nic.policy,
                 .pick = s->nic.bucket != NIC_PASSTHROUGH},

@@ -109,6 +109,12 @@ static const struct conf_row nic_rows[] = {
      .offset = IN(rpc_nic_spec, name),
      .def = "",
      .help = "the NIC that every process takes, as hsn0; without, bucket and policy choose"},
+    {.key = "only",
+     .type = CONF_STRING,
+     .offset = IN(rpc_nic_spec, only),
+     .def = "",
+     .help = "patterns of names that may be taken, as hsn*,!hsn3; without, those that libfabric "
+             "offers"},
     {.key = "bucket",
      .type = CONF_CHOICE,
      .offset = IN(rpc_nic_spec, bucket),
@@ -352,6 +358,10 @@ static bool check_nic(const struct rpc_spec *s, const struct conf *c, struct wr_
     if (chosen && !strcmp(s->transport, "shm"))
         return conf_fail(c, &s->nic.name, err,
                          "shared memory needs no NIC; take transport: fabric, or leave nic out");
+    if (s->nic.only && *s->nic.only && s->nic.bucket == NIC_PASSTHROUGH)
+        return conf_fail(c, &s->nic.only, err,
+                         "only says among which NICs a bucket chooses, and there is none; add "
+                         "`bucket: all`, or package or numa");
     if (chosen && s->bind && *s->bind)
         return conf_fail(c, &s->bind, err,
                          "bind and nic both say what is listened on; leave one out");

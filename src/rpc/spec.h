@@ -28,6 +28,7 @@ struct rpc_storage {
 
 struct rpc_nic_spec {
     const char *name; /* NULL: by bucket and policy */
+    const char *only; /* candidates by name; NULL or "": what libfabric offers */
     uint32_t bucket, policy;
 };
 

@@ -54,8 +54,18 @@ static void own_cpus(struct nic_ask *ask)
         CPU_FREE(set);
 }
 
-static bool pick(struct rpc_taken_nic *ret, const struct rpc_nic *want, struct wr_err *err)
+/* Sockets do not go through libfabric: for them only what hwloc says of devices counts. */
+static bool restrict_to_offered(struct nic_machine *m, const struct rpc_opts *o, struct wr_err *err)
 {
+    struct nic_offer offer[NIC_MOST];
+    size_t n = o->transport == &rpc_fabric ? nic_offers(offer, NIC_MOST, o->provider) : 0;
+
+    return nic_restrict(m, o->nic.only, offer, n, err);
+}
+
+static bool pick(struct rpc_taken_nic *ret, const struct rpc_opts *o, struct wr_err *err)
+{
+    const struct rpc_nic *want = &o->nic;
     struct nic_ask ask = {.bucket = (enum nic_bucket)want->bucket,
                           .policy = (enum nic_policy)want->policy};
     struct nic_machine *m;
@@ -68,7 +78,7 @@ static bool pick(struct rpc_taken_nic *ret, const struct rpc_nic *want, struct w
     own_cpus(&ask);
     nic_table_path(table, sizeof table);
     wr_rng_init(&rng, (uint64_t)getpid(), 0, 11);
-    bool ok = nic_table_take(&choice, table, m, &ask, &rng, err);
+    bool ok = restrict_to_offered(m, o, err) && nic_table_take(&choice, table, m, &ask, &rng, err);
 
     if (ok) {
         memcpy(ret->name, m->nic[choice.nic].name, NIC_NAME);
@@ -88,9 +98,12 @@ bool rpc_take_nic(struct rpc_taken_nic *ret, struct rpc_opts *o, struct wr_err *
     }
     if (o->nic.name)
         snprintf(nic.name, sizeof nic.name, "%s", o->nic.name);
-    else if (!pick(&nic, &o->nic, err))
+    else if (!pick(&nic, o, err))
         return false;
-    /* A device of the fabric is named to libfabric; an interface has an address. */
+    /* A device of the fabric is named to libfabric; an interface, and for sockets any, has an
+     * address. */
+    if (o->transport != &rpc_fabric)
+        nic.domain[0] = '\0';
     if (!nic.domain[0] && !address_of(nic.address, nic.name, err))
         return false;
     *ret = nic;

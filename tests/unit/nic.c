@@ -185,6 +185,100 @@ static void a_bucket_without_a_nic_takes_all_and_says_so(void **state)
     free(m);
 }
 
+/* ---- which of them are candidates ---- */
+
+static const char *candidates(struct nic_machine *m, const char *only, const struct nic_offer *o,
+                              size_t n)
+{
+    static char text[128];
+    struct wr_err err;
+
+    for (uint32_t i = 0; i < m->nnics; i++)
+        m->nic[i].left_out = NULL;
+    text[0] = '\0';
+    if (!nic_restrict(m, only, o, n, &err))
+        return strcpy(text, "none");
+    for (uint32_t i = 0; i < m->nnics; i++)
+        if (!m->nic[i].left_out)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s ", m->nic[i].name);
+    return text;
+}
+
+/* Ethernet for management beside two ports of InfiniBand. */
+static void management_ethernet_beside_infiniband_is_not_taken(void **state)
+{
+    struct nic_machine *m;
+    struct nic_load load = {{0}, {0}};
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    assert_true(nic_machine_open(&m, DATA "management.xml", &err));
+    assert_int_equal(m->nnics, 3);
+    assert_string_equal(m->nic[0].name, "eno1");
+    assert_string_equal(candidates(m, NULL, NULL, 0), "ib0 ib1 ");
+    assert_int_equal(nic_candidates(m), 2);
+    for (int b = NIC_ALL; b <= NIC_PASSTHROUGH; b++)
+        for (int policy = NIC_BYSET; policy <= NIC_LEASTLOADED; policy++)
+            for (uint32_t cpu = 0; cpu < 8; cpu++) {
+                char bound[8];
+
+                snprintf(bound, sizeof bound, "%u", cpu);
+                struct nic_choice c = pick(m, b, policy, bound, cpu, &load);
+
+                assert_true(c.nic == 1 || c.nic == 2);
+                assert_int_equal(c.candidates, 2);
+            }
+    free(m);
+}
+
+static void only_what_libfabric_offers_is_taken(void **state)
+{
+    static const struct nic_offer verbs[] = {{.domain = "mlx5_0"}, {.domain = "mlx5_1"}},
+                                  one[] = {{.domain = "mlx5_1-xrc", .device = "mlx5_1"}},
+                                  by_pci[] = {{.domain = "psm2", .pci = "0000:21:00.0"}},
+                                  tcp[] = {{.domain = "ib1"}, {.domain = "lo"}, {.domain = "eno1"}},
+                                  shm[] = {{.domain = "shm"}};
+    struct nic_machine *m;
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    assert_true(nic_machine_open(&m, DATA "management.xml", &err));
+    assert_string_equal(candidates(m, NULL, verbs, 2), "ib0 ib1 ");
+    assert_string_equal(candidates(m, NULL, one, 1), "ib1 ");
+    assert_string_equal(candidates(m, NULL, by_pci, 1), "ib0 ");
+    assert_string_equal(candidates(m, NULL, tcp, 3), "eno1 ib1 ");
+    /* Offers of none of them say nothing. */
+    assert_string_equal(candidates(m, NULL, shm, 1), "ib0 ib1 ");
+    /* A machine of Ethernet alone has nothing better. */
+    free(m);
+    assert_true(nic_machine_open(&m, DATA "one_sided.xml", &err));
+    assert_string_equal(candidates(m, NULL, NULL, 0), "eth0 eth1 ");
+    free(m);
+}
+
+static void patterns_choose_nics_by_name(void **state)
+{
+    static const struct {
+        const char *only, *gives;
+    } cases[] = {{"ib*", "ib0 ib1 "},       {"!ib0", "eno1 ib1 "}, {"ib*,!ib0", "ib1 "},
+                 {"eno1,ib1", "eno1 ib1 "}, {"mlx5_0", "ib0 "},    {"hsn*", "none"},
+                 {"*,!*", "none"},          {"", "ib0 ib1 "}};
+    struct nic_machine *m;
+    struct wr_err err;
+
+    (void)state;
+    if (skip_without_hwloc())
+        return;
+    assert_true(nic_machine_open(&m, DATA "management.xml", &err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(candidates(m, cases[i].only, NULL, 0), cases[i].gives);
+    free(m);
+}
+
 static void a_machine_without_nics_is_an_error(void **state)
 {
     struct nic_machine *m = NULL;
@@ -335,6 +429,9 @@ int main(void)
         cmocka_unit_test(policies_spread_processes_as_simulated_elsewhere),
         cmocka_unit_test(a_numa_node_has_its_own_nic),
         cmocka_unit_test(a_bucket_without_a_nic_takes_all_and_says_so),
+        cmocka_unit_test(management_ethernet_beside_infiniband_is_not_taken),
+        cmocka_unit_test(only_what_libfabric_offers_is_taken),
+        cmocka_unit_test(patterns_choose_nics_by_name),
         cmocka_unit_test(a_machine_without_nics_is_an_error),
         cmocka_unit_test(lists_of_cpus_are_read_and_written),
         cmocka_unit_test(the_dead_leave_their_nics_to_others),

@@ -1,9 +1,9 @@
 /* nic.h -- which NIC a process should take.
  *
- * Two steps: a bucket of NICs that may be taken, then one of the bucket.
+ * Three steps: which NICs a job may take at all, a bucket of them, then one of the bucket.
  *
- *   machine (hwloc) ──bucket──> all | package | numa | passthrough
- *                                │
+ *   machine (hwloc) ──restrict──> candidates ──bucket──> all | package | numa | passthrough
+ *                    (libfabric)                          │
  *                               policy: byset, bycore, random, roundrobin, leastloaded
  *
  * The package and the NUMA node are those of the CPU the process is on. Pass-through
@@ -51,6 +51,7 @@ struct nic {
     char fabric[NIC_NAME]; /* of the fabric's device, cxi0; "" if it has none */
     char pci[NIC_NAME];    /* 0000:01:00.0, or "" */
     struct nic_cpus local; /* CPUs it is near to */
+    const char *left_out;  /* why no process takes it, nic_restrict; NULL: one may */
 };
 
 struct nic_machine {
@@ -63,6 +64,25 @@ struct nic_machine {
 /* From hwloc's XML, or with NULL this machine. In the order of PCI addresses. */
 bool nic_machine_open(struct nic_machine **ret, const char *xml, struct wr_err *err);
 bool nic_have_hwloc(void);
+
+/* What libfabric offers: of a provider, one device. What it does not say is "". */
+struct nic_offer {
+    char domain[NIC_NAME]; /* cxi0, mlx5_0, eth0 */
+    char device[NIC_NAME];
+    char pci[NIC_NAME];
+};
+
+/* The devices of `provider`, or with NULL of the one that libfabric prefers. How many; 0: there is
+ * no libfabric, or no such provider. */
+size_t nic_offers(struct nic_offer *ret, size_t most, const char *provider);
+
+/* Leaves out the NICs that are not to be taken. With `only`, those whose names (of the interface or
+ * the fabric's device) it does not match: patterns as in "hsn*,!hsn3". Without, those that are not
+ * offered, and where no offer is of a NIC of this machine those without a device of a fabric, if
+ * others have one. Fails if `only` matches none. */
+bool nic_restrict(struct nic_machine *m, const char *only, const struct nic_offer *o, size_t n,
+                  struct wr_err *err);
+uint32_t nic_candidates(const struct nic_machine *m); /* those that are not left out */
 
 enum nic_bucket { NIC_ALL, NIC_PACKAGE, NIC_NUMA, NIC_PASSTHROUGH };
 enum nic_policy { NIC_BYSET, NIC_BYCORE, NIC_RANDOM, NIC_ROUNDROBIN, NIC_LEASTLOADED };

@@ -62,7 +62,7 @@ static uint32_t gather(uint32_t *list, const struct nic_machine *m, const struct
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->nnics; i++)
-        if (bucket_has[bucket](m, ask, &m->nic[i]))
+        if (!m->nic[i].left_out && bucket_has[bucket](m, ask, &m->nic[i]))
             list[n++] = i;
     return n;
 }
@@ -119,7 +119,7 @@ bool nic_pick(struct nic_choice *ret, const struct nic_machine *m, const struct 
     uint32_t list[NIC_MOST];
     struct nic_choice choice = {.candidates = gather(list, m, ask, ask->bucket)};
 
-    if (!m->nnics)
+    if (!nic_candidates(m))
         return wr_fail(err, WR_INPUT,
                        "the machine has no NIC; give another topology, or use shared memory");
     if (!choice.candidates) {
