@@ -7,26 +7,16 @@
  *   +-----------
  *         x name
  *
- * Series differ in colour, mark and dashes, so that a grey print and a reader
- * who sees few colours can tell them apart.
+ * Series differ in colour, and in marks or dashes, so that a grey print and a reader
+ * who sees few colours can tell them apart (ink.h).
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "svg_priv.h"
-
-/* Marks as paths around 0,0, in the order in which series take them. */
-static const char *const mark_paths[] = {
-    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", /* circle */
-    "M-3.6-3.6h7.2v7.2h-7.2z",            /* square */
-    "M0-4.8L4.6 3.6h-9.2z",               /* triangle */
-    "M0-5L5 0L0 5L-5 0z",                 /* diamond */
-    "M-4-4L4 4M-4 4L4-4",                 /* cross */
-    "M0-5V5M-5 0H5",                      /* plus */
-};
-static const char *const dashes[] = {"", "7 4", "2 4", "9 3 2 3"};
-enum { NMARKS = sizeof mark_paths / sizeof *mark_paths, NDASHES = sizeof dashes / sizeof *dashes };
 
 static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open)
 {
@@ -34,23 +24,43 @@ static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open
     if (open)
         wr_str_addf(out, " fill=\"%s\"", svg_light(SVG_BG));
     wr_str_addf(out, " stroke-width=\"1.6\" transform=\"translate(%.2f %.2f)\" d=\"%s\"", x, y,
-                mark_paths[k % NMARKS]);
+                ink_mark(k));
 }
 
 enum { FRAME_H = 300 };
 
-/* The colour, mark and dashes of the k-th series. */
-static size_t ink_of(const struct report_series *s, size_t k)
+/* What a series looks like: its colour, and what tells it apart without. Those that have marks are
+ * told apart by these, the others, guides among them, by dashes. */
+struct look {
+    uint32_t ink;
+    size_t mark;
+    const char *dash;
+};
+
+static void looks_of(const struct report_chart *c, struct look *ret)
 {
-    return s->ink ? s->ink - 1 : k;
+    uint32_t *ink = wr_zalloc(c->nseries + 1, sizeof *ink);
+    size_t unmarked = 0;
+
+    ink_of_series(c, ink);
+    for (size_t k = 0; k < c->nseries; k++) {
+        const struct report_series *s = &c->series[k];
+        bool plain = s->line_only && !s->marks_only;
+
+        ret[k] = (struct look){.ink = s->ink ? s->ink - 1 : ink[k],
+                               .mark = k,
+                               .dash = ink_dash(plain ? unmarked : k / INK_MARKS)};
+        unmarked += plain;
+    }
+    free(ink);
 }
 
-static void put_group(const struct report_series *s, size_t k, struct wr_str *out)
+static void put_group(const struct report_series *s, uint32_t ink, struct wr_str *out)
 {
     if (s->guide)
         svg_group_named("guide", SVG_DIM, out);
     else
-        svg_group(k % SVG_CURVES, out);
+        svg_group(ink, out);
 }
 
 /* Begins a curve, up to where its dashes and its path go. */
@@ -62,14 +72,14 @@ static void put_stroke(const struct report_series *s, struct wr_str *out)
                 s->guide ? 1 : 2);
 }
 
-static void put_line(const struct report_series *s, size_t k, const struct svg_frame *f,
+static void put_line(const struct report_series *s, const char *dash, const struct svg_frame *f,
                      struct wr_str *out)
 {
     bool any = false;
 
     put_stroke(s, out);
-    if (k / SVG_CURVES % NDASHES)
-        wr_str_addf(out, " stroke-dasharray=\"%s\"", dashes[k / SVG_CURVES % NDASHES]);
+    if (*dash)
+        wr_str_addf(out, " stroke-dasharray=\"%s\"", dash);
     wr_str_add(out, " d=\"");
     for (size_t i = 0; i < s->n; i++) {
         double x = svg_x(f, scale_at(&f->sx, s->point[i].x));
@@ -125,7 +135,7 @@ static void put_point(const struct report_chart *c, size_t k, const struct repor
                     svg_x(f, ax), svg_y(f, isnan(low) ? 0 : low), svg_y(f, high), svg_x(f, ax) - 3,
                     svg_y(f, isnan(low) ? 0 : low));
     }
-    put_mark(out, ink_of(&c->series[k], k), svg_x(f, ax), svg_y(f, ay), p->open);
+    put_mark(out, k, svg_x(f, ax), svg_y(f, ay), p->open);
     wr_str_add(out, "><title>");
     report_escape(out, c->series[k].name);
     wr_str_addf(out, ": %.6g, %.6g", p->x, p->y);
@@ -134,17 +144,17 @@ static void put_point(const struct report_chart *c, size_t k, const struct repor
     wr_str_add(out, "</title></path>\n");
 }
 
-static void put_series(const struct report_chart *c, size_t k, const struct svg_frame *f,
-                       struct wr_str *out)
+static void put_series(const struct report_chart *c, size_t k, const struct look *look,
+                       const struct svg_frame *f, struct wr_str *out)
 {
     const struct report_series *s = &c->series[k];
 
-    put_group(s, ink_of(s, k), out);
+    put_group(s, look->ink, out);
     wr_str_addf(out, "<g clip-path=\"url(#%s-clip)\">", f->id);
     if (s->area || s->fan)
         put_fill(s, f, out);
     if (!s->marks_only)
-        put_line(s, ink_of(s, k), f, out);
+        put_line(s, look->dash, f, out);
     wr_str_add(out, "</g>\n");
     for (size_t i = 0; i < s->n && !s->line_only; i++)
         put_point(c, k, &s->point[i], f, out);
@@ -156,19 +166,17 @@ static double name_width(const char *name)
     return 52 + svg_text_width(name);
 }
 
-static void put_entry(const struct report_series *s, size_t k, const struct svg_entry *e,
-                      struct wr_str *out)
+static void put_entry(const struct report_series *s, const struct look *look,
+                      const struct svg_entry *e, struct wr_str *out)
 {
-    const char *dash = dashes[k / SVG_CURVES % NDASHES];
-
-    put_group(s, k, out);
+    put_group(s, look->ink, out);
     if (!s->marks_only) {
         put_stroke(s, out);
-        wr_str_addf(out, " stroke-dasharray=\"%s\" d=\"M%.1f %.1fh28\"/>", *dash ? dash : "none",
-                    e->x, e->y - 4);
+        wr_str_addf(out, " stroke-dasharray=\"%s\" d=\"M%.1f %.1fh28\"/>",
+                    *look->dash ? look->dash : "none", e->x, e->y - 4);
     }
     if (!s->line_only) {
-        put_mark(out, k, e->x + 14, e->y - 4, false);
+        put_mark(out, look->mark, e->x + 14, e->y - 4, false);
         wr_str_add(out, "/>");
     }
     wr_str_addf(out, "</g><text x=\"%.1f\" y=\"%.1f\">", e->x + 34, e->y);
@@ -178,14 +186,15 @@ static void put_entry(const struct report_series *s, size_t k, const struct svg_
 
 /* Entries side by side from `top`, in new rows as needed; the height used. With
  * no `out`, only measures. */
-static double put_legend(const struct report_chart *c, double top, struct wr_str *out)
+static double put_legend(const struct report_chart *c, const struct look *look, double top,
+                         struct wr_str *out)
 {
     struct svg_entry e = {12, top + 14};
 
     for (size_t k = 0; k < c->nseries; k++) {
         svg_entry_next(&e, name_width(c->series[k].name));
         if (out)
-            put_entry(&c->series[k], ink_of(&c->series[k], k), &e, out);
+            put_entry(&c->series[k], &look[k], &e, out);
         e.x += name_width(c->series[k].name);
     }
     if (c->open_means) {
@@ -253,12 +262,14 @@ static void put_guides(const struct report_chart *c, const struct svg_frame *f, 
 
 static void chart_svg(const struct report_chart *c, const char *id, bool whole, struct wr_str *out)
 {
+    struct look *look = wr_zalloc(c->nseries + 1, sizeof *look);
     double legend_top = svg_top(c, whole);
-    double top = legend_top + put_legend(c, legend_top, NULL) + 30;
+    double top = legend_top + put_legend(c, look, legend_top, NULL) + 30;
     double left = svg_band_left(c->x.category, c->x.ncategories);
     struct svg_frame f = {
         .x = left, .y = top, .w = SVG_WIDTH - left - SVG_RIGHT, .h = FRAME_H, .id = id};
 
+    looks_of(c, look);
     scale_chart(c, 8, 6, &f.sx, &f.sy);
     svg_begin(c, id, whole, top + FRAME_H + svg_axis_room(&c->x, f.w), out);
     wr_str_addf(out,
@@ -270,10 +281,11 @@ static void chart_svg(const struct report_chart *c, const char *id, bool whole, 
     svg_axis_y(&c->y, &f, out);
     svg_axis_line(&f, out);
     for (size_t k = 0; k < c->nseries; k++)
-        put_series(c, k, &f, out);
+        put_series(c, k, &look[k], &f, out);
     put_guides(c, &f, out);
-    put_legend(c, legend_top, out);
+    put_legend(c, look, legend_top, out);
     svg_end(out);
+    free(look);
 }
 
 void report_chart_svg(const struct report_chart *c, struct wr_str *out)

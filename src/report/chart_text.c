@@ -3,7 +3,10 @@
  *   us │            ●      Cells of the plot; in each, dots of a line (Braille: 2 by 4
  *   10 ┤        ●  ■       dots a cell) or the mark of a point, which wins.
  *    5 ┤  ●  ● ■
- *      └──┴────┴─────      ASCII: one dot a cell.
+ *      └──┴────┴─────      ASCII: one dot a cell, letters for marks.
+ *
+ * Where there are several series, a line without points carries the mark of its series now and
+ * then, each in columns of its own: so all are told apart without colour.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,28 +14,24 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/ink.h"
 #include "scale_priv.h"
-
-enum { NMARKS = 6 };
-/* By ASCII or not, open or not. */
-static const char *const marks[2][2][NMARKS] = {
-    {{"●", "■", "▲", "◆", "▼", "★"}, {"○", "□", "△", "◇", "▽", "☆"}},
-    {{"a", "b", "c", "d", "e", "f"}, {"A", "B", "C", "D", "E", "F"}},
-};
-static const char *const colours[NMARKS] = {"34", "31", "32", "35", "36", "33"};
 
 struct cell {
     uint8_t dots;
-    uint8_t series; /* whose colour; 1 + index mod NMARKS, 0: nobody's */
+    uint8_t series; /* whose colour; 1 + its number, 0: no series */
     uint8_t mark;   /* the same numbering */
     bool open;      /* the mark is */
 };
+enum { MOST_SERIES = UINT8_MAX - 1 };
 
 struct canvas {
     const struct report_text_style *style;
     unsigned cols, rows; /* of cells */
     unsigned dx, dy;     /* dots per cell */
     struct cell *cell;
+    const uint32_t *ink; /* colours of the series */
+    size_t nseries;
 };
 
 static struct cell *cell_at(const struct canvas *v, long dot_x, long dot_y)
@@ -85,6 +84,41 @@ static double near_frame(double at)
     return fmin(fmax(at, -10), 10);
 }
 
+/* Every how many columns a line has its mark: enough that each series has columns of its own. */
+static unsigned mark_every(const struct canvas *v)
+{
+    return v->nseries > 8 ? (unsigned)v->nseries : 8;
+}
+
+/* Marks the topmost cell of the series in a column; false: it has none there that is free. */
+static bool mark_column(const struct canvas *v, uint8_t id, unsigned col)
+{
+    for (unsigned row = 0; row < v->rows; row++) {
+        struct cell *c = &v->cell[(size_t)row * v->cols + col];
+
+        if (c->series != id || c->mark)
+            continue;
+        c->mark = id;
+        c->open = false;
+        return true;
+    }
+    return false;
+}
+
+/* Puts the mark of a series on its line, once a column; on a steep one at least once. */
+static void mark_line(const struct canvas *v, uint8_t id)
+{
+    unsigned every = mark_every(v);
+    /* Neighbours are not side by side, unless 3 divides the distance. */
+    unsigned first = (id - 1u) * (every % 3 ? 3 : 1) % every;
+    bool any = false;
+
+    for (unsigned col = first; col < v->cols; col += every)
+        any |= mark_column(v, id, col);
+    for (unsigned col = 0; !any && col < v->cols; col++)
+        any = mark_column(v, id, col);
+}
+
 static void draw_series(const struct canvas *v, const struct report_series *s, uint8_t id,
                         const struct scale *x, const struct scale *y)
 {
@@ -105,6 +139,8 @@ static void draw_series(const struct canvas *v, const struct report_series *s, u
             line(v, from, to, id);
         }
     }
+    if (s->line_only && v->nseries > 1)
+        mark_line(v, id);
     for (size_t i = 0; i < s->n && !s->line_only; i++) {
         double px = scale_at(x, s->point[i].x), py = scale_at(y, s->point[i].y);
         struct cell *c =
@@ -126,14 +162,10 @@ static void put_cell(const struct canvas *v, const struct cell *c, struct wr_str
         wr_str_add(out, " ");
         return;
     }
-    if (v->style->colour)
-        wr_str_addf(out, "\033[%sm", colours[who - 1]);
-    if (c->mark)
-        wr_str_add(out, marks[v->style->ascii][c->open][who - 1]);
-    else
-        wr_str_add(out, v->style->ascii ? "." : braille);
-    if (v->style->colour)
-        wr_str_add(out, "\033[0m");
+    ink_put(out, v->style, v->ink[who - 1],
+            c->mark           ? ink_glyph(who - 1, v->style->ascii, c->open)
+            : v->style->ascii ? "."
+                              : braille);
 }
 
 /* The tick on a row of cells, or NULL. */
@@ -201,22 +233,52 @@ static void put_x_axis(const struct canvas *v, const struct scale *x, const char
     free(ticks);
 }
 
-static void put_legend(const struct report_chart *c, const struct report_text_style *style,
+/* As the plot has it: a line with its mark, or the mark alone. */
+static void put_sample(const struct canvas *v, const struct report_series *s, size_t k,
                        struct wr_str *out)
 {
-    for (size_t k = 0; k < c->nseries; k++) {
-        const struct report_series *s = &c->series[k];
-        const char *mark =
-            s->line_only ? style->ascii ? ".." : "──" : marks[style->ascii][0][k % NMARKS];
+    const char *dash = v->style->ascii ? "." : "─";
+    const char *mark = ink_glyph(k, v->style->ascii, false);
+    char text[24];
 
-        if (style->colour)
-            wr_str_addf(out, "  \033[%sm%s\033[0m %s", colours[k % NMARKS], mark, s->name);
-        else
-            wr_str_addf(out, "  %s %s", mark, s->name);
+    if (!s->line_only)
+        snprintf(text, sizeof text, "%s", mark);
+    else
+        snprintf(text, sizeof text, "%s%s%s", dash, v->nseries > 1 ? mark : "", dash);
+    wr_str_add(out, "  ");
+    ink_put(out, v->style, v->ink[k], text);
+    wr_str_addf(out, " %s", s->name);
+}
+
+/* As many rows as the width needs. */
+static void put_legend(const struct report_chart *c, const struct canvas *v, unsigned width,
+                       struct wr_str *out)
+{
+    unsigned at = 0;
+
+    for (size_t k = 0; k < v->nseries; k++) {
+        unsigned n = ink_columns(c->series[k].name) + 3 + (c->series[k].line_only ? 2 : 1);
+
+        wr_str_add(out, at && at + n > width ? "\n" : "");
+        at = at && at + n > width ? n : at + n;
+        put_sample(v, &c->series[k], k, out);
     }
+    if (v->nseries < c->nseries)
+        wr_str_addf(out, "\n  and %zu more, which are not drawn", c->nseries - v->nseries);
     if (c->open_means)
-        wr_str_addf(out, "  %s %s", style->ascii ? "CAPITAL" : "○", c->open_means);
+        wr_str_addf(out, "\n  %s %s", v->style->ascii ? "CAPITAL" : "○", c->open_means);
     wr_str_add(out, "\n");
+}
+
+/* The colours of the document, or those of the chart alone. */
+static uint32_t *inks_of(const struct report_chart *c)
+{
+    uint32_t *ink = wr_zalloc(c->nseries + 1, sizeof *ink);
+
+    ink_of_series(c, ink);
+    for (size_t k = 0; k < c->nseries; k++)
+        ink[k] = c->series[k].ink ? c->series[k].ink - 1 : ink[k];
+    return ink;
 }
 
 static int label_width(const struct scale *y)
@@ -239,7 +301,11 @@ void report_chart_text(const struct report_chart *c, const struct report_text_st
 
     width = width < 30 ? 30 : width > 500 ? 500 : width;
     height = height < 10 ? 10 : height > 200 ? 200 : height;
-    struct canvas v = {.style = style, .rows = height - 6};
+    uint32_t *ink = inks_of(c);
+    struct canvas v = {.style = style,
+                       .rows = height - 6,
+                       .ink = ink,
+                       .nseries = c->nseries < MOST_SERIES ? c->nseries : MOST_SERIES};
     scale_chart(c, width / 10, v.rows / 3, &x, &y);
     int margin = label_width(&y);
 
@@ -247,8 +313,8 @@ void report_chart_text(const struct report_chart *c, const struct report_text_st
     v.dx = style->ascii ? 1 : 2;
     v.dy = style->ascii ? 1 : 4;
     v.cell = wr_zalloc((size_t)v.rows * v.cols, sizeof *v.cell);
-    for (size_t k = 0; k < c->nseries; k++)
-        draw_series(&v, &c->series[k], (uint8_t)(k % NMARKS + 1), &x, &y);
+    for (size_t k = 0; k < v.nseries; k++)
+        draw_series(&v, &c->series[k], (uint8_t)(k + 1), &x, &y);
     if (c->title)
         wr_str_addf(out, "%s\n", c->title);
     wr_str_addf(out, "%*s", margin - 1, "");
@@ -259,8 +325,9 @@ void report_chart_text(const struct report_chart *c, const struct report_text_st
     report_axis_label(&c->x, &name);
     put_x_axis(&v, &x, wr_str_get(&name), c->x.ncategories, margin, out);
     wr_str_fini(&name);
-    put_legend(c, style, out);
+    put_legend(c, &v, width, out);
     for (size_t i = 0; i < c->x.ncategories; i++)
         wr_str_addf(out, "%4zu %s\n", i + 1, c->x.category[i]);
     free(v.cell);
+    free(ink);
 }

@@ -8,7 +8,7 @@
 typedef void doc_warn(void *ctx, const char *sentence);
 void doc_warnings(const struct report_doc *d, doc_warn *fn, void *ctx);
 
-/* inks.c: gives the figures their colours, once all sections are there. */
+/* ink_doc.c: gives the figures their colours, once all sections are there. */
 void doc_choose_inks(struct report_doc *d);
 
 #endif

@@ -24,14 +24,6 @@ size_t figure_name(struct figure_names *names, const char *name)
     return names->v.n - 1;
 }
 
-uint32_t figure_ink(const struct report_figure *f, const char *name, size_t k)
-{
-    for (size_t i = 0; i < f->ninks; i++)
-        if (!strcmp(f->ink[i].name, name))
-            return f->ink[i].k;
-    return (uint32_t)k;
-}
-
 void report_figure_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
                          void *ctx)
 {
@@ -49,7 +41,13 @@ void figure_names_open(struct figure_names *ret, const struct report_figure *f)
     *ret = (struct figure_names){0};
     report_figure_names(f, take_name, ret);
     for (size_t i = 0; i < ret->v.n; i++)
-        wr_vec_push(&ret->ink, figure_ink(f, ret->v.v[i], i));
+        wr_vec_push(&ret->ink, 0);
+    if (!f->ninks)
+        ink_of_names(ret->v.v, ret->v.n, ret->ink.v);
+    for (size_t i = 0; i < ret->v.n; i++)
+        for (size_t k = 0; k < f->ninks; k++)
+            if (!strcmp(f->ink[k].name, ret->v.v[i]))
+                ret->ink.v[i] = f->ink[k].k;
 }
 
 void figure_names_fini(struct figure_names *names)
@@ -73,15 +71,21 @@ void figure_number(struct report_table *t, double v)
         report_table_add(t, "%s", "");
 }
 
-void figure_put(struct wr_str *out, const struct report_text_style *style, size_t k,
-                const char *text)
+void figure_legend(struct wr_str *out, const struct report_text_style *style,
+                   const struct figure_names *names)
 {
-    static const char *const colours[] = {"34", "31", "32", "35", "36", "33"};
+    unsigned at = 0;
 
-    if (style->colour)
-        wr_str_addf(out, "\033[%sm%s\033[0m", colours[k % 6], text);
-    else
-        wr_str_add(out, text);
+    for (size_t k = 0; k < names->v.n; k++) {
+        unsigned n = 4 + ink_columns(names->v.v[k]);
+
+        wr_str_add(out, at && at + n > figure_width(style) ? "\n" : "");
+        at = at && at + n > figure_width(style) ? n : at + n;
+        wr_str_add(out, "  ");
+        ink_put(out, style, names->ink.v[k], ink_fill(k, style->ascii));
+        wr_str_addf(out, " %s", names->v.v[k]);
+    }
+    wr_str_add(out, "\n");
 }
 
 unsigned figure_width(const struct report_text_style *style)

@@ -94,7 +94,8 @@ struct report_sequence {
     size_t nsteps;
 };
 
-/* The colour of a name, from 0: inks.c gives a name the same one in all figures of a document. */
+/* The colour of a name, from 0: the same one in all figures of a document, and of others
+ * (ink.h). */
 struct report_ink {
     const char *name;
     uint32_t k;
@@ -112,7 +113,7 @@ struct report_figure {
     struct report_machine machine;
     struct report_matrix matrix;
     struct report_sequence sequence;
-    const struct report_ink *ink; /* of its names; none: in the order in which they come */
+    const struct report_ink *ink; /* of its names; none: chosen for it alone */
     size_t ninks;
 };
 

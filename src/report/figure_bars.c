@@ -60,14 +60,15 @@ static void put_bar(const struct report_figure *fig, const struct report_bar *b,
         if (!(b->part[k].value > 0))
             continue;
         sum += b->part[k].value;
-        svg_group(names->ink.v[figure_name(names, b->part[k].name)], out);
-        wr_str_addf(out,
-                    "<rect class=\"fill\" stroke=\"none\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
-                    "height=\"%d\"><title>",
-                    from, y, svg_x(f, scale_at(&f->sx, sum)) - from, BAR);
-        report_escape(out, b->part[k].name);
-        wr_str_addf(out, ": %.6g %s</title></rect></g>\n", b->part[k].value,
+        size_t id = figure_name(names, b->part[k].name);
+        struct wr_str title = {0};
+
+        wr_str_addf(&title, "%s: %.6g %s", b->part[k].name, b->part[k].value,
                     fig->chart.x.unit ? fig->chart.x.unit : "");
+        svg_area(&(struct svg_area){f->id, id, names->ink.v[id], from, y,
+                                    svg_x(f, scale_at(&f->sx, sum)) - from, BAR},
+                 wr_str_get(&title), out);
+        wr_str_fini(&title);
     }
     snprintf(text, sizeof text, "%.4g", sum);
     svg_text(svg_x(f, scale_at(&f->sx, sum)) + 5, y + 13, "class=\"dim\"", text, out);
@@ -76,6 +77,7 @@ static void put_bar(const struct report_figure *fig, const struct report_bar *b,
 static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str *out)
 {
     struct figure_names names;
+    const char *id = whole ? "chart" : fig->id;
     double legend_top = svg_top(&fig->chart, whole), widest = 60, height = 0;
 
     figure_names_open(&names, fig);
@@ -84,13 +86,15 @@ static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str 
         height += STEP + (new_group(fig, i) ? HEAD : 0);
     }
     struct svg_frame f = {.x = fmin(widest + 24, 300),
-                          .y = legend_top + 12 +
-                               svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, NULL),
+                          .y =
+                              legend_top + 12 +
+                              svg_swatches(id, names.v.v, names.ink.v, names.v.n, legend_top, NULL),
                           .h = height,
-                          .id = fig->id};
+                          .id = id};
     f.w = SVG_WIDTH - f.x - 70;
     bars_scale(fig, &f.sx);
-    svg_begin(&fig->chart, whole ? "chart" : fig->id, whole, f.y + height + 52, out);
+    svg_begin(&fig->chart, id, whole, f.y + height + 52, out);
+    svg_hatches(id, names.v.n, out);
     svg_axis_x(&fig->chart.x, &f, out);
     svg_axis_line(&f, out);
     double y = f.y + 3;
@@ -101,13 +105,10 @@ static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str 
         }
         put_bar(fig, &fig->bar[i], y, &f, &names, out);
     }
-    svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, out);
+    svg_swatches(id, names.v.v, names.ink.v, names.v.n, legend_top, out);
     svg_end(out);
     figure_names_fini(&names);
 }
-
-static const char *const fills[2][8] = {{"█", "▓", "▒", "░", "▚", "▤", "▥", "▦"},
-                                        {"#", "=", ":", ".", "%", "+", "*", "~"}};
 
 static void text_bar(const struct report_bar *b, const struct scale *s, unsigned cols,
                      struct figure_names *names, const struct report_text_style *style,
@@ -124,8 +125,8 @@ static void text_bar(const struct report_bar *b, const struct scale *s, unsigned
         sum += b->part[k].value;
         size_t id = figure_name(names, b->part[k].name);
         for (long to = lround(scale_at(s, sum) * cols); at < to; at++)
-            wr_str_add(&cells, fills[style->ascii][id % 8]);
-        figure_put(out, style, id, wr_str_get(&cells));
+            wr_str_add(&cells, ink_fill(id, style->ascii));
+        ink_put(out, style, names->ink.v[id], wr_str_get(&cells));
         wr_str_fini(&cells);
     }
     wr_str_addf(out, " %.4g\n", sum);
@@ -158,12 +159,7 @@ static void bars_text(const struct report_figure *f, const struct report_text_st
     wr_str_addf(out, "%*s", left + 4, "");
     report_axis_label(&f->chart.x, out);
     wr_str_add(out, "\n");
-    for (size_t k = 0; k < names.v.n; k++) {
-        wr_str_add(out, "  ");
-        figure_put(out, style, k, fills[style->ascii][k % 8]);
-        wr_str_addf(out, " %s", names.v.v[k]);
-    }
-    wr_str_add(out, "\n");
+    figure_legend(out, style, &names);
     figure_names_fini(&names);
 }
 

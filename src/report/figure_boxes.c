@@ -1,5 +1,5 @@
 /* figure_boxes.c -- box plots: whiskers from the least to the largest, a box of the quartiles, a
- * bar at the median, a diamond at the mean.
+ * bar at the median, a mark at the mean, another one for each name.
  *
  *   |   ┬                       standing, in SVG, side by side in groups
  *   |  ┌┴┐  ┬
@@ -46,7 +46,16 @@ static void box_names(const struct report_figure *f, void (*fn)(void *ctx, const
         fn(ctx, f->box[i].name);
 }
 
-static void put_box(const struct report_box *b, size_t k, double x, double w,
+/* The mark of the mean tells the name without colour. */
+static void put_mean(size_t k, double x, double y, struct wr_str *out)
+{
+    wr_str_addf(out,
+                "<path class=\"mark\" stroke-width=\"1.4\" transform=\"translate(%.1f %.1f)\" "
+                "d=\"%s\"/>",
+                x, y, ink_mark(k));
+}
+
+static void put_box(const struct report_box *b, size_t k, uint32_t ink, double x, double w,
                     const struct svg_frame *f, struct wr_str *out)
 {
     double at[] = {b->min, b->q1, b->median, b->q3, b->max, b->mean};
@@ -57,7 +66,7 @@ static void put_box(const struct report_box *b, size_t k, double x, double w,
 
         y[i] = svg_y(f, isnan(a) ? 0 : a);
     }
-    svg_group(k, out);
+    svg_group(ink, out);
     wr_str_addf(out,
                 "<path class=\"line\" fill=\"none\" stroke-width=\"1.3\" d=\"M%.1f %.1fh%.1fM%.1f "
                 "%.1fV%.1fM%.1f %.1fV%.1fM%.1f %.1fh%.1f\"/>",
@@ -70,8 +79,7 @@ static void put_box(const struct report_box *b, size_t k, double x, double w,
                 "<path class=\"line\" fill=\"none\" stroke-width=\"2.4\" d=\"M%.1f %.1fh%.1f\"/>",
                 x - w / 2, y[2], w);
     if (isfinite(b->mean))
-        wr_str_addf(out, "<path class=\"mark\" d=\"M%.1f %.1fl3.5 3.5l-3.5 3.5l-3.5 -3.5z\"/>", x,
-                    y[5] - 3.5);
+        put_mean(k, x, y[5], out);
     /* Something to hover over that is as large as the whole. */
     wr_str_addf(out,
                 "<rect fill=\"none\" stroke=\"none\" pointer-events=\"all\" x=\"%.1f\" y=\"%.1f\" "
@@ -85,6 +93,30 @@ static void put_box(const struct report_box *b, size_t k, double x, double w,
     wr_str_add(out, "</title></rect></g>\n");
 }
 
+/* Small boxes with their marks, and names; the height used. With no `out`, only measures. */
+static double put_names(const struct figure_names *names, double top, struct wr_str *out)
+{
+    struct svg_entry e = {12, top + 14};
+
+    for (size_t k = 0; k < names->v.n; k++) {
+        double width = 42 + svg_text_width(names->v.v[k]);
+
+        svg_entry_next(&e, width);
+        if (out) {
+            svg_group(names->ink.v[k], out);
+            wr_str_addf(out,
+                        "<rect class=\"fill line\" fill-opacity=\"0.25\" stroke-width=\"1.3\" "
+                        "x=\"%.1f\" y=\"%.1f\" width=\"20\" height=\"14\"/>",
+                        e.x, e.y - 11.5);
+            put_mean(k, e.x + 10, e.y - 4.5, out);
+            wr_str_add(out, "</g>");
+            svg_text(e.x + 25, e.y, "", names->v.v[k], out);
+        }
+        e.x += width;
+    }
+    return names->v.n ? e.y + 8 - top : 0;
+}
+
 static void boxes_svg(const struct report_figure *fig, bool whole, struct wr_str *out)
 {
     struct figure_names groups = {0}, names;
@@ -92,8 +124,7 @@ static void boxes_svg(const struct report_figure *fig, bool whole, struct wr_str
 
     groups_of(fig, &groups);
     figure_names_open(&names, fig);
-    double top =
-        legend_top + svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, NULL) + 30;
+    double top = legend_top + put_names(&names, legend_top, NULL) + 30;
     double left = svg_band_left(groups.v.v, groups.v.n);
     struct svg_frame f = {
         .x = left, .y = top, .w = SVG_WIDTH - left - SVG_RIGHT, .h = FRAME_H, .id = fig->id};
@@ -109,12 +140,12 @@ static void boxes_svg(const struct report_figure *fig, bool whole, struct wr_str
         size_t k = figure_name(&names, fig->box[i].name);
 
         if (isfinite(fig->box[i].min))
-            put_box(&fig->box[i], names.ink.v[k], f.x + slot * g + place * ((double)k + 1),
+            put_box(&fig->box[i], k, names.ink.v[k], f.x + slot * g + place * ((double)k + 1),
                     fmin(place * 0.72, 46), &f, out);
     }
     if (groups.v.n)
         svg_band_names(groups.v.v, groups.v.n, &f, out);
-    svg_swatches(names.v.v, names.ink.v, names.v.n, legend_top, out);
+    put_names(&names, legend_top, out);
     svg_end(out);
     figure_names_fini(&groups);
     figure_names_fini(&names);
@@ -132,8 +163,8 @@ static int cell_of(const struct scale *s, double v, unsigned cols)
     return (int)lround(fmin(fmax(isnan(at) ? 0 : at, 0), 1) * (cols - 1));
 }
 
-static void put_line(const struct report_box *b, size_t k, const struct scale *s, unsigned cols,
-                     const struct report_text_style *style, struct wr_str *out)
+static void put_line(const struct report_box *b, uint32_t colour, const struct scale *s,
+                     unsigned cols, const struct report_text_style *style, struct wr_str *out)
 {
     int min = cell_of(s, b->min, cols), q1 = cell_of(s, b->q1, cols);
     int q3 = cell_of(s, b->q3, cols), max = cell_of(s, b->max, cols);
@@ -149,7 +180,7 @@ static void put_line(const struct report_box *b, size_t k, const struct scale *s
         wr_str_add(&line, glyphs[style->ascii][g]);
     }
     wr_str_addf(out, "%*s", min, "");
-    figure_put(out, style, k, wr_str_get(&line));
+    ink_put(out, style, colour, wr_str_get(&line));
     wr_str_add(out, "\n");
     wr_str_fini(&line);
 }
@@ -185,7 +216,7 @@ static void boxes_text(const struct report_figure *f, const struct report_text_s
                 continue;
             int pad = left - letters(b->name);
             wr_str_addf(out, "  %s%*s  ", b->name, pad > 0 ? pad : 0, "");
-            put_line(b, figure_name(&names, b->name), &s, cols, style, out);
+            put_line(b, names.ink.v[figure_name(&names, b->name)], &s, cols, style, out);
         }
     }
     scale_label(&s, s.min, low, sizeof low);

@@ -1,6 +1,7 @@
 /* figure_lines.c -- curves: drawn by chart_svg.c and chart_text.c. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "figure_priv.h"
 
@@ -12,27 +13,40 @@ static void series_names(const struct report_figure *f, void (*fn)(void *ctx, co
             fn(ctx, f->chart.series[i].name);
 }
 
-static void lines_svg(const struct report_figure *f, bool whole, struct wr_str *out)
+/* The chart with the colours of the document. */
+static struct report_chart with_inks(const struct report_figure *f)
 {
     struct report_series *s = wr_zalloc(f->chart.nseries + 1, sizeof *s);
     struct report_chart c = f->chart;
 
     for (size_t i = 0; i < c.nseries; i++) {
         s[i] = f->chart.series[i];
-        s[i].ink = 1 + figure_ink(f, s[i].name, i);
+        for (size_t k = 0; k < f->ninks; k++)
+            if (!strcmp(f->ink[k].name, s[i].name))
+                s[i].ink = 1 + f->ink[k].k;
     }
     c.series = s;
+    return c;
+}
+
+static void lines_svg(const struct report_figure *f, bool whole, struct wr_str *out)
+{
+    struct report_chart c = with_inks(f);
+
     if (whole)
         report_chart_svg(&c, out);
     else
         report_chart_svg_inline(&c, f->id, out);
-    free(s);
+    free((void *)c.series);
 }
 
 static void lines_text(const struct report_figure *f, const struct report_text_style *style,
                        struct wr_str *out)
 {
-    report_chart_text(&f->chart, style, out);
+    struct report_chart c = with_inks(f);
+
+    report_chart_text(&c, style, out);
+    free((void *)c.series);
 }
 
 static const char *style_of(const struct report_series *s)

@@ -82,6 +82,35 @@ static void put_between(const struct report_machine *m, const struct report_bund
                 100 * load, 100 * sat);
 }
 
+/* The rim of a group tells its job without colour, too. */
+static const char *dash_of(size_t job)
+{
+    return job == SIZE_MAX || !*ink_dash(job) ? "none" : ink_dash(job);
+}
+
+/* Rims as the groups have them, with the names of jobs; the height used. With no `out`, only
+ * measures. */
+static double put_rims(const struct figure_names *jobs, double top, struct wr_str *out)
+{
+    struct svg_entry e = {12, top + 14};
+
+    for (size_t k = 0; k < jobs->v.n; k++) {
+        double width = 48 + svg_text_width(jobs->v.v[k]);
+
+        svg_entry_next(&e, width);
+        if (out) {
+            svg_group(jobs->ink.v[k], out);
+            wr_str_addf(out,
+                        "<path class=\"line\" fill=\"none\" stroke-width=\"4\" "
+                        "stroke-dasharray=\"%s\" d=\"M%.1f %.1fh26\"/></g>",
+                        dash_of(k), e.x, e.y - 4);
+            svg_text(e.x + 31, e.y, "", jobs->v.v[k], out);
+        }
+        e.x += width;
+    }
+    return jobs->v.n ? e.y + 8 - top : 0;
+}
+
 static void put_spot(const struct report_machine *m, uint32_t i, double inside,
                      struct figure_names *jobs, const double centre[2], struct wr_str *out)
 {
@@ -103,9 +132,9 @@ static void put_spot(const struct report_machine *m, uint32_t i, double inside,
     else
         svg_group(jobs->ink.v[job], out);
     wr_str_addf(out,
-                "<circle class=\"line\" fill=\"none\" stroke-width=\"%d\" cx=\"%.1f\" cy=\"%.1f\" "
-                "r=\"%d\" pointer-events=\"all\"><title>",
-                job == SIZE_MAX ? 1 : 4, x, y, SPOT);
+                "<circle class=\"line\" fill=\"none\" stroke-width=\"%d\" stroke-dasharray=\"%s\" "
+                "cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" pointer-events=\"all\"><title>",
+                job == SIZE_MAX ? 1 : 4, dash_of(job), x, y, SPOT);
     report_escape(out, s->label);
     for (size_t k = 0; k < s->njobs; k++) {
         wr_str_add(out, ", ");
@@ -126,7 +155,7 @@ static void machine_svg(const struct report_figure *f, bool whole, struct wr_str
     double within = heaviest(m, true), *inside = wr_zalloc(m->nspots + 1, sizeof *inside);
 
     figure_names_open(&jobs, f);
-    double top = legend_top + svg_swatches(jobs.v.v, jobs.ink.v, jobs.v.n, legend_top, NULL) + 8;
+    double top = legend_top + put_rims(&jobs, legend_top, NULL) + 8;
     double centre[2] = {SVG_WIDTH / 2.0, top + RING + SPOT + 6};
     svg_begin(&f->chart, whole ? "chart" : f->id, whole, centre[1] + RING + SPOT + 12, out);
     svg_group_named("guide", SVG_DIM, out);
@@ -139,7 +168,7 @@ static void machine_svg(const struct report_figure *f, bool whole, struct wr_str
     wr_str_add(out, "</g>\n");
     for (uint32_t i = 0; i < m->nspots; i++)
         put_spot(m, i, inside[i], &jobs, centre, out);
-    svg_swatches(jobs.v.v, jobs.ink.v, jobs.v.n, legend_top, out);
+    put_rims(&jobs, legend_top, out);
     svg_end(out);
     free(inside);
     figure_names_fini(&jobs);
@@ -169,15 +198,12 @@ static void machine_text(const struct report_figure *f, const struct report_text
     for (size_t i = 0; i < m->nbundles && i < MOST_TOLD; i++) {
         const struct report_bundle *b = &m->bundle[(size_t)by[i][1]];
         unsigned n = by[0][0] > 0 ? (unsigned)lround(by[i][0] / by[0][0] * cols) : 0;
-        struct wr_str cells = {0};
 
         wr_str_addf(out, "  %-10.10s %10.10s to %-10.10s %6.2f %% ", b->cls, m->spot[b->a].label,
                     m->spot[b->b].label, 100 * by[i][0]);
         for (unsigned k = 0; k < n; k++)
-            wr_str_add(&cells, style->ascii ? "#" : "█");
-        figure_put(out, style, b->a == b->b, wr_str_get(&cells));
+            wr_str_add(out, style->ascii ? "#" : "█");
         wr_str_add(out, "\n");
-        wr_str_fini(&cells);
     }
     free(by);
 }

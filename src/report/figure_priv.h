@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "report/figure.h"
+#include "report/ink.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -23,7 +24,8 @@ struct figure_ops {
 extern const struct figure_ops figure_lines, figure_boxes, figure_bars, figure_machine,
     figure_matrix, figure_sequence;
 
-/* Names in the order in which they first come, and their colours. */
+/* Names in the order in which they first come, and their colours. The place of a name gives what
+ * tells it apart without colour (ink_hatch, ink_mark, ...). */
 struct figure_names {
     WR_VEC(const char *) v;
     WR_VEC(uint32_t) ink;
@@ -31,15 +33,13 @@ struct figure_names {
 size_t figure_name(struct figure_names *names, const char *name); /* its number */
 void figure_names_open(struct figure_names *ret, const struct report_figure *f);
 void figure_names_fini(struct figure_names *names);
-/* The colour of a name in the figure; of one that has none, `k`. */
-uint32_t figure_ink(const struct report_figure *f, const char *name, size_t k);
 
 void figure_head(struct report_table *t, const char *const *columns, size_t n, size_t nleft);
 /* A number as CSV has it: all that is known of it, or nothing. */
 void figure_number(struct report_table *t, double v);
-/* Into a terminal's line, in the colour k, if there are colours. */
-void figure_put(struct wr_str *out, const struct report_text_style *style, size_t k,
-                const char *text);
+/* The legend of areas in a terminal, a line of it. */
+void figure_legend(struct wr_str *out, const struct report_text_style *style,
+                   const struct figure_names *names);
 unsigned figure_width(const struct report_text_style *style);
 
 #endif

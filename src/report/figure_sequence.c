@@ -25,31 +25,37 @@ static double lane_x(const struct report_sequence *q, int lane)
     return TIMES + w * (lane + 0.5);
 }
 
-static void put_message(const struct report_sequence *q, const struct report_step *s, size_t k,
-                        double y, struct wr_str *out)
+/* How a step is drawn: the place and the colour of its class, in the picture `id`. */
+struct step_ink {
+    const char *id;
+    size_t k;
+    uint32_t ink;
+};
+
+static void put_message(const struct report_sequence *q, const struct report_step *s,
+                        const struct step_ink *k, double y, struct wr_str *out)
 {
     double x0 = lane_x(q, s->lane), x1 = lane_x(q, s->to), d = x1 > x0 ? -7 : 7;
 
-    svg_group(k, out);
+    svg_group(k->ink, out);
     wr_str_addf(out,
-                "<path class=\"line\" fill=\"none\" stroke-width=\"1.5\" d=\"M%.1f %.1fH%.1fm%.1f "
-                "-4l%.1f 4l%.1f 4\"/></g>",
-                x0, y, x1, d, -d, d);
+                "<path class=\"line\" fill=\"none\" stroke-width=\"1.5\" stroke-dasharray=\"%s\" "
+                "d=\"M%.1f %.1fH%.1f\"/><path class=\"line\" fill=\"none\" stroke-width=\"1.5\" "
+                "d=\"M%.1f %.1fm%.1f -4l%.1f 4l%.1f 4\"/></g>",
+                *ink_dash(k->k) ? ink_dash(k->k) : "none", x0, y, x1, x1, y, d, -d, d);
     svg_text((x0 + x1) / 2, y - 3, "text-anchor=\"middle\" font-size=\"11\"", s->label, out);
 }
 
-static void put_work(const struct report_sequence *q, const struct report_step *s, size_t k,
-                     double y, struct wr_str *out)
+static void put_work(const struct report_sequence *q, const struct report_step *s,
+                     const struct step_ink *k, double y, struct wr_str *out)
 {
     double x = lane_x(q, s->lane);
+    struct wr_str title = {0};
 
-    svg_group(k, out);
-    wr_str_addf(out,
-                "<rect class=\"fill\" stroke=\"none\" x=\"%.1f\" y=\"%.1f\" width=\"10\" "
-                "height=\"%d\"><title>",
-                x - 5, y - ROW / 2.0, ROW - 4);
-    report_escape(out, s->label);
-    wr_str_addf(out, ": %.6g to %.6g</title></rect></g>", s->t0, s->t1);
+    wr_str_addf(&title, "%s: %.6g to %.6g", s->label, s->t0, s->t1);
+    svg_area(&(struct svg_area){k->id, k->k, k->ink, x - 5, y - ROW / 2.0, 10, ROW - 4},
+             wr_str_get(&title), out);
+    wr_str_fini(&title);
     svg_text(x + 9, y + 2, "font-size=\"11\"", s->label, out);
 }
 
@@ -65,13 +71,15 @@ static void sequence_svg(const struct report_figure *f, bool whole, struct wr_st
     const struct report_sequence *q = &f->sequence;
     struct figure_names classes;
     size_t n = q->nsteps < MOST_STEPS ? q->nsteps : MOST_STEPS;
+    const char *id = whole ? "chart" : f->id;
     double legend_top = svg_top(&f->chart, whole);
 
     figure_names_open(&classes, f);
-    double top =
-        legend_top + svg_swatches(classes.v.v, classes.ink.v, classes.v.n, legend_top, NULL) + 8;
-    svg_begin(&f->chart, whole ? "chart" : f->id, whole, top + HEAD + ROW * ((double)n + 1), out);
-    svg_swatches(classes.v.v, classes.ink.v, classes.v.n, legend_top, out);
+    double top = legend_top +
+                 svg_swatches(id, classes.v.v, classes.ink.v, classes.v.n, legend_top, NULL) + 8;
+    svg_begin(&f->chart, id, whole, top + HEAD + ROW * ((double)n + 1), out);
+    svg_hatches(id, classes.v.n, out);
+    svg_swatches(id, classes.v.v, classes.ink.v, classes.v.n, legend_top, out);
     for (size_t i = 0; i < q->nlanes; i++) {
         svg_text(lane_x(q, (int)i), top + 16, "text-anchor=\"middle\"", q->lane[i], out);
         wr_str_addf(out,
@@ -86,8 +94,10 @@ static void sequence_svg(const struct report_figure *f, bool whole, struct wr_st
         snprintf(time, sizeof time, "%.5g", s->t0);
         svg_text(TIMES - 16, y + 3, "class=\"dim\" text-anchor=\"end\" font-size=\"11\"", time,
                  out);
-        size_t k = classes.ink.v[figure_name(&classes, s->cls)];
-        (s->to >= 0 && s->to != s->lane ? put_message : put_work)(q, s, k, y, out);
+        size_t k = figure_name(&classes, s->cls);
+        struct step_ink ink = {id, k, classes.ink.v[k]};
+
+        (s->to >= 0 && s->to != s->lane ? put_message : put_work)(q, s, &ink, y, out);
     }
     svg_text(8, top + 16, "class=\"dim\"", f->chart.x.unit ? f->chart.x.unit : "", out);
     svg_end(out);

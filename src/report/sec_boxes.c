@@ -180,7 +180,7 @@ void boxes_figure(struct report_section *s, const char *id, const char *title, c
         .desc = wr_arena_printf(s->arena,
                                 "The highest median is %.4g %s (%s%s%s). Whiskers reach from the "
                                 "least to the largest, boxes over the middle half, the bar is the "
-                                "median, the diamond the mean.",
+                                "median, the mark the mean.",
                                 most->median / u.ns, u.name, most->group, *most->group ? ", " : "",
                                 most->name),
         .y = {.label = label, .unit = u.name, .log = high > 100 * low, .zero = high <= 100 * low}};

@@ -23,7 +23,6 @@ void report_escape(struct wr_str *out, const char *text)
     }
 }
 
-/* After Okabe and Ito's palette; every line has a contrast of 3:1 or more. */
 static const struct {
     const char *name, *light, *dark;
 } colours[SVG_COLOURS] = {
@@ -31,18 +30,6 @@ static const struct {
     [SVG_FG] = {"fg", "#1a1a1a", "#ececec"},
     [SVG_DIM] = {"dim", "#555555", "#a8adb3"},
     [SVG_GRID] = {"grid", "#e3e3e3", "#2e3338"},
-    [SVG_FIRST] = {"c0", "#0068a8", "#5ab8ee"},
-    [SVG_FIRST + 1] = {"c1", "#c44e00", "#f09a4a"},
-    [SVG_FIRST + 2] = {"c2", "#00805c", "#3fce9f"},
-    [SVG_FIRST + 3] = {"c3", "#a2428a", "#e08fca"},
-    [SVG_FIRST + 4] = {"c4", "#8a6a00", "#e8d44c"},
-    [SVG_FIRST + 5] = {"c5", "#4d4d4d", "#c4c4c4"},
-    [SVG_FIRST + 6] = {"c6", "#b2182b", "#ff8080"},
-    [SVG_FIRST + 7] = {"c7", "#6f51a1", "#b9a3ec"},
-    [SVG_FIRST + 8] = {"c8", "#4f7d00", "#a6d75b"},
-    [SVG_FIRST + 9] = {"c9", "#0b7a87", "#62d5e1"},
-    [SVG_FIRST + 10] = {"c10", "#94532f", "#dba387"},
-    [SVG_FIRST + 11] = {"c11", "#7f7f7f", "#9b9b9b"},
 };
 
 const char *svg_light(enum svg_colour c)
@@ -54,6 +41,8 @@ static void css_colours(struct wr_str *out, bool dark)
 {
     for (size_t i = 0; i < SVG_COLOURS; i++)
         wr_str_addf(out, "--%s:%s;", colours[i].name, dark ? colours[i].dark : colours[i].light);
+    for (size_t i = 0; i < INK_COLOURS; i++)
+        wr_str_addf(out, "--c%zu:%s;", i, dark ? ink_colours[i].dark : ink_colours[i].light);
 }
 
 void report_svg_css(struct wr_str *out)
@@ -71,8 +60,9 @@ void report_svg_css(struct wr_str *out)
                     ".wc .grid{stroke:var(--grid)}.wc .axis{stroke:var(--dim)}\n"
                     ".wc .line,.wc .bar,.wc .mark{stroke:var(--c)}\n"
                     ".wc .mark,.wc .fill{fill:var(--c)}.wc .open{fill:var(--bg)}\n"
-                    ".wc .guide{--c:var(--dim)}\n");
-    for (int i = 0; i < SVG_AREAS; i++)
+                    ".wc .guide{--c:var(--dim)}\n"
+                    ".wc .hatch{stroke:var(--bg);fill:var(--bg)}\n");
+    for (int i = 0; i < INK_COLOURS; i++)
         wr_str_addf(out, ".wc .s%d{--c:var(--c%d)}", i, i);
     wr_str_add(out, "\n}\n");
 }
@@ -87,18 +77,69 @@ double svg_y(const struct svg_frame *f, double at)
     return f->y + (1 - fmin(fmax(at, -20), 20)) * f->h;
 }
 
-void svg_group_named(const char *class, enum svg_colour colour, struct wr_str *out)
+static void svg_group_of(const char *class, const char *colour, struct wr_str *out)
 {
-    wr_str_addf(out, "<g class=\"%s\" fill=\"%s\" stroke=\"%s\">", class, svg_light(colour),
-                svg_light(colour));
+    wr_str_addf(out, "<g class=\"%s\" fill=\"%s\" stroke=\"%s\">", class, colour, colour);
 }
 
-void svg_group(size_t k, struct wr_str *out)
+void svg_group_named(const char *class, enum svg_colour colour, struct wr_str *out)
+{
+    svg_group_of(class, svg_light(colour), out);
+}
+
+void svg_group(uint32_t ink, struct wr_str *out)
 {
     char class[16];
 
-    snprintf(class, sizeof class, "s%zu", k % SVG_AREAS);
-    svg_group_named(class, (enum svg_colour)(SVG_FIRST + k % SVG_AREAS), out);
+    snprintf(class, sizeof class, "s%u", ink % INK_COLOURS);
+    svg_group_of(class, ink_colours[ink % INK_COLOURS].light, out);
+}
+
+/* Lines and dots in the ground's colour over an area, 8 by 8; the first name has none. */
+static const char *const hatches[INK_HATCHES] = {
+    "",
+    "M-2 10L10 -2M-2 2L2 -2M6 10L10 6",             /* / */
+    "M-2 -2L10 10M-2 6L2 10M6 -2L10 2",             /* backslash */
+    "M0 4h8",                                       /* - */
+    "M4 0v8",                                       /* | */
+    "M-2 10L10 -2M-2 2L2 -2M6 10L10 6M-2 -2L10 10", /* crossed */
+    "M0 4h8M4 0v8",                                 /* a grid */
+    "M3 3h2v2h-2z",                                 /* dots */
+    "M0 2h8M0 6h8",                                 /* = */
+    "M2 0v8M6 0v8",                                 /* || */
+    "M1 1h2v2h-2zM5 5h2v2h-2z",                     /* more dots */
+    "M0 4h4v4M4 0v4h4",                             /* stairs */
+};
+
+void svg_hatches(const char *id, size_t n, struct wr_str *out)
+{
+    if (n < 2)
+        return;
+    wr_str_add(out, "<defs>");
+    for (size_t k = 1; k < n && k < INK_HATCHES; k++)
+        wr_str_addf(out,
+                    "<pattern id=\"%s-h%zu\" width=\"8\" height=\"8\" "
+                    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" fill=\"none\" "
+                    "stroke=\"%s\" stroke-width=\"1.6\" d=\"%s\"/></pattern>",
+                    id, k, svg_light(SVG_BG), hatches[k]);
+    wr_str_add(out, "</defs>\n");
+}
+
+void svg_area(const struct svg_area *a, const char *title, struct wr_str *out)
+{
+    char rect[96];
+
+    snprintf(rect, sizeof rect, "x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.0f\"", a->x, a->y,
+             a->w, a->h);
+    svg_group(a->ink, out);
+    wr_str_addf(out, "<rect class=\"fill\" stroke=\"none\" %s><title>", rect);
+    report_escape(out, title);
+    wr_str_add(out, "</title></rect></g>");
+    if (a->k % INK_HATCHES)
+        wr_str_addf(out,
+                    "<rect fill=\"url(#%s-h%zu)\" stroke=\"none\" pointer-events=\"none\" %s/>",
+                    a->id, a->k % INK_HATCHES, rect);
+    wr_str_add(out, "\n");
 }
 
 void svg_text(double x, double y, const char *attributes, const char *text, struct wr_str *out)
@@ -281,14 +322,9 @@ void svg_end(struct wr_str *out)
     wr_str_add(out, "</svg>\n");
 }
 
-/* Letters as they are seen: bytes that do not continue a character. */
 double svg_text_width(const char *text)
 {
-    double n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return 7.4 * n;
+    return 7.4 * ink_columns(text);
 }
 
 void svg_entry_next(struct svg_entry *e, double width)
@@ -299,24 +335,20 @@ void svg_entry_next(struct svg_entry *e, double width)
     }
 }
 
-double svg_swatches(const char *const *names, const uint32_t *ink, size_t n, double top,
-                    struct wr_str *out)
+double svg_swatches(const char *id, const char *const *names, const uint32_t *ink, size_t n,
+                    double top, struct wr_str *out)
 {
     struct svg_entry e = {12, top + 14};
 
     if (!n)
         return 0;
     for (size_t k = 0; k < n; k++) {
-        double width = 34 + svg_text_width(names[k]);
+        double width = 42 + svg_text_width(names[k]);
 
         svg_entry_next(&e, width);
         if (out) {
-            svg_group(ink[k], out);
-            wr_str_addf(out,
-                        "<rect class=\"fill\" stroke=\"none\" x=\"%.1f\" y=\"%.1f\" width=\"12\" "
-                        "height=\"12\"/></g>",
-                        e.x, e.y - 11);
-            svg_text(e.x + 17, e.y, "", names[k], out);
+            svg_area(&(struct svg_area){id, k, ink[k], e.x, e.y - 12, 20, 14}, names[k], out);
+            svg_text(e.x + 25, e.y, "", names[k], out);
         }
         e.x += width;
     }

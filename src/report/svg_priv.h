@@ -9,14 +9,13 @@
 
 #include <stdint.h>
 
+#include "report/ink.h"
 #include "scale_priv.h"
 
-enum svg_colour { SVG_BG, SVG_FG, SVG_DIM, SVG_GRID, SVG_FIRST, SVG_COLOURS = SVG_FIRST + 12 };
+/* Those of names are in ink.h. */
+enum svg_colour { SVG_BG, SVG_FG, SVG_DIM, SVG_GRID, SVG_COLOURS };
 
-/* Curves take the first six, which have dashes besides; areas take all twelve. */
 enum {
-    SVG_CURVES = 6,
-    SVG_AREAS = SVG_COLOURS - SVG_FIRST,
     SVG_WIDTH = 720,
     SVG_LEFT = 64,
     SVG_RIGHT = 24,
@@ -40,8 +39,8 @@ void svg_begin(const struct report_chart *c, const char *id, bool whole, double 
                struct wr_str *out);
 void svg_end(struct wr_str *out);
 
-/* Opens the group that gives its shapes the colour k, in turn. */
-void svg_group(size_t k, struct wr_str *out);
+/* Opens the group that gives its shapes a colour. */
+void svg_group(uint32_t ink, struct wr_str *out);
 void svg_group_named(const char *class, enum svg_colour colour, struct wr_str *out);
 
 /* The room below a plot of that width for what svg_axis_x puts there. */
@@ -64,9 +63,20 @@ double svg_band_left(const char *const *names, size_t n);
 double svg_band_names(const char *const *names, size_t n, const struct svg_frame *f,
                       struct wr_str *out);
 
-/* Squares in their colours with names, from `top`; the height used. With no `out`, only measures.
- */
-double svg_swatches(const char *const *names, const uint32_t *ink, size_t n, double top,
-                    struct wr_str *out);
+/* Hatches that tell areas of a picture apart without colour: first defined, for n names, then over
+ * the area of the k-th name. `id` is the picture's. */
+void svg_hatches(const char *id, size_t n, struct wr_str *out);
+struct svg_area {
+    const char *id;
+    size_t k;
+    uint32_t ink;
+    double x, y, w, h;
+};
+void svg_area(const struct svg_area *a, const char *title, struct wr_str *out);
+
+/* Areas as the picture has them, with names, from `top`; the height used. With no `out`, only
+ * measures. */
+double svg_swatches(const char *id, const char *const *names, const uint32_t *ink, size_t n,
+                    double top, struct wr_str *out);
 
 #endif

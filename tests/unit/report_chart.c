@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "report/chart.h"
+#include "report/ink.h"
 
 static const struct report_point rising[] = {
     {.x = 0, .y = 0}, {.x = 5, .y = 5, .open = true}, {.x = 10, .y = 10}};
@@ -91,7 +92,9 @@ static void a_terminal_with_unicode_gets_finer_dots(void **state)
     assert_non_null(strstr(plain.s, "●"));
     assert_non_null(strstr(plain.s, "\xe2\xa1")); /* the first bytes of a Braille pattern */
     assert_null(strstr(plain.s, "\033"));
-    assert_non_null(strstr(colour.s, "\033[34m●\033[0m up"));
+    char entry[48];
+    snprintf(entry, sizeof entry, "\033[%sm●\033[0m up", ink_colours[ink_of("up")].terminal);
+    assert_non_null(strstr(colour.s, entry));
     wr_str_fini(&plain);
     wr_str_fini(&colour);
 }
@@ -174,7 +177,11 @@ static void a_picture_has_its_colours_without_a_style_sheet(void **state)
     assert_null(strstr(shapes, "var("));
     assert_non_null(strstr(shapes, "<rect class=\"ground\" width=\"100%\" height=\"100%\" "
                                    "fill=\"#ffffff\"/>"));
-    assert_non_null(strstr(shapes, "<g class=\"s0\" fill=\"#0068a8\" stroke=\"#0068a8\">"));
+    char group[80];
+    const char *light = ink_colours[ink_of("a")].light;
+    snprintf(group, sizeof group, "<g class=\"s%u\" fill=\"%s\" stroke=\"%s\">", ink_of("a"), light,
+             light);
+    assert_non_null(strstr(shapes, group));
     assert_non_null(strstr(shapes, "<g class=\"guide\" fill=\"#555555\" stroke=\"#555555\">"));
     for (const char *l = shapes; (l = strstr(l, "class=\"line\"")); l++)
         assert_int_equal(strncmp(l, "class=\"line\" fill=\"none\"", 24), 0);
@@ -263,7 +270,16 @@ static void any_points_at_all_make_a_picture(void **state)
     }
 }
 
-static void many_series_stay_apart_in_colour_or_dashes(void **state)
+static size_t count(const char *text, const char *what)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+static void series_with_points_stay_apart_by_marks(void **state)
 {
     (void)state;
     struct report_series s[14];
@@ -275,8 +291,58 @@ static void many_series_stay_apart_in_colour_or_dashes(void **state)
     struct wr_str out = {0};
 
     report_chart_svg(&c, &out);
-    assert_non_null(strstr(out.s, "stroke-dasharray=\"7 4\""));
-    assert_non_null(strstr(out.s, "stroke-dasharray=\"2 4\""));
+    for (size_t k = 2; k < INK_MARKS; k++) /* 3 points, and in the legend */
+        assert_int_equal(count(out.s, ink_mark(k)), 4);
+    /* The 13th and 14th have the first marks again, and dashes. */
+    assert_int_equal(count(out.s, ink_mark(0)), 8);
+    assert_int_equal(count(out.s, "stroke-dasharray=\"7 4\""), 4);
+    wr_str_fini(&out);
+}
+
+static void lines_and_guides_stay_apart_by_dashes(void **state)
+{
+    (void)state;
+    struct report_series s[6];
+
+    for (int i = 0; i < 6; i++)
+        s[i] = (struct report_series){
+            .name = "a line", .point = rising, .n = 3, .line_only = true, .guide = i % 2};
+    struct report_chart c = chart_of(s, 6);
+    struct wr_str out = {0};
+
+    report_chart_svg(&c, &out);
+    for (size_t k = 1; k < 6; k++) {
+        char dash[48];
+
+        snprintf(dash, sizeof dash, "stroke-dasharray=\"%s\"", ink_dash(k));
+        assert_int_equal(count(out.s, dash), 2); /* and in the legend */
+    }
+    wr_str_fini(&out);
+}
+
+/* Of a steep line, one that lies on another, and one that lies aside. */
+static void every_line_shows_its_letter(void **state)
+{
+    static const struct report_point steep[] = {{.x = 5, .y = 0}, {.x = 5.01, .y = 20}};
+    struct report_series s[] = {
+        {.name = "up", .point = rising, .n = 3, .line_only = true},
+        {.name = "the same", .point = rising, .n = 3, .line_only = true},
+        {.name = "steep", .point = steep, .n = 2, .line_only = true},
+        {.name = "points", .point = rising, .n = 3, .marks_only = true},
+    };
+    struct report_chart c = chart_of(s, 4);
+    struct wr_str out = {0};
+
+    (void)state;
+    report_chart_text(&c, &(struct report_text_style){.ascii = true, .width = 60}, &out);
+    char *legend = strstr(out.s, "  .a. up");
+    assert_non_null(legend);
+    assert_non_null(strstr(legend, "  .a. up  .b. the same  .c. steep  d points\n"));
+    *legend = '\0';
+    char *plot = strstr(out.s, " 20 +");
+    for (const char *letter = "abcd"; *letter; letter++)
+        if (!strchr(plot, *letter))
+            fail_msg("no %c in\n%s", *letter, out.s);
     wr_str_fini(&out);
 }
 
@@ -291,7 +357,9 @@ int main(void)
         cmocka_unit_test(a_picture_has_its_colours_without_a_style_sheet),
         cmocka_unit_test(ticks_are_round_numbers_that_hold_the_points),
         cmocka_unit_test(any_points_at_all_make_a_picture),
-        cmocka_unit_test(many_series_stay_apart_in_colour_or_dashes),
+        cmocka_unit_test(series_with_points_stay_apart_by_marks),
+        cmocka_unit_test(lines_and_guides_stay_apart_by_dashes),
+        cmocka_unit_test(every_line_shows_its_letter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

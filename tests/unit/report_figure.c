@@ -13,6 +13,7 @@
 
 #include "report/doc.h"
 #include "report/figure.h"
+#include "report/ink.h"
 
 static const struct report_point points[] = {{1, 2, 1, 3, true}, {2, NAN, 0, 0, false}};
 static const struct report_series series[] = {{.name = "a <b>", .point = points, .n = 2}};
@@ -178,19 +179,29 @@ static void a_cause_has_one_colour_in_the_whole_document(void **state)
     struct report_doc doc;
     struct wr_err err;
     struct wr_str json = {0}, svg = {0};
+    char first_inks[80], other_inks[80], group[16];
 
     (void)state;
     assert_true(report_doc_open(&doc, &in, makers, NULL, &err));
     report_doc_json(&doc, &json);
-    assert_non_null(strstr(json.s, "\"inks\":{\"network\":0,\"device\":1,\"once\":2}"));
-    assert_non_null(strstr(json.s, "\"inks\":{\"device\":1,\"partner\":2,\"network\":0}"));
-    /* The first of the second's parts is drawn in the second colour. */
+    snprintf(first_inks, sizeof first_inks, "\"inks\":{\"network\":%u,\"device\":%u,\"once\":%u}",
+             ink_of("network"), ink_of("device"), ink_of("once"));
+    snprintf(other_inks, sizeof other_inks,
+             "\"inks\":{\"device\":%u,\"partner\":%u,\"network\":%u}", ink_of("device"),
+             ink_of("partner"), ink_of("network"));
+    assert_non_null(strstr(json.s, first_inks));
+    assert_non_null(strstr(json.s, other_inks));
+    /* The first of the second's parts is drawn in its colour, and not hatched: it is the first. */
     report_figure_svg(&doc.section.v[1].figure.v[0], &svg);
     const char *part = strstr(svg.s, "<title>device");
     assert_non_null(part);
     while (strncmp(part, "<g class=\"s", 11) != 0)
         part--;
-    assert_memory_equal(part, "<g class=\"s1\"", 13);
+    snprintf(group, sizeof group, "<g class=\"s%u\"", ink_of("device"));
+    assert_memory_equal(part, group, strlen(group));
+    assert_null(strstr(svg.s, "#chart-h0"));
+    assert_non_null(strstr(svg.s, "<pattern id=\"chart-h1\""));
+    assert_non_null(strstr(svg.s, "url(#chart-h1)"));
     wr_str_fini(&json);
     wr_str_fini(&svg);
     report_doc_close(&doc);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 import {toCsv} from "../src/csv";
 import type {Figure, MatrixFigure} from "../src/document";
-import {legendOf, svgFile} from "../src/draw/file";
+import {legendOf, svgFile, swatch} from "../src/draw/file";
 import {dataOf, draw} from "../src/draw/kinds";
 import {wideMatrix} from "../src/draw/matrix";
 import {defaultView, spotAt, spotBeside, type Spot} from "../src/draw/picture";
@@ -474,6 +474,32 @@ test("a name has the colour that the document gives it, in the picture and in th
     // Names of the language's own objects are names like others.
     const odd = {...bars, inks: {}, bars: [{name: "a", parts: [{name: "constructor", value: 1}]}]};
     assert.match(JSON.stringify(draw(odd, defaultView()).shapes), /part s0/);
+});
+
+// A shape as a grey print shows it: without classes, colours and the numbers of patterns.
+function grey(s: Shape): string {
+    return JSON.stringify(s, (key, value) =>
+        key === "class" || key === "fill" || key === "stroke" || key === "id" ? undefined : (value as unknown),
+    );
+}
+
+test("what a legend shows differs without colour, and so do lines", () => {
+    const lines: Figure = {
+        ...(sweep as Extract<Figure, {kind: "lines"}>),
+        series: Array.from({length: 10}, (_, i) => ({
+            name: `s${i}`,
+            style: i % 2 ? "line" : "guide",
+            x: [0, 1],
+            y: [i, i + 1],
+        })),
+    };
+    for (const fig of [...FIGURES, lines, {...lines, inks: Object.fromEntries(lines.series.map((s) => [s.name, 3]))}]) {
+        // Links of a class are not drawn in another way: their entries hide and show them.
+        const entries = draw(fig, defaultView()).legend.filter((e) => !e.key.startsWith("class:"));
+        assert.equal(new Set(entries.map((e) => grey(swatch(e)))).size, entries.length, fig.id);
+    }
+    const dashes = draw(lines, defaultView()).shapes.flatMap((s) => JSON.stringify(s).match(/dasharray":"[^"]*/g) ?? []);
+    assert.equal(new Set(dashes).size, 9); // and a solid one
 });
 
 test("names on an axis are all there, and what a spot says has them", () => {

@@ -326,11 +326,8 @@ static void draw_metric(struct report_section *s, const struct metric *m, const 
     const struct report_series *points =
         report_series(s, &measured, (struct report_series){.marks_only = true});
     struct report_series *series = wr_arena_alloc(s->arena, (n + 3) * sizeof *series);
-    series[0] = (struct report_series){.name = "roof, with its range below",
-                                       .point = roof,
-                                       .n = STEPS + 1,
-                                       .line_only = true,
-                                       .fan = true};
+    series[0] = (struct report_series){
+        .name = "roof", .point = roof, .n = STEPS + 1, .line_only = true, .fan = true};
     series[1] = (struct report_series){
         .name = "with queueing (MVA)", .point = mva, .n = STEPS + 1, .line_only = true};
     *best = (struct report_point){.x = b.servers / b.clients, .y = b.y};
@@ -426,12 +423,12 @@ static bool make_roofline(const struct report_inputs *in, size_t which, struct r
         draw_service(s, &all[i], i + 1, n > 1);
         runs += all[i].runs;
     }
-    s->says =
-        wr_arena_printf(s->arena,
-                        "What clients of a data service get, by how many servers there are "
-                        "for each, from %zu run%s: the roof, what queueing leaves of it, what "
-                        "was measured, and the best way to divide the processes.",
-                        runs, runs == 1 ? "" : "s");
+    s->says = wr_arena_printf(s->arena,
+                              "What clients of a data service get, by how many servers there are "
+                              "for each, from %zu run%s: the roof, below it the band of what is "
+                              "not known of it, what queueing leaves of it, what "
+                              "was measured, and the best way to divide the processes.",
+                              runs, runs == 1 ? "" : "s");
     free(all);
     return ok;
 }

@@ -4,7 +4,7 @@ import type {BarsFigure} from "../document";
 import {number, quantity} from "../format";
 import {scaleFor} from "../scale";
 import {axisX, BOTTOM, dim, RIGHT, type Frame} from "./frame";
-import {areaInk, INK, inksOf} from "./ink";
+import {hatchDefs, hatched, INK, inkOf, inksOf} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, textWidth, type Shape} from "./tree";
 
@@ -73,19 +73,20 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
         for (const p of parts) {
             const x0 = f.x + Math.max(0, Math.min(1, sx.at(Math.min(p.from, p.to)))) * f.w;
             const x1 = f.x + Math.max(0, Math.min(1, sx.at(Math.max(p.from, p.to)))) * f.w;
-            const ink = areaInk(inks[names.indexOf(p.name)] as number);
-            gap.kids.push(
-                el("rect", {
-                    class: `part ${ink.className}`,
-                    x: round(x0),
-                    y,
-                    width: round(Math.max(0, x1 - x0)),
-                    height: THICK,
-                    fill: ink.colour,
-                    stroke: INK.ground,
-                    "stroke-width": 0.8,
-                }),
-            );
+            const at = names.indexOf(p.name);
+            const ink = inkOf(inks[at] as number);
+            const part = el("rect", {
+                class: `part ${ink.className}`,
+                x: round(x0),
+                y,
+                width: round(Math.max(0, x1 - x0)),
+                height: THICK,
+                fill: ink.colour,
+                stroke: INK.ground,
+                "stroke-width": 0.8,
+            });
+            const over = hatched(fig.id, at, part);
+            gap.kids.push(part, ...(over ? [over] : []));
             const share =
                 parts.length > 1 && total > 0 && p.value >= 0
                     ? `, ${number((100 * p.value) / total, 3)}\u00a0%`
@@ -118,8 +119,9 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
         plot: f,
         near: "inside",
         domain: {x: [sx.min, sx.max]},
-        legend: names.length > 1 ? names.map((name, i) => ({key: name, name, k: inks[i] as number, form: "box"})) : [],
+        legend: names.length > 1 ? names.map((name, i) => ({key: name, name, k: inks[i] as number, at: i, form: "box"})) : [],
         shapes: [
+            hatchDefs(fig.id, names.length),
             ...axisX(f, sx, axis),
             gap,
             el("path", {class: "axis", d: axis0.join("") || `M${f.x} ${f.y}v${f.h}`, stroke: INK.dim}),

@@ -4,7 +4,7 @@ import type {Box, BoxesFigure, Num} from "../document";
 import {number, quantity} from "../format";
 import {scaleFor, type Scale} from "../scale";
 import {axisY, bandLeft, bandNames, border, leftRoom, RIGHT, TOP, type Frame} from "./frame";
-import {areaInk, INK, inksOf} from "./ink";
+import {INK, inkOf, inksOf, MARKS} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, round, type Shape} from "./tree";
 
@@ -13,6 +13,7 @@ const HEIGHT = 300;
 interface Stand {
     box: Box;
     k: number;
+    mark: string; // of the mean: tells the name without colour
     x: number; // middle
     w: number;
     row: number;
@@ -38,12 +39,13 @@ function stand(fig: BoxesFigure, names: string[], groups: string[], hidden: Set<
         .map((box) => {
             const row = groups.indexOf(groupOf(box));
             const at = alone ? 0 : shown.indexOf(box.name) - (shown.length - 1) / 2;
-            return {box, k: inks[names.indexOf(box.name)] as number, x: f.x + band * (row + 0.5) + at * w, w: w * 0.78, row};
+            const k = names.indexOf(box.name);
+            return {box, k: inks[k] as number, mark: MARKS[k % MARKS.length] as string, x: f.x + band * (row + 0.5) + at * w, w: w * 0.78, row};
         });
 }
 
 function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
-    const ink = areaInk(s.k);
+    const ink = inkOf(s.k);
     const y = (v: Num | undefined) => {
         const at = sy.at(v);
         return Number.isNaN(at) ? NaN : round(f.y + (1 - Math.max(0, Math.min(1, at))) * f.h);
@@ -96,7 +98,7 @@ function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
         kids.push(
             el("path", {
                 class: "mark open",
-                d: "M0-4.2L4.2 0L0 4.2L-4.2 0z",
+                d: s.mark,
                 transform: `translate(${x} ${mean})`,
                 fill: INK.ground,
                 "stroke-width": 1.4,
@@ -138,7 +140,8 @@ export function drawBoxes(given: BoxesFigure, view: View): Picture {
             key: names[i] as string,
             name: names[i] as string,
             k,
-            form: "box",
+            at: i,
+            form: "whiskers",
         })),
         shapes: [...axisY(f, sy, axis), border(f), ...under.shapes, ...stands.map((s) => boxShape(s, f, sy))],
         spots: () =>

@@ -1,25 +1,27 @@
 // file.ts -- a figure as an SVG file fit for a paper: light ground, title, legend, no style sheet.
 
 import type {Figure} from "../document";
-import {areaInk, INK, MARKS, seriesInk} from "./ink";
+import {hatchDef, hatched, INK, inkOf, MARKS, seriesInk} from "./ink";
 import {draw} from "./kinds";
 import type {LegendEntry, View} from "./picture";
 import {el, label, round, textWidth, toText, type Shape} from "./tree";
 
+let swatches = 0; // a pattern needs a name of its own
+
 export function swatch(e: LegendEntry): Shape {
-    const ink = {...seriesInk(e.k, e.form === "guide"), ...(e.form === "box" ? areaInk(e.k) : {})};
-    const kids: Shape[] = [];
-    if (e.form === "box")
-        kids.push(
-            el("rect", {
-                class: "part",
-                x: 7,
-                y: -6,
-                width: 14,
-                height: 12,
-            }),
-        );
-    else if (e.form !== "marks")
+    const marked = e.form === "curve" || e.form === "marks";
+    const ink = {...seriesInk(e.k, e.at, marked, e.form === "guide")};
+    const kids: (Shape | null)[] = [];
+    const box = {x: 4, y: -7, width: 20, height: 14};
+    if (e.form === "box") {
+        const part = el("rect", {class: "part", ...box, fill: inkOf(e.k).colour, stroke: "none"});
+        const id = `swatch-${++swatches}`;
+        kids.push(hatchDef(id, e.at), part, hatched(id, e.at, part));
+    } else if (e.form === "whiskers") {
+        const mark = {d: ink.mark, transform: "translate(14 0)", fill: INK.ground, "stroke-width": 1.4};
+        kids.push(el("rect", {class: "box", ...box, "fill-opacity": 0.25, "stroke-width": 1.4}));
+        kids.push(el("path", {class: "mark open", ...mark}));
+    } else if (e.form !== "marks")
         kids.push(
             el("path", {
                 class: "line",
@@ -29,7 +31,7 @@ export function swatch(e: LegendEntry): Shape {
                 fill: "none",
             }),
         );
-    if (e.form === "curve" || e.form === "marks")
+    if (marked)
         kids.push(
             el("path", {
                 class: "mark",

@@ -4,7 +4,7 @@ import type {Axis, LinesFigure, Num, Series} from "../document";
 import {number, quantity} from "../format";
 import {scaleFor, thin, type Scale} from "../scale";
 import {axisX, axisY, bandLeft, bandNames, border, BOTTOM, leftRoom, RIGHT, TOP, type Frame} from "./frame";
-import {INK, inksOf, seriesInk} from "./ink";
+import {INK, inksOf, seriesInk, type SeriesInk} from "./ink";
 import type {LegendEntry, Picture, Spot, View} from "./picture";
 import {el, label, round, textWidth, type Shape} from "./tree";
 
@@ -79,7 +79,8 @@ function areaOf(s: Series, low: (i: number) => number, high: (i: number) => numb
 
 function form(s: Series): LegendEntry["form"] {
     const style = s.style ?? "curve";
-    return style === "marks" || style === "guide" || style === "curve" ? style : "line";
+    if (style === "curve") return isMarked(s) ? "curve" : "line";
+    return style === "marks" || style === "guide" ? style : "line";
 }
 
 function filled(s: Series, p: Place): Shape | null {
@@ -104,8 +105,18 @@ function filled(s: Series, p: Place): Shape | null {
     return d ? el("path", {class: "fill", d, "fill-opacity": 0.2, stroke: "none"}) : null;
 }
 
-function points(s: Series, k: number, p: Place): Shape[] {
-    const ink = seriesInk(k);
+// Every series has its mark; those that show none are told apart by dashes, in their own order.
+function placesOf(series: Series[]): number[] {
+    let plain = 0;
+    return series.map((s, i) => (isMarked(s) ? i : plain++));
+}
+
+function isMarked(s: Series): boolean {
+    const few = s.x.length <= 300; // marks side by side are a thick line
+    return s.style === "marks" || (few && (s.style ?? "curve") === "curve");
+}
+
+function points(s: Series, ink: SeriesInk, p: Place): Shape[] {
     const shapes: Shape[] = [];
     for (let i = 0; i < s.x.length; i++) {
         const ax = p.sx.at(s.x[i]);
@@ -141,9 +152,9 @@ function points(s: Series, k: number, p: Place): Shape[] {
     return shapes;
 }
 
-function seriesShapes(s: Series, k: number, p: Place, clip: string): Shape {
+function seriesShapes(s: Series, k: number, at: number, p: Place, clip: string): Shape {
     const guide = s.style === "guide";
-    const ink = seriesInk(k, guide);
+    const ink = seriesInk(k, at, isMarked(s), guide);
     const kids: (Shape | null)[] = [filled(s, p)];
     if (s.style !== "marks")
         kids.push(
@@ -157,11 +168,10 @@ function seriesShapes(s: Series, k: number, p: Place, clip: string): Shape {
                 "stroke-dasharray": ink.dash,
             }),
         );
-    const few = s.x.length <= 300; // marks side by side are a thick line
-    const marked = s.style === "marks" || (few && (s.style ?? "curve") === "curve") || s.open?.some(Boolean);
+    const marked = isMarked(s) || s.open?.some(Boolean);
     return el("g", {class: ink.className, fill: ink.colour, stroke: ink.colour}, [
         el("g", {"clip-path": `url(#${clip})`}, kids),
-        ...(marked ? points(s, k, p) : []),
+        ...(marked ? points(s, ink, p) : []),
     ]);
 }
 
@@ -239,6 +249,7 @@ export function drawLines(fig: LinesFigure, view: View): Picture {
         fig,
         fig.series.map((s) => s.name),
     );
+    const places = placesOf(fig.series);
     const xAxis = withScale(fig.x, view.xLog);
     const yAxis = withScale(fig.y, view.yLog);
     const xs = shown.flatMap((s) => s.x);
@@ -270,7 +281,13 @@ export function drawLines(fig: LinesFigure, view: View): Picture {
         note: shown.some((s) => s.open?.some(Boolean))
             ? `hollow: ${fig.open_means ?? "see the data"}`
             : undefined,
-        legend: fig.series.map((s, i) => ({key: s.name, name: s.name, k: inks[i] as number, form: form(s)})),
+        legend: fig.series.map((s, i) => ({
+            key: s.name,
+            name: s.name,
+            k: inks[i] as number,
+            at: places[i] as number,
+            form: form(s),
+        })),
         shapes: [
             el("clipPath", {id: clip}, [el("rect", {x: f.x, y: f.y - 1, width: f.w + 1, height: f.h + 2})]),
             ...behind,
@@ -278,7 +295,7 @@ export function drawLines(fig: LinesFigure, view: View): Picture {
             ...under.shapes,
             border(f),
             ...fig.series.map((s, i) =>
-                view.hidden.has(s.name) ? el("g") : seriesShapes(s, inks[i] as number, p, clip),
+                view.hidden.has(s.name) ? el("g") : seriesShapes(s, inks[i] as number, places[i] as number, p, clip),
             ),
             ...front,
         ],

@@ -10,7 +10,7 @@ import {number, quantity} from "../format";
 import {niceStep} from "../scale";
 import {mean} from "../stat";
 import {dim} from "./frame";
-import {areaInk, heatStep, INK, inksOf} from "./ink";
+import {hatchDefs, hatched, heatStep, INK, inkOf, inksOf} from "./ink";
 import type {LegendEntry, Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, type Shape} from "./tree";
 
@@ -74,25 +74,33 @@ function slice(x: number, y: number, r: number, from: number, to: number): strin
     return `M${x} ${y}L${at(a)}A${r} ${r} 0 ${to - from > 0.5 ? 1 : 0} 1 ${at(b)}z`;
 }
 
-function groupShapes(p: Put, r: number, inkOf: (job: string) => number, hidden: Set<string>): Shape[] {
+// How the picture `id` draws jobs: their names in order, and their colours.
+interface Jobs {
+    id: string;
+    names: string[];
+    inks: number[];
+}
+
+function groupShapes(p: Put, r: number, jobs: Jobs, hidden: Set<string>): Shape[] {
+    const ofJob = (name: string) => inkOf(jobs.inks[jobs.names.indexOf(name)] as number);
     const inside = (p.group.jobs ?? []).filter((j) => !hidden.has(`job:${j.name}`));
     const total = inside.reduce((sum, j) => sum + (j.ranks ?? 1), 0);
     const most = inside.reduce((a, j) => ((j.ranks ?? 1) > (a?.ranks ?? 0) ? j : a), inside[0]);
-    const rim = most ? areaInk(inkOf(most.name)) : {className: "guide", colour: INK.dim};
+    const rim = most ? ofJob(most.name) : {className: "guide", colour: INK.dim};
     const circle = {cx: p.x, cy: p.y, r, fill: "#f4f4f4", stroke: rim.colour, "stroke-width": 1.5};
     const shapes: Shape[] = [el("circle", {class: `group ${rim.className}`, ...circle})];
     let from = 0;
     for (const j of inside) {
         const to = from + (j.ranks ?? 1) / (total || 1);
-        const ink = areaInk(inkOf(j.name));
-        shapes.push(
-            el("path", {
-                class: `part ${ink.className}`,
-                d: slice(p.x, p.y, round(r - 1.5), from, to),
-                fill: ink.colour,
-                "fill-opacity": 0.8,
-            }),
-        );
+        const ink = ofJob(j.name);
+        const part = el("path", {
+            class: `part ${ink.className}`,
+            d: slice(p.x, p.y, round(r - 1.5), from, to),
+            fill: ink.colour,
+            "fill-opacity": 0.8,
+        });
+        const over = hatched(jobs.id, jobs.names.indexOf(j.name), part);
+        shapes.push(part, ...(over ? [over] : []));
         from = to;
     }
     return shapes;
@@ -235,11 +243,10 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
             );
     });
     const inks = inksOf(fig, jobs);
-    const inkOf = (job: string) => inks[jobs.indexOf(job)] as number;
     const legend: LegendEntry[] = [
-        ...jobs.map((name): LegendEntry => ({key: `job:${name}`, name, k: inkOf(name), form: "box"})),
+        ...jobs.map((name, at): LegendEntry => ({key: `job:${name}`, name, k: inks[at] as number, at, form: "box"})),
         ...(classes.length > 1
-            ? classes.map((c, k): LegendEntry => ({key: `class:${c}`, name: `${c} links`, k, form: "guide"}))
+            ? classes.map((c, k): LegendEntry => ({key: `class:${c}`, name: `${c} links`, k, at: 0, form: "guide"}))
             : []),
     ];
     return {
@@ -249,9 +256,10 @@ export function drawMachine(fig: MachineFigure, view: View): Picture {
         near: "xy",
         legend,
         shapes: [
+            hatchDefs(fig.id, jobs.length),
             ...links.shapes.filter((s) => s.tag === "path"),
             ...links.shapes.filter((s) => s.tag === "circle"),
-            ...puts.flatMap((p) => groupShapes(p, radius, inkOf, view.hidden)),
+            ...puts.flatMap((p) => groupShapes(p, radius, {id: fig.id, names: jobs, inks}, view.hidden)),
             ...names,
             ...heatKey(most, what, view.width, size + 4),
         ],

@@ -21,7 +21,8 @@ export interface LegendEntry {
     key: string; // what toggling hides
     name: string;
     k: number; // its ink
-    form: "curve" | "line" | "marks" | "guide" | "box";
+    at: number; // its place in the figure, which tells it apart without colour
+    form: "curve" | "line" | "marks" | "guide" | "box" | "whiskers";
 }
 
 export interface Picture {

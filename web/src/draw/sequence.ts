@@ -6,7 +6,7 @@ import type {SequenceFigure, SequenceStep} from "../document";
 import {quantity} from "../format";
 import {scaleFor} from "../scale";
 import {axisX, BOTTOM, dim, RIGHT, type Frame} from "./frame";
-import {areaInk, INK, inksOf} from "./ink";
+import {DASHES, hatchDefs, hatched, INK, inkOf, inksOf, type Ink} from "./ink";
 import type {Picture, Spot, View} from "./picture";
 import {el, label, round, shorten, textWidth, type Shape} from "./tree";
 
@@ -18,12 +18,13 @@ const MOST_ROWS = 6;
 const classOf = (s: SequenceStep) => s.class ?? "";
 
 // A message: a line, and a head at its end.
-function arrow(x0: number, y0: number, x1: number, y1: number, className: string, colour: string): Shape {
+function arrow(x0: number, y0: number, x1: number, y1: number, ink: Ink, dash: string): Shape {
     const turn = Math.atan2(y1 - y0, x1 - x0);
     const at = (off: number) =>
         `${round(x1 - 7 * Math.cos(turn + off))} ${round(y1 - 7 * Math.sin(turn + off))}`;
-    return el("g", {class: className, stroke: colour, fill: colour}, [
-        el("path", {class: "line", d: `M${x0} ${y0}L${x1} ${y1}`, fill: "none", "stroke-width": 1.3}),
+    const line = {d: `M${x0} ${y0}L${x1} ${y1}`, fill: "none", "stroke-width": 1.3};
+    return el("g", {class: ink.className, stroke: ink.colour, fill: ink.colour}, [
+        el("path", {class: "line", ...line, "stroke-dasharray": dash || undefined}),
         el("path", {class: "mark", d: `M${x1} ${y1}L${at(0.4)}L${at(-0.4)}z`, "stroke-width": 0.5}),
     ]);
 }
@@ -82,12 +83,13 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
     const heads: Shape[] = [];
     const spots: Spot[] = [];
     for (const s of steps) {
-        const ink = areaInk(inks[classes.indexOf(classOf(s))] as number);
+        const at = classes.indexOf(classOf(s));
+        const ink = inkOf(inks[at] as number);
         const [x0, x1, says] = [x(s.t0), x(s.t1), tells(fig, s)];
         if (isMessage(s)) {
             const to = s.to as number;
             const [y0, y1] = to > s.lane ? [bottom(s.lane), top(to)] : [top(s.lane), bottom(to)];
-            heads.push(arrow(x0, y0, x1, y1, ink.className, ink.colour));
+            heads.push(arrow(x0, y0, x1, y1, ink, DASHES[at % DASHES.length] as string));
             spots.push({
                 x: (x0 + x1) / 2,
                 y: (y0 + y1) / 2,
@@ -102,16 +104,16 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
         }
         const w = Math.max(1.2, x1 - x0);
         const rect = {x: x0, y: top(s.lane) + (row.get(s) as number) * ROW, width: round(w), height: THICK};
-        shapes.push(
-            el("rect", {
-                class: `part ${ink.className}`,
-                ...rect,
-                fill: ink.colour,
-                "fill-opacity": 0.55,
-                stroke: ink.colour,
-                "stroke-width": 0.6,
-            }),
-        );
+        const part = el("rect", {
+            class: `part ${ink.className}`,
+            ...rect,
+            fill: ink.colour,
+            "fill-opacity": 0.55,
+            stroke: ink.colour,
+            "stroke-width": 0.6,
+        });
+        const over = hatched(fig.id, at, part);
+        shapes.push(part, ...(over ? [over] : []));
         if (textWidth(s.label, 11) < w - 6)
             shapes.push(
                 label(s.label, x0 + w / 2, rect.y + 12, {"text-anchor": "middle", "font-size": 11}),
@@ -136,10 +138,11 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
                       key: name,
                       name: name || "other",
                       k: inks[i] as number,
+                      at: i,
                       form: "box",
                   }))
                 : [],
-        shapes: [...axisX(f, sx, fig.x), ...rails, ...shapes, ...heads],
+        shapes: [hatchDefs(fig.id, classes.length), ...axisX(f, sx, fig.x), ...rails, ...shapes, ...heads],
         spots: () => spots,
     };
 }
