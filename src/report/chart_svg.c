@@ -8,7 +8,7 @@
  *         x name
  *
  * Series differ in colour, and in marks or dashes, so that a grey print and a reader
- * who sees few colours can tell them apart (ink.h).
+ * who sees few colours can tell them apart (base/palette.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open
     if (open)
         wr_str_addf(out, " fill=\"%s\"", svg_light(SVG_BG));
     wr_str_addf(out, " stroke-width=\"1.6\" transform=\"translate(%.2f %.2f)\" d=\"%s\"", x, y,
-                ink_mark(k));
+                palette_mark(k));
 }
 
 enum { FRAME_H = 300 };
@@ -49,7 +49,7 @@ static void looks_of(const struct report_chart *c, struct look *ret)
 
         ret[k] = (struct look){.ink = s->ink ? s->ink - 1 : ink[k],
                                .mark = k,
-                               .dash = ink_dash(plain ? unmarked : k / INK_MARKS)};
+                               .dash = palette_dash(plain ? unmarked : k / PALETTE_MARKS)};
         unmarked += plain;
     }
     free(ink);

@@ -163,7 +163,7 @@ static void put_cell(const struct canvas *v, const struct cell *c, struct wr_str
         return;
     }
     ink_put(out, v->style, v->ink[who - 1],
-            c->mark           ? ink_glyph(who - 1, v->style->ascii, c->open)
+            c->mark           ? palette_glyph(who - 1, v->style->ascii, c->open)
             : v->style->ascii ? "."
                               : braille);
 }
@@ -238,7 +238,7 @@ static void put_sample(const struct canvas *v, const struct report_series *s, si
                        struct wr_str *out)
 {
     const char *dash = v->style->ascii ? "." : "─";
-    const char *mark = ink_glyph(k, v->style->ascii, false);
+    const char *mark = palette_glyph(k, v->style->ascii, false);
     char text[24];
 
     if (!s->line_only)

@@ -43,7 +43,7 @@ void figure_names_open(struct figure_names *ret, const struct report_figure *f)
     for (size_t i = 0; i < ret->v.n; i++)
         wr_vec_push(&ret->ink, 0);
     if (!f->ninks)
-        ink_of_names(ret->v.v, ret->v.n, ret->ink.v);
+        palette_of_names(ret->v.v, ret->v.n, ret->ink.v);
     for (size_t i = 0; i < ret->v.n; i++)
         for (size_t k = 0; k < f->ninks; k++)
             if (!strcmp(f->ink[k].name, ret->v.v[i]))
@@ -82,7 +82,7 @@ void figure_legend(struct wr_str *out, const struct report_text_style *style,
         wr_str_add(out, at && at + n > figure_width(style) ? "\n" : "");
         at = at && at + n > figure_width(style) ? n : at + n;
         wr_str_add(out, "  ");
-        ink_put(out, style, names->ink.v[k], ink_fill(k, style->ascii));
+        ink_put(out, style, names->ink.v[k], palette_fill(k, style->ascii));
         wr_str_addf(out, " %s", names->v.v[k]);
     }
     wr_str_add(out, "\n");

@@ -95,7 +95,7 @@ struct report_sequence {
 };
 
 /* The colour of a name, from 0: the same one in all figures of a document, and of others
- * (ink.h). */
+ * (base/palette.h). */
 struct report_ink {
     const char *name;
     uint32_t k;

@@ -125,7 +125,7 @@ static void text_bar(const struct report_bar *b, const struct scale *s, unsigned
         sum += b->part[k].value;
         size_t id = figure_name(names, b->part[k].name);
         for (long to = lround(scale_at(s, sum) * cols); at < to; at++)
-            wr_str_add(&cells, ink_fill(id, style->ascii));
+            wr_str_add(&cells, palette_fill(id, style->ascii));
         ink_put(out, style, names->ink.v[id], wr_str_get(&cells));
         wr_str_fini(&cells);
     }

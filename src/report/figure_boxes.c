@@ -52,7 +52,7 @@ static void put_mean(size_t k, double x, double y, struct wr_str *out)
     wr_str_addf(out,
                 "<path class=\"mark\" stroke-width=\"1.4\" transform=\"translate(%.1f %.1f)\" "
                 "d=\"%s\"/>",
-                x, y, ink_mark(k));
+                x, y, palette_mark(k));
 }
 
 static void put_box(const struct report_box *b, size_t k, uint32_t ink, double x, double w,

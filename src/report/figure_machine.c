@@ -85,7 +85,7 @@ static void put_between(const struct report_machine *m, const struct report_bund
 /* The rim of a group tells its job without colour, too. */
 static const char *dash_of(size_t job)
 {
-    return job == SIZE_MAX || !*ink_dash(job) ? "none" : ink_dash(job);
+    return job == SIZE_MAX || !*palette_dash(job) ? "none" : palette_dash(job);
 }
 
 /* Rims as the groups have them, with the names of jobs; the height used. With no `out`, only

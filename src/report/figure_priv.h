@@ -25,7 +25,7 @@ extern const struct figure_ops figure_lines, figure_boxes, figure_bars, figure_m
     figure_matrix, figure_sequence;
 
 /* Names in the order in which they first come, and their colours. The place of a name gives what
- * tells it apart without colour (ink_hatch, ink_mark, ...). */
+ * tells it apart without colour (base/palette.h). */
 struct figure_names {
     WR_VEC(const char *) v;
     WR_VEC(uint32_t) ink;

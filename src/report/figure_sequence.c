@@ -42,7 +42,7 @@ static void put_message(const struct report_sequence *q, const struct report_ste
                 "<path class=\"line\" fill=\"none\" stroke-width=\"1.5\" stroke-dasharray=\"%s\" "
                 "d=\"M%.1f %.1fH%.1f\"/><path class=\"line\" fill=\"none\" stroke-width=\"1.5\" "
                 "d=\"M%.1f %.1fm%.1f -4l%.1f 4l%.1f 4\"/></g>",
-                *ink_dash(k->k) ? ink_dash(k->k) : "none", x0, y, x1, x1, y, d, -d, d);
+                *palette_dash(k->k) ? palette_dash(k->k) : "none", x0, y, x1, x1, y, d, -d, d);
     svg_text((x0 + x1) / 2, y - 3, "text-anchor=\"middle\" font-size=\"11\"", s->label, out);
 }
 

@@ -56,7 +56,8 @@ void doc_choose_inks(struct report_doc *d)
         }
     uint32_t *colour = wr_zalloc(k.name.n + 1, sizeof *colour);
 
-    ink_choose(&(struct ink_figures){k.name.v, k.name.n, k.id.v, k.of.v, k.of.n - 1}, colour);
+    palette_choose(&(struct palette_figures){k.name.v, k.name.n, k.id.v, k.of.v, k.of.n - 1},
+                   colour);
     for (size_t i = 0; i < d->section.n; i++)
         for (size_t j = 0; j < d->section.v[i].figure.n; j++)
             ink_doc_give(d, &k, figure++, colour, &d->section.v[i].figure.v[j]);

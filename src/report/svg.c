@@ -41,8 +41,9 @@ static void css_colours(struct wr_str *out, bool dark)
 {
     for (size_t i = 0; i < SVG_COLOURS; i++)
         wr_str_addf(out, "--%s:%s;", colours[i].name, dark ? colours[i].dark : colours[i].light);
-    for (size_t i = 0; i < INK_COLOURS; i++)
-        wr_str_addf(out, "--c%zu:%s;", i, dark ? ink_colours[i].dark : ink_colours[i].light);
+    for (size_t i = 0; i < PALETTE_COLOURS; i++)
+        wr_str_addf(out, "--c%zu:%s;", i,
+                    dark ? palette_colours[i].dark : palette_colours[i].light);
 }
 
 void report_svg_css(struct wr_str *out)
@@ -62,7 +63,7 @@ void report_svg_css(struct wr_str *out)
                     ".wc .mark,.wc .fill{fill:var(--c)}.wc .open{fill:var(--bg)}\n"
                     ".wc .guide{--c:var(--dim)}\n"
                     ".wc .hatch{stroke:var(--bg);fill:var(--bg)}\n");
-    for (int i = 0; i < INK_COLOURS; i++)
+    for (int i = 0; i < PALETTE_COLOURS; i++)
         wr_str_addf(out, ".wc .s%d{--c:var(--c%d)}", i, i);
     wr_str_add(out, "\n}\n");
 }
@@ -91,12 +92,12 @@ void svg_group(uint32_t ink, struct wr_str *out)
 {
     char class[16];
 
-    snprintf(class, sizeof class, "s%u", ink % INK_COLOURS);
-    svg_group_of(class, ink_colours[ink % INK_COLOURS].light, out);
+    snprintf(class, sizeof class, "s%u", ink % PALETTE_COLOURS);
+    svg_group_of(class, palette_colours[ink % PALETTE_COLOURS].light, out);
 }
 
 /* Lines and dots in the ground's colour over an area, 8 by 8; the first name has none. */
-static const char *const hatches[INK_HATCHES] = {
+static const char *const hatches[PALETTE_HATCHES] = {
     "",
     "M-2 10L10 -2M-2 2L2 -2M6 10L10 6",             /* / */
     "M-2 -2L10 10M-2 6L2 10M6 -2L10 2",             /* backslash */
@@ -116,7 +117,7 @@ void svg_hatches(const char *id, size_t n, struct wr_str *out)
     if (n < 2)
         return;
     wr_str_add(out, "<defs>");
-    for (size_t k = 1; k < n && k < INK_HATCHES; k++)
+    for (size_t k = 1; k < n && k < PALETTE_HATCHES; k++)
         wr_str_addf(out,
                     "<pattern id=\"%s-h%zu\" width=\"8\" height=\"8\" "
                     "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" fill=\"none\" "
@@ -135,10 +136,10 @@ void svg_area(const struct svg_area *a, const char *title, struct wr_str *out)
     wr_str_addf(out, "<rect class=\"fill\" stroke=\"none\" %s><title>", rect);
     report_escape(out, title);
     wr_str_add(out, "</title></rect></g>");
-    if (a->k % INK_HATCHES)
+    if (a->k % PALETTE_HATCHES)
         wr_str_addf(out,
                     "<rect fill=\"url(#%s-h%zu)\" stroke=\"none\" pointer-events=\"none\" %s/>",
-                    a->id, a->k % INK_HATCHES, rect);
+                    a->id, a->k % PALETTE_HATCHES, rect);
     wr_str_add(out, "\n");
 }
 

@@ -12,7 +12,7 @@
 #include "report/ink.h"
 #include "scale_priv.h"
 
-/* Those of names are in ink.h. */
+/* Those of names are in base/palette.h. */
 enum svg_colour { SVG_BG, SVG_FG, SVG_DIM, SVG_GRID, SVG_COLOURS };
 
 enum {

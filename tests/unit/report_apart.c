@@ -157,7 +157,7 @@ static void assert_in_legend(const struct report_figure *f, const char *text, si
     char entry[300];
 
     snprintf(entry, sizeof entry, s->line_only ? alone ? "  ..%.0s %s" : "  .%s. %s" : "  %s %s",
-             ink_glyph(k, true, false), s->name);
+             palette_glyph(k, true, false), s->name);
     if (!strstr(text, entry))
         fail_msg("%s: no \"%s\" in\n%s", f->id, entry, text);
 }
@@ -180,7 +180,7 @@ static void assert_in_plot(const struct report_figure *f, const char *text, size
         return;
     at = strchr(text, '\n');
     for (at = at ? strchr(at + 1, '\n') : NULL; at && at < end; at++)
-        if (*at == *ink_glyph(k, true, false))
+        if (*at == *palette_glyph(k, true, false))
             return;
     fail_msg("%s: series %s is not seen in\n%s", f->id, s->name, text);
 }
@@ -204,7 +204,7 @@ static void check_names(const struct report_figure *f, const char *text)
         char entry[300];
 
         if (f->kind == REPORT_BARS)
-            snprintf(entry, sizeof entry, "  %s %s", ink_fill(k, true), l.name[k]);
+            snprintf(entry, sizeof entry, "  %s %s", palette_fill(k, true), l.name[k]);
         else
             snprintf(entry, sizeof entry, "  %s ", l.name[k]);
         if (!strstr(text, entry))
@@ -300,10 +300,10 @@ static void check_colours(void *ctx, const struct report_doc *d, const struct re
                              name, f->ink[i].k, there->k);
             }
         p->names++;
-        p->moved += f->ink[i].k != ink_of(name);
-        if (f->ink[i].k != ink_of(name) && !is_beside(d, name, ink_of(name)))
+        p->moved += f->ink[i].k != palette_of(name);
+        if (f->ink[i].k != palette_of(name) && !is_beside(d, name, palette_of(name)))
             fail_msg("%s: %s has colour %u and not its own, %u", f->id, name, f->ink[i].k,
-                     ink_of(name));
+                     palette_of(name));
     }
 }
 
@@ -324,13 +324,14 @@ static void every_cause_has_a_colour_of_its_own_that_no_job_gets(void **state)
     (void)state;
     for (int a = 0; cause_names[a]; a++) {
         for (int b = 0; b < a; b++)
-            assert_int_not_equal(ink_of(cause_names[a]), ink_of(cause_names[b]));
+            assert_int_not_equal(palette_of(cause_names[a]), palette_of(cause_names[b]));
         for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++)
-            assert_int_not_equal(ink_of(cause_names[a]), ink_of(jobs[k]));
-        assert_int_equal(ink_of(cause_names[a]), ink_of(report_cause_words(cause_names[a])));
+            assert_int_not_equal(palette_of(cause_names[a]), palette_of(jobs[k]));
+        assert_int_equal(palette_of(cause_names[a]),
+                         palette_of(report_cause_words(cause_names[a])));
     }
-    assert_int_equal(ink_of("comm"), ink_of("communication"));
-    assert_int_equal(ink_of("io"), ink_of("I/O"));
+    assert_int_equal(palette_of("comm"), palette_of("communication"));
+    assert_int_equal(palette_of("io"), palette_of("I/O"));
     /* Jobs that are numbered are neighbours, so that the first eight differ. */
     for (int a = 0; a < 8; a++)
         for (int b = 0; b < a; b++) {
@@ -338,7 +339,7 @@ static void every_cause_has_a_colour_of_its_own_that_no_job_gets(void **state)
 
             snprintf(x, sizeof x, "job%d", a);
             snprintf(y, sizeof y, "job%d", b);
-            assert_int_not_equal(ink_of(x), ink_of(y));
+            assert_int_not_equal(palette_of(x), palette_of(y));
         }
 }
 
@@ -347,15 +348,17 @@ static void marks_dashes_and_letters_do_not_repeat_soon(void **state)
     (void)state;
     for (size_t a = 0; a < 12; a++)
         for (size_t b = 0; b < a; b++) {
-            assert_string_not_equal(ink_mark(a), ink_mark(b));
-            assert_string_not_equal(ink_dash(a), ink_dash(b));
+            assert_string_not_equal(palette_mark(a), palette_mark(b));
+            assert_string_not_equal(palette_dash(a), palette_dash(b));
         }
     for (size_t a = 0; a < 26; a++)
         for (size_t b = 0; b < a; b++)
             for (int ascii = 0; ascii < 2; ascii++) {
-                assert_string_not_equal(ink_glyph(a, ascii, false), ink_glyph(b, ascii, false));
-                assert_string_not_equal(ink_glyph(a, ascii, true), ink_glyph(b, ascii, true));
-                assert_string_not_equal(ink_fill(a, ascii), ink_fill(b, ascii));
+                assert_string_not_equal(palette_glyph(a, ascii, false),
+                                        palette_glyph(b, ascii, false));
+                assert_string_not_equal(palette_glyph(a, ascii, true),
+                                        palette_glyph(b, ascii, true));
+                assert_string_not_equal(palette_fill(a, ascii), palette_fill(b, ascii));
             }
 }
 

@@ -93,7 +93,8 @@ static void a_terminal_with_unicode_gets_finer_dots(void **state)
     assert_non_null(strstr(plain.s, "\xe2\xa1")); /* the first bytes of a Braille pattern */
     assert_null(strstr(plain.s, "\033"));
     char entry[48];
-    snprintf(entry, sizeof entry, "\033[%sm●\033[0m up", ink_colours[ink_of("up")].terminal);
+    snprintf(entry, sizeof entry, "\033[%sm●\033[0m up",
+             palette_colours[palette_of("up")].terminal);
     assert_non_null(strstr(colour.s, entry));
     wr_str_fini(&plain);
     wr_str_fini(&colour);
@@ -178,9 +179,9 @@ static void a_picture_has_its_colours_without_a_style_sheet(void **state)
     assert_non_null(strstr(shapes, "<rect class=\"ground\" width=\"100%\" height=\"100%\" "
                                    "fill=\"#ffffff\"/>"));
     char group[80];
-    const char *light = ink_colours[ink_of("a")].light;
-    snprintf(group, sizeof group, "<g class=\"s%u\" fill=\"%s\" stroke=\"%s\">", ink_of("a"), light,
-             light);
+    const char *light = palette_colours[palette_of("a")].light;
+    snprintf(group, sizeof group, "<g class=\"s%u\" fill=\"%s\" stroke=\"%s\">", palette_of("a"),
+             light, light);
     assert_non_null(strstr(shapes, group));
     assert_non_null(strstr(shapes, "<g class=\"guide\" fill=\"#555555\" stroke=\"#555555\">"));
     for (const char *l = shapes; (l = strstr(l, "class=\"line\"")); l++)
@@ -291,10 +292,10 @@ static void series_with_points_stay_apart_by_marks(void **state)
     struct wr_str out = {0};
 
     report_chart_svg(&c, &out);
-    for (size_t k = 2; k < INK_MARKS; k++) /* 3 points, and in the legend */
-        assert_int_equal(count(out.s, ink_mark(k)), 4);
+    for (size_t k = 2; k < PALETTE_MARKS; k++) /* 3 points, and in the legend */
+        assert_int_equal(count(out.s, palette_mark(k)), 4);
     /* The 13th and 14th have the first marks again, and dashes. */
-    assert_int_equal(count(out.s, ink_mark(0)), 8);
+    assert_int_equal(count(out.s, palette_mark(0)), 8);
     assert_int_equal(count(out.s, "stroke-dasharray=\"7 4\""), 4);
     wr_str_fini(&out);
 }
@@ -314,7 +315,7 @@ static void lines_and_guides_stay_apart_by_dashes(void **state)
     for (size_t k = 1; k < 6; k++) {
         char dash[48];
 
-        snprintf(dash, sizeof dash, "stroke-dasharray=\"%s\"", ink_dash(k));
+        snprintf(dash, sizeof dash, "stroke-dasharray=\"%s\"", palette_dash(k));
         assert_int_equal(count(out.s, dash), 2); /* and in the legend */
     }
     wr_str_fini(&out);

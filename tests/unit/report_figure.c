@@ -185,10 +185,10 @@ static void a_cause_has_one_colour_in_the_whole_document(void **state)
     assert_true(report_doc_open(&doc, &in, makers, NULL, &err));
     report_doc_json(&doc, &json);
     snprintf(first_inks, sizeof first_inks, "\"inks\":{\"network\":%u,\"device\":%u,\"once\":%u}",
-             ink_of("network"), ink_of("device"), ink_of("once"));
+             palette_of("network"), palette_of("device"), palette_of("once"));
     snprintf(other_inks, sizeof other_inks,
-             "\"inks\":{\"device\":%u,\"partner\":%u,\"network\":%u}", ink_of("device"),
-             ink_of("partner"), ink_of("network"));
+             "\"inks\":{\"device\":%u,\"partner\":%u,\"network\":%u}", palette_of("device"),
+             palette_of("partner"), palette_of("network"));
     assert_non_null(strstr(json.s, first_inks));
     assert_non_null(strstr(json.s, other_inks));
     /* The first of the second's parts is drawn in its colour, and not hatched: it is the first. */
@@ -197,7 +197,7 @@ static void a_cause_has_one_colour_in_the_whole_document(void **state)
     assert_non_null(part);
     while (strncmp(part, "<g class=\"s", 11) != 0)
         part--;
-    snprintf(group, sizeof group, "<g class=\"s%u\"", ink_of("device"));
+    snprintf(group, sizeof group, "<g class=\"s%u\"", palette_of("device"));
     assert_memory_equal(part, group, strlen(group));
     assert_null(strstr(svg.s, "#chart-h0"));
     assert_non_null(strstr(svg.s, "<pattern id=\"chart-h1\""));

@@ -3,12 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/palette.h"
 #include "net/topo/fail.h"
 #include "net/topo/svg.h"
 #include "net/topo/topo_crossbar.h"
@@ -136,8 +138,30 @@ static void every_cable_bundle_is_one_line_and_failures_are_dashed(void **state)
     topo_svg(&t, "ring", &out);
     assert_int_equal(count(out.s, " cables"), 3);
     assert_int_equal(count(out.s, "2 x cables, failed</title>"), 1);
-    assert_int_equal(count(out.s, "stroke-dasharray"), 1);
+    assert_int_equal(count(out.s, "stroke-dasharray"), 2); /* and in the legend */
+    assert_int_equal(count(out.s, ">failed</text>"), 1);
     assert_int_equal(count(out.s, "<circle"), 3);
+    wr_str_fini(&out);
+    topo_close(&t);
+}
+
+static void classes_of_links_are_told_apart_without_colour(void **state)
+{
+    const struct topo_grid_params params = {
+        .sizes = U32S(3, 3, 3), .width = U32S(1, 1, 1), .nodes = 1};
+    struct topo t = open_topo(&topo_torus, &params);
+    struct wr_str out = {0};
+
+    (void)state;
+    topo_svg(&t, "torus", &out);
+    assert_int_equal(t.nclasses - TOPO_OWN, 3); /* x, y, z: 27 links each, and the legend */
+    for (size_t k = 1; k < 3; k++) {
+        char dash[48];
+
+        snprintf(dash, sizeof dash, "stroke-dasharray=\"%s\"", palette_dash(k));
+        assert_int_equal(count(out.s, dash), 28);
+    }
+    assert_int_equal(count(out.s, "stroke-dasharray"), 2 * 28);
     wr_str_fini(&out);
     topo_close(&t);
 }
@@ -168,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_is_drawn_small_and_large),
         cmocka_unit_test(every_cable_bundle_is_one_line_and_failures_are_dashed),
+        cmocka_unit_test(classes_of_links_are_told_apart_without_colour),
         cmocka_unit_test(strange_names_do_no_harm),
     };
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/output.h"
+#include "base/palette.h"
 #include "svg_priv.h"
 
 enum {
@@ -23,14 +24,35 @@ struct line {
     uint32_t cables;
 };
 
-/* Distinguishable also for the colour-blind (Okabe and Ito). */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                      "#e69f00", "#56b4e9", "#7a5195", "#8a8a00"};
-enum { NCOLOURS = sizeof colours / sizeof colours[0] };
+/* How links are drawn: in the colour that their class has in all figures, and told apart without
+ * colour by dashes. Those that failed come after the classes. */
+struct svg_look {
+    uint32_t ink[TOPO_MAX_CLASSES];
+    uint32_t nclasses;
+    bool failed; /* some did */
+};
 
-static const char *colour(uint32_t cls)
+static void svg_looks(const struct topo *t, const struct line *line, size_t n, struct svg_look *ret)
 {
-    return colours[(cls - TOPO_OWN) % NCOLOURS];
+    const char *name[TOPO_MAX_CLASSES];
+
+    *ret = (struct svg_look){.nclasses = t->nclasses - TOPO_OWN};
+    for (uint32_t i = 0; i < ret->nclasses; i++)
+        name[i] = t->class_name[TOPO_OWN + i];
+    palette_of_names(name, ret->nclasses, ret->ink);
+    for (size_t i = 0; i < n; i++)
+        ret->failed = ret->failed || line[i].dead;
+}
+
+static void add_stroke(const struct svg_look *look, uint32_t k, double width, struct wr_str *out)
+{
+    bool failed = k >= look->nclasses;
+    const char *dash = failed ? "1 4" : palette_dash(k);
+
+    wr_str_addf(out, " stroke=\"%s\" stroke-width=\"%.1f\"",
+                failed ? "#000" : palette_colours[look->ink[k]].light, width);
+    if (*dash)
+        wr_str_addf(out, " stroke-dasharray=\"%s\"", dash);
 }
 
 /* The length of a valid UTF-8 character at s, or 0. */
@@ -133,8 +155,8 @@ static void add_line_title(const struct topo *t, const struct svg_plan *p, const
     wr_str_addf(out, " cable%s%s</title>", l->cables > 1 ? "s" : "", l->dead ? ", failed" : "");
 }
 
-static void add_line(const struct topo *t, const struct svg_plan *p, const struct line *l,
-                     bool titled, struct wr_str *out)
+static void add_line(const struct topo *t, const struct svg_plan *p, const struct svg_look *look,
+                     const struct line *l, bool titled, struct wr_str *out)
 {
     const struct svg_spot *a = &p->spot[l->a], *b = &p->spot[l->b];
     double dx = b->x - a->x, dy = b->y - a->y, length = hypot(dx, dy);
@@ -149,8 +171,8 @@ static void add_line(const struct topo *t, const struct svg_plan *p, const struc
                     my + (p->height / 2 - my) * 0.6, b->x, b->y);
     else
         wr_str_addf(out, "Q%.1f %.1f %.1f %.1f\"", mx + dy * bulge, my - dx * bulge, b->x, b->y);
-    wr_str_addf(out, " stroke=\"%s\" stroke-width=\"%.1f\"%s", l->dead ? "#c00" : colour(l->cls),
-                width < 4 ? width : 4, l->dead ? " stroke-dasharray=\"3 3\"" : "");
+    add_stroke(look, l->dead ? look->nclasses : (uint32_t)(l->cls - TOPO_OWN),
+               width < 4 ? width : 4, out);
     wr_str_add(out, titled ? ">" : "/>\n");
     if (!titled)
         return;
@@ -232,26 +254,27 @@ static double text_unit(const struct svg_plan *p)
     return fmax(1, p->width / 900);
 }
 
-static double legend_lines(const struct topo *t, const struct svg_plan *p)
+static double legend_lines(const struct svg_look *look, const struct svg_plan *p)
 {
     double per_line = floor(p->width / (130 * text_unit(p)));
 
-    return ceil((t->nclasses - TOPO_OWN) / per_line);
+    return ceil((look->nclasses + look->failed) / per_line);
 }
 
-static void add_legend(const struct topo *t, const struct svg_plan *p, const uint64_t *cables,
-                       struct wr_str *out)
+static void add_legend(const struct topo *t, const struct svg_plan *p, const struct svg_look *look,
+                       const uint64_t *cables, struct wr_str *out)
 {
     double u = text_unit(p), x = 20 * u, y = p->height + 14 * u;
 
     wr_str_addf(out, "<g font-size=\"%.0f\" fill=\"#222\">\n", 12 * u);
-    for (uint32_t c = TOPO_OWN; c < t->nclasses; c++) {
-        wr_str_addf(out,
-                    "<path d=\"M%.0f %.0fh%.0f\" stroke=\"%s\" stroke-width=\"%.0f\"/><text "
-                    "x=\"%.0f\" y=\"%.0f\">",
-                    x, y - 4 * u, 22 * u, colour(c), 3 * u, x + 28 * u, y);
-        add_escaped(out, t->class_name[c]);
-        wr_str_addf(out, ", %llu</text>\n", (unsigned long long)cables[c]);
+    for (uint32_t k = 0; k < look->nclasses + look->failed; k++) {
+        wr_str_addf(out, "<path d=\"M%.0f %.0fh%.0f\"", x, y - 4 * u, 22 * u);
+        add_stroke(look, k, 3 * u, out);
+        wr_str_addf(out, "/><text x=\"%.0f\" y=\"%.0f\">", x + 28 * u, y);
+        add_escaped(out, k < look->nclasses ? t->class_name[TOPO_OWN + k] : "failed");
+        if (k < look->nclasses)
+            wr_str_addf(out, ", %llu", (unsigned long long)cables[TOPO_OWN + k]);
+        wr_str_add(out, "</text>\n");
         x += 130 * u;
         if (x + 130 * u > p->width) {
             x = 20 * u;
@@ -294,30 +317,32 @@ static void count_cables(const struct topo *t, uint64_t *cables)
         }
 }
 
-static void add_lines(const struct topo *t, const struct svg_plan *p, const struct line *line,
-                      size_t n, size_t every, struct wr_str *out)
+static void add_lines(const struct topo *t, const struct svg_plan *p, const struct svg_look *look,
+                      const struct line *line, size_t n, size_t every, struct wr_str *out)
 {
     wr_str_addf(out, "<g fill=\"none\" stroke-opacity=\"%.2f\">\n",
                 n > 1500  ? 0.35
                 : n > 300 ? 0.6
                           : 0.85);
     for (size_t i = 0; i < n; i += every)
-        add_line(t, p, &line[i], n <= TITLED_LINES, out);
+        add_line(t, p, look, &line[i], n <= TITLED_LINES, out);
     wr_str_add(out, "</g>\n");
 }
 
 void topo_svg(const struct topo *t, const char *title, struct wr_str *out)
 {
     uint64_t cables[TOPO_MAX_CLASSES] = {0};
+    struct svg_look look;
     struct svg_plan p;
     size_t n;
 
     topo_svg_plan(t, &p);
     count_cables(t, cables);
     struct line *line = gather(t, &p, &n);
+    svg_looks(t, line, n, &look);
     size_t every = (n + MOST_LINES - 1) / MOST_LINES;
     double u = text_unit(&p), top = 58 * u;
-    double height = top + p.height + (20 + 18 * legend_lines(t, &p)) * u;
+    double height = top + p.height + (20 + 18 * legend_lines(&look, &p)) * u;
 
     wr_str_addf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 %.0f %.0f %.0f\" "
@@ -325,9 +350,9 @@ void topo_svg(const struct topo *t, const char *title, struct wr_str *out)
                 "\n<rect y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
                 -top, p.width, height, p.width, height, -top, p.width, height);
     add_caption(t, &p, title, n, every, out);
-    add_lines(t, &p, line, n, every, out);
+    add_lines(t, &p, &look, line, n, every, out);
     add_spots(t, &p, out);
-    add_legend(t, &p, cables, out);
+    add_legend(t, &p, &look, cables, out);
     wr_str_add(out, "</svg>\n");
     free(line);
     free(p.spot);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/output.h"
+#include "base/palette.h"
 
 enum { NLETTERS = 62, ROW_NODES = 128, LEAST_NODES = 32, LEFT = 56, TOP = 40, LEGEND = 20 };
 
@@ -106,16 +107,25 @@ void place_text(const struct place_view *v, uint32_t most, struct wr_str *out)
 
 /* ---- the picture ---- */
 
-/* Told apart by people who see few colours too (after Okabe and Ito). */
-static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
-                                      "#56b4e9", "#d55e00", "#f0e442", "#777777"};
-
-static const char *colour_of(int32_t owner)
+/* A job has its colour of all other figures; its letter tells it without. */
+static const char *colour_of(const uint32_t *ink, int32_t owner)
 {
-    return owner >= 0                ? colours[(uint32_t)owner % (sizeof colours / sizeof *colours)]
+    return owner >= 0                ? palette_colours[ink[owner]].light
            : owner == PLACE_EXCLUDED ? "#333333"
            : owner == PLACE_DOWN     ? "#ff0000"
                                      : "#e8e8e8";
+}
+
+/* A letter in the middle of what begins at x and is w wide, where there is room for it. */
+static void add_letter(int32_t owner, uint32_t x, uint32_t y, uint32_t w, uint32_t cell,
+                       struct wr_str *out)
+{
+    if (cell < 5 || owner == PLACE_FREE)
+        return;
+    wr_str_addf(out,
+                "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%u\" fill=\"#ffffff\" "
+                "text-anchor=\"middle\" pointer-events=\"none\">%c</text>\n",
+                x + w / 2.0, y + cell - 2.0, cell - 1, letter_of(owner));
 }
 
 static void add_escaped(struct wr_str *out, const char *s)
@@ -131,8 +141,8 @@ static void add_escaped(struct wr_str *out, const char *s)
 }
 
 /* Neighbours of one router that look the same are one rectangle. */
-static void add_row(const struct place *p, const uint32_t *node, uint32_t n, uint32_t y,
-                    uint32_t cell, struct wr_str *out)
+static void add_row(const struct place *p, const uint32_t *ink, const uint32_t *node, uint32_t n,
+                    uint32_t y, uint32_t cell, struct wr_str *out)
 {
     for (uint32_t i = 0; i < n;) {
         uint32_t from = i;
@@ -144,14 +154,15 @@ static void add_row(const struct place *p, const uint32_t *node, uint32_t n, uin
                     "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" fill=\"%s\">"
                     "<title>nodes %u to %u, router %u</title></rect>\n",
                     LEFT + from * cell, y, (i - from) * cell - (cell > 3), cell - (cell > 3),
-                    colour_of(p->owner[node[from]]), node[from], node[i - 1],
+                    colour_of(ink, p->owner[node[from]]), node[from], node[i - 1],
                     p->router[node[from]]);
+        add_letter(p->owner[node[from]], LEFT + from * cell, y, (i - from) * cell - 1, cell, out);
     }
 }
 
 /* Adds to `y` what it draws; *widest: nodes in the longest row. */
-static uint32_t add_groups(const struct place *p, uint32_t cell, uint32_t y, uint32_t *widest,
-                           struct wr_str *out)
+static uint32_t add_groups(const struct place *p, const uint32_t *ink, uint32_t cell, uint32_t y,
+                           uint32_t *widest, struct wr_str *out)
 {
     struct by_group s = sort_groups(p);
 
@@ -163,7 +174,7 @@ static uint32_t add_groups(const struct place *p, uint32_t cell, uint32_t y, uin
             wr_str_addf(out, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">%u</text>\n", LEFT - 6,
                         y + (cell > 6 ? cell - 1 : 6), g);
         for (uint32_t k = 0; k < n; k += ROW_NODES, y += cell)
-            add_row(p, s.node + s.first[g] + k, n - k < ROW_NODES ? n - k : ROW_NODES, y, cell,
+            add_row(p, ink, s.node + s.first[g] + k, n - k < ROW_NODES ? n - k : ROW_NODES, y, cell,
                     out);
         y += n && cell > 3 ? 1 : 0;
     }
@@ -171,7 +182,8 @@ static uint32_t add_groups(const struct place *p, uint32_t cell, uint32_t y, uin
     return y;
 }
 
-static void add_legend(const struct place_view *v, uint32_t y, struct wr_str *out)
+static void add_legend(const struct place_view *v, const uint32_t *ink, uint32_t y,
+                       struct wr_str *out)
 {
     static const struct {
         int32_t owner;
@@ -181,10 +193,10 @@ static void add_legend(const struct place_view *v, uint32_t y, struct wr_str *ou
     for (uint32_t i = 0; i < v->p->njobs + 3; i++, y += LEGEND) {
         int32_t owner = i < v->p->njobs ? (int32_t)i : others[i - v->p->njobs].owner;
 
-        wr_str_addf(out,
-                    "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
-                    "<text x=\"%u\" y=\"%u\">",
-                    LEFT, y, colour_of(owner), LEFT + 18, y + 10);
+        wr_str_addf(out, "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", LEFT,
+                    y, colour_of(ink, owner));
+        add_letter(owner, LEFT, y, 12, 12, out);
+        wr_str_addf(out, "<text x=\"%u\" y=\"%u\">", LEFT + 18, y + 10);
         add_escaped(out, i < v->p->njobs ? v->names[i] : others[i - v->p->njobs].name);
         wr_str_add(out, "</text>\n");
     }
@@ -195,9 +207,13 @@ void place_svg(const struct place_view *v, struct wr_str *out)
     const struct place *p = v->p;
     uint32_t cell = p->nnodes <= 8192 ? 9 : p->nnodes <= 65536 ? 5 : 2;
     struct wr_str body = {0};
-    uint32_t widest = LEAST_NODES, y = add_groups(p, cell, TOP, &widest, &body) + LEGEND;
+    uint32_t *ink = wr_zalloc(p->njobs + 1ull, sizeof *ink), widest = LEAST_NODES;
 
-    add_legend(v, y, &body);
+    palette_of_names(v->names, p->njobs, ink);
+    uint32_t y = add_groups(p, ink, cell, TOP, &widest, &body) + LEGEND;
+
+    add_legend(v, ink, y, &body);
+    free(ink);
     y += (p->njobs + 3) * LEGEND + 8;
     uint32_t width = LEFT + widest * cell + 16;
 
