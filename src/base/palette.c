@@ -26,7 +26,6 @@ const struct palette_colour palette_colours[PALETTE_COLOURS] = {
     {"#5e4800", "#b7a32c", "93"}, /* 15 */
     {"#7d7040", "#cfc58a", "93"}, /* 16 */
     {"#7a1f3d", "#d77f9e", "91"}, /* 17 */
-    {"#3b3fb6", "#9a9df2", "94"}, /* 18 */
 };
 
 /* Causes (base/cause.h), and kinds of time, under all the names that figures have for them. */
@@ -71,7 +70,7 @@ static const struct {
 enum { NCAUSES = sizeof palette_causes / sizeof *palette_causes };
 
 /* What is left for jobs and all other names; neighbours differ most. */
-static const uint32_t palette_free[] = {1, 18, 8, 6, 9, 3, 17, 7};
+static const uint32_t palette_free[] = {1, 7, 8, 6, 9, 3, 17};
 enum { NFREE = sizeof palette_free / sizeof *palette_free };
 
 static bool palette_is_cause(const char *name, uint32_t *ret)

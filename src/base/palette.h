@@ -1,7 +1,7 @@
 /* palette.h -- one colour for one name: in all figures of a document, and in all documents.
  *
  *   name ──> a cause?  its own colour, a shade of its kind's (compute, communication, I/O, ...)
- *        └─> else      of eight colours that no cause has, the one that its letters choose; where a
+ *        └─> else      of seven colours that no cause has, the one that its letters choose; where a
  *                      name beside it in a figure has that, the next one
  *
  * So a name has the same colour everywhere, and only names that meet in a figure move aside. Colour
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PALETTE_COLOURS = 19 };
+enum { PALETTE_COLOURS = 18 };
 
 struct palette_colour {
     const char *light, *dark; /* on light and on dark ground, as SVG has it */

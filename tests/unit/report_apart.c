@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/cause.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "report/compare.h"
 #include "report/doc.h"
@@ -332,8 +333,8 @@ static void every_cause_has_a_colour_of_its_own_that_no_job_gets(void **state)
     }
     assert_int_equal(palette_of("comm"), palette_of("communication"));
     assert_int_equal(palette_of("io"), palette_of("I/O"));
-    /* Jobs that are numbered are neighbours, so that the first eight differ. */
-    for (int a = 0; a < 8; a++)
+    /* Jobs that are numbered are neighbours, so that the first seven differ. */
+    for (int a = 0; a < 7; a++)
         for (int b = 0; b < a; b++) {
             char x[8], y[8];
 
@@ -341,6 +342,48 @@ static void every_cause_has_a_colour_of_its_own_that_no_job_gets(void **state)
             snprintf(y, sizeof y, "job%d", b);
             assert_int_not_equal(palette_of(x), palette_of(y));
         }
+}
+
+static char *source_of(const char *path)
+{
+    char *text;
+    size_t len;
+    struct wr_err err;
+
+    must(wr_file_read(&text, &len, path, 1 << 20, &err), err);
+    return text;
+}
+
+/* Pages draw in their own code. */
+static void pages_have_the_same_colours_marks_and_dashes(void **state)
+{
+    char *ink = source_of(WEIR_SOURCE_DIR "/web/src/draw/ink.ts");
+    char *css = source_of(WEIR_SOURCE_DIR "/web/src/style.css");
+    const char *at = strstr(ink, "series: [");
+
+    (void)state;
+    for (size_t i = 0; i < PALETTE_COLOURS; i++) {
+        char light[32], dark[32];
+
+        snprintf(light, sizeof light, "--c%zu: %s;", i, palette_colours[i].light);
+        snprintf(dark, sizeof dark, "--c%zu: %s;", i, palette_colours[i].dark);
+        assert_non_null(at = strstr(at, palette_colours[i].light));
+        assert_non_null(strstr(css, light));
+        assert_non_null(strstr(css, dark));
+    }
+    at = strchr(strchr(at, '\n') + 1, ']');
+    assert_true(at < strstr(ink, "heat: [")); /* no more of them */
+    for (size_t k = 0; k < PALETTE_MARKS; k++)
+        assert_non_null(at = strstr(at, palette_mark(k)));
+    at = strstr(at, "DASHES = [");
+    for (size_t k = 0; k < 12; k++) {
+        char dash[32];
+
+        snprintf(dash, sizeof dash, "\"%s\",", palette_dash(k));
+        assert_non_null(at = strstr(at + 1, dash));
+    }
+    free(ink);
+    free(css);
 }
 
 static void marks_dashes_and_letters_do_not_repeat_soon(void **state)
@@ -368,6 +411,7 @@ int main(void)
         cmocka_unit_test(names_of_every_section_are_told_apart_without_colour),
         cmocka_unit_test(a_name_has_the_same_colour_in_all_sections_of_all_documents),
         cmocka_unit_test(every_cause_has_a_colour_of_its_own_that_no_job_gets),
+        cmocka_unit_test(pages_have_the_same_colours_marks_and_dashes),
         cmocka_unit_test(marks_dashes_and_letters_do_not_repeat_soon),
     };
 

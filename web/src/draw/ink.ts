@@ -33,7 +33,6 @@ export const INK = {
         "#5e4800",
         "#7d7040",
         "#7a1f3d",
-        "#3b3fb6",
     ],
     // From little to much, of rising darkness: the order can be seen without any colour.
     heat: ["#e6e9ec", "#c9dbe8", "#9fc6df", "#6fabd2", "#4a8bbf", "#4a66a3", "#6b3f7f", "#8a1f4c", "#8c0d12"],
