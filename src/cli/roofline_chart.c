@@ -36,9 +36,11 @@ static void add_curve(struct drawing *d, const char *name, const struct stat_roo
                       bool guide)
 {
     struct report_point *at = wr_arena_alloc(&d->arena, (STEPS + 1) * sizeof *at);
+    double x[STEPS + 1];
 
+    stat_roof_steps(r, d->from, d->to, x, STEPS + 1);
     for (int i = 0; i <= STEPS; i++) {
-        at[i].x = d->from * pow(d->to / d->from, (double)i / STEPS);
+        at[i].x = x[i];
         at[i].y = at[i].low = at[i].high = y(r, at[i].x);
     }
     wr_vec_push(&d->series,

@@ -39,15 +39,29 @@ struct stat_range stat_roof_knee(const struct stat_roof *r)
                                client_ceiling(r, r->client.hi, r->node.hi) / r->server.lo};
 }
 
-double stat_roof_knee_mid(const struct stat_roof *r)
-{
-    return client_ceiling(r, stat_range_mid(r->client), stat_range_mid(r->node)) /
-           stat_range_mid(r->server);
-}
-
 static double at_of(struct stat_range r, double at)
 {
     return r.lo == r.hi ? r.lo : r.lo + at * (r.hi - r.lo);
+}
+
+static double knee_at(const struct stat_roof *r, double at)
+{
+    return client_ceiling(r, at_of(r->client, at), at_of(r->node, at)) / at_of(r->server, at);
+}
+
+double stat_roof_knee_mid(const struct stat_roof *r)
+{
+    return knee_at(r, 0.5);
+}
+
+void stat_roof_steps(const struct stat_roof *r, double from, double to, double *x, size_t n)
+{
+    double knee = knee_at(r, 1), at = log(knee / from) / log(to / from) * (double)(n - 1);
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = from * pow(to / from, (double)i / (double)(n - 1));
+    if (at > 0.5 && at < (double)n - 1.5)
+        x[lround(at)] = knee;
 }
 
 double stat_roof_bound(const struct stat_roof *r, double at, double servers, double clients)

@@ -63,6 +63,10 @@ double stat_range_distance(struct stat_range band, double v);
 struct stat_range stat_roof_knee(const struct stat_roof *r);
 double stat_roof_knee_mid(const struct stat_roof *r);
 
+/* Servers per client to draw a roof at: n of them, 2 or more, in equal ratios from `from` to `to`,
+ * with the knee of the high ends among them, so that it is drawn as a corner. */
+void stat_roof_steps(const struct stat_roof *r, double from, double to, double *x, size_t n);
+
 /* Of `processes` in all, how many should be servers: n_s = P C / (C + S), the better of
  * its two neighbours, from 1 to P - 1. Middle of the ranges. processes >= 2. */
 uint64_t stat_roof_best_servers(const struct stat_roof *r, uint64_t processes);

@@ -77,13 +77,18 @@ static void assert_drawn_below(const struct report_figure *f, const struct stat_
     const struct report_series *roof = series_of(f, "roof"), *mva = series_of(f, "with queueing");
     const struct report_series *best = series_of(f, "best of");
 
+    bool corner = false;
+
     assert_int_equal(roof->n, mva->n);
     for (size_t i = 0; i < roof->n; i++) {
         double x = roof->point[i].x;
 
+        assert_true(!i || x > roof->point[i - 1].x);
+        corner = corner || fabs(x / (r->client.hi / r->server.hi) - 1) < 1e-9;
         assert_true(mva->point[i].y <= roof->point[i].y * (1 + 1e-12));
         assert_true(fabs(roof->point[i].y / fmin(r->client.hi, x * r->server.hi) - 1) < 1e-9);
     }
+    assert_true(corner); /* the knee is drawn where it is */
     for (size_t i = 0; i < best->n; i++)
         assert_true(best->point[i].y <=
                     fmin(r->client.hi, best->point[i].x * r->server.hi) * (1 + 1e-9));

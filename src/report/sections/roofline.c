@@ -303,7 +303,7 @@ static void draw_metric(struct report_section *s, const struct metric *m, const 
                         const char *id, const char *whose)
 {
     struct best b = choose(m);
-    double from, to;
+    double from, to, step[STEPS + 1];
     struct report_curves measured = {0};
     struct report_point *roof = wr_arena_alloc(s->arena, (STEPS + 1) * sizeof *roof);
     struct report_point *mva = wr_arena_alloc(s->arena, (STEPS + 1) * sizeof *mva);
@@ -311,8 +311,9 @@ static void draw_metric(struct report_section *s, const struct metric *m, const 
     struct report_mark *mark = wr_arena_alloc(s->arena, sizeof *mark);
 
     choose_range(m, &b, &from, &to);
+    stat_roof_steps(&m->roof, from, to, step, STEPS + 1);
     for (int i = 0; i <= STEPS; i++) {
-        double x = from * pow(to / from, (double)i / STEPS);
+        double x = step[i];
         struct stat_range r = stat_roof_at(&m->roof, x, 1).client;
 
         /* The roof is a bound: the high end, with the band of what is not known below it. The same
