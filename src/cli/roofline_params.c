@@ -242,9 +242,15 @@ static void take_run_mark(struct roofline_params *p, struct roofline_system *s, 
     char metric[8], side[8], word[16];
     enum roofline_metric m;
 
-    if (sscanf(key, "roofline.%7[a-z].%7[a-z]_%15[a-z]", metric, side, word) == 3 &&
-        !strcmp(word, "disturbed") && find_metric(&m, metric))
-        s->disturbed[m][!strcmp(side, "server")] = v;
+    if (sscanf(key, "roofline.%7[a-z].%7[a-z]_%15[a-z_]", metric, side, word) == 3 &&
+        find_metric(&m, metric)) {
+        int which = !strcmp(side, "server");
+
+        if (!strcmp(word, "disturbed"))
+            s->disturbed[m][which] = v;
+        if (!strcmp(word, "from_point"))
+            s->from_point[m][which] = v > 0;
+    }
     if (!point_of_key(&of, key, "point_disturbed"))
         return;
     for (size_t i = 0; i < p->seen.n; i++) {
@@ -261,8 +267,8 @@ static bool read_marks(struct run_reader *run, struct roofline_params *p, struct
     struct run_rows *q;
     bool more, ok;
 
-    if (!run_query(&q, run, "SELECT key, value FROM summary WHERE key GLOB 'roofline.*_disturbed*'",
-                   NULL, 0, err))
+    if (!run_query(&q, run, "SELECT key, value FROM summary WHERE key GLOB 'roofline.*_*'", NULL, 0,
+                   err))
         return false;
     while ((ok = run_rows_next(q, &more, err)) && more)
         take_run_mark(p, s, run_rows_text(q, 0, NULL), run_rows_real(q, 1));

@@ -37,6 +37,7 @@ struct roofline_system {
     double per_node; /* processes on a node */
     bool has[ROOFLINE_METRICS];
     double disturbed[ROOFLINE_METRICS][2];   /* peaks of C and of S from disturbed windows */
+    bool from_point[ROOFLINE_METRICS][2];    /* the peak is that of a point, which was faster */
     struct stat_roof roof[ROOFLINE_METRICS]; /* with the node's ceiling where there is one */
 };
 

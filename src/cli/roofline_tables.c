@@ -401,6 +401,16 @@ static void note_peak(FILE *out, const struct roofline_system *s, enum roofline_
                 side ? "S" : "C", roofline_metrics[m].name);
 }
 
+static void note_source(FILE *out, const struct roofline_system *s, enum roofline_metric m,
+                        int side)
+{
+    if (s->from_point[m][side])
+        fprintf(out,
+                "%s: %s of %s is what a measured point shows, which was faster than the windows "
+                "that measure %s; measure with more samples\n",
+                s->name, side ? "S" : "C", roofline_metrics[m].name, side ? "S" : "C");
+}
+
 static void note_width(FILE *out, const struct roofline_system *s, enum roofline_metric m, int side)
 {
     const struct stat_range *r = side ? &s->roof[m].server : &s->roof[m].client;
@@ -419,6 +429,7 @@ void roofline_print_notes(FILE *out, const struct roofline_params *p)
         for (int m = 0; m < ROOFLINE_METRICS; m++)
             for (int side = 0; p->system.v[i].has[m] && side < 2; side++) {
                 note_peak(out, &p->system.v[i], (enum roofline_metric)m, side);
+                note_source(out, &p->system.v[i], (enum roofline_metric)m, side);
                 if (p->seen.n)
                     note_width(out, &p->system.v[i], (enum roofline_metric)m, side);
             }

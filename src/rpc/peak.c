@@ -153,9 +153,12 @@ static void peak_add_point(struct rpc_span *c, struct rpc_span *server, const st
         peak_shown_by(k, RPC_MEASURES_SERVER, s)) {
         peak_raise(server, v / w->servers, w);
         server->disturbed = rpc_window_disturbed(w);
+        server->from_point = true;
     }
-    if (c->n && w->clients && v / w->clients > c->hi && peak_shown_by(k, RPC_MEASURES_CLIENT, s))
+    if (c->n && w->clients && v / w->clients > c->hi && peak_shown_by(k, RPC_MEASURES_CLIENT, s)) {
         peak_raise(c, v / w->clients, w);
+        c->from_point = true;
+    }
 }
 
 void rpc_peaks(struct rpc_span client[RPC_METRICS], struct rpc_span server[RPC_METRICS],

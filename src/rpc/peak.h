@@ -53,6 +53,7 @@ struct rpc_span {
     uint32_t n;         /* windows it was made from; 0: none */
     uint32_t disturbed; /* peaks that only a disturbed window shows */
     uint32_t of;        /* the case that shows `hi` */
+    bool from_point;    /* which measures a point: C or S as it was measured is lower */
 };
 
 /* C and S of every metric.

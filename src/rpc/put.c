@@ -36,15 +36,17 @@ static bool put_span(struct run *run, const char *metric, const char *side,
                      struct wr_err *err)
 {
     const struct rpc_case *k = s->cases.items;
-    char low[24], high[24], disturbed[24], from[64];
+    char low[24], high[24], disturbed[24], point[24], from[64];
 
     snprintf(low, sizeof low, "%s_min", side);
     snprintf(high, sizeof high, "%s_max", side);
     snprintf(disturbed, sizeof disturbed, "%s_disturbed", side);
+    snprintf(point, sizeof point, "%s_from_point", side);
     snprintf(from, sizeof from, "roofline.%s.%s_case", metric, side);
     return put(run, "roofline", metric, low, r->lo, unit, err) &&
            put(run, "roofline", metric, high, r->hi, unit, err) &&
            put(run, "roofline", metric, disturbed, r->disturbed, "", err) &&
+           put(run, "roofline", metric, point, r->from_point, "", err) &&
            run_put_text(run, from, k[r->of].name, err);
 }
 

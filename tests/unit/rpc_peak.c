@@ -123,6 +123,7 @@ static void a_point_that_is_faster_is_the_peak(void **state)
     (void)state;
     rpc_peaks(c, s, w, 3, &spec);
     assert_true(s[0].hi == 360 && s[0].of == 2 && !s[0].disturbed && c[0].hi == 100);
+    assert_true(s[0].from_point && !c[0].from_point);
     /* Each client of it had more than one alone. */
     w[2].rate = 440;
     rpc_peaks(c, s, w, 3, &spec);
@@ -134,7 +135,7 @@ static void a_point_that_is_faster_is_the_peak(void **state)
     /* Another operation tells nothing. */
     w[2].of = 4;
     rpc_peaks(c, s, w, 3, &spec);
-    assert_true(s[0].hi == 300 && s[0].disturbed == 1 && c[0].hi == 100);
+    assert_true(s[0].hi == 300 && s[0].disturbed == 1 && c[0].hi == 100 && !s[0].from_point);
 }
 
 int main(void)
