@@ -76,6 +76,8 @@ void store_begin(struct store *s, const struct store_op *op)
     a->calls[op->act]++;
     a->inflight[op->act]++;
     a->since_ps[op->act] += s->sim->now;
+    if (op->act == STORE_WRITE)
+        store_audit_asked(s, store_task(s, h));
     store_event(s, op->node, s->sim->now + store_ps(s->p.client_ps) + store_jitter(s, op->node),
                 STORE_EV_BEGIN, 0, h, 0);
 }
@@ -177,6 +179,7 @@ static void open_pools(struct store *s)
     wr_pool_init(&s->slots, "blocks under way", sizeof(struct store_slot), POOL_CAP);
     wr_pool_init(&s->spans, "blocks at devices", sizeof(struct store_span), POOL_CAP);
     wr_pool_init(&s->entries, "blocks in buffers", sizeof(struct store_entry), POOL_CAP);
+    wr_pool_init(&s->ranges, "ranges of blocks in buffers", sizeof(struct store_range), POOL_CAP);
 }
 
 static void open_buckets(struct store *s)
@@ -243,6 +246,7 @@ bool store_open(struct store **ret, const struct store_setup *set, struct wr_err
     if (!build(ret, set, err))
         return false;
     join(*ret, set->sim);
+    store_audit_open(*ret);
     return true;
 }
 
@@ -260,9 +264,11 @@ static struct store *open_part(const struct store *whole, uint32_t i, const stru
     s->slots = wr_pool_share(&whole->slots, i, n);
     s->spans = wr_pool_share(&whole->spans, i, n);
     s->entries = wr_pool_share(&whole->entries, i, n);
+    s->ranges = wr_pool_share(&whole->ranges, i, n);
     open_apps(s);
     open_buckets(s);
     join(s, part->sim);
+    store_audit_open(s);
     return s;
 }
 
@@ -291,6 +297,7 @@ static void close_own(struct store *s)
         free(s->app[i].latency);
     free(s->bucket);
     free(s->app);
+    store_audit_close(s);
 }
 
 void store_close(struct store *s)
@@ -316,6 +323,7 @@ void store_close(struct store *s)
     wr_pool_fini(&s->slots);
     wr_pool_fini(&s->spans);
     wr_pool_fini(&s->entries);
+    wr_pool_fini(&s->ranges);
     free(s->share);
     free(s->disk);
     free(s->rng);

@@ -44,17 +44,10 @@ static const struct place app_places[] = {
     PLACE(store_app, read_b), PLACE(store_app, written_b), PLACE(store_app, asked_b), {0}};
 
 static const struct place own_places[] = {
-    PLACE(store, through_b),
-    PLACE(store, kept_b),
-    PLACE(store, tasks.used),
-    PLACE(store, reqs.used),
-    PLACE(store, slots.used),
-    PLACE(store, tasks.peak),
-    PLACE(store, reqs.peak),
-    PLACE(store, slots.peak),
-    PLACE(store, spans.peak),
-    PLACE(store, entries.peak),
-    {0},
+    PLACE(store, through_b),    PLACE(store, kept_b),      PLACE(store, tasks.used),
+    PLACE(store, reqs.used),    PLACE(store, slots.used),  PLACE(store, tasks.peak),
+    PLACE(store, reqs.peak),    PLACE(store, slots.peak),  PLACE(store, spans.peak),
+    PLACE(store, entries.peak), PLACE(store, ranges.peak), {0},
 };
 
 static void pack(const void *thing, const struct place *p, struct wr_bytes *out)
@@ -123,6 +116,7 @@ void store_pack_accounts(const struct store *s, struct wr_bytes *out)
 
 void store_take_accounts(struct store *s, struct wr_reader *in)
 {
+    store_audit_away(s);
     take(s, own_places, in);
     for (uint32_t i = 0; i < s->napps; i++)
         take_app(&s->app[i], in);

@@ -4,10 +4,15 @@
  *   free ----------------> reserved --------> dirty ----------------> clean --evicted--> free
  *                                               ^---- written again ----/
  *
+ * These are states of bytes: a block has ranges in several of them, and each range is drained by a
+ * request of its own.
+ *
  * Room is given in the order in which it was asked for. Whoever waits for room, or for a flush,
  * sets the drain to work whatever its watermarks say, and clean blocks make way; so as
  * long as drains end, room comes.
  */
+#include <assert.h>
+
 #include "store_priv.h"
 
 /* ---- lists of entries ---- */
@@ -38,9 +43,9 @@ static void list_settle(struct store *s, uint32_t h)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_buf *b = &s->site[e->site].buf;
-    enum store_keep list = e->busy || e->inflight ? ENTRY_IN_USE
-                           : e->dirty             ? ENTRY_DIRTY
-                                                  : ENTRY_CLEAN;
+    enum store_keep list = e->busy || e->drains ? ENTRY_IN_USE
+                           : e->dirty           ? ENTRY_DIRTY
+                                                : ENTRY_CLEAN;
 
     if (list == e->list && list != ENTRY_CLEAN)
         return;
@@ -78,9 +83,21 @@ uint32_t store_buf_find(const struct store *s, uint32_t site, uint16_t app, int6
     uint32_t h = find(s, site, app, file, at / s->p.block_b);
     uint64_t lo = at % s->p.block_b;
 
-    if (h == WR_NIL || store_entry(s, h)->lo > lo || store_entry(s, h)->hi < lo + bytes)
+    if (h == WR_NIL || store_range_bytes(&s->ranges, store_entry(s, h)->ranges, lo, lo + bytes,
+                                         STORE_RANGE_ANY) < bytes)
         return WR_NIL;
     return h;
+}
+
+uint64_t store_buf_dirty(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                         uint64_t at, uint64_t bytes)
+{
+    uint32_t h = find(s, site, app, file, at / s->p.block_b);
+    uint64_t lo = at % s->p.block_b;
+
+    if (h == WR_NIL)
+        return 0;
+    return store_range_bytes(&s->ranges, store_entry(s, h)->ranges, lo, lo + bytes, HELD_DIRTY);
 }
 
 static void drop(struct store *s, uint32_t h)
@@ -94,7 +111,20 @@ static void drop(struct store *s, uint32_t h)
     *at = e->bucket;
     list_leave(s, b, h);
     b->used_b -= e->have;
+    if (e->have)
+        store_range_set(&s->ranges, &e->ranges, 0, s->p.block_b, STORE_RANGE_ANY);
     wr_pool_give(&s->entries, h);
+}
+
+/* A block may be empty: what it had was forgotten while it was in use. */
+static void settle_or_drop(struct store *s, uint32_t h)
+{
+    const struct store_entry *e = store_entry(s, h);
+
+    if (e->have || e->busy || e->drains)
+        list_settle(s, h);
+    else
+        drop(s, h);
 }
 
 /* ---- room ---- */
@@ -169,8 +199,7 @@ static void serve_line(struct store *s, uint32_t site)
 
 /* ---- writing ---- */
 
-static uint32_t new_entry(struct store *s, uint32_t site, const struct store_req *q, uint64_t block,
-                          uint64_t lo)
+static uint32_t new_entry(struct store *s, uint32_t site, const struct store_req *q, uint64_t block)
 {
     uint32_t h = wr_pool_take(&s->entries), *bucket = bucket_of(s, site, q->app, q->file, block);
 
@@ -179,25 +208,24 @@ static uint32_t new_entry(struct store *s, uint32_t site, const struct store_req
                                               .app = q->app,
                                               .file = q->file,
                                               .block = block,
-                                              .lo = lo,
-                                              .hi = lo};
+                                              .ranges = WR_NIL};
     *bucket = h;
     list_join(s, &s->site[site].buf, h, ENTRY_IN_USE);
     return h;
 }
 
-static void dirtied(struct store *s, uint32_t site, uint32_t h, uint64_t bytes)
+static void dirtied(struct store *s, struct store_buf *b, struct store_entry *e, uint64_t lo,
+                    uint64_t hi)
 {
-    struct store_buf *b = &s->site[site].buf;
-    struct store_entry *e = store_entry(s, h);
-    uint64_t rest = e->have - e->dirty, more = rest < bytes ? rest : bytes;
+    uint64_t was = store_range_bytes(&s->ranges, e->ranges, lo, hi, HELD_DIRTY);
 
     if (!e->dirty) /* a flush that begins now waits for it, whatever is added later */
         e->seq = ++b->seq;
-    b->in_b += bytes;
-    b->absorbed_b += bytes - more;
-    b->dirty_b += more;
-    e->dirty += more;
+    b->in_b += hi - lo;
+    b->absorbed_b += was;
+    b->dirty_b += hi - lo - was;
+    e->dirty += hi - lo - was;
+    store_range_set(&s->ranges, &e->ranges, lo, hi, HELD_DIRTY);
 }
 
 void store_buf_wrote(struct store *s, uint32_t site, const struct store_slot *x, bool dirty)
@@ -214,33 +242,45 @@ void store_buf_wrote(struct store *s, uint32_t site, const struct store_slot *x,
     uint32_t h = find(s, site, q->app, q->file, block);
 
     if (h == WR_NIL)
-        h = new_entry(s, site, q, block, lo);
+        h = new_entry(s, site, q, block);
     struct store_entry *e = store_entry(s, h);
-    uint64_t had = e->have;
+    uint64_t had = store_range_bytes(&s->ranges, e->ranges, lo, hi, STORE_RANGE_ANY);
 
-    e->lo = lo < e->lo ? lo : e->lo;
-    e->hi = hi > e->hi ? hi : e->hi;
-    e->have = had + x->bytes < e->hi - e->lo ? had + x->bytes : e->hi - e->lo;
-    /* What was claimed beyond what the block has grown by is free again. */
-    b->used_b -= x->bytes - (e->have - had);
+    e->have += x->bytes - had;
+    b->used_b -= had; /* what was claimed for bytes that have their room already is free again */
     if (dirty)
-        dirtied(s, site, h, x->bytes);
+        dirtied(s, b, e, lo, hi);
+    else
+        store_range_fill(&s->ranges, &e->ranges, lo, hi, HELD_CLEAN);
     list_settle(s, h);
     serve_line(s, site);
     store_buf_drain(s, site);
 }
 
-/* Its newest bytes are elsewhere now. */
-void store_buf_forget(struct store *s, uint32_t site, uint16_t app, int64_t file, uint64_t at)
+/* Nobody waits for what is dropped here to be drained: only local buffers are flushed, and their
+ * writes do not go past them. A drain of it that is under way goes on; the server keeps the order
+ * of writes to the same bytes. */
+void store_buf_forget(struct store *s, uint32_t site, const struct store_slot *x)
 {
     struct store_buf *b = &s->site[site].buf;
-    uint32_t h = find(s, site, app, file, at / s->p.block_b);
+    const struct store_req *q = store_req(s, x->req);
+    uint32_t h = find(s, site, q->app, q->file, x->at / s->p.block_b);
+    uint64_t lo = x->at % s->p.block_b, hi = lo + x->bytes;
 
-    if (h == WR_NIL || store_entry(s, h)->busy || store_entry(s, h)->inflight)
+    assert(b->flush == WR_NIL);
+    if (h == WR_NIL)
         return;
-    b->dirty_b -= store_entry(s, h)->dirty;
-    b->absorbed_b += store_entry(s, h)->dirty;
-    drop(s, h);
+    struct store_entry *e = store_entry(s, h);
+    uint64_t had = store_range_bytes(&s->ranges, e->ranges, lo, hi, STORE_RANGE_ANY);
+    uint64_t dirty = store_range_bytes(&s->ranges, e->ranges, lo, hi, HELD_DIRTY);
+
+    store_range_set(&s->ranges, &e->ranges, lo, hi, STORE_RANGE_ANY);
+    e->have -= had;
+    e->dirty -= dirty;
+    b->used_b -= had;
+    b->dirty_b -= dirty;
+    b->absorbed_b += dirty;
+    settle_or_drop(s, h);
 }
 
 /* A file of which this site's large devices have something is marked by an entry in no list. */
@@ -276,7 +316,7 @@ void store_buf_release(struct store *s, uint32_t h)
     uint32_t site = store_entry(s, h)->site;
 
     store_entry(s, h)->busy--;
-    list_settle(s, h);
+    settle_or_drop(s, h);
     serve_line(s, site);
     store_buf_drain(s, site);
 }
@@ -316,11 +356,12 @@ void store_buf_tick(struct store *s, uint32_t site)
     store_buf_drain(s, site);
 }
 
-static void drain_entry(struct store *s, uint32_t h)
+/* One range of a block, by a request of its own. */
+static void drain_range(struct store *s, uint32_t h, const struct store_range *r)
 {
-    struct store_entry *e = store_entry(s, h);
-    struct store_site *t = &s->site[e->site];
-    uint64_t source = e->block * s->p.block_b + e->lo, at = source;
+    const struct store_entry *e = store_entry(s, h);
+    const struct store_site *t = &s->site[e->site];
+    uint64_t source = e->block * s->p.block_b + r->lo, at = source;
     struct store_req q = {.owner = h,
                           .node = t->node,
                           .site = e->site,
@@ -328,16 +369,9 @@ static void drain_entry(struct store *s, uint32_t h)
                           .from = FROM_DRAIN,
                           .app = e->app,
                           .file = e->file,
-                          .bytes = e->dirty,
+                          .bytes = r->hi - r->lo,
                           .mark_ps = s->sim->now};
 
-    e->inflight = e->dirty;
-    e->inflight_seq = e->seq;
-    t->buf.dirty_b -= e->dirty;
-    t->buf.inflight_b += e->dirty;
-    e->dirty = 0;
-    list_settle(s, h);
-    t->buf.streams++;
     if (t->role == ROLE_CLIENT)
         q.site = store_place(s, t->node, e->app, e->file, at, &at);
     else if (t->role == ROLE_BUFFER)
@@ -346,8 +380,30 @@ static void drain_entry(struct store *s, uint32_t h)
         q.mode = MODE_MOVE;
     q.at = at;
     q.source = source - at;
-    q.end = at + e->inflight;
+    q.end = at + q.bytes;
+    store_audit_sent(s, &(struct store_bytes){e->site, e->app, e->file, source, q.bytes});
     store_req_begin(s, store_req_new(s, &q));
+}
+
+/* All that is dirty of a block. */
+static void drain_entry(struct store *s, uint32_t h)
+{
+    struct store_entry *e = store_entry(s, h);
+    struct store_buf *b = &s->site[e->site].buf;
+
+    store_range_turn(&s->ranges, &e->ranges, 0, s->p.block_b, HELD_DIRTY, HELD_SENT);
+    for (uint32_t r = e->ranges; r != WR_NIL; r = store_range(&s->ranges, r)->next)
+        e->drains += store_range(&s->ranges, r)->tag == HELD_SENT;
+    e->inflight = e->dirty;
+    e->inflight_seq = e->seq;
+    b->dirty_b -= e->dirty;
+    b->inflight_b += e->dirty;
+    e->dirty = 0;
+    b->streams++;
+    list_settle(s, h);
+    for (uint32_t r = e->ranges; r != WR_NIL; r = store_range(&s->ranges, r)->next)
+        if (store_range(&s->ranges, r)->tag == HELD_SENT)
+            drain_range(s, h, store_range(&s->ranges, r));
 }
 
 void store_buf_drain(struct store *s, uint32_t site)
@@ -383,7 +439,7 @@ bool store_buf_flush(struct store *s, uint32_t site, uint32_t task)
             const struct store_entry *e = store_entry(s, h);
 
             t->left += e->dirty && waits_for(t, e, e->seq);
-            t->left += e->inflight && waits_for(t, e, e->inflight_seq);
+            t->left += e->drains && waits_for(t, e, e->inflight_seq);
         }
     if (!t->left)
         return false;
@@ -411,17 +467,24 @@ static void tell_flushes(struct store *s, uint32_t site, const struct store_entr
     }
 }
 
-void store_buf_drained(struct store *s, uint32_t h, const uint64_t *ps)
+void store_buf_drained(struct store *s, const struct store_req *q)
 {
-    struct store_entry *e = store_entry(s, h), was = *e;
+    struct store_entry *e = store_entry(s, q->owner), was;
     struct store_buf *b = &s->site[e->site].buf;
+    uint64_t from = q->end - q->bytes + q->source, lo = from % s->p.block_b;
 
+    store_audit_came(s, &(struct store_bytes){e->site, e->app, e->file, from, q->bytes});
+    store_range_turn(&s->ranges, &e->ranges, lo, lo + q->bytes, HELD_SENT, HELD_CLEAN);
+    b->inflight_b -= q->bytes;
+    b->out_b += q->bytes;
+    e->inflight -= q->bytes;
+    if (--e->drains)
+        return;
+    assert(!e->inflight);
     b->streams--;
-    b->inflight_b -= e->inflight;
-    b->out_b += e->inflight;
-    e->inflight = 0;
-    list_settle(s, h);
-    tell_flushes(s, was.site, &was, ps);
+    was = *e;
+    settle_or_drop(s, q->owner);
+    tell_flushes(s, was.site, &was, q->ps);
     serve_line(s, was.site);
     store_buf_drain(s, was.site);
 }

@@ -17,7 +17,8 @@
  *
  * Invariants (store_check):
  *  1. Every operation, request and slot ends.
- *  2. What was written into a buffer = drained + not yet drained + written again before.
+ *  2. What was written into a buffer = drained + not yet drained + written again before. Builds
+ *     with WEIR_CHECK ask this of every byte, by an account of their own (store_audit.c).
  *  3. What devices wrote = what clients wrote + what was drained or written through + reads kept.
  *  4. A buffer never holds more than its capacity.
  *  5. The causes of an operation's time add up to it.
@@ -29,6 +30,7 @@
 #include "base/rng.h"
 #include "store/dev/dev.h"
 #include "store/store.h"
+#include "store/store_range.h"
 
 enum store_mode { MODE_WRITE, MODE_READ, MODE_KEEP, MODE_TAKE, MODE_MOVE, MODE_META };
 enum store_from { FROM_OP, FROM_DRAIN, FROM_SLOT }; /* whom a request's end concerns */
@@ -114,16 +116,21 @@ struct store_disk {
 
 enum store_keep { ENTRY_CLEAN, ENTRY_DIRTY, ENTRY_IN_USE, ENTRY_LISTS };
 
-/* A block in a buffer. What is there lies in lo..hi of the block: `have` bytes, of which `dirty`
- * are to be drained; `inflight` are being drained. */
+/* What bytes of a block in a buffer are: also elsewhere, here alone, or on their way elsewhere. */
+enum store_held { HELD_CLEAN = 1, HELD_DIRTY, HELD_SENT };
+
+/* A block in a buffer. `ranges` says which of its bytes are there: `have` of them, of which `dirty`
+ * are to be drained. `drains` requests drain `inflight` bytes; what is written meanwhile is dirty
+ * and waits until they have ended. */
 struct store_entry {
     uint32_t bucket, prev, next;
-    uint32_t site, busy;
+    uint32_t site, busy, drains;
+    uint32_t ranges; /* tags: enum store_held */
     uint16_t app;
     uint8_t list;
     int64_t file;
     uint64_t block;
-    uint64_t lo, hi, have, dirty, inflight;
+    uint64_t have, dirty, inflight;
     uint64_t seq, inflight_seq;
 };
 
@@ -180,12 +187,13 @@ struct store {
     uint32_t *seq;   /* [nodes] of its events */
     struct wr_rng *rng;
     struct store_app *app;
-    struct wr_pool tasks, reqs, slots, spans, entries;
+    struct wr_pool tasks, reqs, slots, spans, entries, ranges;
     uint32_t *bucket;
     uint32_t nbuckets;
     uint64_t through_b, kept_b;
-    uint64_t look_ps;        /* what is told is as of then, when that is later than now */
-    struct store_team *team; /* NULL: one partition */
+    uint64_t look_ps;          /* what is told is as of then, when that is later than now */
+    struct store_team *team;   /* NULL: one partition */
+    struct store_audit *audit; /* NULL in builds without WEIR_CHECK */
     uint32_t me;
 };
 
@@ -290,13 +298,73 @@ void store_buf_hold(struct store *s, uint32_t entry);
 void store_buf_release(struct store *s, uint32_t entry);
 /* Room of `bytes` was claimed and the block is on the device. */
 void store_buf_wrote(struct store *s, uint32_t site, const struct store_slot *slot, bool dirty);
-void store_buf_forget(struct store *s, uint32_t site, uint16_t app, int64_t file, uint64_t at);
+/* The newest of these bytes are elsewhere now. */
+void store_buf_forget(struct store *s, uint32_t site, const struct store_slot *slot);
 void store_buf_mark_slow(struct store *s, uint32_t site, uint16_t app, int64_t file);
 bool store_buf_is_slow(const struct store *s, uint32_t site, uint16_t app, int64_t file);
-void store_buf_drained(struct store *s, uint32_t entry, const uint64_t *ps);
+void store_buf_drained(struct store *s, const struct store_req *drain);
+/* How many of these bytes are there and not yet drained. */
+uint64_t store_buf_dirty(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                         uint64_t at, uint64_t bytes);
 void store_buf_drain(struct store *s, uint32_t site);
 void store_buf_tick(struct store *s, uint32_t site);
 /* False: nothing of the file is to be drained. Else the operation waits. */
 bool store_buf_flush(struct store *s, uint32_t site, uint32_t task);
+
+/* store_audit.c: where the newest of every byte is, in builds with WEIR_CHECK. */
+enum store_whereabouts { AUDIT_BUFFER = 1, AUDIT_SENT, AUDIT_BEYOND };
+struct store_bytes { /* of a site's object; of a file, where a client asks */
+    uint32_t place;  /* site or node */
+    uint16_t app;
+    int64_t file;
+    uint64_t at, bytes;
+};
+
+#ifdef WEIR_CHECK
+void store_audit_open(struct store *s);
+void store_audit_close(struct store *s);
+/* A client's write has begun; its bytes were written at a site; they go on; they have come. */
+void store_audit_asked(struct store *s, const struct store_task *t);
+void store_audit_wrote(struct store *s, const struct store_bytes *b, enum store_whereabouts to);
+void store_audit_sent(struct store *s, const struct store_bytes *b);
+void store_audit_came(struct store *s, const struct store_bytes *b);
+void store_audit_away(struct store *s); /* was executed in another process */
+bool store_audit_check(const struct store *s, struct wr_err *err);
+#else
+static inline void store_audit_open(struct store *s)
+{
+    (void)s;
+}
+static inline void store_audit_close(struct store *s)
+{
+    (void)s;
+}
+static inline void store_audit_asked(struct store *s, const struct store_task *t)
+{
+    (void)s, (void)t;
+}
+static inline void store_audit_wrote(struct store *s, const struct store_bytes *b,
+                                     enum store_whereabouts to)
+{
+    (void)s, (void)b, (void)to;
+}
+static inline void store_audit_sent(struct store *s, const struct store_bytes *b)
+{
+    (void)s, (void)b;
+}
+static inline void store_audit_came(struct store *s, const struct store_bytes *b)
+{
+    (void)s, (void)b;
+}
+static inline void store_audit_away(struct store *s)
+{
+    (void)s;
+}
+static inline bool store_audit_check(const struct store *s, struct wr_err *err)
+{
+    (void)s, (void)err;
+    return true;
+}
+#endif
 
 #endif

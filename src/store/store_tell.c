@@ -121,7 +121,8 @@ uint64_t store_bytes_used(const struct store *s)
 
     for (uint32_t p = 0; p < store_parts(s); p++) {
         const struct store *x = store_each(s, p);
-        const struct wr_pool *pool[] = {&x->tasks, &x->reqs, &x->slots, &x->spans, &x->entries};
+        const struct wr_pool *pool[] = {&x->tasks, &x->reqs,    &x->slots,
+                                        &x->spans, &x->entries, &x->ranges};
 
         for (size_t i = 0; i < sizeof pool / sizeof *pool; i++)
             sum += pool[i]->peak * pool[i]->size;
@@ -192,7 +193,7 @@ bool store_check(const struct store *s, struct wr_err *err)
                        " B of them drained, %" PRIu64 " B written through and %" PRIu64
                        " B kept reads; please report it",
                        w.clients, w.counted, devices, out, w.through, w.kept);
-    return true;
+    return store_audit_check(s, err);
 }
 
 bool store_tell_stuck(const struct store *s, struct wr_err *err)

@@ -47,7 +47,7 @@ static void req_ended(struct store *s, uint32_t h)
     if (q.from == FROM_OP) {
         store_op_part(s, q.owner, q.ps);
     } else if (q.from == FROM_DRAIN) {
-        store_buf_drained(s, q.owner, q.ps);
+        store_buf_drained(s, &q);
     } else {
         struct store_slot *x = store_slot(s, q.owner);
 
@@ -375,10 +375,19 @@ static void step_room(struct store *s, uint32_t h)
 }
 
 /* Client bytes are counted when they are where the architecture first keeps them. */
-static void written(struct store *s, const struct store_req *q, uint64_t bytes)
+static void written(struct store *s, const struct store_slot *x, const struct store_req *q)
 {
-    if (q->from == FROM_OP)
-        s->app[q->app].written_b += bytes;
+    const struct store_site *t = &s->site[q->site];
+    bool held = t->buf.track && x->fast,
+         through = q->mode == MODE_KEEP && s->p.buffer.write_through;
+
+    if (q->from != FROM_OP)
+        return;
+    s->app[q->app].written_b += x->bytes;
+    store_audit_wrote(s, &(struct store_bytes){q->site, q->app, q->file, x->at, x->bytes},
+                      through ? AUDIT_SENT
+                      : held  ? AUDIT_BUFFER
+                              : AUDIT_BEYOND);
 }
 
 static void commit_keep(struct store *s, uint32_t h)
@@ -406,7 +415,7 @@ static void commit_slow(struct store *s, const struct store_slot *x, const struc
 {
     store_buf_mark_slow(s, q->site, q->app, q->file);
     if (q->mode == MODE_WRITE)
-        store_buf_forget(s, q->site, q->app, q->file, x->at);
+        store_buf_forget(s, q->site, x);
 }
 
 static void step_commit(struct store *s, uint32_t h)
@@ -415,7 +424,7 @@ static void step_commit(struct store *s, uint32_t h)
     const struct store_req *q = store_req(s, x->req);
     enum store_role role = s->site[q->site].role;
 
-    written(s, q, x->bytes);
+    written(s, x, q);
     if (q->mode == MODE_KEEP) {
         commit_keep(s, h);
         return;
@@ -487,6 +496,8 @@ static void step_serve(struct store *s, uint32_t h)
         s->app[q->app].read_b += x->bytes;
         if (x->entry == WR_NIL)
             keep_read(s, x, q);
+    } else {
+        store_audit_came(s, &(struct store_bytes){q->site, q->app, q->file, x->at, x->bytes});
     }
     next_block(s, h);
 }

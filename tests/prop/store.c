@@ -55,6 +55,7 @@ struct bench {
     uint64_t asked_b; /* written by clients */
     int only;         /* an act, or -1: any */
     bool full_speed;
+    uint64_t record_b; /* > 0: each client writes its own file, one such record after another */
 };
 
 static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
@@ -105,6 +106,12 @@ static void on_next(void *ctx, const struct sim_event *e)
         .user = e->arg,
     };
 
+    if (b->record_b) {
+        op.act = STORE_WRITE;
+        op.file = e->arg;
+        op.offset = (OPS - 1 - c->left) * b->record_b;
+        op.bytes = b->record_b;
+    }
     c->begun_ps = b->sim.now;
     if (op.act == STORE_WRITE)
         b->asked_b += op.bytes;
@@ -414,6 +421,73 @@ static void small_reads_come_from_the_fast_device_unless_the_data_are_elsewhere(
     bench_close(&b);
 }
 
+/* Bytes written to the fast or to the slow devices. */
+static uint64_t written_to(const struct bench *b, const char *device)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < store_disks(b->store); i++) {
+        struct store_disk_stat d;
+
+        store_disk_stat(b->store, i, &d);
+        sum += !strcmp(d.device, device) ? d.bytes_written : 0;
+    }
+    return sum;
+}
+
+/* Whatever of a block fits goes to the buffer and the rest of it to the disks: each byte was
+ * written once, so each is on a disk or still to be drained. */
+static void records_that_do_not_fit_take_nothing_of_their_block_along(void **state)
+{
+    static const char *const text[] = {
+        "storage: {kind: storage-bb, buffer: {capacity: 1 MiB}}",
+        "storage: {kind: storage-bb, buffer: {capacity: 1 MiB, drain: at-once, streams: 1}}",
+        "storage: {kind: compute-bb, io_nodes: x, buffer: {capacity: 1 MiB, reserve: block}}",
+        "storage: {kind: local-bb, buffer: {capacity: 1 MiB}}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        struct bench b;
+
+        bench_open(&b, text[i], 1);
+        b.record_b = 40000;
+        b.full_speed = true;
+        bench_run(&b);
+        assert_int_equal(TOTAL(&b, absorbed_b), 0);
+        assert_int_equal(written_to(&b, "slow") + TOTAL(&b, dirty_b), b.asked_b);
+        assert_true(TOTAL(&b, out_b) > 0);
+        bench_close(&b);
+    }
+}
+
+/* Two records with a hole between them, and one of them again. */
+static void only_what_is_written_again_is_absorbed(void **state)
+{
+    enum { RECORD = 4096 };
+    struct bench b;
+
+    (void)state;
+    bench_open(&b, "storage: {kind: local-bb, buffer: {capacity: 4 MiB}}", 1);
+    alone(&b, STORE_WRITE, 1, 0, RECORD);
+    alone(&b, STORE_WRITE, 1, 8 * RECORD, RECORD);
+    assert_int_equal(TOTAL(&b, used_b), 2 * RECORD);
+    alone(&b, STORE_READ, 1, 0, 9 * RECORD); /* what lies between them is elsewhere */
+    assert_int_equal(TOTAL(&b, miss_b), 9 * RECORD);
+    assert_int_equal(TOTAL(&b, used_b), 9 * RECORD);
+    alone(&b, STORE_READ, 1, 0, 9 * RECORD);
+    assert_int_equal(TOTAL(&b, hit_b), 9 * RECORD);
+    alone(&b, STORE_WRITE, 1, 4 * RECORD, RECORD); /* in the hole */
+    assert_int_equal(TOTAL(&b, absorbed_b), 0);
+    alone(&b, STORE_WRITE, 1, 8 * RECORD + RECORD / 2, RECORD);
+    assert_int_equal(TOTAL(&b, absorbed_b), RECORD / 2);
+    assert_int_equal(TOTAL(&b, dirty_b), 3 * RECORD + RECORD / 2);
+    alone(&b, STORE_FLUSH, 1, 0, 0);
+    assert_int_equal(TOTAL(&b, out_b), 3 * RECORD + RECORD / 2);
+    assert_int_equal(written_to(&b, "slow"), 3 * RECORD + RECORD / 2);
+    bench_close(&b);
+}
+
 static void a_local_read_of_what_was_written_stays_at_home(void **state)
 {
     struct bench b;
@@ -598,6 +672,8 @@ int main(void)
         cmocka_unit_test(written_through_is_at_the_servers),
         cmocka_unit_test(only_small_requests_go_to_the_fast_device_of_a_server),
         cmocka_unit_test(small_reads_come_from_the_fast_device_unless_the_data_are_elsewhere),
+        cmocka_unit_test(records_that_do_not_fit_take_nothing_of_their_block_along),
+        cmocka_unit_test(only_what_is_written_again_is_absorbed),
         cmocka_unit_test(a_local_read_of_what_was_written_stays_at_home),
         cmocka_unit_test(closing_waits_for_the_servers_when_it_is_to_flush),
         cmocka_unit_test(what_was_drained_makes_way_oldest_first),
