@@ -136,9 +136,13 @@ static void reductions_join_sources_and_targets(void **state)
     expect("TASKS s SUCH THAT s<2 REDUCE 3 UNIQUE 16 BYTE ALIGNED DOUBLEWORDS TO TASKS s+2 WHO "
            "RECEIVE THE RESULT AS 3 DOUBLEWORDS INTO BUFFER 2.",
            4,
-           "0 REDUCE {0-1} {2-3} 24 unique align=16\n1 REDUCE {0-1} {2-3} 24 unique align=16\n"
-           "2 REDUCE {0-1} {2-3} 24 unique align=16 buf=2\n"
-           "3 REDUCE {0-1} {2-3} 24 unique align=16 buf=2\n");
+           "0 REDUCE {0-1} {2-3} 24\n1 REDUCE {0-1} {2-3} 24\n"
+           "2 REDUCE {0-1} {2-3} 24\n3 REDUCE {0-1} {2-3} 24\n");
+    expect("FOR 1 REPETITION PLUS 1 WARMUP REPETITION ALL TASKS REDUCE A PAGE ALIGNED INTEGER WITH "
+           "DATA TOUCHING FROM 8 BYTES INTO BUFFER 3 TO TASK 0.",
+           2,
+           "0 REDUCE {0-1} {0} 4 warmup\n0 REDUCE {0-1} {0} 4\n"
+           "1 REDUCE {0-1} {0} 4 warmup\n1 REDUCE {0-1} {0} 4\n");
     expect("ALL TASKS REDUCE 2 INTEGERS TO 2 INTEGERS.", 2,
            "0 REDUCE {0-1} {0-1} 8\n1 REDUCE {0-1} {0-1} 8\n");
     expect("TASKS t SUCH THAT t>9 REDUCE AN INTEGER TO TASK 0.", 2, "");

@@ -42,10 +42,13 @@ static void add_group(struct wr_str *out, const struct ncptl_group *g)
     wr_str_add(out, "}");
 }
 
+/* Buffers are an attribute of messages; a reduction's are a matter of each task's own. */
 static void add_attributes(struct wr_str *out, const struct ncptl_event *ev)
 {
     uint32_t f = ev->flags;
 
+    if (ev->op == NCPTL_REDUCE)
+        f &= NCPTL_F_ASYNC | NCPTL_F_TAG | NCPTL_F_WARMUP;
     if (f & NCPTL_F_ASYNC)
         wr_str_add(out, " async");
     if (f & NCPTL_F_COLL)
