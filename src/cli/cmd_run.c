@@ -310,6 +310,9 @@ static bool tell(const struct run_job *j, struct wr_err *err)
     if (j->end == WORLD_INTERRUPTED)
         return wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
                        j->path);
+    if (world_log_fault(j->w))
+        return wr_fail(err, WR_INPUT, "%s\nthe run is complete but for this column",
+                       world_log_fault(j->w));
     return true;
 }
 

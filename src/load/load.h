@@ -168,9 +168,11 @@ struct load_log {
     double value;
 };
 
-/* What the program leaves behind, value by value and line by line. Both may be NULL. */
+/* What the program leaves behind, value by value and line by line; and what it asked of a table and
+ * cannot have, which takes nothing from the rest. All may be NULL. */
 struct load_out {
     void *ctx;
+    void (*fault)(void *ctx, const struct wr_err *what);
     bool (*value)(void *ctx, const struct load_log *v, struct wr_err *err);
     bool (*text)(void *ctx, uint32_t rank, uint64_t t_ps, const char *line, struct wr_err *err);
 };

@@ -81,6 +81,7 @@ static bool find_job(const struct world *w, const char *const *name, const struc
 static void close_job(struct world_running *j)
 {
     load_close(&j->load);
+    free(j->log_fault);
     free(j->node);
 }
 
@@ -284,8 +285,18 @@ static bool put_rank(struct run *run, const struct rank_stat *s, struct wr_err *
 
 struct leaving {
     struct run *run;
+    struct world_running *job;
     uint32_t app;
 };
+
+/* The job has run, and all that was counted stays. */
+static void keep_fault(void *ctx, const struct wr_err *what)
+{
+    struct world_running *j = ((const struct leaving *)ctx)->job;
+
+    free(j->log_fault);
+    j->log_fault = wr_strdup(what->text);
+}
 
 static bool put_value(void *ctx, const struct load_log *v, struct wr_err *err)
 {
@@ -312,8 +323,9 @@ static bool put_line(void *ctx, uint32_t rank, uint64_t t_ps, const char *line, 
 static bool put_job(const struct world *w, struct run *run, uint32_t i, struct wr_err *err)
 {
     struct world_running *j = &w->job[i];
-    struct leaving leaving = {run, i};
-    struct load_out out = {.ctx = &leaving, .value = put_value, .text = put_line};
+    struct leaving leaving = {run, j, i};
+    struct load_out out = {
+        .ctx = &leaving, .fault = keep_fault, .value = put_value, .text = put_line};
     struct run_app app = {.app = i,
                           .name = job_name(j->c),
                           .ranks = j->load.ranks,
@@ -339,6 +351,21 @@ static bool put_job(const struct world *w, struct run *run, uint32_t i, struct w
         ok = run_put_latency(run, i, "iteration", iterations, err);
     if (ok && j->load.ops->finish)
         ok = j->load.ops->finish(&j->load, &out, err);
+    return ok;
+}
+
+static bool put_fault(const struct world *w, struct run *run, struct wr_err *err)
+{
+    const char *fault = world_log_fault(w);
+
+    if (!fault)
+        return true;
+    char *line = wr_strdup(fault);
+
+    line[strcspn(line, "\n")] = 0; /* without the program's text */
+    bool ok = run_put_text(run, "log_fault", line, err);
+
+    free(line);
     return ok;
 }
 
@@ -370,7 +397,8 @@ bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err
         left += !s.ended;
         ok = put_rank(run, &s, err);
     }
-    ok = ok && put_marks(w, run, err) && run_put_count(run, "jobs", w->njobs, "", err) &&
+    ok = ok && put_fault(w, run, err) && put_marks(w, run, err) &&
+         run_put_count(run, "jobs", w->njobs, "", err) &&
          run_put_count(run, "ranks", ranks_count(w->rank), "", err) &&
          run_put_count(run, "ranks_unfinished", left, "", err) &&
          run_put_text(run, "mpi", w->c->mpi.kind->name, err);

@@ -297,6 +297,14 @@ void world_print_logs(const struct world *w, struct wr_str *out)
     }
 }
 
+const char *world_log_fault(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->njobs; i++)
+        if (w->job[i].log_fault)
+            return w->job[i].log_fault;
+    return NULL;
+}
+
 uint64_t world_horizon_ps(const struct world_config *c)
 {
     return (uint64_t)c->traffic.warmup_ps + (uint64_t)c->traffic.measure_ps;

@@ -90,6 +90,9 @@ uint64_t world_horizon_ps(const struct world_config *c); /* when a run by time e
 /* The tables that jobs' programs logged, as text; after world_write. */
 struct wr_str;
 void world_print_logs(const struct world *w, struct wr_str *out);
+/* What a job's program asks of its log and cannot have, such as THE value of several; NULL: nothing
+ * of the sort. It takes nothing from the run. After world_write. */
+const char *world_log_fault(const struct world *w);
 
 /* For benchmarks and tests. */
 struct ranks;

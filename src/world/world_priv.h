@@ -20,7 +20,8 @@ struct world_source {
 struct world_running {
     const struct world_job *c;
     struct load load;
-    uint32_t *node; /* of each rank */
+    uint32_t *node;  /* of each rank */
+    char *log_fault; /* what its program logs and cannot have; NULL: nothing of the sort */
 };
 
 /* A partition: what its thread touches. */

@@ -94,6 +94,54 @@ static void impossible_aggregates_end_the_program(void **state)
     }
 }
 
+/* The same without printing anything: before a run rather than after it. */
+static void impossible_aggregates_are_found_by_a_check(void **state)
+{
+    struct wr_err err;
+    struct try t;
+    bool complete;
+
+    (void)state;
+    expect_error("FOR EACH i IN {1, 2} TASK 0 LOGS THE i AS \"i\".", 1, "runtime error",
+                 "more than one value (1 and 2)");
+    try_open(
+        &t,
+        "FOR EACH i IN {1, 2} { TASK 0 LOGS THE i AS \"i\" AND THE elapsed_usecs AS \"t\" THEN "
+        "TASK 0 COMPUTES AGGREGATES }",
+        1, NULL);
+    assert_true(ncptl_verify(t.p, 0, &complete, &err));
+    try_close(&t);
+}
+
+static void what_a_column_cannot_have_takes_nothing_from_the_others(void **state)
+{
+    struct wr_err err;
+    struct wr_str text = {0};
+    struct try t;
+
+    (void)state;
+    try_open(
+        &t,
+        "FOR EACH i IN {1, 2} ALL TASKS t LOG THE i*t AS \"it\" AND THE SUM OF i AS \"s\" THEN "
+        "ALL TASKS COMPUTE AGGREGATES THEN ALL TASKS LOG THE 7 AS \"seven\".",
+        2, NULL);
+    FILE *out = fopen("/dev/null", "w");
+    struct ncptl_log *log = ncptl_log_new(t.p, false);
+
+    assert_false(ncptl_dump(t.p, out, log, &err));
+    assert_non_null(strstr(err.text, "(1 and 2)"));
+    ncptl_log_print(log, &text);
+    try_same(
+        "log",
+        "## rank 0\n\"it\",\"s\",\"seven\"\n\"(only value)\",\"(sum)\",\"(only value)\"\n0,3,7\n"
+        "## rank 1\n\"it\",\"s\",\"seven\"\n\"(only value)\",\"(sum)\",\"(only value)\"\nnan,3,7\n",
+        wr_str_get(&text));
+    wr_str_fini(&text);
+    ncptl_log_free(log);
+    fclose(out);
+    try_close(&t);
+}
+
 struct seen {
     double sum;
     unsigned n;
@@ -135,6 +183,8 @@ int main(void)
         cmocka_unit_test(sentences_make_tables_and_aggregating_makes_rows),
         cmocka_unit_test(what_depends_on_time_is_starred),
         cmocka_unit_test(impossible_aggregates_end_the_program),
+        cmocka_unit_test(impossible_aggregates_are_found_by_a_check),
+        cmocka_unit_test(what_a_column_cannot_have_takes_nothing_from_the_others),
         cmocka_unit_test(every_value_can_be_had_as_a_number),
     };
 

@@ -665,8 +665,10 @@ static bool finish(struct load *l, const struct load_out *out, struct wr_err *er
         return true;
     if (l->order && p->lines.n)
         qsort_r(p->lines.v, p->lines.n, sizeof *p->lines.v, by_time, (void *)l->order);
-    if (!ncptl_log_finish(p->log, err))
-        return false;
+    struct wr_err fault;
+
+    if (!ncptl_log_finish(p->log, &fault) && out->fault)
+        out->fault(out->ctx, &fault);
     if (out->value)
         ncptl_log_each(p->log, give_value, &g);
     for (size_t i = 0; g.ok && out->text && i < p->lines.n; i++)

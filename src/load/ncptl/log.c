@@ -7,6 +7,9 @@
 #include "ncptl_log.h"
 #include "prog_priv.h"
 
+/* Why a column has no such value as it asks for. */
+enum cell_fault { CELL_FINE, CELL_SEVERAL, CELL_ZERO };
+
 /* One column of one processor. */
 struct cell {
     uint64_t n; /* values since the last aggregation */
@@ -14,6 +17,8 @@ struct cell {
     double mean, m2;      /* Welford 1962: the variance without keeping values */
     double inverse, logs; /* sums of 1/x and log|x| */
     bool zero, odd_negative, differ;
+    uint8_t fault; /* enum cell_fault: of the first group that has no such value */
+    double fault_first, fault_last;
     WR_VEC(double) raw; /* for those that need them all */
     WR_VEC(double) out; /* finished */
 };
@@ -167,37 +172,45 @@ static double summary(const struct ncptl_column *info, struct cell *c)
     }
 }
 
-static bool valid(const struct ncptl_log *log, const struct ncptl_column *info,
-                  const struct cell *c, struct wr_err *err)
+static enum cell_fault fault_of(const struct ncptl_column *info, const struct cell *c)
 {
     bool mean = info->aggregate == NCPTL_HARMONIC_MEAN || info->aggregate == NCPTL_GEOMETRIC_MEAN;
 
-    if (info->aggregate == NCPTL_ONLY && c->differ)
+    return info->aggregate == NCPTL_ONLY && c->differ ? CELL_SEVERAL
+           : mean && c->zero                          ? CELL_ZERO
+                                                      : CELL_FINE;
+}
+
+static bool tell_fault(const struct ncptl_log *log, const struct ncptl_column *info,
+                       const struct cell *c, struct wr_err *err)
+{
+    if (c->fault == CELL_SEVERAL)
         return nc_fail(&log->p->src, NC_RUNTIME, info->source, err,
                        "column \"%s\" says THE but has more than one value (%.10g and %.10g); "
                        "COMPUTE AGGREGATES between them, or drop THE",
-                       info->title, c->first, c->last);
-    if (mean && c->zero)
-        return nc_fail(&log->p->src, NC_RUNTIME, info->source, err,
-                       "column \"%s\" has a value of zero, of which no such mean exists; use MEAN",
-                       info->title);
-    return true;
+                       info->title, c->fault_first, c->fault_last);
+    return nc_fail(&log->p->src, NC_RUNTIME, info->source, err,
+                   "column \"%s\" has a value of zero, of which no such mean exists; use MEAN",
+                   info->title);
 }
 
-static bool flush(struct ncptl_log *log, uint32_t proc, uint32_t column, struct wr_err *err)
+/* What a group has no value of is not a number, and the column says so at the end. */
+static void flush(struct ncptl_log *log, uint32_t proc, uint32_t column)
 {
     const struct ncptl_column *info = &log->p->columns[column].info;
     struct cell *c = log->of[proc][column];
 
     if (!c || !c->n)
-        return true;
+        return;
+    enum cell_fault fault = starred(log, column) ? CELL_FINE : fault_of(info, c);
+
     if (starred(log, column)) {
         wr_vec_push(&c->out, NAN);
         if (info->aggregate == NCPTL_HISTOGRAM)
             wr_vec_push(&c->out, NAN);
+    } else if (fault) {
+        wr_vec_push(&c->out, NAN);
     } else {
-        if (!valid(log, info, c, err))
-            return false;
         if (c->raw.n)
             qsort(c->raw.v, c->raw.n, sizeof *c->raw.v, by_value);
         if (info->aggregate == NCPTL_HISTOGRAM)
@@ -205,13 +218,17 @@ static bool flush(struct ncptl_log *log, uint32_t proc, uint32_t column, struct 
         else
             wr_vec_push(&c->out, summary(info, c));
     }
-    struct cell keep = {0};
+    struct cell keep = {
+        .fault = c->fault, .fault_first = c->fault_first, .fault_last = c->fault_last};
+
+    if (fault && !c->fault)
+        keep =
+            (struct cell){.fault = (uint8_t)fault, .fault_first = c->first, .fault_last = c->last};
     keep.out.v = c->out.v;
     keep.out.n = c->out.n;
     keep.out.cap = c->out.cap;
     wr_vec_fini(&c->raw);
     *c = keep;
-    return true;
 }
 
 /* ---- feeding ---- */
@@ -246,8 +263,8 @@ bool ncptl_log_add(struct ncptl_log *log, struct ncptl_rank *r, const struct ncp
     if (ev->op != NCPTL_AGGREGATE || !log->of[r->proc])
         return true;
     for (uint32_t c = 0; c < log->p->ncolumns; c++)
-        if (log->p->columns[c].info.table == ev->table && !flush(log, r->proc, c, err))
-            return false;
+        if (log->p->columns[c].info.table == ev->table)
+            flush(log, r->proc, c);
     return true;
 }
 
@@ -296,11 +313,15 @@ void ncptl_log_take(struct ncptl_log *log, uint32_t proc, struct wr_reader *in)
 
 bool ncptl_log_finish(struct ncptl_log *log, struct wr_err *err)
 {
+    bool ok = true;
+
     for (uint32_t i = 0; i < log->p->n; i++)
-        for (uint32_t c = 0; log->of[i] && c < log->p->ncolumns; c++)
-            if (!flush(log, i, c, err))
-                return false;
-    return true;
+        for (uint32_t c = 0; log->of[i] && c < log->p->ncolumns; c++) {
+            flush(log, i, c);
+            if (ok && log->of[i][c] && log->of[i][c]->fault)
+                ok = tell_fault(log, &log->p->columns[c].info, log->of[i][c], err);
+        }
+    return ok;
 }
 
 void ncptl_log_each(const struct ncptl_log *log, ncptl_log_fn *fn, void *ctx)

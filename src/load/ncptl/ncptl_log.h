@@ -29,7 +29,9 @@ struct wr_reader;
 void ncptl_log_pack(const struct ncptl_log *log, uint32_t proc, struct wr_bytes *out);
 void ncptl_log_take(struct ncptl_log *log, uint32_t proc, struct wr_reader *in);
 
-/* Computes what is left; call once, after the last rank has ended. */
+/* Computes what is left; call once, after the last rank has ended. False: a column has no such
+ * value as it asks for, such as THE one of several; it is not a number there, and all others are
+ * as they should be. */
 bool ncptl_log_finish(struct ncptl_log *log, struct wr_err *err);
 
 /* All tables as text, "## rank N" before each processor's. */

@@ -16,8 +16,9 @@ bool ncptl_dump_event(const struct ncptl_prog *p, struct ncptl_rank *r,
                       const struct ncptl_event *ev, struct wr_str *out, struct wr_err *err);
 
 /* Runs all ranks against each other, sends never block, and complains about
- * deadlocks, messages nobody receives, receives nobody serves and operations
- * nobody waits for. Stops after `most` operations (0: never) and then tells so in
+ * deadlocks, messages nobody receives, receives nobody serves, operations
+ * nobody waits for and columns of logs that cannot have the value they ask for (elapsed_usecs is
+ * not known here). Stops after `most` operations (0: never) and then tells so in
  * *complete. */
 bool ncptl_verify(const struct ncptl_prog *p, uint64_t most, bool *complete, struct wr_err *err);
 

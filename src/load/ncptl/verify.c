@@ -68,6 +68,7 @@ struct verifier {
     struct table channel_table, meeting_table;
     WR_VEC(uint32_t) ready;
     uint64_t ops, most;
+    struct ncptl_log *log; /* without what depends on time */
     struct wr_err *err;
 };
 
@@ -260,15 +261,8 @@ static bool meet(struct verifier *v, struct vrank *k, const struct ncptl_event *
 static bool evaluate(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
 {
     struct wr_str text = {0};
-    bool ok = true;
-    double value;
+    bool ok = (ev->flags & NCPTL_F_TIMED) || ncptl_text(v->p, k->r, ev, &text, v->err);
 
-    if (ev->op == NCPTL_LOG) {
-        for (uint32_t c = ev->column; ok && c < ev->column + ev->ncolumns; c++)
-            ok = ncptl_column(v->p, c)->timed || ncptl_log_value(v->p, k->r, c, &value, v->err);
-        return ok;
-    }
-    ok = (ev->flags & NCPTL_F_TIMED) || ncptl_text(v->p, k->r, ev, &text, v->err);
     wr_str_fini(&text);
     return ok;
 }
@@ -307,8 +301,10 @@ static enum go operation(struct verifier *v, struct vrank *k, const struct ncptl
         return GO_ON;
     case NCPTL_OUTPUT:
     case NCPTL_BACKEND:
-    case NCPTL_LOG:
         return evaluate(v, k, ev) ? GO_ON : GIVE_UP;
+    case NCPTL_LOG:
+    case NCPTL_AGGREGATE:
+        return ncptl_log_add(v->log, k->r, ev, v->err) ? GO_ON : GIVE_UP;
     default:
         return GO_ON;
     }
@@ -561,13 +557,14 @@ bool ncptl_verify(const struct ncptl_prog *p, uint64_t most, bool *ret_complete,
     char *ranks = wr_alloc(size * p->n);
 
     v.rank = wr_zalloc(p->n, sizeof *v.rank);
+    v.log = ncptl_log_new(p, false);
     for (uint32_t i = 0; i < p->n; i++) {
         v.rank[i].r = (struct ncptl_rank *)(ranks + i * size);
         ncptl_rank_init(p, v.rank[i].r, i);
     }
     bool ok = run_all(&v), done = !most || v.ops < most;
     if (ok && done)
-        ok = judge(&v);
+        ok = judge(&v) && ncptl_log_finish(v.log, err);
     for (uint32_t i = 0; i < p->n; i++) {
         wr_vec_fini(&v.rank[i].wants);
         ncptl_rank_fini(p, v.rank[i].r);
@@ -575,6 +572,7 @@ bool ncptl_verify(const struct ncptl_prog *p, uint64_t most, bool *ret_complete,
     wr_vec_fini(&v.channels);
     wr_vec_fini(&v.meetings);
     wr_vec_fini(&v.ready);
+    ncptl_log_free(v.log);
     free(v.channel_table.at);
     free(v.meeting_table.at);
     free(v.rank);
