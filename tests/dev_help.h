@@ -52,7 +52,7 @@ static inline void help_dev_close(struct help_dev *h)
 static inline uint64_t help_ask(struct help_dev *h, uint64_t t_ps, uint64_t offset_b,
                                 uint64_t bytes, bool write)
 {
-    struct dev_req r = {t_ps, offset_b, bytes, write};
+    struct dev_req r = {.t_ps = t_ps, .offset_b = offset_b, .bytes = bytes, .write = write};
 
     return dev_submit(&h->dev, &r);
 }

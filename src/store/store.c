@@ -50,7 +50,7 @@ static void on_san(void *ctx, const struct sim_event *e)
 
 static void on_disk(void *ctx, const struct sim_event *e)
 {
-    store_disk_ended(ctx, e->arg2);
+    store_disk_ended(ctx, e->arg2, e->arg);
     store_slot_step(ctx, e->arg);
 }
 
@@ -159,8 +159,10 @@ static bool open_disks(struct store *s, struct wr_err *err)
             s->disk[at].fast = fast;
             s->disk[at].head = WR_NIL;
             s->disk[at].app = &s->share[(size_t)at * s->napps];
+            s->disk[at].line = (struct store_list){WR_NIL, WR_NIL};
             if (!dev_open(&s->disk[at].dev, fast ? &s->p.device : &s->p.external, s->seed, at, err))
                 return false;
+            s->disk[at].choice = dev_queue(&s->disk[at].dev);
         }
     return true;
 }

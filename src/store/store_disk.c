@@ -5,6 +5,9 @@
  * a device that serves one block after another that is exactly its service; where blocks overlap
  * (flash, a disk's cache) it is what the block adds to the device's work. What a block
  * waits before its span is shared between its own job and the others by whose spans these are.
+ *
+ *   block --> dev_submit ------------------------> done       devices that do not choose; writes
+ *         \-> reads that wait --dev_choose--> dev_submit -> done    those that do, one at a time
  */
 #include "store_priv.h"
 
@@ -69,16 +72,21 @@ static uint64_t address(const struct store *s, const struct store_req *q, uint64
     return (store_hash(q->app, q->file) % STRETCHES << 30) + at;
 }
 
-void store_disk_submit(struct store *s, uint32_t disk, uint32_t slot, bool write)
+static struct dev_req disk_request(const struct store *s, const struct store_slot *x, bool write)
+{
+    return (struct dev_req){.t_ps = s->sim->now,
+                            .offset_b = address(s, store_req(s, x->req), store_slot_at(s, x)),
+                            .bytes = x->bytes,
+                            .write = write};
+}
+
+/* The device takes it now. */
+static void disk_take(struct store *s, uint32_t disk, uint32_t slot, const struct dev_req *r)
 {
     struct store_disk *d = &s->disk[disk];
     struct store_slot *x = store_slot(s, slot);
     const struct store_req *q = store_req(s, x->req);
-    struct dev_req r = {.t_ps = s->sim->now,
-                        .offset_b = address(s, q, store_slot_at(s, x)),
-                        .bytes = x->bytes,
-                        .write = write};
-    uint64_t now = s->sim->now, done = dev_submit(&d->dev, &r);
+    uint64_t now = s->sim->now, done = dev_submit(&d->dev, r);
     uint64_t from = d->until_ps > now ? d->until_ps : now,
              least = dev_interface_ps(&d->dev, x->bytes);
     uint64_t wait = (from < done ? from : done) - now;
@@ -93,20 +101,115 @@ void store_disk_submit(struct store *s, uint32_t disk, uint32_t slot, bool write
     x->ps[CAUSE_DEVICE_OTHERS] += wait - own;
     x->ps[CAUSE_DEVICE] += done - now - wait;
     x->mark_ps = done;
-    x->disk = disk;
     if (done > from)
         add_span(s, d, q->app, from, done);
     d->until_ps = done > d->until_ps ? done : d->until_ps;
+    store_event(s, s->site[d->site].node, done, STORE_EV_DISK, disk & 0xffffff, slot, disk);
+}
+
+/* ---- devices that choose ---- */
+
+/* How long a device has worked for one application until now. */
+static uint64_t disk_served_ps(struct store *s, struct store_disk *d, uint16_t app)
+{
+    settle(s, d, s->sim->now);
+    return d->app[app].given_ps - own_work(s, d, app, s->sim->now);
+}
+
+static void disk_wait(struct store *s, struct store_disk *d, uint32_t slot)
+{
+    struct store_slot *x = store_slot(s, slot);
+
+    x->next = WR_NIL;
+    x->turn = UINT64_MAX;
+    x->served_ps = disk_served_ps(s, d, store_req(s, x->req)->app);
+    *(d->line.head == WR_NIL ? &d->line.head : &store_slot(s, d->line.tail)->next) = slot;
+    d->line.tail = slot;
+}
+
+/* Takes the one that the device wants next out of those that wait. It sees the oldest `choice` of
+ * them; being overtaken counts from there. */
+static uint32_t disk_choose(struct store *s, struct store_disk *d, struct dev_req *ret)
+{
+    struct dev_req wait[DEV_MOST_QUEUE];
+    uint32_t n = 0, *at = &d->line.head, before = WR_NIL;
+
+    for (uint32_t h = d->line.head; h != WR_NIL && n < d->choice; h = store_slot(s, h)->next) {
+        if (store_slot(s, h)->turn == UINT64_MAX)
+            store_slot(s, h)->turn = d->turn;
+        wait[n++] = disk_request(s, store_slot(s, h), false);
+    }
+    uint32_t i = dev_choose(&d->dev, s->sim->now, wait, n, d->turn - store_slot(s, *at)->turn);
+
+    *ret = wait[i];
+    for (; i; i--) {
+        before = *at;
+        at = &store_slot(s, before)->next;
+    }
+    uint32_t h = *at;
+
+    *at = store_slot(s, h)->next;
+    if (d->line.tail == h)
+        d->line.tail = before;
+    return h;
+}
+
+/* Waiting for one's own job is told from waiting for others by what the device did meanwhile. */
+static void disk_read_next(struct store *s, uint32_t disk)
+{
+    struct store_disk *d = &s->disk[disk];
+    struct dev_req r;
+
+    if (d->line.head == WR_NIL)
+        return;
+    uint32_t h = disk_choose(s, d, &r);
+    struct store_slot *x = store_slot(s, h);
+    uint64_t wait = s->sim->now - x->mark_ps;
+    uint64_t own = disk_served_ps(s, d, store_req(s, x->req)->app) - x->served_ps;
+
+    own = own < wait ? own : wait;
+    x->ps[CAUSE_DEVICE_QUEUE] += own;
+    x->ps[CAUSE_DEVICE_OTHERS] += wait - own;
+    x->mark_ps = s->sim->now;
+    r.waited_ps = wait;
+    d->reading = true;
+    d->turn++;
+    disk_take(s, disk, h, &r);
+}
+
+/* ---- the way in, and out ---- */
+
+void store_disk_submit(struct store *s, uint32_t disk, uint32_t slot, bool write)
+{
+    struct store_disk *d = &s->disk[disk];
+    struct store_slot *x = store_slot(s, slot);
+
+    x->disk = disk;
+    x->write = write;
     *(write ? &d->writes : &d->reads) += 1;
     *(write ? &d->written_b : &d->read_b) += x->bytes;
     count_queue(s, d);
     if (++d->queue > d->queue_most)
         d->queue_most = d->queue;
-    store_event(s, s->site[d->site].node, done, STORE_EV_DISK, disk & 0xffffff, slot, disk);
+    if (write || d->choice == 1) {
+        struct dev_req r = disk_request(s, x, write);
+
+        disk_take(s, disk, slot, &r);
+        return;
+    }
+    disk_wait(s, d, slot);
+    if (!d->reading)
+        disk_read_next(s, disk);
 }
 
-void store_disk_ended(struct store *s, uint32_t disk)
+void store_disk_ended(struct store *s, uint32_t disk, uint32_t slot)
 {
-    count_queue(s, &s->disk[disk]);
-    s->disk[disk].queue--;
+    struct store_disk *d = &s->disk[disk];
+
+    count_queue(s, d);
+    d->queue--;
+    if (d->choice == 1 || store_slot(s, slot)->write)
+        return;
+    d->reading = false;
+    disk_read_next(s, disk);
 }

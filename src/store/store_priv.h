@@ -88,6 +88,9 @@ struct store_slot {
     uint64_t at, bytes, room_b;
     uint64_t mark_ps; /* `ps` divides the time until then */
     uint64_t ps[CAUSES];
+    /* While it waits for a device that chooses: the turn at which the device saw it first, and how
+     * long the device had worked for its job when it came. */
+    uint64_t turn, served_ps;
 };
 
 /* A device's work, one stretch of its time: who has it. */
@@ -101,6 +104,10 @@ struct store_share {
     uint64_t given_ps, served_ps; /* of the device's time, to one application */
 };
 
+struct store_list {
+    uint32_t head, tail;
+};
+
 struct store_disk {
     struct dev dev;
     uint32_t site;
@@ -112,6 +119,12 @@ struct store_disk {
     uint32_t queue, queue_most;
     uint32_t head, tail; /* spans that are not over, in the order of time */
     struct store_share *app;
+    /* Reads that wait until the device chooses one, oldest first; it has at most one at a time.
+     * choice 1: it does not choose, and none ever waits here. */
+    struct store_list line;
+    uint32_t choice;
+    bool reading;
+    uint64_t turn; /* reads so far */
 };
 
 enum store_keep { ENTRY_CLEAN, ENTRY_DIRTY, ENTRY_IN_USE, ENTRY_LISTS };
@@ -132,10 +145,6 @@ struct store_entry {
     uint64_t block;
     uint64_t have, dirty, inflight;
     uint64_t seq, inflight_seq;
-};
-
-struct store_list {
-    uint32_t head, tail;
 };
 
 struct store_buf {
@@ -287,7 +296,7 @@ void store_slot_slow(struct store *s, uint32_t slot);   /* the storage-area netw
 
 /* store_disk.c: a block of a slot goes to a device; store_slot_step when it is done. */
 void store_disk_submit(struct store *s, uint32_t disk, uint32_t slot, bool write);
-void store_disk_ended(struct store *s, uint32_t disk);
+void store_disk_ended(struct store *s, uint32_t disk, uint32_t slot);
 
 /* store_buf.c */
 bool store_buf_room(struct store *s, uint32_t site, uint64_t bytes); /* at once, or not at all */

@@ -17,7 +17,10 @@ static void mix(struct dev_req *r, uint64_t seed)
             t += wr_rng_u64(&rng) % (wr_rng_below(&rng, 8) ? 2000000000 : 100000000000);
         if (wr_rng_below(&rng, 2))
             next = wr_rng_u64(&rng) % 1900000000000;
-        r[i] = (struct dev_req){t, next, 1ull << wr_rng_below(&rng, 23), wr_rng_below(&rng, 2)};
+        r[i] = (struct dev_req){.t_ps = t,
+                                .offset_b = next,
+                                .bytes = 1ull << wr_rng_below(&rng, 23),
+                                .write = wr_rng_below(&rng, 2)};
         next += r[i].bytes;
     }
 }

@@ -248,6 +248,8 @@ static const char *const settings[] = {
     " buffer: {capacity: 64 MiB, drain: schedule, period: 10 ms}}",
     "storage: {kind: storage-bb, threshold: 1 MiB, buffer: {capacity: 2 MiB}}",
     "storage: {kind: storage-bb, devices: 2, buffer: {capacity: 0 B, drain: at-once}}",
+    "storage: {kind: storage-bb, threshold: 0 B, external: {kind: hdd, read_queue: 8}, devices: 1,"
+    " externals: 1}",
     "storage: {kind: storage-bb, threshold: 0 B, externals: 1, san: {latency: 0, bandwidth: 0 "
     "B/s}}",
 };
@@ -609,6 +611,34 @@ static void room_is_reserved_for_a_request_before_its_first_block(void **state)
     assert_true(waited[1] > 1);
 }
 
+/* All clients read a disk at once. A disk that chooses needs less for all of them, and each
+ * operation's causes add up all the same (on_done). */
+static void a_disk_that_chooses_among_reads_serves_all_of_them_sooner(void **state)
+{
+    static const char *const text[] = {
+        "storage: {kind: storage-bb, threshold: 0 B, external: {kind: hdd, read_queue: 1},"
+        " externals: 1}",
+        "storage: {kind: storage-bb, threshold: 0 B, external: {kind: hdd, read_queue: 32},"
+        " externals: 1}"};
+    uint64_t end[2], queue[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+
+        bench_open(&b, text[i], 1);
+        b.only = STORE_READ;
+        b.full_speed = true;
+        bench_run(&b);
+        end[i] = b.sim.now;
+        queue[i] = b.cause_ps[CAUSE_DEVICE_QUEUE] + b.cause_ps[CAUSE_DEVICE_OTHERS];
+        assert_true(b.cause_ps[CAUSE_DEVICE_QUEUE] > 0 && b.cause_ps[CAUSE_DEVICE_OTHERS] > 0);
+        bench_close(&b);
+    }
+    assert_true((double)end[1] < 0.9 * (double)end[0]);
+    assert_true(queue[1] < queue[0]);
+}
+
 /* One client, one device, no software: the times are a sum on paper. */
 static void a_lonely_write_takes_what_its_steps_take(void **state)
 {
@@ -679,6 +709,7 @@ int main(void)
         cmocka_unit_test(what_was_drained_makes_way_oldest_first),
         cmocka_unit_test(a_local_buffer_drains_from_its_high_mark_to_its_low_one),
         cmocka_unit_test(room_is_reserved_for_a_request_before_its_first_block),
+        cmocka_unit_test(a_disk_that_chooses_among_reads_serves_all_of_them_sooner),
         cmocka_unit_test(a_lonely_write_takes_what_its_steps_take),
         cmocka_unit_test(waiting_behind_another_job_is_told_from_waiting_behind_ones_own),
     };

@@ -78,16 +78,33 @@ static void a_write_waits_for_chips_that_program(void **state)
     help_dev_close(&h);
 }
 
-static void a_read_takes_what_the_equation_says_and_waits_for_its_chip(void **state)
+/* T = overhead + (n-1) issue + read + transfer + page/interface: T_wait is of writes. */
+static void a_read_takes_what_the_equation_says_whatever_its_chips_do(void **state)
 {
     struct help_dev h;
 
     (void)state;
+    for (uint64_t n = 1; n <= 64; n *= 4) { /* of pages; there are four chips */
+        help_dev_open(&h, "{kind: ssd, " SSD "}", 1);
+        assert_int_equal(help_ask(&h, 0, 0, n * 4096, false), (7 + (n - 1) * 10 + 50 + 3 + 1) * US);
+        help_dev_close(&h);
+    }
     help_dev_open(&h, "{kind: ssd, " SSD "}", 1);
+    help_ask(&h, 0, 0, 4096, true); /* the controller is free at 11 + 1 + 20 */
+    assert_int_equal(help_ask(&h, 0, 0, 4096, false), (32 + 50 + 3 + 1) * US);
+    help_dev_close(&h);
+}
+
+static void a_read_waits_for_its_chip_where_it_is_told_to(void **state)
+{
+    struct help_dev h;
+
+    (void)state;
+    help_dev_open(&h, "{kind: ssd, read_wait: true, " SSD "}", 1);
     assert_int_equal(help_ask(&h, 0, 0, 4 * 4096, false), (7 + 3 * 10 + 50 + 3 + 1) * US);
     help_dev_close(&h);
     /* Behind a write: the chip is free at 11 + 1 + 3 + 500. */
-    help_dev_open(&h, "{kind: ssd, " SSD "}", 1);
+    help_dev_open(&h, "{kind: ssd, read_wait: true, " SSD "}", 1);
     help_ask(&h, 0, 0, 4096, true);
     assert_int_equal(help_ask(&h, 0, 0, 4096, false), (515 + 50 + 3 + 1) * US);
     help_dev_close(&h);
@@ -329,6 +346,61 @@ static void depth_gives_an_nvme_drive_more_and_a_table_device_the_same(void **st
     }
 }
 
+/* Random reads per second of a disk, 2,000 of them, `depth` at a time. */
+static double random_reads(const char *yaml, uint32_t depth, uint64_t *ret_max_ps)
+{
+    static struct dev_result r;
+    struct dev_file file = {.size = 500000000000, .extents = 1};
+    struct help_dev h;
+    struct dev_load load = {"random read", 4096, false, true};
+
+    help_dev_open(&h, yaml, 1);
+    dev_drive_some(&h.dev, &file, &load, depth, 2000, &r);
+    help_dev_close(&h);
+    *ret_max_ps = r.latency_ps.max;
+    return (double)r.requests / ((double)r.elapsed_ps * 1e-12);
+}
+
+/* Of 32 waiting reads that which the head reaches first: seeks and turns are shorter. */
+static void a_disk_that_chooses_reads_more_at_depth_and_starves_none(void **state)
+{
+    uint64_t longest, in_turn_ps;
+    double alone = random_reads("hdd", 1, &longest);
+    double in_turn = random_reads("{kind: hdd, read_queue: 1}", 32, &in_turn_ps);
+    double few = random_reads("{kind: hdd, read_queue: 4}", 32, &longest);
+    double many = random_reads("hdd", 32, &longest);
+
+    (void)state;
+    /* the overhead of a command passes while others are served */
+    assert_true(in_turn > alone && in_turn < 1.02 * alone);
+    assert_true(few > 1.2 * in_turn);
+    assert_true(many > 1.2 * few && many < 4 * in_turn);
+    assert_true(longest < 3 * in_turn_ps);
+}
+
+static void the_read_that_the_head_reaches_first_is_next(void **state)
+{
+    struct help_dev h;
+    struct dev_req wait[4];
+
+    (void)state;
+    help_dev_open(&h, "{kind: hdd, " HDD "}", 1);
+    uint64_t t = help_ask(&h, 0, 0, 1000, false);
+
+    for (uint64_t i = 0; i < 4; i++)
+        wait[i] = (struct dev_req){.t_ps = t, .offset_b = 20000000000 * (4 - i), .bytes = 1000};
+    wait[3].offset_b = 2000; /* the head reads on there */
+    assert_int_equal(h.dev.ops->reach_ps(&h.dev, t, &wait[3]), 0);
+    assert_int_equal(dev_choose(&h.dev, t, wait, 4, 0), 3);
+    uint32_t i = dev_choose(&h.dev, t, wait, 3, 0);
+
+    for (uint32_t k = 0; k < 3; k++)
+        assert_true(h.dev.ops->reach_ps(&h.dev, t, &wait[i]) <=
+                    h.dev.ops->reach_ps(&h.dev, t, &wait[k]));
+    assert_int_equal(dev_choose(&h.dev, t, wait, 4, 64), 0); /* passed over for long enough */
+    help_dev_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,7 +408,8 @@ int main(void)
         cmocka_unit_test(the_table_device_seeks_beyond_512_bytes),
         cmocka_unit_test(a_write_to_idle_flash_takes_what_the_equation_says),
         cmocka_unit_test(a_write_waits_for_chips_that_program),
-        cmocka_unit_test(a_read_takes_what_the_equation_says_and_waits_for_its_chip),
+        cmocka_unit_test(a_read_takes_what_the_equation_says_whatever_its_chips_do),
+        cmocka_unit_test(a_read_waits_for_its_chip_where_it_is_told_to),
         cmocka_unit_test(nvme_commands_overlap_up_to_the_depth),
         cmocka_unit_test(a_random_read_is_seek_turn_and_transfer),
         cmocka_unit_test(transfers_take_their_share_of_a_turn),
@@ -347,6 +420,8 @@ int main(void)
         cmocka_unit_test(where_the_platters_are_is_the_seeds),
         cmocka_unit_test(bad_parameters_are_refused),
         cmocka_unit_test(shipped_devices_give_the_published_column_within_a_hundredth),
+        cmocka_unit_test(a_disk_that_chooses_reads_more_at_depth_and_starves_none),
+        cmocka_unit_test(the_read_that_the_head_reaches_first_is_next),
         cmocka_unit_test(depth_gives_an_nvme_drive_more_and_a_table_device_the_same),
     };
 

@@ -46,6 +46,31 @@ uint64_t dev_flush(struct dev *d, uint64_t t_ps)
     return d->ops->flush ? d->ops->flush(d, t_ps) : t_ps;
 }
 
+uint32_t dev_queue(const struct dev *d)
+{
+    return d->ops->queue ? d->ops->queue(d) : 1;
+}
+
+uint32_t dev_choose(const struct dev *d, uint64_t t_ps, const struct dev_req *waiting, uint32_t n,
+                    uint64_t passed)
+{
+    uint64_t best = UINT64_MAX;
+    uint32_t at = 0;
+
+    assert(n && n <= dev_queue(d));
+    if (passed >= 2 * (uint64_t)dev_queue(d))
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t ps = d->ops->reach_ps(d, t_ps, &waiting[i]);
+
+        if (ps < best) { /* of equals the oldest */
+            best = ps;
+            at = i;
+        }
+    }
+    return at;
+}
+
 uint64_t dev_interface_ps(const struct dev *d, uint64_t bytes)
 {
     double bps = d->ops->interface_bps ? d->ops->interface_bps(d) : 0;

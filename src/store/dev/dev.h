@@ -4,6 +4,9 @@
  *   done_ps = dev_submit(&d, &request)      arrivals must not go back in time
  *   done_ps = dev_flush(&d, t_ps)           when all that was written is on the medium
  *
+ * A device that chooses among the reads that wait for it (dev_queue is more than 1) is given one
+ * at a time, when the one before is done: dev_choose says which.
+ *
  * A device (struct dev_ops) owns one decision: service time. It knows no network, no
  * files and no clients, keeps a state of fixed size and never allocates after it
  * was opened. Invariants, which tests/contract/dev.c holds every entry of the table to:
@@ -26,6 +29,7 @@ struct dev_req {
     uint64_t t_ps; /* arrival, not before that of the request before */
     uint64_t offset_b, bytes;
     bool write;
+    uint64_t waited_ps; /* before t_ps, in the queue of a device that chooses */
 };
 
 struct dev {
@@ -46,6 +50,10 @@ struct dev_ops {
     uint64_t (*flush)(struct dev *d, uint64_t t_ps); /* NULL: nothing is ever behind */
     /* Bytes per second that no request exceeds; 0: no limit. */
     double (*interface_bps)(const struct dev *d);
+    /* Reads that it chooses among, and how long one would take to its first byte if it were
+     * the next, from t_ps on. NULL: first come, first served. */
+    uint32_t (*queue)(const struct dev *d);
+    uint64_t (*reach_ps)(const struct dev *d, uint64_t t_ps, const struct dev_req *r);
 };
 
 extern const struct dev_ops *const dev_table[]; /* ends with NULL */
@@ -57,6 +65,17 @@ bool dev_open(struct dev *ret, const struct conf_plugin *plug, uint64_t seed, ui
 void dev_close(struct dev *d);
 uint64_t dev_submit(struct dev *d, const struct dev_req *r);
 uint64_t dev_flush(struct dev *d, uint64_t t_ps);
+
+enum { DEV_MOST_QUEUE = 256 };
+
+/* Reads that the device chooses among, at most DEV_MOST_QUEUE; 1: it does not choose. */
+uint32_t dev_queue(const struct dev *d);
+
+/* Which of the n waiting reads is next, the oldest being number 0: that which the device reaches
+ * first. One that `passed` says was overtaken as often as twice the queue is long goes first, so
+ * every read is served. */
+uint32_t dev_choose(const struct dev *d, uint64_t t_ps, const struct dev_req *waiting, uint32_t n,
+                    uint64_t passed);
 
 /* The least time that `bytes` take on the device's interface. */
 uint64_t dev_interface_ps(const struct dev *d, uint64_t bytes);

@@ -3,10 +3,11 @@
  *   host --interface--> write queue --the nearest next--> head, platters
  *        <------------- read segment <--- reading ahead --
  *
- * Reads go first, one after another. After a read the head stays and reads ahead, until it has
- * `read_ahead` bytes more or is needed elsewhere; a read that begins there waits for the
- * platter, not for a seek. Writes are done when they are in the queue; when nothing is
- * read, the head writes the one that it can reach first. A full queue makes writes wait.
+ * Reads go first, one after another; of those that wait, that which the head reaches first (native
+ * command queueing: whoever has the queue asks hdd_reach_ps). After a read the head stays and reads
+ * ahead, until it has `read_ahead` bytes more or is needed elsewhere; a read that begins there
+ * waits for the platter, not for a seek. Writes are done when they are in the queue; when nothing
+ * is read, the head writes the one that it can reach first. A full queue makes writes wait.
  */
 #include <string.h>
 
@@ -85,6 +86,9 @@ static const struct conf_row hdd_rows[] = {
             "Bytes that may wait to be written."),
     HDD_ROW(hdd_params, write_queue, CONF_U32, "32", 0, HDD_MOST_QUEUE,
             "Writes that may wait; 0: a write is done when it is on the platter."),
+    HDD_ROW(hdd_params, read_queue, CONF_U32, "32", 1, HDD_MOST_QUEUE,
+            "Waiting reads of which the head takes the one that it reaches first (native command "
+            "queueing); 1: first come, first served."),
     HDD_ROW(hdd_params, read_ahead, CONF_BYTES, "2 MiB", 0, 1e12,
             "Bytes that are read beyond a request."),
     CONF_END,
@@ -150,17 +154,31 @@ static void seg_forget(struct hdd_segment *g, uint64_t cache)
         g->first_b = g->base_b - cache;
 }
 
+/* Is the head still reading on at time t? Once it has reached its limit it waits, and must be
+ * placed anew. */
+static bool seg_going(const struct hdd *s, uint64_t t)
+{
+    return s->seg.live && (seg_reach(s, t) < s->seg.limit_b || t <= s->seg.base_ps);
+}
+
+/* Does the segment serve a request at time t? */
+static bool seg_has(const struct hdd *s, uint64_t t, const struct dev_req *r)
+{
+    const struct hdd_segment *g = &s->seg;
+
+    return g->base_b && r->offset_b >= g->first_b && r->offset_b <= g->limit_b &&
+           (r->offset_b + r->bytes <= seg_reach(s, t) || seg_going(s, t));
+}
+
 /* Does the segment serve the request? If so, *ret_at is when the platter has given all of it. */
 static bool seg_serve(struct hdd *s, const struct hdd_params *p, const struct dev_req *r,
                       uint64_t *ret_at)
 {
     struct hdd_segment *g = &s->seg;
     uint64_t end = r->offset_b + r->bytes, reach = seg_reach(s, r->t_ps);
-    /* Once it has reached its limit the head waits, and must be placed anew. */
-    bool going = g->live && (reach < g->limit_b || r->t_ps <= g->base_ps);
+    bool going = seg_going(s, r->t_ps);
 
-    if (!g->base_b || r->offset_b < g->first_b || r->offset_b > g->limit_b ||
-        (end > reach && !going))
+    if (!seg_has(s, r->t_ps, r))
         return false;
     *ret_at = r->t_ps;
     if (end > reach) {
@@ -242,15 +260,16 @@ static bool is_dirty(const struct hdd *s, const struct dev_req *r)
     return false;
 }
 
+/* The overhead of a command in the drive's queue passes while others are served. */
 static uint64_t hdd_read(struct hdd *s, const struct hdd_params *p, const struct dev_req *r)
 {
-    uint64_t over =
-        dev_later(r->t_ps + dev_ps(p->overhead), s->link_ps) + dev_span_ps(r->bytes, p->interface);
+    uint64_t begin = dev_later(r->t_ps, r->t_ps - r->waited_ps + dev_ps(p->overhead));
+    uint64_t over = dev_later(begin, s->link_ps) + dev_span_ps(r->bytes, p->interface);
     uint64_t at = r->t_ps, end = r->offset_b + r->bytes;
 
     if (!is_dirty(s, r) && !seg_serve(s, p, r, &at)) {
         seg_cut(s, dev_later(r->t_ps, s->mech.free_ps));
-        at = hdd_access(&s->mech, r->t_ps + dev_ps(p->overhead), r->offset_b, r->bytes, false);
+        at = hdd_access(&s->mech, begin, r->offset_b, r->bytes, false);
         s->seg = (struct hdd_segment){r->offset_b, end, at, seg_limit(s, end, p->read_ahead), true};
         seg_forget(&s->seg, p->cache);
     }
@@ -304,6 +323,24 @@ static uint64_t hdd_flush(struct dev *d, uint64_t t_ps)
     return dev_later(t_ps, s->wrote_ps);
 }
 
+static uint32_t hdd_queue(const struct dev *d)
+{
+    return ((const struct hdd_params *)d->params)->read_queue;
+}
+
+/* Seek and rotation, or none where no platter or the one under the head is asked. */
+static uint64_t hdd_reach_ps(const struct dev *d, uint64_t t_ps, const struct dev_req *r)
+{
+    const struct hdd_params *p = d->params;
+    const struct hdd *s = d->priv;
+    struct dev_req in = *r;
+
+    in.offset_b %= p->capacity;
+    if (is_dirty(s, &in) || seg_has(s, t_ps, &in))
+        return 0;
+    return hdd_position_ps(&s->mech, dev_later(t_ps, s->mech.free_ps), in.offset_b, false);
+}
+
 static double hdd_interface(const struct dev *d)
 {
     return ((const struct hdd_params *)d->params)->interface;
@@ -319,4 +356,6 @@ const struct dev_ops dev_model_hdd = {
     .submit = hdd_submit,
     .flush = hdd_flush,
     .interface_bps = hdd_interface,
+    .queue = hdd_queue,
+    .reach_ps = hdd_reach_ps,
 };

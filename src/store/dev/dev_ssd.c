@@ -7,12 +7,13 @@
  * A request is cut in pages, which go to channel after channel, then to the next way. The
  * controller takes `issue` from one page to the next, a channel moves a page to or from a chip's
  * register in `transfer`, a chip reads in `read` and programs in `program`. T_wait is the time
- * for which a page waits until its chip and channel are free:
+ * for which a written page waits until its chip and channel are free; reads have no such term:
  *
  *   write: T = overhead + page/interface + (n-1) issue + sum T_wait + transfer (+ program)
- *   read:  T = overhead + (n-1) issue + sum T_wait + read + transfer + page/interface
+ *   read:  T = overhead + (n-1) issue + read + transfer + page/interface
  *
- * The recurrences below give the same for idle drives and go on where requests overlap.
+ * The recurrences below give the same for idle drives and go on where requests overlap: reads
+ * share the controller and the interface. With `read_wait` they wait for chips and channels, too.
  * With `write_back`, a write is done when its pages are in registers or power-safe buffers and
  * programming goes on behind; a chip that still programs makes later pages wait.
  */
@@ -26,7 +27,7 @@ struct ssd_params {
     uint64_t page;
     double read, program, transfer, issue_read, issue_write, overhead_read, overhead_write;
     double interface;
-    bool write_back;
+    bool write_back, read_wait;
 };
 
 struct ssd {
@@ -60,6 +61,10 @@ static const struct conf_row ssd_rows[] = {
             "Rate of the link to the host."),
     SSD_ROW(write_back, CONF_BOOL, "true", 0, 0,
             "Are writes done when they are in power-safe buffers, before they are programmed?"),
+    SSD_ROW(
+        read_wait, CONF_BOOL, "false", 0, 0,
+        "Do reads wait for chips and channels that are busy? The published equation has no such "
+        "term."),
     CONF_END,
 };
 
@@ -102,6 +107,8 @@ static uint64_t read_page(const struct ssd_params *p, struct ssd *s, uint64_t pa
     uint64_t issue = dev_later(t, s->controller_ps);
 
     s->controller_ps = issue + dev_ps(p->issue_read);
+    if (!p->read_wait)
+        return issue + dev_ps(p->read) + dev_ps(p->transfer);
     *channel = dev_later(dev_later(issue, *chip) + dev_ps(p->read), *channel) + dev_ps(p->transfer);
     *chip = *channel;
     return *channel;

@@ -110,30 +110,91 @@ void dev_drive(struct dev *d, const struct dev_file *f, const struct dev_load *l
     dev_drive_some(d, f, load, depth, UINT64_MAX, ret);
 }
 
+/* A loop under way: the next record, and how many are still to come. */
+struct drive {
+    struct dev *d;
+    const struct dev_file *f;
+    const struct dev_load *load;
+    uint32_t depth;
+    uint64_t records, requests, at;
+    struct wr_rng rng;
+    struct wr_hist *latency_ps;
+};
+
+static struct dev_req drive_next(struct drive *v, uint64_t t_ps)
+{
+    uint64_t nth = v->load->random ? wr_rng_below(&v->rng, (uint32_t)v->records) : v->at;
+
+    v->at++;
+    return (struct dev_req){.t_ps = t_ps,
+                            .offset_b = place(v->f, v->load->record_b, nth),
+                            .bytes = v->load->record_b,
+                            .write = v->load->write};
+}
+
+/* The device says at once when each is done. Returns when the last one is. */
+static uint64_t drive_in_turn(struct drive *v)
+{
+    uint64_t done[DEV_MOST_DEPTH] = {0}, last = 0;
+
+    while (v->at < v->requests) {
+        uint64_t *slot = &done[earliest(done, v->depth)];
+        struct dev_req r = drive_next(v, *slot);
+
+        *slot = dev_submit(v->d, &r);
+        last = *slot > last ? *slot : last;
+        wr_hist_add(v->latency_ps, *slot - r.t_ps);
+    }
+    return last;
+}
+
+/* The device chooses the next of the oldest that wait, each time when one is done. */
+static uint64_t drive_by_choice(struct drive *v)
+{
+    struct dev_req wait[DEV_MOST_DEPTH];
+    uint64_t now = 0, seen[DEV_MOST_DEPTH]; /* at which turn the device saw it first */
+    uint32_t n = 0, shown = 0, queue = dev_queue(v->d);
+
+    for (uint64_t turn = 0;; turn++) {
+        while (n < v->depth && v->at < v->requests)
+            wait[n++] = drive_next(v, now);
+        if (!n)
+            return now;
+        while (shown < n && shown < queue)
+            seen[shown++] = turn;
+        uint32_t i = dev_choose(v->d, now, wait, shown, turn - seen[0]);
+        struct dev_req r = wait[i];
+
+        n--;
+        shown--;
+        memmove(&wait[i], &wait[i + 1], (n - i) * sizeof *wait);
+        memmove(&seen[i], &seen[i + 1], (shown - i) * sizeof *seen);
+        r.waited_ps = now - r.t_ps;
+        r.t_ps = now;
+        now = dev_submit(v->d, &r);
+        wr_hist_add(v->latency_ps, now - r.t_ps + r.waited_ps);
+    }
+}
+
 void dev_drive_some(struct dev *d, const struct dev_file *f, const struct dev_load *load,
                     uint32_t depth, uint64_t most, struct dev_result *ret)
 {
-    uint64_t done[DEV_MOST_DEPTH] = {0}, last = 0;
     uint64_t records = extent_b(f) / load->record_b * f->extents;
-    uint64_t requests = records < most ? records : most;
-    struct wr_rng rng;
+    struct drive v = {.d = d,
+                      .f = f,
+                      .load = load,
+                      .depth = depth,
+                      .records = records,
+                      .requests = records < most ? records : most,
+                      .latency_ps = &ret->latency_ps};
+    bool choice = !load->write && depth > 1 && dev_queue(d) > 1;
 
     assert(depth && depth <= DEV_MOST_DEPTH && records && records <= UINT32_MAX);
     memset(ret, 0, sizeof *ret);
-    wr_rng_init(&rng, d->seed, d->entity, DRIVE_PURPOSE);
-    for (uint64_t i = 0; i < requests; i++) {
-        uint64_t nth = load->random ? wr_rng_below(&rng, (uint32_t)records) : i;
-        uint64_t *slot = &done[earliest(done, depth)];
-        struct dev_req r = {.t_ps = *slot,
-                            .offset_b = place(f, load->record_b, nth),
-                            .bytes = load->record_b,
-                            .write = load->write};
+    wr_rng_init(&v.rng, d->seed, d->entity, DRIVE_PURPOSE);
+    uint64_t last = choice ? drive_by_choice(&v) : drive_in_turn(&v);
 
-        *slot = dev_submit(d, &r);
-        last = *slot > last ? *slot : last;
-        wr_hist_add(&ret->latency_ps, *slot - r.t_ps);
-    }
-    ret->requests = requests;
-    ret->bytes = requests * load->record_b;
+    ret->requests = v.requests;
+    ret->bytes = v.requests * load->record_b;
     ret->elapsed_ps = load->write ? dev_flush(d, last) : last;
 }

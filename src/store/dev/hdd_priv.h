@@ -12,7 +12,7 @@
 #include "conf/conf.h"
 #include "dev_priv.h"
 
-enum { HDD_MOST_ZONES = 32, HDD_MOST_QUEUE = 256 };
+enum { HDD_MOST_ZONES = 32, HDD_MOST_QUEUE = DEV_MOST_QUEUE };
 
 struct hdd_zone_params {
     double share, rate;
@@ -24,7 +24,7 @@ struct hdd_seek_params {
 
 struct hdd_params {
     uint64_t capacity, cache, read_ahead;
-    uint32_t rpm, heads, write_queue;
+    uint32_t rpm, heads, write_queue, read_queue;
     struct conf_list zones; /* of struct hdd_zone_params */
     struct hdd_seek_params seek;
     double overhead, interface;
