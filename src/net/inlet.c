@@ -278,7 +278,8 @@ void net_inlets_open(struct net *n)
                         [NET_STANDIN_SEAM] = i,
                         [NET_STANDIN_PART] = n->part_of[router]}};
     }
-    if (n->line || ports > MOST_PORTS)
+    /* What is foretold and what may be late follows from lines in the order of arrival. */
+    if (n->line || ports > MOST_PORTS || n->p.arbitration == NET_ARB_AGE)
         return;
     n->blocked = wr_zalloc((size_t)n->total_ports * n->nvcs, sizeof *n->blocked);
     n->pace = wr_zalloc_aligned((size_t)n->total_ports + n->nseams, sizeof *n->pace);

@@ -490,6 +490,16 @@ static inline bool net_has_room(const struct net *n, struct net_port *port, uint
     return *net_held(n, port, vc) + charge <= n->cls[port->cls].room;
 }
 
+/* A packet is as old as its message, and within it by when it left its NIC. What a message waits in
+ * the NIC counts: else those that come from afar, of which more are under way, would get more. */
+static inline bool net_is_older(const struct net *n, const struct net_pkt *a,
+                                const struct net_pkt *b)
+{
+    uint64_t post_a = net_msg_at(n, a->msg)->t_post_ps, post_b = net_msg_at(n, b->msg)->t_post_ps;
+
+    return post_a != post_b ? post_a < post_b : a->t_birth < b->t_birth;
+}
+
 /* port.c */
 void net_port_wake_at(struct net *n, struct net_port *port, uint64_t t);
 void net_port_at(struct net *n, struct net_port *port, uint64_t t, uint32_t next);

@@ -60,17 +60,14 @@ void net_port_saturation(struct net *n, struct net_port *port, bool is, uint64_t
 
 static uint32_t oldest(const struct net *n, struct net_port *port)
 {
-    uint32_t best = 0;
-    uint64_t birth = UINT64_MAX;
+    uint32_t best = (uint32_t)__builtin_ctz(port->queued);
 
     for (uint32_t m = port->queued; m; m &= m - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(m);
-        uint64_t b = net_pkt(n, net_queue_of(n, port, vc)->head)->t_birth;
 
-        if (b < birth) {
-            birth = b;
+        if (net_is_older(n, net_pkt(n, net_queue_of(n, port, vc)->head),
+                         net_pkt(n, net_queue_of(n, port, best)->head)))
             best = vc;
-        }
     }
     return best;
 }

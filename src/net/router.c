@@ -110,12 +110,38 @@ NET_INLINE void wait_on(struct net *n, struct net_port *port, uint32_t mode)
         net_seam_stalled(n, port, n->sim->now);
 }
 
+/* By age, whichever port it came through: behind those that are as old, and behind those that came
+ * through the same channel, which stays first in, first out. Is it the first now? Then there may
+ * be room for it where there was none for the one before. */
+static bool wait_by_age(struct net *n, struct net_queue *wait, uint32_t h)
+{
+    struct net_pkt *k = net_pkt(n, h);
+    uint32_t *at = &wait->head;
+
+    for (uint32_t *i = at; *i != WR_NIL; i = &net_pkt(n, *i)->next) {
+        const struct net_pkt *x = net_pkt(n, *i);
+
+        if (!net_is_older(n, k, x) || (x->from == k->from && x->route.vc == k->route.vc))
+            at = &net_pkt(n, *i)->next;
+    }
+    if (*at == WR_NIL) {
+        net_queue_put(&n->pkts, wait, h);
+        return false;
+    }
+    k->next = *at;
+    *at = h;
+    return at == &wait->head;
+}
+
 /* The packet cannot have its output now: it waits in the output's line. Those that wait already
  * are served if there is news: credits, or another turn of the switch. */
 static NET_APART void wait_for(struct net *n, struct net_port *port, uint32_t vc, uint32_t h,
                                bool news)
 {
-    net_queue_put(&n->pkts, net_wait_of(n, port, vc), h);
+    if (n->p.arbitration == NET_ARB_AGE)
+        news |= wait_by_age(n, net_wait_of(n, port, vc), h);
+    else
+        net_queue_put(&n->pkts, net_wait_of(n, port, vc), h);
     port->stalled = (uint16_t)(port->stalled | 1u << vc);
     net_rare(n, port)->waiting += net_charge(n, net_pkt(n, h), n->mode);
     if (n->mode & NET_MODE_PARTS) {

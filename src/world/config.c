@@ -77,7 +77,10 @@ static const struct conf_row router_rows[] = {
      .offset = IN(world_router, arbitration),
      .def = "round-robin",
      .names = net_arbitration_names,
-     .help = "which virtual channel an idle link serves next"},
+     .help =
+         "which virtual channel an idle link serves next; age: that with the oldest packet, and of "
+         "packets that wait for room in a channel the oldest gets it, whichever port it came "
+         "through"},
     {.key = "accounting",
      .type = CONF_CHOICE,
      .offset = IN(world_router, accounting),

@@ -231,6 +231,52 @@ static void channels_take_turns_if_asked_for(void **state)
     assert_string_equal(word, "LRLRLRLRL");
 }
 
+/* A chain of routers with a node each; all send to the first, twice as much together as its links
+ * carry: a parking lot, with a ramp at each router. Writes how many messages of each node arrive
+ * while all of them still send. */
+enum { CHAIN = 8, SENT = 2000 };
+
+static void parking_lot(const char *arbitration, uint32_t arrived[CHAIN])
+{
+    char yaml[512];
+    struct lab l;
+
+    snprintf(yaml, sizeof yaml,
+             "topology: {kind: mesh, sizes: [%d], nodes: 1}\n"
+             "links: {default: {bandwidth: 1 GB/s, latency: 10 ns, buffer: 1 kB}}\n"
+             "nic: {packet: 100 B}\n"
+             "router: {delay: 10 ns, arbitration: %s}\n"
+             "routing: dimension-order\n", /* one channel on the whole way */
+             CHAIN, arbitration);
+    lab_open(&l, yaml);
+    /* 100 B take 100 ns: one of seven nodes' every 350 ns is two at a time. */
+    for (uint64_t i = 0; i < SENT; i++)
+        for (uint32_t src = 1; src < CHAIN; src++)
+            lab_post(&l, i * 350000 + src, src, 0, 100);
+    lab_drain(&l);
+    memset(arrived, 0, CHAIN * sizeof *arrived);
+    for (size_t i = 0; i < l.msgs.n; i++)
+        arrived[l.msgs.v[i].src] += l.msgs.v[i].t_arrived_ps < (uint64_t)SENT * 350000;
+    lab_close(&l);
+}
+
+/* Turns at each router halve what comes from behind it, again and again. */
+static void on_a_chain_of_routers_the_near_get_most_unless_age_decides(void **state)
+{
+    uint32_t turns[CHAIN], age[CHAIN], all = 0;
+
+    (void)state;
+    parking_lot("round-robin", turns);
+    parking_lot("age", age);
+    assert_true(turns[1] > SENT * 9 / 10);
+    assert_true(turns[CHAIN - 1] < SENT / 8);
+    for (uint32_t i = 1; i < CHAIN; i++)
+        all += age[i];
+    assert_in_range(all, SENT * 34 / 10, SENT * 35 / 10); /* as much as the link carries */
+    for (uint32_t i = 1; i < CHAIN; i++)
+        assert_in_range(age[i], all / 7 * 97 / 100, all / 7 * 103 / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +290,7 @@ int main(void)
         cmocka_unit_test(the_lowest_channel_goes_first_if_asked_for),
         cmocka_unit_test(the_oldest_packet_goes_first_if_asked_for),
         cmocka_unit_test(channels_take_turns_if_asked_for),
+        cmocka_unit_test(on_a_chain_of_routers_the_near_get_most_unless_age_decides),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
