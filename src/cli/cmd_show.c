@@ -290,6 +290,19 @@ static bool print_plot(const struct cli_call *call, struct wr_err *err)
     return ok || wr_fail(err, WR_INPUT, "%s holds nothing that is drawn; leave --plot out", path);
 }
 
+static bool print_trace(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
+{
+    bool ranks;
+
+    if (!report_trace(r, call->out, &ranks, err))
+        return false;
+    if (!ranks && !strcmp(run_info(r)->kind, "sim"))
+        fputs("weir: the trace has no bars of what ranks did: no rank was recorded; simulate with "
+              "`--set timeline.ranks=64`\n",
+              stderr);
+    return true;
+}
+
 static bool show(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
@@ -304,7 +317,7 @@ static bool show(const struct cli_call *call, struct run_reader *r, struct wr_er
     if (o->plot)
         return print_plot(call, err);
     if (o->trace)
-        return report_trace(r, call->out, err);
+        return print_trace(call, r, err);
     if (o->input)
         return print_input(call, r, err);
     if (call->nargs > 1)
@@ -348,8 +361,8 @@ const struct cli_verb cli_cmd_show = {
         "latency_hist, slice, series, sweep, meta or input. Times are nanoseconds (_ns). Text "
         "tables shorten long words; --csv and --json give everything.\n\n"
         "With --plot, the main pictures (box plots, curves, roofs), drawn with characters. With "
-        "--trace, the time lines of jobs, ranks and everything in `slice`, for chrome://tracing or "
-        "ui.perfetto.dev.\n\n"
+        "--trace, the time lines of jobs, of ranks that were recorded (key timeline.ranks) and of "
+        "everything in `slice`, for chrome://tracing or ui.perfetto.dev.\n\n"
         "A run that was killed reads as incomplete, with what it had written until then.",
     .examples = "weir show a.weir\n"
                 "weir show a.weir latency\n"

@@ -580,6 +580,7 @@ struct ranks *rank_build(const struct rank_setup *setup, const struct rank_job *
     wr_pool_init(&rs->marks, "marks", sizeof(struct rank_mark), POOL_CAP);
     for (uint32_t i = 0; i < njobs; i++)
         open_job(rs, i, &jobs[i]);
+    rank_timeline_open(rs, &setup->timeline);
     return rs;
 }
 
@@ -633,6 +634,7 @@ void rank_unbuild(struct ranks *rs)
     wr_pool_fini(&rs->meetings);
     wr_pool_fini(&rs->marks);
     wr_pool_fini(&rs->shakes);
+    rank_timeline_close(rs);
     free(rs->blame);
     free(rs->io_blame);
     free(rs->rare);

@@ -91,6 +91,13 @@ extern const char *const rank_account_names[];
 
 enum { RANK_EV_RUN, RANK_EV_POST, RANK_EV_MEMORY, RANK_EV_DONE, RANK_EV_TELL, RANK_EV_KINDS };
 
+/* Time lines: how many ranks of each job are recorded (0: none), what is too short to be an
+ * interval of its own, and the most intervals of a rank. */
+struct rank_timeline {
+    uint32_t ranks, most;
+    uint64_t resolution_ps;
+};
+
 struct rank_setup {
     struct sim *sim;
     uint32_t first_kind; /* RANK_EV_KINDS event kinds from here on are the ranks' */
@@ -99,6 +106,7 @@ struct rank_setup {
     const struct rank_mpi *mpi;
     const struct coll_choice *coll;
     uint64_t io_ps; /* what any access to a file takes */
+    struct rank_timeline timeline;
 };
 
 struct rank_job {
@@ -187,6 +195,18 @@ struct rank_mark {
     uint32_t mark;
     uint64_t t_ps; /* since its job's start */
 };
+
+/* A stretch of a recorded rank's time: when it began, since its job's start, and for how long the
+ * rank did what in it. The next begins where it ends. */
+enum rank_did { RANK_DID_COMPUTE, RANK_DID_COMM, RANK_DID_IO, RANK_DID_IDLE, RANK_DIDS };
+
+struct rank_interval {
+    uint64_t t_ps;
+    uint64_t ps[RANK_DIDS];
+};
+
+/* How many a rank has, until what it did last; 0: it is not recorded. */
+uint32_t ranks_intervals(const struct ranks *rs, uint32_t i, const struct rank_interval **ret);
 
 uint32_t ranks_marks(const struct ranks *rs);
 const struct rank_mark *ranks_mark(const struct ranks *rs, uint32_t i);

@@ -244,6 +244,7 @@ void ranks_pack_accounts(const struct ranks *rs, bool all, struct wr_bytes *out)
         if (!rank_is_far(rs, rs->rank[i].node)) {
             pack_rank(rs, i, out);
             pack_waits(rs, i, out);
+            rank_timeline_pack(rs, i, out);
         }
     for (uint32_t i = 0; i < rs->njobs; i++)
         pack_job(rs, &rs->job[i], out);
@@ -259,6 +260,7 @@ void ranks_take_accounts(struct ranks *rs, bool all, struct wr_reader *in)
         if (!rank_is_far(rs, rs->rank[i].node)) {
             take_rank(rs, i, in);
             take_waits(rs, i, in);
+            rank_timeline_take(rs, i, in);
         }
     for (uint32_t i = 0; i < rs->njobs; i++)
         take_job(rs, &rs->job[i], in);

@@ -203,6 +203,7 @@ struct ranks {
     struct rank_rare *rare;
     struct rank_blame *blame;
     uint64_t (*io_blame)[CAUSES]; /* NULL: all of an access is the device's */
+    struct rank_lines *lines;     /* time lines; NULL: no rank is recorded */
     uint32_t trip;                /* the wire's message that is being handled, or WR_NIL */
     bool trip_arrived;
     struct wr_pool reqs, msgs, meetings, marks, shakes;
@@ -269,6 +270,14 @@ void rank_shake_begin(struct ranks *rs, struct rank_msg *m, uint64_t begin_ps);
 void rank_shake_arrived(struct ranks *rs, const struct rank_msg *m);
 void rank_shake_held(struct ranks *rs, const struct rank_msg *m);
 void rank_shake_wanted(struct ranks *rs, const struct rank_msg *m);
+
+/* rank_timeline.c: what recorded ranks did, and when */
+void rank_timeline_open(struct ranks *rs, const struct rank_timeline *how);
+void rank_timeline_close(struct ranks *rs);
+uint64_t rank_timeline_bytes(const struct ranks *rs);
+void rank_timeline_add(struct ranks *rs, const struct rank *r, uint64_t ps); /* since_ps on */
+void rank_timeline_pack(const struct ranks *rs, uint32_t i, struct wr_bytes *out);
+void rank_timeline_take(struct ranks *rs, uint32_t i, struct wr_reader *in);
 
 /* rank_msg.c */
 uint64_t rank_memory_ps(const struct ranks *rs, const struct rank_msg *m);

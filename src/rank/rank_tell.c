@@ -120,7 +120,7 @@ size_t ranks_rank_bytes(void)
 
 uint64_t ranks_bytes_used(const struct ranks *rs)
 {
-    uint64_t sum = rs->n * (uint64_t)ranks_rank_bytes();
+    uint64_t sum = rs->n * (uint64_t)ranks_rank_bytes() + rank_timeline_bytes(rs);
 
     for (uint32_t i = 0; i < rank_parts(rs); i++) {
         const struct ranks *p = rank_each(rs, i);

@@ -24,6 +24,8 @@ void rank_settle(struct ranks *rs, struct rank *r)
         r->account_ps[r->account] += ps;
     else if (ps)
         *rare_account(rs, r) += ps;
+    if (__builtin_expect(rs->lines != NULL, 0))
+        rank_timeline_add(rs, r, ps);
     r->since_ps = now;
 }
 

@@ -1,11 +1,11 @@
 /* trace.c -- time lines for viewers of traces: the JSON that Chrome's tracing and Perfetto read.
  *
  *   app:0        a process of the trace: a bar from its start to its end, its metrics as counters
- *     rank 3     a thread of it: its time by what it did, one after the other, and its marks
+ *     rank 3     a thread of it: what it did, and its marks
  *   machine      and every other entity of `slice`: a process with counters
  *
- * Times are microseconds. What a rank did is known as sums only, so its bars say how long, not
- * when.
+ * Times are microseconds. What a rank did has bars where it was recorded (view timeline) only: sums
+ * of a rank's time do not say when.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 struct tracing {
     FILE *out;
     struct wr_str line;
-    bool any;
+    bool any, intervals;
 };
 
 /* Writes the event that is in `line`. */
@@ -66,26 +66,31 @@ static bool put_app(void *ctx, const struct run_rows *q)
     return true;
 }
 
-static bool put_rank(void *ctx, const struct run_rows *q)
+/* What it did most of the time; where it did several things, for how long each. */
+static bool put_interval(void *ctx, const struct run_rows *q)
 {
     static const char *const did[] = {"compute", "communication", "I/O", "idle"};
     struct tracing *t = ctx;
-    double at = run_rows_type(q, 2) == RUN_T_NULL ? 0 : run_rows_real(q, 2);
+    int several = 0;
 
-    for (int i = 0; i < 4; i++) {
-        double ns = run_rows_type(q, 3 + i) == RUN_T_NULL ? 0 : run_rows_real(q, 3 + i);
-
-        if (!(ns > 0))
-            continue;
-        begin_event(t, "X", did[i], run_rows_int(q, 0));
-        report_json_number(&t->line, "tid", (double)run_rows_int(q, 1));
-        report_json_number(&t->line, "ts", at / 1e3);
-        report_json_number(&t->line, "dur", ns / 1e3);
+    for (int i = 0; i < 4; i++)
+        several += run_rows_real(q, 5 + i) > 0;
+    begin_event(t, "X", run_rows_text(q, 4, NULL), run_rows_int(q, 0));
+    report_json_number(&t->line, "tid", (double)run_rows_int(q, 1));
+    report_json_number(&t->line, "ts", run_rows_real(q, 2) / 1e3);
+    report_json_number(&t->line, "dur", run_rows_real(q, 3) / 1e3);
+    if (several > 1) {
+        report_json_key(&t->line, "args");
+        wr_str_add(&t->line, "{");
+        for (int i = 0; i < 4; i++)
+            if (run_rows_real(q, 5 + i) > 0)
+                report_json_number(&t->line, did[i], run_rows_real(q, 5 + i) / 1e3);
         wr_str_add(&t->line, "}");
-        put_event(t);
-        at += ns;
     }
-    return true;
+    wr_str_add(&t->line, "}");
+    put_event(t);
+    t->intervals = true;
+    return !ferror(t->out);
 }
 
 static bool put_mark(void *ctx, const struct run_rows *q)
@@ -130,7 +135,7 @@ static bool put_slice(void *ctx, const struct run_rows *q)
 /* The number of the job that an entity is, or NULL. */
 #define JOB "CASE WHEN e.text GLOB 'app:[0-9]*' THEN CAST(substr(e.text, 5) AS INTEGER) END"
 
-bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err)
+bool report_trace(struct run_reader *r, FILE *out, bool *ret_ranks, struct wr_err *err)
 {
     struct tracing t = {.out = out};
 
@@ -138,10 +143,12 @@ bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err)
     bool ok =
         run_each(r, "SELECT app, name, start_ns, elapsed_ns FROM app_stat ORDER BY app", NULL,
                  put_app, &t, err) &&
-        run_each(r,
-                 "SELECT k.app, k.rank, a.start_ns, k.compute_ns, k.comm_ns, k.io_ns, k.idle_ns "
-                 "FROM rank_stat k JOIN app_stat a ON a.app = k.app ORDER BY k.app, k.rank",
-                 NULL, put_rank, &t, err) &&
+        (run_info(r)->format_minor < 9 || /* older files have no intervals */
+         run_each(r,
+                  "SELECT k.app, k.rank, k.t_ns + coalesce(a.start_ns, 0), k.dt_ns, k.did, "
+                  "k.compute_ns, k.comm_ns, k.io_ns, k.idle_ns "
+                  "FROM timeline k JOIN app_stat a ON a.app = k.app ORDER BY k.app, k.rank, k.t_ns",
+                  NULL, put_interval, &t, err)) &&
         run_each(r,
                  "SELECT m.app, m.rank, m.t_ns + coalesce(a.start_ns, 0) FROM mark m JOIN "
                  "app_stat a ON a.app = m.app",
@@ -157,5 +164,6 @@ bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err)
                  NULL, put_slice, &t, err);
     fputs("\n]}\n", out);
     wr_str_fini(&t.line);
+    *ret_ranks = t.intervals;
     return ok;
 }

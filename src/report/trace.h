@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "run/reader.h"
 
-bool report_trace(struct run_reader *r, FILE *out, struct wr_err *err);
+/* Were there bars of what ranks did? Only recorded ones have them (view timeline). */
+bool report_trace(struct run_reader *r, FILE *out, bool *ret_ranks, struct wr_err *err);
 
 #endif

@@ -289,6 +289,22 @@ bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, u
     return run_step(run, RUN_S_MARK, err);
 }
 
+bool run_put_interval(struct run *run, const struct run_interval *x, struct wr_err *err)
+{
+    sqlite3_stmt *s = run_begin(run, RUN_S_INTERVAL, err);
+
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, x->app);
+    bind_count(s, 2, x->rank);
+    bind_count(s, 3, x->t_ps);
+    bind_count(s, 4, x->compute_ps);
+    bind_count(s, 5, x->comm_ps);
+    bind_count(s, 6, x->io_ps);
+    bind_count(s, 7, x->idle_ps);
+    return run_step(run, RUN_S_INTERVAL, err);
+}
+
 bool run_put_log(struct run *run, const struct run_log *log, struct wr_err *err)
 {
     uint32_t title, aggregate;

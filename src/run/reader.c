@@ -42,6 +42,7 @@ const struct run_view run_views[] = {
     {"coll_stat", "app,rank,coll,n,time_ns", "one line per rank and kind of collective"},
     {"cause_stat", "app,rank,during,cause,time_ns", "why ranks' time passed"},
     {"mark", "app,rank,mark,t_ns", "when ranks came to the marks of their program"},
+    {"timeline", "app,rank,t_ns,dt_ns,did", "what recorded ranks did, and when"},
     {"log", "app,rank,tab,col,title,aggregate,row,value", "what programs logged"},
     {"output", "app,rank,t_ns,text", "what programs printed"},
     {"link_stat", "src_kind,src,dst_kind,dst,class,port,bytes,packets,busy_ns,saturated_ns",

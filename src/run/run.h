@@ -160,6 +160,14 @@ bool run_put_cause(struct run *run, uint32_t app, uint64_t rank, const char *dur
 bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, uint64_t t_ps,
                   struct wr_err *err);
 
+/* A stretch of a rank's time, since its job's start, and how long it did what in it. */
+struct run_interval {
+    uint32_t app;
+    uint64_t rank, t_ps;
+    uint64_t compute_ps, comm_ps, io_ps, idle_ps;
+};
+bool run_put_interval(struct run *run, const struct run_interval *x, struct wr_err *err);
+
 /* One value of a table that a program logged. */
 struct run_log {
     uint32_t app, table, column;

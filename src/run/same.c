@@ -54,6 +54,7 @@ static const struct facts {
      "SELECT c.app, c.rank, d.text AS coll, c.n, c.ps FROM fact_coll c"
      " LEFT JOIN dict d ON d.id = c.coll ORDER BY c.app, c.rank, d.text"},
     {"mark", 1, 2, "SELECT app, rank, mark, t_ps FROM fact_mark ORDER BY app, rank, t_ps, mark"},
+    {"timeline", 9, 3, "SELECT * FROM fact_timeline ORDER BY app, rank, t_ps"},
     {"log", 1, 5,
      "SELECT app, rank, tab, col, row, title, aggregate, value FROM log"
      " ORDER BY app, rank, tab, col, row, aggregate"},

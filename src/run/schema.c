@@ -86,6 +86,15 @@
     "CREATE TABLE fact_mark(id INTEGER PRIMARY KEY, app INTEGER, rank INTEGER, mark INTEGER," \
     " t_ps INTEGER);\n" \
     "CREATE VIEW mark AS SELECT app, rank, mark, t_ps / 1000.0 AS t_ns FROM fact_mark;\n" \
+    "CREATE TABLE fact_timeline(app INTEGER, rank INTEGER, t_ps INTEGER, compute_ps INTEGER," \
+    " comm_ps INTEGER, io_ps INTEGER, idle_ps INTEGER, PRIMARY KEY(app, rank, t_ps))" \
+    " WITHOUT ROWID;\n" \
+    "CREATE VIEW timeline AS SELECT app, rank, t_ps / 1000.0 AS t_ns,\n" \
+    " (compute_ps + comm_ps + io_ps + idle_ps) / 1000.0 AS dt_ns,\n" \
+    " CASE max(compute_ps, comm_ps, io_ps, idle_ps) WHEN compute_ps THEN 'compute'\n" \
+    " WHEN comm_ps THEN 'communication' WHEN io_ps THEN 'I/O' ELSE 'idle' END AS did,\n" \
+    " compute_ps / 1000.0 AS compute_ns, comm_ps / 1000.0 AS comm_ns, io_ps / 1000.0 AS io_ns,\n" \
+    " idle_ps / 1000.0 AS idle_ns FROM fact_timeline;\n" \
     "CREATE TABLE fact_log(id INTEGER PRIMARY KEY, app INTEGER, rank INTEGER, tab INTEGER," \
     " col INTEGER, title INTEGER, aggregate INTEGER, row INTEGER, value REAL);\n" \
     "CREATE VIEW log AS SELECT l.app AS app, l.rank AS rank, l.tab AS tab, l.col AS col,\n" \

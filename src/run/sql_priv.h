@@ -11,7 +11,7 @@
 enum {
     RUN_APPLICATION_ID = 0x57454952, /* "WEIR" */
     RUN_FORMAT_MAJOR = 1,            /* an older weir cannot read a newer one */
-    RUN_FORMAT_MINOR = 8,            /* what was added since; older readers do not mind */
+    RUN_FORMAT_MINOR = 9,            /* what was added since; older readers do not mind */
     RUN_USER_VERSION = RUN_FORMAT_MAJOR * 100 + RUN_FORMAT_MINOR,
 };
 

@@ -37,6 +37,7 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_COLL] = "INSERT INTO fact_coll VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_CAUSE] = "INSERT INTO fact_cause VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_MARK] = "INSERT INTO fact_mark(app, rank, mark, t_ps) VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_INTERVAL] = "INSERT INTO fact_timeline VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [RUN_S_LOG] = "INSERT INTO fact_log(app, rank, tab, col, title, aggregate, row, value)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [RUN_S_OUTPUT] = "INSERT INTO fact_output(app, rank, t_ps, text) VALUES(?1, ?2, ?3, ?4)",

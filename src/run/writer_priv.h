@@ -17,6 +17,7 @@ enum run_stmt {
     RUN_S_COLL,
     RUN_S_CAUSE,
     RUN_S_MARK,
+    RUN_S_INTERVAL,
     RUN_S_LOG,
     RUN_S_OUTPUT,
     RUN_S_LINK,

@@ -289,6 +289,30 @@ static const struct conf_row job_rows[] = {
     CONF_END,
 };
 
+static const struct conf_row timeline_rows[] = {
+    {.key = "ranks",
+     .type = CONF_U32,
+     .offset = IN(world_timeline, ranks),
+     .def = "0",
+     .max = 1 << 24,
+     .help = "ranks of each job that are recorded, evenly chosen; 0: none"},
+    {.key = "resolution",
+     .type = CONF_TIME,
+     .offset = IN(world_timeline, resolution_ps),
+     .def = "1 us",
+     .max = 1e18,
+     .help = "an interval that is shorter is joined with the next"},
+    {.key = "intervals",
+     .type = CONF_U32,
+     .offset = IN(world_timeline, intervals),
+     .def = "1024",
+     .min = 16,
+     .max = 1 << 20,
+     .help = "the most of a rank: with more, its resolution doubles; 40 B each are taken at the "
+             "start"},
+    CONF_END,
+};
+
 static const struct conf_row io_rows[] = {
     {.key = "time",
      .type = CONF_TIME,
@@ -366,6 +390,12 @@ const struct conf_row world_rows[] = {
      .def = "",
      .kinds = store_kinds,
      .help = "where files of jobs are; `weir list storages`"},
+    {.key = "timeline",
+     .type = CONF_SECTION,
+     .offset = IN(world_config, timeline),
+     .def = "",
+     .rows = timeline_rows,
+     .help = "what ranks did and when, for `weir show --trace`"},
     {.key = "slice",
      .type = CONF_TIME,
      .offset = IN(world_config, slice_ps),

@@ -63,6 +63,11 @@ struct world_io {
     double time_ps; /* of any access to a file, where no storage is modelled */
 };
 
+struct world_timeline {
+    uint32_t ranks, intervals;
+    double resolution_ps;
+};
+
 struct world_config {
     const char *title;
     uint64_t seed;
@@ -76,6 +81,7 @@ struct world_config {
     struct world_io io;
     struct conf_plugin storage; /* kind NULL: none is modelled */
     double slice_ps;            /* 0: no time series */
+    struct world_timeline timeline;
 };
 
 extern const struct conf_row world_rows[];         /* a run: struct world_config */

@@ -151,6 +151,9 @@ static void open_ranks(struct world *w, const struct rank_job *jobs)
         .mpi = w->c->mpi.params,
         .coll = &w->c->collectives,
         .io_ps = (uint64_t)w->c->io.time_ps,
+        .timeline = {.ranks = w->c->timeline.ranks,
+                     .most = w->c->timeline.intervals,
+                     .resolution_ps = (uint64_t)w->c->timeline.resolution_ps},
     };
     struct rank_part parts[SIM_MAX_PARTS];
     struct ranks *ranks[SIM_MAX_PARTS];
@@ -383,6 +386,29 @@ static bool put_marks(const struct world *w, struct run *run, struct wr_err *err
     return true;
 }
 
+static bool put_timeline(const struct world *w, struct run *run, uint32_t i, struct wr_err *err)
+{
+    const struct rank_interval *v = NULL;
+    uint32_t n = ranks_intervals(w->rank, i, &v);
+    struct rank_stat s;
+
+    if (n)
+        ranks_stat(w->rank, i, &s);
+    for (uint32_t k = 0; k < n; k++) {
+        struct run_interval x = {.app = s.job,
+                                 .rank = s.rank,
+                                 .t_ps = v[k].t_ps,
+                                 .compute_ps = v[k].ps[RANK_DID_COMPUTE],
+                                 .comm_ps = v[k].ps[RANK_DID_COMM],
+                                 .io_ps = v[k].ps[RANK_DID_IO],
+                                 .idle_ps = v[k].ps[RANK_DID_IDLE]};
+
+        if (!run_put_interval(run, &x, err))
+            return false;
+    }
+    return true;
+}
+
 bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err)
 {
     struct rank_stat s;
@@ -395,7 +421,7 @@ bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err
         ranks_stat(w->rank, i, &s);
         accesses += s.accesses;
         left += !s.ended;
-        ok = put_rank(run, &s, err);
+        ok = put_rank(run, &s, err) && put_timeline(w, run, i, err);
     }
     ok = ok && put_fault(w, run, err) && put_marks(w, run, err) &&
          run_put_count(run, "jobs", w->njobs, "", err) &&

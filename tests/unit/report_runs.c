@@ -613,7 +613,9 @@ static void a_trace_has_a_counter_for_every_slice(void **state)
     make_single(p->path);
     must(run_open(&r, p->path, &err), err);
     FILE *f = open_memstream(&text, &n);
-    must(report_trace(r, f, &err), err);
+    bool ranks;
+
+    must(report_trace(r, f, &ranks, &err), err);
     fclose(f);
     run_close(r);
     json_t *j = json_loads(text, 0, NULL), *one;

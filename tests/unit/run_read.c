@@ -217,7 +217,7 @@ static void nothing_but_reading_is_allowed(void **state)
         assert_null(q);
     }
     assert_line(r, "SELECT value FROM meta WHERE key = 'status'", "complete");
-    assert_line(r, "PRAGMA user_version", "108");
+    assert_line(r, "PRAGMA user_version", "109");
     assert_line(r, "PRAGMA table_info(summary)", "0|key|TEXT|0||0");
     run_close(r);
     assert_int_not_equal(access("copy.db", F_OK), 0);
