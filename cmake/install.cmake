@@ -1,30 +1,50 @@
+# Where everything goes. What the program finds by itself (src/base/self.h) lies at the same places
+# below the prefix, so that an installed tree can be moved.
 include(GNUInstallDirs)
 install(TARGETS weir RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.bash
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weir)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weir OPTIONAL)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weir)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/stack DESTINATION ${CMAKE_INSTALL_DATADIR}/weir)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The program in the build tree finds the examples as an installed one does.
+foreach(data examples share/stack)
+  get_filename_component(leaf ${data} NAME)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/weir)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${data} ${CMAKE_BINARY_DIR}/share/weir/${leaf} SYMBOLIC)
+endforeach()
 
-# libweir-state for applications: library, header, pkg-config.
-install(TARGETS weir-state LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-configure_file(${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.pc.in ${CMAKE_BINARY_DIR}/weir-state.pc
-  @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/weir-state.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# zsh looks here below /usr/local; what a distribution packages goes elsewhere (debian/rules).
+set(WEIR_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "where zsh finds completions")
+install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weir)
+install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.zsh
+  DESTINATION ${WEIR_ZSH_COMPLETIONS} RENAME _weir)
+install(FILES ${CMAKE_SOURCE_DIR}/tools/completion.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME weir.fish)
 
-# libweir-rpc likewise; a component, so that its test can install it alone.
-install(TARGETS weir-rpc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT rpc)
-install(FILES ${CMAKE_SOURCE_DIR}/src/rpc/lib/weir-rpc.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT rpc)
-configure_file(${CMAKE_SOURCE_DIR}/src/rpc/lib/weir-rpc.pc.in ${CMAKE_BINARY_DIR}/weir-rpc.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/weir-rpc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-  COMPONENT rpc)
+# weir_install_library(weir-rpc HEADER TEMPLATE COMPONENT): a library for applications, its header
+# and a pkg-config file, which is written when it is installed: only then is the prefix known.
+function(weir_install_library target header template component)
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
+  get_target_property(version ${target} VERSION)
+  set(pc ${CMAKE_BINARY_DIR}/${target}.pc)
+  install(CODE "
+    set(CMAKE_INSTALL_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
+    set(CMAKE_INSTALL_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
+    set(LIBRARY_VERSION \"${version}\")
+    configure_file(\"${template}\" \"${pc}\" @ONLY)" COMPONENT ${component})
+  install(FILES ${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
+endfunction()
+weir_install_library(weir-state ${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.h
+  ${CMAKE_SOURCE_DIR}/src/state/lib/weir-state.pc.in state)
+# A component of its own, so that its test can install it alone.
+weir_install_library(weir-rpc ${CMAKE_SOURCE_DIR}/src/rpc/lib/weir-rpc.h
+  ${CMAKE_SOURCE_DIR}/src/rpc/lib/weir-rpc.pc.in rpc)
 
-install(TARGETS weir-prof LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${weir_links} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# What only the program opens: no library for others to link.
+install(TARGETS weir-prof LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/weir)
+install(FILES ${weir_links} DESTINATION ${CMAKE_INSTALL_LIBDIR}/weir)
 
 # What `make` builds: all that is installed, none of the tests.
 add_custom_target(product DEPENDS weir weir-state weir-rpc weir-prof links)

@@ -1,5 +1,6 @@
 #include "base/self.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,23 +25,45 @@ void wr_self_folder(struct wr_str *ret)
     wr_str_add(ret, exe);
 }
 
-bool wr_self_find_library(struct wr_str *ret, const char *leaf)
+/* Is `leaf` in one of the places, each relative to the program's folder? */
+static bool self_find(struct wr_str *ret, const char *const *places, size_t n, const char *leaf)
 {
-    static const char up_libdir[] = "../" WEIR_LIBDIR;
-    static const char *const places[] = {"lib", up_libdir, "../lib", "../../lib"};
     struct wr_str folder = {0};
     bool found = false;
 
     wr_self_folder(&folder);
-    for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; !found && i < n; i++) {
         struct wr_str path = {0};
 
         wr_str_addf(&path, "%s/%s/%s", wr_str_get(&folder), places[i], leaf);
-        found = !access(path.s, R_OK);
+        char *real = realpath(path.s, NULL);
+
+        found = real && !access(real, R_OK);
         if (found)
-            wr_str_add(ret, path.s);
+            wr_str_add(ret, real);
+        free(real);
         wr_str_fini(&path);
     }
     wr_str_fini(&folder);
     return found;
+}
+
+/* Tests are programs one and two folders below the build tree's. */
+bool wr_self_find_library(struct wr_str *ret, const char *leaf)
+{
+    static const char up_libdir[] = "../" WEIR_LIBDIR "/weir";
+    static const char *const places[] = {"lib", up_libdir, "../lib/weir", "../lib", "../../lib"};
+
+    return self_find(ret, places, sizeof places / sizeof places[0], leaf);
+}
+
+bool wr_self_find_data(struct wr_str *ret, const char *name)
+{
+    static const char *const places[] = {"share/weir",       "share/weir/examples",
+                                         "../share/weir",    "../share/weir/examples",
+                                         "../../share/weir", "../../share/weir/examples"};
+
+    if (!name[0] || name[0] == '/' || strstr(name, ".."))
+        return false;
+    return self_find(ret, places, sizeof places / sizeof places[0], name);
 }

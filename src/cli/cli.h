@@ -84,6 +84,8 @@ struct cli_verb {
                                    any length, separated by an empty line; may be NULL */
     const char *examples;       /* one command per line, each ends with a newline; may be NULL */
     int min_args, max_args;     /* max_args < 0: any number */
+    int input;                  /* which argument, from 1, is a file to read: where it is not there,
+                                   one that came with the program is meant; 0: none */
     const struct cli_opt *opts; /* NULL: none but --help */
     size_t opts_size;           /* sizeof the struct the rows fill */
     bool hidden;                /* not in `weir help` */

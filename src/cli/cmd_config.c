@@ -113,6 +113,7 @@ static const struct cli_verb config_show = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about = "Reads FILE as `weir run` would, with the files it includes, and prints every value "
              "with its origin: a line and column of a file, a --set, or the default.\n\n"
              "The output is a configuration again and reads back to the same values; file names "

@@ -121,6 +121,7 @@ const struct cli_verb cli_cmd_dev = {
     .args = "NAME|FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "Reads and writes a file on the device, in sequence with records of 512 KiB and at random "
         "with records of 4 KiB, each time from a fresh device and until what was written is on "

@@ -205,6 +205,7 @@ const struct cli_verb cli_dev_fit = {
     .args = "DEVICE FILE",
     .min_args = 2,
     .max_args = 2,
+    .input = 2,
     .about =
         "Starts from DEVICE (as for `weir dev`: a model such as table, nvme, ssd or hdd, a device "
         "that weir brings along, or a file), and changes its parameters until it gives what "

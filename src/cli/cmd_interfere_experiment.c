@@ -331,6 +331,7 @@ const struct cli_verb cli_interfere_experiment = {
     .args = "SPEC.yaml",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "Runs a command with each of several sizes alone and with all pairs of them together, or "
         "the groups that are asked for, round robin over repetitions, and profiles every job. "

@@ -111,6 +111,7 @@ static const struct cli_verb lang_check = {
     .args = "PROG [-- OPTION...]",
     .min_args = 1,
     .max_args = -1,
+    .input = 1,
     .about = "Reads the program, then runs its tasks against each other without a network or "
              "time: sends never block, receives and collectives do. What cannot end is "
              "reported with who waits for whom; so are messages that nobody receives and "
@@ -209,6 +210,7 @@ static const struct cli_verb lang_events = {
     .args = "PROG [-- OPTION...]",
     .min_args = 1,
     .max_args = -1,
+    .input = 1,
     .about = "One line per operation: the processor, what it does, and attributes. Lines of one "
              "processor are in program order; nothing is said about the order between "
              "processors. Timed loops are run once, between TIMED_BEGIN and TIMED_END. Values "
@@ -288,6 +290,7 @@ static const struct cli_verb lang_stats = {
     .args = "PROG [-- OPTION...]",
     .min_args = 1,
     .max_args = -1,
+    .input = 1,
     .about = "Counted loops are run once and multiplied, so that programs of a billion messages "
              "are counted as fast as short ones. Timed loops count once.",
     .examples = "weir lang stats halo.ncptl --tasks 64 -- --xdim=8 --ydim=8\n",
@@ -332,6 +335,7 @@ static const struct cli_verb lang_fmt = {
     .args = "PROG",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about = "Keywords in capitals, one statement per line, bodies indented by two, lines of at "
              "most 100 characters, comments where they were. The program means the same.",
     .examples = "weir lang fmt ring.ncptl\n",

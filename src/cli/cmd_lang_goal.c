@@ -116,6 +116,7 @@ const struct cli_verb cli_lang_goal = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about = "FILE is a schedule as text or in binary; which, is seen from its beginning. It is "
              "read, every rank's graph is walked to its end, and what it does is counted. "
              "--output writes it in binary, the form that large schedules start fastest from, "

@@ -1,9 +1,13 @@
-/* cmd_list.c -- `weir list`: the tables of plug-ins, one of them, or one plug-in's parameters. */
+/* cmd_list.c -- `weir list`: the tables of plug-ins, one of them, or one plug-in's parameters; and
+ * the examples that came with the program. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/self.h"
 #include "cli/cli.h"
+#include "cli/examples.h"
 #include "cli/text.h"
 #include "conf/conf.h"
 #include "load/load.h"
@@ -28,7 +32,7 @@ static const struct cli_opt list_rows[] = {
 /* A table of plug-ins and the key of the configuration that picks from it. */
 struct list_table {
     const char *name, *one, *summary;
-    const struct conf_kind *const *kinds; /* ends with NULL */
+    const struct conf_kind *const *kinds; /* ends with NULL; NULL: files, the examples */
 };
 
 static const struct list_table tables[] = {
@@ -43,6 +47,7 @@ static const struct list_table tables[] = {
     {"collectives", "collective", "how collectives are done", coll_kinds},
     {"storages", "storage", "where files of jobs are", store_kinds},
     {"devices", "device", "how long a disk or flash drive takes", dev_kinds},
+    {"examples", "example", "configurations to run, and the parts of some", NULL},
 };
 
 enum { NTABLES = sizeof tables / sizeof tables[0] };
@@ -129,6 +134,49 @@ static int print_kinds(const struct cli_call *call, const struct list_table *t)
     return status;
 }
 
+static int print_examples(const struct cli_call *call, struct wr_err *err)
+{
+    struct cli_pair *pairs;
+    size_t n;
+
+    if (!cli_examples(&pairs, &n, call->arena, err))
+        return cli_error(err);
+    return print_pairs(call, pairs, n);
+}
+
+static bool fail_example(const struct cli_call *call, const char *name, struct wr_err *err)
+{
+    struct wr_nearest near = {.want = name};
+    struct cli_pair *pairs;
+    size_t n;
+
+    if (!cli_examples(&pairs, &n, call->arena, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        wr_nearest_try(&near, pairs[i].head);
+    if (near.best)
+        return wr_fail(err, WR_UNKNOWN, "no example \"%s\"; did you mean %s?", name, near.best);
+    return wr_fail(err, WR_UNKNOWN, "no example \"%s\"; `weir list examples` names them", name);
+}
+
+/* The file itself, to begin one's own with. */
+static int print_example(const struct cli_call *call, const char *name, struct wr_err *err)
+{
+    enum { MOST_EXAMPLE = 1 << 20 };
+    struct wr_str path = {0};
+    char *text;
+    size_t len;
+    bool ok = wr_self_find_data(&path, name) || fail_example(call, name, err);
+
+    ok = ok && wr_file_read(&text, &len, path.s, MOST_EXAMPLE, err);
+    wr_str_fini(&path);
+    if (!ok)
+        return cli_error(err);
+    fwrite(text, 1, len, call->out);
+    free(text);
+    return 0;
+}
+
 static const char *row_text(const struct conf_row *row, struct wr_arena *arena)
 {
     struct wr_str text = {0};
@@ -196,10 +244,26 @@ static int list_main(const struct cli_call *call, struct wr_err *err)
     const struct list_table *t = find_table(call->args[0], err);
     if (!t)
         return cli_error(err);
+    if (!t->kinds)
+        return call->nargs == 1 ? print_examples(call, err)
+                                : print_example(call, call->args[1], err);
     if (call->nargs == 1)
         return print_kinds(call, t);
     const struct conf_kind *kind = find_kind(t, call->args[1], err);
     return kind ? print_kind(call, kind) : cli_error(err);
+}
+
+static void complete_examples(FILE *out)
+{
+    struct wr_arena arena = {0};
+    struct wr_err ignored = {0};
+    struct cli_pair *pairs;
+    size_t n;
+
+    if (cli_examples(&pairs, &n, &arena, &ignored))
+        for (size_t i = 0; i < n; i++)
+            fprintf(out, "%s\n", pairs[i].head);
+    wr_arena_fini(&arena);
 }
 
 static void list_complete(char **args, int at, FILE *out)
@@ -209,19 +273,27 @@ static void list_complete(char **args, int at, FILE *out)
 
     for (size_t i = 0; !at && i < NTABLES; i++)
         fprintf(out, "%s\n", tables[i].name);
-    for (size_t i = 0; t && t->kinds[i]; i++)
+    if (t && !t->kinds)
+        complete_examples(out);
+    for (size_t i = 0; t && t->kinds && t->kinds[i]; i++)
         fprintf(out, "%s\n", t->kinds[i]->name);
 }
 
 const struct cli_verb cli_cmd_list = {
     .name = "list",
-    .summary = "name the plug-ins (topologies, routings, ...) and their parameters",
+    .summary =
+        "name the plug-ins (topologies, routings, ...) and their parameters, and the examples",
     .args = "[TABLE [NAME]]",
     .max_args = 2,
-    .about = "Without arguments, names the tables of plug-ins. With a table, names what is in it. "
-             "With a plug-in's name too, lists its parameters: the key to write in a "
-             "configuration, what it means, and in brackets its default.",
-    .examples = "weir list\nweir list topologies\nweir list topologies dragonfly\n",
+    .about =
+        "Without arguments, names the tables of plug-ins. With a table, names what is in it. "
+        "With a plug-in's name too, lists its parameters: the key to write in a "
+        "configuration, what it means, and in brackets its default.\n\n"
+        "`weir list examples` names the configurations that are installed with weir. `weir run` "
+        "and every other verb that reads a configuration, a program or a model finds them by "
+        "these names from any directory; with an example's name too, its text is printed.",
+    .examples = "weir list\nweir list topologies\nweir list topologies dragonfly\n"
+                "weir list examples\nweir list examples ring.yaml\n",
     .opts = list_rows,
     .opts_size = sizeof(struct list_opts),
     .main = list_main,

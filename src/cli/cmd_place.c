@@ -238,6 +238,7 @@ const struct cli_verb cli_cmd_place = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "FILE is the configuration of a run with jobs. Prints how each job lies on the machine "
         "and a map with a line per group and a letter per node, as a run would place them.\n\n"

@@ -230,6 +230,7 @@ const struct cli_verb cli_roofline_collect = {
     .summary = "measure what servers and clients reach, with real RPCs",
     .args = "[SPEC.yaml]",
     .max_args = 1,
+    .input = 1,
     .about =
         "Starts servers and clients (or with `attach:` only clients, of servers that run already), "
         "lets them work through all cases, and writes a run file with "

@@ -262,6 +262,7 @@ const struct cli_verb cli_roofline_model = {
     .args = "PARAMETERS",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "C is what one synchronous client alone gets from an idle server, S what one server "
         "process of a saturated node gives. With x servers per client a client gets min(C, x S); "

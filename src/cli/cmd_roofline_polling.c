@@ -261,6 +261,7 @@ const struct cli_verb cli_roofline_polling = {
     .summary = "compare ways to wait: what rate they bring and what processor time they cost",
     .args = "[SPEC.yaml]",
     .max_args = 1,
+    .input = 1,
     .about =
         "A server waits for calls by sleeping (block), by looking again and again (poll), or by "
         "looking for some microseconds and then sleeping (adaptive). For each policy clients call "

@@ -118,6 +118,7 @@ const struct cli_verb cli_roofline_serve = {
     .summary = "be a server that `weir roofline collect` attaches to",
     .args = "[SPEC.yaml]",
     .max_args = 1,
+    .input = 1,
     .about =
         "Starts one server in this process, prints its address, and writes a ticket: a file with "
         "address and token, readable by its owner alone, which `attach:` of a specification names. "

@@ -356,6 +356,7 @@ const struct cli_verb cli_cmd_run = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "Simulates what FILE (YAML; `weir config explain` lists its keys) describes, packet by "
         "packet, and writes everything that was counted into a run file. With `jobs:` in FILE, "

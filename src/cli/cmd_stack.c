@@ -98,6 +98,7 @@ const struct cli_verb cli_stack_check = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about = "Says everything at once, with line and column: states that are unknown, that nothing "
              "leads to or that lead nowhere, messages that nobody sends, serves or answers, "
              "machines that nobody uses or that jump in circles; with --laws also states that no "

@@ -199,6 +199,7 @@ const struct cli_verb cli_stack_run = {
     .args = "-- ior [OPTIONS] | PROGRAM.ncptl [OPTIONS]",
     .min_args = 1,
     .max_args = -1,
+    .input = 1,
     .about =
         "Simulates the test on a file system and prints IOR's own table, where the time went, "
         "and the bottleneck. Work is what an agent does itself, wait what it waits for others; "

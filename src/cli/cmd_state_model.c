@@ -141,6 +141,7 @@ const struct cli_verb cli_state_simulate = {
     .args = "MODEL.json",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "Draws a hidden path with all its jumps, and a latency at every probe, beginning at the "
         "model's long run. The output is a table of probes like a measured one.",

@@ -137,6 +137,7 @@ const struct cli_verb cli_study_list = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about = "Spells out the combinations of FILE, checks the configuration of each, and looks "
              "into the study's directory. Nothing is run.\n\n"
              "\"done\": the run file is complete, and of this configuration, these inputs and "
@@ -259,6 +260,7 @@ const struct cli_verb cli_study_run = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "Runs every combination of FILE that its directory does not hold yet, several at once and "
         "the heaviest first, each into a run file of its own. All configurations are checked "

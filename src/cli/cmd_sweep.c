@@ -244,6 +244,7 @@ const struct cli_verb cli_cmd_sweep = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about = "Simulates what FILE describes under each load and each routing, several points at "
              "once, and writes one run file with a row per point.\n\n"
              "A point is marked saturated when less than 95 % of what is offered arrives, or when "

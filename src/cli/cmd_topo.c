@@ -336,6 +336,7 @@ const struct cli_verb cli_cmd_topo = {
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
+    .input = 1,
     .about =
         "FILE is a machine file or the configuration of a run. Prints how many nodes, routers and "
         "links there are, how many hops packets make on minimal paths, what two halves of the "

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/self.h"
 #include "cli/cli.h"
 
 const struct cli_verb *const cli_verbs[] = {
@@ -38,6 +40,17 @@ const struct cli_verb *cli_find(const struct cli_verb *const *verbs, const char 
     return NULL;
 }
 
+/* A file that is not there may be one that came with the program, as in `weir run ring.yaml`. */
+static char *find_input(char *name, struct wr_arena *arena)
+{
+    struct wr_str path = {0};
+
+    if (access(name, F_OK) && wr_self_find_data(&path, name))
+        name = wr_arena_strdup(arena, path.s);
+    wr_str_fini(&path);
+    return name;
+}
+
 static int call_verb(const struct cli_verb *verb, const char *who, int argc, char **argv, FILE *out,
                      struct wr_arena *arena, struct wr_err *err)
 {
@@ -61,6 +74,8 @@ static int call_verb(const struct cli_verb *verb, const char *who, int argc, cha
                 got.args[verb->max_args], who);
     if (err->code)
         return cli_error(err);
+    if (verb->input && verb->input <= got.nargs)
+        got.args[verb->input - 1] = find_input(got.args[verb->input - 1], arena);
 
     struct cli_call call = {.verb = verb,
                             .opts = opts,

@@ -5,15 +5,17 @@
  *
  * A file's own includes are resolved before it is overridden, so an override
  * reaches into what the file includes. File names are meant relative to the
- * file that contains them.
+ * file that contains them; a file that is not there may be one that came with the program.
  */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/self.h"
 #include "conf_priv.h"
 
 struct conf_frame {
@@ -26,10 +28,16 @@ struct conf_frame {
 const char *conf_path_beside(struct conf *c, const struct conf_source *src, const char *path)
 {
     const char *slash = src->kind == CONF_FROM_FILE ? strrchr(src->name, '/') : NULL;
+    const char *beside = path;
+    struct wr_str shared = {0};
 
-    if (path[0] == '/' || !slash)
-        return path;
-    return wr_arena_printf(&c->arena, "%.*s%s", (int)(slash - src->name + 1), src->name, path);
+    if (path[0] != '/' && slash)
+        beside =
+            wr_arena_printf(&c->arena, "%.*s%s", (int)(slash - src->name + 1), src->name, path);
+    if (access(beside, F_OK) && wr_self_find_data(&shared, path))
+        beside = wr_arena_strdup(&c->arena, shared.s);
+    wr_str_fini(&shared);
+    return beside;
 }
 
 static bool fail_size(const char *path, struct wr_err *err)

@@ -29,8 +29,8 @@ bool prof_find_library(struct wr_str *ret, struct wr_err *err)
         return true;
     wr_self_folder(&folder);
     wr_fail(err, WR_SYSTEM,
-            "libweir-prof.so is neither beside %s nor in the lib folder next to it; install it or "
-            "set WEIR_PROF_LIB",
+            "libweir-prof.so is not where it is built or installed with the program in %s; install "
+            "weir anew or set WEIR_PROF_LIB",
             wr_str_get(&folder));
     wr_str_fini(&folder);
     return false;
