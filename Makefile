@@ -5,6 +5,7 @@
 #   make bench    the numbers                     make lint     style and static analysis
 #   make soak     long fuzzing and properties     make install PREFIX=/usr/local
 #   make fresh    the README's commands on pristine machines, Debian 12 and 13
+#   make deb      Debian packages in build/deb    make dist     the source as a tarball in build/dist
 #   make bench-scale  threads, sizes, and a projection
 PREFIX ?= /usr/local
 SOAK_SECONDS ?= 600
@@ -50,6 +51,14 @@ fresh:
 golden: all
 	@tools/golden --update build/weir tests/golden/*.txt
 
+# Needs no network but for packages that are missing, and nothing of build/.
+deb:
+	@tools/deps build core opt docs deb
+	@tools/deb
+
+dist:
+	@tools/dist
+
 install: all
 	@cmake --install build --prefix $(PREFIX)
 
@@ -57,3 +66,4 @@ clean:
 	rm -rf build demo
 
 .PHONY: all deps demo test bench bench-scale lint soak fresh golden install clean
+.PHONY: all deps demo test bench bench-scale lint soak golden deb dist install clean
