@@ -65,5 +65,4 @@ install: all
 clean:
 	rm -rf build demo
 
-.PHONY: all deps demo test bench bench-scale lint soak fresh golden install clean
-.PHONY: all deps demo test bench bench-scale lint soak golden deb dist install clean
+.PHONY: all deps demo test bench bench-scale lint soak fresh golden deb dist install clean
