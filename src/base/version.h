@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* "0.2.0", and where the build knew it the source's revision: "0.2.0 (4f2a9c1)". */
+/* "1.2.3", and where the build knew it the source's revision: "1.2.3 (4f2a9c1)". */
 const char *wr_version(void);
 const char *wr_version_number(void);
 const char *wr_version_revision(void); /* "" when built outside of git */
