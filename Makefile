@@ -51,7 +51,7 @@ fresh:
 golden: all
 	@tools/golden --update build/weir tests/golden/*.txt
 
-# Needs no network but for packages that are missing, and nothing of build/.
+# Of the committed tree, as a tarball has it.
 deb:
 	@tools/deps build core opt docs deb
 	@tools/deb
