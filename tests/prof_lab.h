@@ -24,6 +24,15 @@ struct lab {
     struct prof_counters *counters;
 };
 
+/* What only /proc tells is not tested where it is not mounted. */
+__attribute__((unused)) static void lab_needs_proc(const char *what)
+{
+    if (!access("/proc/self/stat", R_OK))
+        return;
+    print_message("skipped: %s, and /proc is not mounted\n", what);
+    skip();
+}
+
 static void lab_clear(const char *dir)
 {
     DIR *d = opendir(dir);

@@ -2,14 +2,30 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+
+/* Without /proc: what the kernel was given to execute, which for a script's or a shell's search
+ * of PATH is a path, too. It is right as long as the directory has not been changed. */
+static bool self_executed(char ret[WR_SELF_PATH])
+{
+    const char *given = (const char *)getauxval(AT_EXECFN); // NOLINT(performance-no-int-to-ptr)
+    char *full = given ? realpath(given, NULL) : NULL;
+    bool fits = full && strlen(full) < WR_SELF_PATH;
+
+    if (fits)
+        memcpy(ret, full, strlen(full) + 1);
+    free(full);
+    return fits;
+}
 
 bool wr_self_path(char ret[WR_SELF_PATH], struct wr_err *err)
 {
     ssize_t n = readlink("/proc/self/exe", ret, WR_SELF_PATH - 1);
 
     ret[n > 0 ? n : 0] = '\0';
-    return n > 0 || wr_fail_errno(err, "cannot find this program; mount /proc");
+    return n > 0 || self_executed(ret) ||
+           wr_fail_errno(err, "cannot find this program; mount /proc");
 }
 
 void wr_self_folder(struct wr_str *ret)

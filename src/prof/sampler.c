@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -372,10 +373,7 @@ static void log_target(struct target *t, int64_t to, bool at_edge)
 /* Is the thread that seems to be in a call still there? One that was cancelled in it is not. */
 static bool thread_alive(const struct target *t, const struct prof_slot *slot)
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%u/task/%u", t->pid, slot->tid);
-    return !access(path, F_OK);
+    return !syscall(SYS_tgkill, t->pid, slot->tid, 0) || errno == EPERM;
 }
 
 static void add_time(uint64_t *word, int64_t dt)
@@ -460,8 +458,9 @@ static bool process_alive(const struct target *t)
     uint64_t start;
     pid_t parent;
 
-    return prof_kernel_stat((pid_t)t->pid, &start, &parent) &&
-           (!t->pid_start || start == t->pid_start);
+    if (!t->pid_start) /* there was no /proc to read it from */
+        return !kill((pid_t)t->pid, 0) || errno == EPERM;
+    return prof_kernel_stat((pid_t)t->pid, &start, &parent) && start == t->pid_start;
 }
 
 /* A process that is gone: what is left in its slots, and when it was. */

@@ -1083,7 +1083,8 @@ int main(int argc, char **argv)
     dir = argv[2];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    self[n > 0 ? n : 0] = 0;
+    snprintf(self + (n > 0 ? n : 0), sizeof self - (size_t)(n > 0 ? n : 0), "%s",
+             n > 0 ? "" : argv[0]);
     memset(buf, 'x', MIB);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         if (!strcmp(ways[i].name, argv[1])) {

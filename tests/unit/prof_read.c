@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -316,6 +317,10 @@ static void functions_are_found_in_a_program_and_not_in_a_part_of_it(void **stat
     size_t len, named = 0;
 
     (void)state;
+    if (access("/proc/self/exe", R_OK)) {
+        print_message("skipped: this program is read there, and /proc is not mounted\n");
+        skip();
+    }
     assert_true(wr_file_read(&bytes, &len, "/proc/self/exe", 1 << 30, &err));
     assert_true(prof_elf_parse(&e, bytes, len));
     for (uint64_t at = 0; at < len && !named; at += 16) {

@@ -244,6 +244,7 @@ static void files_are_told_apart_when_asked_for(void **state)
     struct lab l;
 
     (void)state;
+    lab_needs_proc("names of files are read there");
     lab_open(&l);
     char *argv[] = {l.ways, (char *)"files", l.data, NULL};
 
@@ -256,7 +257,12 @@ static void files_are_told_apart_when_asked_for(void **state)
         assert_true(entity(&j, name)->total[PROF_W_write_bytes] == 4096.0 * i);
     }
     assert_true(lab_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
-    assert_true(entity(&j, "mount:/")->total[PROF_W_write_bytes] == 6 * 4096.0);
+    /* In a chroot the mount is not listed. */
+    const struct prof_entity *mount = entity(&j, "mount:/");
+
+    mount = mount ? mount : entity(&j, "mount:unknown ");
+    assert_non_null(mount);
+    assert_true(mount->total[PROF_W_write_bytes] == 6 * 4096.0);
     prof_job_fini(&j);
     /* More files than rows: what is left over counts for the mount. */
     lab_run(&l, &j, argv, "sampled", 50000000, 1);
@@ -304,6 +310,7 @@ static void calls_are_told_by_where_they_come_from(void **state)
     struct lab l;
 
     (void)state;
+    lab_needs_proc("the addresses of code are read there");
     lab_open(&l);
     l.callers = 3;
     for (int c = 0; c < 3; c++) {
@@ -420,6 +427,7 @@ static void a_static_program_is_told_by_the_kernel(void **state)
     struct lab l;
 
     (void)state;
+    lab_needs_proc("the kernel's counters are read there");
     lab_open(&l);
     snprintf(file, sizeof file, "%s/data", l.data);
     assert_non_null(realpath("tests/prof-static", program));
@@ -447,6 +455,7 @@ static void a_program_that_becomes_a_static_one_is_told_by_both(void **state)
     struct lab l;
 
     (void)state;
+    lab_needs_proc("the kernel's counters are read there");
     lab_open(&l);
     assert_non_null(realpath("tests/prof-static", program));
     wr_str_addf(&command, "printf %%1000d 1 > %s/a; exec %s %s/b 2 600", l.data, program, l.data);

@@ -2,6 +2,10 @@
  *
  * A table says for each descriptor which row it counts in. It is filled at open, or at the first
  * use of a descriptor that came from elsewhere, by one statx(); it is cleared at close.
+ *
+ * Whether something is storage is decided by what it is: a regular file, a directory or a disk, on
+ * a file system that keeps data. Its mount only names it. A mount that /proc/self/mountinfo does
+ * not list (all of them in a chroot, or without /proc) is named by its device: "unknown 8:1".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib_priv.h"
@@ -17,7 +22,7 @@
 #define STATX_MNT_ID 0x1000
 #endif
 
-enum { MOUNTS = 256, TEXT = 65536, FILES_HASH = 16384 };
+enum { MOUNTS = 256, UNLISTED = 64, TEXT = 65536, FILES_HASH = 16384 };
 
 /* One line of mountinfo. */
 struct mount {
@@ -35,11 +40,38 @@ static struct {
     char text[TEXT];
 } mounts;
 static uint16_t files[FILES_HASH]; /* row, by device and inode; 0: free */
-static uint16_t cwd_row;           /* row + 1 */
+static uint16_t cwd_row, root_row; /* row + 1; of the root only where no mount is listed on it */
 
-static const char *const not_storage[] = {
-    "proc",     "sysfs",      "cgroup", "cgroup2", "devpts",  "debugfs",     "tracefs",  "bpf",
-    "configfs", "securityfs", "mqueue", "pstore",  "fusectl", "binfmt_misc", "devtmpfs", NULL};
+/* File systems that keep no data, by name and as statfs tells them. Those without a name are the
+ * kernel's own and are never mounted; devtmpfs looks like a tmpfs. */
+static const struct {
+    const char *name;
+    uint32_t magic;
+} not_storage[] = {
+    {"proc", 0x9fa0},
+    {"sysfs", 0x62656572},
+    {"cgroup", 0x27e0eb},
+    {"cgroup2", 0x63677270},
+    {"devpts", 0x1cd1},
+    {"debugfs", 0x64626720},
+    {"tracefs", 0x74726163},
+    {"bpf", 0xcafe4a11},
+    {"configfs", 0x62656570},
+    {"securityfs", 0x73636673},
+    {"mqueue", 0x19800202},
+    {"pstore", 0x6165676c},
+    {"fusectl", 0x65735543},
+    {"binfmt_misc", 0x42494e4d},
+    {"devtmpfs", 0},
+    {"", 0x6e736673 /* nsfs */},
+    {"", 0x09041934 /* anon_inode */},
+    {"", 0x50494446 /* pidfs */},
+    {"", 0x444d4142 /* dma-buf */},
+    {"", 0x5345434d /* secretmem */},
+    {"", 0x958458f6 /* hugetlbfs: memory */},
+};
+
+enum { NOT_STORAGE = sizeof not_storage / sizeof not_storage[0], TMPFS = 0x01021994 };
 
 static uint64_t decimal(const char **s)
 {
@@ -103,8 +135,8 @@ static void add_line(char *line)
     dash += 3;
     m.fs = word(&dash);
     m.storage = true;
-    for (int i = 0; not_storage[i]; i++)
-        m.storage = m.storage && strcmp(m.fs, not_storage[i]);
+    for (int i = 0; i < NOT_STORAGE; i++)
+        m.storage = m.storage && strcmp(m.fs, not_storage[i].name);
     mounts.v[mounts.n++] = m;
 }
 
@@ -149,9 +181,14 @@ void lib_mounts_init(void)
     }
 }
 
+static uint64_t device_of(const struct statx *x)
+{
+    return makedev(x->stx_dev_major, x->stx_dev_minor);
+}
+
 static struct mount *find_mount(const struct statx *x)
 {
-    uint64_t dev = makedev(x->stx_dev_major, x->stx_dev_minor);
+    uint64_t dev = device_of(x);
     bool known = x->stx_mask & STATX_MNT_ID;
 
     for (uint32_t i = 0; i < mounts.n; i++)
@@ -181,6 +218,86 @@ static uint32_t mount_row(struct mount *m)
     return row;
 }
 
+/* "8:1" */
+static size_t put_device(char *to, size_t room, size_t at, uint64_t dev)
+{
+    at = lib_put_u64(to, room, at, major(dev));
+    at = lib_put(to, room, at, ":");
+    return lib_put_u64(to, room, at, minor(dev));
+}
+
+/* The memory of memfd_create() is on a mount that the kernel keeps for itself. */
+static bool is_memfd(const struct statx *x, int fd)
+{
+    static uint64_t dev; /* of that mount */
+    struct statx own;
+
+    if (fd < 0 || x->stx_nlink)
+        return false;
+    if (!dev) {
+        int made = (int)syscall(SYS_memfd_create, "", 1 /* close on exec */);
+
+        if (made >= 0 && !syscall(SYS_statx, made, "", AT_EMPTY_PATH, STATX_TYPE, &own))
+            dev = device_of(&own);
+        if (made >= 0)
+            syscall(SYS_close, made);
+    }
+    return device_of(x) == dev;
+}
+
+static bool is_storage(const struct statx *x, int fd, const char *path)
+{
+    struct statfs s;
+
+    if (fd >= 0 ? syscall(SYS_fstatfs, fd, &s) : syscall(SYS_statfs, path, &s))
+        return true;
+    for (int i = 0; i < NOT_STORAGE; i++)
+        if (not_storage[i].magic && (uint32_t)s.f_type == not_storage[i].magic)
+            return false;
+    return (uint32_t)s.f_type != TMPFS || !is_memfd(x, fd);
+}
+
+/* A device whose mount is not listed, and what it was found to be. */
+static struct {
+    uint64_t dev;
+    uint16_t row;
+} unlisted[UNLISTED];
+static uint32_t nunlisted;
+
+static uint32_t find_unlisted(const struct statx *x)
+{
+    for (uint32_t i = 0; i < nunlisted; i++)
+        if (unlisted[i].dev == device_of(x))
+            return i;
+    return UINT32_MAX;
+}
+
+static uint32_t unlisted_row(const struct statx *x, int fd, const char *path)
+{
+    uint32_t known = find_unlisted(x), row = PROF_ROW_OTHER;
+    uint64_t dev = device_of(x);
+
+    if (known != UINT32_MAX)
+        return unlisted[known].row;
+    if (is_storage(x, fd, path))
+        row = lib_name_claim();
+    if (row >= PROF_ROW_FIRST) {
+        struct prof_name *name = &lib.names[row];
+
+        name->mount = row;
+        name->dev = dev;
+        size_t at = lib_put(name->path, sizeof name->path, 0, "unknown ");
+
+        put_device(name->path, sizeof name->path, at, dev);
+        __atomic_store_n(&name->kind, PROF_K_MOUNT, __ATOMIC_RELEASE);
+    }
+    if (nunlisted < UNLISTED) {
+        unlisted[nunlisted].dev = dev;
+        unlisted[nunlisted++].row = (uint16_t)row;
+    }
+    return row;
+}
+
 /* Was it opened to be written to? */
 static bool is_written(int fd)
 {
@@ -193,7 +310,7 @@ static bool is_written(int fd)
  * file; some more are for files that are written, because it matters who shares these. */
 static uint32_t file_row(const struct statx *x, int fd, uint32_t mount)
 {
-    uint64_t dev = makedev(x->stx_dev_major, x->stx_dev_minor), ino = x->stx_ino;
+    uint64_t dev = device_of(x), ino = x->stx_ino;
     uint32_t h = (uint32_t)((ino * 0x9e3779b97f4a7c15u ^ dev * 0xff51afd7ed558ccdu) >> 40);
 
     for (h %= FILES_HASH; files[h]; h = (h + 1) % FILES_HASH)
@@ -216,12 +333,20 @@ static uint32_t file_row(const struct statx *x, int fd, uint32_t mount)
     long n = syscall(SYS_readlink, link, name->path, sizeof name->path - 1);
 
     name->path[n > 0 ? n : 0] = 0;
+    if (n <= 0) { /* no /proc: what is known of it */
+        size_t at = lib_put(name->path, sizeof name->path, 0, "inode ");
+
+        at = lib_put_u64(name->path, sizeof name->path, at, ino);
+        at = lib_put(name->path, sizeof name->path, at, " of ");
+        put_device(name->path, sizeof name->path, at, dev);
+    }
     __atomic_store_n(&name->kind, PROF_K_FILE, __ATOMIC_RELEASE);
     files[h] = (uint16_t)row;
     return row;
 }
 
-static uint32_t resolve(const struct statx *x, int fd)
+/* `fd`: what is open, or -1 and the path of a directory. */
+static uint32_t resolve(const struct statx *x, int fd, const char *path)
 {
     uint32_t row = PROF_ROW_REST;
 
@@ -230,16 +355,15 @@ static uint32_t resolve(const struct statx *x, int fd)
     if (!lib_enter_slow())
         return row;
     struct mount *m = find_mount(x);
+    bool disk = S_ISBLK(x->stx_mode); /* is itself on no mount */
 
-    if (!m) {
-        read_mounts();
+    if (!m && !disk && find_unlisted(x) == UINT32_MAX) {
+        read_mounts(); /* it may be new */
         m = find_mount(x);
     }
-    /* What is on no mount (a memfd) is memory. */
-    row = !m ? (mounts.n == MOUNTS ? PROF_ROW_REST : PROF_ROW_OTHER) : mount_row(m);
-    if (S_ISBLK(x->stx_mode) && fd >= 0)
-        row = file_row(x, fd, PROF_ROW_REST); /* a disk itself is on no mount */
-    else if (m && m->storage && fd >= 0 && !S_ISDIR(x->stx_mode))
+    if (!disk)
+        row = m ? mount_row(m) : unlisted_row(x, fd, path);
+    if (row != PROF_ROW_OTHER && fd >= 0 && !S_ISDIR(x->stx_mode))
         row = file_row(x, fd, row);
     lib_leave_slow();
     return row;
@@ -247,7 +371,8 @@ static uint32_t resolve(const struct statx *x, int fd)
 
 static bool ask(int fd, const char *path, int flags, struct statx *x)
 {
-    return !syscall(SYS_statx, fd, path, flags, STATX_TYPE | STATX_INO | STATX_MNT_ID, x);
+    return !syscall(SYS_statx, fd, path, flags, STATX_TYPE | STATX_INO | STATX_NLINK | STATX_MNT_ID,
+                    x);
 }
 
 LIB_SLOW uint32_t lib_fd_slow(int fd)
@@ -259,7 +384,7 @@ LIB_SLOW uint32_t lib_fd_slow(int fd)
     if (!lib_slot() || fd < 0)
         return row;
     if (ask(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, &x)) {
-        row = resolve(&x, fd);
+        row = resolve(&x, fd, NULL);
         if (fd < LIB_FDS && !lib_borrowed())
             lib_fd_row[fd] = (uint16_t)(row + 1);
     }
@@ -302,15 +427,16 @@ void lib_cwd_changed(void)
         cwd_row = 0;
 }
 
-static uint32_t cwd(void)
+/* The row of a directory, asked for once. */
+static uint32_t directory_row(uint16_t *kept, const char *path)
 {
     struct statx x;
     int saved = errno;
 
-    if (!cwd_row && ask(AT_FDCWD, ".", AT_STATX_DONT_SYNC, &x))
-        cwd_row = (uint16_t)(resolve(&x, -1) + 1);
+    if (!*kept && ask(AT_FDCWD, path, AT_STATX_DONT_SYNC, &x))
+        *kept = (uint16_t)(resolve(&x, -1, path) + 1);
     errno = saved;
-    return cwd_row ? cwd_row - 1u : PROF_ROW_REST;
+    return *kept ? *kept - 1u : PROF_ROW_REST;
 }
 
 /* By its text, without asking the kernel: links are not followed. The last of two mounts on
@@ -322,7 +448,7 @@ uint32_t lib_path_row(int dirfd, const char *path)
     if (!lib_slot() || !path)
         return PROF_ROW_OTHER;
     if (*path != '/')
-        return dirfd == AT_FDCWD ? cwd() : lib_fd(dirfd);
+        return dirfd == AT_FDCWD ? directory_row(&cwd_row, ".") : lib_fd(dirfd);
     for (uint32_t i = 0; i < mounts.n; i++) {
         struct mount *m = &mounts.v[i];
         bool root = m->len == 1;
@@ -332,7 +458,7 @@ uint32_t lib_path_row(int dirfd, const char *path)
             best = m;
     }
     if (!best)
-        return PROF_ROW_REST;
+        return directory_row(&root_row, "/");
     if (best->row || !best->storage)
         return best->storage ? best->row : PROF_ROW_OTHER;
     if (!lib_enter_slow())
