@@ -21,6 +21,7 @@ struct lab {
     char dir[64], profiles[96], data[96];
     char lib[PATH_MAX], ways[PATH_MAX];
     uint32_t callers; /* as asked for; set after lab_open */
+    uint64_t room_b;  /* of running processes' profiles; 0: the usual */
     struct prof_counters *counters;
 };
 
@@ -46,6 +47,7 @@ static void lab_clear(const char *dir)
 static void lab_open(struct lab *l)
 {
     l->callers = 0;
+    l->room_b = 0;
     l->counters = NULL;
     snprintf(l->dir, sizeof l->dir, "weir-lab-XXXXXX");
     assert_non_null(mkdtemp(l->dir));
@@ -78,6 +80,7 @@ static int lab_run(struct lab *l, struct prof_job *ret, char **argv, const char 
                                  .slice_ns = slice_ns,
                                  .files = files,
                                  .callers = l->callers,
+                                 .room_b = l->room_b,
                                  .counters = l->counters};
     struct wr_err err = {0};
     int status = -1;

@@ -17,7 +17,7 @@
 static const char *const clocks[] = {"sampled", "coarse", "precise", NULL};
 
 struct profile_opts {
-    const char *out, *dir, *slice, *name, *counters;
+    const char *out, *dir, *slice, *name, *counters, *room;
     uint32_t clock, files, callers;
     bool force, quiet;
 };
@@ -77,6 +77,12 @@ static const struct cli_opt profile_rows[] = {
      .offset = offsetof(struct profile_opts, dir),
      .value = "DIR",
      .help = "keep the processes' profiles in this directory, which other machines may share"},
+    {.name = "room",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct profile_opts, room),
+     .value = "SIZE",
+     .def = "64MiB",
+     .help = "memory for the profiles of running processes; those beyond it share one"},
     {.name = "quiet",
      .letter = 'q',
      .type = CLI_FLAG,
@@ -148,6 +154,13 @@ static bool slice_of(uint64_t *ret_ns, const char *text, struct wr_err *err)
                        wr_text_clip(text).s);
     *ret_ns = (uint64_t)(ps / 1000 + 0.5);
     return true;
+}
+
+static bool room_of(uint64_t *ret_b, const char *text, struct wr_err *err)
+{
+    if (!wr_parse_bytes(ret_b, text, err))
+        return wr_wrap(err, "--room");
+    return *ret_b || wr_fail(err, WR_INPUT, "--room %s: give a size such as 64MiB", text);
 }
 
 /* In memory where there is such a place: looking at the job must not be I/O of its own. */
@@ -262,7 +275,8 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
         wr_fail(err, WR_INPUT, "--callers %u: give at most %d", o->callers, PROF_FRAMES);
         return cli_error(err);
     }
-    if (!slice_of(&l.slice_ns, o->slice, err) || !run_check_path(out, o->force, err))
+    if (!slice_of(&l.slice_ns, o->slice, err) || !room_of(&l.room_b, o->room, err) ||
+        !run_check_path(out, o->force, err))
         return cli_error(err);
     if (!make_dir(&dir, o, &why))
         return run_plainly(call, &why, err);

@@ -261,6 +261,9 @@ static bool print_notes(FILE *out, struct run_reader *r, struct wr_err *err)
         {"read_estimate", "bytes more were read through mappings, as an estimate\n"},
         {"write_estimate", "bytes more were written through mappings, as an estimate\n"},
         {"other_write_bytes", "bytes went to pipes, sockets and terminals, not in the table\n"},
+        {"processes_sharing",
+         "processes had no room for profiles of their own: they are one process here, their bytes "
+         "one mount, \"(other storage)\"\n"},
         {"dropped_calls", "calls were not counted, see docs/formats/profile.md\n"},
         {"dropped_records", "records did not fit: late slices are missing\n"},
     };

@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +35,9 @@ bool prof_kernel_io(pid_t pid, struct prof_io *ret)
     return true;
 }
 
-bool prof_kernel_stat(pid_t pid, uint64_t *ret_start, pid_t *ret_parent)
+static bool kernel_stat(pid_t pid, char *ret_state, uint64_t *ret_start, pid_t *ret_parent)
 {
-    char path[64], text[1024];
+    char path[64], text[1024], state;
     uint64_t start;
     int parent;
 
@@ -45,13 +47,34 @@ bool prof_kernel_stat(pid_t pid, uint64_t *ret_start, pid_t *ret_parent)
     const char *s = strrchr(text, ')');
 
     if (!s || sscanf(s + 1,
-                     " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                     " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                      "%*s %" SCNu64,
-                     &parent, &start) != 2)
+                     &state, &parent, &start) != 3)
         return false;
+    *ret_state = state;
     *ret_start = start;
     *ret_parent = parent;
     return true;
+}
+
+bool prof_kernel_stat(pid_t pid, uint64_t *ret_start, pid_t *ret_parent)
+{
+    char state;
+
+    return kernel_stat(pid, &state, ret_start, ret_parent);
+}
+
+enum prof_life prof_kernel_life(pid_t pid, uint64_t start)
+{
+    uint64_t found;
+    pid_t parent;
+    char state;
+
+    if (!start) /* there was no /proc to read it from */
+        return !kill(pid, 0) || errno == EPERM ? PROF_RUNS : PROF_GONE;
+    if (!kernel_stat(pid, &state, &found, &parent) || found != start)
+        return PROF_GONE;
+    return state == 'Z' || state == 'X' ? PROF_ZOMBIE : PROF_RUNS;
 }
 
 bool prof_kernel_has_library(pid_t pid)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/self.h"
+#include "prof/form/form.h"
 #include "prof/sampler.h"
 
 bool prof_find_library(struct wr_str *ret, struct wr_err *err)
@@ -120,10 +121,10 @@ static void pass_on(const struct watch *w)
 
 /* Until the moment or the child's end, whichever comes first. True: it has ended; it can still be
  * looked at. */
-static bool wait_until(const struct watch *w, int64_t when)
+static bool wait_until(const struct watch *w, int64_t now, int64_t when)
 {
     siginfo_t info = {0};
-    int64_t left = when - prof_wall_ns();
+    int64_t left = when - now;
     struct pollfd p[] = {{.fd = w->signals, .events = POLLIN}, {.fd = w->pidfd, .events = POLLIN}};
     struct timespec t = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
 
@@ -153,9 +154,9 @@ static void watch(struct prof_sampler *s, pid_t child)
     sigaddset(&ours, SIGHUP);
     sigprocmask(SIG_BLOCK, &ours, &before);
     w.signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-    while (!wait_until(&w, prof_sampler_next(s)))
-        if (prof_wall_ns() >= prof_sampler_next(s))
-            prof_sampler_look(s, prof_wall_ns(), child);
+    while (!wait_until(&w, prof_sampler_now(s), prof_sampler_next(s)))
+        if (prof_sampler_now(s) >= prof_sampler_next(s))
+            prof_sampler_look(s, prof_sampler_now(s), child);
     close(w.signals);
     if (w.pidfd >= 0)
         close(w.pidfd);
@@ -171,7 +172,16 @@ bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *er
         wr_str_add(&lib, l->lib);
     else if (!prof_find_library(&lib, err))
         return false;
-    if (!prof_sampler_open(&s, l->dir, l->job, l->slice_ns, l->counters, err)) {
+    struct prof_sampling what = {.dir = l->dir,
+                                 .job = l->job,
+                                 .clock = !strcmp(l->clock, "coarse")    ? PROF_COARSE
+                                          : !strcmp(l->clock, "precise") ? PROF_PRECISE
+                                                                         : PROF_SAMPLED,
+                                 .slice_ns = l->slice_ns,
+                                 .room_b = l->room_b ? l->room_b : PROF_ROOM_B,
+                                 .counters = l->counters};
+
+    if (!prof_sampler_open(&s, &what, err)) {
         wr_str_fini(&lib);
         return false;
     }
@@ -180,7 +190,7 @@ bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *er
     wr_str_fini(&lib);
     if (child > 0)
         watch(s, child);
-    prof_sampler_close(s, prof_wall_ns(), child);
+    prof_sampler_close(s, prof_sampler_now(s), child);
     if (child < 0)
         return false;
     *ret_status = finish(child);

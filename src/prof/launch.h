@@ -10,6 +10,8 @@
 
 struct prof_counters;
 
+enum { PROF_ROOM_B = 64 << 20 };
+
 struct prof_launch {
     char **argv;       /* the command, ends with NULL */
     const char *lib;   /* libweir-prof.so; NULL: where it was built or installed */
@@ -20,6 +22,7 @@ struct prof_launch {
     uint32_t files;                 /* rows for files; 0: none */
     struct prof_counters *counters; /* of the processor; NULL: none */
     uint32_t callers;               /* tell so many callers of each call; 0: none */
+    uint64_t room_b;                /* for profiles of running processes; 0: PROF_ROOM_B */
 };
 
 /* Runs the command to its end; SIGINT, SIGTERM and SIGHUP are passed on to it. `ret_status`: as a

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect.h"
 #include "kernel.h"
 #include "prof/counters.h"
 #include "prof/form/form.h"
@@ -24,7 +25,9 @@ enum {
     LOOK_NS = 10000000,    /* between looks */
     FAMILY_NS = 100000000, /* between searches for processes without the library */
     FAMILY = 4096,
-    LOG_STEP = 448, /* records made room for at a time */
+    LOG_FIRST = 28,    /* records made room for at a time: a page, */
+    LOG_STEP = 448,    /* then 64 KiB */
+    STEP_NS = 5000000, /* a clock that is so far off was set */
 };
 
 /* A call as it was last seen. */
@@ -44,7 +47,7 @@ struct seat {
 };
 
 struct target {
-    char *map;
+    char *path, *map;
     struct prof_head *head;
     uint64_t size, log_room;
     uint32_t pid, names_max, slots_max, log_max;
@@ -52,10 +55,19 @@ struct target {
     int64_t edge_ns;    /* what came before is in the log */
     int64_t counted_ns; /* and what was counted before this, where others write the log */
     int fd;
-    struct seat *seat;   /* [slots_max] */
+    struct seat *seat; /* [nseats]: as many as there were slots at the last look */
+    uint32_t nseats;
     struct prof_io base; /* of a kernel's one: what was told before by somebody else */
     int strange;         /* searches that found another program there than the profile tells of */
     bool kernel, gone;
+    bool met; /* it was seen to run, so its end will be seen, too */
+};
+
+/* A profile whose process is gone, but not whoever has it mapped. */
+struct held {
+    char *path;
+    uint64_t first_b;
+    bool sure;
 };
 
 struct known {
@@ -73,19 +85,36 @@ struct prof_sampler {
     char host[64];
     uint64_t slice_ns, look_ns;
     int64_t last_ns, edge_ns, family_ns; /* last look, last edge passed, last search */
+    int64_t offset_ns;                   /* wall clock minus CLOCK_MONOTONIC, at the start */
     int notify;
+    struct prof_head *shared; /* for processes without room, mapped; NULL: there was none for it */
+    struct prof_collect *collect;
+    WR_VEC(struct held) held;
     struct prof_counters *counters;
     WR_VEC(struct target) targets;
     WR_VEC(struct known) known; /* who has or had a profile: also a dead one is no stranger */
     WR_VEC(struct stranger) strangers; /* without a profile at the last search */
 };
 
-int64_t prof_wall_ns(void)
+static int64_t sampler_clock(clockid_t id)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(id, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* What lies between two readings of one clock is not the other's. */
+static int64_t sampler_offset(void)
+{
+    int64_t before = sampler_clock(CLOCK_MONOTONIC), wall = sampler_clock(CLOCK_REALTIME);
+
+    return wall - before - (sampler_clock(CLOCK_MONOTONIC) - before) / 2;
+}
+
+int64_t prof_sampler_now(const struct prof_sampler *s)
+{
+    return sampler_clock(CLOCK_MONOTONIC) + s->offset_ns;
 }
 
 static struct prof_slot *slot_of(const struct target *t, uint32_t i)
@@ -105,16 +134,42 @@ static bool same_layout(const struct prof_head *h, uint64_t size)
 
 static void drop_target(struct prof_sampler *s, struct target *t)
 {
-    for (uint32_t i = 0; i < t->slots_max; i++) {
+    for (uint32_t i = 0; i < t->nseats; i++) {
         if (t->seat[i].counting == COUNTED)
             prof_counters_detach(s->counters, t->seat[i].events);
         free(t->seat[i].last);
     }
     free(t->seat);
+    if (t->head == s->shared)
+        s->shared = NULL;
     munmap(t->map, t->size);
     close(t->fd);
-    t->map = NULL;
+    free(t->path);
+    t->path = t->map = NULL;
     t->gone = true;
+}
+
+/* Its memory goes back to the job. */
+static enum prof_collected sampler_collect(struct prof_sampler *s, const struct held *h)
+{
+    enum prof_collected got = prof_collect(s->collect, h->path, h->sure);
+
+    if (got == PROF_COLLECTED && s->shared)
+        __atomic_fetch_sub(&s->shared->used_b, h->first_b, __ATOMIC_RELAXED);
+    return got;
+}
+
+static void collect_held(struct prof_sampler *s)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->held.n; i++) {
+        if (sampler_collect(s, &s->held.v[i]) == PROF_IN_USE)
+            s->held.v[kept++] = s->held.v[i];
+        else
+            free(s->held.v[i].path);
+    }
+    s->held.n = kept;
 }
 
 static void stranger_path(const struct prof_sampler *s, uint32_t pid, char path[4096])
@@ -158,7 +213,9 @@ static void add_target(struct prof_sampler *s, const char *path)
     void *map =
         t.size ? mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0) : MAP_FAILED;
 
-    if (map == MAP_FAILED || !same_layout(map, t.size)) {
+    /* Another job's, in the same directory, has a sampler of its own. */
+    if (map == MAP_FAILED || !same_layout(map, t.size) ||
+        ((struct prof_head *)map)->launcher != (uint32_t)getpid()) {
         if (map != MAP_FAILED)
             munmap(map, t.size);
         close(t.fd);
@@ -184,7 +241,8 @@ static void add_target(struct prof_sampler *s, const char *path)
         t.edge_ns = t.head->start_ns - t.head->start_ns % (int64_t)s->slice_ns;
     t.counted_ns = t.edge_ns;
     name_counters(s, t.head);
-    t.seat = wr_zalloc(t.slots_max, sizeof *t.seat);
+    t.path = wr_strdup(path);
+    t.met = t.kernel || prof_kernel_life((pid_t)t.pid, t.pid_start) != PROF_GONE;
     wr_vec_push(&s->known, (struct known){t.pid, t.pid_start});
     wr_vec_push(&s->targets, t);
 }
@@ -223,7 +281,8 @@ static struct prof_rec *claim(struct target *t)
     uint64_t i = __atomic_fetch_add(&t->head->log_n, 1, __ATOMIC_RELAXED);
 
     if (i >= t->log_room && i < t->log_max) {
-        uint64_t to = i + LOG_STEP < t->log_max ? i + LOG_STEP : t->log_max;
+        uint64_t step = i < LOG_STEP ? LOG_FIRST : LOG_STEP;
+        uint64_t to = i + step < t->log_max ? i + step : t->log_max;
 
         if (!posix_fallocate(t->fd, (off_t)(t->log_at + t->log_room * sizeof(struct prof_rec)),
                              (off_t)((to - t->log_room) * sizeof(struct prof_rec))))
@@ -291,10 +350,23 @@ static void end_long_call(struct target *t, uint32_t slot)
         put_spread(t, slot, c->path - 1, op, c);
 }
 
+/* How many threads there are, each with a seat. */
+static uint32_t seats_of(struct target *t)
+{
+    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+
+    if (n <= t->nseats)
+        return t->nseats;
+    t->seat = wr_realloc(t->seat, n, sizeof *t->seat);
+    memset(t->seat + t->nseats, 0, (n - t->nseats) * sizeof *t->seat);
+    t->nseats = n;
+    return n;
+}
+
 /* Threads that are new are counted from now on. */
 static void attach(struct prof_sampler *s, struct target *t)
 {
-    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+    uint32_t n = seats_of(t);
 
     for (uint32_t i = 0; i < n; i++) {
         struct seat *seat = &t->seat[i];
@@ -311,7 +383,7 @@ static void count(struct prof_sampler *s, struct target *t, int64_t to)
 {
     bool logs = t->head->clock == PROF_SAMPLED || t->kernel;
 
-    for (uint32_t i = 0; s->counters && i < t->slots_max; i++) {
+    for (uint32_t i = 0; s->counters && i < t->nseats; i++) {
         uint64_t *word = prof_rows(slot_of(t, i), t->names_max)[PROF_ROW_COUNTERS].word;
         uint64_t value[PROF_COUNTERS] = {0};
 
@@ -352,9 +424,9 @@ static void log_slot(struct target *t, uint32_t i, int64_t to)
 }
 
 /* `at_edge`: `to` is an edge, and how late it was looked at is noted, when all is read. */
-static void log_target(struct target *t, int64_t to, bool at_edge)
+static void log_target(const struct prof_sampler *s, struct target *t, int64_t to, bool at_edge)
 {
-    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+    uint32_t n = seats_of(t);
 
     for (uint32_t i = 0; i < n; i++)
         if (__atomic_load_n(&slot_of(t, i)->tid, __ATOMIC_ACQUIRE))
@@ -364,7 +436,7 @@ static void log_target(struct target *t, int64_t to, bool at_edge)
 
     t->edge_ns = to;
     t->head->sampled_ns = to;
-    int64_t late = at_edge ? prof_wall_ns() - (due < to ? due : to) : 0;
+    int64_t late = at_edge ? prof_sampler_now(s) - (due < to ? due : to) : 0;
 
     if (late > 0 && (uint64_t)late > t->head->late_ns)
         t->head->late_ns = (uint64_t)late;
@@ -373,7 +445,10 @@ static void log_target(struct target *t, int64_t to, bool at_edge)
 /* Is the thread that seems to be in a call still there? One that was cancelled in it is not. */
 static bool thread_alive(const struct target *t, const struct prof_slot *slot)
 {
-    return !syscall(SYS_tgkill, t->pid, slot->tid, 0) || errno == EPERM;
+    long gone = t->head->shared ? syscall(SYS_kill, slot->tid, 0)
+                                : syscall(SYS_tgkill, t->pid, slot->tid, 0);
+
+    return !gone || errno == EPERM;
 }
 
 static void add_time(uint64_t *word, int64_t dt)
@@ -422,7 +497,7 @@ static void look_at(struct target *t, uint32_t i, struct seen *c, uint64_t fligh
 
 static void look_target(struct target *t, int64_t now, int64_t dt)
 {
-    uint32_t n = t->head->slots_n < t->slots_max ? t->head->slots_n : t->slots_max;
+    uint32_t n = seats_of(t);
 
     if (t->head->clock != PROF_SAMPLED)
         return;
@@ -453,14 +528,12 @@ static void look_kernel(struct target *t)
     word[PROF_BYTES + PROF_WRITE] = behind(io.wchar, t->base.wchar);
 }
 
+/* A process that wrote its end and is a zombie has nothing more to count. */
 static bool process_alive(const struct target *t)
 {
-    uint64_t start;
-    pid_t parent;
+    enum prof_life life = prof_kernel_life((pid_t)t->pid, t->pid_start);
 
-    if (!t->pid_start) /* there was no /proc to read it from */
-        return !kill((pid_t)t->pid, 0) || errno == EPERM;
-    return prof_kernel_stat((pid_t)t->pid, &start, &parent) && start == t->pid_start;
+    return life == PROF_RUNS || (life == PROF_ZOMBIE && t->head->state != PROF_ENDED);
 }
 
 /* A process that is gone: what is left in its slots, and when it was. */
@@ -470,10 +543,27 @@ static void bury(struct prof_sampler *s, struct target *t, int64_t now)
 
     count(s, t, end);
     if (t->head->clock == PROF_SAMPLED || t->kernel)
-        log_target(t, end, false);
+        log_target(s, t, end, false);
     if (!t->head->end_ns)
         t->head->end_ns = now;
-    drop_target(s, t);
+    struct held h = {.path = wr_strdup(t->path),
+                     .first_b = t->kernel ? 0 : prof_first_b(t->head),
+                     .sure = t->met};
+
+    drop_target(s, t); /* before: the mapping here is a use, too */
+    if (sampler_collect(s, &h) == PROF_IN_USE)
+        wr_vec_push(&s->held, h);
+    else
+        free(h.path);
+}
+
+/* As long as files may be (ulimit -f). */
+static void fit_limit(struct prof_head *h)
+{
+    struct rlimit most;
+
+    if (!getrlimit(RLIMIT_FSIZE, &most))
+        prof_fit(h, most.rlim_cur);
 }
 
 static void fill_stranger(struct prof_head *h, struct prof_name *name, const struct prof_sampler *s,
@@ -487,9 +577,8 @@ static void fill_stranger(struct prof_head *h, struct prof_name *name, const str
                             .names_max = PROF_NAMES,
                             .slots_max = 1,
                             .log_max = PROF_LOG,
-                            .names_at = PROF_HEAD_B,
                             .slice_ns = s->slice_ns,
-                            .real_ns = prof_wall_ns(),
+                            .real_ns = prof_sampler_now(s),
                             .pid = (uint32_t)pid,
                             .uid = getuid(),
                             .rank = -1,
@@ -497,15 +586,12 @@ static void fill_stranger(struct prof_head *h, struct prof_name *name, const str
                             .state = PROF_LIVE,
                             .names_n = PROF_ROW_FIRST + 1,
                             .slots_n = 1,
+                            .launcher = (uint32_t)getpid(),
                             .sampler = (uint32_t)getpid()};
     memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
-    h->slots_at = h->names_at + h->names_max * sizeof(struct prof_name);
-    h->slot_b = prof_slot_b(h->names_max);
-    h->log_at = (h->slots_at + h->slot_b + 4095) & ~UINT64_C(4095);
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    h->mono_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    prof_lay_out(h);
+    fit_limit(h);
+    h->mono_ns = h->real_ns - s->offset_ns;
     prof_kernel_stat(pid, &h->pid_start, &parent);
     /* Its true beginning is known in ticks of 10 ms after boot. */
     h->start_ns = h->real_ns - h->mono_ns +
@@ -531,7 +617,7 @@ static void adopt(struct prof_sampler *s, pid_t pid, const struct prof_io *base)
     fill_stranger(&h, names, s, pid);
     stranger_path(s, (uint32_t)pid, path);
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    uint64_t size = h.log_at + h.log_max * sizeof(struct prof_rec);
+    uint64_t size = prof_file_b(&h);
     bool ok = fd >= 0 && !posix_fallocate(fd, 0, (off_t)h.log_at) && !ftruncate(fd, (off_t)size) &&
               pwrite(fd, &h, sizeof h, 0) == sizeof h &&
               pwrite(fd, names, sizeof names, (off_t)h.names_at) == sizeof names &&
@@ -650,15 +736,83 @@ static void search_family(struct prof_sampler *s, pid_t root, int64_t now)
     free(family);
 }
 
-bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *job,
-                       uint64_t slice_ns, struct prof_counters *counters, struct wr_err *err)
+/* The profile for processes that find no room for their own; its slots are there from now on. */
+static void fill_shared(struct prof_head *h, const struct prof_sampler *s,
+                        const struct prof_sampling *what)
+{
+    pid_t parent = 0;
+
+    *h = (struct prof_head){.version = PROF_VERSION,
+                            .order = PROF_ORDER,
+                            .clock = what->clock,
+                            .names_max = PROF_ROW_FIRST,
+                            .slots_max = PROF_SLOTS,
+                            .log_max = PROF_LOG,
+                            .slice_ns = s->slice_ns,
+                            .real_ns = s->last_ns,
+                            .mono_ns = s->last_ns - s->offset_ns,
+                            .start_ns = s->last_ns,
+                            .pid = (uint32_t)getpid(),
+                            .ppid = (uint32_t)getppid(),
+                            .uid = getuid(),
+                            .rank = -1,
+                            .nranks = -1,
+                            .state = PROF_LIVE,
+                            .names_n = PROF_ROW_FIRST,
+                            .launcher = (uint32_t)getpid(),
+                            .sampler = (uint32_t)getpid(),
+                            .shared = 1,
+                            .room_b = what->room_b};
+    memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
+    prof_lay_out(h);
+    fit_limit(h);
+    prof_kernel_stat(getpid(), &h->pid_start, &parent);
+    snprintf(h->host, sizeof h->host, "%s", s->host);
+    snprintf(h->job, sizeof h->job, "%.63s", s->job);
+    snprintf(h->exe, sizeof h->exe, "(processes without room for a profile of their own)");
+}
+
+static void make_shared(struct prof_sampler *s, const struct prof_sampling *what)
+{
+    struct prof_name names[PROF_ROW_FIRST] = {[PROF_ROW_OTHER].kind = PROF_K_OTHER,
+                                              [PROF_ROW_MPI].kind = PROF_K_MPI,
+                                              [PROF_ROW_MPI_COLL].kind = PROF_K_MPI_COLL,
+                                              [PROF_ROW_REST].kind = PROF_K_REST,
+                                              [PROF_ROW_COUNTERS].kind = PROF_K_COUNTERS};
+    struct prof_head h;
+    char path[4096];
+
+    fill_shared(&h, s, what);
+    snprintf(names[PROF_ROW_REST].path, sizeof names->path, "(other storage)");
+    snprintf(path, sizeof path, "%s/%s-%d%s", s->dir, s->host, (int)getpid(), PROF_SHARED);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && !posix_fallocate(fd, 0, (off_t)h.log_at) &&
+              !ftruncate(fd, (off_t)prof_file_b(&h)) &&
+              pwrite(fd, names, sizeof names, (off_t)h.names_at) == sizeof names &&
+              pwrite(fd, &h, sizeof h, 0) == sizeof h;
+
+    if (fd >= 0)
+        close(fd);
+    size_t n = s->targets.n;
+
+    if (ok)
+        add_target(s, path);
+    else if (fd >= 0)
+        unlink(path);
+    if (s->targets.n > n)
+        s->shared = s->targets.v[n].head;
+}
+
+bool prof_sampler_open(struct prof_sampler **ret, const struct prof_sampling *what,
+                       struct wr_err *err)
 {
     struct prof_sampler *s = wr_zalloc(1, sizeof *s);
     struct rlimit files;
 
     s->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (s->notify < 0 || inotify_add_watch(s->notify, dir, IN_MOVED_TO) < 0) {
-        wr_fail_errno(err, "cannot watch %s; name a directory of this machine with --dir", dir);
+    if (s->notify < 0 || inotify_add_watch(s->notify, what->dir, IN_MOVED_TO) < 0) {
+        wr_fail_errno(err, "cannot watch %s; name a directory of this machine with --dir",
+                      what->dir);
         if (s->notify >= 0)
             close(s->notify);
         free(s);
@@ -670,13 +824,16 @@ bool prof_sampler_open(struct prof_sampler **ret, const char *dir, const char *j
         setrlimit(RLIMIT_NOFILE, &files);
     }
     gethostname(s->host, sizeof s->host - 1);
-    s->dir = wr_strdup(dir);
-    s->job = wr_strdup(job);
-    s->slice_ns = slice_ns;
-    s->counters = counters;
-    s->look_ns = slice_ns / 4 < LOOK_NS ? slice_ns / 4 : LOOK_NS;
-    s->last_ns = prof_wall_ns();
-    s->edge_ns = s->last_ns - s->last_ns % (int64_t)slice_ns;
+    s->dir = wr_strdup(what->dir);
+    s->job = wr_strdup(what->job);
+    s->slice_ns = what->slice_ns;
+    s->counters = what->counters;
+    s->look_ns = s->slice_ns / 4 < LOOK_NS ? s->slice_ns / 4 : LOOK_NS;
+    s->offset_ns = sampler_offset();
+    s->last_ns = prof_sampler_now(s);
+    s->edge_ns = s->last_ns - s->last_ns % (int64_t)s->slice_ns;
+    s->collect = prof_collect_open(s->dir, s->host);
+    make_shared(s, what);
     *ret = s;
     return true;
 }
@@ -711,34 +868,54 @@ static void look_all(struct prof_sampler *s, int64_t now, bool edge)
             look_kernel(t);
         count(s, t, to);
         if (t->edge_ns < to && (t->head->clock == PROF_SAMPLED || t->kernel))
-            log_target(t, to, true);
+            log_target(s, t, to, true);
     }
     s->edge_ns = to;
 }
 
-void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
+/* Somebody set the wall clock: times go on as before, and readers are told. */
+static void check_step(struct prof_sampler *s)
 {
-    bool edge = now >= s->edge_ns + (int64_t)s->slice_ns;
+    int64_t off = sampler_offset() - s->offset_ns, moved = s->shared ? off - s->shared->step_ns : 0;
 
-    meet(s); /* first, so that who began just before the edge is told before it */
-    look_all(s, now, edge);
-    s->last_ns = now;
-    if (now - s->family_ns < FAMILY_NS)
+    if (moved < STEP_NS && moved > -STEP_NS)
         return;
-    s->family_ns = now;
+    s->shared->steps++;
+    s->shared->step_ns = off;
+}
+
+/* `all`: also who did not write its end, which takes a system call or three each. */
+static void bury_dead(struct prof_sampler *s, int64_t now, bool all)
+{
     size_t kept = 0;
 
     for (size_t i = 0; i < s->targets.n; i++) {
         struct target *t = &s->targets.v[i];
 
-        if (t->kernel && !t->gone)
+        if (all && t->kernel && !t->gone)
             look_kernel(t);
-        if (!t->gone && !process_alive(t))
+        if (!t->gone && (all || t->head->state == PROF_ENDED) && !process_alive(t))
             bury(s, t, now);
         if (!t->gone)
             s->targets.v[kept++] = *t;
     }
     s->targets.n = kept;
+}
+
+void prof_sampler_look(struct prof_sampler *s, int64_t now, pid_t root)
+{
+    bool edge = now >= s->edge_ns + (int64_t)s->slice_ns;
+    bool search = now - s->family_ns >= FAMILY_NS;
+
+    meet(s); /* first, so that who began just before the edge is told before it */
+    look_all(s, now, edge);
+    s->last_ns = now;
+    bury_dead(s, now, search);
+    if (!search)
+        return;
+    s->family_ns = now;
+    collect_held(s);
+    check_step(s);
     search_family(s, root, now);
 }
 
@@ -778,8 +955,8 @@ void prof_sampler_close(struct prof_sampler *s, int64_t now, pid_t root)
 
             count(s, t, now);
             if (t->head->clock == PROF_SAMPLED || t->kernel)
-                log_target(t, now, false);
-            t->head->end_ns = end;
+                log_target(s, t, now, false);
+            t->head->end_ns = t->head->shared ? now : end;
             drop_target(s, t);
         } else {
             bury(s, t, now);
@@ -787,6 +964,10 @@ void prof_sampler_close(struct prof_sampler *s, int64_t now, pid_t root)
     }
     show_strangers(s);
     close(s->notify);
+    prof_collect_close(s->collect);
+    for (size_t i = 0; i < s->held.n; i++)
+        free(s->held.v[i].path);
+    wr_vec_fini(&s->held);
     wr_vec_fini(&s->targets);
     wr_vec_fini(&s->known);
     wr_vec_fini(&s->strangers);

@@ -173,12 +173,15 @@ static bool put_summary(struct run *run, const struct prof_job *j, struct wr_err
         other[0] += j->procs.v[i].other[0];
         other[1] += j->procs.v[i].other[1];
     }
-    bool ok = run_put_count(run, "epoch_ns", (uint64_t)j->origin_ns, "ns", err) &&
-              run_put_count(run, "slice_ns", j->slice_ns, "ns", err) &&
-              run_put_text(run, "clock", prof_clock_name(j->clock), err) &&
-              (!mode || run_put_text(run, "file_mode", mode, err)) &&
-              run_put_count(run, "processes", j->procs.n, "", err) &&
-              run_put_count(run, "processes_by_kernel", kernel, "", err);
+    bool ok =
+        run_put_count(run, "epoch_ns", (uint64_t)j->origin_ns, "ns", err) &&
+        run_put_count(run, "slice_ns", j->slice_ns, "ns", err) &&
+        run_put_text(run, "clock", prof_clock_name(j->clock), err) &&
+        (!mode || run_put_text(run, "file_mode", mode, err)) &&
+        run_put_count(run, "processes", j->procs.n, "", err) &&
+        run_put_count(run, "processes_by_kernel", kernel, "", err) &&
+        (!j->sharers || run_put_count(run, "processes_sharing", j->sharers, "", err)) &&
+        (!j->step_ns || run_put_volatile(run, "clock_step_ns", (double)j->step_ns, "ns", err));
 
     for (unsigned m = 0; ok && m < PROF_M_INFLIGHT; m++)
         if (m < PROF_OPS || m == PROF_W_read_bytes || m == PROF_W_write_bytes || total[m] > 0)

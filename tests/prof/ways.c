@@ -617,6 +617,70 @@ static void way_fork(void)
     end_child(pid);
 }
 
+/* Children that each write 100 KiB to a file of their own; at most `at_once` of them live. */
+static void children(int n, int at_once)
+{
+    for (int i = 0; i < n; i++) {
+        if (i >= at_once)
+            wait(NULL);
+        pid_t pid = fork();
+
+        must(pid >= 0);
+        if (pid)
+            continue;
+        char name[32];
+
+        snprintf(name, sizeof name, "child%d", i);
+        int fd = open(in(name), O_RDWR | O_CREAT, 0600);
+
+        must(fd >= 0 && !unlink(path));
+        for (int k = 0; k < 25; k++)
+            must(write(fd, buf, CHUNK) == CHUNK);
+        _exit(0);
+    }
+    while (wait(NULL) > 0)
+        ;
+}
+
+/* As much as fits where files are limited to 8 KiB. */
+static void way_small(void)
+{
+    must(write(file(0), buf, CHUNK) == CHUNK);
+}
+
+static void way_many_children(void)
+{
+    children(1500, 8);
+}
+
+static void way_zombies(void)
+{
+    children(400, 400);
+}
+
+/* All at once: nobody ends before everybody has written. */
+static void way_crowd(void)
+{
+    int hold[2], n = 60;
+
+    must(!pipe(hold));
+    for (int i = 0; i < n; i++) {
+        if (fork())
+            continue;
+        close(hold[1]);
+        int fd = file(O_APPEND);
+
+        for (int k = 0; k < 25; k++)
+            must(write(fd, buf, CHUNK) == CHUNK);
+        must(read(hold[0], path, 1) == 0);
+        _exit(0);
+    }
+    usleep(500000);
+    close(hold[1]);
+    while (wait(NULL) > 0)
+        ;
+}
+
 /* Raw, so that no handler of fork runs: the kernel alone tells the child that it is one. */
 static void way_raw_fork(void)
 {
@@ -1064,7 +1128,7 @@ static void way_files(void)
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
     X(many_threads) X(small_stack) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
-    X(files) X(own_files) X(callers) X(descriptors) X(self)
+    X(files) X(own_files) X(small) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
 /* clang-format on */
 
 static const struct {

@@ -20,6 +20,8 @@
 
 #define PROF_MAGIC "WEIRPROF"
 #define PROF_ENDING ".wprof" /* of a profile's name in the job's directory */
+/* HOST-PID-shared.wprof: the launcher's, for processes that find no room for their own. */
+#define PROF_SHARED "-shared" PROF_ENDING
 
 enum {
     PROF_VERSION = 2,
@@ -191,6 +193,16 @@ struct prof_head {
     char counter[PROF_COUNTERS][48];
     uint32_t callers; /* as many of each call are told; 0: none */
     uint32_t files;   /* asked for by the user; 0: rows of files only tell who shares them */
+    /* Of the shared profile. Its slots are threads of any process, storage has one row. */
+    uint32_t shared;         /* 1: this is it */
+    uint32_t sharers;        /* processes that came to it */
+    uint64_t room_b, used_b; /* what profiles of running processes may take, and take */
+    /* Of the launcher's clock, by the launcher: how often it was set while the job ran, and by how
+     * much in all. Times in profiles go on as before. */
+    uint32_t steps;
+    uint32_t quiet; /* the process has a system-call filter: no call is added to its own */
+    int64_t step_ns;
+    uint32_t launcher; /* of the process, on the same machine; 0: none */
 };
 
 _Static_assert(sizeof(struct prof_head) <= PROF_HEAD_B, "the head is a page");
@@ -204,6 +216,46 @@ static inline uint64_t prof_slot_b(uint32_t names_max)
 
     b = (b + 127) & ~UINT64_C(127);
     return b + names_max * sizeof(struct prof_row);
+}
+
+/* Where the parts lie; names_max, slots_max and log_max are given. */
+static inline void prof_lay_out(struct prof_head *h)
+{
+    h->names_at = PROF_HEAD_B;
+    h->slots_at = h->names_at + h->names_max * sizeof(struct prof_name);
+    h->slot_b = prof_slot_b(h->names_max);
+    h->log_at = (h->slots_at + h->slot_b * h->slots_max + 4095) & ~UINT64_C(4095);
+}
+
+static inline uint64_t prof_file_b(const struct prof_head *h)
+{
+    return h->log_at + h->log_max * sizeof(struct prof_rec);
+}
+
+/* Fewer slots and a shorter log where a file may be no longer than `limit`. False: not even one
+ * slot fits. */
+static inline bool prof_fit(struct prof_head *h, uint64_t limit)
+{
+    if (prof_file_b(h) <= limit)
+        return true;
+    uint64_t half = (limit > h->slots_at ? limit - h->slots_at : 0) / 2 / h->slot_b;
+
+    if (half < h->slots_max)
+        h->slots_max = half ? (uint32_t)half : 1;
+    prof_lay_out(h);
+    if (h->log_at > limit)
+        return false;
+    uint64_t log = (limit - h->log_at) / sizeof(struct prof_rec);
+
+    if (log < h->log_max)
+        h->log_max = (uint32_t)log;
+    return true;
+}
+
+/* What a process's profile takes from its beginning on: the head, a page of names, one slot. */
+static inline uint64_t prof_first_b(const struct prof_head *h)
+{
+    return PROF_HEAD_B + 4096 + ((h->slot_b + 4095) & ~UINT64_C(4095));
 }
 
 static inline uint64_t *prof_logged(struct prof_slot *s)

@@ -16,7 +16,7 @@
 
 #include "lib_priv.h"
 
-enum { LOG_STEP = 448 }; /* records made touchable at a time, 64 KiB */
+enum { LOG_FIRST = 28, LOG_STEP = 448 }; /* records made touchable at a time: a page, 64 KiB */
 
 static int64_t mono_ns(void)
 {
@@ -101,14 +101,16 @@ int64_t lib_clock_begin(uint64_t want, bool bulk)
 static struct prof_rec *claim_record(void)
 {
     uint64_t i = __atomic_fetch_add(&lib.head->log_n, 1, __ATOMIC_RELAXED);
-    uint64_t ready = __atomic_load_n(&lib.log_ready, __ATOMIC_RELAXED);
+    uint64_t ready = __atomic_load_n(&lib.log_ready, __ATOMIC_RELAXED), most = lib.head->log_max;
+    uint64_t more = i < LOG_STEP ? i + LOG_FIRST : i + LOG_STEP;
 
-    if (i < lib.head->log_max && i >= ready &&
-        lib_may_touch(&lib.log[ready], (i + LOG_STEP - ready) * sizeof *lib.log)) {
-        __atomic_store_n(&lib.log_ready, i + LOG_STEP, __ATOMIC_RELAXED);
-        ready = i + LOG_STEP;
+    more = more < most ? more : most;
+    if (i < most && i >= ready &&
+        lib_may_touch(&lib.log[ready], (more - ready) * sizeof *lib.log)) {
+        __atomic_store_n(&lib.log_ready, more, __ATOMIC_RELAXED);
+        ready = more;
     }
-    if (i < lib.head->log_max && i < ready)
+    if (i < most && i < ready)
         return &lib.log[i];
     __atomic_fetch_add(&lib.head->dropped_recs, 1, __ATOMIC_RELAXED);
     return NULL;

@@ -15,11 +15,8 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
-enum { EARLY_SLOTS = 2, EARLY_SLOTS_OLD = 128, EARLY_LOG_OLD = 1 << 15, ROOM = 4096 };
+enum { TEXT = 4096, NAMES_PAGE = 4096 / sizeof(struct prof_name) };
 enum { FILES_MOST = PROF_NAMES_MOST - PROF_NAMES - PROF_WRITTEN - PROF_PATHS - 1 - PROF_MODULES };
 
 struct lib_state lib;
@@ -43,7 +40,7 @@ static struct {
     uint32_t clock, files, callers;
     int32_t rank, nranks;
     uint64_t slice_ns;
-    pid_t sampler;
+    pid_t launcher; /* on this machine, and alive; 0: none */
     bool on;
 } asked;
 
@@ -69,7 +66,7 @@ size_t lib_put_u64(char *to, size_t room, size_t at, uint64_t n)
 
 static void warn_once(const char *what, int error)
 {
-    char text[ROOM];
+    char text[TEXT];
     size_t n = lib_put(text, sizeof text, 0, "weir: this job is not profiled: ");
 
     /* One process of a job speaks. */
@@ -107,33 +104,6 @@ void lib_leave_slow(void)
 {
     __atomic_store_n(&life->inside, 0, __ATOMIC_RELEASE);
     inside = false;
-}
-
-/* Makes pages real before they are stored to: a full disk must not become a SIGBUS. */
-bool lib_may_touch(void *at, size_t n)
-{
-    uintptr_t page = (uintptr_t)at & ~(uintptr_t)4095;
-    int saved = errno;
-    bool ok =
-        lib.populate && !syscall(SYS_madvise, page, (uintptr_t)at + n - page, MADV_POPULATE_WRITE);
-
-    errno = saved;
-    return ok;
-}
-
-/* Blocks for the beginning of the file; a file system without fallocate gets zeros. */
-static bool reserve(int fd, uint64_t from, uint64_t to)
-{
-    static const char zeros[ROOM];
-
-    if (!syscall(SYS_fallocate, fd, 0, from, to - from))
-        return true;
-    if (errno != EOPNOTSUPP && errno != ENOSYS)
-        return false;
-    for (; from < to; from += ROOM)
-        if (syscall(SYS_pwrite64, fd, zeros, to - from < ROOM ? to - from : ROOM, from) < 0)
-            return false;
-    return true;
 }
 
 static uint64_t pid_start(void)
@@ -178,21 +148,26 @@ static void lay_out(struct prof_head *h)
     h->callers = asked.callers;
     h->slots_max = PROF_SLOTS;
     h->log_max = PROF_LOG;
-    h->names_at = PROF_HEAD_B;
-    h->slots_at = h->names_at + h->names_max * sizeof(struct prof_name);
-    h->slot_b = prof_slot_b(h->names_max);
-    h->log_at = (h->slots_at + h->slot_b * h->slots_max + 4095) & ~UINT64_C(4095);
     h->slice_ns = asked.slice_ns;
+    prof_lay_out(h);
+}
+
+/* Two clocks at one moment. The wall clock is as the launcher read it, so that all of a job go on
+ * together when it is set. */
+static void read_clocks(struct prof_head *h, const struct prof_head *job)
+{
+    int64_t before = ns_of(CLOCK_MONOTONIC);
+
+    h->real_ns = ns_of(CLOCK_REALTIME);
+    /* The middle of two readings: what lies between is not the clock's. */
+    h->mono_ns = before + (ns_of(CLOCK_MONOTONIC) - before) / 2;
+    if (job)
+        h->real_ns = h->mono_ns + job->real_ns - job->mono_ns;
+    h->start_ns = h->real_ns;
 }
 
 static void describe(struct prof_head *h)
 {
-    /* The middle of two readings: what lies between is not the clock's. */
-    int64_t before = ns_of(CLOCK_MONOTONIC);
-
-    h->real_ns = ns_of(CLOCK_REALTIME);
-    h->mono_ns = before + (ns_of(CLOCK_MONOTONIC) - before) / 2;
-    h->start_ns = h->real_ns;
     h->pid = (uint32_t)syscall(SYS_getpid);
     h->ppid = (uint32_t)syscall(SYS_getppid);
     h->uid = (uint32_t)syscall(SYS_getuid);
@@ -206,7 +181,8 @@ static void describe(struct prof_head *h)
     long n = syscall(SYS_readlink, "/proc/self/exe", h->exe, sizeof h->exe - 1);
 
     h->exe[n > 0 ? n : 0] = 0;
-    h->sampler = asked.clock == PROF_SAMPLED ? (uint32_t)asked.sampler : 0;
+    h->launcher = (uint32_t)asked.launcher;
+    h->sampler = asked.clock == PROF_SAMPLED ? (uint32_t)asked.launcher : 0;
     h->state = PROF_LIVE;
 }
 
@@ -229,94 +205,94 @@ static void fixed_names(struct prof_name *n)
     }
 }
 
-/* The file under a hidden name first: who looks into the directory sees whole heads only. */
-static int make_file(char *hidden, char *path, size_t room, int64_t now)
+/* Rows of the parent's profile mean something else, or nothing, in the shared one. */
+static void share(struct prof_head *h)
 {
-    char name[256];
-    size_t n = lib_put(name, sizeof name, 0, asked.host);
-
-    n = lib_put(name, sizeof name, n, "-");
-    n = lib_put_u64(name, sizeof name, n, (uint64_t)syscall(SYS_getpid));
-    n = lib_put(name, sizeof name, n, "-");
-    n = lib_put_u64(name, sizeof name, n, (uint64_t)now);
-    lib_put(name, sizeof name, n, PROF_ENDING);
-    n = lib_put(path, room, 0, asked.dir);
-    n = lib_put(path, room, n, "/");
-    memcpy(hidden, path, n + 1);
-    lib_put(path, room, n, name);
-    lib_put(hidden, room, lib_put(hidden, room, n, "."), name);
-    return (int)syscall(SYS_openat, AT_FDCWD, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    lib_fd_forget();
+    lib_mmap_forget();
+    __atomic_fetch_add(&h->sharers, 1, __ATOMIC_RELAXED);
 }
 
-static char *map_file(int fd, const struct prof_head *h)
+static void use(struct prof_head *h, char *at)
 {
-    uint64_t size = h->log_at + h->log_max * sizeof(struct prof_rec);
+    lib.names = (struct prof_name *)(at + h->names_at);
+    lib.slots = at + h->slots_at;
+    lib.log = (struct prof_rec *)(at + h->log_at);
+    lib.names_max = h->names_max;
+    lib.slot_b = h->slot_b;
+    lib.rows_off = h->slot_b - h->names_max * sizeof(struct prof_row);
+    lib.slice_ns = h->slice_ns;
+    lib.offset_ns = h->real_ns - h->mono_ns;
+    lib.clock = h->clock;
+    lib.files = h->files;
+    lib.callers = h->callers;
+    lib.rw = h->callers ? PROF_PRECISE : h->clock;
+    lib.shared = h->shared;
+    lib.slots_ready = h->shared ? h->slots_max : 1;
+    lib.names_ready = h->shared ? h->names_max : NAMES_PAGE;
+    lib.log_ready = h->shared ? __atomic_load_n(&h->log_n, __ATOMIC_RELAXED) : 0;
+}
 
-    if (syscall(SYS_ftruncate, fd, size) || !reserve(fd, 0, h->slots_at + EARLY_SLOTS * h->slot_b))
-        return MAP_FAILED;
-    char *at = (char *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
+/* A forked child knows its parent's mounts and files by the same rows. */
+static void inherit_names(struct prof_head *h, const struct prof_name *old, uint32_t n)
+{
+    h->names_n = n > h->names_max ? h->names_max : n > PROF_ROW_FIRST ? n : PROF_ROW_FIRST;
+    fixed_names(lib.names);
+    if (h->names_n > lib.names_ready &&
+        lib_may_touch(lib.names + lib.names_ready,
+                      (h->names_n - lib.names_ready) * sizeof *lib.names))
+        lib.names_ready = h->names_n;
+    if (h->names_n > lib.names_ready) { /* no room: it finds out again what it has open */
+        h->names_n = PROF_ROW_FIRST;
+        lib_fd_forget();
+        lib_mmap_forget();
+    }
+    if (h->names_n > PROF_ROW_FIRST)
+        memcpy(lib.names, old, h->names_n * sizeof *old);
+}
 
-    if (at == MAP_FAILED)
-        return at;
-    /* Touching one page of a sparse file must not bring in, and clear, thousands ahead of it. */
-    syscall(SYS_madvise, at, size, MADV_RANDOM);
-    lib.slots_ready = EARLY_SLOTS;
-    lib.log_ready = 0;
-    lib.populate = !syscall(SYS_madvise, at, PROF_HEAD_B, MADV_POPULATE_WRITE);
-    /* A kernel that cannot make pages later: as many as seem useful now. */
-    if (!lib.populate && reserve(fd, 0, h->slots_at + EARLY_SLOTS_OLD * h->slot_b))
-        lib.slots_ready = EARLY_SLOTS_OLD;
-    if (!lib.populate &&
-        reserve(fd, h->log_at, h->log_at + EARLY_LOG_OLD * sizeof(struct prof_rec)))
-        lib.log_ready = EARLY_LOG_OLD;
-    return at;
+static void begin_own(struct prof_head *h, char *at, const struct prof_name *old, uint32_t old_n)
+{
+    use(h, at);
+    lib.map = at;
+    lib.map_b = prof_file_b(h);
+    inherit_names(h, old, old_n);
+    lib_clock_init();
+    memcpy(at, h, sizeof *h);
+    lib.head = (struct prof_head *)at;
+    lib_callers_init();
+    if (!lib_room_show())
+        warn_once("cannot name a file in", errno);
 }
 
 static void begin_profile(void)
 {
-    char path[1536], hidden[1536];
-    struct prof_head h = {0};
-    struct prof_name *old = lib.names;
-    uint32_t old_n = lib.head ? lib.head->names_n : 0;
+    struct prof_head h = {0}, *job;
+    const struct prof_name *old = lib.names;
+    uint32_t old_n = lib.head && !lib.shared ? lib.head->names_n : 0;
+    char *old_map = lib.map;
+    uint64_t old_b = lib.map_b;
 
     lib.head = NULL;
+    lib.map = NULL;
+    job = lib_room_shared(asked.dir, asked.host, (uint64_t)asked.launcher);
     lay_out(&h);
+    read_clocks(&h, job);
     describe(&h);
-    int fd = make_file(hidden, path, sizeof path, h.real_ns);
-    char *at = fd >= 0 ? map_file(fd, &h) : MAP_FAILED;
-    int error = errno;
-
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    if (at == MAP_FAILED) {
-        if (fd >= 0)
-            syscall(SYS_unlink, hidden);
-        warn_once("cannot write into", error);
-        return;
-    }
-    lib.names = (struct prof_name *)(at + h.names_at);
-    lib.slots = at + h.slots_at;
-    lib.log = (struct prof_rec *)(at + h.log_at);
-    lib.rows_off = h.slot_b - h.names_max * sizeof(struct prof_row);
-    lib.slot_b = h.slot_b;
-    lib.slice_ns = h.slice_ns;
-    lib.offset_ns = h.real_ns - h.mono_ns;
-    lib.clock = h.clock;
-    lib.files = h.files;
-    lib.callers = h.callers;
-    lib.rw = h.callers ? PROF_PRECISE : h.clock;
     lib.pid = h.pid;
-    fixed_names(lib.names);
-    /* A forked child knows its parent's mounts and files by the same rows. */
-    h.names_n = old_n > h.names_max ? h.names_max : old_n > PROF_ROW_FIRST ? old_n : PROF_ROW_FIRST;
-    if (old_n > PROF_ROW_FIRST)
-        memcpy(lib.names, old, h.names_n * sizeof *old);
-    lib_clock_init();
-    memcpy(at, &h, sizeof h);
-    lib.head = (struct prof_head *)at;
-    lib_callers_init();
-    if (syscall(SYS_rename, hidden, path))
-        warn_once("cannot name a file in", errno);
+    char *at = lib_room_own(&h, asked.dir);
+
+    if (at) {
+        begin_own(&h, at, old, old_n);
+    } else if (job) {
+        use(job, (char *)job);
+        share(job);
+        lib_clock_init();
+        lib.head = job;
+    } else {
+        warn_once("cannot write into", errno);
+    }
+    lib_room_leave(old_map, old_b);
 }
 
 static struct prof_slot *slot_at(uint32_t i)
@@ -326,25 +302,34 @@ static struct prof_slot *slot_at(uint32_t i)
 
 static struct prof_slot *fresh_slot(uint32_t tid, uint32_t *ret_i)
 {
-    if (__atomic_load_n(&lib.head->slots_n, __ATOMIC_RELAXED) >= PROF_SLOTS)
+    uint32_t most = lib.head->slots_max;
+
+    if (__atomic_load_n(&lib.head->slots_n, __ATOMIC_RELAXED) >= most)
         return NULL;
     uint32_t i = __atomic_fetch_add(&lib.head->slots_n, 1, __ATOMIC_RELAXED);
 
-    if (i >= PROF_SLOTS || (i >= lib.slots_ready && !lib_may_touch(slot_at(i), lib.slot_b)))
+    if (i >= most || (i >= lib.slots_ready && !lib_may_touch(slot_at(i), lib.slot_b)))
         return NULL;
     __atomic_store_n(&slot_at(i)->tid, tid, __ATOMIC_RELEASE);
     *ret_i = i;
     return slot_at(i);
 }
 
+/* In the shared profile it may be a thread of any process. */
+static bool has_ended(uint32_t tid)
+{
+    return (lib.shared ? syscall(SYS_kill, tid, 0) : syscall(SYS_tgkill, lib.pid, tid, 0)) &&
+           errno == ESRCH;
+}
+
 /* The slot of a thread that has ended, when there is no fresh one. What it counted stays. */
 static struct prof_slot *inherit_slot(uint32_t tid, uint32_t *ret_i)
 {
-    for (uint32_t i = 0; i < PROF_SLOTS && i < lib.head->slots_n; i++) {
+    for (uint32_t i = 0; i < lib.head->slots_max && i < lib.head->slots_n; i++) {
         struct prof_slot *s = slot_at(i);
         uint32_t old = i < lib.slots_ready || life->slot[i] ? s->tid : 0;
 
-        if (old && syscall(SYS_tgkill, lib.pid, old, 0) && errno == ESRCH &&
+        if (old && has_ended(old) &&
             __atomic_compare_exchange_n(&s->tid, &old, tid, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED)) {
             *ret_i = i;
@@ -365,6 +350,7 @@ static struct prof_slot *claim_slot(void)
     if (!s)
         return NULL;
     s->flight = s->mpi_flight = 0;
+    s->path = s->mpi_path = 0;
     life->slot[i] = s;
     lib_mine = &life->slot[i];
     return s;
@@ -406,8 +392,13 @@ uint32_t lib_name_claim(void)
 {
     uint32_t n = __atomic_load_n(&lib.head->names_n, __ATOMIC_RELAXED);
 
-    if (n >= lib.head->names_max)
+    if (lib.shared || n >= lib.head->names_max)
         return PROF_ROW_REST;
+    if (n >= lib.names_ready) {
+        if (!lib_may_touch(&lib.names[n], sizeof *lib.names))
+            return PROF_ROW_REST;
+        lib.names_ready = n + NAMES_PAGE - n % NAMES_PAGE;
+    }
     __atomic_store_n(&lib.head->names_n, n + 1, __ATOMIC_RELEASE);
     return n;
 }
@@ -495,8 +486,8 @@ static void read_environment(void)
     asked.rank = rank_of(rank);
     asked.nranks = rank_of(size);
     asked.slice_ns = slice_of(getenv("WEIR_PROF_SLICE"));
-    asked.sampler = sampler_of(getenv("WEIR_PROF_SAMPLER"));
-    asked.clock = asked.sampler ? PROF_SAMPLED : PROF_COARSE;
+    asked.launcher = sampler_of(getenv("WEIR_PROF_SAMPLER"));
+    asked.clock = asked.launcher ? PROF_SAMPLED : PROF_COARSE;
     if (clock && !strcmp(clock, "coarse"))
         asked.clock = PROF_COARSE;
     if (clock && !strcmp(clock, "precise"))
@@ -550,6 +541,8 @@ void lib_end_process(void)
     if (!life || !life->alive || !lib.head)
         return;
     lib_mmap_end();
-    lib.head->end_ns = ns_of(CLOCK_REALTIME);
+    if (lib.shared)
+        return;
+    lib.head->end_ns = ns_of(CLOCK_MONOTONIC) + lib.offset_ns;
     lib.head->state = PROF_ENDED;
 }

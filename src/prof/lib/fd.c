@@ -421,6 +421,17 @@ void lib_fd_closed_range(unsigned first, unsigned last)
             lib_fd_row[fd] = 0;
 }
 
+void lib_fd_forget(void)
+{
+    memset(lib_fd_row, 0, sizeof lib_fd_row);
+    memset(files, 0, sizeof files);
+    for (uint32_t i = 0; i < mounts.n; i++)
+        mounts.v[i].row = 0;
+    nunlisted = 0;
+    cwd_row = root_row = 0;
+    lib.file_rows = 0;
+}
+
 void lib_cwd_changed(void)
 {
     if (!lib_borrowed())

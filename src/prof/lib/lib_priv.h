@@ -50,12 +50,15 @@ struct lib_state {
     uint64_t tsc_base, tsc_mul; /* ns = (tsc - base) * mul >> 32, after mono_base */
     int64_t mono_base;
     int (*gettime)(clockid_t, struct timespec *); /* the kernel's own, without the C library */
-    uint64_t log_ready, slots_ready;              /* how many may be touched */
+    uint64_t log_ready, slots_ready, names_ready; /* how many may be touched */
+    char *map;                                    /* the own file, whole; NULL: none */
+    uint64_t map_b;
+    uint32_t names_max;
     uint32_t clock, pid;
     uint32_t files, file_rows; /* asked for, and claimed */
     uint32_t callers, path_rows;
-    uint32_t rw;   /* the clock for reads and writes; PROF_PRECISE also when callers are told */
-    bool populate; /* the kernel knows MADV_POPULATE_WRITE */
+    uint32_t rw; /* the clock for reads and writes; PROF_PRECISE also when callers are told */
+    bool shared; /* counts in the launcher's profile: there was no room for its own */
 };
 
 extern struct lib_state lib;
@@ -111,6 +114,12 @@ LIB_HOT bool lib_in_slice(const struct prof_slot *s)
     return lib_now_coarse() < s->edge_ns;
 }
 
+/* A row that there is: who shares a profile has one for all storage. */
+LIB_HOT uint32_t lib_row(uint32_t row)
+{
+    return row < lib.names_max ? row : PROF_ROW_REST;
+}
+
 /* From where in the program a call comes: a row more that it counts in (callers.c). */
 uint32_t lib_caller_row(const void *frame, const void *caller);
 void lib_callers_init(void);
@@ -131,10 +140,14 @@ void lib_clock_end(struct lib_call *c, enum prof_op op, int64_t bytes);
 
 LIB_HOT struct lib_call lib_begin(enum prof_op op, uint32_t row, uint64_t want)
 {
-    struct lib_call c = {.slot = lib_slot()};
+    struct lib_call c = {.slot = *lib_mine};
 
-    if (lib_unlikely(!c.slot))
-        return c;
+    if (lib_unlikely(!c.slot)) {
+        c.slot = lib_slot_slow();
+        if (!c.slot)
+            return c;
+        row = lib_row(row); /* it was found before the profile was */
+    }
     if (lib_unlikely(lib.callers))
         lib_mark(c.slot, __builtin_frame_address(0), __builtin_return_address(0));
     c.word = lib_words(c.slot, row);
@@ -171,7 +184,7 @@ LIB_HOT void lib_end(struct lib_call *c, enum prof_op op, int64_t bytes)
 LIB_HOT void lib_move(struct lib_call *c, uint32_t row)
 {
     if (c->slot)
-        c->word = lib_words(c->slot, row);
+        c->word = lib_words(c->slot, lib_row(row));
 }
 
 /* The time of the call only: what it moved was counted before (a flush of buffers). */
@@ -206,9 +219,21 @@ void lib_clock_init(void);
 bool lib_enter_slow(void); /* false: this thread is inside already, or somebody else is */
 void lib_leave_slow(void);
 uint32_t lib_name_claim(void); /* a row, or PROF_ROW_REST */
-bool lib_may_touch(void *at, size_t n);
 void lib_mmap_end(void);
 void lib_end_process(void);
+
+/* A forked child that shares a profile forgets its parent's rows. */
+void lib_fd_forget(void);
+void lib_mmap_forget(void);
+
+/* Room for counters (room.c). The own file, mapped and hidden still, with a layout that fits; NULL:
+ * there is no room, errno says why. Then the launcher's; NULL: there is none. */
+char *lib_room_own(struct prof_head *h, const char *dir);
+bool lib_room_show(void);
+struct prof_head *lib_room_shared(const char *dir, const char *host, uint64_t launcher);
+void lib_room_leave(char *map, uint64_t size);
+/* Makes pages real before they are stored to: a full disk must not become a SIGBUS. */
+bool lib_may_touch(void *at, size_t n);
 
 /* Text without the C library's locale. */
 size_t lib_put(char *to, size_t room, size_t at, const char *text);

@@ -115,6 +115,12 @@ static void touched(void *at, size_t len, bool goes)
     errno = saved;
 }
 
+void lib_mmap_forget(void)
+{
+    for (uint32_t i = 0; i < maps_n; i++)
+        maps[i].row = PROF_ROW_REST;
+}
+
 void lib_mmap_end(void)
 {
     touched(NULL, UINTPTR_MAX, false);

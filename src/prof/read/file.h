@@ -32,6 +32,9 @@ struct prof_file {
     bool cut;             /* the file is shorter than it says */
 };
 
+/* A descriptor to read from, or -1. A regular file of one's own, or of the owner of the directory
+ * it is in: in a directory that everybody may write to there may be anything. */
+int prof_file_open(const char *path, uint64_t *ret_len, struct wr_err *err);
 bool prof_file_read(struct prof_file *ret, const char *path, struct wr_err *err);
 /* The same without the log: what was counted so far, for who looks often. */
 bool prof_file_glance(struct prof_file *ret, const char *path, struct wr_err *err);

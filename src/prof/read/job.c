@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "job_priv.h"
+#include "prof/read/archive.h"
 
 static const char *const metric_names[PROF_METRICS] = {
 #define X(name, unit) #name,
@@ -468,6 +472,7 @@ static bool check_files(struct prof_job *j, struct wr_err *err)
         j->torn += f->torn;
         j->dropped_calls += f->head.dropped_calls;
         j->dropped_recs += f->head.dropped_recs;
+        j->sharers += f->head.shared ? f->head.sharers : 0;
         j->late_ns = f->head.late_ns > j->late_ns ? f->head.late_ns : j->late_ns;
         if (f->head.start_ns < j->origin_ns || !j->origin_ns)
             j->origin_ns = f->head.start_ns;
@@ -481,6 +486,12 @@ static bool check_files(struct prof_job *j, struct wr_err *err)
         warn(j,
              "%" PRIu64 " calls were not counted: more than %d threads at a time, or a full disk",
              j->dropped_calls, PROF_SLOTS);
+    if (j->sharers)
+        warn(j,
+             "%" PRIu64
+             " processes had no room for profiles of their own: what they did is counted, "
+             "but as one process, and not by mount or file; give more with --room and --dir",
+             j->sharers);
     if (j->dropped_recs)
         warn(j,
              "%" PRIu64 " records did not fit: totals are right, late slices are not; take longer "
@@ -529,11 +540,42 @@ static int by_process(const void *a, const void *b)
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
+/* A profile may be in the archive and beside it, when the launcher was killed in between; of the
+ * shared one there is nothing to tell when no process came to it. */
+static size_t leave_out(struct prof_job *j)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < j->nfiles; i++) {
+        struct prof_head *h = &j->file[i].head, *last = kept ? &j->file[kept - 1].head : NULL;
+        bool twice = last && same_process(h, last) && h->mono_ns == last->mono_ns &&
+                     h->start_ns == last->start_ns && h->clock == last->clock &&
+                     h->shared == last->shared;
+
+        if (h->shared && h->steps)
+            j->step_ns = h->step_ns;
+        struct prof_file f = j->file[i];
+
+        j->file[i] = (struct prof_file){0};
+        if (twice || (f.head.shared && !f.nseats))
+            prof_file_fini(&f);
+        else
+            j->file[kept++] = f;
+    }
+    return kept;
+}
+
 bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, struct wr_err *err)
 {
     struct prof_job j = {.file = files, .nfiles = n, .warnings = ret->warnings};
 
     qsort(files, n, sizeof *files, by_process);
+    j.nfiles = leave_out(&j);
+    n = j.nfiles;
+    if (!n)
+        return wr_fail(err, WR_INPUT,
+                       "no process left a profile; could the job write, and was libweir-prof.so "
+                       "preloaded?");
     if (!check_files(&j, err) || !check_span(&j, err)) {
         ret->warnings = j.warnings;
         return false;
@@ -561,10 +603,68 @@ static bool is_profile(const char *name)
     return *name != '.' && n > e && !strcmp(name + n - e, PROF_ENDING);
 }
 
+static bool is_archive(const char *name)
+{
+    size_t n = strlen(name), e = strlen(PROF_ARCHIVE_ENDING);
+
+    return *name != '.' && n > e && !strcmp(name + n - e, PROF_ARCHIVE_ENDING);
+}
+
+struct files {
+    WR_VEC(struct prof_file) v;
+};
+
+static void read_one(struct prof_job *j, struct files *files, const char *path)
+{
+    struct wr_err one = {0};
+    struct prof_file f;
+
+    if (prof_file_read(&f, path, &one))
+        wr_vec_push(&files->v, f);
+    else
+        warn(j, "%s", one.text);
+}
+
+static bool read_bytes(struct wr_str *ret, const char *path, struct wr_err *err)
+{
+    uint64_t len;
+    int fd = prof_file_open(path, &len, err);
+    char part[65536];
+    ssize_t n;
+
+    if (fd < 0)
+        return false;
+    while ((n = read(fd, part, sizeof part)) > 0)
+        wr_str_addn(ret, part, (size_t)n);
+    close(fd);
+    return n == 0 || wr_fail_errno(err, "cannot read %s; try again", path);
+}
+
+static void read_archive(struct prof_job *j, struct files *files, const char *path)
+{
+    struct wr_str bytes = {0};
+    struct wr_err one = {0};
+    struct prof_file f;
+    size_t at = 0;
+
+    if (!read_bytes(&bytes, path, &one))
+        warn(j, "%s", one.text);
+    while (prof_archive_next(&f, path, bytes.s, bytes.n, &at, &one)) {
+        if (one.code == WR_NONE)
+            wr_vec_push(&files->v, f);
+        else
+            warn(j, "%s", one.text);
+        one = (struct wr_err){0};
+    }
+    if (at < bytes.n)
+        warn(j, "%s is cut short or damaged behind byte %zu; what follows is left out", path, at);
+    wr_str_fini(&bytes);
+}
+
 bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err)
 {
     DIR *d = opendir(dir);
-    WR_VEC(struct prof_file) files = {0};
+    struct files found = {0};
     struct prof_job j = {0};
     const struct dirent *e;
 
@@ -572,21 +672,19 @@ bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err)
         return wr_fail_read(err, "cannot look into %s; name the directory of a job's profiles",
                             dir);
     while ((e = readdir(d))) {
-        struct wr_err one = {0};
-        struct prof_file f;
-        char *path;
+        char *path = prof_job_name("%s/%s", dir, e->d_name);
+        struct stat st;
 
-        if (!is_profile(e->d_name))
-            continue;
-        path = prof_job_name("%s/%s", dir, e->d_name);
-        if (prof_file_read(&f, path, &one))
-            wr_vec_push(&files, f);
-        else
-            warn(&j, "%s", one.text);
+        if ((is_profile(e->d_name) || is_archive(e->d_name)) && !lstat(path, &st))
+            wr_input_note(&st);
+        if (is_profile(e->d_name))
+            read_one(&j, &found, path);
+        else if (is_archive(e->d_name))
+            read_archive(&j, &found, path);
         free(path);
     }
     closedir(d);
-    bool ok = files.n > 0;
+    bool ok = found.v.n > 0;
 
     if (!ok && j.warnings.n)
         wr_fail(err, WR_INPUT, "%.*s", (int)strcspn(j.warnings.s, "\n"), j.warnings.s);
@@ -594,14 +692,16 @@ bool prof_job_read(struct prof_job *ret, const char *dir, struct wr_err *err)
         wr_fail(err, WR_INPUT,
                 "no profiles in %s; could the job write there, and was libweir-prof.so preloaded?",
                 dir);
-    ok = ok && prof_job_make(&j, files.v, files.n, err);
+    size_t n = found.v.n;
+
+    ok = ok && prof_job_make(&j, found.v.v, n, err);
     if (ok) {
         *ret = j;
         return true;
     }
-    for (size_t i = 0; i < files.n; i++)
-        prof_file_fini(&files.v[i]);
-    wr_vec_fini(&files);
+    for (size_t i = 0; i < n; i++)
+        prof_file_fini(&found.v.v[i]);
+    wr_vec_fini(&found.v);
     wr_str_fini(&j.warnings);
     return false;
 }

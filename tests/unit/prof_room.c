@@ -1,0 +1,233 @@
+/* Profiles of many processes, and little room for them: everything is counted, and what cannot be
+ * told apart is said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "prof/read/archive.h"
+#include "prof_lab.h"
+#include "prof_make.h"
+
+enum { EACH = 25 * 4096, KIB = 1024 };
+
+static const char *const clocks[] = {"sampled", "coarse", "precise"};
+
+static void check_children(const struct prof_job *j, int n, const char *clock)
+{
+    double written = lab_total(j, PROF_W_write_bytes), calls = lab_total(j, PROF_W_write_calls);
+
+    if (written != (double)n * EACH || calls != (double)n * 25 || j->dropped_calls)
+        print_error("%s: %.0f bytes in %.0f calls, %llu dropped\n", clock, written, calls,
+                    (unsigned long long)j->dropped_calls);
+    assert_true(written == (double)n * EACH);
+    assert_true(calls == (double)n * 25);
+    assert_true(j->dropped_calls == 0);
+}
+
+/* So that one who waits for her children until the end is no hindrance. */
+static void zombies_are_collected(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    l.room_b = 4 << 20;
+    for (int c = 0; c < 3; c++) {
+        assert_int_equal(lab_way(&l, &j, "zombies", clocks[c]), 0);
+        check_children(&j, 400, clocks[c]);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+static void processes_without_room_are_counted_together(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    l.room_b = 300 * KIB;
+    for (int c = 0; c < 3; c++) {
+        assert_int_equal(lab_way(&l, &j, "crowd", clocks[c]), 0);
+        check_children(&j, 60, clocks[c]);
+        assert_true(j.sharers > 30 && j.sharers < 60);
+        assert_true(j.procs.n + j.sharers == 62); /* 61, and one for those that share */
+        assert_non_null(strstr(wr_str_get(&j.warnings), "had no room for profiles of their own"));
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+/* What a directory of profiles takes while a job of 1,500 processes runs: its disk is small. */
+static void the_profiles_of_1500_children_fit_in_a_few_megabytes(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    if (mount("none", l.profiles, "tmpfs", 0, "size=12m")) {
+        print_message("skipped: a small disk cannot be mounted here\n");
+        lab_close(&l);
+        skip();
+    }
+    int status = lab_way(&l, &j, "many_children", "sampled");
+
+    umount(l.profiles);
+    lab_close(&l);
+    assert_int_equal(status, 0);
+    check_children(&j, 1500, "sampled");
+    assert_int_equal(j.sharers, 0);
+    assert_int_equal(j.procs.n, 1501);
+    prof_job_fini(&j);
+}
+
+/* Not a byte is left: the job runs all the same. Room for the shared profile, but for little else.
+ */
+static void a_full_disk_loses_nothing(void **state)
+{
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++) {
+        if (mount("none", l.profiles, "tmpfs", 0, "size=1100k")) {
+            print_message("skipped: a small disk cannot be mounted here\n");
+            lab_close(&l);
+            skip();
+        }
+        int status = lab_way(&l, &j, "crowd", clocks[c]);
+
+        umount(l.profiles);
+        assert_int_equal(status, 0);
+        check_children(&j, 60, clocks[c]);
+        assert_true(j.sharers > 20);
+        prof_job_fini(&j);
+    }
+    lab_close(&l);
+}
+
+/* The limit on file sizes is the command's alone: it is set in a child. */
+static int with_file_limit(struct lab *l, struct prof_job *ret, rlim_t limit, const char *clock)
+{
+    char script[PATH_MAX + 256];
+    char *argv[] = {(char *)"/bin/sh", (char *)"-c", script, NULL};
+
+    snprintf(script, sizeof script, "ulimit -f %llu; exec '%s' small '%s'",
+             (unsigned long long)limit / 512, l->ways, l->data);
+    return lab_run(l, ret, argv, clock, 50000000, 0);
+}
+
+static void a_limit_on_file_sizes_does_not_end_the_program(void **state)
+{
+    static const rlim_t limits[] = {8 * KIB, 24 * KIB, 64 * KIB, 1024 * KIB};
+    struct prof_job j;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(with_file_limit(&l, &j, limits[i], clocks[c]), 0);
+            assert_true(lab_total(&j, PROF_W_write_bytes) == 4096);
+            prof_job_fini(&j);
+        }
+    lab_close(&l);
+}
+
+static void an_archive_is_read_as_the_files_were(void **state)
+{
+    struct make m = make_profile(7);
+    struct wr_str bytes = {0};
+    struct wr_err err = {0};
+    struct prof_file a, b;
+    size_t at = 0;
+
+    (void)state;
+    make_record(&m, 101000, 103000, 400);
+    make_record(&m, 103000, 104500, 600);
+    assert_true(prof_file_parse(&a, "a", m.bytes, m.len, &err));
+    for (int i = 0; i < 3; i++)
+        assert_true(prof_archive_add(&bytes, &a));
+    assert_true(bytes.n < 3 * 2000);
+    for (int i = 0; i < 3; i++) {
+        assert_true(prof_archive_next(&b, "b", bytes.s, bytes.n, &at, &err));
+        assert_int_equal(err.code, WR_NONE);
+        assert_int_equal(b.nnames, a.nnames);
+        assert_int_equal(b.nseats, a.nseats);
+        assert_int_equal(b.nrec, a.nrec);
+        assert_memory_equal(b.rec, a.rec, a.nrec * sizeof *a.rec);
+        assert_memory_equal(b.name, a.name, a.nnames * sizeof *a.name);
+        assert_memory_equal(b.row, a.row, (size_t)a.nseats * a.nnames * sizeof *a.row);
+        assert_memory_equal(b.seat, a.seat, a.nseats * sizeof *a.seat);
+        assert_string_equal(b.head.exe, a.head.exe);
+        prof_file_fini(&b);
+    }
+    assert_false(prof_archive_next(&b, "b", bytes.s, bytes.n, &at, &err));
+    assert_int_equal(at, bytes.n);
+    prof_file_fini(&a);
+    free(m.bytes);
+    wr_str_fini(&bytes);
+}
+
+/* Whole frames before it are read, it is not, and nothing is believed. */
+static void an_archive_cut_anywhere_gives_what_is_whole(void **state)
+{
+    struct make m = make_profile(7);
+    struct wr_str bytes = {0};
+    struct wr_err err = {0};
+    struct prof_file f;
+    size_t one;
+
+    (void)state;
+    assert_true(prof_file_parse(&f, "a", m.bytes, m.len, &err));
+    assert_true(prof_archive_add(&bytes, &f));
+    one = bytes.n;
+    assert_true(prof_archive_add(&bytes, &f));
+    prof_file_fini(&f);
+    for (size_t cut = one; cut < bytes.n; cut++) {
+        size_t at = 0;
+
+        assert_true(prof_archive_next(&f, "b", bytes.s, cut, &at, &err));
+        assert_int_equal(err.code, WR_NONE);
+        prof_file_fini(&f);
+        assert_int_equal(at, one);
+        assert_false(prof_archive_next(&f, "b", bytes.s, cut, &at, &err));
+    }
+    /* A bit that fell: not a profile, or another one; never a crash. */
+    for (size_t i = 0; i < one; i++) {
+        size_t at = 0;
+
+        bytes.s[i] ^= 4;
+        err = (struct wr_err){0};
+        if (prof_archive_next(&f, "b", bytes.s, one, &at, &err) && err.code == WR_NONE)
+            prof_file_fini(&f);
+        bytes.s[i] ^= 4;
+    }
+    free(m.bytes);
+    wr_str_fini(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zombies_are_collected),
+        cmocka_unit_test(processes_without_room_are_counted_together),
+        cmocka_unit_test(the_profiles_of_1500_children_fit_in_a_few_megabytes),
+        cmocka_unit_test(a_full_disk_loses_nothing),
+        cmocka_unit_test(a_limit_on_file_sizes_does_not_end_the_program),
+        cmocka_unit_test(an_archive_is_read_as_the_files_were),
+        cmocka_unit_test(an_archive_cut_anywhere_gives_what_is_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
