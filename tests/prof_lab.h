@@ -83,10 +83,15 @@ static int lab_run(struct lab *l, struct prof_job *ret, char **argv, const char 
                                  .room_b = l->room_b,
                                  .counters = l->counters};
     struct wr_err err = {0};
+    struct prof_hold hold;
     int status = -1;
 
     *ret = (struct prof_job){0};
-    if (!prof_launch(&launch, &status, &err) || !prof_job_read(ret, l->profiles, &err))
+    prof_hold_begin(&hold);
+    bool ran = prof_launch(&launch, &hold, &status, &err);
+
+    prof_hold_end(&hold);
+    if (!ran || !prof_job_read(ret, l->profiles, &err))
         print_error("%s\n", err.text);
     assert_int_equal(err.code, WR_NONE);
     lab_clear(l->profiles);

@@ -139,6 +139,19 @@ bool wr_interrupted(void)
     return interrupted;
 }
 
+static bool xfsz_taken; /* it was not ignored before */
+
+void wr_xfsz_ignore(void)
+{
+    xfsz_taken |= signal(SIGXFSZ, SIG_IGN) != SIG_IGN;
+}
+
+void wr_xfsz_restore(void)
+{
+    if (xfsz_taken)
+        signal(SIGXFSZ, SIG_DFL);
+}
+
 #ifdef WEIR_SANITIZED
 
 void wr_crash_explain(void)

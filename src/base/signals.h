@@ -20,6 +20,11 @@ bool wr_interrupted(void);       /* cheap: a load */
 void wr_temporary_add(const char *path);
 void wr_temporary_remove(const char *path);
 
+/* A file that grew too long (ulimit -f) is an error to report, not an end. */
+void wr_xfsz_ignore(void);
+/* In a child, before it executes another program: that as it was found. */
+void wr_xfsz_restore(void);
+
 /* From here on a failed assertion or a fault ends with status 3 (our bug) and
  * a request to report it. Sanitizers keep their own reports. */
 void wr_crash_explain(void);

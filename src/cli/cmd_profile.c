@@ -1,16 +1,16 @@
 /* cmd_profile.c -- `weir profile -- CMD`: a command's I/O in slices of the wall clock. */
-#include <dirent.h>
-#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/profile.h"
 #include "prof/counters.h"
 #include "prof/launch.h"
+#include "prof/place.h"
 #include "prof/store.h"
 #include "run/reader.h"
 
@@ -163,56 +163,14 @@ static bool room_of(uint64_t *ret_b, const char *text, struct wr_err *err)
     return *ret_b || wr_fail(err, WR_INPUT, "--room %s: give a size such as 64MiB", text);
 }
 
-/* In memory where there is such a place: looking at the job must not be I/O of its own. */
-static bool make_dir(struct wr_str *ret, const struct profile_opts *o, struct wr_err *err)
-{
-    const char *tmp = getenv("TMPDIR");
-    const char *const places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp", "/tmp"};
-
-    if (o->dir) {
-        if (mkdir(o->dir, 0700) && errno != EEXIST)
-            return wr_fail_errno(err, "cannot make the directory %s; name another with --dir",
-                                 o->dir);
-        if (access(o->dir, W_OK))
-            return wr_fail_errno(err, "cannot write into %s; name another with --dir", o->dir);
-        char *full = realpath(o->dir, NULL);
-
-        wr_str_add(ret, full ? full : o->dir);
-        free(full);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        struct wr_str path = {0};
-
-        wr_str_addf(&path, "%s/weir-prof-XXXXXX", places[i]);
-        if (mkdtemp(path.s)) {
-            *ret = path;
-            return true;
-        }
-        wr_str_fini(&path);
-    }
-    return wr_fail_errno(err, "cannot make a directory for profiles; name one with --dir");
-}
-
-/* Only what weir made itself. */
-static void remove_dir(const char *dir)
-{
-    DIR *d = opendir(dir);
-    const struct dirent *e;
-
-    while (d && (e = readdir(d)))
-        if (strstr(e->d_name, PROF_ENDING))
-            unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(dir);
-}
-
 /* The command runs whatever happens to the profile. */
-static int run_plainly(const struct cli_call *call, const struct wr_err *why, struct wr_err *err)
+static int run_plainly(const struct cli_call *call, struct prof_hold *hold,
+                       const struct wr_err *why, struct wr_err *err)
 {
+    prof_hold_end(hold);
     fprintf(stderr, "weir: this job is not profiled: %s\n", why->text);
     fflush(NULL);
+    wr_xfsz_restore();
     execvp(call->args[0], call->args);
     wr_fail_read(err, "cannot run %s; look at its name", call->args[0]);
     return cli_error(err);
@@ -256,6 +214,62 @@ static void close_counters(struct prof_counters *c)
     prof_counters_close(c);
 }
 
+/* Where the run file of a job whose launcher was killed goes: where it would have gone, or beside
+ * what is there now. */
+static char *left_out(const struct prof_left *l)
+{
+    size_t n = strlen(l->out), end = strlen(".weir");
+    struct wr_str other = {0};
+
+    if (access(l->out, F_OK))
+        return wr_strdup(l->out);
+    n -= n > end && !strcmp(l->out + n - end, ".weir") ? end : 0;
+    wr_str_addf(&other, "%.*s-left.weir", (int)n, l->out);
+    if (access(other.s, F_OK))
+        return other.s;
+    wr_str_fini(&other);
+    return NULL;
+}
+
+static void collect_left(void *ctx, struct prof_left *l)
+{
+    struct profile_made made = {.command = l->command,
+                                .failed = true,
+                                .reason =
+                                    "weir profile was killed, or could not write; collected later"};
+    char *out = l->running ? NULL : left_out(l);
+    struct wr_err why = {0};
+
+    (void)ctx;
+    if (l->running)
+        fprintf(stderr,
+                "weir: `%.200s` was killed, its command still runs; see `weir profile show %s`\n",
+                l->command, l->place.dir);
+    else if (!out || !profile_to_run(l->place.dir, out, &made, &why))
+        fprintf(
+            stderr,
+            "weir: `%.200s` ended without a run file%s%s; keep what it left by `weir profile show "
+            "%s -o RUN`, or remove that directory\n",
+            l->command, *why.text ? ": " : "", why.text, l->place.dir);
+    else {
+        fprintf(stderr, "weir: `%.200s` ended without a run file; what it left is now in %s\n",
+                l->command, out);
+        prof_place_remove(&l->place);
+    }
+    free(out);
+}
+
+static bool launch(struct prof_launch *l, const struct profile_opts *o,
+                   const struct prof_hold *hold, int *ret_status, struct wr_err *err)
+{
+    l->counters = open_counters(o->counters);
+    bool ran = prof_launch(l, hold, ret_status, err);
+
+    close_counters(l->counters);
+    signal(SIGPIPE, SIG_IGN); /* nobody who reads what is said may end what is left to do */
+    return ran;
+}
+
 static int profile_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct profile_opts *o = call->opts;
@@ -267,7 +281,9 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
                             .clock = clocks[o->clock],
                             .files = o->files,
                             .callers = o->callers};
-    struct wr_str dir = {0}, command = {0};
+    struct prof_place place;
+    struct prof_hold hold;
+    struct wr_str command = {0};
     struct wr_err why = {0};
     int status = 0;
 
@@ -278,26 +294,29 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
     if (!slice_of(&l.slice_ns, o->slice, err) || !room_of(&l.room_b, o->room, err) ||
         !run_check_path(out, o->force, err))
         return cli_error(err);
-    if (!make_dir(&dir, o, &why))
-        return run_plainly(call, &why, err);
-    l.dir = dir.s;
-    l.counters = open_counters(o->counters);
-    bool ran = prof_launch(&l, &status, err);
-
-    close_counters(l.counters);
+    prof_hold_begin(&hold); /* until the end: nothing is left behind */
+    prof_place_left(collect_left, NULL);
     wr_str_addf(&command, "%s ", call->who);
     run_command_line(&command, call->argc - 1, call->argv + 1);
+    if (!(o->dir ? prof_place_given(&place, o->dir, &why)
+                 : prof_place_make(&place, out, command.s, &why))) {
+        wr_str_fini(&command);
+        return run_plainly(call, &hold, &why, err);
+    }
+    l.dir = place.dir;
+    bool ran = launch(&l, o, &hold, &status, err);
     struct profile_made made = {.command = wr_str_get(&command), .force = o->force, .here = true};
-    bool ok = ran && profile_to_run(dir.s, out, &made, err);
+    bool ok = ran && profile_to_run(place.dir, out, &made, err);
 
+    if (ran && !ok)
+        wr_wrap(err, "the profiles are kept in %s", place.dir);
+    if (!o->dir && (ok || !ran))
+        prof_place_remove(&place);
+    else
+        prof_place_fini(&place);
     if (ok && !o->quiet)
         tell(out);
-    if (!o->dir && (ok || !ran))
-        remove_dir(dir.s);
-    else if (ran && !ok)
-        wr_wrap(err, "the profiles are kept in %s", dir.s);
     wr_str_fini(&command);
-    wr_str_fini(&dir);
     if (!ran || !ok)
         return cli_error(err);
     return status;

@@ -1,5 +1,3 @@
-#include <signal.h>
-
 #include <stdio.h>
 
 #include "base/signals.h"
@@ -8,7 +6,6 @@
 int main(int argc, char **argv)
 {
     wr_crash_explain();
-    /* A file that grew too long is a full disk: an error to report, not an end. */
-    signal(SIGXFSZ, SIG_IGN);
+    wr_xfsz_ignore();
     return cli_main(argc, argv, stdout, stderr);
 }

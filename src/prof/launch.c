@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/self.h"
+#include "base/signals.h"
 #include "prof/form/form.h"
 #include "prof/sampler.h"
 
@@ -67,38 +68,87 @@ static void set_environment(const struct prof_launch *l, const char *lib, pid_t 
     setenv("WEIR_PROF_CALLERS", text, 1);
 }
 
-static pid_t start(const struct prof_launch *l, const char *lib, struct wr_err *err)
+void prof_hold_begin(struct prof_hold *h)
 {
-    pid_t sampler = getpid();
-    int tell[2];
+    sigset_t ours;
 
-    if (pipe2(tell, O_CLOEXEC)) {
-        wr_fail_errno(err, "cannot start a process; try again");
-        return -1;
-    }
-    pid_t pid = fork();
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ours, &h->before);
+    h->fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+}
 
+void prof_hold_end(struct prof_hold *h)
+{
+    if (h->fd >= 0)
+        close(h->fd);
+    sigprocmask(SIG_SETMASK, &h->before, NULL);
+}
+
+/* In the child: waits for its parent's word, so that no signal falls between the two. */
+static void execute(const struct prof_launch *l, const struct prof_hold *hold, const char *lib,
+                    pid_t sampler, int go, int tell)
+{
+    char word;
+
+    set_environment(l, lib, sampler);
+    if (read(go, &word, 1) != 1)
+        _exit(126); /* the launcher was killed */
+    wr_xfsz_restore();
+    sigprocmask(SIG_SETMASK, &hold->before, NULL);
+    execvp(l->argv[0], l->argv);
+    int why = errno;
+
+    if (write(tell, &why, sizeof why) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* What came before the command was there: it has it as its first. */
+static void pass_early(const struct prof_hold *hold, pid_t child)
+{
+    struct signalfd_siginfo got;
+
+    while (read(hold->fd, &got, sizeof got) == sizeof got)
+        kill(child, (int)got.ssi_signo);
+}
+
+static pid_t start(const struct prof_launch *l, const struct prof_hold *hold, const char *lib,
+                   struct wr_err *err)
+{
+    pid_t sampler = getpid(), pid = -1;
+    int tell[2] = {-1, -1}, go[2] = {-1, -1}, why = 0;
+
+    if (!pipe2(tell, O_CLOEXEC) && !pipe2(go, O_CLOEXEC))
+        pid = fork();
     if (pid < 0)
         wr_fail_errno(err, "cannot start a process; try again");
     if (pid == 0) {
-        set_environment(l, lib, sampler);
-        execvp(l->argv[0], l->argv);
-        int why = errno;
-
-        if (write(tell[1], &why, sizeof why) < 0)
-            _exit(126);
-        _exit(127);
+        close(go[1]);
+        execute(l, hold, lib, sampler, go[0], tell[1]);
     }
-    close(tell[1]);
-    int why = 0;
+    if (pid > 0) {
+        pass_early(hold, pid);
+        ssize_t sent = write(go[1], "", 1);
 
-    if (pid > 0 && read(tell[0], &why, sizeof why) == sizeof why) {
-        waitpid(pid, NULL, 0);
-        errno = why;
-        wr_fail_read(err, "cannot run %s; look at its name", l->argv[0]);
-        pid = -1;
+        (void)sent; /* a child that is gone is seen below */
+        close(tell[1]);
+        tell[1] = -1;
+        if (read(tell[0], &why, sizeof why) == sizeof why) {
+            waitpid(pid, NULL, 0);
+            errno = why;
+            wr_fail_read(err, "cannot run %s; look at its name", l->argv[0]);
+            pid = -1;
+        }
     }
-    close(tell[0]);
+    for (int i = 0; i < 2; i++) {
+        if (tell[i] >= 0)
+            close(tell[i]);
+        if (go[i] >= 0)
+            close(go[i]);
+    }
     return pid;
 }
 
@@ -143,27 +193,20 @@ static int finish(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void watch(struct prof_sampler *s, pid_t child)
+static void watch(struct prof_sampler *s, const struct prof_hold *hold, pid_t child)
 {
-    struct watch w = {.child = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0)};
-    sigset_t ours, before;
+    struct watch w = {
+        .child = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0), .signals = hold->fd};
 
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ours, &before);
-    w.signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     while (!wait_until(&w, prof_sampler_now(s), prof_sampler_next(s)))
         if (prof_sampler_now(s) >= prof_sampler_next(s))
             prof_sampler_look(s, prof_sampler_now(s), child);
-    close(w.signals);
     if (w.pidfd >= 0)
         close(w.pidfd);
-    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *err)
+bool prof_launch(const struct prof_launch *l, const struct prof_hold *hold, int *ret_status,
+                 struct wr_err *err)
 {
     struct prof_sampler *s;
     struct wr_str lib = {0};
@@ -185,11 +228,11 @@ bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *er
         wr_str_fini(&lib);
         return false;
     }
-    pid_t child = start(l, lib.s, err);
+    pid_t child = start(l, hold, lib.s, err);
 
     wr_str_fini(&lib);
     if (child > 0)
-        watch(s, child);
+        watch(s, hold, child);
     prof_sampler_close(s, prof_sampler_now(s), child);
     if (child < 0)
         return false;

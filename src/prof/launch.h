@@ -2,6 +2,7 @@
 #ifndef PROF_LAUNCH_H
 #define PROF_LAUNCH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,9 +26,20 @@ struct prof_launch {
     uint64_t room_b;                /* for profiles of running processes; 0: PROF_ROOM_B */
 };
 
+/* From here on signals that would end this process wait for the launch, which passes them on, and
+ * for what follows it: nothing is left half-done. */
+struct prof_hold {
+    sigset_t before; /* what the command gets */
+    int fd;
+};
+
+void prof_hold_begin(struct prof_hold *h);
+void prof_hold_end(struct prof_hold *h);
+
 /* Runs the command to its end; SIGINT, SIGTERM and SIGHUP are passed on to it. `ret_status`: as a
  * shell would give it. */
-bool prof_launch(const struct prof_launch *l, int *ret_status, struct wr_err *err);
+bool prof_launch(const struct prof_launch *l, const struct prof_hold *hold, int *ret_status,
+                 struct wr_err *err);
 
 /* The library, as it is found from where the program lies. */
 bool prof_find_library(struct wr_str *ret, struct wr_err *err);

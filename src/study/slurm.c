@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/signals.h"
 #include "run/run.h"
 #include "study_priv.h"
 
@@ -96,6 +97,7 @@ static void run_sbatch(const struct study_slurm *how, const char *path, const ch
     words[n] = (char *)path;
     if (dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
         _exit(126);
+    wr_xfsz_restore();
     execvp(words[0], words);
     _exit(127);
 }

@@ -107,7 +107,11 @@ static int run_shell(struct lab *l, const char *script, const char *clock, const
                                      .callers = 4};
         struct wr_err err = {0};
 
-        assert_true(prof_launch(&launch, &status, &err));
+        struct prof_hold hold;
+
+        prof_hold_begin(&hold);
+        assert_true(prof_launch(&launch, &hold, &status, &err));
+        prof_hold_end(&hold);
     } else {
         pid_t pid = fork();
 

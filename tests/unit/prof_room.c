@@ -144,6 +144,36 @@ static void a_limit_on_file_sizes_does_not_end_the_program(void **state)
     lab_close(&l);
 }
 
+/* A signal that comes before the command is there ends it all the same. */
+static void a_signal_before_the_start_reaches_the_command(void **state)
+{
+    char *argv[] = {(char *)"sleep", (char *)"60", NULL};
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    struct wr_err err = {0};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    for (int i = 0; i < 3; i++) {
+        struct prof_launch launch = {.argv = argv,
+                                     .lib = l.lib,
+                                     .dir = l.profiles,
+                                     .job = "lab",
+                                     .clock = "sampled",
+                                     .slice_ns = 50000000};
+        struct prof_hold hold;
+        int status = 0;
+
+        prof_hold_begin(&hold);
+        raise(signals[i]);
+        assert_true(prof_launch(&launch, &hold, &status, &err));
+        prof_hold_end(&hold);
+        assert_int_equal(status, 128 + signals[i]);
+    }
+    lab_clear(l.profiles);
+    lab_close(&l);
+}
+
 static void an_archive_is_read_as_the_files_were(void **state)
 {
     struct make m = make_profile(7);
@@ -225,6 +255,7 @@ int main(void)
         cmocka_unit_test(the_profiles_of_1500_children_fit_in_a_few_megabytes),
         cmocka_unit_test(a_full_disk_loses_nothing),
         cmocka_unit_test(a_limit_on_file_sizes_does_not_end_the_program),
+        cmocka_unit_test(a_signal_before_the_start_reaches_the_command),
         cmocka_unit_test(an_archive_is_read_as_the_files_were),
         cmocka_unit_test(an_archive_cut_anywhere_gives_what_is_whole),
     };

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/self.h"
+#include "base/signals.h"
 #include "ioload/ioload.h"
 #include "run/reader.h"
 
@@ -148,6 +149,7 @@ static void exec_job(const struct bench *b, size_t i, const char *command)
     wr_str_addf(&path, ":%s", getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
     setenv("PATH", path.s, 1);
     snprintf(slice, sizeof slice, "%.0fns", b->l->spec.slice_ps / 1e3);
+    wr_xfsz_restore();
     if (lab_writes_run(b->l))
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     else
