@@ -188,8 +188,8 @@ const struct cli_verb cli_cmd_top = {
     .about = "Looks at the counters of running jobs that `weir profile` started, or that have "
              "libweir-prof.so preloaded, and shows for each job and mount what it reads and "
              "writes, its share of what all jobs move there, calls, and calls under way. Looking "
-             "costs the jobs nothing. Without DIRECTORY all jobs of this machine that may be read "
-             "are shown; give the directories of `weir profile --dir` otherwise.",
+             "costs the jobs nothing. Without DIRECTORY your own jobs on this machine are shown, and "
+             "to the superuser everybody's; give the directories of `weir profile --dir` otherwise.",
     .examples = "weir top\n"
                 "weir top /scratch/me/profiles --interval 10s\n"
                 "weir top --count 1 --json\n",

@@ -14,20 +14,11 @@
 
 #include "base/mem.h"
 #include "prof/read/archive.h"
+#include "prof/read/places.h"
 
 #define PLACE_JOB PROF_ENDING "-job" /* hidden, and no profile */
-#define PLACE_NAME "weir-prof-"
 
-enum { PLACES = 3, TRIES = 3, TEXT_MOST = 65536 };
-
-static void place_candidates(const char *ret[PLACES])
-{
-    const char *tmp = getenv("TMPDIR");
-
-    ret[0] = "/dev/shm";
-    ret[1] = tmp && *tmp ? tmp : "/tmp";
-    ret[2] = strcmp(ret[1], "/tmp") ? "/tmp" : NULL;
-}
+enum { TRIES = 3, TEXT_MOST = 65536 };
 
 static char *place_job_file(const char *dir)
 {
@@ -66,7 +57,7 @@ static bool place_make_in(struct prof_place *ret, const char *where, const char 
         struct prof_place p = {.lock = -1};
         struct wr_str path = {0};
 
-        wr_str_addf(&path, "%s/" PLACE_NAME "%d-XXXXXX", where, (int)getpid());
+        wr_str_addf(&path, "%s/" PROF_PLACE_NAME "%d-XXXXXX", where, (int)getpid());
         p.dir = path.s;
         if (!mkdtemp(p.dir)) {
             prof_place_fini(&p);
@@ -87,11 +78,11 @@ static bool place_make_in(struct prof_place *ret, const char *where, const char 
 bool prof_place_make(struct prof_place *ret, const char *out, const char *command,
                      struct wr_err *err)
 {
-    const char *where[PLACES];
+    const char *where[PROF_PLACES];
+    size_t n = prof_places(where);
 
-    place_candidates(where);
-    for (int i = 0; i < PLACES; i++)
-        if (where[i] && place_make_in(ret, where[i], out, command))
+    for (size_t i = 0; i < n; i++)
+        if (place_make_in(ret, where[i], out, command))
             return true;
     return wr_fail_errno(err, "cannot make a directory for profiles; name one with --dir");
 }
@@ -136,7 +127,7 @@ void prof_place_fini(struct prof_place *p)
 /* The process that is in the directory's name, for one that has no mark yet. */
 static bool place_maker_gone(const char *dir)
 {
-    const char *leaf = strrchr(dir, '/') + 1 + strlen(PLACE_NAME);
+    const char *leaf = strrchr(dir, '/') + 1 + strlen(PROF_PLACE_NAME);
     long pid = strtol(leaf, NULL, 10);
 
     return pid > 1 && strchr(leaf, '-') && kill((pid_t)pid, 0) && errno == ESRCH;
@@ -250,16 +241,14 @@ static void place_look(const char *dir, void (*each)(void *ctx, struct prof_left
 
 void prof_place_left(void (*each)(void *ctx, struct prof_left *l), void *ctx)
 {
-    const char *where[PLACES];
+    const char *where[PROF_PLACES];
+    size_t places = prof_places(where);
 
-    place_candidates(where);
-    for (int i = 0; i < PLACES; i++) {
+    for (size_t i = 0; i < places; i++) {
         struct wr_str pattern = {0};
         glob_t g;
 
-        if (!where[i])
-            continue;
-        wr_str_addf(&pattern, "%s/" PLACE_NAME "*", where[i]);
+        wr_str_addf(&pattern, "%s/" PROF_PLACE_NAME "*", where[i]);
         if (!glob(pattern.s, 0, NULL, &g)) {
             for (size_t n = 0; n < g.gl_pathc; n++)
                 place_look(g.gl_pathv[n], each, ctx);

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "prof/read/file.h"
+#include "prof/read/places.h"
 
 /* One process on one mount, as of the last look. */
 struct cell {
@@ -193,22 +195,29 @@ static void look_at_dir(struct looking *k, const char *dir)
     closedir(d);
 }
 
+/* One's own jobs; the superuser sees everybody's. What others put there is not looked at. */
+static bool may_look(const char *dir)
+{
+    struct stat st;
+
+    return !lstat(dir, &st) && S_ISDIR(st.st_mode) && (!geteuid() || st.st_uid == geteuid());
+}
+
 /* Where `weir profile` puts profiles when it is not told. */
 static void look_everywhere(struct looking *k)
 {
-    const char *tmp = getenv("TMPDIR");
-    const char *const places[] = {"/dev/shm", "/tmp", tmp};
+    const char *places[PROF_PLACES];
+    size_t nplaces = prof_places(places);
 
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < nplaces; i++) {
         char pattern[4096];
         glob_t g;
 
-        if (!places[i] || (i == 2 && !strcmp(tmp, "/tmp")))
-            continue;
-        snprintf(pattern, sizeof pattern, "%s/weir-prof-*", places[i]);
+        snprintf(pattern, sizeof pattern, "%s/" PROF_PLACE_NAME "*", places[i]);
         if (!glob(pattern, GLOB_NOSORT, NULL, &g)) {
             for (size_t n = 0; n < g.gl_pathc; n++)
-                look_at_dir(k, g.gl_pathv[n]);
+                if (may_look(g.gl_pathv[n]))
+                    look_at_dir(k, g.gl_pathv[n]);
             globfree(&g);
         }
     }
