@@ -7,15 +7,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,6 +36,7 @@
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wunused-result"
+#pragma GCC diagnostic ignored "-Wint-to-pointer-cast"
 
 enum { MIB = 1 << 20, CHUNK = 4096 };
 
@@ -681,6 +686,129 @@ static void way_crowd(void)
         ;
 }
 
+/* The kernel says EFAULT, and nobody falls over them before. */
+static void bad_path(const char *p)
+{
+    struct stat st;
+    int ok = 1;
+
+#define BAD(call) ok &= (errno = 0, (call) == -1 && errno == EFAULT)
+    BAD(open(p, O_RDONLY));
+    BAD(openat(AT_FDCWD, p, O_RDONLY));
+    BAD(stat(p, &st));
+    BAD(access(p, F_OK));
+    BAD(unlink(p));
+    BAD(rename(p, "nowhere"));
+    BAD(mkdir(p, 0700));
+    BAD(readlink(p, (char *)&st, sizeof st));
+    BAD(chmod(p, 0));
+    BAD(truncate(p, 0));
+    BAD(chdir(p));
+    ok &= !fopen(p, "r") && errno == EFAULT;
+#undef BAD
+    if (!ok)
+        fprintf(stderr, "bad path %p\n", (const void *)p);
+    must(ok);
+}
+
+static void bad_vector(int fd, const void *v)
+{
+    must(writev(fd, v, 2) == -1 && errno == EFAULT);
+    must(readv(fd, v, 2) == -1 && errno == EFAULT);
+    must(preadv(fd, v, 2, 0) == -1 && errno == EFAULT);
+    must(pwritev(fd, v, 2, 0) == -1 && errno == EFAULT);
+}
+
+static void way_bad_pointers(void)
+{
+    char *page = mmap(NULL, 3 * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int fd = file(0);
+
+    must(page != MAP_FAILED && !mprotect(page + CHUNK, CHUNK, PROT_NONE));
+    must(!munmap(page + 2 * CHUNK, CHUNK));
+    memset(page, '/', CHUNK);
+    const char *const bad[] = {(char *)8,        (char *)-8,         (char *)0xdeadbee8,
+                               page + CHUNK,     page + 2 * CHUNK,   page + CHUNK - 8,
+                               (char *)1 + 4096, (char *)(1ul << 55)};
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        bad_path(bad[i]);
+        bad_vector(fd, bad[i]);
+    }
+    must(write(fd, page + CHUNK, 1) == -1 && errno == EFAULT);
+    /* What ends just before the wall is whole. */
+    page[CHUNK - 1] = 0;
+    page[CHUNK - 2] = 'x';
+    must(open(page + CHUNK - 2, O_RDONLY) == -1 && errno == ENOENT);
+    struct iovec *v = (struct iovec *)(void *)(page + CHUNK) - 1;
+
+    *v = (struct iovec){buf, CHUNK};
+    must(writev(fd, v, 1) == CHUNK);
+}
+
+static void filter_calls(const int *allowed, size_t n)
+{
+    struct sock_filter code[64] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+    struct sock_fprog prog = {.filter = code, .len = (unsigned short)(n + 3)};
+
+    for (size_t i = 0; i < n; i++)
+        code[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i],
+                                                   (unsigned char)(n - i), 0);
+    code[n + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    code[n + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    must(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog));
+}
+
+static void *fill_it(void *fd)
+{
+    fill(*(int *)fd);
+    return NULL;
+}
+
+/* Only what the program itself calls: one MiB before, one behind, one to a file that is opened
+ * behind, one by a thread, one by a child. */
+static void way_filtered(void)
+{
+    static const int allowed[] = {SYS_write,    SYS_openat, SYS_close,          SYS_exit_group,
+                                  SYS_exit,     SYS_clone,  SYS_wait4,          SYS_set_robust_list,
+                                  SYS_futex,    SYS_rseq,   SYS_clone3,         SYS_mmap,
+                                  SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_madvise,
+                                  SYS_brk};
+    int fd = file(0);
+    pthread_t t;
+
+    fill(fd);
+    /* What the C library does at its first thread and child is not this program's. */
+    must(!pthread_create(&t, NULL, fill_it, &fd) && !pthread_join(t, NULL));
+    filter_calls(allowed, sizeof allowed / sizeof allowed[0]);
+    fill(fd);
+    int other = open(in("other"), O_WRONLY | O_CREAT, 0600);
+
+    must(other >= 0);
+    fill(other);
+    must(!close(other));
+    must(!pthread_create(&t, NULL, fill_it, &fd) && !pthread_join(t, NULL));
+    pid_t pid = fork();
+
+    if (!pid) {
+        fill(fd);
+        _exit(0);
+    }
+    must(wait(NULL) == pid);
+}
+
+/* read, write, exit: nothing else. */
+static void way_strict(void)
+{
+    int fd = file(0);
+
+    must(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+    fill(fd);
+    syscall(SYS_exit, 0);
+}
+
 /* Raw, so that no handler of fork runs: the kernel alone tells the child that it is one. */
 static void way_raw_fork(void)
 {
@@ -1128,7 +1256,7 @@ static void way_files(void)
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
     X(many_threads) X(small_stack) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
-    X(files) X(own_files) X(small) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
+    X(files) X(own_files) X(small) X(bad_pointers) X(filtered) X(strict) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
 /* clang-format on */
 
 static const struct {

@@ -31,6 +31,14 @@ static const struct program {
      " cat part* | md5sum; sort --parallel=2 a -o c; tac c | wc; truncate -s 7 c; stat -c %s a c;"
      " ln a d; mv d e; rm part*; ls; cmp a nothing; echo $?",
      3 * 1228800},
+    /* AddressSanitizer of GCC wants to be the first library, unless it is told. */
+    {"gcc",
+     "printf '#include <stdio.h>\\nint main(int c, char **v){FILE *f = fopen(\"a\", \"w\"); char "
+     "b[9]; "
+     "for (int i = 0; i < 100000; i++) fputs(\"0123456789\", f); fclose(f); return c > 1 && "
+     "b[c + 7];}\\n' > a.c; gcc -w -fsanitize=address -o p a.c 2>/dev/null || gcc -w -o p a.c;"
+     " ./p; echo $?; wc -c a; ./p x 2>&1 | grep -o 'AddressSanitizer: stack-buffer-overflow'; rm p",
+     1000000},
     {"sqlite3",
      "sqlite3 x.db 'PRAGMA journal_mode=WAL; CREATE TABLE t(a,b); WITH RECURSIVE c(n) AS (SELECT 1 "
      "UNION ALL"

@@ -54,10 +54,12 @@ static void events_done(const struct io_event *e, int n)
     for (int i = 0; i < n; i++) {
         const struct iocb *cb = (const struct iocb *)(uintptr_t)e[i].obj;
         uint64_t bytes = e[i].res > 0 ? (uint64_t)e[i].res : 0;
-        uint32_t row = cb ? lib_fd((int)cb->aio_fildes) : PROF_ROW_REST;
 
-        if (!cb)
+        /* The kernel is done with it since it was submitted. */
+        if (!cb || !lib_reach(cb, sizeof *cb))
             continue;
+        uint32_t row = lib_fd((int)cb->aio_fildes);
+
         if (cb->aio_lio_opcode == IOCB_CMD_PREAD || cb->aio_lio_opcode == IOCB_CMD_PREADV)
             lib_count(PROF_READ, row, 1, bytes);
         else if (cb->aio_lio_opcode == IOCB_CMD_PWRITE || cb->aio_lio_opcode == IOCB_CMD_PWRITEV)
@@ -100,7 +102,9 @@ static uint64_t vector_bytes(const struct io_uring_sqe *e)
     const struct iovec *v = (const struct iovec *)(uintptr_t)e->addr;
     uint64_t sum = 0;
 
-    for (unsigned i = 0; i < e->len && i < 1024; i++)
+    if (e->len > 1024 || !lib_reach(v, e->len * sizeof *v))
+        return 0;
+    for (unsigned i = 0; i < e->len; i++)
         sum += v[i].iov_len;
     return sum;
 }

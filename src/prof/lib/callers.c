@@ -159,7 +159,7 @@ static void learn(uintptr_t here, uintptr_t caller)
 {
     bool all = !code_of(caller);
 
-    if (!lib_enter_slow())
+    if (lib.quiet || !lib_enter_slow())
         return;
     if (!stack.high) {
         stack.high = 1;
@@ -225,7 +225,7 @@ static struct prof_frame frame_of(uintptr_t at)
 {
     struct code *c = code_of(at);
 
-    if (c && !c->row) {
+    if (c && !c->row && !lib.quiet) {
         struct wanted w = {.code = c};
 
         each_mapping(name_module, &w);

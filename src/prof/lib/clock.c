@@ -84,7 +84,7 @@ int64_t lib_now_precise(void)
     uint64_t mul = __atomic_load_n(&lib.tsc_mul, __ATOMIC_RELAXED);
 
     if (lib_unlikely(!mul))
-        return mono_ns() + lib.offset_ns;
+        return lib.still ? lib_now_coarse() : mono_ns() + lib.offset_ns;
     return (int64_t)(((unsigned __int128)(ticks() - lib.tsc_base) * mul) >> 32) + lib.mono_base +
            lib.offset_ns;
 }
@@ -152,7 +152,7 @@ LIB_SLOW static void next_slice(struct prof_slot *s, uint32_t row, int64_t t0, i
                 log_row(s, i, s->from_ns, s->edge_ns, i == row && t0 && t0 < s->edge_ns);
     __atomic_store_n(&s->from_ns, now - now % slice, __ATOMIC_RELAXED);
     __atomic_store_n(&s->edge_ns, s->from_ns + slice, __ATOMIC_RELAXED);
-    if (lib.tsc_mul)
+    if (lib.tsc_mul && !lib.still)
         measure_ticks();
     errno = saved;
 }

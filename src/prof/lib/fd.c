@@ -381,7 +381,7 @@ LIB_SLOW uint32_t lib_fd_slow(int fd)
     int saved = errno;
     uint32_t row = PROF_ROW_OTHER;
 
-    if (!lib_slot() || fd < 0)
+    if (!lib_slot() || fd < 0 || lib.quiet)
         return row;
     if (ask(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, &x)) {
         row = resolve(&x, fd, NULL);
@@ -398,6 +398,20 @@ void lib_fd_opened(int fd)
         return;
     lib_fd_closed(fd);
     lib_fd_slow(fd);
+}
+
+void lib_call_opened(struct lib_call *c, int fd)
+{
+    if (!c->slot || fd < 0)
+        return;
+    if (!lib.quiet) {
+        lib_fd_opened(fd);
+        lib_move(c, lib_fd(fd));
+    } else if (fd < LIB_FDS) {
+        uint64_t at = (uint64_t)((char *)c->word - (char *)c->slot) - lib.rows_off;
+
+        lib_fd_row[fd] = (uint16_t)(at / sizeof(struct prof_row) + 1);
+    }
 }
 
 void lib_fd_closed(int fd)
@@ -421,14 +435,24 @@ void lib_fd_closed_range(unsigned first, unsigned last)
             lib_fd_row[fd] = 0;
 }
 
-void lib_fd_forget(void)
+static uint16_t rest_of(uint16_t row)
 {
-    memset(lib_fd_row, 0, sizeof lib_fd_row);
-    memset(files, 0, sizeof files);
+    return row >= PROF_ROW_FIRST ? PROF_ROW_REST : row;
+}
+
+/* Storage stays storage, without a row of its own. */
+void lib_fd_share(void)
+{
+    for (int i = 0; i < LIB_FDS; i++)
+        if (lib_fd_row[i])
+            lib_fd_row[i] = (uint16_t)(rest_of((uint16_t)(lib_fd_row[i] - 1)) + 1);
     for (uint32_t i = 0; i < mounts.n; i++)
-        mounts.v[i].row = 0;
-    nunlisted = 0;
-    cwd_row = root_row = 0;
+        mounts.v[i].row = rest_of(mounts.v[i].row);
+    for (uint32_t i = 0; i < nunlisted; i++)
+        unlisted[i].row = rest_of(unlisted[i].row);
+    cwd_row = cwd_row ? (uint16_t)(rest_of((uint16_t)(cwd_row - 1)) + 1) : 0;
+    root_row = root_row ? (uint16_t)(rest_of((uint16_t)(root_row - 1)) + 1) : 0;
+    memset(files, 0, sizeof files);
     lib.file_rows = 0;
 }
 
@@ -444,7 +468,7 @@ static uint32_t directory_row(uint16_t *kept, const char *path)
     struct statx x;
     int saved = errno;
 
-    if (!*kept && ask(AT_FDCWD, path, AT_STATX_DONT_SYNC, &x))
+    if (!*kept && !lib.quiet && ask(AT_FDCWD, path, AT_STATX_DONT_SYNC, &x))
         *kept = (uint16_t)(resolve(&x, -1, path) + 1);
     errno = saved;
     return *kept ? *kept - 1u : PROF_ROW_REST;
@@ -458,12 +482,16 @@ uint32_t lib_path_row(int dirfd, const char *path)
 
     if (!lib_slot() || !path)
         return PROF_ROW_OTHER;
+    if (!lib_reach_text(path))
+        return PROF_ROW_REST;
     if (*path != '/')
         return dirfd == AT_FDCWD ? directory_row(&cwd_row, ".") : lib_fd(dirfd);
     for (uint32_t i = 0; i < mounts.n; i++) {
         struct mount *m = &mounts.v[i];
         bool root = m->len == 1;
 
+        if (!root && m->path[1] != path[1]) /* most of them */
+            continue;
         if ((!best || m->len >= best->len) && !strncmp(m->path, path, m->len) &&
             (root || !path[m->len] || path[m->len] == '/'))
             best = m;

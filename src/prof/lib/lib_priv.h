@@ -17,6 +17,8 @@
  *     (MADV_WIPEONFORK), so that a child, however it was made, never counts for its parent.
  *  4. No function of the C library that this library wraps is called from inside it:
  *     own work goes through syscall(), which is neither wrapped nor a place of cancellation.
+ *  5. A pointer of the program's is read after the kernel has, or where it may be (reach.c).
+ *  6. After the process has set a system-call filter there is no own work (quiet.c).
  */
 #ifndef PROF_LIB_PRIV_H
 #define PROF_LIB_PRIV_H
@@ -59,6 +61,9 @@ struct lib_state {
     uint32_t callers, path_rows;
     uint32_t rw; /* the clock for reads and writes; PROF_PRECISE also when callers are told */
     bool shared; /* counts in the launcher's profile: there was no room for its own */
+    bool quiet;  /* no system call of the library's own any more (quiet.c) */
+    bool
+        still; /* nor the processor's counter, which precise clocks read: the kernel's tick alone */
 };
 
 extern struct lib_state lib;
@@ -199,12 +204,19 @@ void lib_end_source(struct lib_call *c, uint32_t row, int64_t bytes);
 void lib_count(enum prof_op op, uint32_t row, uint64_t calls, uint64_t bytes);
 void lib_estimate(enum prof_op op, uint32_t row, uint64_t bytes);
 
+/* May this memory be read (reach.c)? The second: as the text of a path. */
+void lib_reach_init(void);
+bool lib_reach(const void *p, size_t n);
+bool lib_reach_text(const char *s);
+
 /* True in a vforked child, which works in its parent's memory: what it does to its descriptors and
  * how it ends is not the parent's. */
 bool lib_borrowed(void);
 
-/* Descriptors: what they are open on (fd.c). */
+/* Descriptors: what they are open on (fd.c). Of one that was opened, better than by its path's
+ * text, by which it was counted so far. */
 void lib_fd_opened(int fd);
+void lib_call_opened(struct lib_call *c, int fd);
 void lib_fd_closed(int fd);
 void lib_fd_copied(int from, int to);
 void lib_fd_closed_range(unsigned first, unsigned last);
@@ -222,9 +234,9 @@ uint32_t lib_name_claim(void); /* a row, or PROF_ROW_REST */
 void lib_mmap_end(void);
 void lib_end_process(void);
 
-/* A forked child that shares a profile forgets its parent's rows. */
-void lib_fd_forget(void);
-void lib_mmap_forget(void);
+/* A forked child that shares a profile has one row for all that its parent told apart. */
+void lib_fd_share(void);
+void lib_mmap_share(void);
 
 /* Room for counters (room.c). The own file, mapped and hidden still, with a layout that fits; NULL:
  * there is no room, errno says why. Then the launcher's; NULL: there is none. */

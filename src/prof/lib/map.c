@@ -66,7 +66,7 @@ static uint64_t present(uintptr_t at, size_t len)
 
 static void look(struct map *m)
 {
-    uint64_t n = present(m->at, m->len);
+    uint64_t n = lib.quiet ? 0 : present(m->at, m->len);
 
     if (n > m->counted)
         lib_estimate(m->op, m->row, (n - m->counted) * PAGE);
@@ -115,7 +115,7 @@ static void touched(void *at, size_t len, bool goes)
     errno = saved;
 }
 
-void lib_mmap_forget(void)
+void lib_mmap_share(void)
 {
     for (uint32_t i = 0; i < maps_n; i++)
         maps[i].row = PROF_ROW_REST;

@@ -11,13 +11,9 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* The new descriptor's place is known better than its path's. */
 LIB_HOT void opened(struct lib_call *c, int fd)
 {
-    if (c->slot && fd >= 0) {
-        lib_fd_opened(fd);
-        lib_move(c, lib_fd(fd));
-    }
+    lib_call_opened(c, fd);
     lib_end(c, PROF_OPEN, fd);
 }
 

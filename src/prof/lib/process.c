@@ -12,7 +12,7 @@ __attribute__((visibility("hidden"))) uint32_t lib_vforked;
 
 bool lib_borrowed(void)
 {
-    if (lib_likely(!lib_vforked))
+    if (lib_likely(!lib_vforked) || lib.quiet)
         return false;
     if ((uint32_t)syscall(SYS_getpid) != lib.pid)
         return true;

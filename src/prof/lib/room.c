@@ -62,6 +62,8 @@ bool lib_may_touch(void *at, size_t n)
     int saved = errno;
     bool ok = false;
 
+    if (lib.quiet)
+        return false;
     if (room.populate)
         ok = !syscall(SYS_madvise, page, end - page, MADV_POPULATE_WRITE);
     else if (lib.map)

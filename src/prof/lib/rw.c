@@ -8,12 +8,14 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* What a vector asks for. */
+/* What a vector asks for; one that cannot be read gets the kernel's answer. */
 LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
 {
     uint64_t sum = 0;
 
-    for (int i = 0; i < n && n <= 1024; i++)
+    if (n <= 0 || n > 1024 || !lib_reach(v, (size_t)n * sizeof *v))
+        return 0;
+    for (int i = 0; i < n; i++)
         sum += v[i].iov_len;
     return sum;
 }

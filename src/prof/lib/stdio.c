@@ -141,10 +141,7 @@ LIB_API int fflush(FILE *f)
 
 LIB_HOT void opened(struct lib_call *c, FILE *f)
 {
-    if (c->slot && f) {
-        lib_fd_opened(f->_fileno);
-        lib_move(c, row_of(f));
-    }
+    lib_call_opened(c, f ? f->_fileno : -1);
     lib_end(c, PROF_OPEN, 0);
 }
 

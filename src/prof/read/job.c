@@ -472,6 +472,7 @@ static bool check_files(struct prof_job *j, struct wr_err *err)
         j->torn += f->torn;
         j->dropped_calls += f->head.dropped_calls;
         j->dropped_recs += f->head.dropped_recs;
+        j->filtered |= f->head.quiet != 0;
         j->sharers += f->head.shared ? f->head.sharers : 0;
         j->late_ns = f->head.late_ns > j->late_ns ? f->head.late_ns : j->late_ns;
         if (f->head.start_ns < j->origin_ns || !j->origin_ns)

@@ -87,6 +87,7 @@ struct prof_job {
     WR_VEC(struct prof_cell) cells; /* by slice, then by entity; each pair once */
     uint64_t dropped_calls, dropped_recs, torn, late_ns;
     uint64_t sharers; /* processes that had no room for a profile and are one here */
+    bool filtered;    /* processes filter their system calls: see src/prof/lib/quiet.c */
     int64_t step_ns;  /* by which the wall clock was set while the job ran */
     const char *counter[PROF_COUNTERS]; /* names, in the heads of files; NULL: no more */
     uint32_t clock;                     /* enum prof_clock of most */
