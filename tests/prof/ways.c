@@ -647,6 +647,27 @@ static void children(int n, int at_once)
         ;
 }
 
+/* The clock is set by a file that comes to be; the profiler has seen it before the child begins. */
+static void way_step(void)
+{
+    const char *flag = getenv("WEIR_STEP");
+    int fd = file(0);
+
+    fill(fd);
+    must(flag &&
+         (int)syscall(SYS_openat, AT_FDCWD, flag, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0);
+    usleep(400000);
+    fill(fd);
+    pid_t pid = fork();
+
+    if (!pid) {
+        fill(fd);
+        usleep(20000);
+        _exit(0);
+    }
+    end_child(pid);
+}
+
 /* As much as fits where files are limited to 8 KiB. */
 static void way_small(void)
 {
@@ -1256,7 +1277,7 @@ static void way_files(void)
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
     X(many_threads) X(small_stack) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
-    X(files) X(own_files) X(small) X(bad_pointers) X(filtered) X(strict) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
+    X(files) X(own_files) X(small) X(step) X(bad_pointers) X(filtered) X(strict) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
 /* clang-format on */
 
 static const struct {

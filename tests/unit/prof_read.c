@@ -215,9 +215,35 @@ static void a_clock_that_was_set_is_told(void **state)
     struct prof_job j;
 
     (void)state;
-    m[1].head->real_ns += 3000000000;
+    /* Two seconds later by the clock that is never set, five by the other. */
+    m[1].head->mono_ns += 2000000000;
+    m[1].head->real_ns += 5000000000;
+    m[1].head->start_ns += 5000000000;
+    m[1].head->end_ns += 5000000000;
+    make_record(&m[0], 102500, 103000, 10);
+    make_record(&m[1], 107500, 108000, 20);
     assert_true(job_of(&j, m, 2, &err));
     assert_non_null(strstr(wr_str_get(&j.warnings), "was set by 3.000 s"));
+    assert_true(at(&j, "app:0", 2, PROF_W_write_bytes) == 10);
+    assert_true(at(&j, "app:0", 4, PROF_W_write_bytes) == 20);
+    assert_true(j.procs.v[1].start_ns == 102500000000);
+    prof_job_fini(&j);
+}
+
+/* Profiles of another day in the same directory are not. */
+static void a_clock_that_is_a_day_away_is_told(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    m[1].head->real_ns += INT64_C(86400000000000);
+    m[1].head->start_ns += INT64_C(86400000000000);
+    m[1].head->end_ns += INT64_C(86400000000000);
+    assert_true(job_of(&j, m, 2, &err));
+    assert_non_null(strstr(wr_str_get(&j.warnings), "their slices are not aligned"));
+    assert_true(j.procs.v[1].start_ns == INT64_C(86500500000000));
     prof_job_fini(&j);
 }
 
@@ -369,6 +395,7 @@ int main(void)
         cmocka_unit_test(times_that_are_years_apart_are_refused),
         cmocka_unit_test(slices_of_different_length_are_refused),
         cmocka_unit_test(a_clock_that_was_set_is_told),
+        cmocka_unit_test(a_clock_that_is_a_day_away_is_told),
         cmocka_unit_test(clocks_of_two_machines_that_disagree_are_told),
         cmocka_unit_test(ranks_of_mpi_come_first_under_their_numbers),
         cmocka_unit_test(images_of_one_process_are_one_process),

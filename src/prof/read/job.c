@@ -421,22 +421,106 @@ static void merge_cells(struct prof_job *j)
         j->end_ns = j->origin_ns + ((int64_t)j->cells.v[n - 1].slice + 1) * (int64_t)j->slice_ns;
 }
 
-/* Clocks of one machine agree when wall minus monotonic is the same; those of several when their
- * ranks left MPI_Init together. */
-static void check_clocks(struct prof_job *j)
+static int64_t offset_of(const struct prof_head *h)
 {
-    const struct prof_head *first = &j->file[0].head, *low = NULL, *high = NULL;
+    return h->real_ns - h->mono_ns;
+}
 
-    for (size_t i = 1; i < j->nfiles; i++) {
+/* What a damaged file may say stays as it is, and is refused later. */
+static bool can_shift(int64_t from, int64_t to, int64_t by)
+{
+    return from > 0 && from + by >= 0 && to < INT64_MAX / 2;
+}
+
+static void shift_one(int64_t *t, int64_t by)
+{
+    *t += can_shift(*t, *t, by) ? by : 0;
+}
+
+static void shift(struct prof_file *f, int64_t by)
+{
+    struct prof_head *h = &f->head;
+
+    shift_one(&h->real_ns, by);
+    shift_one(&h->start_ns, by);
+    shift_one(&h->end_ns, by);
+    shift_one(&h->sampled_ns, by);
+    shift_one(&h->mpi_init_ns, by);
+    for (uint32_t i = 0; i < f->nseats; i++)
+        if (can_shift(f->seat[i].from_ns, f->seat[i].edge_ns, by)) {
+            f->seat[i].from_ns += by;
+            f->seat[i].edge_ns += by;
+        }
+    for (size_t i = 0; i < f->nrec; i++)
+        if (can_shift(f->rec[i].from_ns, f->rec[i].to_ns, by)) {
+            f->rec[i].from_ns += by;
+            f->rec[i].to_ns += by;
+        }
+}
+
+/* Which of the machine's profiles began first, by a clock that is never set. */
+static const struct prof_head *first_of(const struct prof_job *j, const char *host)
+{
+    const struct prof_head *first = NULL;
+
+    for (size_t i = 0; i < j->nfiles; i++) {
         const struct prof_head *h = &j->file[i].head;
-        int64_t d = (h->real_ns - h->mono_ns) - (first->real_ns - first->mono_ns);
 
-        if (!strcmp(h->host, first->host) && (d > 1000000 || d < -1000000)) {
-            warn(j, "the clock of %s was set by %.3f s while the job ran; slices are not aligned",
-                 h->host, (double)d / 1e9);
-            break;
+        if (!strcmp(h->host, host) && (!first || h->mono_ns < first->mono_ns))
+            first = h;
+    }
+    return first;
+}
+
+/* By how much a profile's wall clock was behind that of the first on its machine; 0: not to be
+ * believed. */
+static int64_t behind_first(const struct prof_head *h, const struct prof_head *first)
+{
+    const int64_t range = INT64_MAX / 4;
+    bool sane = h->mono_ns >= 0 && h->mono_ns < range && h->real_ns < range &&
+                first->mono_ns >= 0 && first->real_ns < range;
+
+    return sane ? offset_of(first) - offset_of(h) : 0;
+}
+
+/* The wall clock of a machine minus its monotonic clock is the same for all its processes, unless
+ * it was set in between: then those that came later are put on the first one's. What is further
+ * away was another day, or another boot. */
+static void align_clocks(struct prof_job *j)
+{
+    const int64_t least = 1000000, most = INT64_C(3600000000000);
+    const struct prof_head *first = NULL;
+    int64_t set = j->step_ns, far = 0;
+
+    for (size_t i = 0; i < j->nfiles; i++) {
+        struct prof_file *f = &j->file[i];
+
+        /* Files are sorted by machine. */
+        if (!first || strcmp(first->host, f->head.host))
+            first = first_of(j, f->head.host);
+        int64_t by = behind_first(&f->head, first);
+
+        if (by > most || by < -most)
+            far = by;
+        else if (by > least || by < -least) {
+            set = set ? set : -by;
+            shift(f, by);
         }
     }
+    if (set)
+        warn(j,
+             "the clock was set by %.3f s while the job ran; slices go on as it was at the start",
+             (double)set / 1e9);
+    if (far)
+        warn(j, "the clock was set by %.0f s between profiles; their slices are not aligned",
+             -(double)far / 1e9);
+}
+
+/* Clocks of several machines agree when their ranks left MPI_Init together. */
+static void check_clocks(struct prof_job *j)
+{
+    const struct prof_head *low = NULL, *high = NULL;
+
     for (size_t i = 0; i < j->nfiles; i++) {
         const struct prof_head *h = &j->file[i].head;
 
@@ -577,6 +661,7 @@ bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, stru
         return wr_fail(err, WR_INPUT,
                        "no process left a profile; could the job write, and was libweir-prof.so "
                        "preloaded?");
+    align_clocks(&j);
     if (!check_files(&j, err) || !check_span(&j, err)) {
         ret->warnings = j.warnings;
         return false;
