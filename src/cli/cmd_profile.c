@@ -244,17 +244,17 @@ static void collect_left(void *ctx, struct prof_left *l)
     if (l->running)
         fprintf(stderr,
                 "weir: `%.200s` was killed, its command still runs; see `weir profile show %s`\n",
-                l->command, l->place.dir);
-    else if (!out || !profile_to_run(l->place.dir, out, &made, &why))
+                l->command, l->place->dir);
+    else if (!out || !profile_to_run(l->place->dir, out, &made, &why))
         fprintf(
             stderr,
             "weir: `%.200s` ended without a run file%s%s; keep what it left by `weir profile show "
             "%s -o RUN`, or remove that directory\n",
-            l->command, *why.text ? ": " : "", why.text, l->place.dir);
+            l->command, *why.text ? ": " : "", why.text, l->place->dir);
     else {
         fprintf(stderr, "weir: `%.200s` ended without a run file; what it left is now in %s\n",
                 l->command, out);
-        prof_place_remove(&l->place);
+        wr_scratch_remove(l->place);
     }
     free(out);
 }
@@ -281,7 +281,7 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
                             .clock = clocks[o->clock],
                             .files = o->files,
                             .callers = o->callers};
-    struct prof_place place;
+    struct wr_scratch place;
     struct prof_hold hold;
     struct wr_str command = {0};
     struct wr_err why = {0};
@@ -311,9 +311,9 @@ static int profile_main(const struct cli_call *call, struct wr_err *err)
     if (ran && !ok)
         wr_wrap(err, "the profiles are kept in %s", place.dir);
     if (!o->dir && (ok || !ran))
-        prof_place_remove(&place);
+        wr_scratch_remove(&place);
     else
-        prof_place_fini(&place);
+        wr_scratch_fini(&place);
     if (ok && !o->quiet)
         tell(out);
     wr_str_fini(&command);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "cli/profile.h"
 #include "cli/rows.h"
 #include "cli/style.h"
@@ -102,6 +103,8 @@ static const struct section {
     {"threads", "threads of processes that have several", SUMS("thread") MOST_FIRST " LIMIT ?1",
      true},
 };
+
+#define SHOW_NAME "weir-profile-" /* begins the name of a directory for a while */
 
 enum { NSECTIONS = sizeof sections / sizeof sections[0], COLUMNS = 400 };
 
@@ -304,25 +307,25 @@ static bool show_run(const struct cli_call *call, const char *path, struct wr_er
 static int show_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
-    const char *path = call->args[0];
+    const char *path = call->args[0], *tmp = getenv("TMPDIR");
     struct stat st;
-    char kept[] = "/tmp/weir-profile-XXXXXX";
+    struct wr_scratch kept = {.lock = -1};
     struct profile_made made = {.force = true};
 
     if (stat(path, &st) || !S_ISDIR(st.st_mode))
         return show_run(call, path, err) ? 0 : cli_error(err);
     made.force = !o->out || o->force;
-    if (!o->out && !mkdtemp(kept)) {
-        wr_fail_errno(err, "cannot make a file in /tmp; keep the run file with -o");
+    tmp = tmp && *tmp ? tmp : "/tmp";
+    if (!o->out)
+        wr_scratch_clean(tmp, SHOW_NAME);
+    if (!o->out && !wr_scratch_make(&kept, tmp, SHOW_NAME)) {
+        wr_fail_errno(err, "cannot make a file in %s; keep the run file with -o", tmp);
         return cli_error(err);
     }
-    const char *run = o->out ? o->out : wr_arena_printf(call->arena, "%s/run.weir", kept);
+    const char *run = o->out ? o->out : wr_arena_printf(call->arena, "%s/run.weir", kept.dir);
     bool ok = profile_to_run(path, run, &made, err) && show_run(call, run, err);
 
-    if (!o->out) {
-        unlink(run);
-        rmdir(kept);
-    }
+    wr_scratch_remove(&kept);
     return ok ? 0 : cli_error(err);
 }
 

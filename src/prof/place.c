@@ -3,12 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +14,7 @@
 
 #define PLACE_JOB PROF_ENDING "-job" /* hidden, and no profile */
 
-enum { TRIES = 3, TEXT_MOST = 65536 };
+enum { TEXT_MOST = 65536 };
 
 static char *place_job_file(const char *dir)
 {
@@ -29,9 +25,9 @@ static char *place_job_file(const char *dir)
 }
 
 /* What is needed to finish the job's work later: two texts, each ended by a zero byte. */
-static bool place_mark(struct prof_place *p, const char *out, const char *command)
+static bool place_mark(const char *dir, const char *out, const char *command)
 {
-    char *path = place_job_file(p->dir);
+    char *path = place_job_file(dir);
     char *full = *out == '/' ? NULL : realpath(".", NULL);
     struct wr_str text = {0};
 
@@ -39,55 +35,37 @@ static bool place_mark(struct prof_place *p, const char *out, const char *comman
     wr_str_addn(&text, "", 1);
     wr_str_add(&text, command);
     wr_str_addn(&text, "", 1);
-    p->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok = p->lock >= 0 && !flock(p->lock, LOCK_EX | LOCK_NB) &&
-              write(p->lock, text.s, text.n) == (ssize_t)text.n;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, text.s, text.n) == (ssize_t)text.n;
 
+    if (fd >= 0)
+        close(fd);
     wr_str_fini(&text);
     free(full);
     free(path);
     return ok;
 }
 
-static bool place_make_in(struct prof_place *ret, const char *where, const char *out,
-                          const char *command)
-{
-    /* One who cleans up may take it away before it is locked. */
-    for (int i = 0; i < TRIES; i++) {
-        struct prof_place p = {.lock = -1};
-        struct wr_str path = {0};
-
-        wr_str_addf(&path, "%s/" PROF_PLACE_NAME "%d-XXXXXX", where, (int)getpid());
-        p.dir = path.s;
-        if (!mkdtemp(p.dir)) {
-            prof_place_fini(&p);
-            return false;
-        }
-        if (place_mark(&p, out, command)) {
-            *ret = p;
-            return true;
-        }
-        int why = errno;
-
-        prof_place_remove(&p);
-        errno = why;
-    }
-    return false;
-}
-
-bool prof_place_make(struct prof_place *ret, const char *out, const char *command,
+bool prof_place_make(struct wr_scratch *ret, const char *out, const char *command,
                      struct wr_err *err)
 {
     const char *where[PROF_PLACES];
     size_t n = prof_places(where);
 
-    for (size_t i = 0; i < n; i++)
-        if (place_make_in(ret, where[i], out, command))
+    for (size_t i = 0; i < n; i++) {
+        if (!wr_scratch_make(ret, where[i], PROF_PLACE_NAME))
+            continue;
+        if (place_mark(ret->dir, out, command))
             return true;
+        int why = errno;
+
+        wr_scratch_remove(ret);
+        errno = why;
+    }
     return wr_fail_errno(err, "cannot make a directory for profiles; name one with --dir");
 }
 
-bool prof_place_given(struct prof_place *ret, const char *dir, struct wr_err *err)
+bool prof_place_given(struct wr_scratch *ret, const char *dir, struct wr_err *err)
 {
     if (mkdir(dir, 0700) && errno != EEXIST)
         return wr_fail_errno(err, "cannot make the directory %s; name another with --dir", dir);
@@ -95,49 +73,8 @@ bool prof_place_given(struct prof_place *ret, const char *dir, struct wr_err *er
         return wr_fail_errno(err, "cannot write into %s; name another with --dir", dir);
     char *full = realpath(dir, NULL);
 
-    *ret = (struct prof_place){.dir = full ? full : wr_strdup(dir), .lock = -1};
+    *ret = (struct wr_scratch){.dir = full ? full : wr_strdup(dir), .lock = -1};
     return true;
-}
-
-/* The mark goes last: without it nobody would know what the rest is. */
-void prof_place_remove(struct prof_place *p)
-{
-    DIR *d = opendir(p->dir);
-    const struct dirent *e;
-
-    while (d && (e = readdir(d)))
-        if (strstr(e->d_name, PROF_ENDING) && strcmp(e->d_name, PLACE_JOB))
-            unlinkat(dirfd(d), e->d_name, 0);
-    if (d) {
-        unlinkat(dirfd(d), PLACE_JOB, 0);
-        closedir(d);
-    }
-    rmdir(p->dir);
-    prof_place_fini(p);
-}
-
-void prof_place_fini(struct prof_place *p)
-{
-    free(p->dir);
-    if (p->lock >= 0)
-        close(p->lock);
-    *p = (struct prof_place){.lock = -1};
-}
-
-/* The process that is in the directory's name, for one that has no mark yet. */
-static bool place_maker_gone(const char *dir)
-{
-    const char *leaf = strrchr(dir, '/') + 1 + strlen(PROF_PLACE_NAME);
-    long pid = strtol(leaf, NULL, 10);
-
-    return pid > 1 && strchr(leaf, '-') && kill((pid_t)pid, 0) && errno == ESRCH;
-}
-
-static bool place_is_ours(const char *dir)
-{
-    struct stat st;
-
-    return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
 enum place_state { PLACE_EMPTY, PLACE_ENDED, PLACE_RUNNING };
@@ -191,8 +128,9 @@ static enum place_state place_state(const char *dir)
 
 static bool place_read_mark(struct prof_left *l)
 {
-    char *text = wr_zalloc(TEXT_MOST + 1, 1);
-    ssize_t n = pread(l->place.lock, text, TEXT_MOST, 0);
+    char *path = place_job_file(l->place->dir), *text = wr_zalloc(TEXT_MOST + 1, 1);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    ssize_t n = fd >= 0 ? read(fd, text, TEXT_MOST) : 0;
     const char *second = n > 0 ? memchr(text, 0, (size_t)n) : NULL;
     bool whole =
         second && second + 1 < text + n && memchr(second + 1, 0, (size_t)(text + n - second) - 1);
@@ -201,39 +139,29 @@ static bool place_read_mark(struct prof_left *l)
         l->out = wr_strdup(text);
         l->command = wr_strdup(second + 1);
     }
+    if (fd >= 0)
+        close(fd);
     free(text);
+    free(path);
     return whole;
 }
 
-static void place_look(const char *dir, void (*each)(void *ctx, struct prof_left *l), void *ctx)
+struct place_seen {
+    void (*each)(void *ctx, struct prof_left *l);
+    void *ctx;
+};
+
+static void place_look(void *ctx, struct wr_scratch *s)
 {
-    struct prof_left l = {.place = {.lock = -1}};
-    char *path = place_job_file(dir);
-    struct stat st;
-
-    if (place_is_ours(dir))
-        l.place.lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    bool none = l.place.lock < 0 && errno == ENOENT;
-
-    free(path);
-    if (none && place_is_ours(dir) && place_maker_gone(dir))
-        rmdir(dir); /* fails unless it is empty */
-    if (l.place.lock < 0)
-        return;
-    if (fstat(l.place.lock, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-        !st.st_nlink || flock(l.place.lock, LOCK_EX | LOCK_NB)) {
-        close(l.place.lock); /* in use */
-        return;
-    }
-    l.place.dir = wr_strdup(dir);
-    enum place_state state = place_state(dir);
+    const struct place_seen *seen = ctx;
+    struct prof_left l = {.place = s};
+    enum place_state state = place_state(s->dir);
 
     if (!place_read_mark(&l) || state == PLACE_EMPTY) {
-        prof_place_remove(&l.place); /* it was killed before anything was counted */
+        wr_scratch_remove(s); /* it was killed before anything was counted */
     } else {
         l.running = state == PLACE_RUNNING;
-        each(ctx, &l);
-        prof_place_fini(&l.place);
+        seen->each(seen->ctx, &l);
     }
     free(l.out);
     free(l.command);
@@ -241,19 +169,10 @@ static void place_look(const char *dir, void (*each)(void *ctx, struct prof_left
 
 void prof_place_left(void (*each)(void *ctx, struct prof_left *l), void *ctx)
 {
+    struct place_seen seen = {each, ctx};
     const char *where[PROF_PLACES];
-    size_t places = prof_places(where);
+    size_t n = prof_places(where);
 
-    for (size_t i = 0; i < places; i++) {
-        struct wr_str pattern = {0};
-        glob_t g;
-
-        wr_str_addf(&pattern, "%s/" PROF_PLACE_NAME "*", where[i]);
-        if (!glob(pattern.s, 0, NULL, &g)) {
-            for (size_t n = 0; n < g.gl_pathc; n++)
-                place_look(g.gl_pathv[n], each, ctx);
-            globfree(&g);
-        }
-        wr_str_fini(&pattern);
-    }
+    for (size_t i = 0; i < n; i++)
+        wr_scratch_left(where[i], PROF_PLACE_NAME, place_look, &seen);
 }

@@ -1,12 +1,8 @@
 /* place.h -- the directory of a job's profiles: made, marked as in use, and found again.
  *
- *   weir-prof-PID-XXXXXX/
- *     .wprof-job         what was run and where its run file goes; locked as long as the launcher
- * lives
+ *   weir-prof-hhhhhhhh-XXXXXX/     locked as long as the launcher lives (base/scratch.h)
+ *     .wprof-job                     what was run and where its run file goes
  *     *.wprof, *.wprofs
- *
- * The lock goes with the launcher, however it ends and whatever namespace it is in. A directory
- * whose lock is free was left behind.
  */
 #ifndef PROF_PLACE_H
 #define PROF_PLACE_H
@@ -14,26 +10,18 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/str.h"
-
-struct prof_place {
-    char *dir;
-    int lock; /* < 0: the directory was given, and stays */
-};
+#include "base/scratch.h"
 
 /* In memory where there is such a place: looking at the job must not be I/O of its own. `out`: of
  * the run file; `command`: as it was typed. */
-bool prof_place_make(struct prof_place *ret, const char *out, const char *command,
+bool prof_place_make(struct wr_scratch *ret, const char *out, const char *command,
                      struct wr_err *err);
-/* A directory that the user named; it is made unless it is there. */
-bool prof_place_given(struct prof_place *ret, const char *dir, struct wr_err *err);
-/* With what weir put there. */
-void prof_place_remove(struct prof_place *p);
-void prof_place_fini(struct prof_place *p);
+/* A directory that the user named, which stays; it is made unless it is there. */
+bool prof_place_given(struct wr_scratch *ret, const char *dir, struct wr_err *err);
 
 /* What a launcher that was killed left. */
 struct prof_left {
-    struct prof_place place; /* locked by us while it is looked at */
+    struct wr_scratch *place; /* locked by us while it is looked at */
     char *out, *command;
     bool running; /* processes of the job still write to it */
 };

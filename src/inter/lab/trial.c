@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/scratch.h"
 #include "base/self.h"
 #include "base/signals.h"
 #include "ioload/ioload.h"
@@ -28,7 +28,9 @@ enum { NAP_NS = 10000000, GRACE_S = 3 };
 struct bench {
     const struct lab *l;
     const struct lab_trial *t;
-    const char *scratch, *socket, *log;
+    struct wr_scratch scratch; /* for the jobs' files */
+    struct wr_scratch path;    /* for the socket, whose name must be short */
+    const char *socket, *log;
     const char *run[LAB_JOBS];
     pid_t pid[LAB_JOBS], server; /* 0: none, or gone */
     struct wr_arena arena;
@@ -36,30 +38,20 @@ struct bench {
 
 /* ---- places ---- */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
+#define LAB_SCRATCH ".weir-experiment-"
+#define LAB_PATH "weir-path-"
 
-static void remove_tree(const char *path)
-{
-    if (path)
-        nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
+/* What an experiment that was killed left goes first. */
 static bool make_scratch(struct bench *b, struct wr_err *err)
 {
-    char *dir = wr_arena_printf(&b->arena, "%s/.weir-experiment-XXXXXX", b->l->spec.directory);
+    const char *directory = b->l->spec.directory;
 
-    if (!mkdtemp(dir))
+    wr_scratch_clean(directory, LAB_SCRATCH);
+    if (!wr_scratch_make(&b->scratch, directory, LAB_SCRATCH))
         return wr_fail_errno(err, "%s: cannot make a directory there; give another `directory`",
-                             b->l->spec.directory);
-    b->scratch = dir;
+                             directory);
     for (size_t i = 0; i < b->t->n; i++) {
-        const char *own = wr_arena_printf(&b->arena, "%s/%c", dir, run_trial_letter(i));
+        const char *own = wr_arena_printf(&b->arena, "%s/%c", b->scratch.dir, run_trial_letter(i));
 
         if (mkdir(own, 0777))
             return wr_fail_errno(err, "%s: cannot make a directory; make room", own);
@@ -92,12 +84,12 @@ static bool forked(pid_t *ret, struct wr_err *err)
 static bool start_path(struct bench *b, struct wr_err *err)
 {
     const char *tmp = getenv("TMPDIR");
-    char *dir = wr_arena_printf(&b->arena, "%s/weir-path-XXXXXX",
-                                tmp && *tmp && strlen(tmp) < 60 ? tmp : "/tmp");
 
-    if (!mkdtemp(dir))
+    tmp = tmp && *tmp && strlen(tmp) < 60 ? tmp : "/tmp";
+    wr_scratch_clean(tmp, LAB_PATH);
+    if (!wr_scratch_make(&b->path, tmp, LAB_PATH))
         return wr_fail_errno(err, "cannot make a directory for the path's socket; set TMPDIR");
-    b->socket = wr_arena_printf(&b->arena, "%s/path", dir);
+    b->socket = wr_arena_printf(&b->arena, "%s/path", b->path.dir);
     if (!forked(&b->server, err))
         return false;
     if (!b->server) {
@@ -119,13 +111,7 @@ static void end_path(struct bench *b)
         kill(b->server, SIGKILL);
         waitpid(b->server, NULL, 0);
     }
-    if (b->socket) {
-        unlink(b->socket);
-        char *slash = strrchr(b->socket, '/');
-
-        *slash = 0;
-        rmdir(b->socket);
-    }
+    wr_scratch_remove(&b->path);
 }
 
 /* This very program is the `weir` that commands find. */
@@ -169,7 +155,7 @@ static bool start_jobs(struct bench *b, struct wr_err *err)
     for (size_t i = 0; i < b->t->n; i++) {
         struct wr_str command = {0};
         struct lab_values v = {
-            .scratch = wr_arena_printf(&b->arena, "%s/%c", b->scratch, run_trial_letter(i)),
+            .scratch = wr_arena_printf(&b->arena, "%s/%c", b->scratch.dir, run_trial_letter(i)),
             .socket = b->socket ? b->socket : "",
             .run = b->run[i],
             .begin_s = begin};
@@ -288,12 +274,12 @@ static bool set_up(struct bench *b, struct wr_err *err)
 bool lab_trial_run(const struct lab *l, const struct lab_trial *t, bool (*stop)(void),
                    bool *ret_interrupted, struct wr_err *err)
 {
-    struct bench b = {.l = l, .t = t};
+    struct bench b = {.l = l, .t = t, .scratch.lock = -1, .path.lock = -1};
     bool ok = set_up(&b, err) && watch(&b, stop, ret_interrupted, err);
 
     end_jobs(&b);
     end_path(&b);
-    remove_tree(b.scratch);
+    wr_scratch_remove(&b.scratch);
     if (ok && !*ret_interrupted && !lab_done(l, t))
         ok = wr_fail(err, WR_INPUT, "%s: a job left no complete run file; see %s", t->id, b.log);
     if (!ok || *ret_interrupted)

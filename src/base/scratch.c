@@ -1,0 +1,129 @@
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { TRIES = 8, DEPTH = 16 };
+
+/* Short, since the path of a socket is. */
+static uint32_t scratch_machine(void)
+{
+    char host[256] = "";
+    uint32_t h = 2166136261u;
+
+    gethostname(host, sizeof host - 1);
+    for (const char *s = host; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static char *scratch_path(const char *where, const char *prefix, const char *end)
+{
+    struct wr_str path = {0};
+
+    wr_str_addf(&path, "%s/%s%08" PRIx32 "-%s", where, prefix, scratch_machine(), end);
+    return path.s;
+}
+
+/* Whoever cleans up may have it before its maker has locked it, and may have removed it. */
+static bool scratch_lock(struct wr_scratch *s, bool *ret_locked)
+{
+    struct stat st;
+
+    s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (s->lock < 0)
+        return false;
+    *ret_locked = !flock(s->lock, LOCK_EX | LOCK_NB);
+    if (!*ret_locked && errno == EWOULDBLOCK)
+        return false;
+    return !fstat(s->lock, &st) && st.st_nlink > 0 && st.st_uid == geteuid();
+}
+
+bool wr_scratch_make(struct wr_scratch *ret, const char *where, const char *prefix)
+{
+    for (int i = 0; i < TRIES; i++) {
+        struct wr_scratch s = {.dir = scratch_path(where, prefix, "XXXXXX"), .lock = -1};
+        bool locked;
+
+        if (!mkdtemp(s.dir)) {
+            int why = errno;
+
+            wr_scratch_fini(&s);
+            errno = why;
+            return false;
+        }
+        if (scratch_lock(&s, &locked)) {
+            *ret = s;
+            return true;
+        }
+        wr_scratch_fini(&s);
+    }
+    errno = EBUSY;
+    return false;
+}
+
+static int scratch_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+void wr_scratch_remove(struct wr_scratch *s)
+{
+    if (s->dir)
+        nftw(s->dir, scratch_remove_one, DEPTH, FTW_DEPTH | FTW_PHYS);
+    wr_scratch_fini(s);
+}
+
+void wr_scratch_fini(struct wr_scratch *s)
+{
+    free(s->dir);
+    if (s->lock >= 0)
+        close(s->lock);
+    *s = (struct wr_scratch){.lock = -1};
+}
+
+void wr_scratch_left(const char *where, const char *prefix,
+                     void (*each)(void *ctx, struct wr_scratch *s), void *ctx)
+{
+    char *pattern = scratch_path(where, prefix, "??????");
+    glob_t g;
+
+    if (!glob(pattern, 0, NULL, &g)) {
+        for (size_t i = 0; i < g.gl_pathc; i++) {
+            struct wr_scratch s = {.dir = wr_strdup(g.gl_pathv[i]), .lock = -1};
+            bool locked = false;
+
+            if (scratch_lock(&s, &locked) && locked)
+                each(ctx, &s);
+            wr_scratch_fini(&s);
+        }
+        globfree(&g);
+    }
+    free(pattern);
+}
+
+static void scratch_clean_one(void *ctx, struct wr_scratch *s)
+{
+    (void)ctx;
+    wr_scratch_remove(s);
+}
+
+void wr_scratch_clean(const char *where, const char *prefix)
+{
+    wr_scratch_left(where, prefix, scratch_clean_one, NULL);
+}
