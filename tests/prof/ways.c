@@ -788,6 +788,23 @@ static void *fill_it(void *fd)
     return NULL;
 }
 
+/* A kernel before Linux 5.14, as far as this matters: pages are made real by another way. */
+static void way_old_kernel(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 23 /* MADV_POPULATE_WRITE */, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog prog = {.filter = code, .len = sizeof code / sizeof code[0]};
+
+    must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    must(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog));
+    execl(self, self, "threads", dir, NULL);
+}
+
 /* Only what the program itself calls: one MiB before, one behind, one to a file that is opened
  * behind, one by a thread, one by a child. */
 static void way_filtered(void)
@@ -1277,7 +1294,7 @@ static void way_files(void)
     X(tmpfile) X(fork) X(raw_fork) X(exec) X(spawn) X(vfork) X(system) X(threads) \
     X(many_threads) X(small_stack) X(inherited) X(inherited_end) X(stdout) X(stdout_end) X(_exit) X(abort) \
     X(kill) X(term) X(segv) X(cancel) X(pipe) X(reuse) X(errno) X(mix) X(ticks) X(long_call) \
-    X(files) X(own_files) X(small) X(step) X(bad_pointers) X(filtered) X(strict) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
+    X(files) X(own_files) X(small) X(step) X(bad_pointers) X(old_kernel) X(filtered) X(strict) X(many_children) X(zombies) X(crowd) X(callers) X(descriptors) X(self)
 /* clang-format on */
 
 static const struct {

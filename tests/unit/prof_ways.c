@@ -89,6 +89,7 @@ static const struct way {
     W("reuse", 0, MIB, 0, CHUNKS, 1),
     W("bad_pointers", 0, 4096, ANY, ANY, ANY),
     W("filtered", 0, 6 * MIB, 0, 6 * CHUNKS, 2, .processes = 2),
+    W("old_kernel", 0, 8 * MIB, 0, 8 * CHUNKS, 1),
     W("strict", 0, MIB, 0, CHUNKS, 1),
     W("errno", 0, MIB, ANY, ANY, ANY, .syncs = 1),
 };
