@@ -66,15 +66,15 @@ static void processes_without_room_are_counted_together(void **state)
     lab_close(&l);
 }
 
-/* What a directory of profiles takes while a job of 1,500 processes runs: its disk is small. */
-static void the_profiles_of_1500_children_fit_in_a_few_megabytes(void **state)
+/* /dev/shm of a container. */
+static void the_profiles_of_1500_children_fit_in_64_megabytes(void **state)
 {
     struct prof_job j;
     struct lab l;
 
     (void)state;
     lab_open(&l);
-    if (mount("none", l.profiles, "tmpfs", 0, "size=12m")) {
+    if (mount("none", l.profiles, "tmpfs", 0, "size=64m")) {
         print_message("skipped: a small disk cannot be mounted here\n");
         lab_close(&l);
         skip();
@@ -88,6 +88,50 @@ static void the_profiles_of_1500_children_fit_in_a_few_megabytes(void **state)
     assert_int_equal(j.sharers, 0);
     assert_int_equal(j.procs.n, 1501);
     prof_job_fini(&j);
+}
+
+static int launch_way(struct lab *l, const char *way)
+{
+    char *argv[] = {l->ways, (char *)way, l->data, NULL};
+    struct prof_launch launch = {.argv = argv,
+                                 .lib = l->lib,
+                                 .dir = l->profiles,
+                                 .job = "lab",
+                                 .clock = "sampled",
+                                 .slice_ns = 50000000};
+    struct wr_err err = {0};
+    struct prof_hold hold;
+    int status = -1;
+
+    prof_hold_begin(&hold);
+    assert_true(prof_launch(&launch, &hold, &status, &err));
+    prof_hold_end(&hold);
+    return status;
+}
+
+/* Nothing but the archive and the shared profile, however long the job was. */
+static void profiles_of_ended_processes_are_in_the_archive(void **state)
+{
+    int files = 0, archives = 0;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l);
+    assert_int_equal(launch_way(&l, "zombies"), 0);
+    DIR *d = opendir(l.profiles);
+
+    for (struct dirent *e; (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+
+        archives += n > 7 && !strcmp(e->d_name + n - 7, PROF_ARCHIVE_ENDING);
+        files += n > 6 && !strcmp(e->d_name + n - 6, PROF_ENDING);
+    }
+    closedir(d);
+    lab_clear(l.profiles);
+    lab_clear(l.data);
+    lab_close(&l);
+    assert_int_equal(archives, 1);
+    assert_int_equal(files, 1);
 }
 
 /* Not a byte is left: the job runs all the same. Room for the shared profile, but for little else.
@@ -252,7 +296,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zombies_are_collected),
         cmocka_unit_test(processes_without_room_are_counted_together),
-        cmocka_unit_test(the_profiles_of_1500_children_fit_in_a_few_megabytes),
+        cmocka_unit_test(the_profiles_of_1500_children_fit_in_64_megabytes),
+        cmocka_unit_test(profiles_of_ended_processes_are_in_the_archive),
         cmocka_unit_test(a_full_disk_loses_nothing),
         cmocka_unit_test(a_limit_on_file_sizes_does_not_end_the_program),
         cmocka_unit_test(a_signal_before_the_start_reaches_the_command),

@@ -75,11 +75,15 @@ static void warn(struct prof_job *j, const char *fmt, ...)
 
 uint32_t prof_job_entity(struct prof_job *j, enum prof_entity_kind kind, char *name)
 {
-    for (size_t i = 0; kind >= PROF_E_MOUNT && i < j->entities.n; i++)
+    /* They follow the processes, of which there may be thousands. */
+    for (size_t i = j->entities.n; kind >= PROF_E_MOUNT && i-- > 0;) {
+        if (j->entities.v[i].kind < PROF_E_MOUNT)
+            break;
         if (j->entities.v[i].kind == kind && !strcmp(j->entities.v[i].name, name)) {
             free(name);
             return (uint32_t)i;
         }
+    }
     wr_vec_push(&j->entities, (struct prof_entity){.name = name, .kind = kind});
     return (uint32_t)j->entities.n - 1;
 }
