@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "blank.h"
 #include "collect.h"
 #include "kernel.h"
 #include "prof/counters.h"
@@ -557,53 +558,13 @@ static void bury(struct prof_sampler *s, struct target *t, int64_t now)
         free(h.path);
 }
 
-/* As long as files may be (ulimit -f). */
-static void fit_limit(struct prof_head *h)
+static struct prof_blank blank_of(const struct prof_sampler *s)
 {
-    struct rlimit most;
-
-    if (!getrlimit(RLIMIT_FSIZE, &most))
-        prof_fit(h, most.rlim_cur);
-}
-
-static void fill_stranger(struct prof_head *h, struct prof_name *name, const struct prof_sampler *s,
-                          pid_t pid)
-{
-    pid_t parent = 0;
-
-    *h = (struct prof_head){.version = PROF_VERSION,
-                            .order = PROF_ORDER,
-                            .clock = PROF_KERNEL,
-                            .names_max = PROF_NAMES,
-                            .slots_max = 1,
-                            .log_max = PROF_LOG,
-                            .slice_ns = s->slice_ns,
-                            .real_ns = prof_sampler_now(s),
-                            .pid = (uint32_t)pid,
-                            .uid = getuid(),
-                            .rank = -1,
-                            .nranks = -1,
-                            .state = PROF_LIVE,
-                            .names_n = PROF_ROW_FIRST + 1,
-                            .slots_n = 1,
-                            .launcher = (uint32_t)getpid(),
-                            .sampler = (uint32_t)getpid()};
-    memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
-    prof_lay_out(h);
-    fit_limit(h);
-    h->mono_ns = h->real_ns - s->offset_ns;
-    prof_kernel_stat(pid, &h->pid_start, &parent);
-    /* Its true beginning is known in ticks of 10 ms after boot. */
-    h->start_ns = h->real_ns - h->mono_ns +
-                  (int64_t)h->pid_start * (1000000000 / (int64_t)sysconf(_SC_CLK_TCK));
-    h->start_ns = h->start_ns < h->real_ns ? h->start_ns : h->real_ns;
-    h->ppid = (uint32_t)parent;
-    snprintf(h->host, sizeof h->host, "%s", s->host);
-    snprintf(h->job, sizeof h->job, "%.63s", s->job);
-    prof_kernel_exe(pid, h->exe, sizeof h->exe);
-    name[PROF_ROW_COUNTERS].kind = PROF_K_COUNTERS;
-    name[PROF_ROW_FIRST].kind = PROF_K_KERNEL;
-    snprintf(name[PROF_ROW_FIRST].path, sizeof name->path, "(kernel counters)");
+    return (struct prof_blank){.host = s->host,
+                               .job = s->job,
+                               .slice_ns = s->slice_ns,
+                               .now_ns = prof_sampler_now(s),
+                               .offset_ns = s->offset_ns};
 }
 
 /* A profile for a process that has none. */
@@ -614,7 +575,9 @@ static void adopt(struct prof_sampler *s, pid_t pid, const struct prof_io *base)
     char path[4096];
     uint32_t tid = (uint32_t)pid;
 
-    fill_stranger(&h, names, s, pid);
+    struct prof_blank blank = blank_of(s);
+
+    prof_blank_kernel(&h, names, &blank, pid);
     stranger_path(s, (uint32_t)pid, path);
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     uint64_t size = prof_file_b(&h);
@@ -736,54 +699,16 @@ static void search_family(struct prof_sampler *s, pid_t root, int64_t now)
     free(family);
 }
 
-/* The profile for processes that find no room for their own; its slots are there from now on. */
-static void fill_shared(struct prof_head *h, const struct prof_sampler *s,
-                        const struct prof_sampling *what)
-{
-    pid_t parent = 0;
-
-    *h = (struct prof_head){.version = PROF_VERSION,
-                            .order = PROF_ORDER,
-                            .clock = what->clock,
-                            .names_max = PROF_ROW_FIRST,
-                            .slots_max = PROF_SLOTS,
-                            .log_max = PROF_LOG,
-                            .slice_ns = s->slice_ns,
-                            .real_ns = s->last_ns,
-                            .mono_ns = s->last_ns - s->offset_ns,
-                            .start_ns = s->last_ns,
-                            .pid = (uint32_t)getpid(),
-                            .ppid = (uint32_t)getppid(),
-                            .uid = getuid(),
-                            .rank = -1,
-                            .nranks = -1,
-                            .state = PROF_LIVE,
-                            .names_n = PROF_ROW_FIRST,
-                            .launcher = (uint32_t)getpid(),
-                            .sampler = (uint32_t)getpid(),
-                            .shared = 1,
-                            .room_b = what->room_b};
-    memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
-    prof_lay_out(h);
-    fit_limit(h);
-    prof_kernel_stat(getpid(), &h->pid_start, &parent);
-    snprintf(h->host, sizeof h->host, "%s", s->host);
-    snprintf(h->job, sizeof h->job, "%.63s", s->job);
-    snprintf(h->exe, sizeof h->exe, "(processes without room for a profile of their own)");
-}
-
+/* Its slots are there from now on, for processes that find no room for a profile of their own. */
 static void make_shared(struct prof_sampler *s, const struct prof_sampling *what)
 {
-    struct prof_name names[PROF_ROW_FIRST] = {[PROF_ROW_OTHER].kind = PROF_K_OTHER,
-                                              [PROF_ROW_MPI].kind = PROF_K_MPI,
-                                              [PROF_ROW_MPI_COLL].kind = PROF_K_MPI_COLL,
-                                              [PROF_ROW_REST].kind = PROF_K_REST,
-                                              [PROF_ROW_COUNTERS].kind = PROF_K_COUNTERS};
+    struct prof_name names[PROF_ROW_FIRST] = {0};
     struct prof_head h;
     char path[4096];
 
-    fill_shared(&h, s, what);
-    snprintf(names[PROF_ROW_REST].path, sizeof names->path, "(other storage)");
+    struct prof_blank blank = blank_of(s);
+
+    prof_blank_shared(&h, names, &blank, what->clock, what->room_b);
     snprintf(path, sizeof path, "%s/%s-%d%s", s->dir, s->host, (int)getpid(), PROF_SHARED);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool ok = fd >= 0 && !posix_fallocate(fd, 0, (off_t)h.log_at) &&

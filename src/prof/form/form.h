@@ -16,6 +16,7 @@
 #ifndef PROF_FORM_FORM_H
 #define PROF_FORM_FORM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PROF_MAGIC "WEIRPROF"

@@ -61,8 +61,7 @@ struct place {
     uint32_t mount, file, call; /* UINT32_MAX: none */
 };
 
-static void warn(struct prof_job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void warn(struct prof_job *j, const char *fmt, ...)
+void prof_job_warn(struct prof_job *j, const char *fmt, ...)
 {
     char line[1024];
     va_list ap;
@@ -425,123 +424,6 @@ static void merge_cells(struct prof_job *j)
         j->end_ns = j->origin_ns + ((int64_t)j->cells.v[n - 1].slice + 1) * (int64_t)j->slice_ns;
 }
 
-static int64_t offset_of(const struct prof_head *h)
-{
-    return h->real_ns - h->mono_ns;
-}
-
-/* What a damaged file may say stays as it is, and is refused later. */
-static bool can_shift(int64_t from, int64_t to, int64_t by)
-{
-    return from > 0 && from + by >= 0 && to < INT64_MAX / 2;
-}
-
-static void shift_one(int64_t *t, int64_t by)
-{
-    *t += can_shift(*t, *t, by) ? by : 0;
-}
-
-static void shift(struct prof_file *f, int64_t by)
-{
-    struct prof_head *h = &f->head;
-
-    shift_one(&h->real_ns, by);
-    shift_one(&h->start_ns, by);
-    shift_one(&h->end_ns, by);
-    shift_one(&h->sampled_ns, by);
-    shift_one(&h->mpi_init_ns, by);
-    for (uint32_t i = 0; i < f->nseats; i++)
-        if (can_shift(f->seat[i].from_ns, f->seat[i].edge_ns, by)) {
-            f->seat[i].from_ns += by;
-            f->seat[i].edge_ns += by;
-        }
-    for (size_t i = 0; i < f->nrec; i++)
-        if (can_shift(f->rec[i].from_ns, f->rec[i].to_ns, by)) {
-            f->rec[i].from_ns += by;
-            f->rec[i].to_ns += by;
-        }
-}
-
-/* Which of the machine's profiles began first, by a clock that is never set. */
-static const struct prof_head *first_of(const struct prof_job *j, const char *host)
-{
-    const struct prof_head *first = NULL;
-
-    for (size_t i = 0; i < j->nfiles; i++) {
-        const struct prof_head *h = &j->file[i].head;
-
-        if (!strcmp(h->host, host) && (!first || h->mono_ns < first->mono_ns))
-            first = h;
-    }
-    return first;
-}
-
-/* By how much a profile's wall clock was behind that of the first on its machine; 0: not to be
- * believed. */
-static int64_t behind_first(const struct prof_head *h, const struct prof_head *first)
-{
-    const int64_t range = INT64_MAX / 4;
-    bool sane = h->mono_ns >= 0 && h->mono_ns < range && h->real_ns < range &&
-                first->mono_ns >= 0 && first->real_ns < range;
-
-    return sane ? offset_of(first) - offset_of(h) : 0;
-}
-
-/* The wall clock of a machine minus its monotonic clock is the same for all its processes, unless
- * it was set in between: then those that came later are put on the first one's. What is further
- * away was another day, or another boot. */
-static void align_clocks(struct prof_job *j)
-{
-    const int64_t least = 1000000, most = INT64_C(3600000000000);
-    const struct prof_head *first = NULL;
-    int64_t set = j->step_ns, far = 0;
-
-    for (size_t i = 0; i < j->nfiles; i++) {
-        struct prof_file *f = &j->file[i];
-
-        /* Files are sorted by machine. */
-        if (!first || strcmp(first->host, f->head.host))
-            first = first_of(j, f->head.host);
-        int64_t by = behind_first(&f->head, first);
-
-        if (by > most || by < -most)
-            far = by;
-        else if (by > least || by < -least) {
-            set = set ? set : -by;
-            shift(f, by);
-        }
-    }
-    if (set)
-        warn(j,
-             "the clock was set by %.3f s while the job ran; slices go on as it was at the start",
-             (double)set / 1e9);
-    if (far)
-        warn(j, "the clock was set by %.0f s between profiles; their slices are not aligned",
-             -(double)far / 1e9);
-}
-
-/* Clocks of several machines agree when their ranks left MPI_Init together. */
-static void check_clocks(struct prof_job *j)
-{
-    const struct prof_head *low = NULL, *high = NULL;
-
-    for (size_t i = 0; i < j->nfiles; i++) {
-        const struct prof_head *h = &j->file[i].head;
-
-        if (!h->mpi || h->mpi_init_ns <= 0)
-            continue;
-        low = !low || h->mpi_init_ns < low->mpi_init_ns ? h : low;
-        high = !high || h->mpi_init_ns > high->mpi_init_ns ? h : high;
-    }
-    int64_t limit = (int64_t)j->slice_ns > 2000000000 ? (int64_t)j->slice_ns : 2000000000;
-
-    if (low && strcmp(low->host, high->host) && high->mpi_init_ns - low->mpi_init_ns > limit)
-        warn(j,
-             "the clocks of %s and %s disagree by about %.1f s (ranks leave MPI_Init together); "
-             "set them before comparing slices",
-             low->host, high->host, (double)(high->mpi_init_ns - low->mpi_init_ns) / 1e9);
-}
-
 static bool check_files(struct prof_job *j, struct wr_err *err)
 {
     uint64_t cut = 0, clocks[PROF_KERNEL + 1] = {0};
@@ -570,23 +452,26 @@ static bool check_files(struct prof_job *j, struct wr_err *err)
         j->clock = clocks[c] > clocks[j->clock] ? c : j->clock;
     j->origin_ns -= j->origin_ns % (int64_t)j->slice_ns;
     if (cut)
-        warn(j, "%" PRIu64 " profiles are cut short; what they lost is not in the totals", cut);
+        prof_job_warn(j, "%" PRIu64 " profiles are cut short; what they lost is not in the totals",
+                      cut);
     if (j->dropped_calls)
-        warn(j,
-             "%" PRIu64 " calls were not counted: more than %d threads at a time, or a full disk",
-             j->dropped_calls, PROF_SLOTS);
+        prof_job_warn(
+            j, "%" PRIu64 " calls were not counted: more than %d threads at a time, or a full disk",
+            j->dropped_calls, PROF_SLOTS);
     if (j->sharers)
-        warn(j,
-             "%" PRIu64
-             " processes had no room for profiles of their own: what they did is counted, "
-             "but as one process, and not by mount or file; give more with --room and --dir",
-             j->sharers);
+        prof_job_warn(
+            j,
+            "%" PRIu64
+            " processes had no room for profiles of their own: what they did is counted, "
+            "but as one process, and not by mount or file; give more with --room and --dir",
+            j->sharers);
     if (j->dropped_recs)
-        warn(j,
-             "%" PRIu64 " records did not fit: totals are right, late slices are not; take longer "
-             "slices",
-             j->dropped_recs);
-    check_clocks(j);
+        prof_job_warn(j,
+                      "%" PRIu64
+                      " records did not fit: totals are right, late slices are not; take longer "
+                      "slices",
+                      j->dropped_recs);
+    prof_job_check_clocks(j);
     return true;
 }
 
@@ -665,7 +550,7 @@ bool prof_job_make(struct prof_job *ret, struct prof_file *files, size_t n, stru
         return wr_fail(err, WR_INPUT,
                        "no process left a profile; could the job write, and was libweir-prof.so "
                        "preloaded?");
-    align_clocks(&j);
+    prof_job_align(&j);
     if (!check_files(&j, err) || !check_span(&j, err)) {
         ret->warnings = j.warnings;
         return false;
@@ -712,7 +597,7 @@ static void read_one(struct prof_job *j, struct files *files, const char *path)
     if (prof_file_read(&f, path, &one))
         wr_vec_push(&files->v, f);
     else
-        warn(j, "%s", one.text);
+        prof_job_warn(j, "%s", one.text);
 }
 
 static bool read_bytes(struct wr_str *ret, const char *path, struct wr_err *err)
@@ -738,16 +623,17 @@ static void read_archive(struct prof_job *j, struct files *files, const char *pa
     size_t at = 0;
 
     if (!read_bytes(&bytes, path, &one))
-        warn(j, "%s", one.text);
+        prof_job_warn(j, "%s", one.text);
     while (prof_archive_next(&f, path, bytes.s, bytes.n, &at, &one)) {
         if (one.code == WR_NONE)
             wr_vec_push(&files->v, f);
         else
-            warn(j, "%s", one.text);
+            prof_job_warn(j, "%s", one.text);
         one = (struct wr_err){0};
     }
     if (at < bytes.n)
-        warn(j, "%s is cut short or damaged behind byte %zu; what follows is left out", path, at);
+        prof_job_warn(j, "%s is cut short or damaged behind byte %zu; what follows is left out",
+                      path, at);
     wr_str_fini(&bytes);
 }
 

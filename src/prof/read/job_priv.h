@@ -8,6 +8,14 @@
 uint32_t prof_job_entity(struct prof_job *j, enum prof_entity_kind kind, char *name);
 char *prof_job_name(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* A line more of what is wrong with single files. */
+void prof_job_warn(struct prof_job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Times of a machine whose clock was set in between, on the clock as it was first; and what remains
+ * between machines (clocks.c). */
+void prof_job_align(struct prof_job *j);
+void prof_job_check_clocks(struct prof_job *j);
+
 /* Numbers the threads of each process (threads.c). `proc_of`: by file. */
 void prof_job_threads(struct prof_job *j, const size_t *proc_of);
 

@@ -1,0 +1,82 @@
+#include "blank.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+/* What both have; the layout, as long as files may be (ulimit -f). */
+static void blank_finish(struct prof_head *h, const struct prof_blank *b)
+{
+    struct rlimit most;
+
+    memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
+    h->version = PROF_VERSION;
+    h->order = PROF_ORDER;
+    h->log_max = PROF_LOG;
+    h->slice_ns = b->slice_ns;
+    h->real_ns = b->now_ns;
+    h->mono_ns = b->now_ns - b->offset_ns;
+    h->uid = getuid();
+    h->rank = h->nranks = -1;
+    h->state = PROF_LIVE;
+    h->launcher = h->sampler = (uint32_t)getpid();
+    snprintf(h->host, sizeof h->host, "%s", b->host);
+    snprintf(h->job, sizeof h->job, "%.63s", b->job);
+    prof_lay_out(h);
+    if (!getrlimit(RLIMIT_FSIZE, &most))
+        prof_fit(h, most.rlim_cur);
+}
+
+void prof_blank_kernel(struct prof_head *h, struct prof_name names[PROF_NAMES],
+                       const struct prof_blank *b, pid_t pid)
+{
+    pid_t parent = 0;
+
+    *h = (struct prof_head){.clock = PROF_KERNEL,
+                            .names_max = PROF_NAMES,
+                            .slots_max = 1,
+                            .pid = (uint32_t)pid,
+                            .names_n = PROF_ROW_FIRST + 1,
+                            .slots_n = 1};
+    blank_finish(h, b);
+    prof_kernel_stat(pid, &h->pid_start, &parent);
+    h->ppid = (uint32_t)parent;
+    /* Its true beginning is known in ticks of 10 ms after boot. */
+    h->start_ns =
+        b->offset_ns + (int64_t)h->pid_start * (1000000000 / (int64_t)sysconf(_SC_CLK_TCK));
+    h->start_ns = h->start_ns < h->real_ns ? h->start_ns : h->real_ns;
+    prof_kernel_exe(pid, h->exe, sizeof h->exe);
+    names[PROF_ROW_COUNTERS].kind = PROF_K_COUNTERS;
+    names[PROF_ROW_FIRST].kind = PROF_K_KERNEL;
+    snprintf(names[PROF_ROW_FIRST].path, sizeof names->path, "(kernel counters)");
+}
+
+void prof_blank_shared(struct prof_head *h, struct prof_name names[PROF_ROW_FIRST],
+                       const struct prof_blank *b, uint32_t clock, uint64_t room_b)
+{
+    static const enum prof_kind kinds[PROF_ROW_FIRST] = {[PROF_ROW_OTHER] = PROF_K_OTHER,
+                                                         [PROF_ROW_MPI] = PROF_K_MPI,
+                                                         [PROF_ROW_MPI_COLL] = PROF_K_MPI_COLL,
+                                                         [PROF_ROW_REST] = PROF_K_REST,
+                                                         [PROF_ROW_COUNTERS] = PROF_K_COUNTERS};
+    pid_t parent;
+
+    *h = (struct prof_head){.clock = clock,
+                            .names_max = PROF_ROW_FIRST,
+                            .slots_max = PROF_SLOTS,
+                            .pid = (uint32_t)getpid(),
+                            .ppid = (uint32_t)getppid(),
+                            .names_n = PROF_ROW_FIRST,
+                            .shared = 1,
+                            .room_b = room_b};
+    blank_finish(h, b);
+    h->start_ns = h->real_ns;
+    prof_kernel_stat(getpid(), &h->pid_start, &parent);
+    snprintf(h->exe, sizeof h->exe, "(processes without room for a profile of their own)");
+    for (int i = 0; i < PROF_ROW_FIRST; i++)
+        names[i].kind = kinds[i];
+    snprintf(names[PROF_ROW_REST].path, sizeof names->path, "(other storage)");
+}
