@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -143,23 +144,50 @@ static void on_greeting(void *ctx, uint64_t cookie, enum rpc_status status, cons
     *g = (struct greeting){true, status};
 }
 
-static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
+/* Says hello and waits for the answer until nothing is left of the time, or the connection. */
+static void client_say_hello(struct rpc_client *c, const struct greeting *g, uint64_t *left_ns)
 {
     uint8_t about[RPC_ADDRESS];
     size_t n = c->ep->t->introduce(c->ep, about, sizeof about);
-    struct greeting g = {false, RPC_OK};
-    uint64_t left = 1000000ull * (c->o.hello_ms ? c->o.hello_ms : 10000), last = wr_clock_ns();
+    uint64_t last = wr_clock_ns();
 
-    c->done = on_greeting;
-    c->ctx = &g; /* cppcheck-suppress autoVariables; until the greeting has come */
     send_call(c, RPC_HELLO, 0, 0, about, (uint32_t)n);
     c->ep->t->flush(c->ep);
-    while (!g.answered && left && c->ep->t->alive(c->ep, 0)) {
+    while (!g->answered && *left_ns && c->ep->t->alive(c->ep, 0)) {
         rpc_client_step(c, 100000000);
         uint64_t now = wr_clock_ns(), since = now - last < HEARD_NS ? now - last : HEARD_NS;
 
         last = now;
-        left -= since < left ? since : left; /* if we were stopped for long, little of it counts */
+        /* If we were stopped for long, little of it counts. */
+        *left_ns -= since < *left_ns ? since : *left_ns;
+    }
+}
+
+/* The call that the hello was is taken back. */
+static bool client_connect_again(struct rpc_client *c, const char *address, uint64_t pause_ns,
+                                 struct wr_err *err)
+{
+    nanosleep(&(struct timespec){0, (long)pause_ns}, NULL);
+    for (uint32_t i = 0; i < c->o.depth; i++)
+        c->call[i].taken = false;
+    c->under_way = 0;
+    c->ep->t->forget(c->ep, 0);
+    return c->ep->t->connect(c->ep, address, err);
+}
+
+static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
+{
+    enum { FIRST_NS = 1000000, TRIES = 10 }; /* the last one after 0.5 s */
+    uint64_t left = 1000000ull * (c->o.hello_ms ? c->o.hello_ms : 10000);
+    struct greeting g = {false, RPC_OK};
+
+    c->done = on_greeting;
+    c->ctx = &g; /* cppcheck-suppress autoVariables; until the greeting has come */
+    client_say_hello(c, &g, &left);
+    for (int i = 0; c->ep->t->shuts_out && i < TRIES && !g.answered && left; i++) {
+        if (!client_connect_again(c, address, (uint64_t)FIRST_NS << i, err))
+            return false;
+        client_say_hello(c, &g, &left);
     }
     if (!g.answered)
         return wr_fail(err, WR_SYSTEM,

@@ -10,7 +10,8 @@
  *
  * What comes is anybody's bytes. A client's memory is written or read only by who knows its key,
  * which its requests carry; a server takes DATA only that it asked for; whoever does not keep to
- * the form is disconnected. A connection that never said hello makes room for others.
+ * the form is disconnected. A connection has a place among the peers only after a hello with the
+ * token: before, it is a guest (tcp_guests.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -26,13 +27,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "rpc/tcp_guests.h"
 #include "rpc/tcp_socket.h"
 #include "rpc/transport.h"
 
 enum { IN_B = 16384, OUT_B = 65536, MOVES = 64, BATCH = 64, ELSEWHERE = 16, PULLS = 16 };
+enum { ACCEPTS = 64, SHUT_NS = 100000000 };
 enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and hardly longer */
 enum { MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head), LAYOUT = 1 };
+
+/* What epoll tells of: a peer by its number, a guest, or the door. */
+enum { SEEN_GUEST = 1 << 30, SEEN_DOOR = 1 << 31 };
 
 enum frame_kind { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
 
@@ -59,10 +66,11 @@ struct asked {
 
 struct conn {
     int fd; /* -1: none */
-    bool met, dead;
+    bool dead;
     bool listed; /* in dirty[] */
     bool here;   /* of this node */
     bool full;   /* all that was asked for came, and there may be more */
+    bool ends;   /* the other end sends no more: read on to the end */
     uint32_t in_from, in_to, out_from, out_to;
     uint8_t *into; /* where the rest of a bulk transfer goes; NULL: none is coming */
     uint64_t left;
@@ -75,7 +83,11 @@ struct conn {
 
 struct tcp {
     struct rpc_ep ep;
-    int door, epoll; /* of a server */
+    int door, epoll;  /* of a server */
+    uint64_t shut_ns; /* since when nobody is let in for want of descriptors; 0: the door is open */
+    uint32_t peers;   /* as many as there are descriptors for */
+    struct rpc_guests *guests;
+    struct rpc_guest *speaks; /* the one whose message is being taken */
     struct conn *conn[RPC_PEERS];
     uint32_t high; /* conn[] from here on are empty */
     uint32_t n;    /* connections */
@@ -95,12 +107,12 @@ static struct tcp *of(struct rpc_ep *ep)
 
 /* Told once for whatever comes, and when there is room again for what could not leave: what is not
  * told again need not be looked at again by the kernel either. */
-static void watch(const struct tcp *t, uint32_t k, int op)
+static void watch(const struct tcp *t, uint32_t k)
 {
     struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                             .data = {.u32 = k}};
 
-    epoll_ctl(t->epoll, op, t->conn[k]->fd, &e);
+    epoll_ctl(t->epoll, EPOLL_CTL_MOD, t->conn[k]->fd, &e);
 }
 
 static void mark(struct tcp *t, uint32_t k)
@@ -134,6 +146,7 @@ static void drop(struct tcp *t, uint32_t k)
     if (c->dead)
         return;
     c->dead = true;
+    t->ep.deaths++;
     close(c->fd);
     c->fd = -1;
     c->out_from = c->out_to = 0;
@@ -158,37 +171,6 @@ static void adopt(struct tcp *t, uint32_t k, int fd)
     t->conn[k]->here = rpc_socket_stays(fd);
     t->n++;
     t->high = k >= t->high ? k + 1 : t->high;
-}
-
-/* An empty place, or that of one who never said hello. */
-static uint32_t place_for(struct tcp *t)
-{
-    for (uint32_t i = 0; i < t->ep.o.peers; i++)
-        if (!t->conn[i])
-            return i;
-    for (uint32_t i = 0; i < t->ep.o.peers; i++)
-        if (!t->conn[i]->met) {
-            drop(t, i);
-            release(t, i);
-            return i;
-        }
-    return UINT32_MAX;
-}
-
-static void answer_the_door(struct tcp *t)
-{
-    int fd;
-
-    while ((fd = rpc_socket_accept(t->door)) >= 0) {
-        uint32_t k = place_for(t);
-
-        if (k == UINT32_MAX) {
-            close(fd);
-            continue;
-        }
-        adopt(t, k, fd);
-        watch(t, k, EPOLL_CTL_ADD);
-    }
 }
 
 /* ---- out ---- */
@@ -460,8 +442,6 @@ static uint32_t pull(struct tcp *t, uint32_t k, int flags)
         return 0;
     if (n <= 0) {
         drop(t, k);
-        if (t->ep.o.server && !c->met)
-            release(t, k);
         return 1;
     }
     t->last = k;
@@ -485,30 +465,153 @@ static uint32_t drain(struct tcp *t, uint32_t k)
 
     do
         some += pull(t, k, MSG_DONTWAIT);
-    while (t->conn[k] == c && !c->dead && c->full && ++pulls < PULLS);
+    while (t->conn[k] == c && !c->dead && (c->full || c->ends) && ++pulls < PULLS);
     if (t->conn[k] != c)
         return some;
     if (c->listed)
         push(t, k);
     if (pulls == PULLS && !c->dead)
-        watch(t, k, EPOLL_CTL_MOD);
+        watch(t, k);
     return some;
+}
+
+/* ---- guests ---- */
+
+static uint32_t tcp_free_place(const struct tcp *t)
+{
+    if (t->n < t->peers)
+        for (uint32_t i = 0; i < t->ep.o.peers; i++)
+            if (!t->conn[i])
+                return i;
+    return UINT32_MAX;
+}
+
+/* What it says goes to the server, which meets it if that is a hello with the token; whatever else
+ * it is, the guest goes. What it sent behind its hello is the peer's. */
+static void tcp_let_speak(struct tcp *t, uint32_t g, uint32_t len)
+{
+    struct rpc_guest *guest = &t->guests->guest[g];
+    uint32_t k = tcp_free_place(t), used = (uint32_t)sizeof(struct frame) + len;
+
+    if (k != UINT32_MAX) {
+        t->speaks = guest;
+        t->ep.on_msg(t->ep.ctx, k, guest->bytes + sizeof(struct frame), len);
+        t->speaks = NULL;
+    }
+    if (guest->fd >= 0) {
+        rpc_guests_drop(t->guests, g);
+        return;
+    }
+    struct conn *c = t->conn[k];
+
+    if (!c || c->dead)
+        return;
+    memcpy(c->in, guest->bytes + used, guest->n - used);
+    c->in_to = guest->n - used;
+    watch(t, k);
+    take_frames(t, k);
+}
+
+/* True: it said something whole. */
+static bool tcp_hear_guest(struct tcp *t, uint32_t g)
+{
+    const struct rpc_guest *guest = &t->guests->guest[g];
+    struct frame f = {.len = sizeof(struct rpc_head)};
+
+    if (guest->fd < 0)
+        return false;
+    bool stays = rpc_guests_hear(t->guests, g);
+
+    if (guest->n >= sizeof f)
+        memcpy(&f, guest->bytes, sizeof f);
+    bool ours =
+        guest->n < sizeof f || (f.kind == FRAME_MESSAGE && f.len >= sizeof(struct rpc_head) &&
+                                f.len <= sizeof guest->bytes - sizeof f);
+
+    if (!ours || !stays)
+        rpc_guests_drop(t->guests, g);
+    else if (guest->n >= sizeof f + f.len) {
+        tcp_let_speak(t, g, (uint32_t)f.len);
+        return true;
+    }
+    return false;
+}
+
+static void tcp_watch_door(struct tcp *t, int op)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data = {.u32 = SEEN_DOOR}};
+
+    epoll_ctl(t->epoll, op, t->door, &e);
+}
+
+/* No descriptor is left, because others in this process took them: the door is closed for a
+ * moment, as else it would be told of again and again. */
+static void tcp_shut_door(struct tcp *t, uint64_t now)
+{
+    if (rpc_guests_drop_oldest(t->guests))
+        return;
+    t->shut_ns = now;
+    tcp_watch_door(t, EPOLL_CTL_DEL);
+}
+
+/* Most have said their hello before they are let in. Those who come after so many wait until it was
+ * the others' turn. */
+static uint32_t tcp_answer_door(struct tcp *t)
+{
+    uint64_t now = wr_clock_ns();
+    uint32_t some = 0, address;
+
+    for (int i = 0; i < ACCEPTS; i++) {
+        int fd = rpc_socket_accept(t->door, &address);
+
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE)
+                tcp_shut_door(t, now);
+            break;
+        }
+        uint32_t g = rpc_guests_add(t->guests, fd, address, now);
+        struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP, .data = {.u32 = SEEN_GUEST | g}};
+
+        epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e);
+        some += tcp_hear_guest(t, g);
+    }
+    return some;
+}
+
+/* How long one may sleep before there is something to do for them. */
+static uint64_t tcp_mind_guests(struct tcp *t)
+{
+    if (!t->guests->n && !t->shut_ns)
+        return UINT64_MAX;
+    uint64_t now = wr_clock_ns();
+
+    if (t->shut_ns && now - t->shut_ns >= SHUT_NS) {
+        t->shut_ns = 0;
+        tcp_watch_door(t, EPOLL_CTL_ADD);
+    }
+    return t->shut_ns ? SHUT_NS : rpc_guests_expire(t->guests, now);
 }
 
 static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
 {
     struct epoll_event e[BATCH];
-    int n = epoll_wait(t->epoll, e, BATCH, timeout_ms);
+    uint64_t guests_ms = tcp_mind_guests(t) / 1000000;
+    int n = epoll_wait(t->epoll, e, BATCH,
+                       guests_ms < (uint64_t)timeout_ms ? (int)guests_ms + 1 : timeout_ms);
     uint32_t some = 0;
 
     t->looks = 0;
     for (int i = 0; i < n; i++) {
-        uint32_t k = e[i].data.u32;
+        uint32_t k = e[i].data.u32, what = e[i].events;
 
-        if (k == UINT32_MAX)
-            answer_the_door(t);
-        else if (t->conn[k] && e[i].events & ~(uint32_t)EPOLLOUT)
+        if (k == (uint32_t)SEEN_DOOR)
+            some += tcp_answer_door(t);
+        else if (k & SEEN_GUEST)
+            some += tcp_hear_guest(t, k & ~(uint32_t)SEEN_GUEST);
+        else if (t->conn[k] && what & ~(uint32_t)EPOLLOUT) {
+            t->conn[k]->ends |= (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
             some += drain(t, k);
+        }
     }
     return some;
 }
@@ -521,7 +624,7 @@ static uint32_t tcp_progress(struct rpc_ep *ep)
 
     if (!ep->o.server)
         return some + (t->conn[0] ? pull(t, 0, MSG_DONTWAIT) : 0);
-    if (t->n == 1 && t->looks++ < ELSEWHERE && t->conn[t->high - 1]->met)
+    if (t->n == 1 && t->looks++ < ELSEWHERE)
         return some + pull(t, t->high - 1, MSG_DONTWAIT);
     return some + look_everywhere(t, 0);
 }
@@ -630,15 +733,22 @@ static size_t tcp_introduce(struct rpc_ep *ep, void *into, size_t size)
     return sizeof layout;
 }
 
+/* The guest that speaks gets the place of a peer. */
 static bool tcp_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
 {
+    struct tcp *t = of(ep);
     uint32_t layout;
 
-    if (len != sizeof layout || !of(ep)->conn[peer])
+    if (len != sizeof layout || !t->speaks || t->conn[peer])
         return false;
     memcpy(&layout, bytes, sizeof layout);
-    of(ep)->conn[peer]->met = layout == LAYOUT;
-    return layout == LAYOUT;
+    if (layout != LAYOUT)
+        return false;
+    int fd = rpc_guests_take(t->guests, (uint32_t)(t->speaks - t->guests->guest));
+
+    rpc_socket_settle(fd);
+    adopt(t, peer, fd);
+    return true;
 }
 
 static void tcp_forget(struct rpc_ep *ep, uint32_t peer)
@@ -661,6 +771,9 @@ static void tcp_close(struct rpc_ep *ep)
     for (uint32_t i = t->high; i; i--)
         if (t->conn[i - 1])
             release(t, i - 1);
+    if (t->guests)
+        rpc_guests_fini(t->guests);
+    free(t->guests);
     if (t->door >= 0)
         close(t->door);
     if (t->epoll >= 0)
@@ -673,15 +786,14 @@ static void tcp_close(struct rpc_ep *ep)
 
 static bool open_door(struct tcp *t, struct wr_err *err)
 {
-    struct epoll_event e = {.events = EPOLLIN, .data = {.u32 = UINT32_MAX}};
-
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (t->epoll < 0)
         return wr_fail_errno(err, "cannot wait for clients; close some files");
     if (!rpc_socket_listen(&t->door, t->ep.o.bind, err))
         return false;
-    if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->door, &e))
-        return wr_fail_errno(err, "cannot wait for clients; check the kernel");
+    t->guests = wr_zalloc(1, sizeof *t->guests);
+    t->peers = rpc_guests_init(t->guests, t->ep.o.peers);
+    tcp_watch_door(t, EPOLL_CTL_ADD);
     return true;
 }
 
@@ -744,6 +856,7 @@ const struct rpc_transport rpc_tcp = {
     .looks = 8,
     .kernel_wakes = true,
     .wait_takes = true,
+    .shuts_out = true,
     .open = tcp_open,
     .close = tcp_close,
     .address = tcp_address,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { GONE_MS = 30000 }; /* what is not confirmed for so long went to a dead node */
-enum { WAITING = 128 };   /* at the door */
+enum { WAITING = 4096 };  /* at the door; the kernel knows how many it allows */
 
 static bool parse_address(struct sockaddr_in *ret, const char *text, struct wr_err *err)
 {
@@ -65,7 +65,7 @@ int rpc_socket_cpu(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &len) ? -1 : cpu;
 }
 
-static void settle(int fd)
+void rpc_socket_settle(int fd)
 {
     unsigned gone_ms = GONE_MS;
     int on = 1;
@@ -102,12 +102,15 @@ bool rpc_socket_listen(int *ret, const char *at, struct wr_err *err)
     return true;
 }
 
-int rpc_socket_accept(int door)
+int rpc_socket_accept(int door, uint32_t *ret_address)
 {
-    int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct sockaddr_in from = {.sin_port = 0};
+    socklen_t len = sizeof from;
+    int fd = accept4(door, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    if (fd >= 0)
-        settle(fd);
+    if (fd < 0)
+        return fd;
+    *ret_address = from.sin_addr.s_addr;
     return fd;
 }
 
@@ -161,7 +164,7 @@ bool rpc_socket_connect(int *ret, const char *to, const char *from, uint32_t doz
         close(fd);
         return false;
     }
-    settle(fd);
+    rpc_socket_settle(fd);
     if (doze_us)
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &doze, sizeof doze);
     *ret = fd;

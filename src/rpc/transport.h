@@ -44,10 +44,11 @@ struct rpc_bulk {
 struct rpc_ep {
     const struct rpc_transport *t;
     struct rpc_ep_opts o;
-    uint8_t *bulk;  /* o.bulk_b bytes, offered */
-    size_t inlined; /* bytes of payload that fit a message */
-    uint32_t eager; /* how often progress() may look: a single message is to come, and who sends
-                       it can run meanwhile. Of several it is better to find more at once. */
+    uint8_t *bulk;   /* o.bulk_b bytes, offered */
+    size_t inlined;  /* bytes of payload that fit a message */
+    uint32_t eager;  /* how often progress() may look: a single message is to come, and who sends
+                        it can run meanwhile. Of several it is better to find more at once. */
+    uint32_t deaths; /* so far: alive() tells whose */
     void *ctx;
     void (*on_msg)(void *ctx, uint32_t peer, const void *bytes, size_t len);
     void (*on_bulk)(void *ctx, uint64_t cookie, bool ok);
@@ -60,6 +61,9 @@ struct rpc_transport {
      * call more, and two that both sleep are slower than two that look, whatever one tries. */
     bool kernel_wakes;
     bool wait_takes; /* wait() takes what comes, so that who will sleep need not look before */
+    /* A server may close a connection before it has heard the hello, because others came in
+     * numbers: it is worth while to try again. */
+    bool shuts_out;
     bool sees_death; /* alive() knows; else it knows only of some deaths */
     bool (*open)(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err);
     void (*close)(struct rpc_ep *ep);
