@@ -29,7 +29,8 @@
 #include "rpc/transport.h"
 
 enum { BUFFER_B = RPC_INLINE_MOST + sizeof(struct rpc_head), RECEIVES = 256, SENDS = 256 };
-enum { BATCH = 32, NAME_B = 256, MOVES = 64, WAIT_MOST_NS = 100000000 };
+enum { SENDS_PEER = SENDS / 8 }; /* so that one that takes no answers leaves some for others */
+enum { BATCH = 32, NAME_B = 256, MOVES = 1024, WAIT_MOST_NS = 100000000 };
 
 enum use { USE_RECEIVE, USE_SEND, USE_MOVE };
 
@@ -71,9 +72,10 @@ struct fabric {
     fi_addr_t peer[RPC_PEERS];
     bool there[RPC_PEERS], gone[RPC_PEERS]; /* gone: of a server, the provider says so */
     struct rpc_life own, life[RPC_PEERS];
-    uint16_t turn[RPC_PEERS]; /* how many had that place before */
-    uint32_t mine;            /* of a client: its number at the server, from 1; 0: not yet told */
-    bool broken;              /* of a client: the provider says that the server is gone */
+    uint16_t turn[RPC_PEERS];  /* how many had that place before */
+    uint16_t sends[RPC_PEERS]; /* buffers with messages to it that have not left */
+    uint32_t mine;             /* of a client: its number at the server, from 1; 0: not yet told */
+    bool broken;               /* of a client: the provider says that the server is gone */
     bool blocks;
     int wait_fd; /* if it blocks */
 };
@@ -424,6 +426,7 @@ static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
         return;
     f->there[peer] = false;
     f->turn[peer]++;
+    f->sends[peer] = 0;
     fi_av_remove(f->av, &f->peer[peer], 1, 0);
 }
 
@@ -494,7 +497,7 @@ static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head 
     size_t len = sizeof *head + head->len;
     struct rpc_head own = *head;
 
-    if (k == UINT32_MAX || !f->there[peer])
+    if (k == UINT32_MAX || !f->there[peer] || (ep->o.server && f->sends[peer] >= SENDS_PEER))
         return false;
     struct work *w = &f->work[k];
 
@@ -513,8 +516,10 @@ static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head 
         fi_cq_read(f->cq, NULL, 0); /* lets the provider work, and takes nothing */
         return false;
     }
-    if (!inject)
+    if (!inject) {
         f->free_send = w->next;
+        f->sends[peer]++;
+    }
     return true;
 }
 
@@ -538,9 +543,13 @@ static void complete(struct fabric *f, struct work *w, size_t len, bool ok)
 
         give_back(f, w);
         f->ep.on_bulk(f->ep.ctx, cookie, ok);
-    } else if (w->use == USE_SEND)
+    } else if (w->use == USE_SEND) {
+        uint32_t peer = (w->peer & 0xffff) - 1;
+
+        if (w->peer == number_of(f, peer % RPC_PEERS))
+            f->sends[peer]--;
         give_back(f, w);
-    else {
+    } else {
         uint32_t peer = ok ? peer_of(f, w->at, len) : UINT32_MAX;
 
         if (peer != UINT32_MAX)
@@ -616,30 +625,28 @@ static struct rpc_ref fabric_refer(struct rpc_ep *ep, size_t at, size_t len)
 }
 
 /* The provider checks that the peer offered that memory. */
-static bool fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+static enum rpc_moved fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 {
     struct fabric *f = of(ep);
     uint32_t k = f->free_move;
     ssize_t failed;
 
     if (k == UINT32_MAX || !f->there[b->peer])
-        return false;
+        return k == UINT32_MAX ? RPC_MOVES_LATER : RPC_MOVES_NOT;
     struct work *w = &f->work[k];
 
     f->free_move = w->next;
     w->cookie = b->cookie;
-    do {
-        failed = (b->way == RPC_TO_PEER)
-                     ? fi_write(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
-                                f->peer[b->peer], b->ref.at, b->ref.key, &w->context)
-                     : fi_read(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
-                               f->peer[b->peer], b->ref.at, b->ref.key, &w->context);
-        if (failed == -FI_EAGAIN)
-            fi_cq_read(f->cq, NULL, 0);
-    } while (failed == -FI_EAGAIN);
+    failed = (b->way == RPC_TO_PEER)
+                 ? fi_write(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
+                            f->peer[b->peer], b->ref.at, b->ref.key, &w->context)
+                 : fi_read(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
+                           f->peer[b->peer], b->ref.at, b->ref.key, &w->context);
     if (failed)
         give_back(f, w);
-    return !failed;
+    if (failed == -FI_EAGAIN)
+        fi_cq_read(f->cq, NULL, 0); /* lets the provider work, and takes nothing */
+    return !failed ? RPC_MOVES : failed == -FI_EAGAIN ? RPC_MOVES_LATER : RPC_MOVES_NOT;
 }
 
 const struct rpc_transport rpc_fabric = {

@@ -1,13 +1,6 @@
-/* server.c -- takes requests, moves data, answers.
+/* server.c -- takes requests, answers what can be answered at once, and looks after its clients.
  *
- *   noop    request ─────────────────────────────────────> response
- *   get     request ─> RMA to the client ────────────────> response
- *   put     request ─> RMA from the client ──────────────> response
- *   sread   request ─> read storage ─> RMA to the client ─> response
- *   swrite  request ─> RMA from the client ─> write storage ─> response
- *
- * An operation that takes more than one step has a place in a pool with its own memory; while
- * all are taken, requests wait in a line that is as long as all clients can make it.
+ * What takes more than one step is a call (server_calls.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,59 +8,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "rpc/rpc.h"
-#include "rpc/store.h"
 #include "rpc/usage.h"
+#include "server_priv.h"
 
-enum { OPERATIONS = 16, PAGE = 4096, LINE = 4096, LOOK_AFTER_NS = 200000000 };
-enum { SAMPLES = 16, SEND_TRIES = 1000000, ASK_TRIES = 5 };
+enum { PAGE = 4096, LOOK_AFTER_NS = 200000000, LOOK_STEPS = 1024, ASK_TRIES = 5 };
 #define ASK_FIRST_NS UINT64_C(1000000000)
 #define ASK_MOST_NS (64 * ASK_FIRST_NS)
-
-struct request {
-    uint32_t peer, id;
-    enum rpc_op op;
-    struct rpc_ref ref;
-};
-
-struct operation {
-    struct request r;
-    bool taken, second; /* second: the first of two steps is done */
-    size_t at;          /* its memory */
-};
-
-/* Of a client that says nothing. */
-struct silence {
-    bool broken;     /* it said something since we looked */
-    uint32_t unsent; /* how often in a row it could not even be asked */
-    uint64_t asked_ns, pause_ns;
-};
-
-struct rpc_server {
-    struct rpc_opts o;
-    struct rpc_ep *ep;
-    struct rpc_waiter waiter;
-    struct rpc_store *store;
-    struct rpc_server_stats stats;
-    bool met[RPC_PEERS];
-    struct silence silence[RPC_PEERS];
-    struct operation operation[OPERATIONS];
-    uint32_t taken;
-    uint32_t turn;             /* of the pieces that what is got comes from */
-    struct request line[LINE]; /* requests that wait for a place: a ring */
-    uint32_t line_from, line_to;
-    uint64_t looked_ns; /* for clients that died */
-    uint32_t messages, last_peer;
-    bool single;  /* whoever called last has no other call under way */
-    bool several; /* of the last messages not all came from one client */
-};
-
-/* Memory: a piece for each operation, then the pieces from which GET is served; or of a service
- * what it shares. */
-static size_t next_source(struct rpc_server *s)
-{
-    return (OPERATIONS + (size_t)(s->turn++ % RPC_SOURCES)) * s->o.bulk_b;
-}
 
 uint64_t rpc_pattern(uint64_t place)
 {
@@ -83,133 +29,6 @@ static void fill_pattern(uint8_t *at, size_t len)
 
         memcpy(at + i, &v, 8);
     }
-}
-
-/* Some words of what a PUT brings, spoilt before and looked at afterwards. */
-static void spoil(uint8_t *at, uint64_t len)
-{
-    for (uint64_t k = 0; k < SAMPLES && len >= 8; k++)
-        memset(at + (len - 8) / SAMPLES * k / 8 * 8, 0, 8);
-}
-
-static bool is_pattern(const uint8_t *at, uint64_t len)
-{
-    for (uint64_t k = 0; k < SAMPLES && len >= 8; k++) {
-        uint64_t place = (len - 8) / SAMPLES * k / 8 * 8, v;
-
-        memcpy(&v, at + place, 8);
-        if (v != rpc_pattern(place))
-            return false;
-    }
-    return true;
-}
-
-/* ---- answers ---- */
-
-static void respond(struct rpc_server *s, uint32_t peer, uint32_t id, enum rpc_status status,
-                    const void *payload, uint32_t len)
-{
-    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, s->o.token, id, len, status);
-
-    if (status != RPC_OK)
-        s->stats.refused++;
-    /* Who does not take its answers does not get them. */
-    for (uint32_t tries = 0; tries < SEND_TRIES; tries++)
-        if (s->ep->t->send(s->ep, peer, &h, payload) || !s->ep->t->alive(s->ep, peer))
-            return;
-}
-
-static void finish(struct rpc_server *s, struct operation *op, enum rpc_status status)
-{
-    if (status == RPC_OK) {
-        s->stats.calls[op->r.op]++;
-        s->stats.bytes += op->r.ref.len;
-    }
-    op->taken = false;
-    s->taken--;
-    respond(s, op->r.peer, op->r.id, status, NULL, 0);
-}
-
-/* ---- steps of an operation ---- */
-
-static bool move(struct rpc_server *s, struct operation *op, enum rpc_way way)
-{
-    size_t at = s->o.share_b ? op->r.ref.place : op->r.op == RPC_OP_GET ? next_source(s) : op->at;
-    struct rpc_bulk b = {.peer = op->r.peer,
-                         .way = way,
-                         .at = at,
-                         .ref = op->r.ref,
-                         .cookie = (uint64_t)(op - s->operation)};
-
-    return s->ep->t->bulk(s->ep, &b);
-}
-
-static bool store(struct rpc_server *s, struct operation *op, bool write)
-{
-    return rpc_store_start(s->store, write, s->ep->bulk + op->at, op->r.ref.len, op->r.ref.place,
-                           (uint64_t)(op - s->operation));
-}
-
-/* Which step is first and which second. */
-static bool step(struct rpc_server *s, struct operation *op)
-{
-    switch (op->r.op) {
-    case RPC_OP_GET:
-        return move(s, op, RPC_TO_PEER);
-    case RPC_OP_PUT:
-        if (!s->o.share_b)
-            spoil(s->ep->bulk + op->at, op->r.ref.len);
-        return move(s, op, RPC_FROM_PEER);
-    case RPC_OP_SREAD:
-        return op->second ? move(s, op, RPC_TO_PEER) : store(s, op, false);
-    case RPC_OP_SWRITE:
-        return op->second ? store(s, op, true) : move(s, op, RPC_FROM_PEER);
-    default:
-        return false;
-    }
-}
-
-/* A step is done: of bulk data or of storage. */
-static void on_step(void *ctx, uint64_t cookie, bool ok)
-{
-    struct rpc_server *s = ctx;
-    struct operation *op = &s->operation[cookie % OPERATIONS];
-    bool two = op->r.op == RPC_OP_SREAD || op->r.op == RPC_OP_SWRITE;
-
-    if (!op->taken)
-        return;
-    if (!ok)
-        finish(s, op, RPC_IO_FAILED);
-    else if (op->r.op == RPC_OP_PUT && !s->o.share_b &&
-             !is_pattern(s->ep->bulk + op->at, op->r.ref.len))
-        finish(s, op, RPC_BAD_DATA);
-    else if (!two || op->second)
-        finish(s, op, RPC_OK);
-    else {
-        op->second = true;
-        if (!step(s, op))
-            finish(s, op, RPC_BAD_RANGE);
-    }
-}
-
-static void begin(struct rpc_server *s, const struct request *r)
-{
-    struct operation *op = s->operation;
-
-    while (op->taken)
-        op++;
-    op->r = *r;
-    op->taken = true;
-    op->second = false;
-    s->taken++;
-    if (!step(s, op))
-        finish(s, op, RPC_BAD_RANGE);
-}
-
-static void next_in_line(struct rpc_server *s)
-{
-    while (s->taken < OPERATIONS && s->line_from != s->line_to)
-        begin(s, &s->line[s->line_from++ % LINE]);
 }
 
 /* ---- requests ---- */
@@ -248,9 +67,9 @@ static void on_own(struct rpc_server *s, uint32_t peer, const struct rpc_head *h
 
     s->stats.handled++;
     if (n < 0)
-        respond(s, peer, h->id, (enum rpc_status)(RPC_OWN_STATUS | -(uint32_t)n), NULL, 0);
+        server_respond(s, peer, h->id, RPC_OWN_STATUS | -(uint32_t)n, NULL, 0);
     else
-        respond(s, peer, h->id, RPC_OK, reply, (uint32_t)(n < room ? n : room));
+        server_respond(s, peer, h->id, RPC_OK, reply, (uint32_t)(n < room ? n : room));
 }
 
 struct rpc_used rpc_server_used(const struct rpc_server *s)
@@ -273,72 +92,59 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
 {
     if (h->op == RPC_OP_NOOP) {
         s->stats.calls[RPC_OP_NOOP]++;
-        respond(s, peer, h->id, RPC_OK, payload, h->len);
+        server_respond(s, peer, h->id, RPC_OK, payload, h->len);
         return;
     }
     if (h->op == RPC_OP_USAGE) {
         struct rpc_used used = rpc_server_used(s);
 
-        respond(s, peer, h->id, RPC_OK, &used, sizeof used);
+        server_respond(s, peer, h->id, RPC_OK, &used, sizeof used);
         return;
     }
     if (h->op >= RPC_OP_OWN && s->o.handle) {
         on_own(s, peer, h, payload);
         return;
     }
-    struct request r = {.peer = peer, .id = h->id, .op = h->op};
+    struct rpc_ref ref;
 
-    if (h->op >= RPC_OPS || h->len != sizeof r.ref) {
-        respond(s, peer, h->id, RPC_BAD_OP, NULL, 0);
+    if (h->op >= RPC_OPS || h->len != sizeof ref) {
+        server_respond(s, peer, h->id, RPC_BAD_OP, NULL, 0);
         return;
     }
-    memcpy(&r.ref, payload, sizeof r.ref);
-    enum rpc_status status = check_bulk(s, r.op, &r.ref);
+    memcpy(&ref, payload, sizeof ref);
+    enum rpc_status status = check_bulk(s, h->op, &ref);
 
-    if (status == RPC_OK && s->line_to - s->line_from == LINE)
-        status = RPC_BUSY;
     if (status != RPC_OK)
-        respond(s, peer, h->id, status, NULL, 0);
-    else if (s->taken < OPERATIONS && s->line_from == s->line_to)
-        begin(s, &r);
+        server_respond(s, peer, h->id, status, NULL, 0);
     else
-        s->line[s->line_to++ % LINE] = r;
+        server_call(s, peer, h->id, h->op, &ref);
 }
 
 static void on_hello(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
                      const uint8_t *payload)
 {
-    if (s->met[peer] || !s->ep->t->meet(s->ep, peer, payload, h->len)) {
+    struct server_peer *p = &s->peer[peer];
+
+    if (p->met || !s->ep->t->meet(s->ep, peer, payload, h->len)) {
         s->stats.dropped[RPC_DROP_STRANGER]++;
         return;
     }
     s->stats.peers++;
-    s->silence[peer] = (struct silence){.broken = true};
-    s->met[peer] = h->version == RPC_VERSION;
-    respond(s, peer, h->id, s->met[peer] ? RPC_OK : RPC_BAD_VERSION, NULL, 0);
-}
-
-static bool owes(const struct rpc_server *s, uint32_t peer)
-{
-    for (uint32_t i = 0; i < OPERATIONS; i++)
-        if (s->operation[i].taken && s->operation[i].r.peer == peer)
-            return true;
-    for (uint32_t i = s->line_from; i != s->line_to; i++)
-        if (s->line[i % LINE].peer == peer)
-            return true;
-    return false;
+    p->silence = (struct server_silence){.broken = true};
+    p->met = h->version == RPC_VERSION;
+    server_respond(s, peer, h->id, p->met ? RPC_OK : RPC_BAD_VERSION, NULL, 0);
 }
 
 /* Its place is somebody else's from now on. One that leaves while we work for it keeps its place,
  * or the next would get its answers. */
 static void on_bye(struct rpc_server *s, uint32_t peer)
 {
-    if (!s->met[peer] || owes(s, peer)) {
+    if (!s->peer[peer].met || s->peer[peer].calls) {
         s->stats.dropped[RPC_DROP_STRANGER]++;
         return;
     }
     s->stats.left++;
-    s->met[peer] = false;
+    s->peer[peer].met = false;
     s->ep->t->forget(s->ep, peer);
 }
 
@@ -363,7 +169,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     const uint8_t *payload = (const uint8_t *)bytes + sizeof h;
 
     /* First of all the answer, then what nobody waits for. */
-    if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->met[peer])
+    if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->peer[peer].met)
         on_request(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_HELLO)
         on_hello(s, peer, &h, payload);
@@ -372,7 +178,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     else
         s->stats.dropped[drop == RPC_TAKEN ? RPC_DROP_STRANGER : drop]++;
     s->single = drop == RPC_TAKEN && h.status == 1;
-    s->silence[peer].broken = true;
+    s->peer[peer].silence.broken = true;
     meet_crowd(s, peer);
 }
 
@@ -383,12 +189,12 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
  * not look for long shall not find many. False: it is dead. */
 static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
 {
-    struct silence *k = &s->silence[peer];
+    struct server_silence *k = &s->peer[peer].silence;
     struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, s->o.token, RPC_PING_ID, 0, RPC_OK);
 
     if (k->broken)
-        *k = (struct silence){.asked_ns = now, .pause_ns = ASK_FIRST_NS};
-    if (!s->met[peer] || now - k->asked_ns < k->pause_ns)
+        *k = (struct server_silence){.asked_ns = now, .pause_ns = ASK_FIRST_NS};
+    if (!s->peer[peer].met || now - k->asked_ns < k->pause_ns)
         return true;
     if (!s->ep->t->send(s->ep, peer, &h, NULL))
         return ++k->unsent < ASK_TRIES;
@@ -398,19 +204,24 @@ static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
     return true;
 }
 
+/* Also those that never said a proper hello: they have a place all the same. One for which we are
+ * at work keeps its place until that is done. */
 static void forget_the_dead(struct rpc_server *s)
 {
     uint64_t now = wr_clock_ns();
 
-    if (now - s->looked_ns < LOOK_AFTER_NS || s->taken || s->line_from != s->line_to)
+    if (now - s->looked_ns < LOOK_AFTER_NS && s->deaths == s->ep->deaths)
         return;
     s->looked_ns = now;
-    /* Also those that never said a proper hello: they have a place all the same. */
-    for (uint32_t i = 0; i < s->o.peers; i++)
-        if (!s->ep->t->alive(s->ep, i) || (!s->ep->t->sees_death && !ask_the_silent(s, i, now))) {
-            s->met[i] = false;
+    s->deaths = s->ep->deaths;
+    for (uint32_t i = 0; i < s->o.peers; i++) {
+        if (s->ep->t->alive(s->ep, i) && (s->ep->t->sees_death || ask_the_silent(s, i, now)))
+            continue;
+        s->peer[i].met = false;
+        server_calls_purge(s, i);
+        if (!s->peer[i].calls)
             s->ep->t->forget(s->ep, i);
-        }
+    }
     s->ep->t->flush(s->ep);
 }
 
@@ -425,16 +236,22 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
     uint32_t found = n;
 
     if (s->store)
-        n += rpc_store_poll(s->store, on_step, s);
-    next_in_line(s);
+        n += rpc_store_poll(s->store, server_on_store, s);
+    if (s->nring)
+        server_serve_ring(s);
+    bool look = ++s->steps % LOOK_STEPS == 0;
+
     if (!n) {
-        bool busy = s->store && rpc_store_under_way(s->store);
+        bool busy =
+            (s->store && rpc_store_under_way(s->store)) || (s->nring && !s->ep->t->tells_room);
 
         n = rpc_waiter_idle(&s->waiter, s->ep, timeout_ns, busy);
-        if (s->waiter.sleeps != sleeps || s->waiter.rounds % 65536 == 0)
-            forget_the_dead(s);
-        next_in_line(s);
+        if (s->nring)
+            server_serve_ring(s);
+        look |= s->waiter.sleeps != sleeps || s->waiter.rounds % 65536 == 0;
     }
+    if (look || s->deaths != s->ep->deaths)
+        forget_the_dead(s);
     if (n) {
         s->ep->t->flush(s->ep);
         rpc_waiter_happened(&s->waiter);
@@ -442,13 +259,21 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
     rpc_waiter_looked(&s->waiter, s->ep->eager, found);
 }
 
-static void place_operations(struct rpc_server *s)
+/* Written, so that no page is the kernel's page of zeros. */
+static void server_fill_memory(struct rpc_server *s)
 {
-    for (uint32_t i = 0; i < OPERATIONS; i++)
-        s->operation[i].at = i * s->o.bulk_b;
-    /* Written, so that no page is the kernel's page of zeros. */
-    for (size_t i = 0; i < OPERATIONS + RPC_SOURCES && s->o.bulk_b && !s->o.share_b; i++)
+    for (size_t i = 0; i < s->npieces + RPC_SOURCES && s->o.bulk_b && !s->o.share_b; i++)
         fill_pattern(s->ep->bulk + i * s->o.bulk_b, s->o.bulk_b);
+}
+
+/* Small ones cost little: then there are more of them. */
+static uint32_t server_pieces(size_t each_b)
+{
+    size_t n = each_b ? RPC_PIECES_B / each_b : 0;
+
+    return n < RPC_PIECES_LEAST  ? RPC_PIECES_LEAST
+           : n < RPC_PIECES_MOST ? (uint32_t)n
+                                 : RPC_PIECES_MOST;
 }
 
 bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct wr_err *err)
@@ -464,7 +289,8 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
 
     s->o = *o;
     s->o.bulk_b = (o->bulk_b + PAGE - 1) / PAGE * PAGE;
-    eo.bulk_b = o->share_b ? o->share_b : s->o.bulk_b * (OPERATIONS + RPC_SOURCES);
+    s->npieces = server_pieces(s->o.bulk_b);
+    eo.bulk_b = o->share_b ? o->share_b : s->o.bulk_b * (s->npieces + RPC_SOURCES);
     bool ok = true;
 
     if (o->peers < 1 || o->peers > RPC_PEERS)
@@ -474,17 +300,18 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
         ok = wr_fail(err, WR_BUG, "memory and storage at once; report this");
     ok = ok && o->transport->open(&s->ep, &eo, err);
     if (ok && o->storage)
-        ok = rpc_store_open(&s->store, o->storage, o->storage_b, OPERATIONS, o->direct, err);
+        ok = rpc_store_open(&s->store, o->storage, o->storage_b, s->npieces, o->direct, err);
     if (!ok) {
         rpc_server_close(s);
         return false;
     }
     s->ep->ctx = s;
     s->ep->on_msg = on_msg;
-    s->ep->on_bulk = on_step;
+    s->ep->on_bulk = server_on_step;
     rpc_waiter_init(&s->waiter, &s->o);
     rpc_waiter_test(&s->waiter, s->ep);
-    place_operations(s);
+    server_calls_init(s);
+    server_fill_memory(s);
     *ret = s;
     return true;
 }
@@ -496,6 +323,10 @@ void rpc_server_close(struct rpc_server *s)
     rpc_store_close(s->store);
     if (s->ep)
         s->ep->t->close(s->ep);
+    for (uint32_t i = 0; i < s->calls_used; i++)
+        free(s->call[i].payload);
+    free(s->peer);
+    free(s->call);
     free(s);
 }
 

@@ -353,19 +353,19 @@ static struct rpc_ref shm_refer(struct rpc_ep *ep, size_t at, size_t len)
     return (struct rpc_ref){.at = at, .len = len};
 }
 
-static bool shm_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+static enum rpc_moved shm_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 {
     struct shm *s = of(ep);
     const struct side *side = &s->side[b->peer];
 
     if (b->ref.at > side->bulk_b || b->ref.len > side->bulk_b - b->ref.at)
-        return false;
+        return RPC_MOVES_NOT;
     if (b->way == RPC_TO_PEER)
         memcpy(side->bulk + b->ref.at, ep->bulk + b->at, b->ref.len);
     else
         memcpy(ep->bulk + b->at, side->bulk + b->ref.at, b->ref.len);
     ep->on_bulk(ep->ctx, b->cookie, true);
-    return true;
+    return RPC_MOVES;
 }
 
 static size_t shm_introduce(struct rpc_ep *ep, void *into, size_t size)

@@ -10,8 +10,10 @@
  *
  * What comes is anybody's bytes. A client's memory is written or read only by who knows its key,
  * which its requests carry; a server takes DATA only that it asked for; whoever does not keep to
- * the form is disconnected. A connection has a place among the peers only after a hello with the
- * token: before, it is a guest (tcp_guests.h).
+ * the form is disconnected. No peer makes another wait: what cannot leave stays in its connection's
+ * buffer until the kernel tells that there is room, and a peer that does not take its answers is
+ * not read from. A connection has a place among the peers only after a hello with the token:
+ * before, it is a guest (tcp_guests.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -51,7 +53,7 @@ struct frame {
 
 /* Bytes that leave from where they are, after so many of the connection's small ones. */
 struct move {
-    const uint8_t *at;
+    const uint8_t *at; /* NULL: they were cut off, and zeros leave instead */
     uint64_t left;
     uint32_t after, cookie;
     bool tell; /* on_bulk when they are gone */
@@ -59,9 +61,9 @@ struct move {
 
 /* What a server asked for and waits for. */
 struct asked {
-    uint64_t cookie, len;
-    size_t at;
-    bool taken;
+    uint64_t len;
+    uint8_t *at; /* NULL: it was cut off, and goes nowhere */
+    uint32_t cookie;
 };
 
 struct conn {
@@ -72,10 +74,13 @@ struct conn {
     bool full;   /* all that was asked for came, and there may be more */
     bool ends;   /* the other end sends no more: read on to the end */
     uint32_t in_from, in_to, out_from, out_to;
-    uint8_t *into; /* where the rest of a bulk transfer goes; NULL: none is coming */
-    uint64_t left;
-    uint32_t cookie; /* of it, if it was asked for */
-    bool tell;
+    uint64_t left; /* bytes of a bulk transfer that are yet to come; 0: none is coming */
+    uint8_t *into; /* where they go; NULL: nowhere */
+    bool tell;     /* they are the first of those that were asked for */
+    bool stuck;    /* of a server: nothing can leave until the kernel tells so */
+    bool gated;    /* of a server: not read from until there is room for an answer */
+    uint32_t asked_from, nasked;
+    struct asked asked[MOVES]; /* a ring: a client sends data in the order it was asked for them */
     uint32_t nmoves;
     struct move move[MOVES];
     uint8_t in[IN_B], out[OUT_B];
@@ -92,7 +97,6 @@ struct tcp {
     uint32_t high; /* conn[] from here on are empty */
     uint32_t n;    /* connections */
     uint32_t *dirty, ndirty;
-    struct asked asked[MOVES];
     uint64_t key;
     uint32_t looks; /* at the one connection, since one looked elsewhere */
     uint32_t last;  /* connection that something came from */
@@ -150,6 +154,7 @@ static void drop(struct tcp *t, uint32_t k)
     close(c->fd);
     c->fd = -1;
     c->out_from = c->out_to = 0;
+    c->left = 0;
     for (uint32_t n = c->nmoves; n; n--) {
         struct move m = c->move[0];
 
@@ -157,11 +162,8 @@ static void drop(struct tcp *t, uint32_t k)
         if (m.tell)
             t->ep.on_bulk(t->ep.ctx, m.cookie, false);
     }
-    for (uint32_t i = 0; i < MOVES; i++)
-        if (t->asked[i].taken && t->asked[i].cookie >> 32 == k) {
-            t->asked[i].taken = false;
-            t->ep.on_bulk(t->ep.ctx, (uint32_t)t->asked[i].cookie, false);
-        }
+    for (; c->nasked; c->nasked--)
+        t->ep.on_bulk(t->ep.ctx, c->asked[c->asked_from++ % MOVES].cookie, false);
 }
 
 static void adopt(struct tcp *t, uint32_t k, int fd)
@@ -194,7 +196,8 @@ static void gone_out(struct tcp *t, struct conn *c, uint64_t n)
         c->out_from = c->out_to = 0;
         return;
     }
-    c->move[0].at += n - small;
+    if (c->move[0].at)
+        c->move[0].at += n - small;
     c->move[0].left -= n - small;
     if (c->move[0].left)
         return;
@@ -205,24 +208,38 @@ static void gone_out(struct tcp *t, struct conn *c, uint64_t n)
         t->ep.on_bulk(t->ep.ctx, m.cookie, true);
 }
 
+static struct iovec tcp_first_move(const struct conn *c)
+{
+    static const uint8_t zeros[OUT_B];
+    const struct move *m = &c->move[0];
+    bool some = !m->at && m->left > sizeof zeros;
+
+    return (struct iovec){(void *)(uintptr_t)(m->at ? m->at : zeros),
+                          some ? sizeof zeros : m->left};
+}
+
 /* As much as the kernel takes. True: something left. */
 static bool push(struct tcp *t, uint32_t k)
 {
     struct conn *c = t->conn[k];
     bool some = false;
 
-    while (!c->dead && (c->out_from != c->out_to || c->nmoves)) {
+    while (!c->dead && !c->stuck && (c->out_from != c->out_to || c->nmoves)) {
         struct iovec part[2] = {{c->out + c->out_from, small_ones(c)}, {NULL, 0}};
 
         if (c->nmoves)
-            part[1] = (struct iovec){(void *)(uintptr_t)c->move[0].at, c->move[0].left};
+            part[1] = tcp_first_move(c);
         struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
         ssize_t n =
             c->nmoves ? sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT)
                       : send(c->fd, part[0].iov_base, part[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            c->stuck = t->ep.o.server;
             return some;
+        }
         if (n < 0)
             drop(t, k);
         else
@@ -279,7 +296,7 @@ static bool tcp_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *he
     return true;
 }
 
-/* Those that cannot send all of it stay on the list. */
+/* Those that cannot send all of it stay on the list, unless the kernel will tell when they can. */
 static uint32_t push_all(struct tcp *t)
 {
     uint32_t some = 0, kept = 0;
@@ -288,7 +305,9 @@ static uint32_t push_all(struct tcp *t)
         uint32_t k = t->dirty[i];
 
         some += push(t, k);
-        if (!t->conn[k]->dead && (t->conn[k]->out_from != t->conn[k]->out_to || t->conn[k]->nmoves))
+        const struct conn *c = t->conn[k];
+
+        if (!c->dead && !c->stuck && (c->out_from != c->out_to || c->nmoves))
             t->dirty[kept++] = k;
         else
             t->conn[k]->listed = false;
@@ -311,11 +330,10 @@ static bool within(const struct tcp *t, const struct frame *f)
 }
 
 /* Bytes of a bulk transfer begin. */
-static void expect(struct conn *c, uint8_t *into, uint64_t len, uint32_t cookie, bool tell)
+static void expect(struct conn *c, uint8_t *into, uint64_t len, bool tell)
 {
     c->into = into;
     c->left = len;
-    c->cookie = cookie;
     c->tell = tell;
 }
 
@@ -334,12 +352,12 @@ static bool take_read(struct tcp *t, uint32_t k, const struct frame *f)
 
 static bool take_data(struct tcp *t, uint32_t k, const struct frame *f)
 {
-    struct asked *a = &t->asked[f->cookie % MOVES];
+    struct conn *c = t->conn[k];
+    const struct asked *a = &c->asked[c->asked_from % MOVES];
 
-    if (!t->ep.o.server || !a->taken || a->cookie >> 32 != k || (uint32_t)a->cookie != f->cookie ||
-        a->len != f->len)
+    if (!c->nasked || a->cookie != f->cookie || a->len != f->len)
         return false;
-    expect(t->conn[k], t->ep.bulk + a->at, f->len, f->cookie, true);
+    expect(c, a->at, f->len, true);
     return true;
 }
 
@@ -364,7 +382,7 @@ static uint32_t take_frame(struct tcp *t, uint32_t k, const uint8_t *at, uint32_
     case FRAME_WRITE:
         ok = !t->ep.o.server && within(t, &f);
         if (ok)
-            expect(t->conn[k], t->ep.bulk + f.at, f.len, 0, false);
+            expect(t->conn[k], t->ep.bulk + f.at, f.len, false);
         break;
     case FRAME_READ:
         ok = take_read(t, k, &f);
@@ -380,15 +398,20 @@ static uint32_t take_frame(struct tcp *t, uint32_t k, const uint8_t *at, uint32_
 
 static void bulk_came(struct tcp *t, struct conn *c, uint64_t n)
 {
-    c->into += n;
+    if (c->into)
+        c->into += n;
     c->left -= n;
-    if (c->left)
+    if (c->left || !c->tell)
         return;
-    c->into = NULL;
-    if (!c->tell)
-        return;
-    t->asked[c->cookie % MOVES].taken = false;
-    t->ep.on_bulk(t->ep.ctx, c->cookie, true);
+    c->nasked--;
+    t->ep.on_bulk(t->ep.ctx, c->asked[c->asked_from++ % MOVES].cookie, true);
+}
+
+/* What a server takes from a peer it answers with one message at most, or with two later. */
+static bool tcp_may_answer(struct tcp *t, uint32_t k)
+{
+    t->conn[k]->gated = !make_room(t, k, sizeof(struct frame) + MESSAGE_MOST);
+    return !t->conn[k]->gated;
 }
 
 /* All that is whole. A message may make its connection go. */
@@ -397,16 +420,19 @@ static uint32_t take_frames(struct tcp *t, uint32_t k)
     struct conn *c = t->conn[k];
     uint32_t taken = 0;
 
-    while (c->in_from != c->in_to) {
+    while (c->in_from != c->in_to && !c->dead) {
         uint32_t n = c->in_to - c->in_from;
 
-        if (c->into) {
+        if (c->left) {
             n = n < c->left ? n : (uint32_t)c->left;
-            memcpy(c->into, c->in + c->in_from, n);
+            if (c->into)
+                memcpy(c->into, c->in + c->in_from, n);
             c->in_from += n;
             bulk_came(t, c, n);
             continue;
         }
+        if (t->ep.o.server && !tcp_may_answer(t, k))
+            break;
         uint32_t used = take_frame(t, k, c->in + c->in_from, n);
 
         if (t->conn[k] != c || c->dead)
@@ -431,12 +457,13 @@ static uint32_t pull(struct tcp *t, uint32_t k, int flags)
 {
     struct conn *c = t->conn[k];
 
-    if (c->dead)
+    if (c->dead || c->gated)
         return 0;
+    bool direct = c->left && c->into; /* else what comes is in `in`, perhaps to be forgotten */
     struct iovec part[2] = {{c->into, c->left}, {c->in + c->in_to, IN_B - c->in_to}};
     struct msghdr m = {.msg_iov = part, .msg_iovlen = 2};
     ssize_t n =
-        c->into ? recvmsg(c->fd, &m, flags) : recv(c->fd, part[1].iov_base, part[1].iov_len, flags);
+        direct ? recvmsg(c->fd, &m, flags) : recv(c->fd, part[1].iov_base, part[1].iov_len, flags);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
@@ -445,8 +472,8 @@ static uint32_t pull(struct tcp *t, uint32_t k, int flags)
         return 1;
     }
     t->last = k;
-    c->full = (size_t)n == (c->into ? part[0].iov_len : 0) + part[1].iov_len;
-    uint64_t bulk = c->into ? ((uint64_t)n < c->left ? (uint64_t)n : c->left) : 0;
+    c->full = (size_t)n == (direct ? part[0].iov_len : 0) + part[1].iov_len;
+    uint64_t bulk = direct ? ((uint64_t)n < c->left ? (uint64_t)n : c->left) : 0;
 
     c->in_to += (uint32_t)((uint64_t)n - bulk);
     if (bulk)
@@ -465,7 +492,7 @@ static uint32_t drain(struct tcp *t, uint32_t k)
 
     do
         some += pull(t, k, MSG_DONTWAIT);
-    while (t->conn[k] == c && !c->dead && (c->full || c->ends) && ++pulls < PULLS);
+    while (t->conn[k] == c && !c->dead && !c->gated && (c->full || c->ends) && ++pulls < PULLS);
     if (t->conn[k] != c)
         return some;
     if (c->listed)
@@ -592,6 +619,31 @@ static uint64_t tcp_mind_guests(struct tcp *t)
     return t->shut_ns ? SHUT_NS : rpc_guests_expire(t->guests, now);
 }
 
+/* What epoll told of a peer. While it is gated nothing is read, so afterwards all is; one that ends
+ * meanwhile will take no answers. */
+static uint32_t tcp_turn_to(struct tcp *t, uint32_t k, uint32_t what)
+{
+    struct conn *c = t->conn[k];
+    bool read = what & ~(uint32_t)EPOLLOUT, was_gated = c->gated;
+    uint32_t some = 0;
+
+    c->ends |= (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    if (what & EPOLLOUT && c->stuck) {
+        c->stuck = false;
+        mark(t, k);
+        some += push(t, k);
+    }
+    if (was_gated && c->ends)
+        drop(t, k);
+    if (c->dead || (was_gated && !tcp_may_answer(t, k)))
+        return some;
+    if (was_gated)
+        some += take_frames(t, k);
+    if (t->conn[k] == c && (read || was_gated) && !c->dead && !c->gated)
+        some += drain(t, k);
+    return some;
+}
+
 static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
 {
     struct epoll_event e[BATCH];
@@ -608,10 +660,8 @@ static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
             some += tcp_answer_door(t);
         else if (k & SEEN_GUEST)
             some += tcp_hear_guest(t, k & ~(uint32_t)SEEN_GUEST);
-        else if (t->conn[k] && what & ~(uint32_t)EPOLLOUT) {
-            t->conn[k]->ends |= (what & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
-            some += drain(t, k);
-        }
+        else if (t->conn[k])
+            some += tcp_turn_to(t, k, what);
     }
     return some;
 }
@@ -690,19 +740,10 @@ static struct rpc_ref tcp_refer(struct rpc_ep *ep, size_t at, size_t len)
     return (struct rpc_ref){.at = at, .key = of(ep)->key, .len = len};
 }
 
-static bool ask_for(struct tcp *t, const struct rpc_bulk *b)
-{
-    struct asked *a = &t->asked[b->cookie % MOVES];
-
-    if (a->taken)
-        return false;
-    *a = (struct asked){(uint64_t)b->peer << 32 | (uint32_t)b->cookie, b->ref.len, b->at, true};
-    return true;
-}
-
-static bool tcp_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+static enum rpc_moved tcp_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 {
     struct tcp *t = of(ep);
+    struct conn *c = t->conn[b->peer];
     bool writes = b->way == RPC_TO_PEER;
     struct frame f = {.kind = writes ? FRAME_WRITE : FRAME_READ,
                       .cookie = (uint32_t)b->cookie,
@@ -710,14 +751,36 @@ static bool tcp_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
                       .at = b->ref.at,
                       .key = b->ref.key};
 
-    if (!t->conn[b->peer] || t->conn[b->peer]->dead || t->conn[b->peer]->nmoves == MOVES ||
-        !make_room(t, b->peer, sizeof f) || (!writes && !ask_for(t, b)))
-        return false;
-    put(t->conn[b->peer], &f, sizeof f);
+    if (!c || c->dead)
+        return RPC_MOVES_NOT;
+    if (c->nmoves == MOVES || c->nasked == MOVES || !make_room(t, b->peer, sizeof f))
+        return c->dead ? RPC_MOVES_NOT : RPC_MOVES_LATER;
+    put(c, &f, sizeof f);
     if (writes)
-        put_move(t->conn[b->peer], ep->bulk + b->at, b->ref.len, (uint32_t)b->cookie, true);
+        put_move(c, ep->bulk + b->at, b->ref.len, (uint32_t)b->cookie, true);
+    else
+        c->asked[(c->asked_from + c->nasked++) % MOVES] =
+            (struct asked){b->ref.len, ep->bulk + b->at, (uint32_t)b->cookie};
     mark(t, b->peer);
-    return true;
+    return RPC_MOVES;
+}
+
+static void tcp_cut_off(struct rpc_ep *ep, uint32_t peer, uint64_t cookie)
+{
+    struct conn *c = of(ep)->conn[peer];
+
+    for (uint32_t i = 0; c && i < c->nmoves; i++)
+        if (c->move[i].tell && c->move[i].cookie == cookie)
+            c->move[i].at = NULL;
+    for (uint32_t i = 0; c && i < c->nasked; i++) {
+        struct asked *a = &c->asked[(c->asked_from + i) % MOVES];
+
+        if (a->cookie != cookie)
+            continue;
+        a->at = NULL;
+        if (!i && c->left && c->tell)
+            c->into = NULL;
+    }
 }
 
 /* ---- who is who ---- */
@@ -857,6 +920,7 @@ const struct rpc_transport rpc_tcp = {
     .kernel_wakes = true,
     .wait_takes = true,
     .shuts_out = true,
+    .tells_room = true,
     .open = tcp_open,
     .close = tcp_close,
     .address = tcp_address,
@@ -869,6 +933,7 @@ const struct rpc_transport rpc_tcp = {
     .flush = tcp_flush,
     .progress = tcp_progress,
     .bulk = tcp_bulk,
+    .cut_off = tcp_cut_off,
     .blocks = tcp_blocks,
     .wait = tcp_wait,
     .alive = tcp_alive,

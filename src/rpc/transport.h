@@ -31,6 +31,13 @@ struct rpc_ep_opts {
 /* Of another process: on our own processor it cannot run while we look. */
 enum rpc_where { RPC_SOMEWHERE, RPC_ELSEWHERE, RPC_BESIDE };
 
+/* What came of a transfer that was asked for. */
+enum rpc_moved {
+    RPC_MOVES_NOT,   /* refused, as out of the peer's memory */
+    RPC_MOVES,       /* on_bulk comes, perhaps it has come already */
+    RPC_MOVES_LATER, /* there is no room now: make progress and try again */
+};
+
 enum rpc_way { RPC_TO_PEER, RPC_FROM_PEER };
 
 struct rpc_bulk {
@@ -64,6 +71,7 @@ struct rpc_transport {
     /* A server may close a connection before it has heard the hello, because others came in
      * numbers: it is worth while to try again. */
     bool shuts_out;
+    bool tells_room; /* wait() also ends when there is room after send() or bulk() had none */
     bool sees_death; /* alive() knows; else it knows only of some deaths */
     bool (*open)(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err);
     void (*close)(struct rpc_ep *ep);
@@ -75,13 +83,15 @@ struct rpc_transport {
     void (*forget)(struct rpc_ep *ep, uint32_t peer);
     /* How others name a byte of our offered memory. */
     struct rpc_ref (*refer)(struct rpc_ep *ep, size_t at, size_t len);
-    /* false: there is no room now, make progress and try again */
+    /* false: there is no room now, make progress and try again. Never waits. */
     bool (*send)(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
                  const void *payload);
     void (*flush)(struct rpc_ep *ep); /* ring the bells of those who sleep */
     uint32_t (*progress)(struct rpc_ep *ep);
-    /* false: refused, as out of the peer's memory; true: on_bulk comes, perhaps at once */
-    bool (*bulk)(struct rpc_ep *ep, const struct rpc_bulk *b);
+    enum rpc_moved (*bulk)(struct rpc_ep *ep, const struct rpc_bulk *b);
+    /* What is left of a transfer comes from nowhere or goes nowhere, so that our memory can be used
+     * for another; on_bulk comes all the same. NULL: cannot be done, or transfers take no time. */
+    void (*cut_off)(struct rpc_ep *ep, uint32_t peer, uint64_t cookie);
     bool (*blocks)(struct rpc_ep *ep); /* can it sleep? */
     /* Sleeps until there is something for progress(), or takes it at once: how much that was. */
     uint32_t (*wait)(struct rpc_ep *ep, uint64_t timeout_ns);

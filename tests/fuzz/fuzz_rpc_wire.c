@@ -46,18 +46,18 @@ static bool fake_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *h
     return true;
 }
 
-static bool fake_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
+static enum rpc_moved fake_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 {
     if (b->ref.len > BULK || b->at + b->ref.len > ep->o.bulk_b)
         abort();
     if (b->ref.at > PEER_B || b->ref.len > PEER_B - b->ref.at)
-        return false;
+        return RPC_MOVES_NOT;
     if (b->way == RPC_TO_PEER)
         memcpy(peer_memory + b->ref.at, ep->bulk + b->at, b->ref.len);
     else
         memcpy(ep->bulk + b->at, peer_memory + b->ref.at, b->ref.len);
     ep->on_bulk(ep->ctx, b->cookie, true);
-    return true;
+    return RPC_MOVES;
 }
 
 static bool fake_blocks(struct rpc_ep *ep)

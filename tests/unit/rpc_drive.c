@@ -344,15 +344,28 @@ static void who_ticks_wakes_from_a_sleep_without_a_limit(void **state)
     close(silent);
 }
 
-/* Messages of a stranger: dropped one by one, so that they can be counted. */
+/* Who said hello sends messages with another token: dropped one by one, so that they can be
+ * counted. */
 static void all_is_read_of_one_who_sends_more_than_fits(void **state)
 {
     enum { MESSAGES = 20000, FRAME_MESSAGE = 0x7765 };
-    static struct {
+    static struct framed {
         uint32_t kind, cookie;
         uint64_t len, at, key;
         struct rpc_head head;
     } sent[MESSAGES];
+    struct {
+        struct framed framed;
+        uint32_t layout;
+    } hello = {{.kind = FRAME_MESSAGE,
+                .len = sizeof(struct rpc_head) + sizeof hello.layout,
+                .head = {.magic = RPC_MAGIC,
+                         .version = RPC_VERSION,
+                         .kind = RPC_HELLO,
+                         .token = TOKEN,
+                         .len = sizeof hello.layout}},
+               .layout = 1};
+    const size_t hello_b = sizeof(struct framed) + sizeof hello.layout;
     struct rpc_opts o = {.transport = &rpc_tcp, .token = TOKEN, .wait = RPC_BLOCK, .peers = 1};
     struct rpc_server *s;
     char address[RPC_ADDRESS];
@@ -369,6 +382,7 @@ static void all_is_read_of_one_who_sends_more_than_fits(void **state)
     assert_true(rpc_server_open(&s, &o, &err));
     rpc_server_address(s, address);
     assert_true(rpc_socket_connect(&fd, address + 4, NULL, 0, &err));
+    assert_int_equal(send(fd, &hello, hello_b, 0), hello_b);
     while (gone < sizeof sent) {
         ssize_t n = send(fd, (uint8_t *)sent + gone, sizeof sent - gone, MSG_DONTWAIT);
 
