@@ -120,7 +120,8 @@ int main(int argc, char **argv)
     struct weir_rpc_config config = {.size = sizeof config,
                                      .transport = argc > 1 ? "fabric" : "shm",
                                      .provider = argc > 1 ? argv[1] : NULL,
-                                     .token = 0x5eed}; /* a real one comes from getrandom() */
+                                     .token =
+                                         0x5eed}; /* else the one of WEIR_RPC_TOKEN, or of a file */
     char address[1024] = "";
     int ends[2], status = 1;
 

@@ -39,7 +39,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
     struct rpc_client *c = ctx;
     struct rpc_head h = {.id = 0};
-    enum rpc_drop drop = rpc_wire_take(&h, bytes, len, c->o.token);
+    enum rpc_drop drop = rpc_wire_take(&h, bytes, len, &c->o.token);
 
     (void)peer;
     uint32_t at = h.id & 0xffff;
@@ -78,7 +78,7 @@ static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, 
     uint32_t at = c->free_call[c->o.depth - 1 - c->under_way++];
     struct call *call = &c->call[at];
     struct rpc_head h =
-        rpc_head_of(kind, op, c->o.token, (uint32_t)call->turn << 16 | at, len, c->under_way);
+        rpc_head_of(kind, op, &c->o.token, (uint32_t)call->turn << 16 | at, len, c->under_way);
 
     call->taken = true;
     call->cookie = cookie;
@@ -258,7 +258,7 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
  * find out in another way, or do without. */
 static void say_bye(struct rpc_client *c)
 {
-    struct rpc_head h = rpc_head_of(RPC_BYE, 0, c->o.token, 0, 0, 0);
+    struct rpc_head h = rpc_head_of(RPC_BYE, 0, &c->o.token, 0, 0, 0);
 
     if (!c->under_way && c->ep->t->send(c->ep, 0, &h, NULL))
         c->ep->t->flush(c->ep);
@@ -299,7 +299,7 @@ uint32_t rpc_client_under_way(const struct rpc_client *c)
 
 static void ping(struct rpc_client *c)
 {
-    struct rpc_head h = rpc_head_of(RPC_REQUEST, RPC_OP_NOOP, c->o.token, RPC_PING_ID, 0, 0);
+    struct rpc_head h = rpc_head_of(RPC_REQUEST, RPC_OP_NOOP, &c->o.token, RPC_PING_ID, 0, 0);
 
     c->pinged = true;
     c->ep->t->send(c->ep, 0, &h, NULL);

@@ -395,7 +395,7 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
     g.member = wr_zalloc(g.n, sizeof *g.member);
     g.at = wr_zalloc(s->clients, sizeof *g.at);
     g.used = wr_zalloc(s->servers, sizeof *g.used);
-    bool ok = collect_tickets(&g, err) && rpc_make_token(&g.token, err);
+    bool ok = collect_tickets(&g, err) && wr_token_make(&g.token, err);
 
     if (ok) {
         collect_tell(&g, "probing what the machine can do");

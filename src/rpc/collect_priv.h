@@ -22,7 +22,7 @@ struct collecting {
     struct rpc_ticket *ticket; /* of servers attached to, or NULL */
     uint32_t *at;              /* of each client the server it calls */
     struct server_use *used;   /* of each server, when last asked */
-    uint64_t token;
+    struct wr_token token;
     uint64_t lead_ns; /* from when clients are told of a window until it begins */
     uint32_t in_vain; /* windows in a row that stayed disturbed however often they were repeated */
     struct rpc_sizes sizes;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,16 +118,6 @@ bool rpc_member_start(struct rpc_member *m, const char *program, const char *lau
 }
 
 /* ---- talk ---- */
-
-bool rpc_make_token(uint64_t *ret, struct wr_err *err)
-{
-    uint64_t token;
-
-    if (getrandom(&token, sizeof token, 0) != sizeof token)
-        return wr_fail_errno(err, "no random token; check the kernel");
-    *ret = token;
-    return true;
-}
 
 /* Out: nobody waits for it any more. */
 static void expel(struct rpc_member *m, const char *why)

@@ -33,8 +33,6 @@ void rpc_member_say(struct rpc_member *m, json_t *what);
 /* Waits until each of the members that are alive and were spoken to has answered, or is out. False
  * if `stop` said so first. */
 bool rpc_crew_await(struct rpc_member **m, size_t n, uint64_t timeout_ns, bool (*stop)(void));
-/* The secret of a run, which every message carries. */
-bool rpc_make_token(uint64_t *ret, struct wr_err *err);
 /* Looks whether somebody ended meanwhile. */
 void rpc_crew_look(struct rpc_member *m, size_t n);
 /* Removes what libfabric's shm provider leaves of a process that was killed. */

@@ -327,7 +327,7 @@ bool rpc_polling_measure(struct rpc_polled *ret, const struct rpc_polling_spec *
 
     p->policy = policy;
     g.member = wr_zalloc(g.n, sizeof *g.member);
-    bool ok = g.o.transport && rpc_make_token(&g.o.token, err) && start(&g, err) && work(&g, err);
+    bool ok = g.o.transport && wr_token_make(&g.o.token, err) && start(&g, err) && work(&g, err);
 
     rpc_crew_end(g.member, g.n);
     free(g.member);

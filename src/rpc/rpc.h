@@ -40,7 +40,7 @@ struct rpc_opts {
     const struct rpc_transport *transport;
     const char *provider, *bind, *domain; /* as in struct rpc_ep_opts */
     struct rpc_nic nic;                   /* of a worker, which finds out bind or domain by it */
-    uint64_t token;
+    struct wr_token token;
     enum rpc_wait wait;
     uint32_t spin_us; /* adaptive: how long one looks before sleeping */
     bool crowded;     /* more processes than processors */
@@ -173,7 +173,12 @@ uint64_t rpc_server_sleeps(const struct rpc_server *s); /* how often it slept so
 
 /* The eight bytes at `place`, a multiple of eight, of what GET brings and PUT must bring, and of
  * storage: so that whoever gets them can tell. */
-uint64_t rpc_pattern(uint64_t place);
+static inline uint64_t rpc_pattern(uint64_t place)
+{
+    uint64_t h = place / 8 * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
 static inline uint64_t rpc_storage_pattern(uint64_t place)
 {
     return rpc_pattern(place & ((UINT64_C(1) << 20) - 1));

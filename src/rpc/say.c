@@ -92,9 +92,9 @@ static uint32_t place_of(const char *const *names, const char *name)
 json_t *rpc_open_json(const struct rpc_opts *o, const char *address)
 {
     json_t *j = json_pack("{ss}", "do", "open");
-    char token[20];
+    char token[WR_TOKEN_TEXT];
 
-    snprintf(token, sizeof token, "%016llx", (unsigned long long)o->token);
+    wr_token_text(&o->token, token);
     put_text(j, "transport", o->transport->name);
     put_text(j, "provider", o->provider);
     put_text(j, "bind", o->bind);
@@ -111,19 +111,20 @@ json_t *rpc_open_json(const struct rpc_opts *o, const char *address)
 bool rpc_open_parse(struct rpc_opts *ret, const char **ret_address, const json_t *j,
                     struct wr_err *err)
 {
-    const char *token = text_of(j, "token"), *transport = text_of(j, "transport");
+    const char *transport = text_of(j, "transport");
     struct rpc_opts o = {
         .transport = rpc_transport_find(transport ? transport : "", err),
         .provider = text_of(j, "provider"),
         .bind = text_of(j, "bind"),
         .nic = {.name = text_of(j, "nic"), .only = text_of(j, "nic_only")},
         .storage = text_of(j, "storage"),
-        .token = token ? strtoull(token, NULL, 16) : 0,
         .wait = (enum rpc_wait)place_of(rpc_wait_names, text_of(j, "wait")),
     };
 
     if (!o.transport)
         return false;
+    if (!wr_token_parse(&o.token, text_of(j, "token")))
+        return wr_fail(err, WR_INPUT, "no token; use the same weir everywhere");
     take_fields(&o, j, open_fields, COUNT(open_fields));
     *ret = o;
     *ret_address = text_of(j, "address");

@@ -12,7 +12,7 @@
 
 enum { STEP_NS = 50000000, LOOK_STEPS = 256 };
 
-static struct rpc_opts opts_of(const struct rpc_spec *s, uint64_t token)
+static struct rpc_opts opts_of(const struct rpc_spec *s, struct wr_token token)
 {
     struct rpc_sizes sizes = rpc_spec_sizes(s);
     struct wr_err none;
@@ -87,9 +87,9 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
     struct rpc_taken_nic nic;
     struct rpc_server *server;
     struct rpc_ticket ticket;
-    uint64_t token;
+    struct wr_token token;
 
-    if (!rpc_make_token(&token, err))
+    if (!wr_token_make(&token, err))
         return false;
     struct rpc_opts how = opts_of(s, token);
 

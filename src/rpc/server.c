@@ -15,13 +15,6 @@ enum { PAGE = 4096, LOOK_AFTER_NS = 200000000, LOOK_STEPS = 1024, ASK_TRIES = 5 
 #define ASK_FIRST_NS UINT64_C(1000000000)
 #define ASK_MOST_NS (64 * ASK_FIRST_NS)
 
-uint64_t rpc_pattern(uint64_t place)
-{
-    uint64_t h = place / 8 * UINT64_C(0x9e3779b97f4a7c15);
-
-    return (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-}
-
 static void fill_pattern(uint8_t *at, size_t len)
 {
     for (size_t i = 0; i + 8 <= len; i += 8) {
@@ -165,7 +158,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
     struct rpc_server *s = ctx;
     struct rpc_head h;
-    enum rpc_drop drop = rpc_wire_take(&h, bytes, len, s->o.token);
+    enum rpc_drop drop = rpc_wire_take(&h, bytes, len, &s->o.token);
     const uint8_t *payload = (const uint8_t *)bytes + sizeof h;
 
     /* First of all the answer, then what nobody waits for. */
@@ -190,7 +183,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
 {
     struct server_silence *k = &s->peer[peer].silence;
-    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, s->o.token, RPC_PING_ID, 0, RPC_OK);
+    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, &s->o.token, RPC_PING_ID, 0, RPC_OK);
 
     if (k->broken)
         *k = (struct server_silence){.asked_ns = now, .pause_ns = ASK_FIRST_NS};

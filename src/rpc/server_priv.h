@@ -99,7 +99,7 @@ void server_respond_later(struct rpc_server *s, uint32_t peer, uint32_t id, uint
 static inline bool server_send(struct rpc_server *s, uint32_t peer, uint32_t id, uint32_t status,
                                const void *payload, uint32_t len)
 {
-    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, s->o.token, id, len, status);
+    struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, &s->o.token, id, len, status);
 
     return s->ep->t->send(s->ep, peer, &h, payload);
 }

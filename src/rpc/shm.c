@@ -33,7 +33,7 @@
 #include "base/mem.h"
 #include "rpc/transport.h"
 
-enum { SLOTS = 64, SLOT_B = 256, BODY_B = SLOT_B - 8, BATCH = 32, LAYOUT = 1 };
+enum { SLOTS = 64, SLOT_B = 256, BODY_B = SLOT_B - 8, BATCH = 32, LAYOUT = 2 };
 enum { PAIR_FREE, PAIR_CLAIMED };
 
 static const char magic[8] = "weirrpc1";
@@ -256,6 +256,7 @@ static bool shm_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *he
     copy_word(slot->body, head, 8);
     copy_word(slot->body, head, 16);
     copy_word(slot->body, head, 24);
+    copy_word(slot->body, head, 32);
     if (head->len)
         memcpy(slot->body + sizeof *head, payload, head->len);
     atomic_store_explicit(&slot->full, (sizeof *head + head->len) << 32 | ++side->written,

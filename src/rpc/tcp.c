@@ -410,8 +410,11 @@ static void bulk_came(struct tcp *t, struct conn *c, uint64_t n)
 /* What a server takes from a peer it answers with one message at most, or with two later. */
 static bool tcp_may_answer(struct tcp *t, uint32_t k)
 {
-    t->conn[k]->gated = !make_room(t, k, sizeof(struct frame) + MESSAGE_MOST);
-    return !t->conn[k]->gated;
+    enum { ANSWER_B = sizeof(struct frame) + MESSAGE_MOST };
+    struct conn *c = t->conn[k];
+
+    c->gated = OUT_B - c->out_to < ANSWER_B && !make_room(t, k, ANSWER_B);
+    return !c->gated;
 }
 
 /* All that is whole. A message may make its connection go. */

@@ -40,18 +40,17 @@ static bool take_size(uint64_t *into, const json_t *j, const char *key, const ch
     return true;
 }
 
-static bool take_token(uint64_t *into, const json_t *j, const char *name, struct wr_err *err)
+static bool take_token(struct wr_token *into, const json_t *j, const char *name, struct wr_err *err)
 {
-    char digits[17 + 1];
+    char digits[WR_TOKEN_TEXT + 1];
 
     if (!take_word(digits, sizeof digits, j, "token", name, err))
         return false;
-    if (strlen(digits) != 16 || strspn(digits, "0123456789abcdef") != 16)
+    if (!wr_token_parse(into, digits))
         return wr_fail(err, WR_INPUT,
-                       "%s: \"token\" has not 16 hexadecimal digits; take the file that `weir "
+                       "%s: \"token\" has not 32 hexadecimal digits; take the file that `weir "
                        "roofline serve` wrote",
                        name);
-    *into = strtoull(digits, NULL, 16);
     return true;
 }
 
@@ -101,11 +100,11 @@ static const struct wr_format ticket_format = {
 bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, struct wr_err *err)
 {
     struct wr_output out;
-    char token[20];
+    char token[WR_TOKEN_TEXT];
 
     if (!wr_output_open(&out, path, &ticket_format, WR_PRIVATE | (force ? WR_FORCE : 0), err))
         return wr_wrap(err, "the server's ticket");
-    snprintf(token, sizeof token, "%016llx", (unsigned long long)t->token);
+    wr_token_text(&t->token, token);
     json_t *j =
         json_pack("{ss, ss, ss, ss, ss, sI, sI}", "weir", t->version, "transport", t->transport,
                   "provider", t->provider, "address", t->address, "token", token, "bulk",
@@ -122,6 +121,6 @@ void rpc_ticket_remove(const struct rpc_ticket *t, const char *path)
     struct rpc_ticket there;
     struct wr_err ignored;
 
-    if (rpc_ticket_read(&there, path, &ignored) && there.token == t->token)
+    if (rpc_ticket_read(&there, path, &ignored) && wr_token_same(&there.token, &t->token))
         unlink(path);
 }

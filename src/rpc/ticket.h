@@ -3,7 +3,7 @@
  * A file of one JSON object that only its owner may read, because it holds the server's token:
  *
  *   {"weir": VERSION, "transport": "shm", "provider": "", "address": "shm:4711:5",
- *    "token": "16 hexadecimal digits", "bulk": BYTES, "storage": BYTES}
+ *    "token": "32 hexadecimal digits", "bulk": BYTES, "storage": BYTES}
  */
 #ifndef RPC_TICKET_H
 #define RPC_TICKET_H
@@ -15,7 +15,7 @@ enum { RPC_TICKET_WORD = 64, RPC_TICKET_MOST = 1 << 16 };
 struct rpc_ticket {
     char version[RPC_TICKET_WORD], transport[RPC_TICKET_WORD], provider[RPC_TICKET_WORD];
     char address[RPC_ADDRESS];
-    uint64_t token;
+    struct wr_token token;
     uint64_t bulk_b, storage_b; /* of one transfer at most; of its storage, 0: none */
 };
 

@@ -1,10 +1,10 @@
-/* wire.h -- a message as it travels: 32 bytes, then at most a few hundred of payload.
+/* wire.h -- a message as it travels: 40 bytes, then at most a few hundred of payload.
  *
  *   | magic | version | kind | op | token ........ | id | len | status | spare | payload ... |
  *
- * All numbers are little-endian. The token is the run's secret: what comes without it is
- * dropped. What comes is anybody's bytes, perhaps changing while they are read: the head is copied
- * first, then judged.
+ * All numbers are little-endian. The token is the run's secret of 128 bits: what comes without it
+ * is dropped. What comes is anybody's bytes, perhaps changing while they are read: the head is
+ * copied first, then judged.
  */
 #ifndef RPC_WIRE_H
 #define RPC_WIRE_H
@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { RPC_MAGIC = 0x31505257, RPC_VERSION = 1, RPC_INLINE_MOST = 4096 };
+#include "base/token.h"
+
+enum { RPC_MAGIC = 0x31505257, RPC_VERSION = 2, RPC_INLINE_MOST = 4096 };
 #define RPC_BULK_MOST (UINT64_C(1) << 30) /* bytes of one bulk transfer */
 
 /* No call has it: what carries it asks whether the other lives, or says so. */
@@ -51,22 +53,23 @@ struct rpc_head {
     uint32_t magic;
     uint16_t version;
     uint8_t kind, op;
-    uint64_t token;
+    struct wr_token token;
     uint32_t id; /* of the call, the caller's */
     uint32_t len;
     uint32_t status; /* of an answer; of a request: calls under way with it, a hint */
     uint32_t spare;
 };
-_Static_assert(sizeof(struct rpc_head) == 32, "the head of a message is 32 bytes");
+_Static_assert(sizeof(struct rpc_head) == 40, "the head of a message is 40 bytes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "messages travel as they are in memory");
 
 /* Made of whole words, so that a processor can pass on in one piece what it has just written. */
-static inline struct rpc_head rpc_head_of(enum rpc_kind kind, unsigned op, uint64_t token,
-                                          uint32_t id, uint32_t len, uint32_t status)
+static inline struct rpc_head rpc_head_of(enum rpc_kind kind, unsigned op,
+                                          const struct wr_token *token, uint32_t id, uint32_t len,
+                                          uint32_t status)
 {
     uint64_t word[] = {RPC_MAGIC | (uint64_t)RPC_VERSION << 32 | (uint64_t)kind << 48 |
                            (uint64_t)op << 56,
-                       token, id | (uint64_t)len << 32, status};
+                       token->word[0], token->word[1], id | (uint64_t)len << 32, status};
     struct rpc_head h;
 
     memcpy(&h, word, sizeof h);
@@ -104,7 +107,7 @@ extern const char *const rpc_drop_names[];
 
 /* Here and not in a .c file, because both sides do it for every call. */
 static inline enum rpc_drop rpc_wire_take(struct rpc_head *ret, const void *bytes, size_t len,
-                                          uint64_t token)
+                                          const struct wr_token *token)
 {
     struct rpc_head h;
 
@@ -114,7 +117,7 @@ static inline enum rpc_drop rpc_wire_take(struct rpc_head *ret, const void *byte
     __asm__ volatile("" ::: "memory"); /* nothing is read again */
     if (h.magic != RPC_MAGIC)
         return RPC_DROP_MAGIC;
-    if (h.token != token)
+    if (!wr_token_same(&h.token, token))
         return RPC_DROP_TOKEN;
     if (!h.kind || h.kind >= RPC_KINDS)
         return RPC_DROP_KIND;

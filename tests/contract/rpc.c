@@ -49,7 +49,7 @@ static uint32_t room = 4; /* of a server */
 static struct rpc_opts opts_of(const struct rpc_transport *t)
 {
     return (struct rpc_opts){.transport = t,
-                             .token = TOKEN,
+                             .token = {{TOKEN, TOKEN}},
                              .wait = RPC_ADAPTIVE,
                              .spin_us = 20,
                              .crowded = true,
@@ -283,7 +283,7 @@ static void check_token(const struct rpc_transport *t, const struct rpc_opts *o,
 
     (void)t;
     (void)pid;
-    other.token = TOKEN + 1;
+    other.token.word[1]++;
     other.hello_ms = 200;
     assert_false(rpc_client_open(&c, &other, board->address, take, &a, &err));
     assert_null(c);
@@ -324,8 +324,11 @@ static void ignore_bulk(void *ctx, uint64_t cookie, bool ok)
 static void check_version(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
 {
     struct rpc_ep_opts eo = {.provider = o->provider, .depth = 1, .peers = 1};
-    struct rpc_head h = {
-        .magic = RPC_MAGIC, .version = RPC_VERSION + 1, .kind = RPC_HELLO, .token = TOKEN, .id = 7};
+    struct rpc_head h = {.magic = RPC_MAGIC,
+                         .version = RPC_VERSION + 1,
+                         .kind = RPC_HELLO,
+                         .token = {{TOKEN, TOKEN}},
+                         .id = 7};
     uint8_t about[RPC_INLINE_MOST];
     struct met met = {.n = 0};
     struct rpc_ep *ep;
@@ -732,28 +735,32 @@ static void storage_is_read_and_written_through_the_server(void **state)
 
 static void messages_that_are_not_ours_are_told_apart(void **state)
 {
-    struct rpc_head good = {
-        .magic = RPC_MAGIC, .version = RPC_VERSION, .kind = RPC_REQUEST, .token = TOKEN, .len = 8};
+    struct rpc_head good = {.magic = RPC_MAGIC,
+                            .version = RPC_VERSION,
+                            .kind = RPC_REQUEST,
+                            .token = {{TOKEN, TOKEN}},
+                            .len = 8};
     struct rpc_head h = good, got;
-    uint8_t bytes[40] = {0};
+    uint8_t bytes[48] = {0};
 
     (void)state;
-#define TRY(field, value, want)                                                  \
-    do {                                                                         \
-        h = good;                                                                \
-        h.field = value;                                                         \
-        memcpy(bytes, &h, sizeof h);                                             \
-        assert_int_equal(rpc_wire_take(&got, bytes, sizeof bytes, TOKEN), want); \
+#define TRY(field, value, want)                                                        \
+    do {                                                                               \
+        h = good;                                                                      \
+        h.field = value;                                                               \
+        memcpy(bytes, &h, sizeof h);                                                   \
+        assert_int_equal(rpc_wire_take(&got, bytes, sizeof bytes, &good.token), want); \
     } while (0)
     TRY(op, RPC_OP_GET, RPC_TAKEN);
     TRY(magic, 1, RPC_DROP_MAGIC);
     TRY(version, RPC_VERSION + 1, RPC_DROP_VERSION);
-    TRY(token, TOKEN + 1, RPC_DROP_TOKEN);
+    TRY(token.word[0], TOKEN + 1, RPC_DROP_TOKEN);
+    TRY(token.word[1], TOKEN + 1, RPC_DROP_TOKEN);
     TRY(kind, 0, RPC_DROP_KIND);
     TRY(kind, RPC_KINDS, RPC_DROP_KIND);
     TRY(len, 9, RPC_DROP_LENGTH);
     TRY(len, UINT32_MAX, RPC_DROP_LENGTH);
-    assert_int_equal(rpc_wire_take(&got, bytes, 31, TOKEN), RPC_DROP_SHORT);
+    assert_int_equal(rpc_wire_take(&got, bytes, 39, &good.token), RPC_DROP_SHORT);
 #undef TRY
 }
 

@@ -49,8 +49,11 @@ static void to_server(const uint8_t *data, size_t len)
 {
     static struct rpc_server *s;
     static char address[RPC_ADDRESS];
-    struct rpc_opts o = {
-        .transport = &rpc_tcp, .token = TOKEN, .wait = RPC_BLOCK, .bulk_b = BULK, .peers = 2};
+    struct rpc_opts o = {.transport = &rpc_tcp,
+                         .token = {{TOKEN, 0}},
+                         .wait = RPC_BLOCK,
+                         .bulk_b = BULK,
+                         .peers = 2};
     struct wr_err err;
     unsigned port = 0;
 

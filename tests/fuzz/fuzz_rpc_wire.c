@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-enum { TOKEN = 5, BULK = 4096, PEER_B = 8192 };
+static const struct wr_token token = {{5, 6}};
+enum { BULK = 4096, PEER_B = 8192 };
 
 static uint64_t sent;
 static uint8_t peer_memory[PEER_B];
@@ -38,7 +39,8 @@ static bool fake_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *h
 
     (void)ep;
     (void)peer;
-    if (head->len > RPC_INLINE_MOST || head->kind != RPC_RESPONSE || head->token != TOKEN)
+    if (head->len > RPC_INLINE_MOST || head->kind != RPC_RESPONSE ||
+        !wr_token_same(&head->token, &token))
         abort();
     for (uint32_t i = 0; i < head->len; i++) /* every byte must be readable */
         sum = (uint8_t)(sum + ((const uint8_t *)payload)[i]);
@@ -114,7 +116,7 @@ static void feed(struct rpc_ep *ep, const uint8_t *at, size_t n, bool dressed, u
         memcpy(&h, own, sizeof h);
         h.magic = RPC_MAGIC;
         h.version = RPC_VERSION;
-        h.token = TOKEN;
+        h.token = token;
         memcpy(own, &h, sizeof h);
     }
     ep->on_msg(ep->ctx, peer, own, n);
@@ -135,7 +137,7 @@ static int handle(void *ctx, unsigned op, const void *bytes, size_t len, void *r
 static void serve(const uint8_t *data, size_t len, uint64_t share_b)
 {
     struct rpc_opts o = {.transport = &fake,
-                         .token = TOKEN,
+                         .token = token,
                          .wait = RPC_POLL,
                          .bulk_b = BULK,
                          .peers = 2,

@@ -248,7 +248,7 @@ int main(int argc, char **argv)
     argv += apart;
     struct rpc_opts o = {.transport = rpc_transport_find(argc > 1 ? argv[1] : "shm", &err),
                          .provider = argc > 2 && *argv[2] ? argv[2] : NULL,
-                         .token = 0x1234567890abcdef,
+                         .token = {{0x1234567890abcdef, 0xfedcba0987654321}},
                          .spin_us = 50};
     struct board *b =
         mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

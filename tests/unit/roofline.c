@@ -375,7 +375,7 @@ static void what_workers_are_told_comes_out_as_it_went_in(void **state)
                          .provider = "tcp",
                          .bind = "10.0.0.1",
                          .nic = {.only = "ib*,!ib0"},
-                         .token = UINT64_C(0xfedcba9876543210),
+                         .token = {{UINT64_C(0xfedcba9876543210), 1}},
                          .wait = RPC_NAP,
                          .spin_us = 7,
                          .crowded = true,
@@ -412,7 +412,8 @@ static void what_workers_are_told_comes_out_as_it_went_in(void **state)
     assert_string_equal(got.bind, o.bind);
     assert_string_equal(got.nic.only, o.nic.only);
     assert_string_equal(got.storage, o.storage);
-    assert_true(got.transport == o.transport && got.token == o.token && got.wait == o.wait);
+    assert_true(got.transport == o.transport && wr_token_same(&got.token, &o.token) &&
+                got.wait == o.wait);
     assert_true(got.spin_us == 7 && got.crowded && got.depth == 9 && got.bulk_b == 1 << 20);
     assert_true(got.peers == 11 && got.storage_b == o.storage_b && got.direct);
     rpc_load_parse(&got_l, k);

@@ -154,7 +154,8 @@ const struct rpc_transport slow = {.name = "slow",
 /* However slow the machine is, some window is long enough for a call. */
 static void drive(const struct rpc_load *like, struct rpc_seen *seen)
 {
-    struct rpc_opts o = {.transport = &slow, .token = TOKEN, .wait = RPC_BLOCK, .depth = DEPTH};
+    struct rpc_opts o = {
+        .transport = &slow, .token = {{TOKEN, 0}}, .wait = RPC_BLOCK, .depth = DEPTH};
     struct rpc_load l = *like;
     struct rpc_driver *d;
     struct wr_err err;
@@ -199,7 +200,8 @@ static bool at_once(void)
 static void what_was_missed_of_a_window_does_not_count(void **state)
 {
     const uint64_t second = 1000000000;
-    struct rpc_opts o = {.transport = &slow, .token = TOKEN, .wait = RPC_BLOCK, .depth = DEPTH};
+    struct rpc_opts o = {
+        .transport = &slow, .token = {{TOKEN, 0}}, .wait = RPC_BLOCK, .depth = DEPTH};
     static struct rpc_seen seen;
     struct rpc_driver *d;
     struct wr_err err;
@@ -266,7 +268,7 @@ static void share_a_processor(const struct rpc_transport *t)
 {
     enum { CALLS = 50 };
     struct rpc_opts o = {.transport = t,
-                         .token = TOKEN,
+                         .token = {{TOKEN, 0}},
                          .wait = RPC_ADAPTIVE,
                          .spin_us = 3600u * 1000000,
                          .depth = 1,
@@ -324,7 +326,7 @@ static void who_shares_a_processor_with_its_peer_does_not_look_in_vain(void **st
 static void who_ticks_wakes_from_a_sleep_without_a_limit(void **state)
 {
     struct rpc_opts o = {.transport = &rpc_tcp,
-                         .token = TOKEN,
+                         .token = {{TOKEN, 0}},
                          .wait = RPC_BLOCK,
                          .depth = 1,
                          .hello_ms = 1,
@@ -362,11 +364,12 @@ static void all_is_read_of_one_who_sends_more_than_fits(void **state)
                 .head = {.magic = RPC_MAGIC,
                          .version = RPC_VERSION,
                          .kind = RPC_HELLO,
-                         .token = TOKEN,
+                         .token = {{TOKEN, 0}},
                          .len = sizeof hello.layout}},
                .layout = 1};
     const size_t hello_b = sizeof(struct framed) + sizeof hello.layout;
-    struct rpc_opts o = {.transport = &rpc_tcp, .token = TOKEN, .wait = RPC_BLOCK, .peers = 1};
+    struct rpc_opts o = {
+        .transport = &rpc_tcp, .token = {{TOKEN, 0}}, .wait = RPC_BLOCK, .peers = 1};
     struct rpc_server *s;
     char address[RPC_ADDRESS];
     struct wr_err err;
@@ -377,7 +380,8 @@ static void all_is_read_of_one_who_sends_more_than_fits(void **state)
     for (size_t i = 0; i < MESSAGES; i++) {
         sent[i].kind = FRAME_MESSAGE;
         sent[i].len = sizeof sent[i].head;
-        sent[i].head = (struct rpc_head){.magic = RPC_MAGIC, .version = RPC_VERSION, .token = 1};
+        sent[i].head =
+            (struct rpc_head){.magic = RPC_MAGIC, .version = RPC_VERSION, .token = {{1, 0}}};
     }
     assert_true(rpc_server_open(&s, &o, &err));
     rpc_server_address(s, address);

@@ -3,8 +3,10 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,10 +67,44 @@ static void a_caller_learns_soon_that_the_server_died(void **state)
     close(ends[1]);
 }
 
+/* Opens a server and, if that works, closes it again. */
+static bool opens(struct weir_rpc_config c, char why[256])
+{
+    struct weir_rpc_server *s = weir_rpc_server_open(&c, answer, NULL, why, 256);
+
+    weir_rpc_server_close(s);
+    return s;
+}
+
+static void a_server_that_others_reach_needs_a_whole_token(void **state)
+{
+    struct weir_rpc_config here = {.size = sizeof here, .transport = "tcp", .token = 0x5eed};
+    struct weir_rpc_config there = here, older = here;
+    char why[256] = "";
+
+    (void)state;
+    there.bind = "0.0.0.1"; /* nobody has it: opening gets no further than to bind it */
+    older.size = offsetof(struct weir_rpc_config, token_file);
+    assert_true(opens(here, why) && opens(older, why));
+    assert_false(opens(there, why));
+    assert_non_null(strstr(why, "WEIR_RPC_TOKEN"));
+    setenv("WEIR_RPC_TOKEN", "00112233445566778899aabbccddeeff", 1);
+    assert_false(opens(there, why));
+    assert_non_null(strstr(why, "cannot listen"));
+    setenv("WEIR_RPC_TOKEN", "0x5eed", 1);
+    assert_false(opens(here, why));
+    assert_non_null(strstr(why, "no token of 32"));
+    unsetenv("WEIR_RPC_TOKEN");
+    here.token_file = "/nonexistent/token";
+    assert_false(opens(here, why));
+    assert_non_null(strstr(why, "/nonexistent/token"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_caller_learns_soon_that_the_server_died),
+        cmocka_unit_test(a_server_that_others_reach_needs_a_whole_token),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,26 @@ API const char *weir_rpc_words(int result)
                                                                 : "refused by the server";
 }
 
+/* A number of 64 bits will do among processes of one machine; who can be reached from others needs
+ * a whole token. */
+static bool read_token(struct wr_token *ret, const struct weir_rpc_config *c, bool server,
+                       struct wr_err *err)
+{
+    bool given, reached = server && c->bind && strncmp(c->bind, "127.", 4) != 0;
+
+    if (!wr_token_find(ret, &given, c->token_file, "WEIR_RPC_TOKEN", err))
+        return false;
+    if (!given && reached)
+        return wr_fail(
+            err, WR_INPUT,
+            "a server at %.60s needs a token of %d hexadecimal digits; name its file with "
+            "token_file, or set WEIR_RPC_TOKEN",
+            c->bind, WR_TOKEN_DIGITS);
+    if (!given)
+        *ret = (struct wr_token){{c->token, 0}};
+    return true;
+}
+
 static bool say(char *why, size_t size, const struct wr_err *err)
 {
     if (why && size)
@@ -63,13 +83,14 @@ static bool read_config(struct rpc_opts *ret, const struct weir_rpc_config *conf
         return wr_fail(err, WR_INPUT, "no way to wait has number %d; take WEIR_RPC_ADAPTIVE",
                        c.wait);
     const struct rpc_transport *t = rpc_transport_find(c.transport ? c.transport : "shm", err);
+    struct wr_token token;
 
-    if (!t)
+    if (!t || !read_token(&token, &c, server, err))
         return false;
     *ret = (struct rpc_opts){.transport = t,
                              .provider = c.provider,
                              .bind = c.bind,
-                             .token = c.token,
+                             .token = token,
                              .wait = waits[c.wait],
                              .spin_us = c.spin_us ? c.spin_us : SPIN_US,
                              .crowded = !t->kernel_wakes, /* an application has other threads */

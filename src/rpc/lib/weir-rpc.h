@@ -13,7 +13,9 @@
  * belongs to one thread at a time.
  *
  * Servers listen on the loopback unless `bind` says otherwise, and drop and count every message
- * that does not carry the `token`, which servers and clients must agree on.
+ * that does not carry the token, which servers and clients must agree on: 128 bits, as 32
+ * hexadecimal digits in a file that only its owner may read, or in the environment
+ * (WEIR_RPC_TOKEN).
  */
 #ifndef WEIR_RPC_H
 #define WEIR_RPC_H
@@ -26,7 +28,7 @@ extern "C" {
 #endif
 
 /* Grows when something is added; functions and fields are never taken away within one. */
-#define WEIR_RPC_ABI 1
+#define WEIR_RPC_ABI 2
 
 int weir_rpc_abi(void); /* of the library that is loaded */
 const char *weir_rpc_version(void);
@@ -40,16 +42,17 @@ enum {
 
 /* Zero is the default of every field but `size`. */
 struct weir_rpc_config {
-    size_t size;           /* sizeof(struct weir_rpc_config): later versions have more fields */
-    const char *transport; /* "shm", "tcp", "fabric"; NULL: shm */
-    const char *provider;  /* of libfabric, as `fi_info -l` names them */
-    const char *bind;      /* address of the interface; NULL: loopback */
-    uint64_t token;
-    int wait;         /* one of the above */
-    uint32_t spin_us; /* 50 */
-    uint32_t depth;   /* of a client: calls under way at most, 16 */
-    uint32_t clients; /* of a server: at most, 64 */
-    size_t memory_b;  /* that a server shares by get and put, or a client moves to and fro */
+    size_t size;            /* sizeof(struct weir_rpc_config): later versions have more fields */
+    const char *transport;  /* "shm", "tcp", "fabric"; NULL: shm */
+    const char *provider;   /* of libfabric, as `fi_info -l` names them */
+    const char *bind;       /* address of the interface; NULL: loopback */
+    uint64_t token;         /* without a file and WEIR_RPC_TOKEN: for one machine alone */
+    int wait;               /* one of the above */
+    uint32_t spin_us;       /* 50 */
+    uint32_t depth;         /* of a client: calls under way at most, 16 */
+    uint32_t clients;       /* of a server: at most, 64 */
+    size_t memory_b;        /* that a server shares by get and put, or a client moves to and fro */
+    const char *token_file; /* NULL: the token is that of WEIR_RPC_TOKEN, if it is set */
 };
 
 /* Results; lengths are 0 or more. */
