@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "rpc/nic/nic.h"
 #include "run/run.h"
 
 enum { LONGEST = 16 << 20, LOOK_MS = 50 };
@@ -300,4 +301,5 @@ void rpc_crew_end(struct rpc_member *m, size_t n)
         wr_str_fini(&m[i].text);
         m[i] = (struct rpc_member){.pid = 0};
     }
+    nic_tables_collect(NULL); /* of those that were killed */
 }

@@ -93,8 +93,12 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
         return false;
     struct rpc_opts how = opts_of(s, token);
 
-    if (!rpc_take_nic(&nic, &how, err) || !rpc_server_open(&server, &how, err))
+    if (!rpc_take_nic(&nic, &how, err))
         return false;
+    if (!rpc_server_open(&server, &how, err)) {
+        rpc_leave_nic(&nic);
+        return false;
+    }
     make_ticket(&ticket, server, &how);
     bool ok = rpc_ticket_write(&ticket, o->ticket, o->force, err);
 
@@ -106,5 +110,6 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
         rpc_ticket_remove(&ticket, o->ticket);
     }
     rpc_server_close(server);
+    rpc_leave_nic(&nic);
     return ok;
 }

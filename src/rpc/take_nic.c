@@ -77,10 +77,12 @@ static bool pick(struct rpc_taken_nic *ret, const struct rpc_opts *o, struct wr_
         return false;
     own_cpus(&ask);
     nic_table_path(table, sizeof table);
+    nic_tables_collect(NULL);
     wr_rng_init(&rng, (uint64_t)getpid(), 0, 11);
     bool ok = restrict_to_offered(m, o, err) && nic_table_take(&choice, table, m, &ask, &rng, err);
 
     if (ok) {
+        ret->picked = true;
         memcpy(ret->name, m->nic[choice.nic].name, NIC_NAME);
         memcpy(ret->domain, m->nic[choice.nic].fabric, NIC_NAME);
     }
@@ -104,10 +106,22 @@ bool rpc_take_nic(struct rpc_taken_nic *ret, struct rpc_opts *o, struct wr_err *
      * address. */
     if (o->transport != &rpc_fabric)
         nic.domain[0] = '\0';
-    if (!nic.domain[0] && !address_of(nic.address, nic.name, err))
+    if (!nic.domain[0] && !address_of(nic.address, nic.name, err)) {
+        rpc_leave_nic(&nic);
         return false;
+    }
     *ret = nic;
     o->bind = ret->address[0] ? ret->address : o->bind;
     o->domain = ret->domain[0] ? ret->domain : o->domain;
     return true;
+}
+
+void rpc_leave_nic(const struct rpc_taken_nic *nic)
+{
+    char table[256];
+
+    if (!nic->picked)
+        return;
+    nic_table_path(table, sizeof table);
+    nic_table_leave(table);
 }

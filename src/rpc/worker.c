@@ -200,6 +200,7 @@ int rpc_worker_main(int in, int out)
     }
     rpc_driver_close(w.driver);
     rpc_server_close(w.server);
+    rpc_leave_nic(&w.nic);
     wr_str_fini(&w.text);
     return 0;
 }

@@ -1,4 +1,5 @@
 /* Which NIC a process takes: on recorded machines, and among processes that share a table. */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -401,6 +402,68 @@ static void the_dead_leave_their_nics_to_others(void **state)
     free(m);
 }
 
+static void the_last_who_leaves_removes_the_table(void **state)
+{
+    char path[] = "/tmp/weir-test-nics-XXXXXX";
+    struct nic_machine *m = plain_machine(2);
+    struct nic_ask ask = {.bucket = NIC_ALL, .policy = NIC_ROUNDROBIN};
+    struct nic_choice c;
+    struct wr_rng rng;
+    struct wr_err err;
+    uint32_t got;
+    int hold;
+
+    (void)state;
+    close(mkstemp(path));
+    nic_cpus_add(&ask.bound, 0);
+    wr_rng_init(&rng, 1, 0, 0);
+    assert_true(nic_table_take(&c, path, m, &ask, &rng, &err));
+    assert_int_equal(c.nic, 0);
+    pid_t other = taker(path, m, NIC_ROUNDROBIN, &got, &hold);
+
+    assert_int_equal(got, 1);
+    nic_table_leave(path);
+    assert_int_equal(access(path, F_OK), 0); /* the other is still there */
+    assert_true(nic_table_take(&c, path, m, &ask, &rng, &err));
+    close(hold);
+    waitpid(other, NULL, 0);
+    nic_table_leave(path);
+    assert_int_equal(access(path, F_OK), -1);
+    free(m);
+}
+
+static void tables_of_the_dead_are_removed_and_nothing_else(void **state)
+{
+    char dir[] = "/tmp/weir-test-nics-XXXXXX", dead[128], alive[128], other[128];
+    struct nic_machine *m = plain_machine(2);
+    uint32_t got;
+    int hold[2];
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(dead, sizeof dead, "%s/weir-nics-%u-job-1", dir, (unsigned)geteuid());
+    snprintf(alive, sizeof alive, "%s/weir-nics-%u-job-2", dir, (unsigned)geteuid());
+    snprintf(other, sizeof other, "%s/weir-nicer-%u-job-1", dir, (unsigned)geteuid());
+    close(open(other, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    pid_t killed = taker(dead, m, NIC_ROUNDROBIN, &got, &hold[0]);
+    pid_t lives = taker(alive, m, NIC_ROUNDROBIN, &got, &hold[1]);
+
+    kill(killed, SIGKILL);
+    waitpid(killed, NULL, 0);
+    nic_tables_collect(dir);
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    assert_int_equal(access(other, F_OK), 0);
+    close(hold[0]);
+    close(hold[1]);
+    waitpid(lives, NULL, 0);
+    nic_tables_collect(dir);
+    assert_int_equal(access(alive, F_OK), -1);
+    unlink(other);
+    assert_int_equal(rmdir(dir), 0);
+    free(m);
+}
+
 static void a_damaged_table_begins_anew(void **state)
 {
     char path[] = "/tmp/weir-test-nics-XXXXXX";
@@ -435,6 +498,8 @@ int main(void)
         cmocka_unit_test(a_machine_without_nics_is_an_error),
         cmocka_unit_test(lists_of_cpus_are_read_and_written),
         cmocka_unit_test(the_dead_leave_their_nics_to_others),
+        cmocka_unit_test(the_last_who_leaves_removes_the_table),
+        cmocka_unit_test(tables_of_the_dead_are_removed_and_nothing_else),
         cmocka_unit_test(a_damaged_table_begins_anew),
     };
 

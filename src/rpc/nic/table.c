@@ -4,8 +4,11 @@
  *
  * The file is locked while it is read, changed and written back; a lock dies with its holder.
  * An owner is a process and when it started, so that another process with its number is not taken
- * for it. When no owner is left the turns begin anew.
+ * for it. When no owner is left the turns begin anew, and the file is removed: by the last owner if
+ * it ends by itself, else by the next process that takes a NIC, of whatever job. Who waited for the
+ * lock of a file that was removed meanwhile opens it anew.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +22,8 @@
 #include "rpc/nic/nic.h"
 
 enum { MOST_OWNERS = 8192 };
+
+static const char tables_dir[] = "/dev/shm", tables_name[] = "weir-nics";
 
 struct owner {
     int64_t pid;
@@ -114,22 +119,45 @@ static bool take(struct table *t, struct nic_choice *ret, const struct nic_machi
     return true;
 }
 
+/* The file, locked; -1: errno says why not, 0 that it is not ours. Without O_CREAT one that is gone
+ * is not made; with LOCK_NB nobody is waited for. */
+static int table_open(const char *path, int flags, int lock)
+{
+    struct stat st;
+
+    for (;;) {
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
+
+        if (fd < 0)
+            return -1;
+        if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+            close(fd);
+            errno = 0;
+            return -1;
+        }
+        int failed;
+
+        while ((failed = flock(fd, LOCK_EX | lock)) && errno == EINTR)
+            ;
+        if (!failed && !fstat(fd, &st) && st.st_nlink)
+            return fd;
+        close(fd);
+        if (failed)
+            return -1;
+    }
+}
+
 bool nic_table_take(struct nic_choice *ret, const char *path, const struct nic_machine *m,
                     const struct nic_ask *ask, struct wr_rng *rng, struct wr_err *err)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = table_open(path, O_CREAT, 0);
     struct nic_choice choice;
-    struct stat st;
 
-    if (fd < 0)
+    if (fd < 0 && errno)
         return wr_fail_errno(err, "cannot open %s, where a job's processes share NICs; remove it",
                              path);
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
-        close(fd);
+    if (fd < 0)
         return wr_fail(err, WR_SYSTEM, "%s is somebody else's; remove it", path);
-    }
-    while (flock(fd, LOCK_EX) && errno == EINTR)
-        ;
     struct table *t = calloc(1, sizeof *t);
     bool ok = t != NULL || wr_fail(err, WR_SYSTEM, "no memory for the table; free some");
 
@@ -142,6 +170,54 @@ bool nic_table_take(struct nic_choice *ret, const char *path, const struct nic_m
     if (ok)
         *ret = choice;
     return ok;
+}
+
+/* ---- the end ---- */
+
+/* Forgets the dead, and with `own` this process. */
+static void table_tidy(const char *path, bool own, int lock)
+{
+    int fd = table_open(path, 0, lock);
+    struct table *t = fd < 0 ? NULL : calloc(1, sizeof *t);
+    struct wr_err err;
+    uint32_t kept = 0;
+
+    if (t) {
+        load_table(t, fd);
+        for (uint32_t i = 0; i < t->n; i++)
+            if (!own || t->owner[i].pid != getpid())
+                t->owner[kept++] = t->owner[i];
+        t->n = kept;
+        if (!kept)
+            unlink(path);
+        else
+            store_table(t, fd, path, &err); /* what cannot be written is as it was */
+    }
+    free(t);
+    if (fd >= 0)
+        close(fd);
+}
+
+void nic_table_leave(const char *path)
+{
+    table_tidy(path, true, 0);
+}
+
+void nic_tables_collect(const char *dir)
+{
+    DIR *d = opendir(dir ? dir : tables_dir);
+    char begin[64], path[512];
+    struct dirent *each;
+    size_t n = (size_t)snprintf(begin, sizeof begin, "%s-%u-", tables_name, (unsigned)geteuid());
+
+    while (d && (each = readdir(d))) {
+        if (strncmp(each->d_name, begin, n) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir ? dir : tables_dir, each->d_name);
+        table_tidy(path, false, LOCK_NB);
+    }
+    if (d)
+        closedir(d);
 }
 
 void nic_table_path(char *into, size_t size)
@@ -159,5 +235,5 @@ void nic_table_path(char *into, size_t size)
     for (char *c = key; *c; c++)
         if (*c == '/')
             *c = '_';
-    snprintf(into, size, "/dev/shm/weir-nics-%u-%s", (unsigned)geteuid(), key);
+    snprintf(into, size, "%s/%s-%u-%s", tables_dir, tables_name, (unsigned)geteuid(), key);
 }
