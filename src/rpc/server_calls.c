@@ -327,8 +327,8 @@ void server_call(struct rpc_server *s, uint32_t peer, uint32_t id, enum rpc_op o
         server_respond(s, peer, id, RPC_BUSY, NULL, 0);
         return;
     }
-    s->call[k] =
-        (struct server_call){.peer = peer, .id = id, .piece = RPC_NONE, .op = op, .ref = *ref};
+    s->call[k] = (struct server_call){
+        .peer = peer, .id = id, .piece = RPC_NONE, .op = (uint8_t)op, .ref = *ref};
     if (s->peer[peer].waiting.first == RPC_NONE && server_may_begin(s, peer, op)) {
         server_begin(s, k);
         return;

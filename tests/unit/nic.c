@@ -436,6 +436,7 @@ static void tables_of_the_dead_are_removed_and_nothing_else(void **state)
 {
     char dir[] = "/tmp/weir-test-nics-XXXXXX", dead[128], alive[128], other[128];
     struct nic_machine *m = plain_machine(2);
+    siginfo_t info;
     uint32_t got;
     int hold[2];
 
@@ -449,13 +450,14 @@ static void tables_of_the_dead_are_removed_and_nothing_else(void **state)
     pid_t lives = taker(alive, m, NIC_ROUNDROBIN, &got, &hold[1]);
 
     kill(killed, SIGKILL);
-    waitpid(killed, NULL, 0);
+    waitid(P_PID, (id_t)killed, &info, WEXITED | WNOWAIT); /* dead, and still to be seen */
     nic_tables_collect(dir);
     assert_int_equal(access(dead, F_OK), -1);
     assert_int_equal(access(alive, F_OK), 0);
     assert_int_equal(access(other, F_OK), 0);
     close(hold[0]);
     close(hold[1]);
+    waitpid(killed, NULL, 0);
     waitpid(lives, NULL, 0);
     nic_tables_collect(dir);
     assert_int_equal(access(alive, F_OK), -1);

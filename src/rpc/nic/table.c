@@ -40,7 +40,7 @@ struct table {
 
 static const char magic[8] = "weirnic1";
 
-/* 0: there is no such process. */
+/* 0: there is no such process, or it is dead and only nobody has waited for it yet. */
 static uint64_t started_of(int64_t pid)
 {
     char path[64], text[1024];
@@ -58,6 +58,8 @@ static uint64_t started_of(int64_t pid)
     /* Its name may hold anything, but ends with the last bracket; the time is field 22. */
     char *at = strrchr(text, ')');
 
+    if (at && strspn(at, ") ") == 2 && strchr("ZX", at[2]))
+        return 0;
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     if (at)
