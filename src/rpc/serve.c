@@ -47,6 +47,7 @@ static void make_ticket(struct rpc_ticket *t, struct rpc_server *server, const s
     snprintf(t->provider, sizeof t->provider, "%s", o->provider ? o->provider : "");
     rpc_server_address(server, t->address);
     t->token = o->token;
+    t->life = rpc_life_own();
     t->bulk_b = o->bulk_b;
     t->storage_b = o->storage ? o->storage_b : 0;
 }

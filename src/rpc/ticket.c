@@ -1,8 +1,11 @@
 #include "rpc/ticket.h"
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -54,6 +57,15 @@ static bool take_token(struct wr_token *into, const json_t *j, const char *name,
     return true;
 }
 
+/* Absent in those of other programs; whose life it is, is then not known. */
+static void take_life(struct rpc_life *into, const json_t *j)
+{
+    const char *s = json_string_value(json_object_get(j, "process"));
+
+    if (!s || sscanf(s, "%" SCNx64 ".%" SCNd32, &into->node, &into->pid) != 2)
+        *into = (struct rpc_life){.pid = 0};
+}
+
 bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text, size_t len,
                       struct wr_err *err)
 {
@@ -73,6 +85,7 @@ bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text
               take_token(&t.token, j, name, err) && take_size(&t.bulk_b, j, "bulk", name, err) &&
               take_size(&t.storage_b, j, "storage", name, err);
 
+    take_life(&t.life, j);
     json_decref(j);
     if (ok)
         *ret = t;
@@ -97,18 +110,45 @@ bool rpc_ticket_read(struct rpc_ticket *ret, const char *path, struct wr_err *er
 static const struct wr_format ticket_format = {
     .name = "a ticket", .begins = "{\n  \"weir\": ", .holds = "\"token\": ", .data = true};
 
+/* Is what is there the ticket of a server that was killed? */
+static bool ticket_is_stale(const char *path)
+{
+    struct rpc_life own = rpc_life_own();
+    struct rpc_ticket t = {.life = {.pid = 0}};
+    struct wr_err err;
+    struct stat st;
+    char *text;
+    size_t len;
+
+    if (stat(path, &st) || !S_ISREG(st.st_mode) ||
+        !wr_file_peek(&text, &len, path, RPC_TICKET_MOST, &err))
+        return false;
+    bool ours = rpc_ticket_parse(&t, path, text, len, &err);
+
+    free(text);
+    return ours && rpc_life_is_over(&t.life, &own);
+}
+
+static json_t *ticket_json(const struct rpc_ticket *t)
+{
+    char token[WR_TOKEN_TEXT], process[48];
+
+    wr_token_text(&t->token, token);
+    snprintf(process, sizeof process, "%" PRIx64 ".%" PRId32, t->life.node, t->life.pid);
+    return json_pack("{ss, ss, ss, ss, ss, sI, sI, ss}", "weir", t->version, "transport",
+                     t->transport, "provider", t->provider, "address", t->address, "token", token,
+                     "bulk", (json_int_t)t->bulk_b, "storage", (json_int_t)t->storage_b, "process",
+                     process);
+}
+
 bool rpc_ticket_write(const struct rpc_ticket *t, const char *path, bool force, struct wr_err *err)
 {
+    unsigned flags = WR_PRIVATE | (force || ticket_is_stale(path) ? WR_FORCE : 0);
     struct wr_output out;
-    char token[WR_TOKEN_TEXT];
 
-    if (!wr_output_open(&out, path, &ticket_format, WR_PRIVATE | (force ? WR_FORCE : 0), err))
+    if (!wr_output_open(&out, path, &ticket_format, flags, err))
         return wr_wrap(err, "the server's ticket");
-    wr_token_text(&t->token, token);
-    json_t *j =
-        json_pack("{ss, ss, ss, ss, ss, sI, sI}", "weir", t->version, "transport", t->transport,
-                  "provider", t->provider, "address", t->address, "token", token, "bulk",
-                  (json_int_t)t->bulk_b, "storage", (json_int_t)t->storage_b);
+    json_t *j = ticket_json(t);
 
     json_dumpf(j, out.f, JSON_INDENT(2));
     fputc('\n', out.f);

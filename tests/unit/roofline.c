@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,6 +18,7 @@
 #include "rpc/energy.h"
 #include "rpc/polling.h"
 #include "rpc/say.h"
+#include "rpc/ticket.h"
 
 #define DATA WEIR_SOURCE_DIR "/tests/data/roofline/"
 
@@ -429,6 +432,34 @@ static void what_workers_are_told_comes_out_as_it_went_in(void **state)
     json_decref(k);
 }
 
+static void a_ticket_is_replaced_only_if_its_server_is_dead(void **state)
+{
+    struct rpc_ticket t = {.version = "1", .transport = "tcp", .address = "tcp:127.0.0.1:1"}, got;
+    char dir[] = "/tmp/weir-test-ticket-XXXXXX", path[64];
+    struct wr_err err;
+    pid_t dead = fork();
+
+    (void)state;
+    if (!dead)
+        _exit(0);
+    waitpid(dead, NULL, 0);
+    snprintf(path, sizeof path, "%s/t", mkdtemp(dir));
+    t.life = rpc_life_own();
+    t.life.pid = dead;
+    assert_true(wr_token_parse(&t.token, "00112233445566778899aabbccddeeff"));
+    assert_true(rpc_ticket_write(&t, path, false, &err));
+    t.life = rpc_life_own();
+    t.bulk_b = 7;
+    assert_true(rpc_ticket_write(&t, path, false, &err));
+    assert_true(rpc_ticket_read(&got, path, &err));
+    assert_true(got.bulk_b == 7 && wr_token_same(&got.token, &t.token));
+    assert_int_equal(got.life.pid, getpid());
+    assert_false(rpc_ticket_write(&t, path, false, &err)); /* we live */
+    assert_non_null(strstr(err.text, "--force"));
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +476,7 @@ int main(void)
         cmocka_unit_test(packages_energy_is_added_up_over_their_counters_turn),
         cmocka_unit_test(slices_are_of_a_burst_or_of_a_gap_only_if_wholly_inside),
         cmocka_unit_test(what_workers_are_told_comes_out_as_it_went_in),
+        cmocka_unit_test(a_ticket_is_replaced_only_if_its_server_is_dead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
