@@ -255,8 +255,11 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
 /* Written, so that no page is the kernel's page of zeros. */
 static void server_fill_memory(struct rpc_server *s)
 {
-    for (size_t i = 0; i < s->npieces + RPC_SOURCES && s->o.bulk_b && !s->o.share_b; i++)
-        fill_pattern(s->ep->bulk + i * s->o.bulk_b, s->o.bulk_b);
+    if (s->o.share_b || !s->o.bulk_b)
+        return;
+    fill_pattern(s->ep->bulk, s->o.bulk_b);
+    for (size_t i = 1; i < s->npieces + RPC_SOURCES; i++)
+        memcpy(s->ep->bulk + i * s->o.bulk_b, s->ep->bulk, s->o.bulk_b);
 }
 
 /* Small ones cost little: then there are more of them. */
@@ -291,7 +294,7 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
                      RPC_PEERS);
     if (ok && o->share_b && o->storage)
         ok = wr_fail(err, WR_BUG, "memory and storage at once; report this");
-    ok = ok && o->transport->open(&s->ep, &eo, err);
+    ok = ok && server_calls_init(s, err) && o->transport->open(&s->ep, &eo, err);
     if (ok && o->storage)
         ok = rpc_store_open(&s->store, o->storage, o->storage_b, s->npieces, o->direct, err);
     if (!ok) {
@@ -303,7 +306,6 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
     s->ep->on_bulk = server_on_step;
     rpc_waiter_init(&s->waiter, &s->o);
     rpc_waiter_test(&s->waiter, s->ep);
-    server_calls_init(s);
     server_fill_memory(s);
     *ret = s;
     return true;
@@ -316,10 +318,7 @@ void rpc_server_close(struct rpc_server *s)
     rpc_store_close(s->store);
     if (s->ep)
         s->ep->t->close(s->ep);
-    for (uint32_t i = 0; i < s->calls_used; i++)
-        free(s->call[i].payload);
-    free(s->peer);
-    free(s->call);
+    server_calls_fini(s);
     free(s);
 }
 

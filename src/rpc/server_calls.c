@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -81,15 +82,31 @@ static void server_want(struct rpc_server *s, uint32_t peer)
 
 /* ---- calls ---- */
 
-void server_calls_init(struct rpc_server *s)
+/* Room for many calls, of which few are ever touched. */
+bool server_calls_init(struct rpc_server *s, struct wr_err *err)
 {
-    s->call = wr_zalloc(RPC_CALLS, sizeof *s->call);
+    void *at = mmap(NULL, RPC_CALLS * sizeof *s->call, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED)
+        return wr_fail_errno(err, "no memory for %d calls; free some", RPC_CALLS);
+    s->call = at;
     s->free_call = RPC_NONE;
     s->peer = wr_zalloc(s->o.peers, sizeof *s->peer);
     for (uint32_t i = 0; i < s->o.peers; i++)
         s->peer[i].waiting.first = s->peer[i].unsent.first = RPC_NONE;
     for (s->nfree = 0; s->nfree < s->npieces; s->nfree++)
         s->free_piece[s->nfree] = s->npieces - 1 - s->nfree;
+    return true;
+}
+
+void server_calls_fini(struct rpc_server *s)
+{
+    for (uint32_t i = 0; i < s->calls_used; i++)
+        free(s->call[i].payload);
+    if (s->call)
+        munmap(s->call, RPC_CALLS * sizeof *s->call);
+    free(s->peer);
 }
 
 /* RPC_NONE: the peer has as many as are free for others. */

@@ -88,7 +88,8 @@ struct rpc_server {
 
 /* ---- server_calls.c ---- */
 
-void server_calls_init(struct rpc_server *s);
+bool server_calls_init(struct rpc_server *s, struct wr_err *err);
+void server_calls_fini(struct rpc_server *s);
 /* Starts it or puts it in its peer's line. */
 void server_call(struct rpc_server *s, uint32_t peer, uint32_t id, enum rpc_op op,
                  const struct rpc_ref *ref);
