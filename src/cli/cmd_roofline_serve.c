@@ -125,8 +125,11 @@ const struct cli_verb cli_roofline_serve = {
         "Of the specification transport, provider, bind, nic, wait and storage count, and the "
         "cases, which say how large transfers may be; give both sides the same one.\n"
         "\n"
-        "What comes without the token is dropped and counted. The server ends with Ctrl-C, with "
-        "SIGTERM, or when nobody called for an hour (--idle), and takes its ticket away.",
+        "What comes without the token is dropped and counted; over TCP a connection has a second "
+        "to show it, and takes no place before. The server ends with Ctrl-C, with SIGTERM, or when "
+        "nobody called for an hour (--idle), and takes its ticket away; that of one that was "
+        "killed "
+        "is replaced by the next.",
     .examples = "weir roofline serve spec.yaml -t node7.ticket\n"
                 "weir roofline collect spec.yaml --set attach=[node7.ticket]\n",
     .opts = serve_rows,

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -11,6 +12,19 @@
 #include "rpc/take_nic.h"
 
 enum { STEP_NS = 50000000, LOOK_STEPS = 256 };
+
+/* A descriptor for each client, and those that are guests: what a shell allows is often less than
+ * what the system does. */
+static void serve_raise_files(void)
+{
+    enum { FILES = 2 * RPC_PEERS };
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= FILES)
+        return;
+    files.rlim_cur = files.rlim_max < FILES ? files.rlim_max : FILES;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
 
 static struct rpc_opts opts_of(const struct rpc_spec *s, struct wr_token token)
 {
@@ -94,6 +108,7 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
         return false;
     struct rpc_opts how = opts_of(s, token);
 
+    serve_raise_files();
     if (!rpc_take_nic(&nic, &how, err))
         return false;
     if (!rpc_server_open(&server, &how, err)) {

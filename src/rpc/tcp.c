@@ -41,7 +41,8 @@ enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and hardl
 enum { MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head), LAYOUT = 1 };
 
 /* What epoll tells of: a peer by its number, a guest, or the door. */
-enum { SEEN_GUEST = 1 << 30, SEEN_DOOR = 1 << 31 };
+#define SEEN_GUEST UINT32_C(0x40000000)
+#define SEEN_DOOR UINT32_C(0x80000000)
 
 enum frame_kind { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
 
@@ -659,10 +660,10 @@ static uint32_t look_everywhere(struct tcp *t, int timeout_ms)
     for (int i = 0; i < n; i++) {
         uint32_t k = e[i].data.u32, what = e[i].events;
 
-        if (k == (uint32_t)SEEN_DOOR)
+        if (k == SEEN_DOOR)
             some += tcp_answer_door(t);
         else if (k & SEEN_GUEST)
-            some += tcp_hear_guest(t, k & ~(uint32_t)SEEN_GUEST);
+            some += tcp_hear_guest(t, k & ~SEEN_GUEST);
         else if (t->conn[k])
             some += tcp_turn_to(t, k, what);
     }
