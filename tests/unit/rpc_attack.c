@@ -24,6 +24,7 @@
 #include "rpc/rpc.h"
 
 enum { SIZE = 1 << 16, PEERS = 1024, PATIENCE = 20000, MESSAGES = 200000, HELD = 400 };
+enum { CUT_B = 32 << 20 };
 
 static const struct wr_token token = {{77, 78}};
 
@@ -154,7 +155,7 @@ static void good_client_is_served(void)
 
     if (!rpc_client_open(&c, &o, board->address, on_answer, &a, &err))
         fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < 30; i++) {
+    for (uint32_t i = 0; i < 12; i++) {
         struct rpc_call call = {.op = ops[i % 3], .bulk_len = SIZE};
 
         assert_true(rpc_client_start(c, &call));
@@ -316,6 +317,12 @@ static void many_who_put_nothing_hold_nobody_up_for_long(void **state)
             request(bad[k], RPC_OP_PUT, i);
     }
     good_client_is_served();
+    uint32_t *heard = bad[0]->ctx;
+
+    *heard = 0; /* one that goes on after all is answered, whatever the answer is */
+    for (int i = 0; *heard < 20 && i < PATIENCE; i++)
+        rpc_tcp.wait(bad[0], 20000000);
+    assert_int_equal(*heard, 20);
     for (int k = 0; k < MANY; k++)
         rpc_tcp.close(bad[k]);
     settles(server, files);
@@ -379,6 +386,119 @@ static void who_reads_late_gets_all_its_answers(void **state)
     end(server);
 }
 
+/* ---- transfers that are cut off ---- */
+
+/* As it travels, before a message or the bytes of a transfer (src/rpc/tcp_priv.h). */
+struct framed {
+    uint32_t kind, cookie;
+    uint64_t len, at, key;
+};
+enum { FRAME_MESSAGE = 0x7765, FRAME_WRITE, FRAME_READ, FRAME_DATA };
+
+struct served {
+    struct rpc_ep *ep;
+    uint32_t moved, met;
+};
+
+static void meet_all(void *ctx, uint32_t peer, const void *bytes, size_t len)
+{
+    struct served *s = ctx;
+    const uint8_t *payload = (const uint8_t *)bytes + sizeof(struct rpc_head);
+
+    s->met += rpc_tcp.meet(s->ep, peer, payload, len - sizeof(struct rpc_head));
+}
+
+static void count_moves(void *ctx, uint64_t cookie, bool ok)
+{
+    (void)cookie;
+    ((struct served *)ctx)->moved += ok;
+}
+
+/* A server's endpoint alone, and a socket that has said hello to it. */
+static int open_served(struct served *s)
+{
+    struct rpc_ep_opts o = {.server = true, .peers = 1, .bulk_b = CUT_B};
+    struct {
+        struct framed frame;
+        struct rpc_head head;
+        uint32_t layout;
+    } hello = {{.kind = FRAME_MESSAGE, .len = sizeof hello.head + sizeof hello.layout},
+               rpc_head_of(RPC_HELLO, 0, &token, 0, sizeof hello.layout, 0),
+               1};
+    size_t hello_b = sizeof hello.frame + hello.frame.len;
+    struct wr_err err;
+
+    assert_true(rpc_tcp.open(&s->ep, &o, &err));
+    s->ep->ctx = s;
+    s->ep->on_msg = meet_all;
+    s->ep->on_bulk = count_moves;
+    rpc_tcp.address(s->ep, board->address);
+    int fd = connect_raw();
+
+    assert_int_equal(send(fd, &hello, hello_b, 0), hello_b);
+    for (int i = 0; !s->met && i < PATIENCE; i++)
+        rpc_tcp.wait(s->ep, 1000000);
+    assert_int_equal(s->met, 1);
+    return fd;
+}
+
+static void take_all(int fd, void *into, size_t n, struct served *s)
+{
+    for (size_t got = 0; got < n;) {
+        ssize_t some = recv(fd, (uint8_t *)into + got, n - got, MSG_DONTWAIT);
+
+        assert_true(some != 0);
+        got += some > 0 ? (size_t)some : 0;
+        if (some < 0)
+            rpc_tcp.wait(s->ep, 1000000);
+    }
+}
+
+static void what_is_cut_off_leaves_memory_alone_and_the_rest_in_order(void **state)
+{
+    static uint8_t data[CUT_B];
+    struct served s = {.moved = 0};
+    int fd = open_served(&s);
+    struct rpc_bulk from = {.way = RPC_FROM_PEER, .ref = {.len = CUT_B / 2}, .cookie = 5};
+    struct rpc_bulk to = {.way = RPC_TO_PEER, .ref = {.len = CUT_B}, .cookie = 6};
+    struct framed f, reply = {.kind = FRAME_DATA, .cookie = 5, .len = CUT_B / 2};
+
+    (void)state;
+    memset(data, 0xaa, sizeof data);
+    assert_int_equal(rpc_tcp.bulk(s.ep, &from), RPC_MOVES);
+    rpc_tcp.flush(s.ep);
+    take_all(fd, &f, sizeof f, &s);
+    assert_true(f.kind == FRAME_READ && f.cookie == 5);
+    assert_int_equal(send(fd, &reply, sizeof reply, 0), sizeof reply);
+    assert_int_equal(send(fd, data, 1000, 0), 1000);
+    for (int i = 0; s.ep->bulk[999] != 0xaa && i < PATIENCE; i++)
+        rpc_tcp.wait(s.ep, 1000000);
+    rpc_tcp.cut_off(s.ep, 0, 5); /* in the middle */
+    for (size_t sent = 1000; sent < CUT_B / 2;) {
+        ssize_t n = send(fd, data, CUT_B / 2 - sent, MSG_DONTWAIT);
+
+        sent += n > 0 ? (size_t)n : 0;
+        rpc_tcp.wait(s.ep, 1000000);
+    }
+    for (int i = 0; !s.moved && i < PATIENCE; i++)
+        rpc_tcp.wait(s.ep, 1000000);
+    assert_int_equal(s.moved, 1);
+    assert_int_equal(s.ep->bulk[1000], 0);
+    assert_int_equal(s.ep->bulk[CUT_B / 2 - 1], 0);
+    /* The other way: more than a connection holds, so that the end leaves after the cut. */
+    memset(s.ep->bulk, 0xbb, CUT_B);
+    assert_int_equal(rpc_tcp.bulk(s.ep, &to), RPC_MOVES);
+    rpc_tcp.flush(s.ep);
+    rpc_tcp.cut_off(s.ep, 0, 6);
+    take_all(fd, &f, sizeof f, &s);
+    assert_true(f.kind == FRAME_WRITE && f.len == CUT_B);
+    take_all(fd, data, CUT_B, &s);
+    assert_true(data[0] == 0xbb && data[CUT_B - 1] == 0);
+    assert_int_equal(s.moved, 2);
+    close(fd);
+    rpc_tcp.close(s.ep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +509,7 @@ int main(void)
         cmocka_unit_test(many_who_put_nothing_hold_nobody_up_for_long),
         cmocka_unit_test(who_reads_no_answers_holds_nobody_up),
         cmocka_unit_test(who_reads_late_gets_all_its_answers),
+        cmocka_unit_test(what_is_cut_off_leaves_memory_alone_and_the_rest_in_order),
     };
 
     signal(SIGPIPE, SIG_IGN);
