@@ -26,6 +26,7 @@ static int query_main(const struct cli_call *call, struct wr_err *err)
 
     if (!cli_format_of(o->json, o->csv, &rows.format, err) || !run_open(&r, call->args[0], err))
         return cli_error(err);
+    run_limit(r, 0, NULL);
     bool ok = cli_rows_query(call->out, r, call->args[1], &rows, err);
     run_close(r);
     return ok ? 0 : cli_error(err);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "budget_priv.h"
 #include "run/kind.h"
 #include "sql_priv.h"
 
@@ -20,18 +21,17 @@ struct run_reader {
     char *path;
     struct run_info info;
     struct wr_arena text; /* of info */
-    uint64_t max_ops, ops;
-    const volatile sig_atomic_t *stop;
+    uint64_t len_b;       /* of the file */
+    struct run_budget budget;
 };
 
 struct run_rows {
     struct run_reader *reader;
     sqlite3_stmt *stmt;
+    uint64_t n; /* rows so far */
 };
 
-/* Nothing that opens a file may take for ever or all memory, whatever the file says:
- * `meta` could be anybody's view. */
-enum { OPS_PER_CALL = 1000, OPEN_OPS = 10 * 1000 * 1000 };
+enum { VALUE_LEAST_B = 1 << 20, VALUE_MOST_B = 1 << 28 };
 enum { INPUT_MAX_B = 1 << 30, META_MAX_B = 1 << 26, META_MAX_ROWS = 64 };
 
 const struct run_view run_views[] = {
@@ -119,45 +119,63 @@ static int authorize(void *unused, int action, const char *a, const char *b, con
     }
 }
 
-static int progress(void *arg)
-{
-    struct run_reader *r = arg;
-
-    r->ops += OPS_PER_CALL;
-    return (r->max_ops && r->ops > r->max_ops) || (r->stop && *r->stop);
-}
-
 void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic_t *stop)
 {
-    r->max_ops = max_ops;
-    r->stop = stop;
-    r->ops = 0;
-    if (max_ops || stop)
-        sqlite3_progress_handler(r->db, OPS_PER_CALL, progress, r);
-    else
-        sqlite3_progress_handler(r->db, 0, NULL, NULL);
+    struct run_budget *b = &r->budget;
+
+    b->own = false;
+    b->max_ops = max_ops;
+    b->max_rows = b->max_temp_b = b->ops = 0;
+    b->stop = stop;
+    sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, VALUE_MOST_B);
 }
 
-static bool guard(sqlite3 *db, const char *path, struct wr_err *err)
+/* Before anything of the file is read. */
+static bool guard_begin(sqlite3 *db, const char *path, struct wr_err *err)
 {
     static const struct {
         int what, most;
-    } limits[] = {{SQLITE_LIMIT_LENGTH, 1 << 28},     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
-                  {SQLITE_LIMIT_VDBE_OP, 1 << 22},    {SQLITE_LIMIT_ATTACHED, 0},
-                  {SQLITE_LIMIT_WORKER_THREADS, 0},   {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+    } limits[] = {{SQLITE_LIMIT_LENGTH, VALUE_MOST_B}, {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                  {SQLITE_LIMIT_VDBE_OP, 1 << 22},     {SQLITE_LIMIT_ATTACHED, 0},
+                  {SQLITE_LIMIT_WORKER_THREADS, 0},    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
                   {SQLITE_LIMIT_COMPOUND_SELECT, 100}};
 
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-#endif
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         sqlite3_limit(db, limits[i].what, limits[i].most);
-    if (!run_sql_exec(db, path, "PRAGMA cell_size_check = ON; PRAGMA query_only = ON", err))
+    return run_sql_exec(db, path, "PRAGMA cell_size_check = ON", err);
+}
+
+/* Before anything is asked of it. */
+static bool guard_end(sqlite3 *db, const char *path, struct wr_err *err)
+{
+    if (!run_schema_trust(db, path, err) || !run_sql_exec(db, path, "PRAGMA query_only = ON", err))
         return false;
     sqlite3_set_authorizer(db, authorize, NULL);
     return true;
+}
+
+/* A statement that its budget ended says so, in place of what SQLite said. False, always. */
+static bool run_spent_fail(const struct run_reader *r, struct wr_err *err)
+{
+    switch (r->budget.spent) {
+    case RUN_SPENT_STEPS:
+        return wr_fail(err, WR_INPUT,
+                       "%s: reading it takes more than a file of its size can need; the file is "
+                       "damaged, use a copy",
+                       r->path);
+    case RUN_SPENT_TIME:
+        return wr_fail(err, WR_SYSTEM, "%s: reading it takes too long; ask for less at a time",
+                       r->path);
+    case RUN_SPENT_LIMIT:
+    case RUN_SPENT_STOP:
+        return wr_fail(err, WR_INTERRUPTED, "%s: the query was stopped", r->path);
+    case RUN_SPENT_NOTHING:
+        break;
+    }
+    return false;
 }
 
 static bool check_header(const struct run_header *h, const char *path, struct wr_err *err)
@@ -221,10 +239,10 @@ static bool roll_back(const char *path, bool locks, struct wr_err *err)
                        "to tell which; copy it together with %s-journal to one that has",
                        path, path);
     if (!journal_is_plain(path, err) ||
-        !run_sql_open(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, true, err))
+        !run_sql_open(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL, err))
         return false;
-    bool ok =
-        guard(db, path, err) && run_sql_exec(db, path, "SELECT count(*) FROM sqlite_master", err);
+    bool ok = guard_begin(db, path, err) &&
+              run_sql_exec(db, path, "SELECT count(*) FROM sqlite_master", err);
     sqlite3_close(db);
     return ok || wr_wrap(err,
                          "a killed run left %s-journal behind and it cannot be applied; copy "
@@ -232,23 +250,23 @@ static bool roll_back(const char *path, bool locks, struct wr_err *err)
                          path);
 }
 
-static bool open_guarded(sqlite3 **ret, const char *path, const struct run_header *h,
-                         struct wr_err *err)
+static bool open_guarded(struct run_reader *r, const struct run_header *h, struct wr_err *err)
 {
+    const char *path = r->path;
+
     for (int attempt = 0;; attempt++) {
         sqlite3 *db;
 
-        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, h->locks, err))
+        if (!run_sql_open(&db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, r->budget.name,
+                          err))
             return false;
-        if (!guard(db, path, err)) {
-            sqlite3_close(db);
-            return false;
-        }
+        r->db = db;
+        run_budget_watch(&r->budget, db);
+        if (!guard_begin(db, path, err))
+            return run_spent_fail(r, err);
         int rc = sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-        if (rc == SQLITE_OK) {
-            *ret = db;
-            return true;
-        }
+        if (rc == SQLITE_OK)
+            return guard_end(db, path, err) || run_spent_fail(r, err);
         bool left_behind = rc == SQLITE_READONLY_ROLLBACK && !attempt;
         if ((rc & 0xff) == SQLITE_CORRUPT && h->len_b < h->want_b)
             wr_fail(err, WR_INPUT, "%s is cut short: %llu of %llu bytes; copy it again", path,
@@ -256,8 +274,9 @@ static bool open_guarded(sqlite3 **ret, const char *path, const struct run_heade
         else if (!left_behind)
             run_sql_fail(db, rc, path, err);
         sqlite3_close(db);
+        r->db = NULL;
         if (!left_behind || !roll_back(path, h->locks, err))
-            return false;
+            return run_spent_fail(r, err);
     }
 }
 
@@ -367,47 +386,70 @@ static bool read_copy(struct run_reader *r, struct wr_err *err)
     sqlite3_close(r->db);
     r->db = copy;
     sqlite3_extended_result_codes(copy, 1);
-    return guard(copy, r->path, err);
+    run_budget_watch(&r->budget, copy);
+    return (guard_begin(copy, r->path, err) && guard_end(copy, r->path, err)) ||
+           run_spent_fail(r, err);
+}
+
+/* A value of a file is not longer than the file. */
+static void limit_values(struct run_reader *r)
+{
+    uint64_t most = r->len_b < VALUE_LEAST_B ? VALUE_LEAST_B : r->len_b;
+
+    sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, most > VALUE_MOST_B ? VALUE_MOST_B : (int)most);
+}
+
+static bool open_within(struct run_reader *r, const struct run_header *h, struct wr_err *err)
+{
+    if (!open_guarded(r, h, err) || !read_info(r, h, err))
+        return false;
+    if (r->info.status == RUN_RUNNING && !read_copy(r, err))
+        return false;
+    limit_values(r);
+    return true;
+}
+
+static bool open_file(struct run_reader **ret, const char *path, uint64_t deadline_ns,
+                      struct wr_err *err)
+{
+    struct run_header h;
+
+    if (!run_sniff(&h, path, err) || !check_header(&h, path, err))
+        return false;
+
+    struct run_reader *r = wr_zalloc(1, sizeof *r);
+    r->path = wr_strdup(path);
+    r->len_b = h.len_b;
+    bool ok = run_budget_open(&r->budget, h.len_b, deadline_ns, h.locks) ||
+              wr_fail(err, WR_SYSTEM, "%s: SQLite cannot read files here; build weir again", path);
+    if (!ok || !open_within(r, &h, err)) {
+        run_close(r);
+        return false;
+    }
+    *ret = r;
+    return true;
 }
 
 bool run_peek(struct run_reader **ret, const char *path, struct wr_err *err)
 {
-    struct run_header h;
-    sqlite3 *db;
+    return open_file(ret, path, 0, err);
+}
 
-    if (!run_sniff(&h, path, err) || !check_header(&h, path, err) ||
-        !open_guarded(&db, path, &h, err))
-        return false;
+bool run_open_until(struct run_reader **ret, const char *path, uint64_t deadline_ns,
+                    struct wr_err *err)
+{
+    struct stat st;
 
-    struct run_reader *r = wr_zalloc(1, sizeof *r);
-    r->db = db;
-    r->path = wr_strdup(path);
-    run_limit(r, OPEN_OPS, NULL);
-    if (!read_info(r, &h, err)) {
-        run_close(r);
-        if (err->code == WR_INTERRUPTED)
-            wr_fail(err, WR_INPUT, "%s: its meta has no end; the file is damaged, use a copy",
-                    path);
+    if (!open_file(ret, path, deadline_ns, err))
         return false;
-    }
-    if (r->info.status == RUN_RUNNING && !read_copy(r, err)) {
-        run_close(r);
-        return false;
-    }
-    run_limit(r, 0, NULL);
-    *ret = r;
+    if (!stat(path, &st))
+        wr_input_note(&st);
     return true;
 }
 
 bool run_open(struct run_reader **ret, const char *path, struct wr_err *err)
 {
-    struct stat st;
-
-    if (!run_peek(ret, path, err))
-        return false;
-    if (!stat(path, &st))
-        wr_input_note(&st);
-    return true;
+    return run_open_until(ret, path, 0, err);
 }
 
 void run_close(struct run_reader *r)
@@ -415,6 +457,7 @@ void run_close(struct run_reader *r)
     if (!r)
         return;
     sqlite3_close(r->db);
+    run_budget_close(&r->budget);
     wr_arena_fini(&r->text);
     free(r->path);
     free(r);
@@ -432,6 +475,8 @@ const char *run_path(const struct run_reader *r)
 
 static bool query_fail(struct run_reader *r, int rc, struct wr_err *err)
 {
+    if (r->budget.spent)
+        return run_spent_fail(r, err);
     switch (rc & 0xff) {
     case SQLITE_ERROR:
     case SQLITE_RANGE:
@@ -447,8 +492,6 @@ static bool query_fail(struct run_reader *r, int rc, struct wr_err *err)
     case SQLITE_TOOBIG:
         return wr_fail(err, WR_INPUT, "%s: a value or statement is too long; ask for less",
                        r->path);
-    case SQLITE_INTERRUPT:
-        return wr_fail(err, WR_INTERRUPTED, "%s: the query was stopped", r->path);
     default:
         return run_sql_fail(r->db, rc, r->path, err);
     }
@@ -459,6 +502,7 @@ bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
 {
     sqlite3_stmt *s;
     const char *tail;
+    r->budget.spent = RUN_SPENT_NOTHING;
     int rc = sqlite3_prepare_v2(r->db, sql, -1, &s, &tail);
 
     if (rc != SQLITE_OK)
@@ -482,10 +526,15 @@ bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
 
 bool run_rows_next(struct run_rows *q, bool *ret_more, struct wr_err *err)
 {
+    struct run_budget *b = &q->reader->budget;
     int rc = sqlite3_step(q->stmt);
 
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return query_fail(q->reader, rc, err);
+    if (rc == SQLITE_ROW && b->max_rows && ++q->n > b->max_rows) {
+        b->spent = RUN_SPENT_STEPS;
+        return run_spent_fail(q->reader, err);
+    }
     *ret_more = rc == SQLITE_ROW;
     return true;
 }

@@ -3,10 +3,10 @@
  *   run_open ─> run_info                what it is
  *          └──> run_query ─> run_rows_next ... ─> run_rows_close
  *
- * A run file may come from anybody: it is opened read-only, its schema is not
- * trusted, and nothing but reading is ever allowed. The one exception to
- * read-only: when a killed writer left a journal behind, run_open lets SQLite
- * roll the file back to its last commit.
+ * A run file may come from anybody: it is opened read-only, views and triggers that are not weir's
+ * own are never run, and what reading it costs is limited by its size. The one exception to
+ * read-only: when a killed writer left a journal behind, run_open lets SQLite roll the file back to
+ * its last commit.
  *
  * Of a run that is still going on a copy is read, as it was when it was opened, so that
  * looking at it does not hinder it.
@@ -46,14 +46,19 @@ struct run_info {
 struct run_reader;
 
 bool run_open(struct run_reader **ret, const char *path, struct wr_err *err);
-/* The same, of a file that may be replaced afterwards: it is looked at, but is no input. */
+/* The same, and nothing that is asked of it takes beyond `deadline_ns` of wr_clock_ns (0: none). */
+bool run_open_until(struct run_reader **ret, const char *path, uint64_t deadline_ns,
+                    struct wr_err *err);
+/* The same as run_open, of a file that may be replaced afterwards: it is looked at, but is no
+ * input. */
 bool run_peek(struct run_reader **ret, const char *path, struct wr_err *err);
 void run_close(struct run_reader *r); /* NULL is fine */
 const struct run_info *run_info(const struct run_reader *r);
 const char *run_path(const struct run_reader *r);
 
-/* Stop any later query after `max_ops` SQLite instructions (0: no limit) or
- * when *stop becomes non-zero (NULL: never). */
+/* For SQL that is the user's own: in place of what a file of this size may cost, stop any later
+ * query after `max_ops` SQLite instructions (0: no limit) or when *stop becomes non-zero (NULL:
+ * never). */
 void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic_t *stop);
 
 /* One statement of SQL that reads. `?1`, `?2`, ... are bound to `args`. */

@@ -20,12 +20,12 @@ bool run_locks_work(int fd)
     return errno != ENOSYS && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINVAL;
 }
 
-bool run_sql_open(sqlite3 **ret, const char *path, int flags, bool locks, struct wr_err *err)
+bool run_sql_open(sqlite3 **ret, const char *path, int flags, const char *vfs, struct wr_err *err)
 {
     /* ":memory:" and "" mean something to SQLite; "./:memory:" is a file. */
     char *name = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
     sqlite3 *db = NULL;
-    int rc = name ? sqlite3_open_v2(name, &db, flags, locks ? NULL : "unix-none") : SQLITE_NOMEM;
+    int rc = name ? sqlite3_open_v2(name, &db, flags, vfs) : SQLITE_NOMEM;
 
     sqlite3_free(name);
     if (rc != SQLITE_OK) {

@@ -21,8 +21,12 @@ extern const char run_schema[];
 
 /* Opens with extended result codes, a busy timeout, and a name that SQLite
  * cannot take for anything but a file. Tells nothing about the content.
- * `locks`: see run_locks_work. */
-bool run_sql_open(sqlite3 **ret, const char *path, int flags, bool locks, struct wr_err *err);
+ * `vfs`: NULL, RUN_NO_LOCKS where run_locks_work said no, or a budget's. */
+#define RUN_NO_LOCKS "unix-none"
+bool run_sql_open(sqlite3 **ret, const char *path, int flags, const char *vfs, struct wr_err *err);
+
+/* foreign.c: from here on only this version's views are run on the file's tables. */
+bool run_schema_trust(sqlite3 *db, const char *path, struct wr_err *err);
 
 /* Some parallel file systems are mounted without locks, and SQLite would fail
  * there. Without them a run is written all the same, by its one writer; what is

@@ -288,7 +288,8 @@ static bool writer_connect(struct run *run, const char *path, bool locks, const 
              "PRAGMA page_size = 8192; PRAGMA journal_mode = %s; PRAGMA synchronous = OFF;"
              "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
              journal);
-    return run_sql_open(&run->db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, locks, err) &&
+    return run_sql_open(&run->db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                        locks ? NULL : RUN_NO_LOCKS, err) &&
            run_sql_exec(run->db, run->path, pragmas, err);
 }
 

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
+#include "base/clock.h"
+
 static void write_bytes(const char *path, const void *bytes, size_t n)
 {
     FILE *f = fopen(path, "w");
@@ -102,8 +104,8 @@ static void a_database_that_only_claims_to_be_a_run_is_damaged(void **state)
     assert_refused(path, WR_INPUT, "no status");
 }
 
-/* A view may be anything, also endless: opening must end. */
-static void a_file_whose_meta_has_no_end_is_refused(void **state)
+/* A view may be anything, also endless: it is not run. */
+static void a_file_whose_meta_is_a_view_is_refused(void **state)
 {
     const char *path = ((struct place *)*state)->path;
     sqlite3 *db;
@@ -115,7 +117,174 @@ static void a_file_whose_meta_has_no_end_is_refused(void **state)
                  " SELECT x + 1 FROM i) SELECT x AS key, x AS value FROM i WHERE x < 0",
                  NULL, NULL, NULL);
     sqlite3_close(db);
-    assert_refused(path, WR_INPUT, "no end");
+    assert_refused(path, WR_INPUT, "no table");
+}
+
+static void change(const char *path, const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+#define ENDLESS "WITH RECURSIVE i(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM i) "
+
+static void a_foreign_view_is_replaced_by_this_versions(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+
+    complete(create(path));
+    change(path, "INSERT INTO fact_summary VALUES(100, 'title', NULL, 'honest', '', 0);"
+                 "DROP VIEW summary; CREATE VIEW summary AS " ENDLESS
+                 "SELECT 'title' AS key, x AS value, '' AS unit FROM i WHERE x < 0;"
+                 "CREATE VIEW more AS SELECT 1 AS one");
+    struct run_reader *r = reopen(path);
+    struct wr_err err = {0};
+    struct run_rows *q;
+
+    assert_line(r, "SELECT value FROM summary WHERE key = 'title'", "honest");
+    /* Others of its views are not run either, whoever asks. */
+    run_limit(r, 0, NULL);
+    assert_false(run_query(&q, r, "SELECT * FROM more", NULL, 0, &err));
+    assert_int_equal(err.code, WR_INPUT);
+    run_close(r);
+}
+
+static void columns_and_tables_of_later_versions_are_empty(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+
+    complete(create(path));
+    change(path, "INSERT INTO fact_app VALUES(0, 'a', 1, 0, '', '');"
+                 "INSERT INTO fact_rank(app, rank, node) VALUES(0, 0, 5);"
+                 "DROP VIEW rank_stat; DROP VIEW app_stat; DROP VIEW cause_stat;"
+                 "ALTER TABLE fact_rank DROP COLUMN idle_ps;"
+                 "DROP VIEW flow_stat; DROP TABLE fact_flow; PRAGMA user_version = 100");
+    struct run_reader *r = reopen(path);
+
+    assert_line(r, "SELECT node, idle_ns IS NULL FROM rank_stat", "5|1");
+    assert_line(r, "SELECT count(*) FROM flow_stat", "0");
+    run_close(r);
+}
+
+static void tables_that_compute_are_refused(void **state)
+{
+    static const struct {
+        const char *sql, *words;
+    } tables[] = {
+        {"DROP TABLE fact_mark; CREATE TABLE fact_mark(id INTEGER PRIMARY KEY, app, rank, mark,"
+         " t_ps AS (length(hex(zeroblob(100000000)))))",
+         "computed"},
+        {"DROP TABLE fact_mark; CREATE VIRTUAL TABLE fact_mark USING fts5(app, mark)", "virtual"},
+        {"DROP TABLE fact_mark; CREATE VIEW fact_mark AS " ENDLESS "SELECT x FROM i", "no table"},
+    };
+    const char *path = ((struct place *)*state)->path;
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        unlink(path);
+        complete(create(path));
+        change(path, tables[i].sql);
+        assert_refused(path, WR_INPUT, tables[i].words);
+    }
+}
+
+static unsigned pragma_of(const char *path, const char *sql)
+{
+    sqlite3_stmt *s;
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    unsigned value = (unsigned)sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return value;
+}
+
+static unsigned be16(const unsigned char *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
+/* Where the pointer to child `c` of an interior page is; the last is in the head. */
+static unsigned char *child_of(unsigned char *page, unsigned c)
+{
+    return page + (c < be16(page + 3) ? be16(page + 12 + 2 * c) : 8);
+}
+
+/* All pointers of a table's root lead to one page, a copy of it, whose pointers lead to the next
+ * copy, and so on: a few pages that stand for endless rows. */
+static void make_endless(const char *path, const char *table)
+{
+    enum { LEVELS = 12 };
+    unsigned char page[65536], to[LEVELS + 1][4];
+    unsigned size = pragma_of(path, "PRAGMA page_size");
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_master WHERE name = '%s'", table);
+    unsigned level = pragma_of(path, sql);
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pread(fd, page, size, (off_t)(level - 1) * size), size);
+    assert_int_equal(page[0], 5); /* an interior page of a table */
+    assert_true(be16(page + 3) > LEVELS);
+    for (unsigned c = 0; c <= LEVELS; c++)
+        memcpy(to[c], child_of(page, c), 4);
+    for (unsigned l = 0; l <= LEVELS; l++) {
+        for (unsigned c = 0; c <= be16(page + 3); c++)
+            memcpy(child_of(page, c), to[l], 4);
+        assert_int_equal(pwrite(fd, page, size, (off_t)(level - 1) * size), size);
+        level = be16(to[l]) << 16 | be16(to[l] + 2);
+    }
+    close(fd);
+}
+
+static void pages_that_stand_for_endless_rows_are_given_up(void **state)
+{
+    static const char *const sql[] = {"SELECT text FROM output",
+                                      "SELECT count(*), max(text) FROM output WHERE rank >= 0",
+                                      "SELECT text FROM output ORDER BY text || rank"};
+    const char *path = ((struct place *)*state)->path;
+    bool more = true, ok;
+
+    complete(create(path));
+    change(path, "WITH RECURSIVE i(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM i LIMIT 8000)"
+                 " INSERT INTO fact_output SELECT x, 0, 0, 0, 'some words of it' FROM i");
+    make_endless(path, "fact_output");
+    for (size_t i = 0; i < sizeof sql / sizeof sql[0]; i++) {
+        struct run_reader *r = reopen(path);
+        struct wr_err err = {0};
+        struct run_rows *q;
+
+        must(run_query(&q, r, sql[i], NULL, 0, &err), err);
+        while ((ok = run_rows_next(q, &more, &err)) && more)
+            ;
+        run_rows_close(q);
+        run_close(r);
+        assert_false(ok);
+        assert_int_equal(err.code, WR_INPUT);
+        assert_non_null(strstr(err.text, "of its size"));
+    }
+}
+
+static void a_query_stops_at_its_deadline(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+    struct wr_err err = {0};
+    struct run_reader *r;
+    struct run_rows *q;
+    bool more;
+
+    complete(create(path));
+    must(run_open_until(&r, path, wr_clock_ns() + 50 * 1000 * 1000, &err), err);
+    must(run_query(&q, r, ENDLESS "SELECT count(*) FROM i", NULL, 0, &err), err);
+    assert_false(run_rows_next(q, &more, &err));
+    assert_int_equal(err.code, WR_SYSTEM);
+    run_rows_close(q);
+    run_close(r);
 }
 
 static void a_newer_format_asks_for_a_newer_weir(void **state)
@@ -333,7 +502,12 @@ int main(void)
         IN_PLACE(text_is_not_a_run_file),
         IN_PLACE(another_database_is_not_a_run_file),
         IN_PLACE(a_database_that_only_claims_to_be_a_run_is_damaged),
-        IN_PLACE(a_file_whose_meta_has_no_end_is_refused),
+        IN_PLACE(a_file_whose_meta_is_a_view_is_refused),
+        IN_PLACE(a_foreign_view_is_replaced_by_this_versions),
+        IN_PLACE(columns_and_tables_of_later_versions_are_empty),
+        IN_PLACE(tables_that_compute_are_refused),
+        IN_PLACE(pages_that_stand_for_endless_rows_are_given_up),
+        IN_PLACE(a_query_stops_at_its_deadline),
         IN_PLACE(a_newer_format_asks_for_a_newer_weir),
         IN_PLACE(a_newer_minor_format_is_read),
         IN_PLACE(a_file_cut_short_says_how_much_is_missing),
