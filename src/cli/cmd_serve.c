@@ -1,22 +1,23 @@
 /* cmd_serve.c -- `weir serve [DIR|RUN...]`: the reports of runs, live, in a local web page. */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/self.h"
 #include "base/signals.h"
+#include "base/token.h"
 #include "cli/cli.h"
 #include "report/sections/sections.h"
 #include "report/web/bundle.h"
 #include "report/web/web.h"
 
+static const char serve_variable[] = "WEIR_SERVE_TOKEN";
+
 struct serve_opts {
-    const char *listen, *token;
-    uint32_t port;
-    bool allow_run;
+    const char *listen, *socket, *token_file;
+    uint32_t port, deadline;
+    bool allow_run, no_token;
 };
 
 static const struct cli_opt serve_rows[] = {
@@ -32,16 +33,32 @@ static const struct cli_opt serve_rows[] = {
      .offset = offsetof(struct serve_opts, listen),
      .value = "ADDRESS",
      .def = "127.0.0.1",
-     .help = "listen at this address; at any but this machine's own, a token is asked for"},
-    {.name = "token",
+     .help = "listen at this address"},
+    {.name = "socket",
      .type = CLI_TEXT,
-     .offset = offsetof(struct serve_opts, token),
-     .value = "TEXT",
-     .help = "ask for this token, at least 16 characters; default: a new one, where one is needed"},
+     .offset = offsetof(struct serve_opts, socket),
+     .value = "FILE",
+     .help = "listen at this socket file instead, which only its owner may open; without a token"},
+    {.name = "token-file",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct serve_opts, token_file),
+     .value = "FILE",
+     .help = "ask for the token in this file, 32 hexadecimal digits; default: that of the "
+             "environment's WEIR_SERVE_TOKEN, or a new one"},
+    {.name = "no-token",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct serve_opts, no_token),
+     .help = "let every user of this machine read, without a token"},
     {.name = "allow-run",
      .type = CLI_FLAG,
      .offset = offsetof(struct serve_opts, allow_run),
      .help = "let the page start the studies (*.yaml) that are in the directories, changed or not"},
+    {.name = "deadline",
+     .type = CLI_U32,
+     .offset = offsetof(struct serve_opts, deadline),
+     .value = "SECONDS",
+     .def = "30",
+     .help = "give up a report that takes longer"},
     CLI_OPT_END,
 };
 
@@ -55,82 +72,110 @@ static bool is_loopback(const char *address)
     return false;
 }
 
-static bool new_token(char *into, size_t size, struct wr_err *err)
+/* Waits for Ctrl-C; what is under way is answered. */
+static void wait_for_end(struct web_server *server, struct web_site *site)
 {
-    unsigned char bits[16];
-
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
-        return wr_fail_errno(err, "no random numbers for a token; give one with --token");
-    for (size_t i = 0; i < sizeof bits && 2 * i + 2 < size; i++)
-        snprintf(into + 2 * i, 3, "%02x", bits[i]);
-    return true;
+    while (!wr_interrupted()) {
+        usleep(100000);
+        web_serve_tick(server);
+        web_tick(site);
+    }
 }
 
-/* Waits for Ctrl-C; what is under way is answered. */
-static void wait_for_end(void)
+static void tell_where(const struct cli_call *call, const struct web_config *c, unsigned port)
 {
-    while (!wr_interrupted())
-        usleep(100000);
+    const struct serve_opts *o = call->opts;
+    bool six = strchr(o->listen, ':') != NULL;
+    char token[WR_TOKEN_TEXT] = "";
+
+    if (o->socket) {
+        fprintf(call->out,
+                "listening at %s; `curl --unix-socket %s http://localhost/api/runs` "
+                "asks it, Ctrl-C ends it\n",
+                o->socket, o->socket);
+    } else {
+        if (c->token)
+            wr_token_text(c->token, token);
+        fprintf(call->out, "open http://%s%s%s:%u/%s%s in a browser; Ctrl-C ends it\n",
+                six ? "[" : "", o->listen, six ? "]" : "", port, *token ? "?token=" : "", token);
+    }
+    fflush(call->out);
 }
 
 static bool serve(const struct cli_call *call, const struct web_config *c, struct wr_err *err)
 {
     const struct serve_opts *o = call->opts;
+    struct web_listen at = {.address = o->listen, .port = o->port, .socket = o->socket};
     struct web_server *server;
     struct web_site site;
-    unsigned port;
+    unsigned port = 0;
 
     if (!web_open(&site, c, err))
         return false;
     /* Before it is told where it is: who reads that may press Ctrl-C at once. */
     wr_interrupt_catch();
-    if (!web_serve(&server, &site, o->listen, o->port, &port, err)) {
+    if (!web_serve(&server, &site, &at, &port, err)) {
         wr_interrupt_release();
         web_close(&site);
         return false;
     }
-    bool six = strchr(o->listen, ':') != NULL;
-    fprintf(call->out, "open http://%s%s%s:%u/%s%s in a browser; Ctrl-C ends it\n", six ? "[" : "",
-            o->listen, six ? "]" : "", port, c->token ? "?token=" : "", c->token ? c->token : "");
-    fflush(call->out);
-    wait_for_end();
+    tell_where(call, c, port);
+    wait_for_end(server, &site);
     web_serve_end(server);
     wr_interrupt_release();
     web_close(&site);
     return true;
 }
 
+static bool check_options(const struct serve_opts *o, struct wr_err *err)
+{
+    bool own = o->socket || is_loopback(o->listen);
+
+    if (o->port > 65535)
+        return wr_fail(err, WR_INPUT, "there is no port %u; choose one up to 65535", o->port);
+    if (o->no_token && o->token_file)
+        return wr_fail(err, WR_INPUT, "--no-token and --token-file exclude each other; choose one");
+    if (o->no_token && o->allow_run && !o->socket)
+        return wr_fail(err, WR_INPUT,
+                       "whoever reaches the page could run programs as you: --allow-run needs a "
+                       "token; leave --no-token away, or use --socket");
+    if (o->no_token && !own)
+        return wr_fail(err, WR_INPUT,
+                       "other machines reach %s: it needs a token; leave --no-token away",
+                       o->listen);
+    return true;
+}
+
+static bool choose_token(const struct serve_opts *o, struct wr_token *token, bool *ret_needed,
+                         struct wr_err *err)
+{
+    bool given = false;
+
+    *ret_needed = !o->no_token && !(o->socket && !o->token_file);
+    return !*ret_needed || (wr_token_find(token, &given, o->token_file, serve_variable, err) &&
+                            (given || wr_token_make(token, err)));
+}
+
 static int serve_main(const struct cli_call *call, struct wr_err *err)
 {
     static const char *const here[] = {"."};
     const struct serve_opts *o = call->opts;
-    char token[40] = "", program[WR_SELF_PATH];
+    struct wr_token token;
+    char program[WR_SELF_PATH];
+    bool needed;
     struct web_config c = {.operands = call->nargs ? (const char *const *)call->args : here,
                            .n = call->nargs ? (size_t)call->nargs : 1,
                            .makers = report_sections,
                            .code = web_bundle(),
-                           .loopback = is_loopback(o->listen),
-                           .allow_run = o->allow_run};
+                           .loopback = o->socket || is_loopback(o->listen),
+                           .allow_run = o->allow_run,
+                           .deadline_ns = o->deadline * 1000000000ull};
 
-    if (o->port > 65535) {
-        wr_fail(err, WR_INPUT, "there is no port %u; choose one up to 65535", o->port);
+    if (!check_options(o, err) || !choose_token(o, &token, &needed, err) ||
+        !wr_self_path(program, err))
         return cli_error(err);
-    }
-    if (o->token && strlen(o->token) < 16) {
-        wr_fail(err, WR_INPUT, "a token of %zu characters is soon guessed; give at least 16",
-                strlen(o->token));
-        return cli_error(err);
-    }
-    c.token = o->token;
-    if (!c.token && !c.loopback) {
-        if (!new_token(token, sizeof token, err))
-            return cli_error(err);
-        c.token = token;
-    }
-    if (!wr_self_path(program, err))
-        return cli_error(err);
+    c.token = needed ? &token : NULL;
     c.program = program;
-    signal(SIGCHLD, SIG_IGN); /* studies that were started end by themselves */
     signal(SIGPIPE, SIG_IGN);
     return serve(call, &c, err) ? 0 : cli_error(err);
 }
@@ -145,12 +190,18 @@ const struct cli_verb cli_cmd_serve = {
         "and shows the sections of `weir report` of any of them, or of two side by side. New runs "
         "and the progress of running ones are seen as they come. Files are only read, and none "
         "outside of what was given.\n\n"
-        "Only programs of this machine are answered, unless --listen names another address: then "
-        "everybody needs the token that the printed address has. With --allow-run, and only then, "
-        "the page has a form that starts a study of these directories with changed parameters.",
+        "Only programs of this machine are answered, unless --listen names another address, and "
+        "only those that have the token: other users of the machine could ask as well. The printed "
+        "address has it. It is new each time, unless --token-file or WEIR_SERVE_TOKEN gives one "
+        "(`openssl rand -hex 16` makes one); the command line is no place for it, everybody can "
+        "read that. --no-token lets every user of the machine read; --socket leaves it to the "
+        "permissions of a file who may.\n\n"
+        "With --allow-run, and only then, the page has a form that starts a study of these "
+        "directories with changed parameters. One study runs at a time, up to 8 wait.",
     .examples = "weir serve\n"
                 "weir serve demo/hybrid demo/sweep.weir --port 9000\n"
-                "weir serve --listen 0.0.0.0 runs\n",
+                "weir serve --listen 0.0.0.0 runs\n"
+                "weir serve --socket ~/weir.socket runs\n",
     .opts = serve_rows,
     .opts_size = sizeof(struct serve_opts),
     .main = serve_main,

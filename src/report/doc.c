@@ -47,7 +47,7 @@ static bool add_run(struct report_inputs *in, const char *path, struct wr_err *e
             return false;
         i.sweep = true;
         i.title = i.name;
-    } else if (!run_open(&i.run, path, err)) {
+    } else if (!run_open_until(&i.run, path, in->access.deadline_ns, err)) {
         return false;
     } else if (!run_each(i.run, "SELECT value FROM summary WHERE key = 'title'", NULL, read_title,
                          &o, err) ||
@@ -73,7 +73,7 @@ static bool open_runs(struct report_inputs *in, struct wr_err *err)
         if (in->v.v[i].run && run_info(in->v.v[i].run)->status == RUN_COMPLETE)
             paths[n++] = in->v.v[i].path;
     if (n > 1)
-        ok = report_runs_open(&in->runs, paths, n, err);
+        ok = report_runs_open_for(&in->runs, paths, n, &in->access, err);
     free(paths);
     return ok;
 }
@@ -84,7 +84,7 @@ static bool add_operand(struct report_inputs *in, const char *operand, struct wr
 
     if (sweep_is_table(operand) || !report_is_group(operand))
         return add_run(in, operand, err);
-    if (!report_runs_open(&runs, &operand, 1, err))
+    if (!report_runs_open_for(&runs, &operand, 1, &in->access, err))
         return false;
     bool ok = true;
     in->left_out += runs.left_out;
@@ -114,7 +114,13 @@ static void lend_readers(struct report_inputs *in)
 bool report_inputs_open(struct report_inputs *ret, const char *const *operands, size_t n,
                         struct wr_err *err)
 {
-    struct report_inputs in = {0};
+    return report_inputs_open_for(ret, operands, n, &(struct report_access){0}, err);
+}
+
+bool report_inputs_open_for(struct report_inputs *ret, const char *const *operands, size_t n,
+                            const struct report_access *access, struct wr_err *err)
+{
+    struct report_inputs in = {.access = *access};
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++)

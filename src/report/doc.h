@@ -32,6 +32,7 @@ struct report_inputs {
     struct report_runs runs; /* those of them that are complete and have jobs, side by side */
     const char *study;       /* a directory was given: the study's name, else NULL */
     size_t left_out;         /* files of it that are not complete */
+    struct report_access access;
     const struct report_comparisons
         *compared; /* what the caller compared; NULL: see for yourself */
 };
@@ -40,6 +41,8 @@ struct report_inputs {
  * (see runs.h). Run files that are named themselves need not be complete. */
 bool report_inputs_open(struct report_inputs *ret, const char *const *operands, size_t n,
                         struct wr_err *err);
+bool report_inputs_open_for(struct report_inputs *ret, const char *const *operands, size_t n,
+                            const struct report_access *access, struct wr_err *err);
 void report_inputs_close(struct report_inputs *in);
 
 struct report_sheet {

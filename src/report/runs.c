@@ -193,7 +193,7 @@ static bool add_file(struct report_runs *runs, const char *path, bool named, cha
     struct run_reader *r;
     struct wr_err inner;
 
-    if (!run_open(&r, path, named ? err : &inner)) {
+    if (!run_open_until(&r, path, runs->access.deadline_ns, named ? err : &inner)) {
         runs->left_out += !named;
         return !named;
     }
@@ -233,6 +233,13 @@ static bool is_run_file(const char *name)
     return n > 5 && !strcmp(name + n - 5, ".weir");
 }
 
+static bool is_link(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) || !S_ISREG(st.st_mode);
+}
+
 static bool add_dir(struct report_runs *runs, const char *dir, char *want, struct wr_err *err)
 {
     size_t before = runs->member.n;
@@ -246,7 +253,8 @@ static bool add_dir(struct report_runs *runs, const char *dir, char *want, struc
             struct wr_str path = {0};
 
             wr_str_addf(&path, "%s/%s", dir, e->d_name);
-            ok = add_file(runs, path.s, false, want, err);
+            if (!runs->access.no_links || !is_link(path.s))
+                ok = add_file(runs, path.s, false, want, err);
             wr_str_fini(&path);
         }
     closedir(d);
@@ -303,7 +311,13 @@ static bool add_operand(struct report_runs *runs, const char *operand, struct wr
 bool report_runs_open(struct report_runs *ret, const char *const *operands, size_t n,
                       struct wr_err *err)
 {
-    struct report_runs runs = {0};
+    return report_runs_open_for(ret, operands, n, &(struct report_access){0}, err);
+}
+
+bool report_runs_open_for(struct report_runs *ret, const char *const *operands, size_t n,
+                          const struct report_access *access, struct wr_err *err)
+{
+    struct report_runs runs = {.access = *access};
 
     for (size_t i = 0; i < n; i++)
         if (!add_operand(&runs, operands[i], err)) {

@@ -57,8 +57,15 @@ struct report_member {
     size_t njobs;
 };
 
+/* What a server allows those who ask; all zero is what a user may at a terminal. */
+struct report_access {
+    uint64_t deadline_ns; /* of wr_clock_ns; 0: none */
+    bool no_links;        /* of a directory only files that lie in it, not what links lead to */
+};
+
 struct report_runs {
     struct wr_arena arena;
+    struct report_access access;
     WR_VEC(struct report_member) member; /* those of a directory in the study's order */
     size_t left_out;                     /* run files of directories that are not complete */
 };
@@ -66,6 +73,8 @@ struct report_runs {
 /* A run file that is named itself must be complete. */
 bool report_runs_open(struct report_runs *ret, const char *const *operands, size_t n,
                       struct wr_err *err);
+bool report_runs_open_for(struct report_runs *ret, const char *const *operands, size_t n,
+                          const struct report_access *access, struct wr_err *err);
 void report_runs_close(struct report_runs *r);
 /* Does the operand stand for run files of a directory? */
 bool report_is_group(const char *operand);

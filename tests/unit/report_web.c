@@ -2,6 +2,9 @@
 #include "unit/run_help.h"
 
 #include <jansson.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
 
 #include "report/sections/sections.h"
 #include "report/web/web.h"
@@ -148,6 +151,9 @@ static void no_address_leads_outside(void **state)
     assert_null(strstr(a.body.s, "secret"));
     snprintf(target, sizeof target, "/api/report?run=%s/secret.weir", base_of(&l));
     assert_int_equal(ask(&l, target, &a), 404);
+    snprintf(target, sizeof target, "/api/report?dir=%s", base_of(&l));
+    assert_int_equal(ask(&l, target, &a), 200);
+    assert_null(strstr(a.body.s, "secret"));
     unlink(outside);
     wr_str_fini(&a.body);
     web_close(&l.site);
@@ -158,21 +164,25 @@ static void a_wrong_token_opens_nothing(void **state)
     static const char *const closed[] = {"/",       "/api/runs",     "/api/report?run=x",
                                          "/report", "/api/progress", "/api/study",
                                          "/nowhere"};
+    static const char *const wrong[] = {"", "0123456789abcdef0123456789abcdee",
+                                        "0123456789abcdef0123456789abcde",
+                                        "0123456789abcdef0123456789abcdef0", "0123456789abcdef"};
+    struct wr_token token;
     struct web_answer a = {0};
     struct lab l;
     char target[160];
 
-    lab_open(&l, *state, (struct web_config){.token = "0123456789abcdef"});
+    assert_true(wr_token_parse(&token, "0123456789abcdef0123456789abcdef"));
+    lab_open(&l, *state, (struct web_config){.token = &token});
     for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
         assert_int_equal(ask(&l, closed[i], &a), 403);
-        snprintf(target, sizeof target, "%s%ctoken=0123456789abcdeX", closed[i],
-                 strchr(closed[i], '?') ? '&' : '?');
-        assert_int_equal(ask(&l, target, &a), 403);
-        snprintf(target, sizeof target, "%s%ctoken=", closed[i],
-                 strchr(closed[i], '?') ? '&' : '?');
-        assert_int_equal(ask(&l, target, &a), 403);
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            snprintf(target, sizeof target, "%s%ctoken=%s", closed[i],
+                     strchr(closed[i], '?') ? '&' : '?', wrong[k]);
+            assert_int_equal(ask(&l, target, &a), 403);
+        }
     }
-    assert_int_equal(ask(&l, "/api/runs?token=0123456789abcdef", &a), 200);
+    assert_int_equal(ask(&l, "/api/runs?token=0123456789abcdef0123456789abcdef", &a), 200);
     wr_str_fini(&a.body);
     web_close(&l.site);
 }
@@ -272,6 +282,84 @@ static void a_study_is_started_only_from_what_is_there(void **state)
     web_close(&l.site);
 }
 
+/* What is started goes on until it is killed; that which waits starts then. */
+static void few_studies_wait_and_one_runs(void **state)
+{
+    struct place *p = *state;
+    struct web_answer a = {0};
+    char path[160], body[300];
+    unsigned started = 0, waiting = 0, refused = 0;
+    struct lab l;
+
+    snprintf(path, sizeof path, "%s/s.yaml", p->dir);
+    FILE *f = fopen(path, "w");
+    fputs("cross:\n", f);
+    fclose(f);
+    snprintf(path, sizeof path, "%s/endless", p->dir);
+    f = fopen(path, "w");
+    fputs("#!/bin/sh\nexec sleep 60\n", f);
+    fclose(f);
+    chmod(path, 0755);
+    lab_open(&l, p, (struct web_config){.loopback = true, .allow_run = true, .program = path});
+    for (int i = 0; i < 31; i++) {
+        snprintf(body, sizeof body, "{\"study\": \"%s/s.yaml\", \"name\": \"x%d\"}", base_of(&l),
+                 i);
+        unsigned status = ask_as(&l, "POST", "/api/study", body, &a);
+
+        refused += status == 429;
+        started += status == 200 && strstr(a.body.s, "\"waits\":false");
+        waiting += status == 200 && strstr(a.body.s, "\"waits\":true");
+    }
+    assert_int_equal(started, 1);
+    assert_int_equal(waiting, 8);
+    assert_int_equal(refused, 22);
+    /* One that waits has its name already. */
+    snprintf(body, sizeof body, "{\"study\": \"%s/s.yaml\", \"name\": \"x3\"}", base_of(&l));
+    assert_int_equal(ask_as(&l, "POST", "/api/study", body, &a), 400);
+    int first = l.site.asked.v[0].pid;
+    kill(first, SIGKILL);
+    for (int i = 0; i < 1000 && l.site.asked.v[0].pid == first; i++) {
+        usleep(5000);
+        web_tick(&l.site);
+    }
+    assert_int_equal(l.site.asked.n, 8);
+    assert_string_equal(l.site.asked.v[0].name, "x1");
+    assert_true(l.site.asked.v[0].pid > 0);
+    assert_int_equal(l.site.asked.v[1].pid, 0);
+    kill(l.site.asked.v[0].pid, SIGKILL);
+    waitpid(l.site.asked.v[0].pid, NULL, 0);
+    wr_str_fini(&a.body);
+    web_close(&l.site);
+}
+
+/* A file with a view that never ends is listed with the others, and reported. */
+static void a_file_that_never_ends_is_its_own_trouble(void **state)
+{
+    struct place *p = *state;
+    struct web_answer a = {0};
+    char path[160], target[200];
+    struct lab l;
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s/bad.weir", p->dir);
+    make_run(path, 1);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "DROP VIEW summary; CREATE VIEW summary AS WITH RECURSIVE i(x) "
+                                  "AS (VALUES(1) UNION ALL SELECT x + 1 FROM i) SELECT 'title' AS "
+                                  "key, x AS value, '' AS unit, 0 AS volatile FROM i WHERE x < 0",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    lab_open(&l, p, (struct web_config){.loopback = true});
+    assert_int_equal(ask(&l, "/api/runs", &a), 200);
+    assert_non_null(strstr(a.body.s, "bad.weir"));
+    snprintf(target, sizeof target, "/api/report?run=%s/bad.weir", base_of(&l));
+    assert_int_equal(ask(&l, target, &a), 200);
+    wr_str_fini(&a.body);
+    web_close(&l.site);
+}
+
 /* Two hundred thousand slices of one series become a few hundred points, and all are in them. */
 static void a_large_run_is_answered_with_little(void **state)
 {
@@ -303,6 +391,8 @@ int main(void)
         IN_PLACE(only_reading_is_offered),
         IN_PLACE(names_of_other_machines_are_not_answered_to),
         IN_PLACE(a_study_is_started_only_from_what_is_there),
+        IN_PLACE(few_studies_wait_and_one_runs),
+        IN_PLACE(a_file_that_never_ends_is_its_own_trouble),
         IN_PLACE(a_large_run_is_answered_with_little),
     };
 

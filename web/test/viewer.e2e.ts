@@ -41,7 +41,8 @@ function raw(
     method = "GET",
     body = "",
 ): Promise<{status: number; body: string; headers: Record<string, unknown>}> {
-    const {hostname, port} = new URL(served.url);
+    const {hostname, port, searchParams} = new URL(served.url);
+    headers = {Authorization: `Bearer ${searchParams.get("token")}`, ...headers};
     return new Promise((done, failed) => {
         const r = request({hostname, port, path, headers, method}, (answer) => {
             let text = "";
@@ -222,17 +223,20 @@ test("what cannot be shown is said, with what to do", async () => {
 });
 
 test("without the right token nothing is shown, with it everything", async () => {
-    const guarded = await serve("--token", "correct-horse-battery", DIR);
+    const secret = "0123456789abcdef0123456789abcdef";
+    const file = join(RUNS, "token");
+    writeFileSync(file, secret + "\n", {mode: 0o600});
+    const guarded = await serve("--token-file", file, DIR);
     const get = (query: string, headers: Record<string, string> = {}) =>
         fetch(`${guarded.base}${query}`, {headers});
     for (const path of ["/", "/api/runs", "/api/progress", "/api/report?run=ring.weir", "/nothing"])
-        for (const token of ["", "wrong", "correct-horse-batter", "correct-horse-batteryx"]) {
+        for (const token of ["", "wrong", secret.slice(1), secret + "0", secret.replace("f", "e")]) {
             const address = path + (path.includes("?") ? "&" : "?") + `token=${token}`;
             assert.equal((await get(address)).status, 403, address);
             assert.equal((await get(path, {Authorization: `Bearer ${token}`})).status, 403, path);
         }
-    assert.equal((await get("/api/runs", {Authorization: "Bearer correct-horse-battery"})).status, 200);
-    assert.match(guarded.url, /token=correct-horse-battery/);
+    assert.equal((await get("/api/runs", {Authorization: `Bearer ${secret}`})).status, 200);
+    assert.match(guarded.url, /token=0123456789abcdef0123456789abcdef$/);
     const page = await open(`#view=report&run=${encodeURIComponent(await idOf("ring"))}`, guarded.url);
     assert.ok((await page.locator(".section").count()) > 0);
     quiet();

@@ -1,11 +1,17 @@
 /* answer.c -- one row per address. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "report/json.h"
 #include "web_priv.h"
+
+enum { MOST_READING = 4 };
+#define USUAL_DEADLINE_NS (30ull * 1000 * 1000 * 1000)
 
 static const char json_type[] = "application/json; charset=utf-8";
 static const char html_type[] = "text/html; charset=utf-8";
@@ -32,27 +38,17 @@ bool web_look_for(struct web_site *s, struct web_answer *ret)
 
 /* ---- who may ask ---- */
 
-/* Takes as long for a wrong token as for the right one. */
-static bool same_token(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    unsigned differ = n != m;
-
-    for (size_t i = 0; i < m; i++)
-        differ |= (unsigned char)a[n ? i % n : 0] ^ (unsigned char)b[i];
-    return !differ;
-}
-
 static bool has_token(const struct web_site *s, const struct web_request *q)
 {
     static const char bearer[] = "Bearer ";
     const char *given = web_param(q, "token");
+    struct wr_token token;
 
     if (!s->c.token)
         return true;
     if (q->authorization && !strncmp(q->authorization, bearer, sizeof bearer - 1))
         given = q->authorization + sizeof bearer - 1;
-    return given && same_token(given, s->c.token);
+    return wr_token_parse(&token, given) && wr_token_same(&token, s->c.token);
 }
 
 /* Is "localhost:8765" a name of this machine? A page of somebody else's whose name was made to
@@ -156,14 +152,14 @@ static bool put_fraction(void *ctx, const struct run_rows *q)
     return false;
 }
 
-static void put_progress(const char *path, struct wr_str *out)
+static void put_progress(const char *path, uint64_t deadline_ns, struct wr_str *out)
 {
     struct run_reader *r;
     struct wr_err err;
     double v = 0;
     bool found = false;
 
-    if (!run_open(&r, path, &err))
+    if (!run_open_until(&r, path, deadline_ns, &err))
         return;
     run_each(r,
              "SELECT coalesce(max(CASE key WHEN 'progress' THEN value END), ''),"
@@ -182,6 +178,7 @@ static void answer_progress(struct web_site *s, const struct web_request *q, str
     (void)q;
     if (!web_look_for(s, ret))
         return;
+    uint64_t deadline_ns = wr_clock_ns() + WEB_LOOK_NS;
     wr_str_add(out, "{\"runs\":[");
     for (size_t i = 0; i < s->run.n; i++) {
         if (s->run.v[i].status != RUN_RUNNING)
@@ -190,7 +187,7 @@ static void answer_progress(struct web_site *s, const struct web_request *q, str
         wr_str_add(out, "{");
         report_json_member(out, "id", s->run.v[i].id);
         report_json_member(out, "status", run_status_name(RUN_RUNNING));
-        put_progress(s->run.v[i].path, out);
+        put_progress(s->run.v[i].path, deadline_ns, out);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");
@@ -234,6 +231,27 @@ static bool find_asked(struct asked *a, struct web_site *s, const struct web_req
     return a->n > 0;
 }
 
+/* Few reports are made at a time: each takes a processor and memory. The caller holds the lock. */
+static bool begin_reading(struct web_site *s, uint64_t deadline_ns, struct web_answer *ret)
+{
+    struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                             .tv_nsec = (long)(deadline_ns % 1000000000)};
+
+    while (s->reading >= MOST_READING)
+        if (pthread_cond_timedwait(&s->read, &s->lock, &until) == ETIMEDOUT) {
+            web_refuse(ret, 503, "too many reports are being made; try again in a moment");
+            return false;
+        }
+    s->reading++;
+    return true;
+}
+
+static void end_reading(struct web_site *s)
+{
+    s->reading--;
+    pthread_cond_signal(&s->read);
+}
+
 typedef void write_doc(const struct report_doc *d, struct wr_str *out);
 
 static void write_page(const struct report_doc *d, struct wr_str *out)
@@ -248,13 +266,18 @@ static void report_as(struct web_site *s, const struct web_request *q, write_doc
     struct report_inputs in;
     struct report_doc doc;
     struct wr_err err;
+    uint64_t limit_ns = s->c.deadline_ns ? s->c.deadline_ns : USUAL_DEADLINE_NS;
+    struct report_access access = {.deadline_ns = wr_clock_ns() + limit_ns, .no_links = true};
 
-    bool ok = find_asked(&a, s, q, ret);
+    if (!find_asked(&a, s, q, ret) || !begin_reading(s, access.deadline_ns, ret)) {
+        wr_arena_fini(&a.arena);
+        return;
+    }
     /* Reading takes long, and needs nothing of the site. */
     pthread_mutex_unlock(&s->lock);
-    if (ok && !report_inputs_open(&in, a.path, a.n, &err)) {
+    if (!report_inputs_open_for(&in, a.path, a.n, &access, &err)) {
         web_refuse(ret, 500, err.text);
-    } else if (ok) {
+    } else {
         if (report_doc_open(&doc, &in, s->c.makers, web_param(q, "section"), &err)) {
             fn(&doc, &ret->body);
             report_doc_close(&doc);
@@ -265,6 +288,7 @@ static void report_as(struct web_site *s, const struct web_request *q, write_doc
     }
     wr_arena_fini(&a.arena);
     pthread_mutex_lock(&s->lock);
+    end_reading(s);
 }
 
 static void answer_report(struct web_site *s, const struct web_request *q, struct web_answer *ret)

@@ -1,4 +1,7 @@
-/* http.c -- the answers over HTTP, with libmicrohttpd. */
+/* http.c -- the answers over HTTP, with libmicrohttpd.
+ *
+ * Each connection has a thread of its own, so that none waits for another's report; conns.c keeps
+ * those few on which nothing comes. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
@@ -6,12 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "conns_priv.h"
 #include "web_priv.h"
+
+enum { THREAD_STACK_B = 2 << 20, BACKLOG = 128, SILENCE_S = 15 };
 
 struct web_server {
     struct MHD_Daemon *daemon;
+    struct web_site *site;
+    struct web_conns conns;
+    char *socket; /* a file to remove at the end, or NULL */
 };
 
 /* One request while it comes in. */
@@ -31,14 +42,38 @@ static void *on_target(void *cls, const char *uri, struct MHD_Connection *c)
     return in;
 }
 
+static void on_connection(void *cls, struct MHD_Connection *c, void **socket_context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct web_server *w = cls;
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        web_conn_close(&w->conns, *socket_context);
+        return;
+    }
+    const union MHD_ConnectionInfo *fd =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *from =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *socket_context = web_conn_open(&w->conns, fd->connect_fd, from ? from->client_addr : NULL);
+}
+
+static struct web_conn *conn_of(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *i =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return i ? i->socket_context : NULL;
+}
+
 static void on_done(void *cls, struct MHD_Connection *c, void **ctx,
                     enum MHD_RequestTerminationCode why)
 {
+    struct web_server *w = cls;
     struct coming *in = *ctx;
 
-    (void)cls;
-    (void)c;
     (void)why;
+    web_conn_waits(&w->conns, conn_of(c));
     if (in) {
         free(in->target);
         wr_str_fini(&in->body);
@@ -82,6 +117,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **ctx)
 {
+    struct web_server *w = cls;
     struct coming *in = *ctx;
     struct wr_arena arena = {0};
     struct web_request q;
@@ -101,6 +137,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
         *size = 0;
         return MHD_YES;
     }
+    web_conn_answers(&w->conns, conn_of(c));
     if (!in->target || !web_parse(&q, in->target, &arena)) {
         web_refuse(&a, 400, "this address cannot be read; see docs/formats/report.md");
     } else if (in->too_long) {
@@ -113,7 +150,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
         q.type = header(c, "Content-Type");
         q.body = in->body.s;
         q.len = in->body.n;
-        web_answer(cls, &q, &a);
+        web_answer(w->site, &q, &a);
     }
     enum MHD_Result ok = send_answer(c, &a);
     wr_arena_fini(&arena);
@@ -150,7 +187,7 @@ static int listen_at(const char *address, unsigned port, unsigned *ret_port, str
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, 64) ||
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, BACKLOG) ||
         getsockname(fd, (struct sockaddr *)&at, &len)) {
         wr_fail_errno(err, "cannot listen at %s, port %u; choose another with --port, or --port 0",
                       address, port);
@@ -163,30 +200,97 @@ static int listen_at(const char *address, unsigned port, unsigned *ret_port, str
     return fd;
 }
 
-bool web_serve(struct web_server **ret, struct web_site *s, const char *address, unsigned port,
+/* A socket of a server that was killed is in the way; anything else of that name is not ours. */
+static bool remove_dead_socket(const struct sockaddr_un *at, struct wr_err *err)
+{
+    struct stat st;
+
+    if (lstat(at->sun_path, &st))
+        return errno == ENOENT ||
+               wr_fail_errno(err, "cannot look at %s; check the path", at->sun_path);
+    int fd = S_ISSOCK(st.st_mode) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    bool dead = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) < 0 &&
+                errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    if (!dead || unlink(at->sun_path))
+        return wr_fail(err, WR_INPUT, "%s is there already; choose another name", at->sun_path);
+    return true;
+}
+
+/* What may be asked there, the permissions of the file say: its owner alone opens it. */
+static int listen_at_file(const char *path, struct wr_err *err)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+    if (strlen(path) >= sizeof at.sun_path) {
+        wr_fail(err, WR_INPUT,
+                "%s: the name of a socket has at most %zu bytes; choose a shorter one", path,
+                sizeof at.sun_path - 1);
+        return -1;
+    }
+    strcpy(at.sun_path, path);
+    if (!remove_dead_socket(&at, err))
+        return -1;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    mode_t before = umask(0177);
+    bool bound = fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof at);
+    umask(before);
+    if (!bound || listen(fd, BACKLOG)) {
+        wr_fail_errno(err, "cannot listen at %s; choose a directory that you may write", path);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static struct MHD_Daemon *start_daemon(struct web_server *w, int fd)
+{
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
+
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, w, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_done, w,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, w, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)WEB_MOST_CONNS + 64u, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_B, MHD_OPTION_END);
+}
+
+bool web_serve(struct web_server **ret, struct web_site *s, const struct web_listen *at,
                unsigned *ret_port, struct wr_err *err)
 {
-    int fd = listen_at(address, port, ret_port, err);
+    int fd = at->socket ? listen_at_file(at->socket, err)
+                        : listen_at(at->address, at->port, ret_port, err);
 
     if (fd < 0)
         return false;
     struct web_server *w = wr_zalloc(1, sizeof *w);
-    w->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, s,
-                                 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
-                                 on_target, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_done, NULL,
-                                 MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, 64u,
-                                 MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
+    w->site = s;
+    w->socket = at->socket ? wr_strdup(at->socket) : NULL;
+    web_conns_init(&w->conns);
+    w->daemon = start_daemon(w, fd);
     if (!w->daemon) {
         close(fd);
-        free(w);
+        web_serve_end(w);
         return wr_fail(err, WR_SYSTEM, "cannot start the server; are there threads left?");
     }
     *ret = w;
     return true;
 }
 
+void web_serve_tick(struct web_server *w)
+{
+    web_conns_tick(&w->conns);
+}
+
 void web_serve_end(struct web_server *w)
 {
-    MHD_stop_daemon(w->daemon);
+    if (w->daemon)
+        MHD_stop_daemon(w->daemon);
+    if (w->socket)
+        unlink(w->socket);
+    free(w->socket);
+    web_conns_fini(&w->conns);
     free(w);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "report/json.h"
 #include "web_priv.h"
 
@@ -61,9 +62,16 @@ static bool take_study(void *ctx, const struct run_rows *q)
     return false;
 }
 
-/* What the list says of a run. One that cannot be read is listed as such. */
-static void describe(struct web_run *w)
+static void put_nothing(struct wr_str *out, const char *status)
 {
+    report_json_member(out, "kind", "");
+    report_json_member(out, "status", status);
+}
+
+/* What the list says of a run. One that cannot be read is listed as such. */
+static void describe(struct web_run *w, uint64_t deadline_ns)
+{
+    uint64_t now = wr_clock_ns();
     struct run_reader *r;
     struct wr_err err;
     struct wr_str out = {0};
@@ -75,7 +83,11 @@ static void describe(struct web_run *w)
     report_json_member(&out, "name", slash ? slash + 1 : w->path);
     report_json_member(&out, "dir", w->dir);
     report_json_number(&out, "bytes", (double)w->size);
-    if (run_open(&r, w->path, &err)) {
+    w->unread = now > deadline_ns;
+    if (w->unread) {
+        w->status = RUN_INCOMPLETE;
+        put_nothing(&out, "unread");
+    } else if (run_open_until(&r, w->path, now + WEB_FILE_NS, &err)) {
         const struct run_info *i = run_info(r);
 
         w->status = i->status;
@@ -101,8 +113,7 @@ static void describe(struct web_run *w)
         run_close(r);
     } else {
         w->status = RUN_FAILED;
-        report_json_member(&out, "kind", "");
-        report_json_member(&out, "status", "unreadable");
+        put_nothing(&out, "unreadable");
     }
     wr_str_add(&out, "}");
     free(w->json);
@@ -110,7 +121,7 @@ static void describe(struct web_run *w)
 }
 
 static void add_run(struct web_site *s, const char *path, const char *id, const char *dir,
-                    const struct stat *st)
+                    const struct stat *st, uint64_t deadline_ns)
 {
     int64_t mtime = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 
@@ -121,10 +132,11 @@ static void add_run(struct web_site *s, const char *path, const char *id, const 
             continue;
         w->seen = true;
         /* Whether one that was running still is, its writer's life says, not its time. */
-        if (w->mtime_ns != mtime || w->size != st->st_size || w->status == RUN_RUNNING) {
+        if (w->mtime_ns != mtime || w->size != st->st_size || w->unread ||
+            w->status == RUN_RUNNING) {
             w->mtime_ns = mtime;
             w->size = st->st_size;
-            describe(w);
+            describe(w, deadline_ns);
         }
         return;
     }
@@ -136,7 +148,7 @@ static void add_run(struct web_site *s, const char *path, const char *id, const 
                         .size = st->st_size,
                         .mtime_ns = mtime,
                         .seen = true};
-    describe(&w);
+    describe(&w, deadline_ns);
     wr_vec_push(&s->run, w);
 }
 
@@ -168,7 +180,8 @@ static void add_named(void *list, const char *id, const char *path)
 }
 
 /* Links are not followed: what they lead to may lie outside. */
-static void look_in(struct web_site *s, const char *path, const char *id, int depth)
+static void look_in(struct web_site *s, const char *path, const char *id, int depth,
+                    uint64_t deadline_ns)
 {
     DIR *d = opendir(path);
 
@@ -181,10 +194,10 @@ static void look_in(struct web_site *s, const char *path, const char *id, int de
         if (e->d_name[0] == '.' || lstat(to, &st)) {
             /* not ours to show, or gone */
         } else if (S_ISDIR(st.st_mode) && depth < DEEPEST) {
-            look_in(s, to, name, depth + 1);
+            look_in(s, to, name, depth + 1, deadline_ns);
         } else if (S_ISREG(st.st_mode) && ends_with(e->d_name, ".weir")) {
             add_named(&s->dir, id, path);
-            add_run(s, to, name, id, &st);
+            add_run(s, to, name, id, &st, deadline_ns);
         } else if (S_ISREG(st.st_mode) && s->c.allow_run && ends_with(e->d_name, ".yaml") &&
                    is_study_file(to)) {
             add_named(&s->study, name, to);
@@ -227,6 +240,7 @@ static char *name_of(const char *path)
 
 bool web_look(struct web_site *s, struct wr_err *err)
 {
+    uint64_t deadline_ns = wr_clock_ns() + WEB_LOOK_NS;
     bool ok = true;
 
     for (size_t i = 0; i < s->run.n; i++)
@@ -240,11 +254,11 @@ bool web_look(struct web_site *s, struct wr_err *err)
             ok = wr_fail(err, WR_INPUT, "%s: %s; give a directory or a run file", path,
                          strerror(errno));
         else if (S_ISDIR(st.st_mode))
-            look_in(s, path, name, 0);
+            look_in(s, path, name, 0, deadline_ns);
         else if (s->c.allow_run && ends_with(path, ".yaml"))
             add_named(&s->study, name, path);
         else
-            add_run(s, path, name, "", &st);
+            add_run(s, path, name, "", &st, deadline_ns);
         free(name);
     }
     forget_unseen(s);
@@ -271,6 +285,11 @@ bool web_open(struct web_site *ret, const struct web_config *c, struct wr_err *e
 {
     *ret = (struct web_site){.c = *c};
     pthread_mutex_init(&ret->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&ret->read, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     if (web_look(ret, err))
         return true;
     web_close(ret);
@@ -293,5 +312,7 @@ void web_close(struct web_site *s)
     wr_vec_fini(&s->run);
     dirs_fini(s->dir.v, s->dir.n);
     dirs_fini(s->study.v, s->study.n);
+    web_forget_studies(s);
+    pthread_cond_destroy(&s->read);
     pthread_mutex_destroy(&s->lock);
 }

@@ -1,23 +1,24 @@
 /* start.c -- studies that may be started, and starting one: with --allow-run only.
  *
  * The study is one of the files that were found, by its id; its runs go to a new directory beside
- * the others. What is started is this program with words of its own, never a shell.
+ * the others. What is started is this program with words of its own, never a shell. One study runs
+ * at a time (it uses the processors by itself), a few wait for it to end, more are refused.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "report/json.h"
 #include "web_priv.h"
 
-enum { MOST_SETS = 32 };
+enum { MOST_SETS = 32, MOST_RUNNING = 1, MOST_ASKED = 9 };
 
 void web_list_studies(struct web_site *s, struct web_answer *ret)
 {
@@ -71,30 +72,86 @@ static const char *home_of(const struct web_site *s)
     return NULL;
 }
 
-static bool spawn(const struct web_site *s, char *const *argv, const char *log, struct wr_err *err)
+static bool spawn_study(const struct web_site *s, struct web_study *y, struct wr_err *err)
 {
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
     extern char **environ;
-    pid_t pid;
 
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    posix_spawn_file_actions_addopen(&files, 1, y->log, O_WRONLY | O_CREAT | O_EXCL, 0644);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
-    /* The server lets its children go unasked (SIGCHLD); a study waits for its own. */
-    sigset_t usual;
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGCHLD);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setsigdefault(&how, &usual);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
-    int rc = posix_spawn(&pid, s->c.program, &files, &how, argv, environ);
+    int rc = posix_spawn(&y->pid, s->c.program, &files, NULL, y->argv, environ);
 
     posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
+    if (rc)
+        y->pid = 0;
     errno = rc;
     return !rc || wr_fail_errno(err, "cannot start the study; try again");
+}
+
+/* ---- those that were asked for ---- */
+
+static void study_fini(struct web_study *y)
+{
+    for (char **word = y->argv; *word; word++)
+        free(*word);
+    free(y->argv);
+    free(y->name);
+    free(y->log);
+}
+
+void web_forget_studies(struct web_site *s)
+{
+    for (size_t i = 0; i < s->asked.n; i++)
+        study_fini(&s->asked.v[i]);
+    wr_vec_fini(&s->asked);
+}
+
+static void study_drop(struct web_site *s, size_t i)
+{
+    study_fini(&s->asked.v[i]);
+    memmove(&s->asked.v[i], &s->asked.v[i + 1], (s->asked.n - i - 1) * sizeof *s->asked.v);
+    s->asked.n--;
+}
+
+/* Those that have ended go, and those that wait start, or go as well when that fails. The caller
+ * holds the lock. */
+static void studies_advance(struct web_site *s, struct wr_err *err)
+{
+    size_t running = 0;
+
+    for (size_t i = 0; i < s->asked.n;) {
+        struct web_study *y = &s->asked.v[i];
+
+        if (y->pid && waitpid(y->pid, NULL, WNOHANG) != 0) {
+            study_drop(s, i);
+            continue;
+        }
+        if (!y->pid && running < MOST_RUNNING && !spawn_study(s, y, err)) {
+            study_drop(s, i);
+            continue;
+        }
+        running += y->pid != 0;
+        i++;
+    }
+}
+
+void web_tick(struct web_site *s)
+{
+    struct wr_err ignored;
+
+    pthread_mutex_lock(&s->lock);
+    studies_advance(s, &ignored);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_asked_for(const struct web_site *s, const char *name)
+{
+    for (size_t i = 0; i < s->asked.n; i++)
+        if (!strcmp(s->asked.v[i].name, name))
+            return true;
+    return false;
 }
 
 struct plan {
@@ -125,6 +182,17 @@ static bool add_sets(struct plan *p, struct wr_arena *a, json_t *set)
     return true;
 }
 
+static void ask_for(struct web_site *s, const struct plan *p, const char *name, const char *log)
+{
+    struct web_study y = {.name = wr_strdup(name),
+                          .log = wr_strdup(log),
+                          .argv = wr_zalloc(p->n + 1, sizeof *y.argv)};
+
+    for (size_t i = 0; i < p->n; i++)
+        y.argv[i] = wr_strdup(p->argv[i]);
+    wr_vec_push(&s->asked, y);
+}
+
 static void start(struct web_site *s, json_t *q, struct wr_arena *a, struct web_answer *ret)
 {
     const char *id = json_string_value(json_object_get(q, "study"));
@@ -147,7 +215,7 @@ static void start(struct web_site *s, json_t *q, struct wr_arena *a, struct web_
     }
     char *dir = wr_arena_printf(a, "%s/%s", home, name);
     char *log = wr_arena_printf(a, "%s/%s.log", home, name);
-    if (!lstat(dir, &st) || !lstat(log, &st)) {
+    if (!lstat(dir, &st) || !lstat(log, &st) || is_asked_for(s, name)) {
         web_refuse(ret, 400, "something of this name is there already; choose another");
         return;
     }
@@ -161,12 +229,22 @@ static void start(struct web_site *s, json_t *q, struct wr_arena *a, struct web_
         web_refuse(ret, 400, "set is an object of keys of the configuration and texts");
         return;
     }
-    if (!spawn(s, p.argv, log, &err)) {
+    studies_advance(s, &err);
+    if (s->asked.n == MOST_ASKED) {
+        web_refuse(ret, 429, "too many studies wait already; try again when one has ended");
+        return;
+    }
+    ask_for(s, &p, name, log);
+    studies_advance(s, &err);
+    if (!is_asked_for(s, name)) {
         web_refuse(ret, 500, err.text);
         return;
     }
+    bool waits = !s->asked.v[s->asked.n - 1].pid;
     wr_str_add(&ret->body, "{");
     report_json_member(&ret->body, "name", name);
+    report_json_key(&ret->body, "waits");
+    wr_str_add(&ret->body, waits ? "true" : "false");
     report_json_member(&ret->body, "log", strrchr(log, '/') + 1);
     wr_str_add(&ret->body, "}\n");
 }

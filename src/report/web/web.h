@@ -6,7 +6,8 @@
  * http.c is the thin layer that carries both over HTTP. What the addresses are is said in
  * docs/formats/report.md. A run is named by an id that is looked up in the list of those found; no
  * text of a request ever becomes a path. Everything is only read, unless runs were allowed to be
- * started.
+ * started. Reading has a deadline per request and a smaller one per file of the list, so that a
+ * file that takes for ever is its own trouble.
  */
 #ifndef REPORT_WEB_WEB_H
 #define REPORT_WEB_WEB_H
@@ -18,6 +19,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/token.h"
 #include "report/doc.h"
 
 enum { WEB_MOST_PARAMS = 80, WEB_LONGEST_TARGET = 16384, WEB_LONGEST_BODY = 65536 };
@@ -55,8 +57,9 @@ struct web_run {
     int64_t size, mtime_ns;
     int status; /* enum run_status */
     char *study;
-    int64_t of; /* runs of that study */
-    bool seen;  /* in the last look */
+    int64_t of;  /* runs of that study */
+    bool seen;   /* in the last look */
+    bool unread; /* there was no time for it yet */
 };
 
 struct web_dir {
@@ -69,18 +72,30 @@ struct web_config {
     size_t n;
     const struct report_maker *const *makers;
     const struct report_bundled *code; /* NULL: none */
-    const char *token;                 /* NULL: none is needed */
+    const struct wr_token *token;      /* NULL: none is needed */
     bool loopback;                     /* then only names of this machine are answered to */
     bool allow_run;
-    const char *program; /* what starts a study; with allow_run */
+    const char *program;  /* what starts a study; with allow_run */
+    uint64_t deadline_ns; /* for one request; 0: half a minute */
+};
+
+/* A study that was asked for: it runs, or waits for others to end. */
+struct web_study {
+    char *name;
+    char **argv;
+    char *log;
+    int pid; /* 0: it waits */
 };
 
 struct web_site {
     struct web_config c;
     pthread_mutex_t lock; /* of what is below */
+    pthread_cond_t read;  /* a report was made */
+    unsigned reading;     /* reports being made */
     WR_VEC(struct web_run) run;
     WR_VEC(struct web_dir) dir;
-    WR_VEC(struct web_dir) study; /* files that may be started */
+    WR_VEC(struct web_dir) study;   /* files that may be started */
+    WR_VEC(struct web_study) asked; /* in the order they were asked for */
 };
 
 /* Looks what is there. An operand that is no directory and no run file is an error. */
@@ -88,13 +103,24 @@ bool web_open(struct web_site *ret, const struct web_config *c, struct wr_err *e
 void web_close(struct web_site *s);
 void web_answer(struct web_site *s, const struct web_request *q, struct web_answer *ret);
 
+/* Call it now and then: starts a study that waits when one has ended. */
+void web_tick(struct web_site *s);
+
 /* ---- over HTTP, where the library is in ---- */
 
 struct web_server;
 
-/* Port 0: any that is free. `ret_port` is the one it is. */
-bool web_serve(struct web_server **ret, struct web_site *s, const char *address, unsigned port,
+struct web_listen {
+    const char *address;
+    unsigned port;      /* 0: any that is free */
+    const char *socket; /* a file that only its owner may open, in place of both; or NULL */
+};
+
+/* `ret_port` is the port it is. */
+bool web_serve(struct web_server **ret, struct web_site *s, const struct web_listen *at,
                unsigned *ret_port, struct wr_err *err);
+/* Call it now and then: lets go of connections on which nothing comes. */
+void web_serve_tick(struct web_server *w);
 void web_serve_end(struct web_server *w);
 
 #endif

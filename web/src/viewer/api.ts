@@ -94,7 +94,7 @@ export function startStudy(
     study: string,
     set: Record<string, string>,
     name: string,
-): Promise<{name?: string; log?: string}> {
+): Promise<{name?: string; log?: string; waits?: boolean}> {
     return ask("/api/study", {
         method: "POST",
         headers: {"Content-Type": "application/json"},

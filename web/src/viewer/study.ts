@@ -110,8 +110,9 @@ export class StudyView {
         }
         this.said.textContent = "Starting\u2026";
         try {
-            const {name, log} = await startStudy(this.which.value, set, this.name.value.trim());
-            this.said.textContent = `Started ${name ?? ""}: its runs come into the list; what it prints is in ${log ?? "its log"}.`;
+            const {name, log, waits} = await startStudy(this.which.value, set, this.name.value.trim());
+            const begun = waits ? "Waits for others to end:" : "Started";
+            this.said.textContent = `${begun} ${name ?? ""}: its runs come into the list; what it prints is in ${log ?? "its log"}.`;
             this.started();
         } catch (e) {
             this.said.textContent = (e as Error).message;
