@@ -1,7 +1,9 @@
 /* cmd_show.c -- `weir show RUN [VIEW]`: a run file on one screen, or one of its views. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/rows.h"
 #include "cli/style.h"
@@ -245,6 +247,19 @@ static bool print_view(const struct cli_call *call, struct run_reader *r, const 
                           &rows, err);
 }
 
+/* Into a file or pipe as it is; a terminal gets no control characters of it. */
+static void print_as_stored(FILE *out, const char *text, size_t n)
+{
+    struct wr_str shown = {0};
+
+    if (isatty(fileno(out)))
+        wr_str_add_harmless(&shown, text, n);
+    else
+        wr_str_addn(&shown, text, n);
+    fwrite(wr_str_get(&shown), 1, shown.n, out);
+    wr_str_fini(&shown);
+}
+
 static bool print_input(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
@@ -253,7 +268,7 @@ static bool print_input(const struct cli_call *call, struct run_reader *r, struc
 
     if (!run_input(r, o->input, &content, &len, err))
         return false;
-    fwrite(content, 1, len, call->out);
+    print_as_stored(call->out, content, len);
     free(content);
     return true;
 }
@@ -311,7 +326,7 @@ static bool show(const struct cli_call *call, struct run_reader *r, struct wr_er
     if (!cli_format_of(o->json, o->csv, &format, err))
         return false;
     if (o->config) {
-        fputs(run_info(r)->config, call->out);
+        print_as_stored(call->out, run_info(r)->config, strlen(run_info(r)->config));
         return true;
     }
     if (o->plot)

@@ -24,15 +24,23 @@ static void put_blob(struct cli_table *t, const struct run_rows *q, int col)
     struct wr_str text = {0};
     size_t n;
 
-    run_rows_text(q, col, &n);
+    run_rows_bytes(q, col, &n);
     wr_str_addf(&text, "<%zu bytes>", n);
     cli_table_text(t, text.s);
     wr_str_fini(&text);
 }
 
-static void put_value(struct cli_table *t, const struct run_rows *q, int col)
+/* JSON has its own way to write any character; a table for people or for other programs has not. */
+static void put_text(struct cli_table *t, const struct run_rows *q, int col, bool exact)
 {
     size_t n;
+    const char *text = (exact ? run_rows_bytes : run_rows_text)(q, col, &n);
+
+    cli_table_textn(t, text, n);
+}
+
+static void put_value(struct cli_table *t, const struct run_rows *q, int col, bool exact)
+{
 
     switch (run_rows_type(q, col)) {
     case RUN_T_NULL:
@@ -47,12 +55,9 @@ static void put_value(struct cli_table *t, const struct run_rows *q, int col)
     case RUN_T_BLOB:
         put_blob(t, q, col);
         return;
-    case RUN_T_TEXT: {
-        const char *text = run_rows_text(q, col, &n);
-
-        cli_table_textn(t, text, n);
+    case RUN_T_TEXT:
+        put_text(t, q, col, exact);
         return;
-    }
     }
 }
 
@@ -67,7 +72,7 @@ bool cli_rows_print(FILE *out, struct run_rows *q, const struct cli_rows_opts *o
         if (!t)
             t = open_table(out, q, opts);
         for (int i = 0; i < run_rows_cols(q); i++)
-            put_value(t, q, i);
+            put_value(t, q, i, opts->format != CLI_AS_CSV);
         if (++n == opts->limit)
             break;
         if (ferror(out)) /* nobody reads on */

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 enum { LOOK_ROWS = 1000, WORD_MAX = 60, GAP = 2 };
 
@@ -53,46 +54,18 @@ static void add_exact(struct wr_str *out, double v)
     wr_str_add(out, text);
 }
 
-/* How many bytes of valid UTF-8 begin at s; 0: none. */
-static size_t utf8_len(const char *s, size_t n)
-{
-    static const struct {
-        unsigned char mask, lead, more;
-        uint32_t least;
-    } forms[] = {
-        {0x80, 0, 0, 0}, {0xe0, 0xc0, 1, 0x80}, {0xf0, 0xe0, 2, 0x800}, {0xf8, 0xf0, 3, 0x10000}};
-
-    for (size_t f = 0; f < 4; f++) {
-        unsigned char c = (unsigned char)s[0];
-        uint32_t code = (uint32_t)(c & ~forms[f].mask);
-
-        if ((c & forms[f].mask) != forms[f].lead)
-            continue;
-        if (forms[f].more >= n)
-            return 0;
-        for (size_t i = 1; i <= forms[f].more; i++) {
-            if (((unsigned char)s[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | ((unsigned char)s[i] & 0x3f);
-        }
-        bool good = code >= forms[f].least && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-        return good ? forms[f].more + 1u : 0;
-    }
-    return 0;
-}
-
 void cli_json_text(FILE *out, const char *text, size_t n)
 {
     fputc('"', out);
     for (size_t i = 0; i < n;) {
-        size_t len = utf8_len(text + i, n - i);
-        unsigned char c = (unsigned char)text[i];
+        uint32_t c;
+        size_t len = wr_utf8_next(text + i, n - i, &c);
 
         if (!len)
             fputs("\\ufffd", out);
         else if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
+            fprintf(out, "\\%c", (char)c);
+        else if (c < 0x20 || !wr_utf8_is_harmless(c))
             fprintf(out, "\\u%04x", c);
         else
             fwrite(text + i, 1, len, out);
@@ -213,25 +186,24 @@ static void add_words(struct wr_str *out, const char *s, size_t n)
     size_t shown = 0;
 
     for (size_t i = 0; i < n;) {
-        size_t len = utf8_len(s + i, n - i);
-        unsigned char c = (unsigned char)s[i];
-        bool c1 = len == 2 && c == 0xc2 && (unsigned char)s[i + 1] < 0xa0;
+        uint32_t c = (unsigned char)s[i];
+        size_t len = wr_utf8_next(s + i, n - i, &c);
 
         if (shown++ == WORD_MAX - 3 && n - i > 3) {
             wr_str_add(out, "...");
             return;
         }
-        if (len && c >= 0x20 && c != 0x7f && !c1) {
+        if (len && c >= 0x20 && wr_utf8_is_harmless(c)) {
             wr_str_addn(out, s + i, len);
         } else {
             size_t k = 0;
 
-            while (k < 3 && known[k].c != (char)c)
+            while (k < 3 && (!len || (uint32_t)known[k].c != c))
                 k++;
             if (k < 3)
                 wr_str_add(out, known[k].shown);
             else
-                wr_str_addf(out, "\\x%02x", c1 ? (unsigned char)s[i + 1] : c);
+                wr_str_addf(out, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
         }
         i += len ? len : 1;
     }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/self.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 const struct cli_verb *const cli_verbs[] = {
@@ -129,6 +130,15 @@ static int run(int argc, char **argv, FILE *out, struct wr_arena *arena, struct 
                     arena, err);
 }
 
+static void print_error(FILE *to, const char *text)
+{
+    struct wr_str shown = {0};
+
+    wr_str_add_harmless(&shown, text, strlen(text));
+    fprintf(to, "weir: %s\n", wr_str_get(&shown));
+    wr_str_fini(&shown);
+}
+
 int cli_main(int argc, char **argv, FILE *out, FILE *errors)
 {
     struct wr_arena arena = {0};
@@ -143,8 +153,8 @@ int cli_main(int argc, char **argv, FILE *out, FILE *errors)
                 strerror(errno));
         status = cli_error(&err);
     }
-    if (err.code)
-        fprintf(errors, "weir: %s\n", err.text);
+    if (err.code) /* it may name what a file says */
+        print_error(errors, err.text);
     if (err.code == WR_BUG)
         fputs("weir: this is our mistake; please report it with the command, its input and "
               "the output of `weir version`\n",

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 /* Where we are in the text. Columns count bytes from 1. */
 struct cursor {
@@ -20,6 +21,18 @@ struct cursor {
             (size_t)((c)->field_at - (c)->line_start) + 1, ##__VA_ARGS__)
 
 enum stop { STOP_FIELD, STOP_LINE };
+
+/* What is no UTF-8, and what a terminal would obey, is written out. */
+static void make_harmless(struct wr_str *field)
+{
+    struct wr_str shown = {0};
+
+    if (wr_text_is_harmless(field->s, field->n))
+        return;
+    wr_str_add_harmless(&shown, field->s, field->n);
+    wr_str_fini(field);
+    *field = shown;
+}
 
 /* One field without its quotes, and what ended it. */
 static bool next_field(struct cursor *c, struct wr_str *field, enum stop *ret_stop,
@@ -49,6 +62,7 @@ static bool next_field(struct cursor *c, struct wr_str *field, enum stop *ret_st
         field->s[--field->n] = 0;
     if (strlen(field->s) != field->n)
         return fail_at(c, err, "a zero byte; give a text file");
+    make_harmless(field);
     if (c->at < c->end && *c->at != ',' && *c->at != '\n')
         return fail_at(c, err, "something follows the closing quote; separate fields with commas");
     *ret_stop = c->at < c->end && *c->at == ',' ? STOP_FIELD : STOP_LINE;

@@ -2,36 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/json.h"
-
-/* How many bytes from `s` on are one character of UTF-8; 0: none. */
-static size_t utf8_len(const unsigned char *s)
-{
-    static const struct {
-        unsigned char mask, lead, low, high; /* of the second byte */
-    } forms[] = {
-        {0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf},
-        {0xff, 0xf4, 0x80, 0x8f}, {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf},
-        {0xf8, 0xf0, 0x80, 0xbf},
-    };
-
-    if (*s < 0x80)
-        return 1;
-    if (*s < 0xc2 || *s > 0xf4)
-        return 0;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if ((*s & forms[i].mask) == forms[i].lead) {
-            size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-
-            if (s[1] < forms[i].low || s[1] > forms[i].high)
-                return 0;
-            for (size_t k = 2; k < n; k++)
-                if ((s[k] & 0xc0) != 0x80)
-                    return 0;
-            return n;
-        }
-    return 0;
-}
 
 void report_json_text(struct wr_str *out, const char *text)
 {
@@ -40,17 +12,18 @@ void report_json_text(struct wr_str *out, const char *text)
         return;
     }
     wr_str_add(out, "\"");
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t n = utf8_len(s);
+    for (const char *s = text, *end = text + strlen(text); s < end;) {
+        uint32_t c;
+        size_t n = wr_utf8_next(s, (size_t)(end - s), &c);
 
         if (!n)
             wr_str_add(out, "\\ufffd");
         else if (*s == '"' || *s == '\\')
             wr_str_addf(out, "\\%c", *s);
-        else if (*s < 0x20 || *s == '<' || *s == 0x7f)
-            wr_str_addf(out, "\\u%04x", *s);
+        else if (c == '<' || c < 0x20 || !wr_utf8_is_harmless(c))
+            wr_str_addf(out, "\\u%04x", c);
         else
-            wr_str_addn(out, (const char *)s, n);
+            wr_str_addn(out, s, n);
         s += n ? n : 1;
     }
     wr_str_add(out, "\"");

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "budget_priv.h"
 #include "run/kind.h"
 #include "sql_priv.h"
@@ -28,7 +29,8 @@ struct run_reader {
 struct run_rows {
     struct run_reader *reader;
     sqlite3_stmt *stmt;
-    uint64_t n; /* rows so far */
+    uint64_t n;             /* rows so far */
+    struct wr_arena *shown; /* texts of the current row that had to be changed */
 };
 
 enum { VALUE_LEAST_B = 1 << 20, VALUE_MOST_B = 1 << 28 };
@@ -343,6 +345,9 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
         size_t len;
         const char *key = run_rows_text(q, 0, NULL), *value = run_rows_text(q, 1, &len);
 
+        if (!strcmp(key, "config"))
+            value = run_rows_bytes(q, 1, &len);
+
         status |= !strcmp(key, "status");
         if (!strcmp(key, "pid_start"))
             pid_start = run_rows_int(q, 1);
@@ -519,7 +524,7 @@ bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
         sqlite3_bind_text(s, (int)i + 1, args[i], -1, SQLITE_TRANSIENT);
 
     struct run_rows *q = wr_alloc(sizeof *q);
-    *q = (struct run_rows){.reader = r, .stmt = s};
+    *q = (struct run_rows){.reader = r, .stmt = s, .shown = wr_zalloc(1, sizeof *q->shown)};
     *ret = q;
     return true;
 }
@@ -528,6 +533,8 @@ bool run_rows_next(struct run_rows *q, bool *ret_more, struct wr_err *err)
 {
     struct run_budget *b = &q->reader->budget;
     int rc = sqlite3_step(q->stmt);
+
+    wr_arena_fini(q->shown);
 
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return query_fail(q->reader, rc, err);
@@ -544,6 +551,8 @@ void run_rows_close(struct run_rows *q)
     if (!q)
         return;
     sqlite3_finalize(q->stmt);
+    wr_arena_fini(q->shown);
+    free(q->shown);
     free(q);
 }
 
@@ -587,13 +596,31 @@ double run_rows_real(const struct run_rows *q, int col)
     return sqlite3_column_double(q->stmt, col);
 }
 
-const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len)
+const char *run_rows_bytes(const struct run_rows *q, int col, size_t *ret_len)
 {
     const char *text = (const char *)sqlite3_column_text(q->stmt, col);
 
     if (ret_len)
         *ret_len = text ? (size_t)sqlite3_column_bytes(q->stmt, col) : 0;
     return text ? text : "";
+}
+
+const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len)
+{
+    size_t n;
+    const char *text = run_rows_bytes(q, col, &n);
+
+    if (!wr_text_is_harmless(text, n)) {
+        struct wr_str shown = {0};
+
+        wr_str_add_harmless(&shown, text, n);
+        n = shown.n;
+        text = wr_arena_strndup(q->shown, shown.s, n);
+        wr_str_fini(&shown);
+    }
+    if (ret_len)
+        *ret_len = n;
+    return text;
 }
 
 bool run_each(struct run_reader *r, const char *sql, const char *arg, run_each_row *fn, void *ctx,
@@ -666,7 +693,7 @@ bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_l
                      r->path, path, r->path);
     if (ok) {
         int64_t len = run_rows_int(q, 0);
-        char *codec = wr_strdup(run_rows_text(q, 2, NULL));
+        char *codec = wr_strdup(run_rows_bytes(q, 2, NULL));
         const void *blob = sqlite3_column_blob(q->stmt, 1);
         size_t blob_len = (size_t)sqlite3_column_bytes(q->stmt, 1);
 

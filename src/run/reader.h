@@ -37,7 +37,8 @@ extern const struct run_view run_views[]; /* ends with .name == NULL */
 struct run_info {
     enum run_status status; /* never RUN_RUNNING when the writer is known to be gone */
     const char *reason;     /* why it is incomplete or failed, or "" */
-    const char *kind, *weir_version, *command, *config, *host, *started;
+    const char *kind, *weir_version, *command, *host, *started;
+    const char *config; /* as it is stored, with any bytes */
     uint64_t seed;
     int64_t pid;
     uint32_t format_major, format_minor;
@@ -76,8 +77,11 @@ const char *run_rows_name(const struct run_rows *q, int col);
 enum run_type run_rows_type(const struct run_rows *q, int col);
 int64_t run_rows_int(const struct run_rows *q, int col);
 double run_rows_real(const struct run_rows *q, int col);
-/* Valid until the next row; may hold any bytes, and is terminated besides. */
+/* Valid until the next row, and terminated. Harmless to print: what is no UTF-8, and what would
+ * move a terminal's cursor, is written out (base/utf8.h). */
 const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len);
+/* The same as it is stored: any bytes. */
+const char *run_rows_bytes(const struct run_rows *q, int col, size_t *ret_len);
 
 /* Every row of a query; `?1` is `arg` (NULL: none). The function returns false to stop. */
 typedef bool run_each_row(void *ctx, const struct run_rows *q);

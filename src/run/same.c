@@ -101,7 +101,7 @@ static bool same_value(const struct run_rows *a, const struct run_rows *b, int c
         return run_rows_int(a, col) == run_rows_int(b, col);
     if (ta <= RUN_T_REAL && tb <= RUN_T_REAL)
         return run_rows_real(a, col) == run_rows_real(b, col);
-    const char *sa = run_rows_text(a, col, &na), *sb = run_rows_text(b, col, &nb);
+    const char *sa = run_rows_bytes(a, col, &na), *sb = run_rows_bytes(b, col, &nb);
     return ta == tb && na == nb && !memcmp(sa, sb, na);
 }
 
@@ -122,9 +122,7 @@ static void add_value(struct wr_str *out, const struct run_rows *q, int col, siz
             wr_str_add(out, "...");
             return;
         }
-        /* What a file says goes to somebody's terminal. */
-        bool control = (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
-        wr_str_addn(out, control ? " " : &text[i], 1);
+        wr_str_addn(out, text[i] == '\t' ? " " : &text[i], 1);
     }
 }
 
@@ -132,7 +130,7 @@ static void add_value(struct wr_str *out, const struct run_rows *q, int col, siz
 static size_t parting_line(const struct run_rows *a, const struct run_rows *b, int col)
 {
     size_t na, nb, line = 0;
-    const char *sa = run_rows_text(a, col, &na), *sb = run_rows_text(b, col, &nb);
+    const char *sa = run_rows_bytes(a, col, &na), *sb = run_rows_bytes(b, col, &nb);
 
     for (size_t i = 0; i < na && i < nb && sa[i] == sb[i]; i++)
         if (sa[i] == '\n')

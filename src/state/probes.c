@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 enum {
     COL_T,
@@ -123,8 +124,9 @@ static bool find_name(const struct reader *r, uint16_t *ret, char ***names, size
         }
     if (*n >= MOST_NAMES)
         return bad(r, f.s, "is one name too many; give files with fewer operations or targets", f);
-    if (memchr(f.s, '\0', f.n))
-        return bad(r, f.s, "holds a zero byte; give text", f);
+    if (!wr_text_is_harmless(f.s, f.n))
+        return bad(r, f.s, "is no text that may be printed; give UTF-8 without control characters",
+                   f);
     *names = wr_realloc(*names, *n + 1, sizeof **names);
     char *copy = wr_alloc(f.n + 1);
 
