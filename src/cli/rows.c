@@ -1,5 +1,6 @@
 #include "cli/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -50,7 +51,10 @@ static void put_value(struct cli_table *t, const struct run_rows *q, int col, bo
         cli_table_int(t, run_rows_int(q, col));
         return;
     case RUN_T_REAL:
-        cli_table_real(t, run_rows_real(q, col));
+        if (isnan(run_rows_real(q, col)))
+            cli_table_null(t);
+        else
+            cli_table_real(t, run_rows_real(q, col));
         return;
     case RUN_T_BLOB:
         put_blob(t, q, col);

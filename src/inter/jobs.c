@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "source_priv.h"
@@ -185,7 +186,8 @@ static void lay(const struct inter_set *set, double *row, double t_s, double dt_
         from = round(from);
     if (fabs(to - round(to)) < same_edge)
         to = round(to);
-    size_t first = (size_t)from, last = (size_t)fmax(ceil(to) - 1, from);
+    size_t first = wr_index(from, set->nslices),
+           last = wr_index(fmax(ceil(to) - 1, from), set->nslices);
     double rest = bytes;
 
     for (size_t k = first; k < last && k < set->nslices; k++) {
@@ -231,7 +233,7 @@ static void measure(const struct inter_set *set, struct inter_job *j, const stru
 static void note_busy(const struct inter_set *set, struct inter_job *j, size_t rank, double end_s)
 {
     double after = ceil(end_s / set->slice_s - same_edge);
-    uint32_t k = (uint32_t)fmin(after, (double)set->nslices);
+    uint32_t k = (uint32_t)wr_index(after, set->nslices);
 
     if (k > j->busy_to[rank])
         j->busy_to[rank] = k;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/units.h"
 #include "run/slices.h"
 
@@ -74,9 +75,9 @@ static bool app_row(struct source *s, struct run_rows *q, struct wr_arena *arena
                     struct wr_err *err)
 {
     double ranks = run_rows_real(q, 2), number = run_rows_real(q, 0);
-    struct source_app app = {.number = (uint32_t)number,
+    struct source_app app = {.number = (uint32_t)wr_index(number, UINT32_MAX),
                              .name = wr_arena_strdup(arena, run_rows_text(q, 1, NULL)),
-                             .nranks = (size_t)ranks,
+                             .nranks = wr_index(ranks, INTER_MOST_RANKS),
                              .nnodes = (size_t)run_rows_int(q, 5),
                              .start_s = real_or_nan(q, 3) / 1e9,
                              .elapsed_s = real_or_nan(q, 4) / 1e9};

@@ -16,6 +16,14 @@ void doc_warnings(const struct report_doc *d, doc_warn *fn, void *ctx)
         const struct report_input *in = &d->in->v.v[i];
         const struct run_info *info = in->run ? run_info(in->run) : NULL;
 
+        if (in->run && run_impossible(in->run)) {
+            w.n = 0;
+            wr_str_addf(&w,
+                        "%s holds %llu numbers that cannot be: they are left out; the file is "
+                        "damaged, make the run again.",
+                        in->path, (unsigned long long)run_impossible(in->run));
+            fn(ctx, w.s);
+        }
         if (!info || info->status == RUN_COMPLETE)
             continue;
         w.n = 0;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
+
 #include "figure_priv.h"
 #include "svg_priv.h"
 
@@ -124,7 +126,7 @@ static void text_bar(const struct report_bar *b, const struct scale *s, unsigned
             continue;
         sum += b->part[k].value;
         size_t id = figure_name(names, b->part[k].name);
-        for (long to = lround(scale_at(s, sum) * cols); at < to; at++)
+        for (long to = (long)wr_index(round(scale_at(s, sum) * cols), cols); at < to; at++)
             wr_str_add(&cells, palette_fill(id, style->ascii));
         ink_put(out, style, names->ink.v[id], wr_str_get(&cells));
         wr_str_fini(&cells);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
+
 #include "run/slices.h"
 
 struct reading {
@@ -46,7 +48,8 @@ static bool take_node(void *ctx, const struct run_rows *q)
         return true;
     while (in->group.n <= (size_t)node)
         wr_vec_push(&in->group, -1);
-    in->group.v[node] = (int)(run_rows_real(q, 1) / in->per_group);
+    double g = run_rows_real(q, 1) / in->per_group;
+    in->group.v[node] = g >= 0 && g < (double)in->m->n ? (int)g : -1;
     return true;
 }
 
@@ -132,7 +135,7 @@ static bool read_slices(struct reading *in, struct run_reader *r, struct wr_err 
     bool gathered = slices.gathered && dt * per >= least;
 
     m->dt_ns = gathered ? least * ceil(dt * per / least) : dt * per;
-    m->nslices = (size_t)ceil(all * dt / m->dt_ns);
+    m->nslices = wr_index(ceil(all * dt / m->dt_ns), MACHINE_SLICES + 1);
     for (int k = 0; k < 2; k++)
         m->slice[k] = wr_arena_alloc(in->arena, m->n * m->n * m->nslices * sizeof(double));
     return run_each(r,

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
+
 #include "report/doc.h"
 #include "run/slices.h"
 
@@ -349,7 +351,7 @@ static bool make_axis(struct time_read *in, struct wr_err *err)
     in->first_ps = in->gathered ? first : (double)all->first_ps;
     in->slice_ps = dt;
     in->step_ps = dt * least * ceil(n / MOST_STEPS);
-    in->nsteps = (size_t)fmax(1, ceil(n * dt * least / in->step_ps));
+    in->nsteps = wr_index(fmax(1, ceil(n * dt * least / in->step_ps)), MOST_STEPS + 1);
     in->end_ps = (double)all->last_ps + dt;
     in->u = report_unit(in->end_ps / 1e3);
     return true;

@@ -24,6 +24,7 @@ struct run_reader {
     struct wr_arena text; /* of info */
     uint64_t len_b;       /* of the file */
     struct run_budget budget;
+    uint64_t impossible; /* numbers that were read as missing */
 };
 
 struct run_rows {
@@ -593,7 +594,17 @@ double run_rows_real(const struct run_rows *q, int col)
 {
     if (sqlite3_column_type(q->stmt, col) == SQLITE_NULL)
         return NAN;
-    return sqlite3_column_double(q->stmt, col);
+    double v = sqlite3_column_double(q->stmt, col);
+
+    if (fabs(v) <= RUN_LARGEST)
+        return v;
+    q->reader->impossible++;
+    return NAN;
+}
+
+uint64_t run_impossible(const struct run_reader *r)
+{
+    return r->impossible;
 }
 
 const char *run_rows_bytes(const struct run_rows *q, int col, size_t *ret_len)

@@ -73,10 +73,13 @@ void run_rows_close(struct run_rows *q); /* NULL is fine */
 
 int run_rows_cols(const struct run_rows *q);
 const char *run_rows_name(const struct run_rows *q, int col);
-/* Of the current row; the others convert as SQLite does, NULL to 0, NaN, "". */
+/* Of the current row; the others convert as SQLite does, NULL to 0, NaN, "". No quantity of a run
+ * is larger than RUN_LARGEST, in any unit: what a damaged file has beyond that is missing, NaN. */
+#define RUN_LARGEST 1e30
 enum run_type run_rows_type(const struct run_rows *q, int col);
 int64_t run_rows_int(const struct run_rows *q, int col);
 double run_rows_real(const struct run_rows *q, int col);
+uint64_t run_impossible(const struct run_reader *r); /* how many such numbers were met */
 /* Valid until the next row, and terminated. Harmless to print: what is no UTF-8, and what would
  * move a terminal's cursor, is written out (base/utf8.h). */
 const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len);

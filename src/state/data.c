@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/mem.h"
 
 struct filler {
@@ -36,9 +37,9 @@ static double part_length(const struct state_data_opts *o)
 static uint8_t block_of(const struct state_data_opts *o, double t)
 {
     double day = fmod(t + o->day_offset_s, HMM_DAY_S);
-    int b = (int)floor((day < 0 ? day + HMM_DAY_S : day) / part_length(o));
 
-    return (uint8_t)(b < 0 ? 0 : b >= o->nblocks ? o->nblocks - 1 : b);
+    return (uint8_t)wr_index((day < 0 ? day + HMM_DAY_S : day) / part_length(o),
+                             (size_t)o->nblocks - 1);
 }
 
 /* A step that crosses a boundary between parts of the day is cut there; nothing is seen at the

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <sqlite3.h>
 
 #include "base/rng.h"
 #include "report/doc.h"
@@ -81,6 +82,37 @@ static bool write_as(enum as as, const char *const *runs, size_t n, struct wr_st
 static void name_in(const struct place *p, char *ret, size_t size, const char *leaf)
 {
     snprintf(ret, size, "%s/%s", p->dir, leaf);
+}
+
+/* What a damaged file says: numbers that cannot be, and names that a terminal would obey. */
+static void a_damaged_run_is_told_in_little_and_harmlessly(void **state)
+{
+    static const char sql[] =
+        "INSERT INTO fact_app VALUES(0, 'a' || char(27) || ']0;owned' || char(7), 2, 0, '', '');"
+        "INSERT INTO fact_rank(app, rank, node, elapsed_ps, compute_ps, comm_ps, idle_ps) VALUES"
+        "(0, 0, 0, 4000000, 1000000, 1000000, '1e999'), (0, 1, 1, 4000000, 1e400, 1000000, 1e300);"
+        "INSERT INTO fact_link VALUES(1, 1, 1, 1, 1e400, 1, 1e300, -1e400, 1e400)";
+    struct place *p = *state;
+    const char *runs[] = {p->path};
+    struct wr_err err;
+    sqlite3 *db;
+
+    complete(create(p->path));
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+    for (int as = AS_TEXT; as <= AS_JSON; as++) {
+        struct wr_str out = {0};
+
+        must(write_as((enum as)as, runs, 1, &out, &err), err);
+        assert_true(out.n < 1 << 20);
+        assert_non_null(strstr(out.s, "that cannot be"));
+        assert_non_null(strstr(out.s, "owned"));
+        assert_null(strchr(out.s, '\033'));
+        assert_null(strchr(out.s, '\007'));
+        wr_str_fini(&out);
+    }
 }
 
 static void a_sweep_is_told_in_a_sentence_a_picture_and_a_table(void **state)
@@ -651,6 +683,7 @@ static void odd_names_are_harmless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_PLACE(a_damaged_run_is_told_in_little_and_harmlessly),
         IN_PLACE(a_sweep_is_told_in_a_sentence_a_picture_and_a_table),
         IN_PLACE(csv_has_the_columns_of_the_view_unrounded),
         IN_PLACE(seeds_of_a_point_become_a_mean_with_its_interval),
