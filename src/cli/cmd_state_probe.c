@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/signals.h"
@@ -125,7 +126,9 @@ struct session {
     struct wr_output table;
     FILE *csv, *out; /* csv: the table's, when there is one */
     struct run *run;
-    int64_t began_ns; /* t_seconds = 0 */
+    int64_t began_ns;        /* t_seconds = 0 */
+    int64_t mono_to_unix_ns; /* as of then */
+    int64_t step_ns;         /* by which the wall clock was set meanwhile, as far as is noted */
     double cost_s;
     bool fresh;           /* the table is new and has no row yet */
     pthread_mutex_t lock; /* of path, for the metrics */
@@ -188,14 +191,6 @@ static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, 
     return ok;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static const struct wr_format probes_format = {.name = "a table of probes",
                                                .endings = ".csv",
                                                .begins = "# began ",
@@ -210,7 +205,8 @@ static bool open_csv(struct session *s, struct wr_err *err)
     double last = 0;
     size_t len = 0;
 
-    s->began_ns = now_ns();
+    s->began_ns = state_wall_ns();
+    s->mono_to_unix_ns = s->began_ns - (int64_t)wr_clock_ns();
     if (exists && !o->append && !o->force)
         return wr_fail(err, WR_INPUT,
                        "%s exists; go on with it by --append, replace it by --force, "
@@ -229,7 +225,7 @@ static bool open_csv(struct session *s, struct wr_err *err)
     s->csv = s->table.f;
     if (exists && ftruncate(fileno(s->csv), (off_t)len))
         return wr_fail_errno(err, "cannot write %s; name a file that can be written", o->out);
-    double gap = (double)(now_ns() - s->began_ns) / 1e9 - last;
+    double gap = (double)(state_wall_ns() - s->began_ns) / 1e9 - last;
 
     if (exists && gap < 0)
         return wr_fail(err, WR_INPUT, "the clock went back behind the end of %s; name another file",
@@ -334,6 +330,25 @@ static bool record(struct session *s, const struct state_probe_result *r, double
     return true;
 }
 
+/* The table and the run file say when the wall clock was set; times in them go on as if it had
+ * not been. Clocks that are kept exact by small steps stay below the threshold. */
+static bool note_step(struct session *s, const struct state_probe_result *r, double t,
+                      struct wr_err *err)
+{
+    const int64_t enough_ns = 100 * 1000 * 1000;
+    int64_t by = r->clock_step_ns - s->step_ns;
+
+    if (r->kind == STATE_PROBE_HANGS || (by < enough_ns && by > -enough_ns))
+        return true;
+    s->step_ns = r->clock_step_ns;
+    fprintf(stderr,
+            "weir: the clock was set by %+.3f s; the times of the probes go on without that\n",
+            (double)by / 1e9);
+    if (s->csv && fprintf(s->csv, "# clock set by %+.3f s at %.3f s\n", (double)by / 1e9, t) < 0)
+        return wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+    return true;
+}
+
 static bool take(void *arg, const struct state_probe_result *r, struct wr_err *err)
 {
     struct session *s = arg;
@@ -341,6 +356,8 @@ static bool take(void *arg, const struct state_probe_result *r, struct wr_err *e
     double t = (double)(r->unix_ns - s->began_ns) / 1e9;
 
     s->cost_s += r->cost_s;
+    if (!note_step(s, r, t, err))
+        return false;
     if (r->kind == STATE_PROBE_FAILED || r->kind == STATE_PROBE_HANGS)
         return record_failure(s, r, t, err);
     if (!r->direct && !p->told_direct) {
@@ -446,7 +463,8 @@ static bool session_init(struct session *s, const struct cli_call *call, uint64_
                           .watching = watching};
     s->path = wr_zalloc(s->n, sizeof *s->path);
     pthread_mutex_init(&s->lock, NULL);
-    s->began_ns = now_ns();
+    s->began_ns = state_wall_ns();
+    s->mono_to_unix_ns = s->began_ns - (int64_t)wr_clock_ns();
     for (size_t i = 0; i < s->n; i++) {
         s->path[i].name = call->args[i];
         if (strpbrk(call->args[i], ",\"\n\\"))
@@ -468,7 +486,9 @@ static bool session_end(struct session *s, bool ok, struct wr_err *err)
     if (s->csv && !ok && s->fresh)
         unlink(s->o->out);
     if (s->run) {
-        bool stored = ok && run_put_volatile(s->run, "probe_cpu_s", s->cost_s, "s", &other);
+        bool stored = ok && run_put_volatile(s->run, "probe_cpu_s", s->cost_s, "s", &other) &&
+                      (!s->step_ns ||
+                       run_put_volatile(s->run, "clock_step_ns", (double)s->step_ns, "ns", &other));
 
         stored =
             run_finish(s->run, ok ? RUN_COMPLETE : RUN_FAILED, ok ? NULL : err->text, &other) &&
@@ -492,7 +512,9 @@ static bool run_probes(struct session *s, const struct cli_call *call,
     for (size_t i = 0; i < s->n; i++)
         t[i].text = call->args[i];
     wr_interrupt_catch();
-    bool ok = state_probe_run(t, s->n, o, take, s, err);
+    struct state_probe_opts timed = *o;
+    timed.mono_to_unix_ns = s->mono_to_unix_ns;
+    bool ok = state_probe_run(t, s->n, &timed, take, s, err);
 
     wr_interrupt_release();
     free(t);

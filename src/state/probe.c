@@ -74,12 +74,18 @@ static void put(struct crew *c, const struct state_probe_result *r, const char *
     pthread_mutex_unlock(&c->lock);
 }
 
-static int64_t unix_ns(void)
+int64_t state_wall_ns(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void set_time(const struct crew *c, struct state_probe_result *r)
+{
+    r->unix_ns = (int64_t)wr_clock_ns() + c->o.mono_to_unix_ns;
+    r->clock_step_ns = c->o.wall_ns() - r->unix_ns;
 }
 
 static double thread_cpu_s(void)
@@ -110,7 +116,7 @@ static void one_probe(struct worker *w, uint64_t number)
         double cpu = thread_cpu_s();
 
         r.read = read;
-        r.unix_ns = unix_ns();
+        set_time(w->crew, &r);
         set_busy(w, &r);
         bool ok = read ? target_read(&w->target, &r.latency_s, &err)
                        : target_write(&w->target, number, &r.latency_s, &err);
@@ -211,6 +217,10 @@ static struct crew *gather(const struct state_target *targets, size_t n,
         return NULL;
     }
     c->begin_ns = wr_clock_ns();
+    if (!c->o.wall_ns)
+        c->o.wall_ns = state_wall_ns;
+    if (!c->o.mono_to_unix_ns)
+        c->o.mono_to_unix_ns = c->o.wall_ns() - (int64_t)c->begin_ns;
     return c;
 }
 

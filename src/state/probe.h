@@ -16,6 +16,8 @@
 
 #include "base/err.h"
 
+int64_t state_wall_ns(void); /* the system's, since 1970 */
+
 /* What a user writes: DIR, DIR@ostN (Lustre), or a block device. */
 struct state_target {
     const char *text;
@@ -30,6 +32,10 @@ struct state_probe_opts {
     double hang_s; /* a probe that takes longer is reported; 0: 30 s */
     uint64_t seed;
     bool (*stop)(void); /* polled */
+    /* The wall clock says once when it all begins; from there the monotonic one goes on, so that a
+     * wall clock that is set meanwhile moves no probe. */
+    int64_t mono_to_unix_ns;  /* what to add to wr_clock_ns; 0: as it is when the probes begin */
+    int64_t (*wall_ns)(void); /* NULL: the system's clock */
 };
 
 enum state_probe_kind {
@@ -42,8 +48,9 @@ enum state_probe_kind {
 struct state_probe_result {
     size_t target;
     enum state_probe_kind kind;
-    bool read;       /* what failed or hangs is the read, not the write */
-    int64_t unix_ns; /* when it began */
+    bool read;             /* what failed or hangs is the read, not the write */
+    int64_t unix_ns;       /* when it began; never goes back */
+    int64_t clock_step_ns; /* by which the wall clock has left that time until now */
     double latency_s;
     double cost_s;     /* processor time of this thread */
     bool direct;       /* past the page cache */

@@ -116,9 +116,53 @@ static void neither_failures_nor_hangs_stop_the_others(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* A wall clock that is set back by a second soon after the beginning. */
+static atomic_int looks;
+
+static int64_t stepping_clock(void)
+{
+    return state_wall_ns() - (atomic_fetch_add(&looks, 1) > 5 ? 1000000000 : 0);
+}
+
+struct stepped {
+    int64_t last_ns, step_ns;
+    int n, back;
+};
+
+static bool take_stepped(void *arg, const struct state_probe_result *r, struct wr_err *err)
+{
+    struct stepped *s = arg;
+
+    (void)err;
+    s->back += s->n++ && r->unix_ns < s->last_ns;
+    s->last_ns = r->unix_ns;
+    s->step_ns = r->clock_step_ns;
+    return true;
+}
+
+static void a_clock_that_is_set_back_moves_no_probe(void **state)
+{
+    char dir[] = "./probe-XXXXXX";
+    struct state_target target = {dir};
+    struct state_probe_opts o = {
+        .interval_s = 0.001, .most = 20, .bytes = 4096, .seed = 1, .wall_ns = stepping_clock};
+    struct stepped seen = {0};
+    struct wr_err err = {0};
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    if (!state_probe_run(&target, 1, &o, take_stepped, &seen, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(seen.n, 40);
+    assert_int_equal(seen.back, 0);
+    assert_true(seen.step_ns < -900000000 && seen.step_ns > -1100000000);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_clock_that_is_set_back_moves_no_probe),
         cmocka_unit_test(neither_failures_nor_hangs_stop_the_others),
     };
 
