@@ -1,6 +1,9 @@
 /* execute.c -- looks at all runs before any, then runs what is not done, heaviest first. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -291,13 +294,33 @@ static void list_work(struct executing *x)
     free(v);
 }
 
+/* One study at a time in a directory; single runs of it (--only, tasks of a batch system) go side
+ * by side. The lock is of the directory itself and goes with the process and its children. File
+ * systems that lock no directories do without. False: another has it. */
+static bool lock_dir(const char *dir, bool shared, int *ret_fd, struct wr_err *err)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) && errno == EWOULDBLOCK) {
+        close(fd);
+        return wr_fail(err, WR_INPUT,
+                       "another study is being run into %s; wait until it has ended, or name "
+                       "another directory with -o",
+                       dir);
+    }
+    *ret_fd = fd;
+    return true;
+}
+
 bool study_execute(struct study *s, const struct study_how *how, struct study_outcome *ret,
                    struct wr_err *err)
 {
     struct study_outcome out = {0};
     struct executing x = {.s = s, .how = how, .out = &out};
+    int lock = -1;
 
-    if (!study_make_dir(how->dir, how->force, err))
+    if (!study_make_dir(how->dir, how->force, err) ||
+        !lock_dir(how->dir, how->only != SIZE_MAX, &lock, err))
         return false;
     list_work(&x);
     how->progress->total = (double)x.ntodo;
@@ -312,6 +335,8 @@ bool study_execute(struct study *s, const struct study_how *how, struct study_ou
     bool ok = study_pool_run(&pool, &out.interrupted, err);
 
     free(x.todo);
+    if (lock >= 0)
+        close(lock);
     if (ok)
         *ret = out;
     else
