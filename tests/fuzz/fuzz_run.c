@@ -12,20 +12,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { OPS = 200 * 1000, HEAP_B = 64 << 20, ROWS = 2000 };
+enum { OPS = 20 * 1000, HEAP_B = 64 << 20, ROWS = 200 };
 
-static void print_view(struct run_reader *r, const char *view, FILE *out)
+static void print_view(struct run_reader *r, const char *view, enum cli_format format, FILE *out)
 {
     struct wr_err err = {0};
     struct wr_str sql = {0};
 
     wr_str_addf(&sql, "SELECT * FROM %s", view);
-    for (int f = CLI_AS_TEXT; f <= CLI_AS_JSON; f++) {
-        struct cli_rows_opts opts = {.format = (enum cli_format)f, .limit = ROWS};
-
-        run_limit(r, OPS, NULL);
-        cli_rows_query(out, r, sql.s, &opts, &err);
-    }
+    struct cli_rows_opts opts = {.format = format, .limit = ROWS};
+    run_limit(r, OPS, NULL);
+    cli_rows_query(out, r, sql.s, &opts, &err);
     wr_str_fini(&sql);
 }
 
@@ -49,7 +46,7 @@ static void unpack_inputs(struct run_reader *r)
     run_rows_close(q);
 }
 
-static void read_all(const char *path)
+static void read_all(const char *path, enum cli_format format)
 {
     struct wr_err err = {0};
     struct run_reader *r;
@@ -58,7 +55,7 @@ static void read_all(const char *path)
         return;
     FILE *out = fopen("/dev/null", "w");
     for (const struct run_view *v = run_views; v->name; v++)
-        print_view(r, v->name, out);
+        print_view(r, v->name, format, out);
     fclose(out);
     unpack_inputs(r);
     run_close(r);
@@ -77,7 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     fwrite(data, 1, size, f);
     fclose(f);
-    read_all(path);
+    /* Each input in one of the formats: they differ in how they print, not in what they read. */
+    read_all(path, (enum cli_format)(size % (CLI_AS_JSON + 1)));
     unlink(path);
     return 0;
 }

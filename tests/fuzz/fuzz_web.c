@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct report_maker *const none[] = {NULL};
     static const char *const nothing[1];
-    struct web_config c = {
-        .operands = nothing, .makers = none, .token = "0123456789abcdef", .allow_run = true};
+    static const struct wr_token token = {{0x0123456789abcdef, 0x0123456789abcdef}};
+    struct web_config c = {.operands = nothing, .makers = none, .token = &token, .allow_run = true};
     struct wr_arena arena = {0};
     struct web_request q;
     struct web_answer a;
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *method = next_text(&at, end);
 
         q.method = *method ? method : "GET";
-        q.authorization = *method ? next_text(&at, end) : "Bearer 0123456789abcdef";
+        q.authorization = *method ? next_text(&at, end) : "Bearer 0123456789abcdef0123456789abcdef";
         q.host = next_text(&at, end);
         q.origin = next_text(&at, end);
         q.type = "application/json";
