@@ -93,7 +93,7 @@ static void the_overview_tells_status_numbers_and_links(void **state)
     static const char *const parts[] = {
         "status   complete\n",
         "seed     18446744073709551615\n",
-        "command  weir run  [2J.yaml\n",
+        "command  weir run \\x1b[2J.yaml\n",
         "inputs   x.yaml\n",
         "\nlatency\napp  class   n  mean_ns  min_ns   p50_ns   p99_ns  max_ns\n",
         "\n-    packet  3        2       1  2.00233  2.00691       3\n",
