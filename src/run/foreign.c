@@ -14,23 +14,15 @@
 #include "base/str.h"
 #include "sql_priv.h"
 
-static bool foreign_is_ours(const char *sql)
+/* The statements of a file that this version wrote come in the schema's order. */
+static bool foreign_is_next(const char **at, const char *sql)
 {
     size_t n = strlen(sql);
 
-    for (const char *at = run_schema; (at = strstr(at, sql)); at++)
-        if ((at == run_schema || at[-1] == '\n') && !strncmp(at + n, ";\n", 2))
-            return true;
-    return false;
-}
-
-static size_t foreign_statements(void)
-{
-    size_t n = 0;
-
-    for (const char *at = run_schema; (at = strstr(at, ";\n")); at++)
-        n++;
-    return n;
+    if (strncmp(*at, sql, n) != 0 || strncmp(*at + n, ";\n", 2) != 0)
+        return false;
+    *at += n + 2;
+    return true;
 }
 
 static bool foreign_refuse(const char *path, const char *name, const char *what, struct wr_err *err)
@@ -44,11 +36,12 @@ static bool foreign_refuse(const char *path, const char *name, const char *what,
 /* Does the schema differ from this version's? A table that would run code of its own is refused. */
 static bool foreign_find(sqlite3 *db, const char *path, bool *ret, struct wr_err *err)
 {
-    size_t ours = 0, others = 0;
-    bool ok = true;
+    const char *at = run_schema;
+    bool ok = true, same = true;
     sqlite3_stmt *s;
-    int rc = sqlite3_prepare_v2(db, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL", -1,
-                                &s, NULL);
+    int rc = sqlite3_prepare_v2(
+        db, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid", -1, &s,
+        NULL);
 
     if (rc != SQLITE_OK)
         return run_sql_fail(db, rc, path, err);
@@ -56,10 +49,7 @@ static bool foreign_find(sqlite3 *db, const char *path, bool *ret, struct wr_err
         const char *name = (const char *)sqlite3_column_text(s, 0);
         const char *sql = (const char *)sqlite3_column_text(s, 1);
 
-        if (sql && foreign_is_ours(sql))
-            ours++;
-        else
-            others++;
+        same = same && sql && foreign_is_next(&at, sql);
         if (sql && !sqlite3_strnicmp(sql, "CREATE VIRTUAL", 14))
             ok = foreign_refuse(path, name ? name : "", "a virtual table", err);
     }
@@ -67,7 +57,7 @@ static bool foreign_find(sqlite3 *db, const char *path, bool *ret, struct wr_err
         ok = run_sql_fail(db, rc, path, err);
     sqlite3_finalize(s);
     if (ok)
-        *ret = others || ours != foreign_statements();
+        *ret = !same || *at;
     return ok;
 }
 
