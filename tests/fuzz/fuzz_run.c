@@ -9,6 +9,7 @@
 
 #include "cli/rows.h"
 #include "run/reader.h"
+#include "sqlite_heap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -65,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
 
+    fuzz_heap_use();
     /* A hostile view may ask for much; SQLite then says no instead of taking it. */
     sqlite3_hard_heap_limit64(HEAP_B);
     snprintf(path, sizeof path, "%sfuzz-run-%ld", access("/dev/shm", W_OK) ? "" : "/dev/shm/",

@@ -11,6 +11,7 @@
 #include "report/doc.h"
 #include "report/sections/sections.h"
 #include "run_template.h"
+#include "sqlite_heap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -123,6 +124,7 @@ static void lab_open(void)
     struct wr_err err = {0};
     sqlite3_stmt *s;
 
+    fuzz_heap_use();
     template_path(lab.path, sizeof lab.path, "cells");
     if (!template_make(path) || sqlite3_open(path, &lab.db) != SQLITE_OK)
         abort();

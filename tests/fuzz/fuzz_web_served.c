@@ -6,6 +6,7 @@
 #include "report/sections/sections.h"
 #include "report/web/web.h"
 #include "run_template.h"
+#include "sqlite_heap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +31,7 @@ static void served_open(void)
     static const struct wr_token token = {{1, 2}};
     struct wr_err err;
 
+    fuzz_heap_use();
     template_path(served.dir, sizeof served.dir, "served");
     if (mkdir(served.dir, 0700))
         abort();
