@@ -5,7 +5,8 @@
  * Run files of several kinds are made first. Then, until the time is over: one is copied, damaged
  * by what the round's number says (so that a round can be made again), and read. What a verb says
  * is its own affair; that it ends by itself, soon, in little memory, with a status that is not "our
- * bug" and without control characters in what it prints, is checked.
+ * bug" and without control characters in what it prints, is checked. There is one process for each
+ * processor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -456,10 +458,61 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* A process of its own, with a directory of its own: every `n`-th round, beginning with `first`. */
+static void attack_part(struct attack *a, uint64_t seed, unsigned first, unsigned n, double end)
+{
+    char study[160];
+    size_t len = strlen(a->dir);
+
+    snprintf(a->dir + len, sizeof a->dir - len, "/%u", first);
+    snprintf(study, sizeof study, "%s/study", a->dir);
+    if (mkdir(a->dir, 0700) || chdir(a->dir) || mkdir(study, 0700))
+        exit(4);
+    for (uint64_t round = first; now_s() < end; round += n)
+        one_round(a, seed, round);
+}
+
+static void attack_add(struct attack *sum, const struct attack *part)
+{
+    sum->files += part->files;
+    sum->reads += part->reads;
+    sum->refused += part->refused;
+    sum->found += part->found;
+    sum->rss_kb = part->rss_kb > sum->rss_kb ? part->rss_kb : sum->rss_kb;
+}
+
+/* False: one of them ended badly. */
+static bool attack_all(struct attack *a, uint64_t seed, double end)
+{
+    enum { MOST = 64 };
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned n = cpus < 1 ? 1 : cpus > MOST ? MOST : (unsigned)cpus;
+    struct attack *part =
+        mmap(NULL, MOST * sizeof *part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t pid[MOST];
+    bool ok = part != MAP_FAILED;
+
+    for (unsigned i = 0; ok && i < n; i++) {
+        part[i] = *a;
+        fflush(NULL);
+        pid[i] = fork();
+        if (!pid[i]) {
+            attack_part(&part[i], seed, i, n, end);
+            _exit(0);
+        }
+    }
+    for (unsigned i = 0; part != MAP_FAILED && i < n; i++) {
+        int status;
+
+        ok &= waitpid(pid[i], &status, 0) == pid[i] && WIFEXITED(status) && !WEXITSTATUS(status);
+        attack_add(a, &part[i]);
+    }
+    return ok;
+}
+
 static void attack_open(struct attack *a, const char *build)
 {
     static char weir[512];
-    char study[160];
 
     a->build = build;
     snprintf(weir, sizeof weir, "%s/weir", build);
@@ -471,8 +524,6 @@ static void attack_open(struct attack *a, const char *build)
         fprintf(stderr, "attack-readers: no scratch directory: %s\n", strerror(errno));
         exit(4);
     }
-    snprintf(study, sizeof study, "%s/study", a->dir);
-    mkdir(study, 0700);
     a->limited = true;
     struct outcome o = run_weir(a, (const char *const[]){"version", NULL});
     a->limited = WIFEXITED(o.status) && !WEXITSTATUS(o.status);
@@ -491,8 +542,7 @@ int main(int argc, char **argv)
     uint64_t seed = strtoull(argv[3], NULL, 10);
     attack_open(&a, argv[1]);
     make_bases(&a);
-    for (uint64_t round = 0; a.nbases && now_s() < end; round++)
-        one_round(&a, seed, round);
+    bool whole = a.nbases && attack_all(&a, seed, end);
     wr_str_addf(&clean, "rm -rf '%s'", a.dir);
     bool cleaned = !system(clean.s);
     wr_str_fini(&clean);
@@ -502,5 +552,5 @@ int main(int argc, char **argv)
         (unsigned long long)a.files, a.nbases, (unsigned long long)a.reads,
         (unsigned long long)a.refused, (unsigned long long)(a.rss_kb / 1024),
         (unsigned long long)a.found);
-    return a.found || !a.files || !cleaned;
+    return a.found || !a.files || !whole || !cleaned;
 }
