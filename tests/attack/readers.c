@@ -468,8 +468,11 @@ static void attack_part(struct attack *a, uint64_t seed, unsigned first, unsigne
     snprintf(study, sizeof study, "%s/study", a->dir);
     if (mkdir(a->dir, 0700) || chdir(a->dir) || mkdir(study, 0700))
         exit(4);
-    for (uint64_t round = first; now_s() < end; round += n)
+    uint64_t round = first;
+    do {
         one_round(a, seed, round);
+        round += n;
+    } while (now_s() < end);
 }
 
 static void attack_add(struct attack *sum, const struct attack *part)
@@ -538,11 +541,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: attack-readers BUILD_DIR SECONDS SEED\n");
         return 2;
     }
-    double end = now_s() + atof(argv[2]);
     uint64_t seed = strtoull(argv[3], NULL, 10);
     attack_open(&a, argv[1]);
     make_bases(&a);
-    bool whole = a.nbases && attack_all(&a, seed, end);
+    bool whole = a.nbases && attack_all(&a, seed, now_s() + atof(argv[2]));
     wr_str_addf(&clean, "rm -rf '%s'", a.dir);
     bool cleaned = !system(clean.s);
     wr_str_fini(&clean);
