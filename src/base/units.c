@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/utf8.h"
 
 enum dim { DIM_COUNT, DIM_NUMBER, DIM_FRACTION, DIM_BYTES, DIM_RATE, DIM_TIME };
 
@@ -75,8 +76,15 @@ struct wr_text wr_text_clip(const char *text)
     /* Do not cut inside a character: continuation bytes are 10xxxxxx. */
     while (keep < n && keep && ((unsigned char)text[keep] & 0xc0) == 0x80)
         keep--;
-    for (size_t i = 0; i < keep; i++)
-        t.s[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
+    for (size_t i = 0, len; i < keep; i += len ? len : 1) {
+        uint32_t c = 0;
+
+        len = wr_utf8_next(text + i, keep - i, &c);
+        if (len && c >= 0x20 && wr_utf8_is_harmless(c))
+            memcpy(t.s + i, text + i, len);
+        else
+            memset(t.s + i, '?', len ? len : 1);
+    }
     snprintf(t.s + keep, sizeof t.s - keep, "%s", keep < n ? "..." : "");
     return t;
 }

@@ -108,7 +108,8 @@ static void print_jobs(const struct world *w, const struct world_config *c, FILE
         fprintf(out,
                 "job %s: %u ranks, %.6g ms on average: compute %.6g, communication %.6g, I/O %.6g, "
                 "idle %.6g\n",
-                world_job_name(w, j), n, ms[0] / n, ms[1] / n, ms[2] / n, ms[3] / n, ms[4] / n);
+                wr_text_clip(world_job_name(w, j)).s, n, ms[0] / n, ms[1] / n, ms[2] / n, ms[3] / n,
+                ms[4] / n);
     }
     if (accesses && c->storage.kind)
         fprintf(
