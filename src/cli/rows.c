@@ -35,7 +35,7 @@ static void put_blob(struct cli_table *t, const struct run_rows *q, int col)
 static void put_text(struct cli_table *t, const struct run_rows *q, int col, bool exact)
 {
     size_t n;
-    const char *text = (exact ? run_rows_bytes : run_rows_text)(q, col, &n);
+    const char *text = exact ? run_rows_bytes(q, col, &n) : run_rows_text(q, col, &n);
 
     cli_table_textn(t, text, n);
 }

@@ -10,6 +10,8 @@
 enum { OPS_PER_CALL = 1000, OPS_PER_BYTE = 200, LEAST_OPS = 20 * 1000 * 1000 };
 /* A row that is stored takes several bytes. */
 enum { LEAST_ROWS = 10000 };
+/* Names are stored once and told with each row; what is told is kept in memory, mostly. */
+enum { TEXT_PER_BYTE = 16, LEAST_TEXT_B = 64 << 20 };
 enum { TEMP_PER_BYTE = 4, LEAST_TEMP_B = 64 << 20 };
 
 static struct run_budget *budget_of_vfs(sqlite3_vfs *vfs)
@@ -74,6 +76,7 @@ bool run_budget_open(struct run_budget *b, uint64_t len_b, uint64_t deadline_ns,
     *b = (struct run_budget){
         .max_ops = LEAST_OPS + OPS_PER_BYTE * len_b,
         .max_rows = LEAST_ROWS + len_b,
+        .max_text_b = LEAST_TEXT_B + TEXT_PER_BYTE * len_b,
         .max_temp_b = LEAST_TEMP_B + TEMP_PER_BYTE * len_b,
         .deadline_ns = deadline_ns,
         .own = true,

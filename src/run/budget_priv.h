@@ -24,6 +24,7 @@ enum run_spent {
 /* Limits change only in run_budget_open and run_limit; the rest counts up as statements run. */
 struct run_budget {
     uint64_t max_ops;     /* SQLite's instructions, over all statements; 0: any number */
+    uint64_t max_text_b;  /* of the texts of one statement; 0: any number */
     uint64_t max_rows;    /* of one statement; 0: any number */
     uint64_t max_temp_b;  /* in temporary files at one time; 0: any */
     uint64_t deadline_ns; /* of wr_clock_ns; 0: none */

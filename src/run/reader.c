@@ -31,6 +31,7 @@ struct run_rows {
     struct run_reader *reader;
     sqlite3_stmt *stmt;
     uint64_t n;             /* rows so far */
+    uint64_t *text_b;       /* bytes of texts so far */
     struct wr_arena *shown; /* texts of the current row that had to be changed */
 };
 
@@ -128,7 +129,7 @@ void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic
 
     b->own = false;
     b->max_ops = max_ops;
-    b->max_rows = b->max_temp_b = b->ops = 0;
+    b->max_rows = b->max_text_b = b->max_temp_b = b->ops = 0;
     b->stop = stop;
     sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, VALUE_MOST_B);
 }
@@ -375,8 +376,9 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
 static bool read_copy(struct run_reader *r, struct wr_err *err)
 {
     sqlite3 *copy;
-    int rc = sqlite3_open_v2(
-        "", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc =
+        sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        r->budget.name);
 
     if (rc == SQLITE_OK) {
         sqlite3_backup *b = sqlite3_backup_init(copy, "main", r->db, "main");
@@ -525,7 +527,10 @@ bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
         sqlite3_bind_text(s, (int)i + 1, args[i], -1, SQLITE_TRANSIENT);
 
     struct run_rows *q = wr_alloc(sizeof *q);
-    *q = (struct run_rows){.reader = r, .stmt = s, .shown = wr_zalloc(1, sizeof *q->shown)};
+    *q = (struct run_rows){.reader = r,
+                           .stmt = s,
+                           .shown = wr_zalloc(1, sizeof *q->shown),
+                           .text_b = wr_zalloc(1, sizeof *q->text_b)};
     *ret = q;
     return true;
 }
@@ -539,7 +544,8 @@ bool run_rows_next(struct run_rows *q, bool *ret_more, struct wr_err *err)
 
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return query_fail(q->reader, rc, err);
-    if (rc == SQLITE_ROW && b->max_rows && ++q->n > b->max_rows) {
+    if (rc == SQLITE_ROW &&
+        ((b->max_rows && ++q->n > b->max_rows) || (b->max_text_b && *q->text_b > b->max_text_b))) {
         b->spent = RUN_SPENT_STEPS;
         return run_spent_fail(q->reader, err);
     }
@@ -554,6 +560,7 @@ void run_rows_close(struct run_rows *q)
     sqlite3_finalize(q->stmt);
     wr_arena_fini(q->shown);
     free(q->shown);
+    free(q->text_b);
     free(q);
 }
 
@@ -610,9 +617,11 @@ uint64_t run_impossible(const struct run_reader *r)
 const char *run_rows_bytes(const struct run_rows *q, int col, size_t *ret_len)
 {
     const char *text = (const char *)sqlite3_column_text(q->stmt, col);
+    size_t n = text ? (size_t)sqlite3_column_bytes(q->stmt, col) : 0;
 
+    *q->text_b += n;
     if (ret_len)
-        *ret_len = text ? (size_t)sqlite3_column_bytes(q->stmt, col) : 0;
+        *ret_len = n;
     return text ? text : "";
 }
 

@@ -270,6 +270,32 @@ static void pages_that_stand_for_endless_rows_are_given_up(void **state)
     }
 }
 
+/* The same with long texts: what is kept of each row would fill the memory first. */
+static void long_texts_that_come_again_and_again_are_given_up(void **state)
+{
+    const char *path = ((struct place *)*state)->path;
+    struct wr_err err = {0};
+    struct run_rows *q;
+    bool more = true, ok;
+    size_t n, all = 0;
+
+    complete(create(path));
+    change(path, "WITH RECURSIVE i(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM i LIMIT 600)"
+                 " INSERT INTO fact_output SELECT x, 0, 0, 0, hex(zeroblob(1500)) FROM i");
+    make_endless(path, "fact_output");
+    struct run_reader *r = reopen(path);
+    must(run_query(&q, r, "SELECT text FROM output", NULL, 0, &err), err);
+    while ((ok = run_rows_next(q, &more, &err)) && more) {
+        run_rows_text(q, 0, &n);
+        all += n;
+    }
+    run_rows_close(q);
+    run_close(r);
+    assert_false(ok);
+    assert_non_null(strstr(err.text, "of its size"));
+    assert_true(all < 200u << 20);
+}
+
 static void a_query_stops_at_its_deadline(void **state)
 {
     const char *path = ((struct place *)*state)->path;
@@ -507,6 +533,7 @@ int main(void)
         IN_PLACE(columns_and_tables_of_later_versions_are_empty),
         IN_PLACE(tables_that_compute_are_refused),
         IN_PLACE(pages_that_stand_for_endless_rows_are_given_up),
+        IN_PLACE(long_texts_that_come_again_and_again_are_given_up),
         IN_PLACE(a_query_stops_at_its_deadline),
         IN_PLACE(a_newer_format_asks_for_a_newer_weir),
         IN_PLACE(a_newer_minor_format_is_read),
