@@ -20,21 +20,23 @@ static struct fuzz_heap {
     void *freed[32];
 } fuzz_heap;
 
-static inline int heap_class(int n)
-{
-    int c = HEAP_LEAST;
+#if defined __clang__
+#define UNWATCHED __attribute__((no_sanitize("address", "undefined", "coverage")))
+#else
+#define UNWATCHED
+#endif
 
-    while ((1 << c) < n)
-        c++;
-    return c;
+UNWATCHED static inline int heap_class(int n)
+{
+    return n <= 1 << HEAP_LEAST ? HEAP_LEAST : 32 - __builtin_clz((unsigned)n - 1);
 }
 
-static inline int heap_size(void *p)
+UNWATCHED static inline int heap_size(void *p)
 {
     return 1 << *(int *)((unsigned char *)p - HEAP_HEAD);
 }
 
-static inline void *heap_malloc(int n)
+UNWATCHED static inline void *heap_malloc(int n)
 {
     int c = heap_class(n);
     void *p = fuzz_heap.freed[c];
@@ -52,7 +54,7 @@ static inline void *heap_malloc(int n)
     return at + HEAP_HEAD;
 }
 
-static inline void heap_free(void *p)
+UNWATCHED static inline void heap_free(void *p)
 {
     int c = *(int *)((unsigned char *)p - HEAP_HEAD);
 
@@ -60,7 +62,7 @@ static inline void heap_free(void *p)
     fuzz_heap.freed[c] = p;
 }
 
-static inline void *heap_realloc(void *p, int n)
+UNWATCHED static inline void *heap_realloc(void *p, int n)
 {
     if (n <= heap_size(p))
         return p;
@@ -73,12 +75,12 @@ static inline void *heap_realloc(void *p, int n)
     return to;
 }
 
-static inline int heap_roundup(int n)
+UNWATCHED static inline int heap_roundup(int n)
 {
     return 1 << heap_class(n);
 }
 
-static inline int heap_init(void *unused)
+UNWATCHED static inline int heap_init(void *unused)
 {
     (void)unused;
     return SQLITE_OK;
