@@ -64,8 +64,10 @@ static bool collect_append(struct prof_collect *c, const struct wr_str *frame)
         c->len += (off_t)frame->n;
         return true;
     }
-    /* Half a frame is as good as none, and must not be found before the next. */
-    return ftruncate(c->fd, c->len) != 0 && false;
+    /* Half a frame must not be found before the next, which is written to its place anyway. */
+    while (ftruncate(c->fd, c->len) && errno == EINTR)
+        ;
+    return false;
 }
 
 enum prof_collected prof_collect(struct prof_collect *c, const char *path, bool sure)
