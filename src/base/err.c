@@ -17,7 +17,8 @@ bool(wr_fail)(struct wr_err *err, enum wr_code code, const char *fmt, ...)
 }
 
 /* errno goes before the advice. */
-static void err_add_errno(struct wr_err *err, int why, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void err_add_errno(struct wr_err *err, int why,
+                                                                const char *fmt, va_list ap)
 {
     err->code = WR_SYSTEM;
     vsnprintf(err->text, sizeof err->text, fmt, ap);

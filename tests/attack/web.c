@@ -88,8 +88,8 @@ static bool make_runs(struct web_attack *a)
         "SELECT 'status' AS key, randomblob(1000) AS value FROM i ORDER BY 2",
         "DROP TABLE fact_slice; CREATE VIEW fact_slice AS " ENDLESS
         "SELECT x AS t_ps, 1 AS series, 1 AS dt_ps, x AS value FROM i",
-        "UPDATE meta SET value = 'elsewhere' WHERE key = 'host';"
-        "UPDATE meta SET value = 'running' WHERE key = 'status'",
+        ("UPDATE meta SET value = 'elsewhere' WHERE key = 'host';"
+         "UPDATE meta SET value = 'running' WHERE key = 'status'"),
         "UPDATE fact_rank SET idle_ps = '1e999', compute_ps = 1e400",
     };
     char example[512], path[128], copy[1024];

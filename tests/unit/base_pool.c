@@ -16,12 +16,8 @@
 #include "base/pool.h"
 #include "base/rng.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define WEIR_SANITIZED true
-#elif defined __has_feature
-#define WEIR_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define WEIR_SANITIZED false
+#ifndef WEIR_SANITIZED
+#define WEIR_SANITIZED 0
 #endif
 
 struct thing {

@@ -9,7 +9,7 @@ import {OUT} from "./browser";
 
 export const WEIR = resolve(process.env["WEIR"] || join(OUT, "../weir"));
 export const RUNS = join(OUT, "runs");
-export const SOURCE = resolve(process.env["WEIR_SOURCE"] || join(OUT, "../.."));
+export const SOURCE = resolve(process.env["WEIR_SOURCE"] || ".");
 
 export function weir(...args: string[]): string {
     const run = spawnSync(WEIR, args, {encoding: "utf8", cwd: SOURCE});
