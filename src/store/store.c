@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "store_priv.h"
 
-enum { POOL_CAP = 1 << 28, RNG_JITTER = 3, BUCKETS = 1 << 16 };
+enum { POOL_CAP = 1 << 28, BUCKETS = 1 << 16 };
+enum { JITTER_PURPOSE = 0x6a697474 }; /* "jitt": how late a node answers a pull */
 
 const char *const store_class_names[] = {"io_request", "io_data", NULL};
 
@@ -223,7 +224,7 @@ static bool build(struct store **ret, const struct store_setup *set, struct wr_e
     if (s->p.jitter_ps > 0) {
         s->rng = wr_zalloc(set->nodes, sizeof *s->rng);
         for (uint32_t i = 0; i < set->nodes; i++)
-            wr_rng_init(&s->rng[i], s->seed, i, RNG_JITTER);
+            wr_rng_init(&s->rng[i], s->seed, i, JITTER_PURPOSE);
     }
     if (!open_disks(s, err)) {
         store_close(s);
