@@ -454,6 +454,7 @@ static const struct {
     {"inter/lab/trial.c", "O_CREAT", "what a job says, in the experiment's own directory"},
     {"run/sql.c", "sqlite3_open_v2(", "opens what base/output.c made"},
     {"run/reader.c", "sqlite3_open_v2(", "a copy in a temporary database"},
+    {"run/foreign.c", "sqlite3_open_v2(", "a schema in memory, to compare with"},
 };
 /* clang-format on */
 
