@@ -185,11 +185,12 @@ const struct cli_verb cli_cmd_top = {
     .summary = "show live who does I/O where, of the jobs being profiled",
     .args = "[DIRECTORY...]",
     .max_args = -1,
-    .about = "Looks at the counters of running jobs that `weir profile` started, or that have "
-             "libweir-prof.so preloaded, and shows for each job and mount what it reads and "
-             "writes, its share of what all jobs move there, calls, and calls under way. Looking "
-             "costs the jobs nothing. Without DIRECTORY your own jobs on this machine are shown, and "
-             "to the superuser everybody's; give the directories of `weir profile --dir` otherwise.",
+    .about =
+        "Looks at the counters of running jobs that `weir profile` started, or that have "
+        "libweir-prof.so preloaded, and shows for each job and mount what it reads and "
+        "writes, its share of what all jobs move there, calls, and calls under way. Looking "
+        "costs the jobs nothing. Without DIRECTORY your own jobs on this machine are shown, and "
+        "to the superuser everybody's; give the directories of `weir profile --dir` otherwise.",
     .examples = "weir top\n"
                 "weir top /scratch/me/profiles --interval 10s\n"
                 "weir top --count 1 --json\n",

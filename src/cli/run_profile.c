@@ -77,7 +77,8 @@ static double too_few(const struct world_profile *p, uint32_t n)
 void run_profile_warn(const struct world *w)
 {
     struct world_profile p[WORLD_MOST_THREADS];
-    double few = too_few(p, world_profile(w, p));
+    uint32_t n = world_profile(w, p);
+    double few = too_few(p, n);
 
     if (few > 0)
         fprintf(
