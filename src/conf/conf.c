@@ -30,6 +30,16 @@ static struct conf *conf_new(void *into, const struct conf_row *rows)
     return c;
 }
 
+/* A whole file may begin with `file:`, as a section may: the rest overrides what that file says. */
+static bool conf_expand_root(struct conf *c, struct conf_node **root, struct wr_err *err)
+{
+    const struct conf_row whole = {.key = "the configuration", .rows = c->rows, .include = true};
+
+    if (!conf_node_find(*root, "file") || conf_row_find(c->rows, "file"))
+        return true;
+    return conf_expand(c, &whole, root, NULL, err);
+}
+
 /* From a root node (NULL: reading it failed) to the caller's struct. */
 static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
                    const struct conf_override *sets, size_t nsets, struct wr_err *err)
@@ -40,7 +50,7 @@ static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
         root = conf_node_new(c, CONF_NODE_MAP, root);
     /* A root that is no mapping has no place for overrides; binding says so. */
     if (ok && root->type == CONF_NODE_MAP)
-        ok = conf_sets(c, root, sets, nsets, err);
+        ok = conf_expand_root(c, &root, err) && conf_sets(c, root, sets, nsets, err);
     if (ok && !conf_bind(c, root, err)) {
         conf_clear(c->rows, c->into);
         ok = false;
