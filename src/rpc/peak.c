@@ -51,7 +51,8 @@ double rpc_lost(const uint64_t *calls, size_t n)
         return 0;
     memcpy(sorted, calls, n * sizeof *calls);
     qsort(sorted, n, sizeof *sorted, peak_by_count);
-    double median = (double)(sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    size_t low = (n - 1) / 2, high = n / 2;
+    double median = (double)(sorted[low] + sorted[high]) / 2;
 
     for (size_t i = 0; i < n; i++) {
         double short_of = median - (double)calls[i];

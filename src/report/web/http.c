@@ -229,7 +229,7 @@ static int listen_at_file(const char *path, struct wr_err *err)
                 sizeof at.sun_path - 1);
         return -1;
     }
-    strcpy(at.sun_path, path);
+    memcpy(at.sun_path, path, strlen(path) + 1);
     if (!remove_dead_socket(&at, err))
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
