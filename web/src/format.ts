@@ -57,6 +57,37 @@ export function compact(v: number): string {
     return sign + trim(size.toPrecision(4));
 }
 
+// Plain digits of such a tick would crowd an axis.
+export function crowded(v: number): boolean {
+    return Math.abs(v) >= 10000 || (v !== 0 && Math.abs(v) < 1e-4);
+}
+
+const SI: [number, string][] = [
+    [1e15, "P"],
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+    [1, ""],
+    [1e-3, "m"],
+    [1e-6, "u"],
+    [1e-9, "n"],
+    [1e-12, "p"],
+];
+
+// A tick with its unit and the prefix that suits it: 60000 us is 60 ms. Null for units that take no
+// prefix.
+export function prefixed(v: number, unit: string): string | null {
+    const parts = /^([PTGMkmunp]?)(s|B|B\/s)$/.exec(unit);
+    if (!parts) return null;
+    if (v === 0) return "0";
+    const [, prefix, base] = parts;
+    const all = v * (SI.find(([, name]) => name === prefix)?.[0] ?? 1);
+    const [factor, name] = SI.find(([f]) => Math.abs(all) >= f * (1 - 1e-9)) ?? [1e-12, "p"];
+    const sign = v < 0 ? MINUS : "";
+    return `${sign}${trim((Math.abs(all) / factor).toPrecision(5))}${NARROW}${name}${base}`;
+}
+
 const SCALED: Record<string, [number, string][]> = {
     ns: [
         [1e9, "s"],

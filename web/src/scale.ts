@@ -4,7 +4,7 @@
 // on a logarithmic axis, null) are NaN and break a line.
 
 import type {Axis, Num} from "./document";
-import {compact} from "./format";
+import {compact, crowded, prefixed} from "./format";
 
 export interface Scale {
     min: number;
@@ -14,6 +14,7 @@ export interface Scale {
     at(v: Num | undefined): number;
     back(place: number): number;
     label(tick: number): string;
+    unit: string; // for the name of the axis; none where the labels have it
 }
 
 // Steps of 1, 2 or 5 times a power of ten, at most `most` of them.
@@ -65,7 +66,8 @@ export function extent(values: Iterable<Num | undefined>, positive = false): [nu
     return low <= high ? [low, high] : null;
 }
 
-function makeScale(min: number, max: number, log: boolean, ticks: number[]): Scale {
+function makeScale(min: number, max: number, log: boolean, ticks: number[], unit = ""): Scale {
+    const own = ticks.some(crowded) && prefixed(1, unit) !== null;
     const from = log ? Math.log(min) : min;
     const span = (log ? Math.log(max) : max) - from;
     return {
@@ -76,7 +78,8 @@ function makeScale(min: number, max: number, log: boolean, ticks: number[]): Sca
         at: (v) =>
             v === null || v === undefined || (log && v <= 0) ? NaN : ((log ? Math.log(v) : v) - from) / span,
         back: (place) => (log ? Math.exp(from + place * span) : from + place * span),
-        label: (tick) => compact(tick),
+        label: (tick) => (own ? prefixed(tick, unit) : null) ?? compact(tick),
+        unit: own ? "" : unit,
     };
 }
 
@@ -102,12 +105,12 @@ export function scaleFor(axis: Axis | undefined, values: Num[], most: number, ze
         // A little air, so that no mark sits on the frame.
         if (!told(axis?.min)) min /= Math.pow(max / min, 0.03);
         if (!told(axis?.max)) max *= Math.pow(max / min, 0.03);
-        return makeScale(min, max, true, logTicks(min, max, most));
+        return makeScale(min, max, true, logTicks(min, max, most), axis?.unit);
     }
     const step = niceStep(max - min, most);
     if (!told(axis?.min)) min = Math.floor(min / step + 1e-9) * step;
     if (!told(axis?.max)) max = Math.ceil(max / step - 1e-9) * step;
-    return makeScale(min, max, false, linearTicks(min, max, most));
+    return makeScale(min, max, false, linearTicks(min, max, most), axis?.unit);
 }
 
 // Indices of the points that are enough to draw a line `columns` wide: of each column the first,

@@ -247,7 +247,7 @@ test("a report of probes has the state of the path", async () => {
     await page.context().close();
 });
 
-test("a table of probes becomes a report with states, laws and a forecast", async () => {
+test("a table of probes becomes a report with states, distributions and a forecast", async () => {
     const table = join(RUNS, "day.csv");
     writeFileSync(table, weir("state", "simulate", "examples/state/titan.json", "--for", "24h"));
     const run = join(RUNS, "day.weir");

@@ -59,6 +59,17 @@ test("what has no place on an axis is not a number", () => {
     for (const v of [0, -3, null, undefined]) assert.ok(Number.isNaN(s.at(v)));
 });
 
+test("labels of large values have a unit with the right prefix, and the axis' name has none", () => {
+    const s = scaleFor({unit: "us", scale: "log"}, [1, 1e6], 6);
+    assert.equal(s.label(60000), "60\u202fms");
+    assert.equal(s.label(1e6), "1\u202fs");
+    assert.equal(s.unit, "");
+    assert.equal(scaleFor({unit: "MB/s"}, [0, 3e5], 6).label(1e5), "100\u202fGB/s");
+    assert.equal(scaleFor({unit: "us"}, [0, 60], 6).unit, "us");
+    const calls = scaleFor({unit: "calls"}, [0, 3e5], 6);
+    assert.equal(calls.label(1e5) + calls.unit, "100\u202fkcalls");
+});
+
 test("an axis is linear where nothing is positive, and has a width where all is equal", () => {
     assert.equal(scaleFor({scale: "log"}, [0, -1], 6).log, false);
     for (const v of [0, 5, -5, 1e-30]) {
@@ -520,7 +531,7 @@ test("names on an axis are all there, and what a spot says has them", () => {
     );
 });
 
-test("a running run says how far it is, or that nobody knows", () => {
+test("a running run says how far it is, or that it is not known", () => {
     assert.equal(progressWords(0.412, 2e6, "simulated time"), "running, 41.2\u00a0% of simulated time at 2\u00a0ms");
     assert.match(progressWords(null, null), /not known/);
 });
@@ -534,7 +545,7 @@ test("what a lane does while it does something else lies in a row of its own", (
         [outer, first, second, inner].map((s) => row.get(s)),
         [0, 1, 1, 2],
     );
-    assert.deepEqual(rows, [3, 1]); // a lane without anything has room for its name
+    assert.deepEqual(rows, [3, 1]); // a lane without anything has space for its name
 });
 
 test("a band is explained though it is alone, a curve is what the title says", () => {
@@ -547,7 +558,7 @@ test("a band is explained though it is alone, a curve is what the title says", (
 
 test("colours of a matrix are logarithmic where amounts differ by more than four powers of ten", () => {
     const of = (values: number[]): MatrixFigure => ({id: "m", title: "", kind: "matrix", rows: ["a"], cols: values.map(String), values});
-    assert.equal(wideMatrix(of([1, 1e5])), true);
-    assert.equal(wideMatrix(of([1, 1e3])), false);
+    assert.equal(wideMatrix(of([1, 101])), true);
+    assert.equal(wideMatrix(of([1, 100])), false);
     assert.equal(wideMatrix(of([0, 0])), false);
 });

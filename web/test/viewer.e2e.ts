@@ -244,6 +244,33 @@ test("without the right token nothing is shown, with it everything", async () =>
     await guarded.stop();
 });
 
+test("an experiment is one row, opens as one report, and lists its runs when asked", async () => {
+    const dir = join(RUNS, "experiments", "pairs");
+    mkdirSync(dir, {recursive: true});
+    for (const name of ["private.1.r1.P", "private.1+1.r1.P", "private.1+1.r1.Q"])
+        copyFileSync(join(RUNS, "two-jobs.weir"), join(dir, `${name}.weir`));
+    const one = await serve(join(RUNS, "experiments"));
+    const page = await open("", one.url);
+    const row = page.locator("tr.study");
+    assert.match((await row.textContent()) ?? "", /pairs.*experiment.*3 of 3 runs complete/);
+    assert.equal(await page.locator("tr[data-run]").count(), 0);
+    await row.getByRole("button").click();
+    assert.equal(await page.locator("tr[data-run]").count(), 3);
+    const text = (await page.locator("tr[data-run]", {hasText: "private.1+1.r1.Q"}).textContent()) ?? "";
+    assert.match(text, /mode=private, together=1\+1, job=Q, repetition=1/);
+    await row.getByRole("button").click();
+    assert.equal(await page.locator("tr[data-run]").count(), 0);
+    await page.getByLabel("Find").fill("alone=1");
+    assert.equal(await page.locator("tr[data-run]").count(), 1, "a filter looks into it");
+    await page.getByLabel("Find").fill("");
+    await row.locator("a").click();
+    await page.locator(".section").first().waitFor();
+    await ready(page);
+    quiet();
+    await page.context().close();
+    await one.stop();
+});
+
 test("a study is started from the form, changed, and its runs are seen", async () => {
     const dir = join(RUNS, "studies");
     mkdirSync(dir, {recursive: true});
@@ -263,6 +290,8 @@ test("a study is started from the form, changed, and its runs are seen", async (
     await shot(page, "viewer-study");
     await page.locator(".tabs a", {hasText: "Runs"}).click();
     await page.locator(".study", {hasText: "2 of 2 runs complete"}).waitFor();
+    assert.equal(await page.locator("tr[data-run]").count(), 0, "a study is one row");
+    await page.getByRole("button", {name: "runs of"}).click();
     const seeds = await page
         .locator("tr[data-run]")
         .evaluateAll((rows) => rows.map((r) => r.children[6]?.textContent));

@@ -45,10 +45,10 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
     }));
     const ends = bars.flatMap((b) => b.parts.flatMap((p) => [p.from, p.to]));
     const grouped = new Set(fig.bars.map((b) => b.group ?? "")).size > 1 || !!fig.bars[0]?.group;
-    const room = Math.min(view.width * 0.34, Math.max(40, ...fig.bars.map((b) => textWidth(b.name) + 14)));
+    const margin = Math.min(view.width * 0.34, Math.max(40, ...fig.bars.map((b) => textWidth(b.name) + 14)));
     const groups = new Set(fig.bars.map((b) => b.group ?? "")).size;
     const height = fig.bars.length * STEP + (grouped ? groups * HEAD : 0) + 6;
-    const f: Frame = {x: round(room), y: 8, w: round(view.width - room - RIGHT - 6), h: height};
+    const f: Frame = {x: round(margin), y: 8, w: round(view.width - margin - RIGHT - 6), h: height};
     const sx = scaleFor({...axis, scale: "linear"}, ends, Math.max(3, Math.floor(f.w / 90)), true);
     const shapes: Shape[] = [];
     const spots: Spot[] = [];
@@ -68,7 +68,7 @@ export function drawBars(fig: BarsFigure, view: View): Picture {
             y += HEAD;
         }
         axis0.push(`M${f.x} ${y - 4}v${STEP}`);
-        shapes.push(dim(shorten(bar.name, room - 12), f.x - 8, y + 13, "end"));
+        shapes.push(dim(shorten(bar.name, margin - 12), f.x - 8, y + 13, "end"));
         const total = parts.reduce((sum, p) => sum + p.value, 0);
         for (const p of parts) {
             const x0 = f.x + Math.max(0, Math.min(1, sx.at(Math.min(p.from, p.to)))) * f.w;

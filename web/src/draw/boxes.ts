@@ -64,7 +64,8 @@ function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
     const floor = f.y + f.h;
     const base = Number.isNaN(low) ? floor : low;
     const kids: (Shape | null)[] = [];
-    if (!Number.isNaN(high))
+    const many = s.box.n !== 1; // one value has no quartiles: its mark is all
+    if (many && !Number.isNaN(high))
         kids.push(
             el("path", {
                 class: "bar",
@@ -73,7 +74,7 @@ function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
                 d: `M${x} ${base}V${Number.isNaN(q1) ? high : q1}M${x} ${Number.isNaN(q3) ? high : q3}V${high}M${round(x - cap)} ${base}h${cap * 2}M${round(x - cap)} ${high}h${cap * 2}`,
             }),
         );
-    if (!Number.isNaN(q1 + q3))
+    if (many && !Number.isNaN(q1 + q3))
         kids.push(
             el("rect", {
                 class: "box",
@@ -85,7 +86,7 @@ function boxShape(s: Stand, f: Frame, sy: Scale): Shape {
                 "stroke-width": 1.4,
             }),
         );
-    if (!Number.isNaN(median))
+    if (many && !Number.isNaN(median))
         kids.push(
             el("path", {
                 class: "bar",
@@ -112,6 +113,7 @@ export function tellsBox(b: Box, unit: string): string {
     const whose = groupOf(b) && groupOf(b) !== b.name ? `${groupOf(b)}, ${b.name}` : b.name;
     const mean = typeof b.mean === "number" ? `, mean ${q(b.mean)}` : "";
     const n = typeof b.n === "number" ? `, of ${number(b.n, 9)}` : "";
+    if (b.n === 1) return `${whose}: ${q(b.median)}`;
     return `${whose}: median ${q(b.median)}, quartiles ${q(b.q1)} and ${q(b.q3)}, from ${q(b.min)} to ${q(b.max)}${mean}${n}`;
 }
 

@@ -25,7 +25,7 @@ export function dim(text: string, x: number, y: number, anchor = "middle"): Shap
     return label(text, x, y, {class: "dim", fill: INK.dim, "text-anchor": anchor});
 }
 
-// How much room the y axis' ticks need on the left.
+// The width that the ticks of the y axis need on the left.
 export function leftRoom(sy: Scale): number {
     return Math.max(34, 14 + Math.max(0, ...sy.ticks.map((t) => textWidth(sy.label(t)))));
 }
@@ -38,7 +38,7 @@ export function axisY(f: Frame, sy: Scale, axis: Axis | undefined): Shape[] {
         lines += `M${f.x - 4} ${y}h${f.w + 4}`;
         shapes.push(dim(sy.label(t), f.x - 8, y + 4, "end"));
     }
-    const name = named(axis?.label, axis?.unit);
+    const name = named(axis?.label, sy.unit);
     return [grid(lines), ...shapes, label(name, Math.max(4, Math.min(f.x, 8)), f.y - 12, {class: "name"})];
 }
 
@@ -55,7 +55,7 @@ export function axisX(f: Frame, sx: Scale, axis: Axis | undefined): Shape[] {
         last.right = x + half;
         shapes.push(dim(text, x, f.y + f.h + 19));
     }
-    const name = named(axis?.label, axis?.unit);
+    const name = named(axis?.label, sx.unit);
     shapes.push(label(name, f.x + f.w / 2, f.y + f.h + 40, {class: "name", "text-anchor": "middle"}));
     return [grid(lines), ...shapes];
 }
@@ -74,23 +74,23 @@ export function border(f: Frame): Shape {
 const LONGEST = 300;
 const LINE = 13; // of text
 
-function slant(names: string[], width: number): {turn: number; room: number; band: number} {
+function slant(names: string[], width: number): {turn: number; space: number; band: number} {
     const band = width / Math.max(1, names.length);
     const widest = Math.max(0, ...names.map((n) => textWidth(n)));
-    if (widest <= band - 6) return {turn: 0, room: widest, band};
-    return {turn: widest <= 110 ? 38 : 60, room: Math.min(widest, LONGEST), band};
+    if (widest <= band - 6) return {turn: 0, space: widest, band};
+    return {turn: widest <= 110 ? 38 : 60, space: Math.min(widest, LONGEST), band};
 }
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
-// The room that the first of the names needs on the left of a plot that begins at `left`.
+// The width that the first of the names needs on the left of a plot that begins at `left`.
 export function bandLeft(names: string[], left: number, width: number): number {
-    const {turn, room, band} = slant(names, width - left - RIGHT);
-    return turn ? Math.max(left, Math.ceil(Math.cos(radians(turn)) * room - band / 2 + 6)) : left;
+    const {turn, space, band} = slant(names, width - left - RIGHT);
+    return turn ? Math.max(left, Math.ceil(Math.cos(radians(turn)) * space - band / 2 + 6)) : left;
 }
 
 export function bandNames(names: string[], f: Frame): {shapes: Shape[]; height: number} {
-    const {turn, room, band} = slant(names, f.w);
+    const {turn, space, band} = slant(names, f.w);
     const y = f.y + f.h;
     if (!turn)
         return {
@@ -102,10 +102,10 @@ export function bandNames(names: string[], f: Frame): {shapes: Shape[]; height: 
         shapes: names.flatMap((n, i) => {
             if (i % every) return [];
             const x = round(f.x + band * (i + 0.5) + 4);
-            const s = dim(shorten(n, room), x, y + 14, "end");
+            const s = dim(shorten(n, space), x, y + 14, "end");
             s.attrs["transform"] = `rotate(-${turn} ${x} ${round(y + 14)})`;
             return [s];
         }),
-        height: Math.ceil(22 + room * Math.sin(radians(turn))),
+        height: Math.ceil(22 + space * Math.sin(radians(turn))),
     };
 }

@@ -1,4 +1,4 @@
-// matrix.ts -- who sends how much to whom: one cell for each row and column.
+// matrix.ts -- bytes sent by each row to each column: one cell for each row and column.
 //
 // Cells of one colour are one path: 128 by 128 of them are nine elements, not sixteen thousand.
 
@@ -30,10 +30,10 @@ function cells(fig: MatrixFigure, lay: Lay, fraction: (v: number) => number): Sh
 }
 
 function ends(names: string[], lay: Lay, across: boolean): Shape[] {
-    const room = across ? 13 : 15; // between two names
+    const step = across ? 13 : 15; // between two names
     const every = Math.max(
         1,
-        Math.ceil((across ? Math.max(room, ...names.map((n) => textWidth(n, 11) + 6)) : room) / lay.cell),
+        Math.ceil((across ? Math.max(step, ...names.map((n) => textWidth(n, 11) + 6)) : step) / lay.cell),
     );
     return names.flatMap((n, i) => {
         if (i % every) return [];
@@ -62,10 +62,10 @@ function range(fig: MatrixFigure): [number, number] {
     return extent(sizes, true) ?? [1, 1];
 }
 
-// Whether colours are logarithmic unless somebody chooses.
+// Whether colours are logarithmic unless the reader chooses.
 export function wideMatrix(fig: MatrixFigure): boolean {
     const [least, most] = range(fig);
-    return most / least > 1e4;
+    return most / least > 100; // as the pictures of weir report
 }
 
 export function drawMatrix(fig: MatrixFigure, view: View): Picture {

@@ -58,7 +58,7 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
     const classes = [...new Set(fig.steps.map(classOf))];
     const inks = inksOf(fig, classes);
     const steps = fig.steps.filter((s) => !view.hidden.has(classOf(s)) && s.lane < fig.lanes.length);
-    const room = Math.min(view.width * 0.3, Math.max(50, ...fig.lanes.map((n) => textWidth(n) + 14)));
+    const margin = Math.min(view.width * 0.3, Math.max(50, ...fig.lanes.map((n) => textWidth(n) + 14)));
     const {row, rows} = rowsOf(steps, fig.lanes.length);
     const tops: number[] = [];
     let below = 8;
@@ -66,7 +66,7 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
         tops.push(below);
         below += n * ROW + GAP;
     }
-    const f: Frame = {x: round(room), y: 8, w: round(view.width - room - RIGHT), h: below - 8 - GAP + 6};
+    const f: Frame = {x: round(margin), y: 8, w: round(view.width - margin - RIGHT), h: below - 8 - GAP + 6};
     const times = fig.steps.flatMap((s) => [s.t0, s.t1]);
     const low = times.reduce((a, b) => Math.min(a, b), Infinity);
     const high = times.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -124,7 +124,7 @@ export function drawSequence(fig: SequenceFigure, view: View): Picture {
     const rails = fig.lanes.map((n, i) =>
         el("g", {}, [
             el("path", {class: "grid", d: `M${f.x} ${top(i) + THICK / 2}h${f.w}`, stroke: INK.grid}),
-            dim(shorten(n, room - 12), f.x - 8, top(i) + 12, "end"),
+            dim(shorten(n, margin - 12), f.x - 8, top(i) + 12, "end"),
         ]),
     );
     return {

@@ -59,13 +59,13 @@ export function toText(shape: Shape): string {
 export function textWidth(text: string, size = 13): number {
     let units = 0;
     for (const c of text)
-        units += /[mwMW%@]/.test(c)
+        units += /[mwMW%@+=<>~#]/.test(c)
             ? 0.86
             : /[iljtf.,:;|!'()[\] ]/.test(c)
               ? 0.34
-              : /[A-Z]/.test(c)
-                ? 0.68
-                : 0.57;
+              : /[A-Z0-9]/.test(c)
+                ? 0.66
+                : 0.59;
     return units * size;
 }
 

@@ -149,7 +149,7 @@ function runFacts(run: Run): HTMLElement {
     return h("div", {class: "run"}, h("h3", {}, run.title || run.name), list);
 }
 
-// What the numbers come from; of many runs only the names until somebody asks.
+// What the numbers come from; of many runs only the names until the reader asks for more.
 export function sources(runs: Run[]): HTMLElement | null {
     if (!runs.length) return null;
     const what = runs.length === 1 ? "The run" : `The ${runs.length} runs`;

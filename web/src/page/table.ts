@@ -38,7 +38,7 @@ export function tableView(table: Table): HTMLElement {
                     {},
                     ...table.columns.map((_, i) =>
                         i === 0 && !numeric[0]
-                            ? h("th", {scope: "row"}, cell(row[i]))
+                            ? h("th", {scope: "row", class: classes[0]}, cell(row[i]))
                             : h(
                                   "td",
                                   {class: classes[i], ...(numeric[i] ? {"data-value": String(row[i] ?? "")} : {})},

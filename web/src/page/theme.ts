@@ -1,4 +1,4 @@
-// theme.ts -- light or dark: as the system says, until somebody chooses.
+// theme.ts -- light or dark: as the system says, until the reader chooses.
 
 import {h} from "./dom";
 

@@ -19,6 +19,7 @@ export interface RunRow {
 export interface StudyRow {
     id: string;
     name: string;
+    kind?: string; // study or experiment
     runs: number;
     complete: number;
     running?: number;

@@ -38,7 +38,7 @@ export class RunsView {
     private readonly count = h("p", {class: "count", role: "status"});
     private readonly together = h("button", {type: "button", class: "together"}, "Show together");
     private readonly beside = h("button", {type: "button", class: "pairwise"}, "Compare side by side");
-    private readonly studies = h("div", {class: "studies"});
+    private readonly opened = new Set<string>(); // studies whose runs are listed
     private readonly chosen: Set<string>;
     private readonly bars = new Map<string, HTMLElement>();
     private filter: Record<string, string>;
@@ -57,11 +57,10 @@ export class RunsView {
         this.beside.addEventListener("click", () =>
             actions.go({...emptyState("compare"), runs: [...this.chosen]}),
         );
-        const head = ["", "run", "kind", "study and choices", "state", "started", "seed", "size"];
+        const head = ["", "name", "kind", "study and choices", "state", "started", "seed", "size"];
         this.form = this.filters();
         this.root.append(
             this.form,
-            this.studies,
             h("div", {class: "tools chosen"}, this.count, this.together, this.beside),
             h(
                 "div",
@@ -98,7 +97,7 @@ export class RunsView {
 
     update(list: RunList): void {
         this.list = list;
-        // What can be filtered by may have changed; not under somebody's hands.
+        // What can be filtered by may have changed; but not while the user is typing.
         if (!this.form.contains(document.activeElement)) {
             const form = this.filters();
             this.form.replaceWith(form);
@@ -150,7 +149,7 @@ export class RunsView {
     private fill(): void {
         this.bars.clear();
         const shown = this.list.runs.filter((r) => passes(r, this.filter));
-        this.body.replaceChildren(...shown.map((r) => this.row(r)));
+        this.body.replaceChildren(...this.rows(shown));
         if (!shown.length)
             this.body.append(
                 h(
@@ -165,8 +164,21 @@ export class RunsView {
                     ),
                 ),
             );
-        this.studies.replaceChildren(...(this.list.studies ?? []).map((s) => this.study(s)));
         this.tally(shown.length);
+    }
+
+    // A study or an experiment is one row; its runs are below it when it is opened, or when a filter looks for some.
+    private rows(shown: RunRow[]): HTMLElement[] {
+        const filtered = FILTERS.some((name) => this.filter[name]);
+        const rows: HTMLElement[] = [];
+        const put = new Set<string>();
+        for (const r of shown) {
+            const study = r.study ? this.list.studies?.find((s) => s.id === r.dir) : undefined;
+            if (study && !put.has(study.id)) rows.push(this.study(study, filtered));
+            if (study) put.add(study.id);
+            if (!study || filtered || this.opened.has(study.id)) rows.push(this.row(r));
+        }
+        return rows;
     }
 
     private tally(shown: number): void {
@@ -187,7 +199,7 @@ export class RunsView {
         box.addEventListener("change", () => {
             if (box.checked) this.chosen.add(r.id);
             else this.chosen.delete(r.id);
-            this.tally(this.body.querySelectorAll("input[type=checkbox]").length);
+            this.tally(this.list.runs.filter((x) => passes(x, this.filter)).length);
             this.actions.select([...this.chosen]);
         });
         const status = h("td", {class: "state"}, ...stateOf(r.status ?? "", null, null));
@@ -217,19 +229,40 @@ export class RunsView {
         );
     }
 
-    private study(s: StudyRow): HTMLElement {
-        const state = h("span", {class: "state"}, ...studyState(s));
+    private study(s: StudyRow, filtered: boolean): HTMLElement {
+        const state = h("td", {class: "state", colspan: 4}, ...studyState(s));
+        const name = s.name || s.id;
+        const open = filtered || this.opened.has(s.id);
+        const button = h(
+            "button",
+            {
+                type: "button",
+                class: "open",
+                "aria-expanded": open ? "true" : "false",
+                "aria-label": `runs of ${name}`,
+                disabled: filtered,
+            },
+            open ? "\u2212" : "+",
+        );
+        button.addEventListener("click", () => {
+            if (!this.opened.delete(s.id)) this.opened.add(s.id);
+            this.fill();
+            this.body.querySelector<HTMLElement>(`tr[data-study="${CSS.escape(s.id)}"] button`)?.focus();
+        });
         this.bars.set(`study ${s.id}`, state);
         return h(
-            "div",
-            {class: "study"},
-            h("a", {href: reportLink([], s.id)}, `Study ${s.name || s.id}`),
+            "tr",
+            {class: "study", "data-study": s.id},
+            h("td", {}, button),
+            h("th", {scope: "row"}, h("a", {href: reportLink([], s.id)}, name)),
+            h("td", {}, s.kind ?? "study"),
+            h("td", {class: "choices"}, s.id === name ? "" : s.id),
             state,
         );
     }
 }
 
-// A run without a fraction says why: nobody knows how long a program takes before it has ended.
+// A run without a fraction says why: how long a program takes is not known before it has ended.
 export function progressWords(progress: number | null, sim_ns: number | null, of = ""): string {
     const where = sim_ns === null ? "" : ` at ${quantity(sim_ns, "ns", 3)}`;
     if (progress !== null) return `running, ${number(progress * 100, 3)}\u00a0%${of ? ` of ${of}` : ""}${where}`;

@@ -4,7 +4,7 @@ import {h} from "../page/dom";
 import {getStudies, startStudy, type StudyFile} from "./api";
 
 // Keys of the runs' configuration that a study's file speaks of ("machine.routing", "traffic.load=10%"), with
-// what it says: what to offer while somebody types. The program itself says what it does not take.
+// what it says: what to offer while the user types. The program itself says what it does not take.
 export function keysOf(text: string): [string, string][] {
     const keys = new Map<string, string>();
     const plain = text.replace(/(^|\s)#.*$/gm, "");

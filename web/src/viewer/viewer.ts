@@ -239,7 +239,7 @@ export class Viewer {
         this.runsView?.update(this.list);
     }
 
-    // What goes on: asked for only while somebody looks at the list.
+    // What goes on: asked for only while the list is visible.
     private async poll(): Promise<void> {
         if (document.hidden || !this.runsView) return;
         try {
