@@ -55,8 +55,8 @@ static int answer(void *ctx, unsigned op, const void *bytes, size_t len, void *r
     return (int)sizeof s->value[0];
 }
 
-/* Tells its address through a pipe, then serves until it is told to end. */
-static int serve(struct weir_rpc_config config, int tell)
+/* Sends its address through a pipe, then serves until it is asked to end. */
+static int serve(struct weir_rpc_config config, int address_pipe)
 {
     struct service service = {.ended = 0};
     char why[256];
@@ -69,7 +69,7 @@ static int serve(struct weir_rpc_config config, int tell)
     }
     const char *address = weir_rpc_server_address(s);
 
-    if (write(tell, address, strlen(address) + 1) < 0)
+    if (write(address_pipe, address, strlen(address) + 1) < 0)
         return 1;
     while (!service.ended)
         weir_rpc_server_step(s, 100000);
