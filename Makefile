@@ -7,6 +7,7 @@
 #   make fresh    the README's commands on pristine machines, Debian 12 and 13
 #   make deb      Debian packages in build/deb    make dist     the source as a tarball in build/dist
 #   make bench-scale  threads, sizes, and a projection
+#   make site     all pages as a static site in build/site
 PREFIX ?= /usr/local
 SOAK_SECONDS ?= 600
 
@@ -59,10 +60,15 @@ deb:
 dist:
 	@tools/dist
 
+# All pages with search, for a browser; no network is needed.
+site:
+	@tools/deps site
+	@tools/site build/site
+
 install: all
 	@cmake --install build --prefix $(PREFIX)
 
 clean:
 	rm -rf build demo
 
-.PHONY: all deps demo test bench bench-scale lint soak fresh golden deb dist install clean
+.PHONY: all deps demo test bench bench-scale lint soak fresh golden deb dist site install clean

@@ -1,11 +1,20 @@
-# weir_embed(stack/laws.inc FILE...)
+# weir_embed(stack/stack_timing.inc FILE...)
 #
-# Texts that are in the program: <build>/stack/laws.inc has one row {name, text} for each file.
+# Texts that are in the program: <build>/stack/stack_timing.inc has one row {name, text} for each file, the
+# name without its ending; with weir_embed_whole() with it.
 function(weir_embed inc)
+  weir_embed_as(NAME_WE ${inc} ${ARGN})
+endfunction()
+
+function(weir_embed_whole inc)
+  weir_embed_as(NAME ${inc} ${ARGN})
+endfunction()
+
+function(weir_embed_as part inc)
   set(rows "")
   foreach(file ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-    get_filename_component(leaf ${file} NAME_WE)
+    get_filename_component(leaf ${file} ${part})
     file(READ ${file} text)
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")

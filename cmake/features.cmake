@@ -4,8 +4,8 @@
 #   weir_library(libyaml yaml-0.1 "configuration files" libyaml-dev REQUIRED)
 #   weir_library(hwloc hwloc "which NIC is near to which processor" libhwloc-dev)
 #
-# A REQUIRED library is linked to every room; an optional one sets WEIR_HAVE_<name>
-# and is linked by the room it adds.
+# A REQUIRED library is linked to every module; an optional one sets WEIR_HAVE_<name>
+# and is linked by the module it adds.
 find_package(PkgConfig REQUIRED)
 set(WEIR_LIBS m)
 set(WEIR_FEATURE_ROWS "")
@@ -69,7 +69,22 @@ weir_library(zstd libzstd "compression" libzstd-dev REQUIRED)
 weir_library(jansson jansson "JSON" libjansson-dev REQUIRED)
 
 # Tables and logs are often compressed with gzip.
-weir_library(zlib zlib "input that is compressed with gzip" zlib1g-dev)
+weir_library(zlib zlib "input that is compressed with gzip; Darshan logs" zlib1g-dev)
+
+# Older Darshan logs are compressed with bzip2. Debian's package has no pkg-config file.
+find_library(BZIP2 bz2)
+find_path(BZIP2_INCLUDE bzlib.h)
+weir_hidden(bzip2 hidden)
+if(BZIP2 AND BZIP2_INCLUDE AND NOT hidden)
+  add_library(WEIR::bzip2 INTERFACE IMPORTED)
+  target_link_libraries(WEIR::bzip2 INTERFACE ${BZIP2})
+  target_include_directories(WEIR::bzip2 INTERFACE ${BZIP2_INCLUDE})
+  set(WEIR_HAVE_bzip2 ON)
+  weir_feature(bzip2 "Darshan logs that are compressed with bzip2" "" true libbz2-dev)
+else()
+  set(WEIR_HAVE_bzip2 OFF)
+  weir_feature(bzip2 "Darshan logs that are compressed with bzip2" "" false libbz2-dev)
+endif()
 
 # What measures data services.
 weir_library(hwloc hwloc "which NIC is near to which processor" libhwloc-dev)

@@ -32,8 +32,8 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 
 # What Debian hardens its packages with. Modules are position-independent executables' code, not
-# shared libraries': -fPIE is named where they are declared (cmake/rooms.cmake).
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEIR_SANITIZE AND NOT WEIR_TSAN)
+# shared libraries': -fPIE is named where they are declared (cmake/modules.cmake).
+if(WEIR_HARDEN AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEIR_SANITIZE AND NOT WEIR_TSAN)
   set(WEIR_PIE ON)
   add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)
   include(CheckCCompilerFlag)
@@ -62,8 +62,8 @@ if(WEIR_FUZZ)
     message(FATAL_ERROR "fuzzing needs clang; configure with `cmake --preset fuzz`")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
-  # Rooms that calculate and read nobody's text: fuzzing need not watch them, and tests are faster.
-  set(WEIR_UNWATCHED stat state/hmm state/lib sim net net/route rank rank/coll store store/dev rpc/nic)
+  # Modules that parse no input: fuzzing does not instrument them, which makes tests faster.
+  set(WEIR_UNINSTRUMENTED stat state/hmm state/lib sim net net/route rank rank/coll store store/dev rpc/nic)
 endif()
 
 if(WEIR_CHECK)

@@ -1,6 +1,6 @@
 include(GNUInstallDirs)
-target_compile_definitions(room.base PRIVATE WEIR_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
-target_link_libraries(room.sim PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(module.base PRIVATE WEIR_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
+target_link_libraries(module.sim PRIVATE ${CMAKE_DL_LIBS})
 # libweir-link-<mpi>.so, by that MPI's own compiler: one file that knows nothing of weir but
 # sim/link.h, opened when a launcher of that kind has started the program.
 set(weir_links "")

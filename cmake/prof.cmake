@@ -4,7 +4,7 @@ file(GLOB prof_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/prof/lib/*.c)
 add_library(weir-prof SHARED ${prof_sources})
 set_target_properties(weir-prof PROPERTIES C_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib INTERPROCEDURAL_OPTIMIZATION OFF)
-target_include_directories(weir-prof PRIVATE ${CMAKE_BINARY_DIR}/rooms/prof.form)
+target_include_directories(weir-prof PRIVATE ${CMAKE_BINARY_DIR}/modules/prof.form)
 target_compile_options(weir-prof PRIVATE -O2 -fno-sanitize=all -fno-plt -fno-builtin
   -fasynchronous-unwind-tables -U_FORTIFY_SOURCE -UWEIR_CHECK)
 # Call paths are found by frame pointers, through the library's own functions, too; but not in the way

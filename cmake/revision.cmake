@@ -1,7 +1,7 @@
 # cmake -D SOURCE=... -D OUT=... -P revision.cmake
 #
 # The commit this source is of: from git, or in a tarball from cmake/revision, which `git archive`
-# fills in. The tarball may be unpacked inside somebody else's repository.
+# fills in. The tarball may be unpacked inside another repository.
 set(revision "")
 if(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=10 --exclude=*

@@ -1,6 +1,6 @@
 # The optional libraries of src/rpc: each has a file that uses it and one that says that it is missing.
 include(either)
-weir_either(rpc/nic hwloc hwloc.c none.c)
+weir_either(rpc/nic hwloc hwloc.c hwloc_none.c)
 weir_either(rpc/nic libfabric offer_fabric.c offer_none.c HEADERS)
 weir_either(rpc liburing store_uring.c store_none.c)
 weir_either(rpc libfabric fabric.c fabric_none.c HEADERS)

@@ -17,7 +17,7 @@ else()
 endif()
 
 # libweir-state works on four numbers at a time, two and two where the processor cannot; roots and
-# quotients too: nobody asks for errno. One file is compiled for processors that can.
+# quotients too: errno is not used. One file is compiled for processors that can.
 set(quads -O3 -fno-math-errno -fno-trapping-math -Wno-psabi)
 file(GLOB lib_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/lib/*.c)
 set_source_files_properties(${lib_sources} PROPERTIES COMPILE_OPTIONS "${quads}")
@@ -37,8 +37,8 @@ file(GLOB state_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/state/hmm/*.c
 add_library(weir-state SHARED ${state_sources})
 set_target_properties(weir-state PROPERTIES C_VISIBILITY_PRESET hidden SOVERSION 1 VERSION 1.2.0
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-target_include_directories(weir-state PRIVATE ${CMAKE_BINARY_DIR}/rooms/state.hmm
-  ${CMAKE_BINARY_DIR}/rooms/state.lib
+target_include_directories(weir-state PRIVATE ${CMAKE_BINARY_DIR}/modules/state.hmm
+  ${CMAKE_BINARY_DIR}/modules/state.lib
   PUBLIC ${CMAKE_SOURCE_DIR}/src/state/lib)
 target_link_libraries(weir-state PRIVATE m)
 if(NOT WEIR_SANITIZE AND NOT WEIR_TSAN)

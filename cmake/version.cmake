@@ -1,4 +1,4 @@
-# Tells src/base/version.c what this build is. The revision is asked for at every
+# Gives src/base/version.c what this build is. The revision is asked for at every
 # build, not at configure time, and written only when it changed.
 set(generated ${CMAKE_BINARY_DIR}/generated)
 
@@ -27,4 +27,4 @@ add_custom_target(weir_revision
   COMMENT "Asking git for the revision")
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.c
   PROPERTIES INCLUDE_DIRECTORIES ${generated})
-add_dependencies(room.base weir_revision)
+add_dependencies(module.base weir_revision)

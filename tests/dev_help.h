@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "store/dev/drive.h"
+#include "store/dev/dev_drive.h"
 
 struct help_dev {
     struct dev_set set;

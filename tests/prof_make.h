@@ -7,7 +7,13 @@
 
 #include "prof/form/form.h"
 
-enum { MAKE_NAMES = 8, MAKE_SLOTS = 2, MAKE_LOG = 16, MAKE_MOUNT = PROF_ROW_FIRST };
+enum {
+    MAKE_NAMES = 8,
+    MAKE_SLOTS = 2,
+    MAKE_LOG = 16,
+    MAKE_CHILDREN = 4,
+    MAKE_MOUNT = PROF_ROW_FIRST
+};
 
 struct make {
     char *bytes;
@@ -31,7 +37,7 @@ static struct make make_profile(uint32_t pid)
                           .names_max = MAKE_NAMES,
                           .slots_max = MAKE_SLOTS,
                           .log_max = MAKE_LOG,
-                          .names_at = PROF_HEAD_B,
+                          .children_max = MAKE_CHILDREN,
                           .slice_ns = 1000000000,
                           .real_ns = 100500000000,
                           .mono_ns = 500000000,
@@ -50,10 +56,8 @@ static struct make make_profile(uint32_t pid)
     struct make m = {0};
 
     memcpy(h.magic, PROF_MAGIC, sizeof h.magic);
-    h.slots_at = h.names_at + MAKE_NAMES * sizeof(struct prof_name);
-    h.slot_b = prof_slot_b(MAKE_NAMES);
-    h.log_at = (h.slots_at + MAKE_SLOTS * h.slot_b + 4095) & ~UINT64_C(4095);
-    m.len = h.log_at + MAKE_LOG * sizeof(struct prof_rec);
+    prof_lay_out(&h);
+    m.len = prof_file_b(&h);
     m.bytes = calloc(1, m.len);
     m.head = (struct prof_head *)(void *)m.bytes;
     *m.head = h;
@@ -67,6 +71,22 @@ static struct make make_profile(uint32_t pid)
     m.name[MAKE_MOUNT].mount = MAKE_MOUNT;
     make_slot(&m, 0)->tid = pid;
     return m;
+}
+
+/* A child that ended at `end_ms` with so many bytes written, counted by the kernel. */
+__attribute__((unused)) static void make_child(struct make *m, uint32_t pid, int64_t end_ms,
+                                               uint64_t bytes)
+{
+    struct prof_child *c =
+        (struct prof_child *)(void *)(m->bytes + m->head->children_at) + m->head->children_n++;
+
+    *c = (struct prof_child){.ready = 1,
+                             .pid = pid,
+                             .pid_start = pid,
+                             .start_ns = (end_ms - 100) * 1000000,
+                             .end_ns = end_ms * 1000000,
+                             .io = {.wchar = bytes, .syscw = 1},
+                             .comm = "child"};
 }
 
 /* From..to (milliseconds of the epoch) the mount's row grew by so many bytes written in one call.

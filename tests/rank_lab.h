@@ -25,7 +25,7 @@ struct lab_op {
     struct load_op op;
 };
 
-struct lab_told {
+struct lab_report {
     uint32_t rank;
     uint64_t id, t_ps;
     enum load_event ev;
@@ -44,15 +44,15 @@ struct lab {
     uint64_t t_ps[LAB_RANKS][LAB_OPS + 1]; /* when each operation was asked for */
     uint32_t nops[LAB_RANKS];
     uint32_t node[LAB_RANKS];
-    struct lab_told told[256];
+    struct lab_report reports[256];
     struct {
         uint64_t t_ps, bytes;
     } * sent; /* by message */
-    uint32_t ntold;
+    uint32_t nreports;
     struct rank_files files;
     uint32_t file_kind; /* of the files' events, with their handler; 0: none */
     sim_handler *on_file;
-    bool stop[LAB_RANKS]; /* graphs: nothing more until told */
+    bool stop[LAB_RANKS]; /* graphs: nothing more until released */
 };
 
 struct lab_rank {
@@ -83,7 +83,8 @@ static inline void lab_done(const struct load *l, void *rank, uint64_t id, enum 
 {
     struct lab *lab = l->priv;
 
-    lab->told[lab->ntold++] = (struct lab_told){((struct lab_rank *)rank)->me, id, now_ps, ev};
+    lab->reports[lab->nreports++] =
+        (struct lab_report){((struct lab_rank *)rank)->me, id, now_ps, ev};
 }
 
 static const struct load_ops lab_ops = {
@@ -104,8 +105,9 @@ static inline void lab_send(void *ctx, uint32_t src, uint32_t dst, uint64_t byte
     lab->sent = realloc(lab->sent, (lab->messages + 1) * sizeof *lab->sent);
     lab->sent[lab->messages].t_ps = lab->sim.now;
     lab->sent[lab->messages].bytes = bytes;
-    sim_at(&lab->sim, sent, src, sim_lane(LAB_SENT, 0), lab->seq++, (uint32_t)user, lab->messages);
-    sim_at(&lab->sim, sent + lab->L_ps + lab->late_ps, dst, sim_lane(LAB_ARRIVED, 0), lab->seq++,
+    sim_at(&lab->sim, sent, src, sim_subkey(LAB_SENT, 0), lab->seq++, (uint32_t)user,
+           lab->messages);
+    sim_at(&lab->sim, sent + lab->L_ps + lab->late_ps, dst, sim_subkey(LAB_ARRIVED, 0), lab->seq++,
            (uint32_t)user, lab->messages);
     lab->messages++;
 }

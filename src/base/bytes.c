@@ -1,5 +1,11 @@
+/* bytes.c -- numbers, texts and histograms as a row of bytes, and back.
+ *
+ * See bytes.h. Numbers are LEB128: seven bits a byte, the lowest first. A reader never reads beyond
+ * its end; it becomes `bad` and gives zeros from then on, so callers check once, at the end.
+ */
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +76,7 @@ void wr_bytes_fini(struct wr_bytes *b)
 
 void wr_read_raw(struct wr_reader *r, void *ret, size_t n)
 {
+    assert(r->at <= r->end);
     if (n > (size_t)(r->end - r->at)) {
         r->bad = true;
         memset(ret, 0, n);
@@ -82,6 +89,7 @@ void wr_read_raw(struct wr_reader *r, void *ret, size_t n)
 
 size_t wr_read_count(struct wr_reader *r, size_t size)
 {
+    assert(size > 0);
     uint64_t n = wr_read_u64(r);
 
     if (n <= (uint64_t)(r->end - r->at) / size)

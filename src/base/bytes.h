@@ -6,7 +6,7 @@
  *                                           if (!wr_read_all(&in)) ... it was something else
  *
  * A number takes as many bytes as it has groups of seven bits: accounts are mostly small
- * numbers and zeros. Whoever reads beyond the end gets zeros, and is told so at the end.
+ * numbers and zeros. A reader that reads beyond the end gets zeros; wr_read_all() reports it.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -37,7 +37,7 @@ struct wr_reader {
 
 void wr_read_raw(struct wr_reader *r, void *ret, size_t n); /* what wr_bytes_put put */
 uint64_t wr_read_u64(struct wr_reader *r);
-/* How many things of `size` bytes follow; 0 when there is not room for so many. */
+/* How many items of `size` bytes follow; 0 when fewer bytes are left than they need. */
 size_t wr_read_count(struct wr_reader *r, size_t size);
 /* A number below `below`; another makes the reader bad, and gives 0. */
 uint64_t wr_read_below(struct wr_reader *r, uint64_t below);

@@ -1,4 +1,8 @@
-/* cause.c -- dividing time over causes. */
+/* cause.c -- dividing time over causes.
+ *
+ * Pure functions of the accounts that callers own (ps[CAUSES], in picoseconds). What they add
+ * always sums to the length of the interval that was divided.
+ */
 #include "base/cause.h"
 
 #include <stddef.h>

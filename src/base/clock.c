@@ -1,9 +1,13 @@
+/* clock.c -- clocks of the operating system: monotonic, processor time, calendar.
+ *
+ * No state. Nothing that is simulated may call it: results must not depend on the machine's speed.
+ */
 #include "base/clock.h"
 
 #include <sys/resource.h>
 #include <time.h>
 
-static uint64_t read_ns(clockid_t which)
+static uint64_t clock_read_ns(clockid_t which)
 {
     struct timespec t;
 
@@ -13,12 +17,12 @@ static uint64_t read_ns(clockid_t which)
 
 uint64_t wr_clock_ns(void)
 {
-    return read_ns(CLOCK_MONOTONIC);
+    return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t wr_clock_cpu_ns(void)
 {
-    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 uint64_t wr_max_rss_b(void)

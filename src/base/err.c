@@ -1,5 +1,11 @@
+/* err.c -- the text and code of an error.
+ *
+ * A struct wr_err is the caller's. Functions here write at most its size and never allocate, so an
+ * error can be reported when memory is short.
+ */
 #include "base/err.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,8 +81,9 @@ int wr_exit_status(enum wr_code code)
 {
     static const int status[] = {
         [WR_NONE] = 0, [WR_CHECK] = 1,  [WR_INPUT] = 2,         [WR_UNKNOWN] = 2,
-        [WR_BUG] = 3,  [WR_SYSTEM] = 4, [WR_INTERRUPTED] = 130,
+        [WR_BUG] = 3,  [WR_SYSTEM] = 4, [WR_INTERRUPTED] = 130, [WR_EXISTS] = 2,
     };
 
+    assert((size_t)code < sizeof status / sizeof *status);
     return status[code];
 }

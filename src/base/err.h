@@ -18,6 +18,8 @@ enum wr_code {
     WR_BUG,         /* our mistake */
     WR_SYSTEM,      /* the machine said no: disk, memory, permission */
     WR_INTERRUPTED, /* the user pressed Ctrl-C; what was done is kept */
+    WR_EXISTS,      /* an output is there already and WR_FORCE would replace it (the user's input);
+                     * the text ends with what to do, to which cli adds the option */
 };
 
 struct wr_err {

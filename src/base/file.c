@@ -1,6 +1,13 @@
-/* file.c -- files as their readers want them, and the list of what was read. */
+/* file.c -- reads files and compressed files whole or as streams, and keeps the list of inputs.
+ *
+ * The list holds device and inode of each file that was read since wr_input_begin(); base/output.h
+ * asks it before it replaces a file. It is guarded by a lock, because files are read by threads.
+ *
+ * Supplied contents are set up by one thread before others read, and do not change afterwards.
+ */
 #include "base/file.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,13 +20,10 @@
 /* ---- what was read ---- */
 
 static pthread_mutex_t input_lock = PTHREAD_MUTEX_INITIALIZER;
-static WR_VEC(struct input {
-    dev_t dev;
-    ino_t ino;
-}) input_list;
+static WR_VEC(struct wr_file_id) input_list;
 static bool input_kept; /* a command has begun */
 
-static bool input_find(const struct stat *st)
+static bool file_is_input(const struct stat *st)
 {
     for (size_t i = 0; i < input_list.n; i++)
         if (input_list.v[i].dev == st->st_dev && input_list.v[i].ino == st->st_ino)
@@ -40,18 +44,90 @@ void wr_input_note(const struct stat *st)
     if (!S_ISREG(st->st_mode)) /* nothing that could be replaced */
         return;
     pthread_mutex_lock(&input_lock);
-    if (input_kept && !input_find(st))
-        wr_vec_push(&input_list, (struct input){st->st_dev, st->st_ino});
+    if (input_kept && !file_is_input(st))
+        wr_vec_push(&input_list, (struct wr_file_id){st->st_dev, st->st_ino});
     pthread_mutex_unlock(&input_lock);
 }
 
 bool wr_input_is(const struct stat *st)
 {
     pthread_mutex_lock(&input_lock);
-    bool found = input_find(st);
+    bool found = file_is_input(st);
 
     pthread_mutex_unlock(&input_lock);
     return found;
+}
+
+/* ---- content in place of files ---- */
+
+struct file_supplied {
+    char *path;
+    char *text; /* followed by a zero byte */
+    size_t len;
+};
+static WR_VEC(struct file_supplied) file_supplies;
+
+static const struct file_supplied *file_find_supplied(const char *path)
+{
+    for (size_t i = 0; i < file_supplies.n; i++)
+        if (!strcmp(file_supplies.v[i].path, path))
+            return &file_supplies.v[i];
+    return NULL;
+}
+
+void wr_file_supply(const char *path, const char *text, size_t len)
+{
+    assert(path && (text || !len));
+    if (file_find_supplied(path))
+        return;
+    struct file_supplied s = {.path = wr_strdup(path), .text = wr_alloc(len + 1), .len = len};
+
+    if (len)
+        memcpy(s.text, text, len);
+    s.text[len] = '\0';
+    wr_vec_push(&file_supplies, s);
+}
+
+void wr_file_supply_end(void)
+{
+    for (size_t i = 0; i < file_supplies.n; i++) {
+        free(file_supplies.v[i].path);
+        free(file_supplies.v[i].text);
+    }
+    wr_vec_fini(&file_supplies);
+}
+
+bool wr_file_exists(const char *path)
+{
+    return file_find_supplied(path) || !access(path, F_OK);
+}
+
+bool wr_file_identify(struct wr_file_id *ret, const char *path)
+{
+    const struct file_supplied *supplied = file_find_supplied(path);
+    struct stat st;
+
+    if (supplied) {
+        /* No file system has device 0. */
+        *ret = (struct wr_file_id){.ino = (ino_t)(supplied - file_supplies.v) + 1};
+        return true;
+    }
+    if (stat(path, &st) < 0)
+        return false;
+    *ret = (struct wr_file_id){.dev = st.st_dev, .ino = st.st_ino};
+    return true;
+}
+
+static bool file_copy_supplied(char **ret, size_t *ret_len, const struct file_supplied *s,
+                               size_t most, struct wr_err *err)
+{
+    if (s->len > most)
+        return wr_fail(err, WR_INPUT, "%s is longer than %zu bytes; give a smaller file", s->path,
+                       most);
+    *ret = wr_alloc(s->len + 1);
+    memcpy(*ret, s->text, s->len + 1);
+    *ret_len = s->len;
+    return true;
 }
 
 /* ---- reading ---- */
@@ -140,9 +216,13 @@ static FILE *file_begin(const char *path, bool note)
 static bool file_read(char **ret, size_t *ret_len, const char *path, size_t most, bool note,
                       struct wr_err *err)
 {
-    FILE *f = file_begin(path, note);
+    const struct file_supplied *supplied = file_find_supplied(path);
     char *text;
     size_t len;
+
+    if (supplied)
+        return file_copy_supplied(ret, ret_len, supplied, most, err);
+    FILE *f = file_begin(path, note);
 
     if (!f)
         return file_fail(err, path);
@@ -188,6 +268,14 @@ static bool file_put_head(void *ctx, const char *bytes, size_t n, struct wr_err 
 
 size_t wr_file_head(char *head, size_t most, const char *path)
 {
+    const struct file_supplied *supplied = file_find_supplied(path);
+
+    if (supplied) {
+        size_t n = supplied->len < most ? supplied->len : most;
+
+        memcpy(head, supplied->text, n);
+        return n;
+    }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     char raw[65536];
     struct wr_err ignored;
@@ -198,6 +286,7 @@ size_t wr_file_head(char *head, size_t most, const char *path)
         close(fd);
     if (n <= 0)
         return 0;
+    assert(head && most);
     struct file_head h = {.head = head, .most = most};
 
     if (wr_unpack_knows(raw, (size_t)n))
@@ -245,14 +334,17 @@ static bool file_unpack_stream(FILE **io, const char *path, struct wr_err *err)
 
 bool wr_file_open(FILE **ret, const char *path, struct wr_err *err)
 {
-    FILE *f = file_begin(path, true);
+    const struct file_supplied *supplied = file_find_supplied(path);
+    FILE *f = !supplied       ? file_begin(path, true)
+              : supplied->len ? fmemopen(supplied->text, supplied->len, "r")
+                              : fopen("/dev/null", "re");
     struct stat st;
     char head[4];
 
     if (!f)
         return file_fail(err, path);
     /* A pipe cannot be looked into and read again; what comes from it is plain. */
-    if (!fstat(fileno(f), &st) && S_ISREG(st.st_mode)) {
+    if (!supplied && !fstat(fileno(f), &st) && S_ISREG(st.st_mode)) {
         ssize_t n = pread(fileno(f), head, sizeof head, 0);
 
         if (n > 0 && wr_unpack_knows(head, (size_t)n) && !file_unpack_stream(&f, path, err)) {

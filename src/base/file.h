@@ -1,7 +1,7 @@
 /* file.h -- the one way in which files are read.
  *
- * Whoever reads a text gets it plain: what is compressed with gzip or zstd is seen from its first
- * bytes, not from its name. A file that cannot be read because the user named the wrong one (it is
+ * A reader gets plain text: files compressed with gzip or zstd are recognised by their first
+ * bytes, not by their names. A file that cannot be read because the user named the wrong one (it is
  * not there, it is a directory) is the user's input, WR_INPUT; what the system refuses is
  * WR_SYSTEM.
  *
@@ -23,7 +23,7 @@
  * file that holds more than `most` bytes is refused. */
 bool wr_file_read(char **ret, size_t *ret_len, const char *path, size_t most, struct wr_err *err);
 
-/* The same as a stream, for those who need not hold it all. What is compressed comes from a
+/* The same as a stream, for callers that need not hold it all. What is compressed comes from a
  * temporary file. */
 bool wr_file_open(FILE **ret, const char *path, struct wr_err *err);
 
@@ -32,6 +32,23 @@ bool wr_file_peek(char **ret, size_t *ret_len, const char *path, size_t most, st
 
 /* The first bytes of the plain text, up to `most`, to see what it is; 0 when there are none. */
 size_t wr_file_head(char *head, size_t most, const char *path);
+
+/* Content in place of files: later reads of `path` get `text`, which another process has read, and
+ * not what the file system of this one holds. Copies both. For use at set-up, by one thread. */
+void wr_file_supply(const char *path, const char *text, size_t len);
+void wr_file_supply_end(void); /* forgets all of them */
+
+/* A file that can be looked up, or content in its place. */
+bool wr_file_exists(const char *path);
+
+/* What distinguishes files, whatever their names: device and inode. False, with errno: no such
+ * file.
+ */
+struct wr_file_id {
+    dev_t dev;
+    ino_t ino;
+};
+bool wr_file_identify(struct wr_file_id *ret, const char *path);
 
 /* From here on what is read is an input, and nothing that was read before. */
 void wr_input_begin(void);

@@ -1,9 +1,15 @@
+/* hist.c -- cells, merging and quantiles of a histogram with bounded relative error.
+ *
+ * See hist.h for the cells. A histogram is the caller's memory, all zero when empty.
+ */
 #include "base/hist.h"
 
+#include <assert.h>
 #include <math.h>
 
 uint64_t wr_hist_cell_low(uint32_t cell)
 {
+    assert(cell < WR_HIST_CELLS);
     if (cell < 2 * WR_HIST_SUB)
         return cell;
     uint32_t shift = cell / WR_HIST_SUB - 1;
@@ -18,6 +24,7 @@ uint64_t wr_hist_cell_next(uint32_t cell)
 
 void wr_hist_merge(struct wr_hist *into, const struct wr_hist *from)
 {
+    assert(into != from);
     if (!from->n)
         return;
     if (!into->n || from->min < into->min)

@@ -1,8 +1,7 @@
 /* mem.h -- memory that is there or the program ends.
  *
- * Handlers never allocate (rule 5 of the house), so an allocation that fails
- * happens while something is being set up: saying so and leaving with status 4
- * is all a caller could do.
+ * Event handlers never allocate, so an allocation that fails happens while something is being set
+ * up: a message and exit status 4 are all that a caller could do.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -14,6 +13,10 @@ void *wr_alloc(size_t size);                /* not cleared */
 void *wr_zalloc(size_t count, size_t size); /* cleared */
 void *wr_realloc(void *old, size_t count, size_t size);
 void *wr_zalloc_aligned(size_t count, size_t size); /* cleared, on 128 bytes; free() it */
+/* Large arrays of which parts may never be touched: cleared, whole pages, no memory before it is
+ * touched. */
+void *wr_alloc_pages(size_t count, size_t size);
+void wr_free_pages(void *p, size_t count, size_t size);
 char *wr_strdup(const char *s);
 
 /* An arena: many small things that die together. Zero-initialise it. */

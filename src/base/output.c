@@ -1,10 +1,17 @@
-/* output.c -- files are written beside their target and renamed; what is there is judged first. */
+/* output.c -- writes files beside their target and renames them when they are complete.
+ *
+ * See output.h for the rules. A struct wr_output is open from wr_output_open() or
+ * wr_output_append() until commit, end or abandon. Invariant: while `part` is set its file is
+ * locked and is removed by base/signals.c if a signal ends the process.
+ */
 #include "base/output.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,6 +28,63 @@ const struct wr_format wr_format_csv = {.name = "such a table in CSV", .endings 
 const struct wr_format wr_format_log = {.name = "such a log", .endings = ".log .txt"};
 
 enum { HEAD = 4096, LEAST_LINE = 4 };
+
+/* ---- what was written ---- */
+
+/* What was written since wr_outputs_begin(). A directory that was only opened is not yet; what is
+ * written into it is said of the directory. Guarded by a lock, because files are written by
+ * threads. */
+struct output_name {
+    char *name;
+    bool written;
+};
+
+static pthread_mutex_t output_names_lock = PTHREAD_MUTEX_INITIALIZER;
+static WR_VEC(struct output_name) output_names;
+
+void wr_outputs_begin(void)
+{
+    pthread_mutex_lock(&output_names_lock);
+    for (size_t i = 0; i < output_names.n; i++)
+        free(output_names.v[i].name);
+    wr_vec_fini(&output_names);
+    pthread_mutex_unlock(&output_names_lock);
+}
+
+/* Is `name` that, or in that directory? */
+static bool output_is_within(const char *name, const char *that)
+{
+    size_t n = strlen(that);
+
+    while (n > 1 && that[n - 1] == '/')
+        n--;
+    return !strncmp(name, that, n) && (!name[n] || name[n] == '/');
+}
+
+static void output_add_name(const char *name, bool written)
+{
+    bool known = false;
+
+    pthread_mutex_lock(&output_names_lock);
+    for (size_t i = 0; !known && i < output_names.n; i++)
+        if ((known = output_is_within(name, output_names.v[i].name)))
+            output_names.v[i].written |= written;
+    if (!known)
+        wr_vec_push(&output_names, (struct output_name){wr_strdup(name), written});
+    pthread_mutex_unlock(&output_names_lock);
+}
+
+void wr_output_note(const char *name)
+{
+    output_add_name(name, true);
+}
+
+void wr_outputs_each(void (*call)(void *ctx, const char *name), void *ctx)
+{
+    for (size_t i = 0; i < output_names.n; i++)
+        if (output_names.v[i].written && !access(output_names.v[i].name, F_OK))
+            call(ctx, output_names.v[i].name);
+}
 
 /* ---- endings ---- */
 
@@ -65,6 +129,7 @@ bool wr_output_format(const struct wr_format **ret, const char *path,
         *ret = formats[0];
         return true;
     }
+    assert(formats[0]);
     for (size_t i = 0; formats[i]; i++) {
         if (!formats[i]->endings || output_has_ending(formats[i]->endings, ending)) {
             *ret = formats[i];
@@ -79,7 +144,8 @@ bool wr_output_format(const struct wr_format **ret, const char *path,
     return false;
 }
 
-bool wr_output_ending(const char *path, const struct wr_format *format, struct wr_err *err)
+static bool output_check_ending(const char *path, const struct wr_format *format,
+                                struct wr_err *err)
 {
     const struct wr_format *const one[] = {format, NULL}, *ignored;
 
@@ -117,7 +183,7 @@ static bool output_is_own(const struct wr_format *f, const char *head, size_t n,
     }
     if (!text)
         return false;
-    /* A brace alone begins anybody's JSON. */
+    /* A brace alone begins any JSON. */
     size_t line = strcspn(wr_str_get(text), "\n") + 1;
 
     return line > LEAST_LINE && line <= text->n && line <= n && !memcmp(head, text->s, line);
@@ -132,11 +198,9 @@ static bool output_judge(const char *name, const struct wr_format *f, unsigned f
     if (flags & WR_FORCE || (own && !f->data))
         return true;
     if (own)
-        return wr_fail(err, WR_INPUT, "%s exists; replace it with --force or choose another name",
-                       name);
-    return wr_fail(err, WR_INPUT,
-                   "%s exists and is not %s that weir wrote; replace it with --force or choose "
-                   "another name",
+        return wr_fail(err, WR_EXISTS, "%s exists; choose another name or replace it", name);
+    return wr_fail(err, WR_EXISTS,
+                   "%s exists and is not %s that weir wrote; choose another name or replace it",
                    name, f->name);
 }
 
@@ -166,7 +230,7 @@ static bool output_may_replace(const char *name, const char *target, const struc
             close(fd);
         return false;
     }
-    /* Who appends to a table holds a lock on it. */
+    /* A process that appends to a table holds a lock on it. */
     bool busy = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
     ssize_t n = pread(fd, head, sizeof head, 0);
 
@@ -206,7 +270,7 @@ static char *output_target(const char *name, const struct wr_format *f, struct w
 static bool output_check(const char *path, const struct wr_format *format, unsigned flags,
                          const struct wr_str *text, struct wr_err *err)
 {
-    if (!wr_output_ending(path, format, err))
+    if (!output_check_ending(path, format, err))
         return false;
     if (output_is_special(path) && !format->own_only)
         return true;
@@ -316,7 +380,7 @@ static bool output_open(struct wr_output *ret, const char *path, const struct wr
 {
     struct wr_output o = {.name = path, .flags = flags};
 
-    if (!wr_output_ending(path, format, err))
+    if (!output_check_ending(path, format, err))
         return false;
     if (output_is_special(path) && !format->own_only) {
         if (!(o.f = fopen(path, "we")))
@@ -365,7 +429,7 @@ void wr_output_abandon(struct wr_output *o)
     output_fini(o);
 }
 
-/* All bytes are with the file system, as far as it says so before the file is closed: some tell of
+/* All bytes are with the file system, as far as it says so before the file is closed: some report
  * a full disk only when a descriptor is. */
 static bool output_flush(struct wr_output *o, struct wr_err *err)
 {
@@ -379,11 +443,13 @@ static bool output_flush(struct wr_output *o, struct wr_err *err)
 
         ok = again < 0 || !close(again);
     }
-    return ok || wr_fail_errno(err, "cannot write %s; make room or choose another place", o->name);
+    return ok ||
+           wr_fail_errno(err, "cannot write %s; free some space or choose another place", o->name);
 }
 
 bool wr_output_publish(struct wr_output *o, struct wr_err *err)
 {
+    assert(o->f); /* open */
     if (!output_flush(o, err))
         return false;
     if (!o->part)
@@ -393,15 +459,18 @@ bool wr_output_publish(struct wr_output *o, struct wr_err *err)
     wr_temporary_remove(o->part);
     free(o->part);
     o->part = NULL;
+    wr_output_note(o->name);
     return true;
 }
 
 bool wr_output_end(struct wr_output *o, struct wr_err *err)
 {
+    assert(o->f);
     bool ok = output_flush(o, err);
 
     if (fclose(o->f) && ok)
-        ok = wr_fail_errno(err, "cannot write %s; make room or choose another place", o->name);
+        ok =
+            wr_fail_errno(err, "cannot write %s; free some space or choose another place", o->name);
     o->f = NULL;
     output_fini(o);
     return ok;
@@ -430,6 +499,7 @@ bool wr_output_append(struct wr_output *ret, const char *path, struct wr_err *er
         fclose(o.f);
         return output_busy(path, err);
     }
+    wr_output_note(path);
     *ret = o;
     return true;
 }
@@ -468,7 +538,7 @@ bool wr_output_dir(const char *path, const struct wr_format *const *marks, bool 
     DIR *d = made || errno == EEXIST ? opendir(path) : NULL;
 
     if (!d)
-        return wr_fail_errno(err, "cannot make the directory %s; name another with -o", path);
+        return wr_fail_errno(err, "cannot make the directory %s; choose another", path);
     for (const struct dirent *e; !made && !known && (e = readdir(d));) {
         if (e->d_name[0] == '.') /* hidden, as unfinished files are */
             continue;
@@ -477,11 +547,12 @@ bool wr_output_dir(const char *path, const struct wr_format *const *marks, bool 
     }
     closedir(d);
     if (strange && !known && !force)
-        return wr_fail(err, WR_INPUT,
+        return wr_fail(err, WR_EXISTS,
                        "%s exists and holds nothing of this kind that weir wrote; choose another "
-                       "directory with --output, or add --force",
+                       "directory or use it nevertheless",
                        path);
     if (ret_made)
         *ret_made = made;
+    output_add_name(path, false);
     return true;
 }

@@ -43,7 +43,7 @@ struct wr_format {
     bool own_only;     /* what is not weir's own is not replaced at all */
 };
 
-/* Drawings hold this, since "<svg" alone says nothing about who drew. */
+/* Drawings hold this, since "<svg" alone does not say which program drew it. */
 #define WR_SVG_MARK "<metadata>Written by weir.</metadata>"
 
 extern const struct wr_format wr_format_svg, wr_format_csv, wr_format_log;
@@ -51,7 +51,7 @@ extern const struct wr_format wr_format_svg, wr_format_csv, wr_format_log;
 enum {
     WR_FORCE = 1 << 0,
     WR_IN_PLACE = 1 << 1, /* the user asked to change an input itself (`weir lang fmt --write`) */
-    WR_PRIVATE = 1 << 2,  /* for nobody but the owner's eyes */
+    WR_PRIVATE = 1 << 2,  /* only the owner may read it */
 };
 
 struct wr_output {
@@ -66,7 +66,6 @@ struct wr_output {
  * with those it has. A name without an ending, or of a device, is the first. */
 bool wr_output_format(const struct wr_format **ret, const char *path,
                       const struct wr_format *const *formats, struct wr_err *err);
-bool wr_output_ending(const char *path, const struct wr_format *format, struct wr_err *err);
 
 /* Would wr_output_open() do it? For work that takes long: it is asked before, and again after. */
 bool wr_output_check(const char *path, const struct wr_format *format, unsigned flags,
@@ -86,10 +85,17 @@ bool wr_output_append(struct wr_output *ret, const char *path, struct wr_err *er
 void wr_output_abandon(struct wr_output *o);
 
 /* A directory for files: made, or there already and either empty or with a file of one of `marks`
- * (ends with NULL) in it, so that files do not get among somebody else's. `force`: any directory.
+ * (ends with NULL) in it, so that files are not mixed with unrelated ones. `force`: any directory.
  * `ret_made` may be NULL. */
 bool wr_output_dir(const char *path, const struct wr_format *const *marks, bool force,
                    bool *ret_made, struct wr_err *err);
+
+/* The files and directories that were written since, as the user named them: each once, in order,
+ * without those in a directory that is among them and those that are gone again. */
+void wr_outputs_begin(void);
+void wr_outputs_each(void (*call)(void *ctx, const char *name), void *ctx);
+/* One that another process wrote for this one. */
+void wr_output_note(const char *name);
 
 /* All of the above for a text that is ready. */
 bool wr_output_text(const char *path, const struct wr_format *format, unsigned flags,

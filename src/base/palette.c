@@ -1,5 +1,12 @@
+/* palette.c -- colours, marks, dashes and fills for the names of figures.
+ *
+ * Tables and pure functions. A name that is a cause (base/cause.h) has a colour of its own; the
+ * others share palette_free[] by a hash of their letters, which is part of how documents look and
+ * must not change.
+ */
 #include "base/palette.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -54,7 +61,7 @@ static const struct {
     {"device_others", 15},
     {"device, behind other jobs", 15},
     {"reserve", 16},
-    {"room in a buffer", 16},
+    {"space in a buffer", 16},
     {"wait", 5},
     {"waiting", 5},
     {"wait for others", 5},
@@ -113,6 +120,7 @@ static bool palette_beside(const struct palette_choice *c, size_t name, uint32_t
 {
     const struct palette_figures *f = c->f;
 
+    assert(name < f->nnames);
     for (size_t k = 0; k < f->nfigures; k++) {
         bool here = false, taken = false;
 

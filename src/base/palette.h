@@ -5,7 +5,7 @@
  *                      name beside it in a figure has that, the next one
  *
  * So a name has the same colour everywhere, and only names that meet in a figure move aside. Colour
- * is never all that tells two names of a figure apart: palette_mark, palette_dash, palette_glyph,
+ * is never all that distinguishes two names of a figure: palette_mark, palette_dash, palette_glyph,
  * palette_fill and hatches follow from the place that a name has in its figure.
  */
 #ifndef BASE_PALETTE_H
@@ -19,7 +19,8 @@ enum { PALETTE_COLOURS = 18 };
 
 struct palette_colour {
     const char *light, *dark; /* on light and on dark ground, as SVG has it */
-    const char *terminal;     /* of 16 colours, so that whoever reads chose how they look */
+    const char
+        *terminal; /* of 16 colours, so that the terminal of the reader decides how they look */
 };
 extern const struct palette_colour palette_colours[PALETTE_COLOURS];
 
@@ -39,7 +40,7 @@ void palette_choose(const struct palette_figures *f, uint32_t *ret_colour);
 /* Of one figure, whose names are all different. */
 void palette_of_names(const char *const *name, size_t n, uint32_t *ret_colour);
 
-/* What tells the k-th name of a figure apart without colour. */
+/* What distinguishes the k-th name of a figure without colour. */
 enum { PALETTE_MARKS = 12, PALETTE_HATCHES = 12 };
 const char *palette_mark(size_t k);                         /* a path of SVG around 0,0 */
 const char *palette_dash(size_t k);                         /* "": solid */

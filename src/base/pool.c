@@ -1,5 +1,11 @@
+/* pool.c -- address space for pools of fixed-size items.
+ *
+ * Called when a simulation is set up, and from wr_pool_take() when a pool that grows is full.
+ * Invariant: items below `cap` are mapped, and an item never moves.
+ */
 #include "base/pool.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -22,7 +28,7 @@ static void *pool_map(void *at, size_t bytes)
 
     if (p == MAP_FAILED)
         return NULL;
-    if (at && p != at) { /* a kernel that takes it for a wish */
+    if (at && p != at) { /* a kernel that takes the address as a hint */
         munmap(p, bytes);
         return NULL;
     }
@@ -73,6 +79,7 @@ static void pool_open_fixed(struct wr_pool *p)
 
 void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap)
 {
+    assert(size >= sizeof(uint32_t) && cap); /* a free item holds the next free handle */
     size_t limit = pool_limit();
 
     *p = (struct wr_pool){.size = size, .free = WR_NIL, .cap = cap, .what = what};
@@ -98,6 +105,7 @@ void wr_pool_fini(struct wr_pool *p)
 
 struct wr_pool wr_pool_share(const struct wr_pool *whole, uint32_t i, uint32_t n)
 {
+    assert(n && i < n && !whole->used && !whole->fresh);
     struct wr_pool p = *whole;
     uint32_t each = whole->most / n;
     bool grows = whole->cap < whole->most;
@@ -124,6 +132,7 @@ void wr_pool_grow(struct wr_pool *p)
 {
     uint32_t more = p->used > PIECE ? p->used : PIECE; /* as much again */
 
+    assert(p->fresh >= p->cap && p->cap <= p->most);
     if (p->cap == p->most)
         pool_full(p);
     if (more > p->most - p->cap)

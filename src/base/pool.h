@@ -33,7 +33,7 @@ struct wr_pool {
 void wr_pool_init(struct wr_pool *p, const char *what, size_t size, uint32_t cap);
 void wr_pool_fini(struct wr_pool *p);
 /* The i-th of n shares of a pool that nothing was taken from: handles of its own, all from one
- * space, so that whoever has none of its own can look at the thing behind any handle. The whole is
+ * space, so that a caller without a pool can read the object behind any handle. The whole is
  * closed, not the shares. */
 struct wr_pool wr_pool_share(const struct wr_pool *whole, uint32_t i, uint32_t n);
 /* More handles behind `cap`, or the end of the program, with words. */

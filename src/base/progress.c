@@ -1,11 +1,18 @@
+/* progress.c -- the line that shows how far a command is.
+ *
+ * See progress.h. Writes to stderr only, at most ten times a second on a terminal and every five
+ * seconds elsewhere.
+ */
 #include "base/progress.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/str.h"
 
 static const uint64_t rewrite_every_ns = 100000000, line_every_ns = 5000000000;
@@ -13,9 +20,11 @@ static const uint64_t rewrite_every_ns = 100000000, line_every_ns = 5000000000;
 void wr_progress_init(struct wr_progress *p, enum wr_progress_mode mode, const char *what,
                       const char *unit, double total)
 {
+    assert(what && unit && total >= 0);
     const char *term = getenv("TERM");
     bool terminal = isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
-    bool on = mode == WR_PROGRESS_ALWAYS || (mode == WR_PROGRESS_AUTO && terminal);
+    bool on = !wr_note_is_quiet() &&
+              (mode == WR_PROGRESS_ALWAYS || (mode == WR_PROGRESS_AUTO && terminal));
 
     *p = (struct wr_progress){.what = what,
                               .unit = unit,
@@ -26,7 +35,7 @@ void wr_progress_init(struct wr_progress *p, enum wr_progress_mode mode, const c
 }
 
 /* Three digits are read at a glance; more only flicker. */
-static void add_number(struct wr_str *line, double v)
+static void progress_add_number(struct wr_str *line, double v)
 {
     static const struct {
         double from;
@@ -43,7 +52,7 @@ static void add_number(struct wr_str *line, double v)
     wr_str_addf(line, v >= 1000 ? "%.0f" : "%.3g", v);
 }
 
-static void add_time_left(struct wr_str *line, double s)
+static void progress_add_time_left(struct wr_str *line, double s)
 {
     uint64_t t = (uint64_t)ceil(s);
 
@@ -56,7 +65,8 @@ static void add_time_left(struct wr_str *line, double s)
                     (unsigned long long)t / 60 % 60);
 }
 
-static void format(const struct wr_progress *p, double done, double elapsed_s, struct wr_str *line)
+static void progress_format(const struct wr_progress *p, double done, double elapsed_s,
+                            struct wr_str *line)
 {
     const char *gap = *p->unit ? " " : "";
     double rate = elapsed_s > 0 ? (done - p->first) / elapsed_s : 0;
@@ -66,20 +76,20 @@ static void format(const struct wr_progress *p, double done, double elapsed_s, s
         wr_str_addf(line, " %.0f %% ", fmin(100, floor(100 * done / p->total)));
     wr_str_add(line, " ");
     /* A run that waits for its last messages is past its end, not at 103 of 100. */
-    add_number(line, p->total > 0 ? fmin(done, p->total) : done);
+    progress_add_number(line, p->total > 0 ? fmin(done, p->total) : done);
     wr_str_addf(line, "%s%s", gap, p->unit);
     if (p->total > 0) {
         wr_str_add(line, " of ");
-        add_number(line, p->total);
+        progress_add_number(line, p->total);
         wr_str_addf(line, "%s%s", gap, p->unit);
     }
     if (rate <= 0)
         return;
     wr_str_add(line, "  ");
-    add_number(line, rate);
+    progress_add_number(line, rate);
     wr_str_addf(line, "%s%s/s", gap, p->unit);
     if (p->total > done)
-        add_time_left(line, (p->total - done) / rate);
+        progress_add_time_left(line, (p->total - done) / rate);
 }
 
 void wr_progress_set(struct wr_progress *p, double done)
@@ -100,7 +110,7 @@ void wr_progress_set(struct wr_progress *p, double done)
     p->next_ns = now + every;
 
     struct wr_str line = {0};
-    format(p, done, (double)(now - p->started_ns) * 1e-9, &line);
+    progress_format(p, done, (double)(now - p->started_ns) * 1e-9, &line);
     /* "\033[K" wipes what a longer line left behind. */
     fprintf(p->to, p->rewrite ? "\r%s\033[K" : "%s\n", line.s);
     fflush(p->to);

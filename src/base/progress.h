@@ -16,8 +16,8 @@
 
 enum wr_progress_mode {
     WR_PROGRESS_AUTO,   /* when stderr is a terminal */
-    WR_PROGRESS_ALWAYS, /* --progress */
-    WR_PROGRESS_NEVER,  /* --quiet */
+    WR_PROGRESS_ALWAYS, /* on request */
+    WR_PROGRESS_NEVER,  /* silent */
 };
 
 struct wr_progress {

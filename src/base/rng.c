@@ -1,3 +1,8 @@
+/* rng.c -- Philox4x32-10 streams (Random123) and the distributions drawn from them.
+ *
+ * A stream is a struct wr_rng of its caller. The words it gives are part of every result: neither
+ * their order nor the number of words a distribution takes may change.
+ */
 #include "base/rng.h"
 
 #include <math.h>

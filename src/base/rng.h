@@ -2,7 +2,7 @@
  *
  * Philox4x32-10 is a function from (key, counter) to bits: a stream needs no
  * state but its counter, streams of different entities are independent, and
- * who draws first does not matter to anybody else. That is what makes a run
+ * the order in which entities draw does not matter. That is what makes a run
  * the same for any number of threads.
  */
 #ifndef BASE_RNG_H
@@ -12,7 +12,7 @@
 
 struct wr_rng {
     uint32_t key[2];  /* the seed */
-    uint32_t entity;  /* who draws: a node, a router, ... */
+    uint32_t entity;  /* what draws: a node, a router, ... */
     uint32_t purpose; /* for what, so that two uses never share a stream */
     uint64_t block;   /* how many blocks of four words were drawn */
     uint32_t word[4];

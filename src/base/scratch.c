@@ -1,5 +1,11 @@
+/* scratch.c -- temporary directories that are locked while their owner lives.
+ *
+ * See scratch.h. A directory without a lock was left behind by a process that ended, and may be
+ * removed by any later process of the same user on the same machine.
+ */
 #include "base/scratch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -12,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -21,12 +28,9 @@ enum { TRIES = 8, DEPTH = 16 };
 static uint32_t scratch_machine(void)
 {
     char host[256] = "";
-    uint32_t h = 2166136261u;
 
     gethostname(host, sizeof host - 1);
-    for (const char *s = host; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
+    return wr_hash32_text(host);
 }
 
 static char *scratch_path(const char *where, const char *prefix, const char *end)
@@ -37,7 +41,7 @@ static char *scratch_path(const char *where, const char *prefix, const char *end
     return path.s;
 }
 
-/* Whoever cleans up may have it before its maker has locked it, and may have removed it. */
+/* A process that cleans up may lock it before the process that made it does, and may remove it. */
 static bool scratch_lock(struct wr_scratch *s, bool *ret_locked)
 {
     struct stat st;
@@ -84,6 +88,7 @@ static int scratch_remove_one(const char *path, const struct stat *st, int type,
 
 void wr_scratch_remove(struct wr_scratch *s)
 {
+    assert(!s->dir || s->lock >= 0); /* only what is locked is removed */
     if (s->dir)
         nftw(s->dir, scratch_remove_one, DEPTH, FTW_DEPTH | FTW_PHYS);
     wr_scratch_fini(s);

@@ -2,9 +2,9 @@
  *
  *   WHERE/PREFIXhhhhhhhh-XXXXXX     hhhhhhhh: the machine, since locks may be known to one only
  *
- * The directory is locked as long as the process lives that made it, and its forked children do,
- * however they end and whatever namespace they are in. One of the same machine and user that nobody
- * has locked was left behind. Where a file system has no such locks none is ever taken for left.
+ * The directory is locked as long as the process that made it or one of its forked children lives,
+ * whatever namespace they are in. A directory of the same machine and user without a lock was left
+ * behind. On a file system without such locks no directory counts as left behind.
  */
 #ifndef BASE_SCRATCH_H
 #define BASE_SCRATCH_H
@@ -23,8 +23,8 @@ void wr_scratch_remove(struct wr_scratch *s);
 /* The directory stays. */
 void wr_scratch_fini(struct wr_scratch *s);
 
-/* All that this user left in `where`, locked by us; `each` may remove it, and is told nothing of it
- * later. */
+/* All that this user left in `where`, locked by us; `each` may remove it, and is not called for it
+ * again. */
 void wr_scratch_left(const char *where, const char *prefix,
                      void (*each)(void *ctx, struct wr_scratch *s), void *ctx);
 /* The same, removed. */

@@ -1,8 +1,13 @@
+/* self.c -- where this program, its libraries and its data files are.
+ *
+ * See self.h. No state: every call looks at /proc/self/exe again.
+ */
 #include "base/self.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Without /proc: what the kernel was given to execute, which for a script's or a shell's search
@@ -82,4 +87,16 @@ bool wr_self_find_data(struct wr_str *ret, const char *name)
     if (!name[0] || name[0] == '/' || strstr(name, ".."))
         return false;
     return self_find(ret, places, sizeof places / sizeof places[0], name);
+}
+
+bool wr_self_find_file(struct wr_str *ret, const char *name)
+{
+    struct stat st;
+
+    if (!wr_self_find_data(ret, name))
+        return false;
+    if (!stat(ret->s, &st) && S_ISREG(st.st_mode))
+        return true;
+    wr_str_fini(ret);
+    return false;
 }

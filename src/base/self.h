@@ -24,6 +24,8 @@ bool wr_self_find_library(struct wr_str *ret, const char *leaf);
 /* A data file that came with the program, by its name in share/weir/ or share/weir/examples/.
  * False, with `ret` untouched: there is none, or the name is absolute or leads upwards. */
 bool wr_self_find_data(struct wr_str *ret, const char *name);
+/* The same for a file, not a directory: "state" is a device, and examples/state a directory. */
+bool wr_self_find_file(struct wr_str *ret, const char *name);
 /* The program's folder, for messages. */
 void wr_self_folder(struct wr_str *ret);
 

@@ -1,6 +1,11 @@
-/* signals.c -- what ends the process, and what is done before. */
+/* signals.c -- what is done when a signal arrives: stop at the next check, or clean up and end.
+ *
+ * Owns the only globals of base that handlers may touch: the flag that wr_interrupted() reads and
+ * the table of temporary files. Handlers call async-signal-safe functions only.
+ */
 #include "base/signals.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -22,7 +27,7 @@ static struct {
     pid_t owner;
 } temporary[MOST_TEMPORARIES];
 
-static void remove_temporaries(void)
+static void signals_remove_temporaries(void)
 {
     pid_t self = getpid();
 
@@ -31,13 +36,13 @@ static void remove_temporaries(void)
             unlink(temporary[i].path);
 }
 
-/* A batch system, or timeout(1), may send the same wish twice in a row, to the
- * process and to its group. That is one wish. */
-enum { SAME_WISH_MS = 250 };
+/* A batch system, or timeout(1), may send the same request twice in a row, to the
+ * process and to its group. That is one request. */
+enum { SAME_REQUEST_MS = 250 };
 
 static const int stops[] = {SIGINT, SIGTERM};
 
-static void on_stop(int sig)
+static void signals_on_stop(int sig)
 {
     struct timespec now;
 
@@ -47,22 +52,23 @@ static void on_stop(int sig)
         interrupted = 1;
         return;
     }
-    if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 < SAME_WISH_MS)
+    if ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 <
+        SAME_REQUEST_MS)
         return;
-    remove_temporaries();
+    signals_remove_temporaries();
     signal(sig, SIG_DFL);
     raise(sig);
 }
 
 /* What would end the process at once: it still does, without leaving anything half-written. */
-static void on_death(int sig)
+static void signals_on_fatal(int sig)
 {
-    remove_temporaries();
+    signals_remove_temporaries();
     signal(sig, SIG_DFL);
     raise(sig);
 }
 
-static bool has_temporaries(void)
+static bool signals_has_temporaries(void)
 {
     for (int i = 0; i < MOST_TEMPORARIES; i++)
         if (temporary[i].path)
@@ -70,22 +76,23 @@ static bool has_temporaries(void)
     return false;
 }
 
-static const int deaths[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT};
+static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT};
 
 /* Handlers of others are left alone. */
-static void exchange_handlers(void (*was)(int), void (*is)(int))
+static void signals_exchange_handlers(void (*was)(int), void (*is)(int))
 {
-    for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
         struct sigaction now;
 
-        sigaction(deaths[i], NULL, &now);
+        sigaction(fatal[i], NULL, &now);
         if (now.sa_handler == was)
-            signal(deaths[i], is);
+            signal(fatal[i], is);
     }
 }
 
 void wr_temporary_add(const char *path)
 {
+    assert(path);
     int i = 0;
 
     while (i < MOST_TEMPORARIES && temporary[i].path && temporary[i].owner == getpid())
@@ -94,7 +101,7 @@ void wr_temporary_add(const char *path)
         return; /* so many at once: a killed process may leave some */
     temporary[i].owner = getpid();
     temporary[i].path = path;
-    exchange_handlers(SIG_DFL, on_death);
+    signals_exchange_handlers(SIG_DFL, signals_on_fatal);
 }
 
 void wr_temporary_remove(const char *path)
@@ -102,20 +109,20 @@ void wr_temporary_remove(const char *path)
     for (int i = 0; i < MOST_TEMPORARIES; i++)
         if (temporary[i].path == path)
             temporary[i].path = NULL;
-    if (!has_temporaries())
-        exchange_handlers(on_death, SIG_DFL);
+    if (!signals_has_temporaries())
+        signals_exchange_handlers(signals_on_fatal, SIG_DFL);
 }
 
 void wr_interrupt_catch(void)
 {
-    struct sigaction take = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+    struct sigaction take = {.sa_handler = signals_on_stop, .sa_flags = SA_RESTART};
 
     sigemptyset(&take.sa_mask);
     interrupted = 0;
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
         struct sigaction was;
 
-        /* Started with nohup or in a shell's background: stay deaf. */
+        /* Started with nohup or in a shell's background: leave the signal ignored. */
         sigaction(stops[i], NULL, &was);
         if (was.sa_handler != SIG_IGN)
             sigaction(stops[i], &take, NULL);
@@ -128,8 +135,8 @@ void wr_interrupt_release(void)
         struct sigaction was;
 
         sigaction(stops[i], NULL, &was);
-        if (was.sa_handler == on_stop)
-            signal(stops[i], has_temporaries() ? on_death : SIG_DFL);
+        if (was.sa_handler == signals_on_stop)
+            signal(stops[i], signals_has_temporaries() ? signals_on_fatal : SIG_DFL);
     }
     interrupted = 0;
 }
@@ -160,7 +167,7 @@ void wr_crash_explain(void)
 
 #else
 
-static void on_crash(int sig)
+static void signals_on_crash(int sig)
 {
     static const char text[] =
         "weir: ended by a fault of its own, which is our mistake; please report it with the "
@@ -169,17 +176,17 @@ static void on_crash(int sig)
 
     (void)n;
     (void)sig;
-    remove_temporaries();
+    signals_remove_temporaries();
     _exit(3);
 }
 
 void wr_crash_explain(void)
 {
     static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    /* A stack of its own: a stack that overflowed has no room for the handler. */
+    /* A stack of its own: a stack that overflowed has no space for the handler. */
     static unsigned char spare[16384];
     stack_t stack = {.ss_sp = spare, .ss_size = sizeof spare};
-    struct sigaction say = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+    struct sigaction say = {.sa_handler = signals_on_crash, .sa_flags = SA_ONSTACK};
 
     sigemptyset(&say.sa_mask);
     sigaltstack(&stack, NULL);

@@ -3,8 +3,8 @@
  * Work that can stop half-way and keep what it has calls wr_interrupt_catch() first and
  * polls wr_interrupted() now and then. The first Ctrl-C (or SIGTERM, which a
  * batch system sends before it kills) sets the flag; a second one, a quarter of a second later or
- * more, ends the process at once, as if nobody had asked. A verb that never calls
- * wr_interrupt_catch() simply dies of the first.
+ * more, ends the process at once, as without a handler. A verb that never calls
+ * wr_interrupt_catch() ends with the first.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 void wr_interrupt_catch(void);
-void wr_interrupt_release(void); /* back to dying of the first one; clears the flag */
+void wr_interrupt_release(void); /* the first one ends the process again; clears the flag */
 bool wr_interrupted(void);       /* cheap: a load */
 
 /* `path` is removed when a signal ends the process, until it is taken back. The text is the

@@ -1,6 +1,12 @@
+/* str.c -- text that grows, and the nearest name to a typo.
+ *
+ * See str.h. Invariant: `s` is NULL or ends with a zero byte at `n` < `cap`.
+ */
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +15,7 @@
 
 void wr_str_addn(struct wr_str *str, const char *s, size_t n)
 {
+    assert(str->n < str->cap || !str->s);
     wr_vec_grow((void **)&str->s, &str->cap, str->n + n + 1, 1);
     memcpy(str->s + str->n, s, n);
     str->n += n;
@@ -18,6 +25,32 @@ void wr_str_addn(struct wr_str *str, const char *s, size_t n)
 void wr_str_add(struct wr_str *str, const char *s)
 {
     wr_str_addn(str, s, strlen(s));
+}
+
+static bool str_is_plain(const char *word, const char *also)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=.,:/@%";
+
+    if (!*word)
+        return false;
+    for (; *word; word++)
+        if (!strchr(plain, *word) && !strchr(also, *word))
+            return false;
+    return true;
+}
+
+void wr_str_add_word(struct wr_str *str, const char *word, const char *also)
+{
+    assert(word && also);
+    if (str_is_plain(word, also)) {
+        wr_str_add(str, word);
+        return;
+    }
+    wr_str_add(str, "'");
+    for (; *word; word++)
+        wr_str_addn(str, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    wr_str_add(str, "'");
 }
 
 void wr_str_addf(struct wr_str *str, const char *fmt, ...)
@@ -49,7 +82,7 @@ const char *wr_str_get(const struct wr_str *str)
 enum { LONGEST_NAME = 64 };
 
 /* Optimal string alignment: insert, delete, replace, swap neighbours. */
-static unsigned edit_distance(const char *a, const char *b)
+static unsigned str_edit_distance(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
     unsigned d[3][LONGEST_NAME + 1];
@@ -80,7 +113,8 @@ static unsigned edit_distance(const char *a, const char *b)
 
 void wr_nearest_try(struct wr_nearest *near, const char *candidate)
 {
-    unsigned d = edit_distance(near->want, candidate);
+    assert(near->want && candidate);
+    unsigned d = str_edit_distance(near->want, candidate);
     size_t n = strlen(near->want), limit = n < 3 ? 1 : n < 6 ? 2 : n / 3 + 1;
 
     /* "par" for "progressive": a typed prefix is meant too. */

@@ -12,6 +12,9 @@ struct wr_str {
 
 void wr_str_add(struct wr_str *str, const char *s);
 void wr_str_addn(struct wr_str *str, const char *s, size_t n);
+/* A word as a shell takes it: between quotes, unless it is made of letters, digits, _-+=.,:/@% and
+ * the characters of `also`. */
+void wr_str_add_word(struct wr_str *str, const char *word, const char *also);
 void wr_str_addf(struct wr_str *str, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void wr_str_fini(struct wr_str *str);
 const char *wr_str_get(const struct wr_str *str); /* never NULL */

@@ -1,3 +1,8 @@
+/* token.c -- makes, writes and reads the secret that a server and its clients share.
+ *
+ * See token.h. Buffers that held a token are cleared before they are released; comparing and
+ * parsing take the same time whatever the digits are.
+ */
 #include "base/token.h"
 
 #include <fcntl.h>
@@ -65,7 +70,7 @@ static bool token_read_line(char into[WR_TOKEN_TEXT + 1], const char *file, stru
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0)
-        return wr_fail_errno(err, "cannot open the token's file %s; check the path", file);
+        return wr_fail_read(err, "cannot open the token's file %s; check the path", file);
     bool ok = true;
     ssize_t n = 0;
 

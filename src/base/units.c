@@ -1,3 +1,11 @@
+/* units.c -- parses quantities with units and writes them back.
+ *
+ *     text --units_scan--> decimal digits, power of ten, unit --> double or whole number
+ *     value --units_shortest--> decimal digits --units_compose--> text
+ *
+ * The digits stay decimal until the unit's power of ten was applied, so a value is rounded once.
+ * Tables at the top list dimensions, prefixes and units; everything else follows from them.
+ */
 #include "base/units.h"
 
 #include <ctype.h>
@@ -71,7 +79,7 @@ enum { MOST_DIGITS = 60, LARGEST_EXPONENT = 100000 };
 struct wr_text wr_text_clip(const char *text)
 {
     struct wr_text t;
-    size_t room = sizeof t.s - 4, n = strlen(text), keep = n < sizeof t.s ? n : room;
+    size_t most = sizeof t.s - 4, n = strlen(text), keep = n < sizeof t.s ? n : most;
 
     /* Do not cut inside a character: continuation bytes are 10xxxxxx. */
     while (keep < n && keep && ((unsigned char)text[keep] & 0xc0) == 0x80)
@@ -89,13 +97,13 @@ struct wr_text wr_text_clip(const char *text)
     return t;
 }
 
-static bool fail_form(enum dim dim, const char *text, struct wr_err *err)
+static bool units_fail_form(enum dim dim, const char *text, struct wr_err *err)
 {
     return wr_fail(err, WR_INPUT, "\"%s\" is not %s; write one such as %s", wr_text_clip(text).s,
                    dims[dim].one, dims[dim].example);
 }
 
-static bool fail_large(enum dim dim, const char *text, struct wr_err *err)
+static bool units_fail_large(enum dim dim, const char *text, struct wr_err *err)
 {
     if (dim == DIM_BYTES || dim == DIM_COUNT)
         return wr_fail(err, WR_INPUT, "\"%s\" is too large; write at most %s%s",
@@ -105,7 +113,7 @@ static bool fail_large(enum dim dim, const char *text, struct wr_err *err)
                    wr_text_clip(text).s);
 }
 
-static const char *skip_space(const char *s)
+static const char *units_skip_space(const char *s)
 {
     while (*s == ' ' || *s == '\t')
         s++;
@@ -113,7 +121,7 @@ static const char *skip_space(const char *s)
 }
 
 /* [e[+-]digits] after the mantissa; an e that no digit follows belongs to the unit. */
-static const char *scan_exponent(const char *s, int *exp10)
+static const char *units_scan_exponent(const char *s, int *exp10)
 {
     int e = 0;
 
@@ -134,7 +142,7 @@ static const char *scan_exponent(const char *s, int *exp10)
 /* Reads a decimal number from the start of `s`; returns what follows it, or
  * NULL when there is none. Digits beyond those that can matter are remembered
  * as a single last 1 when any of them is not 0: enough to round correctly. */
-static const char *scan_decimal(struct decimal *d, const char *s)
+static const char *units_scan_decimal(struct decimal *d, const char *s)
 {
     bool any = false, point = false, more = false;
 
@@ -161,7 +169,7 @@ static const char *scan_decimal(struct decimal *d, const char *s)
         d->digits[d->n++] = '1';
         d->exp10--;
     }
-    s = scan_exponent(s, &d->exp10);
+    s = units_scan_exponent(s, &d->exp10);
     while (d->n && d->digits[d->n - 1] == '0') {
         d->n--;
         d->exp10++;
@@ -170,7 +178,7 @@ static const char *scan_decimal(struct decimal *d, const char *s)
     return s;
 }
 
-static bool find_unit(const char *text, struct unit *ret)
+static bool units_find(const char *text, struct unit *ret)
 {
     for (size_t p = 0; p < NPREFIXES; p++) {
         size_t n = strlen(prefixes[p].text);
@@ -190,7 +198,8 @@ static bool find_unit(const char *text, struct unit *ret)
 }
 
 /* "Gb/s", "Gbps", "GBps", "Kb", "KB": readers disagree on what they mean. */
-static bool fail_ambiguous(enum dim dim, const char *text, const char *unit, struct wr_err *err)
+static bool units_fail_ambiguous(enum dim dim, const char *text, const char *unit,
+                                 struct wr_err *err)
 {
     size_t n = unit[0] && strchr("kKMGTPE", unit[0]) ? 1 : 0;
     char letter = unit[0] == 'K' ? 'k' : unit[0];
@@ -214,13 +223,13 @@ static bool fail_ambiguous(enum dim dim, const char *text, const char *unit, str
                    wr_text_clip(text).s, n ? 1 : 0, &letter, n ? 1 : 0, &letter);
 }
 
-static bool fail_unknown_unit(enum dim dim, const char *text, const char *unit, struct wr_err *err)
+static bool units_fail_unknown(enum dim dim, const char *text, const char *unit, struct wr_err *err)
 {
     char names[NPREFIXES * NBASES][16];
     struct wr_nearest near = {.want = unit};
     size_t n = 0;
 
-    if ((dim == DIM_BYTES || dim == DIM_RATE) && !fail_ambiguous(dim, text, unit, err))
+    if ((dim == DIM_BYTES || dim == DIM_RATE) && !units_fail_ambiguous(dim, text, unit, err))
         return false;
     for (size_t b = 0; b < NBASES; b++)
         for (size_t p = 0; p < (bases[b].prefixed ? NPREFIXES : 1); p++)
@@ -237,8 +246,8 @@ static bool fail_unknown_unit(enum dim dim, const char *text, const char *unit, 
 }
 
 /* The text after the number must be a unit of this dimension. */
-static bool take_unit(struct unit *ret, enum dim dim, const struct decimal *d, const char *text,
-                      const char *unit, struct wr_err *err)
+static bool units_check_unit(struct unit *ret, enum dim dim, const struct decimal *d,
+                             const char *text, const char *unit, struct wr_err *err)
 {
     bool bare_is_fine = !dims[dim].units || dim == DIM_FRACTION || !d->n;
 
@@ -252,15 +261,15 @@ static bool take_unit(struct unit *ret, enum dim dim, const struct decimal *d, c
     if (!dims[dim].units)
         return wr_fail(err, WR_INPUT, "\"%s\" is not %s; remove \"%s\"", wr_text_clip(text).s,
                        dims[dim].one, wr_text_clip(unit).s);
-    if (!find_unit(unit, ret))
-        return fail_unknown_unit(dim, text, unit, err);
+    if (!units_find(unit, ret))
+        return units_fail_unknown(dim, text, unit, err);
     if (ret->dim != dim)
         return wr_fail(err, WR_INPUT, "\"%s\" is %s, not %s; units that fit: %s",
                        wr_text_clip(text).s, dims[ret->dim].one, dims[dim].one, dims[dim].units);
     return true;
 }
 
-static bool looks_infinite(const char *s)
+static bool units_looks_infinite(const char *s)
 {
     s += *s == '-' || *s == '+';
     s += *s == '.';
@@ -268,25 +277,25 @@ static bool looks_infinite(const char *s)
 }
 
 /* Number and unit; spaces around both are free. */
-static bool scan(struct decimal *d, struct unit *unit, enum dim dim, const char *text,
-                 struct wr_err *err)
+static bool units_scan(struct decimal *d, struct unit *unit, enum dim dim, const char *text,
+                       struct wr_err *err)
 {
-    const char *s = skip_space(text);
-    const char *rest = scan_decimal(d, s);
+    const char *s = units_skip_space(text);
+    const char *rest = units_scan_decimal(d, s);
     char name[64];
 
-    if (!rest && looks_infinite(s))
+    if (!rest && units_looks_infinite(s))
         return wr_fail(err, WR_INPUT, "\"%s\" is not finite; write %s such as %s",
                        wr_text_clip(text).s, dims[dim].one, dims[dim].example);
     if (!rest)
-        return fail_form(dim, text, err);
-    rest = skip_space(rest);
+        return units_fail_form(dim, text, err);
+    rest = units_skip_space(rest);
 
     size_t n = strlen(rest);
     while (n && (rest[n - 1] == ' ' || rest[n - 1] == '\t'))
         n--;
     snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : (int)sizeof name - 1, rest);
-    if (!take_unit(unit, dim, d, text, name, err))
+    if (!units_check_unit(unit, dim, d, text, name, err))
         return false;
     if (d->negative && d->n && dim != DIM_NUMBER)
         return wr_fail(err, WR_INPUT, "\"%s\" is negative; write %s of 0 or more",
@@ -294,13 +303,13 @@ static bool scan(struct decimal *d, struct unit *unit, enum dim dim, const char 
     return true;
 }
 
-static bool parse_double(double *ret, enum dim dim, const char *text, struct wr_err *err)
+static bool units_parse_double(double *ret, enum dim dim, const char *text, struct wr_err *err)
 {
     struct decimal d;
     struct unit u;
     char shifted[96];
 
-    if (!scan(&d, &u, dim, text, err))
+    if (!units_scan(&d, &u, dim, text, err))
         return false;
     if (!d.n) {
         *ret = d.negative && dim == DIM_NUMBER ? -0.0 : 0.0;
@@ -311,7 +320,7 @@ static bool parse_double(double *ret, enum dim dim, const char *text, struct wr_
     double v = ldexp(strtod(shifted, NULL), u.exp2) * u.mul;
 
     if (!isfinite(v))
-        return fail_large(dim, text, err);
+        return units_fail_large(dim, text, err);
     if (v == 0)
         return wr_fail(err, WR_INPUT, "\"%s\" is too small to be stored; write 0 or a larger value",
                        wr_text_clip(text).s);
@@ -319,87 +328,87 @@ static bool parse_double(double *ret, enum dim dim, const char *text, struct wr_
     return true;
 }
 
-static bool fail_whole(enum dim dim, const char *text, struct wr_err *err)
+static bool units_fail_whole(enum dim dim, const char *text, struct wr_err *err)
 {
     return wr_fail(err, WR_INPUT, "\"%s\" is not a whole number%s; round it yourself",
                    wr_text_clip(text).s, dim == DIM_BYTES ? " of bytes" : "");
 }
 
 /* Exact: digits * 10^e * 2^s is taken apart as digits * 5^e * 2^(e+s). */
-static bool parse_whole(uint64_t *ret, enum dim dim, const char *text, struct wr_err *err)
+static bool units_parse_whole(uint64_t *ret, enum dim dim, const char *text, struct wr_err *err)
 {
     struct decimal d;
     struct unit u;
     unsigned __int128 v = 0;
 
-    if (!scan(&d, &u, dim, text, err))
+    if (!units_scan(&d, &u, dim, text, err))
         return false;
 
     int e = d.exp10 + u.exp10, twos = u.exp2 + e;
     if (d.n && d.n + e > 40)
-        return fail_large(dim, text, err);
+        return units_fail_large(dim, text, err);
     if (d.n > 38 || e < -40)
-        return d.n ? fail_whole(dim, text, err) : (*ret = 0, true);
+        return d.n ? units_fail_whole(dim, text, err) : (*ret = 0, true);
     for (int i = 0; i < d.n; i++)
         v = v * 10 + (unsigned)(d.digits[i] - '0');
     for (; v && e < 0; e++) {
         if (v % 5)
-            return fail_whole(dim, text, err);
+            return units_fail_whole(dim, text, err);
         v /= 5;
     }
     for (; v && e > 0; e--) {
         if (v > UINT64_MAX)
-            return fail_large(dim, text, err);
+            return units_fail_large(dim, text, err);
         v *= 5;
     }
     for (; v && twos < 0; twos++) {
         if (v & 1)
-            return fail_whole(dim, text, err);
+            return units_fail_whole(dim, text, err);
         v >>= 1;
     }
     for (; v && twos > 0; twos--) {
         if (v > UINT64_MAX)
-            return fail_large(dim, text, err);
+            return units_fail_large(dim, text, err);
         v <<= 1;
     }
     if (v > UINT64_MAX)
-        return fail_large(dim, text, err);
+        return units_fail_large(dim, text, err);
     *ret = (uint64_t)v;
     return true;
 }
 
 bool wr_parse_u64(uint64_t *ret, const char *text, struct wr_err *err)
 {
-    return parse_whole(ret, DIM_COUNT, text, err);
+    return units_parse_whole(ret, DIM_COUNT, text, err);
 }
 
 bool wr_parse_bytes(uint64_t *ret, const char *text, struct wr_err *err)
 {
-    return parse_whole(ret, DIM_BYTES, text, err);
+    return units_parse_whole(ret, DIM_BYTES, text, err);
 }
 
 bool wr_parse_real(double *ret, const char *text, struct wr_err *err)
 {
-    return parse_double(ret, DIM_NUMBER, text, err);
+    return units_parse_double(ret, DIM_NUMBER, text, err);
 }
 
 bool wr_parse_fraction(double *ret, const char *text, struct wr_err *err)
 {
-    return parse_double(ret, DIM_FRACTION, text, err);
+    return units_parse_double(ret, DIM_FRACTION, text, err);
 }
 
 bool wr_parse_rate(double *ret_bps, const char *text, struct wr_err *err)
 {
-    return parse_double(ret_bps, DIM_RATE, text, err);
+    return units_parse_double(ret_bps, DIM_RATE, text, err);
 }
 
 bool wr_parse_time(double *ret_ps, const char *text, struct wr_err *err)
 {
-    return parse_double(ret_ps, DIM_TIME, text, err);
+    return units_parse_double(ret_ps, DIM_TIME, text, err);
 }
 
 /* The fewest digits that read back to v. */
-static struct decimal shortest(double v)
+static struct decimal units_shortest(double v)
 {
     struct decimal d = {0};
     char text[40];
@@ -409,21 +418,21 @@ static struct decimal shortest(double v)
         if (strtod(text, NULL) == v)
             break;
     }
-    scan_decimal(&d, text);
+    units_scan_decimal(&d, text);
     return d;
 }
 
 /* How many digits stand before the point; at most 0 for what is less than 1. */
-static int magnitude(const struct decimal *d)
+static int units_magnitude(const struct decimal *d)
 {
     return d->n + d->exp10;
 }
 
 /* 1500, 0.0015, 1.5e21: positional while that is short. */
-static struct wr_text compose(const struct decimal *d, const char *unit)
+static struct wr_text units_compose(const struct decimal *d, const char *unit)
 {
     struct wr_text t;
-    int whole = magnitude(d), n = d->n;
+    int whole = units_magnitude(d), n = d->n;
     const char *sign = d->negative ? "-" : "", *gap = *unit ? " " : "";
     const char zeros[] = "000000000000000000000";
 
@@ -448,12 +457,12 @@ struct step {
     int exp10;
 };
 
-static struct wr_text in_steps(struct decimal d, const struct step *steps)
+static struct wr_text units_in_steps(struct decimal d, const struct step *steps)
 {
-    while (steps->exp10 && magnitude(&d) <= steps->exp10)
+    while (steps->exp10 && units_magnitude(&d) <= steps->exp10)
         steps++;
     d.exp10 -= steps->exp10;
-    return compose(&d, steps->unit);
+    return units_compose(&d, steps->unit);
 }
 
 struct wr_text wr_text_u64(uint64_t v)
@@ -466,17 +475,17 @@ struct wr_text wr_text_u64(uint64_t v)
 
 struct wr_text wr_text_real(double v)
 {
-    struct decimal d = shortest(v);
+    struct decimal d = units_shortest(v);
 
-    return compose(&d, "");
+    return units_compose(&d, "");
 }
 
 struct wr_text wr_text_fraction(double v)
 {
-    struct decimal d = shortest(v);
+    struct decimal d = units_shortest(v);
 
     d.exp10 += 2;
-    return compose(&d, "%");
+    return units_compose(&d, "%");
 }
 
 struct wr_text wr_text_time(double v_ps)
@@ -489,16 +498,16 @@ struct wr_text wr_text_time(double v_ps)
 
     for (size_t i = 0; i < 2; i++)
         if (v_ps >= long_ones[i].ps && v_ps < 1e5 * 3600e12 && fmod(v_ps, long_ones[i].ps) == 0) {
-            struct decimal d = shortest(v_ps / long_ones[i].ps);
+            struct decimal d = units_shortest(v_ps / long_ones[i].ps);
 
-            return compose(&d, long_ones[i].unit);
+            return units_compose(&d, long_ones[i].unit);
         }
     if (v_ps == 0)
         return (struct wr_text){"0 s"};
-    return in_steps(shortest(v_ps), steps);
+    return units_in_steps(units_shortest(v_ps), steps);
 }
 
-static const struct prefix *binary_prefix(double v)
+static const struct prefix *units_binary_prefix(double v)
 {
     const struct prefix *best = NULL;
 
@@ -513,15 +522,15 @@ struct wr_text wr_text_rate(double v_bps)
 {
     static const struct step steps[] = {{"EB/s", 18}, {"PB/s", 15}, {"TB/s", 12}, {"GB/s", 9},
                                         {"MB/s", 6},  {"kB/s", 3},  {"B/s", 0}};
-    struct wr_text decimal = in_steps(shortest(v_bps), steps);
-    const struct prefix *p = binary_prefix(v_bps);
+    struct wr_text decimal = units_in_steps(units_shortest(v_bps), steps);
+    const struct prefix *p = units_binary_prefix(v_bps);
     char unit[8];
 
     if (!p)
         return decimal;
-    struct decimal d = shortest(ldexp(v_bps, -p->exp2));
+    struct decimal d = units_shortest(ldexp(v_bps, -p->exp2));
     snprintf(unit, sizeof unit, "%sB/s", p->text);
-    struct wr_text binary = compose(&d, unit);
+    struct wr_text binary = units_compose(&d, unit);
     return strlen(binary.s) < strlen(decimal.s) ? binary : decimal;
 }
 
@@ -534,8 +543,8 @@ struct wr_text wr_text_bytes(uint64_t v)
     struct wr_text digits = wr_text_u64(v), best;
     struct decimal d;
 
-    scan_decimal(&d, digits.s);
-    best = in_steps(d, steps);
+    units_scan_decimal(&d, digits.s);
+    best = units_in_steps(d, steps);
     for (size_t p = 0; p < NPREFIXES; p++) {
         unsigned __int128 milli = (unsigned __int128)v * 1000;
 
@@ -544,9 +553,9 @@ struct wr_text wr_text_bytes(uint64_t v)
             continue;
         char unit[8], text[32];
         snprintf(text, sizeof text, "%llue-3", (unsigned long long)(milli >> prefixes[p].exp2));
-        scan_decimal(&d, text);
+        units_scan_decimal(&d, text);
         snprintf(unit, sizeof unit, "%sB", prefixes[p].text);
-        struct wr_text binary = compose(&d, unit);
+        struct wr_text binary = units_compose(&d, unit);
         if (strlen(binary.s) <= strlen(best.s))
             best = binary;
     }

@@ -17,4 +17,11 @@ bool wr_unpack_knows(const char *bytes, size_t n);
 bool wr_unpack(const char *name, const char *bytes, size_t n, wr_unpack_put *put, void *ctx,
                struct wr_err *err);
 
+/* The same for parts of a binary format that says how they are compressed: streams of zlib (RFC
+ * 1950) or of bzip2, one after another. No bytes at all are an error. */
+bool wr_unpack_zlib(const char *name, const char *bytes, size_t n, wr_unpack_put *put, void *ctx,
+                    struct wr_err *err);
+bool wr_unpack_bzip2(const char *name, const char *bytes, size_t n, wr_unpack_put *put, void *ctx,
+                     struct wr_err *err);
+
 #endif

@@ -1,7 +1,14 @@
+/* utf8.c -- decodes UTF-8 and replaces what may not reach a terminal.
+ *
+ * Pure functions. Overlong forms, surrogates and values beyond U+10FFFF are no characters.
+ */
 #include "base/utf8.h"
+
+#include <assert.h>
 
 size_t wr_utf8_next(const char *s, size_t n, uint32_t *ret)
 {
+    assert(s || !n);
     static const struct {
         unsigned char mask, lead, more;
         uint32_t least;

@@ -1,3 +1,7 @@
+/* version.c -- version, revision and optional features, as the build recorded them.
+ *
+ * build.inc and revision.inc are written by cmake/features.cmake and cmake/revision.cmake.
+ */
 #include "base/version.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* cli.h -- `weir VERB ...`: one row per verb, one file cmd_<verb>.c each.
  *
  * Adding a verb: write cmd_foo.c, which defines `const struct cli_verb cli_cmd_foo`, and
- * add X(foo) to CLI_VERBS. Help, man page, completion and typo hints follow.
+ * add X(foo, GROUP) to CLI_VERBS. Help, man page, completion and typo hints follow.
  *
  *     static int show_main(const struct cli_call *call, struct wr_err *err)
  *     {
@@ -33,36 +33,51 @@
 #include "base/str.h"
 #include "cli/opt.h"
 
-/* Every verb, in the order of `weir help`, one per line. */
+/* Every verb and its group, in the order of `weir help`, one per line. */
 /* clang-format off */
 #define CLI_VERBS(X) \
-    X(help) \
-    X(run) \
-    X(sweep) \
-    X(study) \
-    X(show) \
-    X(query) \
-    X(same) \
-    X(compare) \
-    X(config) \
-    X(topo) \
-    X(place) \
-    X(lang) \
-    X(dev) \
-    X(list) \
-    X(report) \
-    X(serve) \
-    X(state) \
-    X(stack) \
-    X(profile) \
-    X(interfere) \
-    X(roofline) \
-    X(top) \
-    X(io_load) \
-    X(io_limit) \
-    X(version) \
-    X(internal)
+    X(run, SIMULATE) \
+    X(sweep, SIMULATE) \
+    X(study, SIMULATE) \
+    X(stack, SIMULATE) \
+    X(lang, SIMULATE) \
+    X(profile, MEASURE) \
+    X(top, MEASURE) \
+    X(io_load, MEASURE) \
+    X(io_limit, MEASURE) \
+    X(import, MEASURE) \
+    X(state, MODEL) \
+    X(roofline, MODEL) \
+    X(interfere, MODEL) \
+    X(dev, MODEL) \
+    X(compare, COMPARE) \
+    X(same, COMPARE) \
+    X(validate, COMPARE) \
+    X(paper, COMPARE) \
+    X(show, SEE) \
+    X(export, SEE) \
+    X(report, SEE) \
+    X(serve, SEE) \
+    X(topo, SEE) \
+    X(place, SEE) \
+    X(query, ASK) \
+    X(config, ASK) \
+    X(list, ASK) \
+    X(help, ASK) \
+    X(version, ASK) \
+    X(internal, ASK)
 /* clang-format on */
+
+/* What a verb is for; `weir help` lists the verbs of a group together. */
+enum cli_group {
+    CLI_SIMULATE, /* run models of machines and file systems */
+    CLI_MEASURE,  /* real programs, real storage */
+    CLI_MODEL,    /* fit to measurements, and predict */
+    CLI_COMPARE,  /* runs with each other */
+    CLI_SEE,      /* tables, pictures and pages of what is there */
+    CLI_ASK,      /* what a file, a name or weir itself holds */
+    CLI_GROUPS,
+};
 
 struct cli_call {
     const struct cli_verb *verb;
@@ -89,6 +104,8 @@ struct cli_verb {
     const struct cli_opt *opts; /* NULL: none but --help */
     size_t opts_size;           /* sizeof the struct the rows fill */
     bool hidden;                /* not in `weir help` */
+    bool goes_on;               /* a server, a dialogue or a display: its result has no end, and so
+                                   no file (cli_result.h) */
     /* Verbs below this one, as in `weir config show FILE`; ends with NULL. A verb with subs that
      * also has a main does its own work when the next word names none of them, as in
      * `weir profile -- CMD` beside `weir profile show`. */
@@ -99,11 +116,12 @@ struct cli_verb {
     void (*complete)(char **args, int at, FILE *out);
 };
 
-#define X(name) extern const struct cli_verb cli_cmd_##name;
+#define X(name, group) extern const struct cli_verb cli_cmd_##name;
 CLI_VERBS(X)
 #undef X
 
 extern const struct cli_verb *const cli_verbs[]; /* ends with NULL */
+extern const enum cli_group cli_verb_groups[];   /* of cli_verbs[i] */
 
 /* The whole program: dispatches, prints an error once, returns the exit status. */
 int cli_main(int argc, char **argv, FILE *out, FILE *errors);

@@ -1,13 +1,17 @@
-/* cmd_compare.c -- `weir compare BASE WITH...`: what sharing the machine cost, and why. */
+/* cmd_compare.c -- `weir compare BASE WITH...`: slowdown of each job, and its causes.
+ *
+ * Prints what report/compare.h computes, or writes it as a page of sections.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
 #include "report/compare.h"
 #include "report/doc.h"
 #include "report/report.h"
+#include "report/sections/sections.h"
 #include "report/web/bundle.h"
 
 struct compare_opts {
@@ -28,11 +32,10 @@ static const struct cli_opt compare_rows[] = {
      .offset = offsetof(struct compare_opts, with),
      .value = "RUN",
      .help = "a run with other jobs; may be given several times, for several seeds"},
-    {.name = "output",
-     .letter = 'o',
+    {.name = "html",
      .type = CLI_TEXT,
      .offset = offsetof(struct compare_opts, out),
-     .value = "PAGE",
+     .value = "FILE",
      .help = "write a page (HTML, nothing else needed to see it) instead of text"},
     CLI_FORCE(struct compare_opts, force),
     {.name = "seed",
@@ -48,27 +51,27 @@ static const struct cli_opt compare_rows[] = {
 
 /* ---- which runs ---- */
 
-static void add_words(const char **v, size_t *n, const char *const *more, size_t nmore)
+static void cmd_compare_add_words(const char **v, size_t *n, const char *const *more, size_t nmore)
 {
     for (size_t i = 0; i < nmore; i++)
         v[(*n)++] = more[i];
 }
 
-static bool compare_study(struct report_comparisons *list, const struct cli_call *call,
-                          struct wr_err *err)
+static bool cmd_compare_study(struct report_comparisons *list, const struct cli_call *call,
+                              struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
     const char *dir = wr_arena_strdup(call->arena, call->args[0]), *colon = strrchr(dir, ':');
-    struct report_runs all, asked;
+    struct report_runs all, chosen;
 
-    if (!report_runs_open(&asked, (const char *const *)call->args, 1, err))
+    if (!report_runs_open(&chosen, (const char *const *)call->args, 1, err))
         return false;
     if (colon)
         dir = wr_arena_strndup(call->arena, dir, (size_t)(colon - dir));
     bool ok = report_runs_open(&all, &dir, 1, err);
 
     if (ok) {
-        ok = report_compare_study(list, &all, &asked, o->seed, err);
+        ok = report_compare_study(list, &all, &chosen, o->seed, err);
         if (ok && !list->v.n)
             ok =
                 wr_fail(err, WR_INPUT,
@@ -77,28 +80,28 @@ static bool compare_study(struct report_comparisons *list, const struct cli_call
                         call->args[0]);
         report_runs_close(&all);
     }
-    report_runs_close(&asked);
+    report_runs_close(&chosen);
     return ok;
 }
 
-static bool compare_groups(struct report_comparisons *list, const struct cli_call *call,
-                           struct wr_err *err)
+static bool cmd_compare_groups(struct report_comparisons *list, const struct cli_call *call,
+                               struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
     const char *const *args = (const char *const *)call->args;
-    size_t nargs = (size_t)call->nargs, nbase = 0, nwith = 0, room = nargs + o->base.n + o->with.n;
-    const char **base = wr_arena_alloc(call->arena, (room + 1) * sizeof *base);
-    const char **with = wr_arena_alloc(call->arena, (room + 1) * sizeof *with);
+    size_t nargs = (size_t)call->nargs, nbase = 0, nwith = 0, most = nargs + o->base.n + o->with.n;
+    const char **base = wr_arena_alloc(call->arena, (most + 1) * sizeof *base);
+    const char **with = wr_arena_alloc(call->arena, (most + 1) * sizeof *with);
     struct report_runs b, w;
 
-    add_words(base, &nbase, o->base.v, o->base.n);
+    cmd_compare_add_words(base, &nbase, o->base.v, o->base.n);
     if (!nbase && nargs) {
-        add_words(base, &nbase, args, 1);
-        add_words(with, &nwith, args + 1, nargs - 1);
+        cmd_compare_add_words(base, &nbase, args, 1);
+        cmd_compare_add_words(with, &nwith, args + 1, nargs - 1);
     } else {
-        add_words(with, &nwith, args, nargs);
+        cmd_compare_add_words(with, &nwith, args, nargs);
     }
-    add_words(with, &nwith, o->with.v, o->with.n);
+    cmd_compare_add_words(with, &nwith, o->with.v, o->with.n);
     if (!nbase || !nwith)
         return wr_fail(err, WR_INPUT,
                        "two groups of runs are compared; give them as BASE WITH..., or with --base "
@@ -121,7 +124,8 @@ static bool compare_groups(struct report_comparisons *list, const struct cli_cal
 static const enum report_measure shown[] = {REPORT_ELAPSED, REPORT_COMM, REPORT_IO, REPORT_MESSAGE};
 
 /* CSV and JSON: one table of everything. */
-static void print_flat(const struct report_comparisons *list, enum cli_format format, FILE *out)
+static void cmd_compare_print_flat(const struct report_comparisons *list, enum cli_format format,
+                                   FILE *out)
 {
     static const struct cli_column columns[] = {
         {"group", NULL}, {"job", NULL},     {"what", NULL},    {"during", NULL},
@@ -160,7 +164,7 @@ static void print_flat(const struct report_comparisons *list, enum cli_format fo
     cli_table_close(t);
 }
 
-static void print_changes(const struct report_compare *c, FILE *out)
+static void cmd_compare_print_changes(const struct report_compare *c, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"job", NULL},          {"seeds", NULL},        {"what", NULL},
@@ -190,7 +194,7 @@ static void print_changes(const struct report_compare *c, FILE *out)
 }
 
 /* Every cause that changed; the changes add up to that of elapsed. */
-static void print_causes(const struct report_compare *c, FILE *out)
+static void cmd_compare_print_causes(const struct report_compare *c, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"job", NULL},          {"during", NULL},       {"cause", NULL},
@@ -220,8 +224,8 @@ static void print_causes(const struct report_compare *c, FILE *out)
     cli_table_close(t);
 }
 
-/* How a job's I/O depends on who else uses its servers. */
-static void print_crowds(const struct report_compare *c, FILE *out)
+/* How a job's I/O depends on the other jobs that use its servers. */
+static void cmd_compare_print_crowds(const struct report_compare *c, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"job", NULL},
@@ -249,7 +253,7 @@ static void print_crowds(const struct report_compare *c, FILE *out)
     cli_table_close(t);
 }
 
-static void print_text(const struct report_comparison *one, FILE *out)
+static void cmd_compare_print_text(const struct report_comparison *one, FILE *out)
 {
     const struct report_compare *c = &one->c;
     struct wr_str text = {0};
@@ -257,7 +261,7 @@ static void print_text(const struct report_comparison *one, FILE *out)
 
     if (*one->group)
         fprintf(out, "%s\n\n", one->group);
-    print_changes(c, out);
+    cmd_compare_print_changes(c, out);
     for (size_t j = 0; j < c->job.n; j++) {
         causes += c->job.v[j].cause.n;
         crowds += c->job.v[j].crowd.n;
@@ -266,11 +270,11 @@ static void print_text(const struct report_comparison *one, FILE *out)
     }
     if (causes) {
         fputs("\nwhy, means over the ranks; the changes add up to that of elapsed\n", out);
-        print_causes(c, out);
+        cmd_compare_print_causes(c, out);
     }
     if (crowds) {
         fputs("\nby how many clients of other jobs a rank's server has\n", out);
-        print_crowds(c, out);
+        cmd_compare_print_crowds(c, out);
     }
     fprintf(out, "\n%s", wr_str_get(&text));
     if (!causes)
@@ -284,40 +288,38 @@ static void print_text(const struct report_comparison *one, FILE *out)
 }
 
 /* All run files that were compared are what the page comes from. */
-static bool write_page(const struct report_comparisons *list, const struct cli_call *call,
-                       struct wr_err *err)
+static bool cmd_compare_write_page(const struct report_comparisons *list,
+                                   const struct cli_call *call, struct wr_err *err)
 {
     static const struct report_maker *const makers[] = {&report_slowdowns, &report_boxes,
                                                         &report_causes, NULL};
     const struct compare_opts *o = call->opts;
-    size_t n = 0, room = (size_t)call->nargs + o->base.n + o->with.n;
-    const char **all = wr_arena_alloc(call->arena, (room + 1) * sizeof *all);
+    size_t n = 0, most = (size_t)call->nargs + o->base.n + o->with.n;
+    const char **all = wr_arena_alloc(call->arena, (most + 1) * sizeof *all);
     struct report_inputs in;
     struct report_doc doc;
     struct wr_str page = {0};
 
-    add_words(all, &n, o->base.v, o->base.n);
-    add_words(all, &n, (const char *const *)call->args, (size_t)call->nargs);
-    add_words(all, &n, o->with.v, o->with.n);
+    cmd_compare_add_words(all, &n, o->base.v, o->base.n);
+    cmd_compare_add_words(all, &n, (const char *const *)call->args, (size_t)call->nargs);
+    cmd_compare_add_words(all, &n, o->with.v, o->with.n);
     if (!report_inputs_open(&in, all, n, err))
         return false;
     in.compared = list;
     bool ok = report_doc_open(&doc, &in, makers, NULL, err);
 
     if (ok) {
-        doc.title = "What sharing the machine cost each job";
+        doc.title = doc.section.n ? doc.section.v[0].title : "Comparison";
         report_doc_page(&doc, web_bundle(), &page);
         ok = wr_output_text(o->out, &report_page_format, o->force ? WR_FORCE : 0, &page, err);
         report_doc_close(&doc);
     }
-    if (ok)
-        fprintf(call->out, "written to %s; open it in a browser\n", o->out);
     report_inputs_close(&in);
     wr_str_fini(&page);
     return ok;
 }
 
-static int compare_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_compare_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct compare_opts *o = call->opts;
     bool study = call->nargs == 1 && !o->base.n && !o->with.n;
@@ -326,17 +328,17 @@ static int compare_main(const struct cli_call *call, struct wr_err *err)
     bool ok = cli_format_of(o->json, o->csv, &format, err);
 
     if (ok && o->out && format != CLI_AS_TEXT)
-        ok = wr_fail(err, WR_INPUT, "a page is no JSON or CSV; leave out --output, or the other");
+        ok = wr_fail(err, WR_INPUT, "a page (.html) is no JSON or CSV; leave out one of them");
     if (ok && o->out)
         ok = wr_output_check(o->out, &report_page_format, o->force ? WR_FORCE : 0, err);
-    ok = ok && (study ? compare_study(&list, call, err) : compare_groups(&list, call, err));
+    ok = ok && (study ? cmd_compare_study(&list, call, err) : cmd_compare_groups(&list, call, err));
     if (ok && o->out)
-        ok = write_page(&list, call, err);
+        ok = cmd_compare_write_page(&list, call, err);
     else if (ok && format != CLI_AS_TEXT)
-        print_flat(&list, format, call->out);
+        cmd_compare_print_flat(&list, format, call->out);
     for (size_t i = 0; i < list.v.n && ok && format == CLI_AS_TEXT && !o->out; i++) {
         fputs(i ? "\n\n" : "", call->out);
-        print_text(&list.v.v[i], call->out);
+        cmd_compare_print_text(&list.v.v[i], call->out);
     }
     report_comparisons_close(&list);
     return ok ? 0 : cli_error(err);
@@ -344,7 +346,7 @@ static int compare_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_compare = {
     .name = "compare",
-    .summary = "tell what sharing the machine cost each job, how certain that is, and why",
+    .summary = "show how much sharing slowed each job, how certain, and why",
     .args = "[BASE] RUN...",
     .max_args = -1,
     .about =
@@ -363,5 +365,5 @@ const struct cli_verb cli_cmd_compare = {
                 "weir compare dir:workload=fft,routing=par dir:workload=both,routing=par\n",
     .opts = compare_rows,
     .opts_size = sizeof(struct compare_opts),
-    .main = compare_main,
+    .main = cmd_compare_main,
 };

@@ -14,7 +14,8 @@ struct show_opts {
 
 static const struct cli_opt show_rows[] = {
     CLI_SET(struct show_opts, sets),
-    {.name = "machine",
+    {.name = "machine-only",
+     .former = "machine",
      .type = CLI_FLAG,
      .offset = offsetof(struct show_opts, machine),
      .help = "FILE describes a machine only, not a run"},
@@ -27,7 +28,7 @@ static const struct cli_opt show_rows[] = {
 };
 
 /* A file name may be no UTF-8, which JSON cannot say. */
-static json_t *json_text(const char *text)
+static json_t *config_json_text(const char *text)
 {
     json_t *s = json_string(text);
 
@@ -35,7 +36,7 @@ static json_t *json_text(const char *text)
 }
 
 /* The stored value as JSON has it; quantities in the unit beside them. */
-static json_t *json_value(const struct conf_value *v)
+static json_t *config_json_value(const struct conf_value *v)
 {
     switch (v->row->type) {
     case CONF_BOOL:
@@ -55,35 +56,36 @@ static json_t *json_value(const struct conf_value *v)
     case CONF_TIME:
         return json_real(*(const double *)v->at);
     default:
-        return json_text(v->text);
+        return config_json_text(v->text);
     }
 }
 
-static void add_json(const struct conf_value *v, void *arg)
+static void config_add_json(const struct conf_value *v, void *arg)
 {
-    json_array_append_new(arg, json_pack("{so, so, ss*, so, so}", "key", json_text(v->key), "value",
-                                         json_value(v), "unit", v->unit, "text", json_text(v->text),
-                                         "origin", json_text(v->origin)));
+    json_array_append_new(arg, json_pack("{so, so, ss*, so, so}", "key", config_json_text(v->key),
+                                         "value", config_json_value(v), "unit", v->unit, "text",
+                                         config_json_text(v->text), "origin",
+                                         config_json_text(v->origin)));
 }
 
-static void print_json(const struct conf *conf, FILE *out)
+static void config_print_json(const struct conf *conf, FILE *out)
 {
     json_t *values = json_array(), *files = json_array(), *left = json_array();
     const struct conf_input *in;
     const char *const *words;
 
-    conf_each(conf, add_json, values);
+    conf_each(conf, config_add_json, values);
     for (size_t i = 0, n = conf_inputs(conf, &in); i < n; i++)
-        json_array_append_new(files, json_text(in[i].path));
+        json_array_append_new(files, config_json_text(in[i].path));
     for (size_t i = 0, n = conf_left_out(conf, &words); i < n; i++)
-        json_array_append_new(left, json_text(words[i]));
+        json_array_append_new(left, config_json_text(words[i]));
     json_t *all = json_pack("{so, so, so}", "values", values, "files", files, "left_out", left);
     json_dumpf(all, out, JSON_INDENT(2));
     fputc('\n', out);
     json_decref(all);
 }
 
-static int show_main(const struct cli_call *call, struct wr_err *err)
+static int config_show_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     union {
@@ -97,7 +99,7 @@ static int show_main(const struct cli_call *call, struct wr_err *err)
                    o->sets.v, o->sets.n, err))
         return cli_error(err);
     if (o->json) {
-        print_json(conf, call->out);
+        config_print_json(conf, call->out);
     } else {
         conf_dump(conf, &text, !o->plain);
         fputs(wr_str_get(&text), call->out);
@@ -122,7 +124,7 @@ static const struct cli_verb config_show = {
                 "weir config show examples/uniform-1056.yaml --set traffic.load=30%\n",
     .opts = show_rows,
     .opts_size = sizeof(struct show_opts),
-    .main = show_main,
+    .main = config_show_main,
 };
 
 struct explain_opts {
@@ -134,7 +136,7 @@ static const struct cli_opt explain_rows[] = {
     CLI_OPT_END,
 };
 
-static void add_row(const struct conf_about *about, void *arg)
+static void config_add_row(const struct conf_about *about, void *arg)
 {
     const struct conf_row *row = about->row;
     json_t *o = json_pack("{ss, ss, ss*, sb, ss*, ss}", "key", about->key, "type", about->type,
@@ -147,13 +149,15 @@ static void add_row(const struct conf_about *about, void *arg)
         json_array_append_new(names, json_string(row->names[i]));
     for (size_t i = 0; row->kinds && row->kinds[i]; i++)
         json_array_append_new(names, json_string(row->kinds[i]->name));
+    for (size_t i = 0; row->files && row->files->shipped[i].name; i++)
+        json_array_append_new(names, json_string(row->files->shipped[i].name));
     if (json_array_size(names))
         json_object_set(o, "choices", names);
     json_decref(names);
     json_array_append_new(arg, o);
 }
 
-static int explain_main(const struct cli_call *call, struct wr_err *err)
+static int config_explain_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct explain_opts *o = call->opts;
     const char *key = call->nargs ? call->args[0] : NULL;
@@ -161,7 +165,7 @@ static int explain_main(const struct cli_call *call, struct wr_err *err)
 
     if (o->json) {
         json_t *all = json_array();
-        bool ok = conf_each_row(world_rows, key, add_row, all, err);
+        bool ok = conf_each_row(world_rows, key, config_add_row, all, err);
 
         if (ok) {
             json_dumpf(all, call->out, JSON_INDENT(2));
@@ -177,7 +181,7 @@ static int explain_main(const struct cli_call *call, struct wr_err *err)
     return 0;
 }
 
-static void explain_complete(char **args, int at, FILE *out)
+static void config_explain_complete(char **args, int at, FILE *out)
 {
     struct wr_str text = {0};
     struct wr_err ignored;
@@ -194,7 +198,7 @@ static void explain_complete(char **args, int at, FILE *out)
 
 static const struct cli_verb config_explain = {
     .name = "explain",
-    .summary = "say what a key of a configuration means",
+    .summary = "explain a key of a configuration",
     .args = "[KEY]",
     .max_args = 1,
     .about = "Prints the type, unit, default, range and meaning of KEY, or one line for each key "
@@ -206,8 +210,8 @@ static const struct cli_verb config_explain = {
                 "weir config explain machine.topology.dragonfly\n",
     .opts = explain_rows,
     .opts_size = sizeof(struct explain_opts),
-    .main = explain_main,
-    .complete = explain_complete,
+    .main = config_explain_main,
+    .complete = config_explain_complete,
 };
 
 static const struct cli_verb *const config_verbs[] = {&config_show, &config_explain, NULL};

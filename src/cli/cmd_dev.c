@@ -1,13 +1,14 @@
-/* cmd_dev.c -- `weir dev NAME|FILE`: a storage device alone under four workloads. */
+/* cmd_dev.c -- `weir dev NAME|FILE`: a storage device alone under four workloads (store/dev). */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/note.h"
 #include "cli/cli.h"
+#include "cli/cli_table.h"
 #include "cli/dev_load.h"
-#include "cli/table.h"
-#include "store/dev/drive.h"
+#include "store/dev/dev_drive.h"
 
 struct dev_opts {
     struct cli_list sets;
@@ -35,7 +36,7 @@ static const struct cli_opt dev_rows[] = {
     CLI_OPT_END,
 };
 
-static void print(struct cli_table *t, const struct dev_load *w, const struct dev_result *r)
+static void cmd_dev_print(struct cli_table *t, const struct dev_load *w, const struct dev_result *r)
 {
     double s = (double)r->elapsed_ps * 1e-12;
     const struct wr_hist *h = &r->latency_ps;
@@ -52,8 +53,8 @@ static void print(struct cli_table *t, const struct dev_load *w, const struct de
     cli_table_real(t, (double)h->max * 1e-6);
 }
 
-static bool run(const struct cli_call *call, const struct conf *conf, const struct dev_set *set,
-                struct wr_err *err)
+static bool cmd_dev_run(const struct cli_call *call, const struct conf *conf,
+                        const struct dev_set *set, struct wr_err *err)
 {
     static const struct cli_column columns[] = {
         {"workload", NULL},   {"record_b", "record B"}, {"requests", NULL},   {"mb_per_s", "MB/s"},
@@ -63,6 +64,7 @@ static bool run(const struct cli_call *call, const struct conf *conf, const stru
     const struct dev_opts *o = call->opts;
     struct dev_result *r = wr_arena_alloc(call->arena, DEV_LOADS * sizeof *r);
     enum cli_format format;
+    struct wr_str assumed = {0};
     struct wr_err inner;
 
     if (!cli_format_of(o->json, o->csv, &format, err))
@@ -77,6 +79,7 @@ static bool run(const struct cli_call *call, const struct conf *conf, const stru
         if (!dev_open(&d, &set->device, o->seed, 0, &inner))
             return conf_fail(conf, &set->device, err, "%s", inner.text);
         dev_drive(&d, &set->file, &dev_loads[i], o->depth, &r[i]);
+        assumed.n ? (void)0 : dev_assumption(&d, &assumed);
         dev_close(&d);
     }
     if (format == CLI_AS_TEXT && set->title && *set->title)
@@ -84,12 +87,15 @@ static bool run(const struct cli_call *call, const struct conf *conf, const stru
     struct cli_table *t = cli_table_open(call->out, format, columns, 10);
 
     for (int i = 0; i < DEV_LOADS; i++)
-        print(t, &dev_loads[i], &r[i]);
+        cmd_dev_print(t, &dev_loads[i], &r[i]);
     cli_table_close(t);
+    if (assumed.n)
+        wr_note("times are assumed: %s", assumed.s);
+    wr_str_fini(&assumed);
     return true;
 }
 
-static int dev_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_dev_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct dev_opts *o = call->opts;
     struct dev_set set = {0};
@@ -97,13 +103,13 @@ static int dev_main(const struct cli_call *call, struct wr_err *err)
 
     if (!dev_load_set(&conf, &set, call->args[0], o->sets.v, o->sets.n, err))
         return cli_error(err);
-    bool ok = run(call, conf, &set, err);
+    bool ok = cmd_dev_run(call, conf, &set, err);
 
     conf_close(conf);
     return ok ? 0 : cli_error(err);
 }
 
-static void dev_complete(char **args, int at, FILE *out)
+static void cmd_dev_complete(char **args, int at, FILE *out)
 {
     (void)args;
     if (!at)
@@ -135,6 +141,6 @@ const struct cli_verb cli_cmd_dev = {
                 "weir dev nvme --set device.depth=16\n",
     .opts = dev_rows,
     .opts_size = sizeof(struct dev_opts),
-    .main = dev_main,
-    .complete = dev_complete,
+    .main = cmd_dev_main,
+    .complete = cmd_dev_complete,
 };

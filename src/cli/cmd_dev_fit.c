@@ -1,14 +1,18 @@
-/* cmd_dev_fit.c -- `weir dev fit MODEL FILE`: a device's parameters from measurements of one. */
+/* cmd_dev_fit.c -- `weir dev fit MODEL FILE`: parameters of a device from measurements.
+ *
+ * store/fit reads the points and fits; the verb prints points and parameters and writes the device
+ * file.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/cli_table.h"
 #include "cli/dev_load.h"
-#include "cli/fit_read.h"
-#include "cli/table.h"
 #include "report/report.h"
+#include "store/fit/fit_read.h"
 
 extern const struct cli_verb cli_dev_fit;
 
@@ -25,10 +29,11 @@ static const struct cli_opt fit_rows[] = {
      .type = CLI_TEXT,
      .offset = offsetof(struct fit_opts, out),
      .value = "DEVICE",
-     .help = "write the fitted device to this file, for `weir dev DEVICE`"},
+     .help = "write the fitted device to this file, for `weir dev DEVICE` and for `device: DEVICE` "
+             "of a storage"},
     CLI_FORCE(struct fit_opts, force),
     {.name = "param",
-     .letter = 'p',
+     .former_letter = 'p',
      .type = CLI_LIST,
      .offset = offsetof(struct fit_opts, params),
      .value = "KEY",
@@ -46,19 +51,19 @@ static const struct cli_opt fit_rows[] = {
     CLI_OPT_END,
 };
 
-static bool load(const void *ctx, struct conf **ret, struct dev_set *into, const char *const *sets,
-                 size_t nsets, struct wr_err *err)
+static bool dev_fit_load_points(const void *ctx, struct conf **ret, struct dev_set *into,
+                                const char *const *sets, size_t nsets, struct wr_err *err)
 {
     return dev_load_set(ret, into, ctx, sets, nsets, err);
 }
 
-static double percent(const struct fit_point *p, const struct fit_model *m)
+static double dev_fit_percent(const struct fit_point *p, const struct fit_model *m)
 {
     return 100 * (m->value / p->value - 1);
 }
 
-static void print_points(const struct cli_call *call, enum cli_format format, const fit_points *ps,
-                         const struct fit *fit)
+static void dev_fit_print_points(const struct cli_call *call, enum cli_format format,
+                                 const fit_points *ps, const struct fit *fit)
 {
     static const struct cli_column columns[] = {
         {"workload", NULL},
@@ -85,7 +90,7 @@ static void print_points(const struct cli_call *call, enum cli_format format, co
         cli_table_text(t, fit_what_names[p->what]);
         cli_table_real(t, p->value);
         cli_table_real(t, m->value);
-        cli_table_real(t, percent(p, m));
+        cli_table_real(t, dev_fit_percent(p, m));
         cli_table_real(t, p->mean_us);
         cli_table_real(t, m->mean_us);
         cli_table_real(t, p->p99_us);
@@ -94,7 +99,7 @@ static void print_points(const struct cli_call *call, enum cli_format format, co
     cli_table_close(t);
 }
 
-static void print_params(FILE *out, const struct fit *fit)
+static void dev_fit_print_params(FILE *out, const struct fit *fit)
 {
     fputs("\n", out);
     for (size_t i = 0; i < fit->nparams; i++)
@@ -112,8 +117,8 @@ static const struct wr_format device_format = {.name = "a fitted device",
                                                .data = true};
 
 /* The device as `weir dev` and storage configurations read it; how good it is stands above. */
-static bool write_device(const struct cli_call *call, const fit_points *ps, const struct fit *fit,
-                         struct wr_err *err)
+static bool dev_fit_write_device(const struct cli_call *call, const fit_points *ps,
+                                 const struct fit *fit, struct wr_err *err)
 {
     const struct fit_opts *o = call->opts;
     size_t n = o->sets.n;
@@ -135,7 +140,7 @@ static bool write_device(const struct cli_call *call, const fit_points *ps, cons
         wr_str_addf(&text, "#   %s, %llu B, depth %u: %.6g %s measured, %.6g here (%+.2f %%)\n",
                     fit_workload(&ps->v[i]), (unsigned long long)ps->v[i].record_b, ps->v[i].depth,
                     ps->v[i].value, fit_what_names[ps->v[i].what], fit->model[i].value,
-                    percent(&ps->v[i], &fit->model[i]));
+                    dev_fit_percent(&ps->v[i], &fit->model[i]));
     for (size_t i = 0; i < fit->nparams; i++)
         wr_str_addf(&text, "# %s: %s\n", fit->param[i].key,
                     fit->param[i].undetermined ? "not determined by these points" : "fitted");
@@ -147,14 +152,14 @@ static bool write_device(const struct cli_call *call, const fit_points *ps, cons
     return ok;
 }
 
-static bool fit_and_print(const struct cli_call *call, enum cli_format format, const fit_points *ps,
-                          struct wr_err *err)
+static bool dev_fit_and_print(const struct cli_call *call, enum cli_format format,
+                              const fit_points *ps, struct wr_err *err)
 {
     const struct fit_opts *o = call->opts;
     struct fit fit;
 
     if (!fit_device(&fit,
-                    &(struct fit_how){.load = load,
+                    &(struct fit_how){.load = dev_fit_load_points,
                                       .ctx = call->args[0],
                                       .sets = o->sets.v,
                                       .nsets = o->sets.n,
@@ -163,20 +168,20 @@ static bool fit_and_print(const struct cli_call *call, enum cli_format format, c
                                       .seed = o->seed},
                     ps->v, ps->n, err))
         return false;
-    bool ok = !o->out || write_device(call, ps, &fit, err);
+    bool ok = !o->out || dev_fit_write_device(call, ps, &fit, err);
 
     if (ok)
-        print_points(call, format, ps, &fit);
+        dev_fit_print_points(call, format, ps, &fit);
     if (ok && format == CLI_AS_TEXT) {
-        print_params(call->out, &fit);
+        dev_fit_print_params(call->out, &fit);
         if (o->out)
-            fprintf(call->out, "written to %s; try it with `weir dev %s`\n", o->out, o->out);
+            fprintf(call->out, "try it with `weir dev %s`\n", o->out);
     }
     free(fit.model);
     return ok;
 }
 
-static int fit_main(const struct cli_call *call, struct wr_err *err)
+static int dev_fit_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct fit_opts *o = call->opts;
     fit_points points = {0};
@@ -186,13 +191,14 @@ static int fit_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     if (o->out && !wr_output_check(o->out, &device_format, o->force ? WR_FORCE : 0, err))
         return cli_error(err);
-    bool ok = fit_read(&points, call->args[1], err) && fit_and_print(call, format, &points, err);
+    bool ok =
+        fit_read(&points, call->args[1], err) && dev_fit_and_print(call, format, &points, err);
 
     wr_vec_fini(&points);
     return ok ? 0 : cli_error(err);
 }
 
-static void fit_complete(char **args, int at, FILE *out)
+static void dev_fit_complete(char **args, int at, FILE *out)
 {
     (void)args;
     if (!at)
@@ -223,6 +229,6 @@ const struct cli_verb cli_dev_fit = {
                 "weir dev fit nvme fio.json --set file.size=1GiB -o mine.yaml\n",
     .opts = fit_rows,
     .opts_size = sizeof(struct fit_opts),
-    .main = fit_main,
-    .complete = fit_complete,
+    .main = dev_fit_main,
+    .complete = dev_fit_complete,
 };

@@ -45,7 +45,7 @@ static void help_complete(char **args, int at, FILE *out)
 
 const struct cli_verb cli_cmd_help = {
     .name = "help",
-    .summary = "tell what weir does, or what one verb does",
+    .summary = "list the verbs, or explain one",
     .args = "[VERB ...]",
     .max_args = -1,
     .about = "Without a verb, lists the verbs. With one, prints the same text as `weir VERB "

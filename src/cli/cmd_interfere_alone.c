@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/cli_table.h"
 #include "cli/interfere.h"
 #include "cli/interfere_predict.h"
-#include "cli/table.h"
-#include "inter/learn.h"
+#include "interference/training.h"
 #include "stat/share.h"
 
 struct alone_opts {
@@ -30,14 +30,14 @@ static const struct cli_opt alone_rows[] = {
      .def = "auto",
      .help = "what a job weighs that has no weight: the number of its nodes, of its processes, all "
              "equal, or what the overlaps of the run files show: auto, which is nodes without any",
-     .names = interfere_weights_names},
+     .names = interference_weights_names},
     {.name = "op",
      .type = CLI_CHOICE,
      .offset = offsetof(struct alone_opts, op),
      .value = "OP",
      .def = "write",
      .help = "which bytes of run files count",
-     .names = inter_op_names},
+     .names = interference_op_names},
     CLI_JSON(struct alone_opts, json),
     CLI_OPT_END,
 };
@@ -55,7 +55,7 @@ struct all_seen {
 
 /* ---- words ---- */
 
-static bool parse_seconds(double *ret, const char *text, struct wr_err *err)
+static bool alone_parse_seconds(double *ret, const char *text, struct wr_err *err)
 {
     double ps;
 
@@ -70,15 +70,15 @@ static const struct {
     size_t offset;
     bool (*read)(double *ret, const char *text, struct wr_err *err);
 } fields[] = {
-    {"time", offsetof(struct seen, time_s), parse_seconds},
-    {"start", offsetof(struct seen, start_s), parse_seconds},
+    {"time", offsetof(struct seen, time_s), alone_parse_seconds},
+    {"start", offsetof(struct seen, start_s), alone_parse_seconds},
     {"weight", offsetof(struct seen, weight), wr_parse_real},
     {"nodes", offsetof(struct seen, nodes), wr_parse_real},
     {"processes", offsetof(struct seen, processes), wr_parse_real},
 };
 enum { NFIELDS = sizeof fields / sizeof fields[0] };
 
-static bool read_pair(struct seen *job, char *word, struct wr_err *err)
+static bool alone_read_pair(struct seen *job, char *word, struct wr_err *err)
 {
     char *value = strchr(word, '=');
     struct wr_nearest near = {.want = word};
@@ -103,8 +103,8 @@ static bool read_pair(struct seen *job, char *word, struct wr_err *err)
                    near.best ? near.best : "", near.best ? "?" : "");
 }
 
-static bool read_job(struct all_seen *all, const char *text, struct wr_arena *arena,
-                     struct wr_err *err)
+static bool alone_read_job(struct all_seen *all, const char *text, struct wr_arena *arena,
+                           struct wr_err *err)
 {
     struct seen job = {.run = "",
                        .name = wr_arena_printf(arena, "%c", 'A' + (int)(all->v.n % 26)),
@@ -117,7 +117,7 @@ static bool read_job(struct all_seen *all, const char *text, struct wr_arena *ar
     char *words = wr_arena_strdup(arena, text), *save = NULL;
 
     for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save))
-        if (!read_pair(&job, w, err))
+        if (!alone_read_pair(&job, w, err))
             return false;
     if (!(job.time_s > 0))
         return wr_fail(err, WR_INPUT, "the run time is missing; add time=202s");
@@ -126,11 +126,11 @@ static bool read_job(struct all_seen *all, const char *text, struct wr_arena *ar
 }
 
 /* Weights come from what is counted; jobs of which nothing is known weigh alike. */
-static bool weigh(struct seen *job, enum interfere_weights by, struct wr_err *err)
+static bool alone_set_weights(struct seen *job, enum interference_weights by, struct wr_err *err)
 {
-    double count = by == INTERFERE_PROCESSES ? job->processes
-                   : by == INTERFERE_EQUAL   ? 1
-                                             : job->nodes;
+    double count = by == INTERFERENCE_WEIGHT_PROCESSES ? job->processes
+                   : by == INTERFERENCE_WEIGHT_EQUAL   ? 1
+                                                       : job->nodes;
 
     if (isnan(job->weight))
         job->weight = isnan(count) ? 1 : count;
@@ -140,14 +140,14 @@ static bool weigh(struct seen *job, enum interfere_weights by, struct wr_err *er
     return true;
 }
 
-static bool solve(struct seen *v, size_t n, enum interfere_weights by, struct wr_err *err)
+static bool alone_solve(struct seen *v, size_t n, enum interference_weights by, struct wr_err *err)
 {
     struct stat_share_seen *s = wr_zalloc(n, sizeof *s);
     double *alone = wr_zalloc(n, sizeof *alone);
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++) {
-        ok = weigh(&v[i], by, err);
+        ok = alone_set_weights(&v[i], by, err);
         s[i] = (struct stat_share_seen){v[i].start_s, v[i].start_s + v[i].time_s, v[i].weight};
     }
     if (ok)
@@ -163,7 +163,8 @@ static bool solve(struct seen *v, size_t n, enum interfere_weights by, struct wr
 
 /* The time the server worked for a job: its part of the bytes of each slice, in which it was
  * running. */
-static double time_by_bytes(const struct inter_set *s, const struct inter_job *j)
+static double alone_time_by_bytes(const struct interference_set *s,
+                                  const struct interference_job *j)
 {
     double sum = 0;
 
@@ -171,21 +172,22 @@ static double time_by_bytes(const struct inter_set *s, const struct inter_job *j
         double all = 0;
 
         for (size_t i = 0; i < s->njobs; i++)
-            all += inter_job_bytes(s, &s->job[i], k);
-        sum += all > 0 ? s->slice_s * inter_job_bytes(s, j, k) / all : 0;
+            all += interference_job_bytes(s, &s->job[i], k);
+        sum += all > 0 ? s->slice_s * interference_job_bytes(s, j, k) / all : 0;
     }
     return sum;
 }
 
-static bool add_group(struct all_seen *all, const struct inter_lesson *l,
-                      const struct inter_group *g, enum interfere_weights by, struct wr_err *err)
+static bool alone_add_group(struct all_seen *all, const struct interference_training *l,
+                            const struct interference_group *g, enum interference_weights by,
+                            struct wr_err *err)
 {
     size_t first = all->v.n;
 
     for (size_t i = 0; i < g->set.njobs; i++) {
-        const struct inter_job *j = &g->set.job[i];
-        const struct inter_alike *a =
-            inter_find_alike(l, j->mode ? j->mode : "", inter_processes(j), j->nnodes);
+        const struct interference_job *j = &g->set.job[i];
+        const struct interference_config *a = interference_find_config(
+            l, j->mode ? j->mode : "", interference_processes(j), j->nnodes);
 
         wr_vec_push(&all->v, (struct seen){.run = g->name,
                                            .name = j->name,
@@ -193,26 +195,27 @@ static bool add_group(struct all_seen *all, const struct inter_lesson *l,
                                            .start_s = j->start_s,
                                            .weight = NAN,
                                            .nodes = (double)j->nnodes,
-                                           .processes = (double)inter_processes(j),
-                                           .by_bytes_s = time_by_bytes(&g->set, j),
+                                           .processes = (double)interference_processes(j),
+                                           .by_bytes_s = alone_time_by_bytes(&g->set, j),
                                            .alone_s = a ? j->volume_b / a->mid_bps : NAN});
     }
-    return solve(all->v.v + first, g->set.njobs, by, err);
+    return alone_solve(all->v.v + first, g->set.njobs, by, err);
 }
 
-static bool read_runs(struct all_seen *all, struct inter_lesson *l, const struct cli_call *call,
-                      struct wr_err *err)
+static bool alone_read_runs(struct all_seen *all, struct interference_training *l,
+                            const struct cli_call *call, struct wr_err *err)
 {
     const struct alone_opts *o = call->opts;
 
-    if (!inter_lesson_add(l, (const char *const *)call->args, (size_t)call->nargs, INTER_DOES_BOTH,
-                          (enum inter_op)o->op, err) ||
-        !inter_lesson_learn(l, true, err))
+    if (!interference_training_add(l, (const char *const *)call->args, (size_t)call->nargs,
+                                   INTERFERENCE_BOTH_ROLES, (enum interference_op)o->op, err) ||
+        !interference_training_fit(l, true, err))
         return false;
-    enum interfere_weights by = interfere_weights_learnt((enum interfere_weights)o->weights, l);
+    enum interference_weights by =
+        interfere_weights_learnt((enum interference_weights)o->weights, l);
 
     for (size_t i = 0; i < l->groups.n; i++)
-        if (l->groups.v[i].set.njobs > 1 && !add_group(all, l, &l->groups.v[i], by, err))
+        if (l->groups.v[i].set.njobs > 1 && !alone_add_group(all, l, &l->groups.v[i], by, err))
             return false;
     return all->v.n ||
            wr_fail(err, WR_INPUT, "no two jobs of these runs went on together; give runs that did");
@@ -231,12 +234,12 @@ static const struct cli_column columns[] = {
     {"slowdown", NULL},
 };
 
-static double digits(double v, bool text)
+static double alone_round(double v, bool text)
 {
-    return text ? round(v * 1e3) / 1e3 : v;
+    return text ? cli_round(v, 1e3) : v;
 }
 
-static void print(FILE *out, const struct all_seen *all, bool json, bool runs)
+static void alone_print(FILE *out, const struct all_seen *all, bool json, bool runs)
 {
     int skip = !runs;
     struct cli_table *t = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns + skip,
@@ -249,16 +252,16 @@ static void print(FILE *out, const struct all_seen *all, bool json, bool runs)
             cli_table_text(t, s->run);
         cli_table_text(t, s->name);
         cli_table_real(t, s->weight);
-        cli_table_real(t, digits(s->time_s, !json));
-        cli_table_real(t, digits(s->by_weight_s, !json));
-        cli_table_real(t, digits(s->by_bytes_s, !json));
-        cli_table_real(t, digits(s->alone_s, !json));
-        cli_table_real(t, digits(s->time_s / s->by_weight_s, !json));
+        cli_table_real(t, alone_round(s->time_s, !json));
+        cli_table_real(t, alone_round(s->by_weight_s, !json));
+        cli_table_real(t, alone_round(s->by_bytes_s, !json));
+        cli_table_real(t, alone_round(s->alone_s, !json));
+        cli_table_real(t, alone_round(s->time_s / s->by_weight_s, !json));
     }
     cli_table_close(t);
 }
 
-static void print_errors(FILE *out, const struct all_seen *all)
+static void alone_print_errors(FILE *out, const struct all_seen *all)
 {
     double sum[2] = {0};
     size_t n = 0;
@@ -279,22 +282,22 @@ static void print_errors(FILE *out, const struct all_seen *all)
                 n, 100 * sum[0] / (double)n, 100 * sum[1] / (double)n);
 }
 
-static bool answer(const struct cli_call *call, struct all_seen *all, struct inter_lesson *l,
-                   struct wr_err *err)
+static bool alone_print_all(const struct cli_call *call, struct all_seen *all,
+                            struct interference_training *l, struct wr_err *err)
 {
     const struct alone_opts *o = call->opts;
 
     if (!o->jobs.n == !call->nargs)
         return wr_fail(err, WR_INPUT, "give run files, or --job time=202s for each job");
     for (size_t i = 0; i < o->jobs.n; i++)
-        if (!read_job(all, o->jobs.v[i], call->arena, err))
+        if (!alone_read_job(all, o->jobs.v[i], call->arena, err))
             return wr_wrap(err, "--job %s", wr_text_clip(o->jobs.v[i]).s);
-    if (o->jobs.n ? !solve(all->v.v, all->v.n, (enum interfere_weights)o->weights, err)
-                  : !read_runs(all, l, call, err))
+    if (o->jobs.n ? !alone_solve(all->v.v, all->v.n, (enum interference_weights)o->weights, err)
+                  : !alone_read_runs(all, l, call, err))
         return false;
-    print(call->out, all, o->json, call->nargs);
+    alone_print(call->out, all, o->json, call->nargs);
     if (!o->json)
-        print_errors(call->out, all);
+        alone_print_errors(call->out, all);
     if (!o->json && call->nargs) {
         struct wr_str words = {0};
 
@@ -307,18 +310,18 @@ static bool answer(const struct cli_call *call, struct all_seen *all, struct int
 
 static int alone_main(const struct cli_call *call, struct wr_err *err)
 {
-    struct inter_lesson l = {0};
+    struct interference_training l = {0};
     struct all_seen all = {0};
-    bool ok = answer(call, &all, &l, err);
+    bool ok = alone_print_all(call, &all, &l, err);
 
     wr_vec_fini(&all.v);
-    inter_lesson_fini(&l);
+    interference_training_fini(&l);
     return ok ? 0 : cli_error(err);
 }
 
 const struct cli_verb cli_interfere_alone = {
     .name = "alone",
-    .summary = "run times alone of jobs that were seen together",
+    .summary = "predict run times alone of jobs that were measured together",
     .args = "[RUN...]",
     .max_args = -1,
     .about =

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/cli_table.h"
 #include "cli/interfere.h"
-#include "cli/interfere_cases.h"
 #include "cli/interfere_predict.h"
-#include "cli/table.h"
+#include "interference/interference_cases.h"
 
 static const struct cli_opt predict_rows[] = {
     {.name = "cases",
@@ -32,8 +32,9 @@ static const struct cli_opt predict_rows[] = {
      .def = "auto",
      .help = "what a job weighs that has no weight: the number of its nodes, of its processes, all "
              "equal, or what the overlaps of the run files show: auto, which is nodes without any",
-     .names = interfere_weights_names},
-    {.name = "from",
+     .names = interference_weights_names},
+    {.name = "from-run",
+     .former = "from",
      .type = CLI_LIST,
      .offset = offsetof(struct interfere_predict_opts, from),
      .value = "RUN",
@@ -47,18 +48,18 @@ static const struct cli_opt predict_rows[] = {
      .type = CLI_TEXT,
      .offset = offsetof(struct interfere_predict_opts, mode),
      .value = "MODE",
-     .help = "with --from and --job: the jobs' mode of file, private or shared"},
+     .help = "with --from-run and --job: the jobs' mode of file, private or shared"},
     {.name = "op",
      .type = CLI_CHOICE,
      .offset = offsetof(struct interfere_predict_opts, op),
      .value = "OP",
      .def = "write",
      .help = "which bytes of run files count",
-     .names = inter_op_names},
+     .names = interference_op_names},
     {.name = "schedule",
      .type = CLI_FLAG,
      .offset = offsetof(struct interfere_predict_opts, schedule),
-     .help = "print who gets how much from when to when"},
+     .help = "print how much each job gets from when to when"},
     {.name = "check",
      .type = CLI_FLAG,
      .offset = offsetof(struct interfere_predict_opts, check),
@@ -67,19 +68,20 @@ static const struct cli_opt predict_rows[] = {
     CLI_OPT_END,
 };
 
-static bool open_cases(struct interfere_cases *ret, const struct interfere_predict_opts *o,
-                       struct wr_err *err)
+static bool predict_open_cases(struct interference_cases *ret,
+                               const struct interfere_predict_opts *o, struct wr_err *err)
 {
-    enum interfere_weights by =
-        o->weights == INTERFERE_AUTO ? INTERFERE_NODES : (enum interfere_weights)o->weights;
+    enum interference_weights by = o->weights == INTERFERENCE_WEIGHT_AUTO
+                                       ? INTERFERENCE_WEIGHT_NODES
+                                       : (enum interference_weights)o->weights;
 
     if (o->cases && (o->capacity || o->jobs.n))
         return wr_fail(err, WR_INPUT,
                        "--cases brings its own jobs; leave out --capacity and --job");
     if (o->cases && o->from.n)
-        return wr_fail(err, WR_INPUT, "--cases brings its own capacity; leave out --from");
+        return wr_fail(err, WR_INPUT, "--cases brings its own capacity; leave out --from-run");
     if (o->cases)
-        return interfere_cases_read(ret, o->cases, by, err);
+        return interference_cases_read(ret, o->cases, by, err);
     if (!o->jobs.n)
         return wr_fail(err, WR_INPUT, "there are no jobs; give --job volume=16GB, or --cases FILE");
     if (o->from.n)
@@ -87,7 +89,7 @@ static bool open_cases(struct interfere_cases *ret, const struct interfere_predi
     if (!o->capacity)
         return wr_fail(err, WR_INPUT,
                        "the capacity is missing; give it as in --capacity \"110 MiB/s\"");
-    return interfere_cases_words(ret, o->capacity, o->jobs.v, o->jobs.n, by, err);
+    return interference_cases_words(ret, o->capacity, o->jobs.v, o->jobs.n, by, err);
 }
 
 /* Columns that one case alone does not need come first. */
@@ -104,8 +106,8 @@ static const struct cli_column time_columns[] = {
     {"throughput_mib_s", "MiB/s"},
 };
 
-static void put_times(struct cli_table *t, const struct interfere_case *c,
-                      const struct stat_share *s, bool one)
+static void predict_cell_times(struct cli_table *t, const struct interference_case *c,
+                               const struct stat_share *s, bool one)
 {
     for (size_t i = 0; i < c->napps; i++) {
         double alone = c->job[i].volume / fmin(c->job[i].cap, c->capacity.by_active[0]);
@@ -127,8 +129,8 @@ static void put_times(struct cli_table *t, const struct interfere_case *c,
 static const struct cli_column part_columns[] = {
     {"case", NULL}, {"t0", "from, s"}, {"t1", "to, s"}, {"job", NULL}, {"rate_mib_s", "MiB/s"}};
 
-static void put_parts(struct cli_table *t, const struct interfere_case *c,
-                      const struct stat_share *s, bool one)
+static void predict_cell_phases(struct cli_table *t, const struct interference_case *c,
+                                const struct stat_share *s, bool one)
 {
     for (size_t k = 0; k < s->nparts; k++)
         for (size_t i = 0; i < c->napps; i++) {
@@ -146,14 +148,14 @@ static void put_parts(struct cli_table *t, const struct interfere_case *c,
 static const struct view {
     const struct cli_column *columns;
     int n;
-    void (*put)(struct cli_table *t, const struct interfere_case *c, const struct stat_share *s,
+    void (*put)(struct cli_table *t, const struct interference_case *c, const struct stat_share *s,
                 bool one);
 } views[] = {
-    {time_columns, sizeof time_columns / sizeof time_columns[0], put_times},
-    {part_columns, sizeof part_columns / sizeof part_columns[0], put_parts},
+    {time_columns, sizeof time_columns / sizeof time_columns[0], predict_cell_times},
+    {part_columns, sizeof part_columns / sizeof part_columns[0], predict_cell_phases},
 };
 
-static void print_overlap(FILE *out, const struct interfere_case *c)
+static void predict_print_overlap(FILE *out, const struct interference_case *c)
 {
     struct stat_share s;
 
@@ -165,8 +167,8 @@ static void print_overlap(FILE *out, const struct interfere_case *c)
     stat_share_fini(&s);
 }
 
-static void print_tables(FILE *out, const struct interfere_cases *cs,
-                         const struct interfere_predict_opts *o)
+static void predict_print_tables(FILE *out, const struct interference_cases *cs,
+                                 const struct interfere_predict_opts *o)
 {
     const struct view *v = &views[o->schedule];
     bool one = cs->n == 1;
@@ -181,28 +183,28 @@ static void print_tables(FILE *out, const struct interfere_cases *cs,
     }
     cli_table_close(t);
     if (one && !o->schedule)
-        print_overlap(out, &cs->v[0]);
+        predict_print_overlap(out, &cs->v[0]);
     if (cs->note)
         fprintf(out, "%s\n", cs->note);
 }
 
-static bool predict(const struct cli_call *call, const struct interfere_cases *cs,
-                    struct wr_err *err)
+static bool predict_cases(const struct cli_call *call, const struct interference_cases *cs,
+                          struct wr_err *err)
 {
     const struct interfere_predict_opts *o = call->opts;
     size_t checked;
 
-    if (o->check && !interfere_cases_check(cs, &checked, err))
+    if (o->check && !interference_cases_check(cs, &checked, err))
         return false;
     if (o->json) {
-        json_t *all = interfere_cases_json(cs);
+        json_t *all = interference_cases_json(cs);
 
         json_dumpf(all, call->out, JSON_INDENT(1));
         fputc('\n', call->out);
         json_decref(all);
         return true;
     }
-    print_tables(call->out, cs, o);
+    predict_print_tables(call->out, cs, o);
     if (o->check)
         fprintf(call->out, "\ncases as expected: %zu of %zu\n", checked, cs->n);
     return true;
@@ -211,25 +213,25 @@ static bool predict(const struct cli_call *call, const struct interfere_cases *c
 static int predict_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct interfere_predict_opts *o = call->opts;
-    struct interfere_cases cs;
+    struct interference_cases cs;
 
     if (call->nargs || (o->from.n && !o->jobs.n && !o->cases))
         return interfere_predict_seen(call, o, err) ? 0 : cli_error(err);
-    if (!open_cases(&cs, call->opts, err))
+    if (!predict_open_cases(&cs, call->opts, err))
         return cli_error(err);
-    bool ok = predict(call, &cs, err);
+    bool ok = predict_cases(call, &cs, err);
 
-    interfere_cases_fini(&cs);
+    interference_cases_fini(&cs);
     return ok ? 0 : cli_error(err);
 }
 
 const struct cli_verb cli_interfere_predict = {
     .name = "predict",
-    .summary = "run times of jobs that share a server, from what each has to move",
+    .summary = "predict run times of jobs that share a server, from the bytes of each",
     .args = "[RUN...]",
     .max_args = -1,
     .about =
-        "The capacity is divided among the active jobs in proportion to their weights; nobody gets "
+        "The capacity is divided among the active jobs in proportion to their weights; no job gets "
         "more than its cap, and what a capped job leaves goes to the others. Rates change only "
         "when a job begins or ends, so the times are exact for the model. Jobs come from the "
         "command line or from a file of cases; docs/models/interference.md has the equations.\n"
@@ -239,18 +241,22 @@ const struct cli_verb cli_interfere_predict = {
         "is from. With --json a file's cases come back with \"predicted\" in the place of "
         "\"expected\".\n"
         "\n"
-        "With run files the capacity is learnt. Runs of one job alone tell what such a job "
+        "With run files the capacity is learnt. Runs of one job alone show what such a job "
         "reaches, the most of them what the server carries, and overlaps whether it is shared by "
         "nodes, by processes or by jobs; the run times of jobs that went on together are "
         "predicted from that, each without its own run, and compared with what was seen. What is "
-        "learnt comes from --from, or without it from the RUNs themselves. Runs that overlap on "
-        "the clock went on together. The range is to hold 80 % of the observed times. It is made "
+        "learnt comes from --from-run, or without it from the RUNs themselves. Runs that overlap "
+        "on "
+        "the clock went on together. A job's run time is its I/O phase, from the first byte to "
+        "the last or to the end of the flush after it, where the run file has it, and its life "
+        "where not: the tables say which. The range is to hold 80 % of the observed times. It is "
+        "made "
         "of the errors of all other predictions, or, where fewer than nine are known, of those of "
         "a measured NFS server.",
     .examples = "weir interfere predict --capacity 95MB/s --job volume=16GB --job volume=8GB\n"
                 "weir interfere predict --cases cases.json --json\n"
                 "weir interfere predict runs/*.weir\n"
-                "weir interfere predict --from runs --job volume=1GiB,processes=4,nodes=1\n",
+                "weir interfere predict --from-run runs --job volume=1GiB,processes=4,nodes=1\n",
     .opts = predict_rows,
     .opts_size = sizeof(struct interfere_predict_opts),
     .main = predict_main,

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/cli_table.h"
 #include "cli/interfere.h"
-#include "cli/interfere_tables.h"
-#include "cli/table.h"
+#include "interference/interference_tables.h"
 
 struct tables_opts {
     const char *volume;
@@ -45,19 +45,15 @@ static const struct cli_column pair_columns[] = {
     {"nodes_error_percent", "off, %"},
 };
 
-static double tenth(double v)
-{
-    return round(10 * v) / 10;
-}
-
-static void print_pairs(FILE *out, enum cli_format format, const struct interfere_tables *tables)
+static void cmd_tables_print_pairs(FILE *out, enum cli_format format,
+                                   const struct interference_tables *tables)
 {
     struct cli_table *t =
         cli_table_open(out, format, pair_columns, sizeof pair_columns / sizeof pair_columns[0]);
     bool text = format == CLI_AS_TEXT;
 
     for (size_t i = 0; i < tables->seen.n; i++) {
-        const struct interfere_seen *s = &tables->seen.v[i];
+        const struct interference_seen *s = &tables->seen.v[i];
         char pair[64];
 
         snprintf(pair, sizeof pair, "%g+%g", s->p, s->q);
@@ -65,13 +61,13 @@ static void print_pairs(FILE *out, enum cli_format format, const struct interfer
         cli_table_text(t, s->storage);
         cli_table_text(t, pair);
         cli_table_real(t, s->processes);
-        cli_table_real(t, text ? tenth(s->alone_s) : s->alone_s);
-        cli_table_real(t, text ? tenth(s->seen_s) : s->seen_s);
-        for (int m = 0; m < INTERFERE_METHODS; m++) {
-            double off = 100 * interfere_error(s, (enum interfere_method)m);
+        cli_table_real(t, text ? cli_round(s->alone_s, 10) : s->alone_s);
+        cli_table_real(t, text ? cli_round(s->seen_s, 10) : s->seen_s);
+        for (int m = 0; m < INTERFERENCE_METHODS; m++) {
+            double off = 100 * interference_error(s, (enum interference_method)m);
 
-            cli_table_real(t, text ? tenth(s->predicted_s[m]) : s->predicted_s[m]);
-            cli_table_real(t, text ? tenth(off) : off);
+            cli_table_real(t, text ? cli_round(s->predicted_s[m], 10) : s->predicted_s[m]);
+            cli_table_real(t, text ? cli_round(off, 10) : off);
         }
     }
     cli_table_close(t);
@@ -83,14 +79,15 @@ struct summary {
 };
 
 /* All jobs of the mode and storage of `like`. */
-static struct summary sum_up(const struct interfere_tables *tables,
-                             const struct interfere_seen *like, enum interfere_method m)
+static struct summary cmd_tables_summarise(const struct interference_tables *tables,
+                                           const struct interference_seen *like,
+                                           enum interference_method m)
 {
     struct summary sum = {.most_above_one = NAN}; /* absent when there is no such pair */
 
     for (size_t i = 0; i < tables->seen.n; i++) {
-        const struct interfere_seen *s = &tables->seen.v[i];
-        double off = 100 * fabs(interfere_error(s, m));
+        const struct interference_seen *s = &tables->seen.v[i];
+        double off = 100 * fabs(interference_error(s, m));
 
         if (strcmp(s->mode, like->mode) != 0 || strcmp(s->storage, like->storage) != 0)
             continue;
@@ -103,7 +100,7 @@ static struct summary sum_up(const struct interfere_tables *tables,
     return sum;
 }
 
-static bool first_of_kind(const struct interfere_tables *tables, size_t i)
+static bool cmd_tables_first_of_kind(const struct interference_tables *tables, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (!strcmp(tables->seen.v[k].mode, tables->seen.v[i].mode) &&
@@ -112,7 +109,8 @@ static bool first_of_kind(const struct interfere_tables *tables, size_t i)
     return true;
 }
 
-static void print_summary(FILE *out, enum cli_format format, const struct interfere_tables *tables)
+static void cmd_tables_print_summary(FILE *out, enum cli_format format,
+                                     const struct interference_tables *tables)
 {
     static const struct cli_column columns[] = {
         {"mode", NULL},
@@ -126,53 +124,53 @@ static void print_summary(FILE *out, enum cli_format format, const struct interf
     bool text = format == CLI_AS_TEXT;
 
     for (size_t i = 0; i < tables->seen.n; i++)
-        for (int m = 0; first_of_kind(tables, i) && m < INTERFERE_METHODS; m++) {
-            const struct interfere_seen *s = &tables->seen.v[i];
-            struct summary sum = sum_up(tables, s, (enum interfere_method)m);
+        for (int m = 0; cmd_tables_first_of_kind(tables, i) && m < INTERFERENCE_METHODS; m++) {
+            const struct interference_seen *s = &tables->seen.v[i];
+            struct summary sum = cmd_tables_summarise(tables, s, (enum interference_method)m);
             double mean = sum.sum / (double)sum.n;
 
             cli_table_text(t, s->mode);
             cli_table_text(t, s->storage);
-            cli_table_text(t, interfere_method_names[m]);
+            cli_table_text(t, interference_method_names[m]);
             cli_table_int(t, (int64_t)sum.n);
-            cli_table_real(t, text ? tenth(mean) : mean);
-            cli_table_real(t, text ? tenth(sum.most) : sum.most);
-            cli_table_real(t, text ? tenth(sum.most_above_one) : sum.most_above_one);
+            cli_table_real(t, text ? cli_round(mean, 10) : mean);
+            cli_table_real(t, text ? cli_round(sum.most, 10) : sum.most);
+            cli_table_real(t, text ? cli_round(sum.most_above_one, 10) : sum.most_above_one);
         }
     cli_table_close(t);
 }
 
-static bool print_tables(const struct cli_call *call, struct wr_err *err)
+static bool cmd_tables_print(const struct cli_call *call, struct wr_err *err)
 {
     const struct tables_opts *o = call->opts;
     enum cli_format format = o->json ? CLI_AS_JSON : CLI_AS_TEXT;
-    struct interfere_tables tables;
+    struct interference_tables tables;
     uint64_t volume;
 
     if (!wr_parse_bytes(&volume, o->volume, err))
         return wr_wrap(err, "--volume");
     if (!volume || !o->per_node)
         return wr_fail(err, WR_INPUT, "--%s is 0; give more", volume ? "per-node" : "volume");
-    if (!interfere_tables_read(&tables, call->args[0], (double)volume / (1 << 20), o->per_node,
-                               err))
+    if (!interference_tables_read(&tables, call->args[0], (double)volume / (1 << 20), o->per_node,
+                                  err))
         return false;
     fputs(o->json ? "{\"pairs\":\n" : "", call->out);
-    print_pairs(call->out, format, &tables);
+    cmd_tables_print_pairs(call->out, format, &tables);
     fputs(o->json ? ", \"summary\":\n" : "\n", call->out);
-    print_summary(call->out, format, &tables);
+    cmd_tables_print_summary(call->out, format, &tables);
     fputs(o->json ? "}\n" : "", call->out);
-    interfere_tables_fini(&tables);
+    interference_tables_fini(&tables);
     return true;
 }
 
-static int tables_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_tables_main(const struct cli_call *call, struct wr_err *err)
 {
-    return print_tables(call, err) ? 0 : cli_error(err);
+    return cmd_tables_print(call, err) ? 0 : cli_error(err);
 }
 
 const struct cli_verb cli_interfere_tables = {
     .name = "tables",
-    .summary = "predict every pair of a study's tables, and tell how far off",
+    .summary = "predict every pair of a study's tables, and print the errors",
     .args = "TABLES.csv",
     .min_args = 1,
     .max_args = 1,
@@ -184,5 +182,5 @@ const struct cli_verb cli_interfere_tables = {
     .examples = "weir interfere tables tables.csv\n",
     .opts = tables_rows,
     .opts_size = sizeof(struct tables_opts),
-    .main = tables_main,
+    .main = cmd_tables_main,
 };

@@ -1,13 +1,16 @@
-/* cmd_io_limit.c -- `weir io-limit`: a path of limited bandwidth to try sharing on. */
+/* cmd_io_limit.c -- `weir io-limit SOCKET`: a path of limited bandwidth for experiments (ioload/).
+ */
 #include <math.h>
 
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/cli_json.h"
 #include "ioload/ioload.h"
 
 struct limit_opts {
     const char *rate, *length;
+    bool json;
 };
 
 static const struct cli_opt limit_rows[] = {
@@ -22,10 +25,11 @@ static const struct cli_opt limit_rows[] = {
      .offset = offsetof(struct limit_opts, length),
      .value = "TIME",
      .help = "end after so long; without it Ctrl-C does"},
+    CLI_JSON(struct limit_opts, json),
     CLI_OPT_END,
 };
 
-static bool serve(const struct cli_call *call, struct wr_err *err)
+static bool io_limit_serve(const struct cli_call *call, struct wr_err *err)
 {
     const struct limit_opts *o = call->opts;
     struct ioload_limit l = {.path = call->args[0], .stop = wr_interrupted};
@@ -47,14 +51,22 @@ static bool serve(const struct cli_call *call, struct wr_err *err)
         return false;
     double mib = (double)got.bytes / (1 << 20);
 
-    fprintf(call->out, "carried %.6g MiB of %llu connections in %.4g s: %.4g MiB/s\n", mib,
-            (unsigned long long)got.connections, got.busy_s, got.busy_s > 0 ? mib / got.busy_s : 0);
+    if (o->json)
+        cli_json_print(call->out,
+                       json_pack("{s:I, s:I, s:o, s:o}", "carried_b", (json_int_t)got.bytes,
+                                 "connections", (json_int_t)got.connections, "busy_s",
+                                 cli_json_real(got.busy_s), "mib_s",
+                                 cli_json_real(mib / got.busy_s)));
+    else
+        fprintf(call->out, "carried %.6g MiB of %llu connections in %.4g s: %.4g MiB/s\n", mib,
+                (unsigned long long)got.connections, got.busy_s,
+                got.busy_s > 0 ? mib / got.busy_s : 0);
     return true;
 }
 
-static int limit_main(const struct cli_call *call, struct wr_err *err)
+static int io_limit_main(const struct cli_call *call, struct wr_err *err)
 {
-    return serve(call, err) ? 0 : cli_error(err);
+    return io_limit_serve(call, err) ? 0 : cli_error(err);
 }
 
 const struct cli_verb cli_cmd_io_limit = {
@@ -71,5 +83,5 @@ const struct cli_verb cli_cmd_io_limit = {
     .examples = "weir io-limit path.sock --rate 50MB/s\n",
     .opts = limit_rows,
     .opts_size = sizeof(struct limit_opts),
-    .main = limit_main,
+    .main = io_limit_main,
 };

@@ -1,4 +1,7 @@
-/* cmd_io_load.c -- `weir io-load`: a job that writes, on any machine. */
+/* cmd_io_load.c -- `weir io-load`: a job that writes at a given rate or volume (ioload/).
+ *
+ * Prints what it reached, and writes slices of it to a run file.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
 #include "ioload/ioload.h"
 
 struct load_opts {
@@ -65,8 +68,19 @@ static const struct cli_opt load_rows[] = {
          "write through a path that `weir io-limit SOCKET` limits, instead of to files"),
     FLAG("one-connection", one_connection,
          "with --through: all processes share a connection, as those of a client node do"),
-    TEXT("output", run, "RUN", NULL, "write what was done in each slice of time to a run file"),
-    TEXT("slice", slice, "TIME", "250ms", "how long a slice is"),
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct load_opts, run),
+     .value = "RUN",
+     .help = "write what was done in each slice of time to a run file"},
+    {.name = "slice",
+     .letter = 's',
+     .type = CLI_TEXT,
+     .offset = offsetof(struct load_opts, slice),
+     .value = "TIME",
+     .def = "250ms",
+     .help = "how long a slice is"},
     TEXT("name", name, "NAME", "io-load", "what the job is called in the run file"),
     {.name = "node",
      .type = CLI_U32,
@@ -83,7 +97,7 @@ static const struct cli_opt load_rows[] = {
     CLI_OPT_END,
 };
 
-static bool parse_seconds(double *ret, const char *text, struct wr_err *err)
+static bool io_load_parse_seconds(double *ret, const char *text, struct wr_err *err)
 {
     double ps;
 
@@ -94,7 +108,7 @@ static bool parse_seconds(double *ret, const char *text, struct wr_err *err)
 }
 
 /* Seconds of the clock keep their nanoseconds: a double of 1.8e9 s does not. */
-static bool parse_moment(int64_t *ret, const char *text, struct wr_err *err)
+static bool io_load_parse_moment(int64_t *ret, const char *text, struct wr_err *err)
 {
     char *end;
     long long s = strtoll(text, &end, 10);
@@ -108,7 +122,8 @@ static bool parse_moment(int64_t *ret, const char *text, struct wr_err *err)
     return true;
 }
 
-static bool read_opts(struct ioload_opts *ret, const struct cli_call *call, struct wr_err *err)
+static bool io_load_read_opts(struct ioload_opts *ret, const struct cli_call *call,
+                              struct wr_err *err)
 {
     const struct load_opts *o = call->opts;
     double slice = 0;
@@ -129,7 +144,7 @@ static bool read_opts(struct ioload_opts *ret, const struct cli_call *call, stru
                        "--one-connection is of use with --through only; leave it out");
     if (o->total && !wr_parse_bytes(&p.total_b, o->total, err))
         return wr_wrap(err, "--total");
-    if (o->length && !parse_seconds(&p.length_s, o->length, err))
+    if (o->length && !io_load_parse_seconds(&p.length_s, o->length, err))
         return wr_wrap(err, "--for");
     if (!wr_parse_bytes(&p.block_b, o->block, err))
         return wr_wrap(err, "--block");
@@ -137,9 +152,9 @@ static bool read_opts(struct ioload_opts *ret, const struct cli_call *call, stru
         return wr_wrap(err, "--span");
     if (o->rate && !wr_parse_rate(&p.rate_bps, o->rate, err))
         return wr_wrap(err, "--rate");
-    if (o->begin && !parse_moment(&p.begin_ns, o->begin, err))
+    if (o->begin && !io_load_parse_moment(&p.begin_ns, o->begin, err))
         return wr_wrap(err, "--begin");
-    if (!parse_seconds(&slice, o->slice, err) || !(slice <= 1e6))
+    if (!io_load_parse_seconds(&slice, o->slice, err) || !(slice <= 1e6))
         return err->code ? wr_wrap(err, "--slice")
                          : wr_fail(err, WR_INPUT, "--slice %s: give a shorter one", o->slice);
     p.slice_ns = (int64_t)round(slice * 1e9);
@@ -147,8 +162,8 @@ static bool read_opts(struct ioload_opts *ret, const struct cli_call *call, stru
     return true;
 }
 
-static bool write_run(const struct cli_call *call, const struct ioload_opts *p,
-                      const struct ioload_result *r, struct wr_err *err)
+static bool io_load_write_run(const struct cli_call *call, const struct ioload_opts *p,
+                              const struct ioload_result *r, struct wr_err *err)
 {
     const struct load_opts *o = call->opts;
     struct wr_str command = {0};
@@ -186,7 +201,7 @@ static const struct cli_column columns[] = {
     {"sync_s", "flushing, s"},
 };
 
-static void print_table(FILE *out, const struct ioload_result *r, bool json)
+static void io_load_print_table(FILE *out, const struct ioload_result *r, bool json)
 {
     struct cli_table *t = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns,
                                          sizeof columns / sizeof columns[0]);
@@ -206,7 +221,7 @@ static void print_table(FILE *out, const struct ioload_result *r, bool json)
     cli_table_close(t);
 }
 
-static void print_sum(FILE *out, const struct ioload_result *r, const char *run)
+static void io_load_print_sum(FILE *out, const struct ioload_result *r, const char *run)
 {
     int64_t from = INT64_MAX, to = 0;
     uint64_t bytes = 0;
@@ -223,13 +238,13 @@ static void print_sum(FILE *out, const struct ioload_result *r, const char *run)
         fprintf(out, "slices are in %s; look at them with `weir interfere %s`\n", run, run);
 }
 
-static int load_main(const struct cli_call *call, struct wr_err *err)
+static int io_load_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct load_opts *o = call->opts;
     struct ioload_result r;
     struct ioload_opts p;
 
-    if (!read_opts(&p, call, err) || (o->run && !run_check_path(o->run, o->force, err)))
+    if (!io_load_read_opts(&p, call, err) || (o->run && !run_check_path(o->run, o->force, err)))
         return cli_error(err);
     wr_interrupt_catch();
     bool ok = ioload_run(&r, &p, err);
@@ -238,12 +253,12 @@ static int load_main(const struct cli_call *call, struct wr_err *err)
         wr_interrupt_release();
         return cli_error(err);
     }
-    ok = !o->run || write_run(call, &p, &r, err);
+    ok = !o->run || io_load_write_run(call, &p, &r, err);
     wr_interrupt_release();
     if (ok) {
-        print_table(call->out, &r, o->json);
+        io_load_print_table(call->out, &r, o->json);
         if (!o->json)
-            print_sum(call->out, &r, o->run);
+            io_load_print_sum(call->out, &r, o->run);
         if (r.interrupted)
             ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s",
                          o->run ? "the run file holds what was written so far"
@@ -272,5 +287,5 @@ const struct cli_verb cli_cmd_io_load = {
                 "weir io-load --through path.sock --total 100MiB --rate 20MB/s\n",
     .opts = load_rows,
     .opts_size = sizeof(struct load_opts),
-    .main = load_main,
+    .main = io_load_main,
 };

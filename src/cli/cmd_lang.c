@@ -1,10 +1,16 @@
-/* cmd_lang.c -- `weir lang`: coNCePTuaL programs without a network. */
+/* cmd_lang.c -- `weir lang check|events|stats|fmt`: coNCePTuaL programs without a network.
+ *
+ * struct subject is the program opened for all four; load/ncptl does the work.
+ */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "cli/cli.h"
+#include "cli/cli_json.h"
+#include "cli/cli_table.h"
 #include "cli/lang.h"
 #include "load/ncptl/ncptl_tool.h"
 
@@ -39,13 +45,13 @@ struct subject {
     struct ncptl_prog *prog;
 };
 
-static void close_subject(struct subject *s)
+static void lang_close_subject(struct subject *s)
 {
     ncptl_close(s->prog);
     ncptl_unit_close(s->unit);
 }
 
-static bool open_subject(struct subject *s, const struct cli_call *call, struct wr_err *err)
+static bool lang_open_subject(struct subject *s, const struct cli_call *call, struct wr_err *err)
 {
     const struct lang_opts *o = call->opts;
     struct ncptl_start how = {.ntasks = o->tasks,
@@ -63,7 +69,7 @@ static bool open_subject(struct subject *s, const struct cli_call *call, struct 
 }
 
 /* `-- --help` asks for the program's own options. */
-static bool told_usage(const struct subject *s, const struct cli_call *call)
+static bool lang_printed_usage(const struct subject *s, const struct cli_call *call)
 {
     struct wr_str text = {0};
 
@@ -78,30 +84,40 @@ static bool told_usage(const struct subject *s, const struct cli_call *call)
 /* ---- check ---- */
 
 static const struct cli_opt check_rows[] = {
-    TASKS_ROW,
-    SEED_ROW,
-    MOST_ROW,
-    CLI_OPT_END,
+    TASKS_ROW, SEED_ROW, MOST_ROW, CLI_JSON(struct lang_opts, json), CLI_OPT_END,
 };
 
-static int check_main(const struct cli_call *call, struct wr_err *err)
+static void lang_print_checked(const struct cli_call *call, uint32_t ntasks, bool complete)
+{
+    const struct lang_opts *o = call->opts;
+
+    if (o->json)
+        cli_json_print(call->out,
+                       json_pack("{s:o, s:b, s:I, s:b}", "program", cli_json_string(call->args[0]),
+                                 "ok", 1, "tasks", (json_int_t)ntasks, "complete", (int)complete));
+    else
+        fprintf(call->out,
+                complete ? "%s: ok with %u tasks\n"
+                         : "%s: ok with %u tasks as far as --most allows\n",
+                call->args[0], ntasks);
+}
+
+static int lang_check_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct lang_opts *o = call->opts;
     struct subject s;
     bool complete, ok;
 
-    if (!open_subject(&s, call, err))
+    if (!lang_open_subject(&s, call, err))
         return cli_error(err);
-    fputs(ncptl_warnings(s.unit), stderr);
-    if (!(ok = told_usage(&s, call))) {
+    if (!wr_note_is_quiet())
+        fputs(ncptl_warnings(s.unit), stderr);
+    if (!(ok = lang_printed_usage(&s, call))) {
         ok = ncptl_verify(s.prog, o->most, &complete, err);
         if (ok)
-            fprintf(call->out,
-                    complete ? "%s: ok with %u tasks\n"
-                             : "%s: ok with %u tasks as far as --most allows\n",
-                    call->args[0], ncptl_ntasks(s.prog));
+            lang_print_checked(call, ncptl_ntasks(s.prog), complete);
     }
-    close_subject(&s);
+    lang_close_subject(&s);
     return ok ? 0 : cli_error(err);
 }
 
@@ -114,14 +130,14 @@ static const struct cli_verb lang_check = {
     .input = 1,
     .about = "Reads the program, then runs its tasks against each other without a network or "
              "time: sends never block, receives and collectives do. What cannot end is "
-             "reported with who waits for whom; so are messages that nobody receives and "
-             "asynchronous operations that nobody awaits.\n\n"
+             "reported with the tasks that each task waits for; so are messages that no task "
+             "receives and asynchronous operations that no task awaits.\n\n"
              "What follows `--` are the program's own options; `-- --help` lists them.",
     .examples = "weir lang check ring.ncptl --tasks 16\n"
                 "weir lang check halo.ncptl --tasks 64 -- --xdim=8 --ydim=8\n",
     .opts = check_rows,
     .opts_size = sizeof(struct lang_opts),
-    .main = check_main,
+    .main = lang_check_main,
 };
 
 /* ---- events ---- */
@@ -140,6 +156,7 @@ static const struct cli_opt events_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct lang_opts, unchecked),
      .help = "do not look for deadlocks and unmatched messages afterwards"},
+    CLI_JSON(struct lang_opts, json),
     CLI_OPT_END,
 };
 
@@ -147,8 +164,8 @@ static const struct cli_opt events_rows[] = {
 static const struct wr_format own_log = {.name = "such a log"};
 
 /* --logfile of the program: one file per processor, whose number replaces %p. */
-static bool write_each(const struct ncptl_log *log, const struct ncptl_prog *p, unsigned flags,
-                       struct wr_err *err)
+static bool lang_write_each(const struct ncptl_log *log, const struct ncptl_prog *p, unsigned flags,
+                            struct wr_err *err)
 {
     const char *path = ncptl_logfile(p), *mark = strstr(path, "%p");
     bool ok = true;
@@ -168,12 +185,12 @@ static bool write_each(const struct ncptl_log *log, const struct ncptl_prog *p, 
     return ok;
 }
 
-static bool write_logs(const struct ncptl_log *log, const struct ncptl_prog *p, const char *path,
-                       unsigned flags, struct wr_err *err)
+static bool lang_write_logs(const struct ncptl_log *log, const struct ncptl_prog *p,
+                            const char *path, unsigned flags, struct wr_err *err)
 {
     struct wr_str text = {0};
 
-    if (ncptl_logfile(p) && !write_each(log, p, flags, err))
+    if (ncptl_logfile(p) && !lang_write_each(log, p, flags, err))
         return false;
     if (!path)
         return true;
@@ -183,24 +200,78 @@ static bool write_logs(const struct ncptl_log *log, const struct ncptl_prog *p, 
     return ok;
 }
 
-static int events_main(const struct cli_call *call, struct wr_err *err)
+/* Lines "TASK OPERATION ARGUMENTS" on their way to a table, as they come. */
+struct event_table {
+    struct cli_table *t;
+    struct wr_str line; /* what has come of the next one */
+};
+
+static void lang_add_event(struct event_table *e)
+{
+    const char *op = strchr(e->line.s, ' '), *rest = op ? strchr(op + 1, ' ') : NULL;
+
+    cli_table_int(e->t, atoll(e->line.s));
+    cli_table_textn(e->t, op ? op + 1 : "",
+                    rest ? (size_t)(rest - op - 1) : strlen(op ? op + 1 : ""));
+    cli_table_text(e->t, rest ? rest + 1 : "");
+    e->line.n = 0;
+}
+
+static ssize_t lang_take_events(void *cookie, const char *text, size_t n)
+{
+    struct event_table *e = cookie;
+
+    for (const char *at = text, *stop = text + n, *end; at < stop; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(stop - at));
+        wr_str_addn(&e->line, at, (size_t)((end ? end : stop) - at));
+        if (!end)
+            break;
+        lang_add_event(e);
+    }
+    return (ssize_t)n;
+}
+
+static bool lang_print_events(const struct cli_call *call, const struct ncptl_prog *prog,
+                              struct ncptl_log *log, struct wr_err *err)
+{
+    static const struct cli_column columns[] = {
+        {"task", NULL}, {"operation", NULL}, {"arguments", NULL}};
+    const struct lang_opts *o = call->opts;
+    struct event_table e = {0};
+
+    if (!o->json)
+        return ncptl_dump(prog, call->out, log, err);
+    e.t = cli_table_open(call->out, CLI_AS_JSON, columns, 3);
+    FILE *lines = fopencookie(&e, "w", (cookie_io_functions_t){.write = lang_take_events});
+    bool ok = lines && ncptl_dump(prog, lines, log, err);
+
+    if (lines)
+        fclose(lines);
+    else
+        wr_fail_errno(err, "cannot print the events; free some memory");
+    cli_table_close(e.t);
+    wr_str_fini(&e.line);
+    return ok;
+}
+
+static int lang_events_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct lang_opts *o = call->opts;
     struct subject s;
     bool complete, ok;
 
     if ((o->logs && !wr_output_check(o->logs, &wr_format_log, o->force ? WR_FORCE : 0, err)) ||
-        !open_subject(&s, call, err))
+        !lang_open_subject(&s, call, err))
         return cli_error(err);
-    if (!(ok = told_usage(&s, call))) {
+    if (!(ok = lang_printed_usage(&s, call))) {
         struct ncptl_log *log = ncptl_log_new(s.prog, false);
 
-        ok = ncptl_dump(s.prog, call->out, log, err) &&
-             write_logs(log, s.prog, o->logs, o->force ? WR_FORCE : 0, err) &&
+        ok = lang_print_events(call, s.prog, log, err) &&
+             lang_write_logs(log, s.prog, o->logs, o->force ? WR_FORCE : 0, err) &&
              (o->unchecked || ncptl_verify(s.prog, o->most, &complete, err));
         ncptl_log_free(log);
     }
-    close_subject(&s);
+    lang_close_subject(&s);
     return ok ? 0 : cli_error(err);
 }
 
@@ -216,12 +287,12 @@ static const struct cli_verb lang_events = {
              "processors. Timed loops are run once, between TIMED_BEGIN and TIMED_END. Values "
              "that depend on elapsed time are shown as *.\n\n"
              "Afterwards the program is checked as `weir lang check` does; what is wrong then is "
-             "told and makes the command fail.",
+             "reported and makes the command fail.",
     .examples = "weir lang events ring.ncptl --tasks 4\n"
                 "weir lang events latency.ncptl --tasks 2 --logs tables.txt -- --reps=3\n",
     .opts = events_rows,
     .opts_size = sizeof(struct lang_opts),
-    .main = events_main,
+    .main = lang_events_main,
 };
 
 /* ---- stats ---- */
@@ -233,7 +304,7 @@ static const struct cli_opt stats_rows[] = {
     CLI_OPT_END,
 };
 
-static void print_json(const struct ncptl_prog *p, const struct ncptl_stats *s, FILE *out)
+static void lang_print_json(const struct ncptl_prog *p, const struct ncptl_stats *s, FILE *out)
 {
     json_t *ops = json_object(), *matrix = json_array();
 
@@ -260,19 +331,19 @@ static void print_json(const struct ncptl_prog *p, const struct ncptl_stats *s, 
     json_decref(all);
 }
 
-static int stats_main(const struct cli_call *call, struct wr_err *err)
+static int lang_stats_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct lang_opts *o = call->opts;
     struct ncptl_stats *stats = wr_arena_alloc(call->arena, sizeof *stats);
     struct subject s;
     bool ok, usage;
 
-    if (!open_subject(&s, call, err))
+    if (!lang_open_subject(&s, call, err))
         return cli_error(err);
-    usage = told_usage(&s, call);
+    usage = lang_printed_usage(&s, call);
     ok = usage || ncptl_stats(s.prog, stats, err);
     if (ok && !usage && o->json) {
-        print_json(s.prog, stats, call->out);
+        lang_print_json(s.prog, stats, call->out);
     } else if (ok && !usage) {
         struct wr_str text = {0};
 
@@ -280,13 +351,13 @@ static int stats_main(const struct cli_call *call, struct wr_err *err)
         fputs(wr_str_get(&text), call->out);
         wr_str_fini(&text);
     }
-    close_subject(&s);
+    lang_close_subject(&s);
     return ok ? 0 : cli_error(err);
 }
 
 static const struct cli_verb lang_stats = {
     .name = "stats",
-    .summary = "count a program's messages and bytes, and draw who sends to whom",
+    .summary = "count a program's messages and bytes, and draw which task sends to which",
     .args = "PROG [-- OPTION...]",
     .min_args = 1,
     .max_args = -1,
@@ -296,7 +367,7 @@ static const struct cli_verb lang_stats = {
     .examples = "weir lang stats halo.ncptl --tasks 64 -- --xdim=8 --ydim=8\n",
     .opts = stats_rows,
     .opts_size = sizeof(struct lang_opts),
-    .main = stats_main,
+    .main = lang_stats_main,
 };
 
 /* ---- fmt ---- */
@@ -310,7 +381,7 @@ static const struct cli_opt fmt_rows[] = {
     CLI_OPT_END,
 };
 
-static int fmt_main(const struct cli_call *call, struct wr_err *err)
+static int lang_fmt_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct lang_opts *o = call->opts;
     struct ncptl_unit *unit;
@@ -331,7 +402,7 @@ static int fmt_main(const struct cli_call *call, struct wr_err *err)
 
 static const struct cli_verb lang_fmt = {
     .name = "fmt",
-    .summary = "print a program in its usual dress",
+    .summary = "reformat a program",
     .args = "PROG",
     .min_args = 1,
     .max_args = 1,
@@ -341,15 +412,16 @@ static const struct cli_verb lang_fmt = {
     .examples = "weir lang fmt ring.ncptl\n",
     .opts = fmt_rows,
     .opts_size = sizeof(struct lang_opts),
-    .main = fmt_main,
+    .main = lang_fmt_main,
 };
 
-static const struct cli_verb *const subs[] = {&lang_check,    &lang_events,  &lang_stats, &lang_fmt,
-                                              &cli_lang_goal, &cli_lang_ior, NULL};
+static const struct cli_verb *const subs[] = {&lang_check,    &lang_events,      &lang_stats,
+                                              &lang_fmt,      &cli_lang_compile, &cli_lang_bench,
+                                              &cli_lang_goal, &cli_lang_ior,     NULL};
 
 const struct cli_verb cli_cmd_lang = {
     .name = "lang",
-    .summary = "check, print and count programs and schedules",
+    .summary = "check, print, count and compile programs and schedules",
     .about = "coNCePTuaL programs describe what the ranks of an application send, compute and "
              "store; GOAL schedules list it; IOR command lines say it in a line. These verbs look "
              "at them without simulating.",

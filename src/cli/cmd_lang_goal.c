@@ -4,8 +4,8 @@
 
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/cli_table.h"
 #include "cli/lang.h"
-#include "cli/table.h"
 #include "load/goal/goal.h"
 
 struct goal_opts {
@@ -30,14 +30,14 @@ static const struct cli_opt goal_rows[] = {
 };
 
 /* Bytes as they are: a binary schedule is written by mapping it. */
-static bool copy(const struct goal *g, FILE *out, struct wr_err *err)
+static bool goal_cmd_write_bytes(const struct goal *g, FILE *out, struct wr_err *err)
 {
     if (fwrite(g->bytes, 1, g->len, out) != g->len)
         return wr_fail_errno(err, "writing the schedule");
     return true;
 }
 
-/* Others write schedules that begin the same, so none is replaced without being told. */
+/* Other programs write schedules that begin the same, so none is replaced without --force. */
 static const struct wr_format goal_binary = {.name = "a binary schedule",
                                              .endings = ".bin",
                                              .begins = "\x7f\x10\0\0\0\0\0", /* GOAL_MAGIC */
@@ -47,7 +47,7 @@ static const struct wr_format goal_text = {
     .name = "a schedule", .endings = ".goal .txt", .begins = "num_ranks ", .data = true};
 static const struct wr_format *const goal_formats[] = {&goal_binary, &goal_text, NULL};
 
-static bool write_out(const struct goal *g, const struct goal_opts *o, struct wr_err *err)
+static bool goal_cmd_write_out(const struct goal *g, const struct goal_opts *o, struct wr_err *err)
 {
     const struct wr_format *f = &goal_text;
     struct wr_output out;
@@ -55,13 +55,14 @@ static bool write_out(const struct goal *g, const struct goal_opts *o, struct wr
     if ((!o->text && !wr_output_format(&f, o->out, goal_formats, err)) ||
         !wr_output_open(&out, o->out, f, o->force ? WR_FORCE : 0, err))
         return false;
-    if (f == &goal_text ? goal_text_write(g, out.f, err) : copy(g, out.f, err))
+    if (f == &goal_text ? goal_text_write(g, out.f, err) : goal_cmd_write_bytes(g, out.f, err))
         return wr_output_commit(&out, err);
     wr_output_abandon(&out);
     return false;
 }
 
-static void print_totals(const struct goal *g, const struct goal_totals *t, FILE *out, bool json)
+static void goal_cmd_print_totals(const struct goal *g, const struct goal_totals *t, FILE *out,
+                                  bool json)
 {
     static const struct cli_column columns[] = {{"what", NULL}, {"count", NULL}};
     const struct {
@@ -90,7 +91,7 @@ static void print_totals(const struct goal *g, const struct goal_totals *t, FILE
     cli_table_close(table);
 }
 
-static int goal_main(const struct cli_call *call, struct wr_err *err)
+static int goal_cmd_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct goal_opts *o = call->opts;
     struct goal_totals totals;
@@ -101,11 +102,11 @@ static int goal_main(const struct cli_call *call, struct wr_err *err)
     bool ok = goal_check(&g, &totals, err);
 
     if (ok && o->out)
-        ok = write_out(&g, o, err);
+        ok = goal_cmd_write_out(&g, o, err);
     else if (ok && o->text)
         ok = goal_text_write(&g, call->out, err);
     else if (ok)
-        print_totals(&g, &totals, call->out, o->json);
+        goal_cmd_print_totals(&g, &totals, call->out, o->json);
     goal_close(&g);
     return ok ? 0 : cli_error(err);
 }
@@ -126,5 +127,5 @@ const struct cli_verb cli_lang_goal = {
                 "weir lang goal ring.bin --text\n",
     .opts = goal_rows,
     .opts_size = sizeof(struct goal_opts),
-    .main = goal_main,
+    .main = goal_cmd_main,
 };

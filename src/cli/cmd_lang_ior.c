@@ -1,11 +1,11 @@
-/* cmd_lang_ior.c -- `weir lang ior`: what an IOR command line would do. */
+/* cmd_lang_ior.c -- `weir lang ior`: prints the operations of an IOR command line (load/ior). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cli_table.h"
 #include "cli/lang.h"
-#include "cli/table.h"
 #include "load/ior/ior.h"
 
 struct ior_opts {
@@ -53,8 +53,8 @@ static const char *const names[] = {
 };
 
 /* As `weir lang events` prints them. */
-static void print_event(FILE *out, const struct ior_test *t, const struct ior_where *w,
-                        uint32_t rank, const struct ior_event *ev)
+static void ior_cmd_print_event(FILE *out, const struct ior_test *t, const struct ior_where *w,
+                                uint32_t rank, const struct ior_event *ev)
 {
     fprintf(out, "%u %s", rank, names[ev->op]);
     switch (ev->op) {
@@ -83,8 +83,8 @@ static void print_event(FILE *out, const struct ior_test *t, const struct ior_wh
     fputc('\n', out);
 }
 
-static void walk(const struct ior_test *t, const struct ior_where *w, FILE *out,
-                 struct ior_totals *sum)
+static void ior_cmd_walk_ranks(const struct ior_test *t, const struct ior_where *w, FILE *out,
+                               struct ior_totals *sum)
 {
     struct ior_rank r;
     struct ior_event ev;
@@ -96,12 +96,12 @@ static void walk(const struct ior_test *t, const struct ior_where *w, FILE *out,
             sum->written += ev.op == IOR_WRITE ? ev.bytes : 0;
             sum->read += ev.op == IOR_READ ? ev.bytes : 0;
             if (out)
-                print_event(out, t, w, i, &ev);
+                ior_cmd_print_event(out, t, w, i, &ev);
         }
     }
 }
 
-static void print_totals(const struct ior_totals *s, FILE *out, bool json)
+static void ior_cmd_print_totals(const struct ior_totals *s, FILE *out, bool json)
 {
     static const struct cli_column columns[] = {{"what", NULL}, {"count", NULL}};
     struct cli_table *table = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns, 2);
@@ -117,7 +117,7 @@ static void print_totals(const struct ior_totals *s, FILE *out, bool json)
     cli_table_close(table);
 }
 
-static int ior_main(const struct cli_call *call, struct wr_err *err)
+static int ior_cmd_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct ior_opts *o = call->opts;
     struct wr_str command = {0}, text = {0};
@@ -139,13 +139,13 @@ static int ior_main(const struct cli_call *call, struct wr_err *err)
             .seed = o->seed,
         };
 
-        walk(&t, &w, o->events ? call->out : NULL, &sum);
+        ior_cmd_walk_ranks(&t, &w, o->events ? call->out : NULL, &sum);
         if (!o->events && !o->json) {
             ior_describe(&t, &w, &text);
             fprintf(call->out, "%s\n", wr_str_get(&text));
         }
         if (!o->events)
-            print_totals(&sum, call->out, o->json);
+            ior_cmd_print_totals(&sum, call->out, o->json);
         ior_fini(&t);
     }
     wr_str_fini(&command);
@@ -155,7 +155,7 @@ static int ior_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_lang_ior = {
     .name = "ior",
-    .summary = "say what an IOR command line does",
+    .summary = "print what an IOR command line does",
     .args = "[--] COMMAND...",
     .max_args = -1,
     .about = "The command is what one would type to run the benchmark, behind -- or in quotes. "
@@ -164,5 +164,5 @@ const struct cli_verb cli_lang_ior = {
                 "weir lang ior --tasks 2 --events 'ior -b 2m -t 1m -w -e'\n",
     .opts = ior_rows,
     .opts_size = sizeof(struct ior_opts),
-    .main = ior_main,
+    .main = ior_cmd_main,
 };

@@ -7,10 +7,11 @@
 #include "base/file.h"
 #include "base/self.h"
 #include "cli/cli.h"
+#include "cli/dev_load.h"
 #include "cli/examples.h"
 #include "cli/text.h"
 #include "conf/conf.h"
-#include "load/load.h"
+#include "load/kinds/load_kinds.h"
 #include "load/synth/synth.h"
 #include "net/route/route.h"
 #include "net/topo/topo.h"
@@ -33,26 +34,27 @@ static const struct cli_opt list_rows[] = {
 struct list_table {
     const char *name, *one, *summary;
     const struct conf_kind *const *kinds; /* ends with NULL; NULL: files, the examples */
+    const struct conf_files *files;       /* those that weir brings along; NULL: none */
 };
 
 static const struct list_table tables[] = {
-    {"topologies", "topology", "how routers and nodes are wired", topo_kinds},
-    {"routings", "routing", "which way packets take", route_kinds},
-    {"patterns", "pattern", "who sends to whom", synth_pattern_kinds},
-    {"injections", "injection", "when messages are sent", synth_inject_kinds},
-    {"sizes", "size", "how long messages are", synth_size_kinds},
-    {"placements", "placement", "which rank sits on which node", place_kinds},
-    {"programs", "program", "what the ranks of a job do", load_kinds},
-    {"mpis", "mpi", "what MPI costs them", rank_mpi_kinds},
-    {"collectives", "collective", "how collectives are done", coll_kinds},
-    {"storages", "storage", "where files of jobs are", store_kinds},
-    {"devices", "device", "how long a disk or flash drive takes", dev_kinds},
-    {"examples", "example", "configurations to run, and the parts of some", NULL},
+    {"topologies", "topology", "how routers and nodes are wired", topo_kinds, NULL},
+    {"routings", "routing", "which way packets take", route_kinds, NULL},
+    {"patterns", "pattern", "which node sends to which", synth_pattern_kinds, NULL},
+    {"injections", "injection", "when messages are sent", synth_inject_kinds, NULL},
+    {"sizes", "size", "how long messages are", synth_size_kinds, NULL},
+    {"placements", "placement", "which rank sits on which node", place_kinds, NULL},
+    {"programs", "program", "what the ranks of a job do", load_kinds, NULL},
+    {"mpis", "mpi", "what MPI costs them", rank_mpi_kinds, NULL},
+    {"collectives", "collective", "how collectives are done", coll_kinds, NULL},
+    {"storages", "storage", "where files of jobs are", store_kinds, NULL},
+    {"devices", "device", "how long a disk or flash drive takes", dev_kinds, &dev_files},
+    {"examples", "example", "configurations to run, and the parts of some", NULL, NULL},
 };
 
 enum { NTABLES = sizeof tables / sizeof tables[0] };
 
-static const struct list_table *find_table(const char *name, struct wr_err *err)
+static const struct list_table *list_find_table(const char *name, struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
 
@@ -69,8 +71,8 @@ static const struct list_table *find_table(const char *name, struct wr_err *err)
     return NULL;
 }
 
-static const struct conf_kind *find_kind(const struct list_table *t, const char *name,
-                                         struct wr_err *err)
+static const struct conf_kind *list_find_kind(const struct list_table *t, const char *name,
+                                              struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
 
@@ -79,6 +81,8 @@ static const struct conf_kind *find_kind(const struct list_table *t, const char 
             return t->kinds[i];
         wr_nearest_try(&near, t->kinds[i]->name);
     }
+    for (size_t i = 0; t->files && t->files->shipped[i].name; i++)
+        wr_nearest_try(&near, t->files->shipped[i].name);
     if (near.best)
         wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; did you mean %s?", t->one, name, near.best);
     else
@@ -86,7 +90,7 @@ static const struct conf_kind *find_kind(const struct list_table *t, const char 
     return NULL;
 }
 
-static int print_json(FILE *out, json_t *all)
+static int list_print_json(FILE *out, json_t *all)
 {
     json_dumpf(all, out, JSON_INDENT(2));
     fputc('\n', out);
@@ -95,7 +99,7 @@ static int print_json(FILE *out, json_t *all)
 }
 
 /* Names and summaries: of the tables themselves or of one table's plug-ins. */
-static int print_pairs(const struct cli_call *call, const struct cli_pair *pairs, size_t n)
+static int list_print_pairs(const struct cli_call *call, const struct cli_pair *pairs, size_t n)
 {
     const struct list_opts *o = call->opts;
     struct wr_str text = {0};
@@ -106,7 +110,7 @@ static int print_pairs(const struct cli_call *call, const struct cli_pair *pairs
         for (size_t i = 0; i < n; i++)
             json_array_append_new(
                 all, json_pack("{ss, ss}", "name", pairs[i].head, "summary", pairs[i].text));
-        return print_json(call->out, all);
+        return list_print_json(call->out, all);
     }
     cli_text_pairs(&text, pairs, n);
     fputs(wr_str_get(&text), call->out);
@@ -114,37 +118,58 @@ static int print_pairs(const struct cli_call *call, const struct cli_pair *pairs
     return 0;
 }
 
-static int print_tables(const struct cli_call *call)
+static int list_print_tables(const struct cli_call *call)
 {
     struct cli_pair pairs[NTABLES];
 
     for (size_t i = 0; i < NTABLES; i++)
         pairs[i] = (struct cli_pair){tables[i].name, tables[i].summary};
-    return print_pairs(call, pairs, NTABLES);
+    return list_print_pairs(call, pairs, NTABLES);
 }
 
-static int print_kinds(const struct cli_call *call, const struct list_table *t)
+/* "Intel D3-S4510 (ssd)": what the text of a shipped device says of it. */
+static const char *list_shipped_summary(const struct cli_call *call, const char *name)
+{
+    struct dev_set set = {0};
+    struct wr_err ignored;
+    struct conf *conf;
+
+    if (!dev_load_set(&conf, &set, name, NULL, 0, &ignored))
+        return "";
+    const char *text =
+        wr_arena_printf(call->arena, "%s (%s)", set.title ? set.title : "", set.device.kind->name);
+
+    conf_close(conf);
+    return text;
+}
+
+static int list_print_kinds(const struct cli_call *call, const struct list_table *t)
 {
     WR_VEC(struct cli_pair) pairs = {0};
 
     for (size_t i = 0; t->kinds[i]; i++)
         wr_vec_push(&pairs, (struct cli_pair){t->kinds[i]->name, t->kinds[i]->summary});
-    int status = print_pairs(call, pairs.v, pairs.n);
+    for (size_t i = 0; t->files && t->files->shipped[i].name; i++) {
+        const char *name = t->files->shipped[i].name;
+
+        wr_vec_push(&pairs, (struct cli_pair){name, list_shipped_summary(call, name)});
+    }
+    int status = list_print_pairs(call, pairs.v, pairs.n);
     wr_vec_fini(&pairs);
     return status;
 }
 
-static int print_examples(const struct cli_call *call, struct wr_err *err)
+static int list_print_examples(const struct cli_call *call, struct wr_err *err)
 {
     struct cli_pair *pairs;
     size_t n;
 
     if (!cli_examples(&pairs, &n, call->arena, err))
         return cli_error(err);
-    return print_pairs(call, pairs, n);
+    return list_print_pairs(call, pairs, n);
 }
 
-static bool fail_example(const struct cli_call *call, const char *name, struct wr_err *err)
+static bool list_fail_example(const struct cli_call *call, const char *name, struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
     struct cli_pair *pairs;
@@ -160,13 +185,13 @@ static bool fail_example(const struct cli_call *call, const char *name, struct w
 }
 
 /* The file itself, to begin one's own with. */
-static int print_example(const struct cli_call *call, const char *name, struct wr_err *err)
+static int list_print_example(const struct cli_call *call, const char *name, struct wr_err *err)
 {
     enum { MOST_EXAMPLE = 1 << 20 };
     struct wr_str path = {0};
     char *text;
     size_t len;
-    bool ok = wr_self_find_data(&path, name) || fail_example(call, name, err);
+    bool ok = wr_self_find_file(&path, name) || list_fail_example(call, name, err);
 
     ok = ok && wr_file_read(&text, &len, path.s, MOST_EXAMPLE, err);
     wr_str_fini(&path);
@@ -177,7 +202,7 @@ static int print_example(const struct cli_call *call, const char *name, struct w
     return 0;
 }
 
-static const char *row_text(const struct conf_row *row, struct wr_arena *arena)
+static const char *list_row_text(const struct conf_row *row, struct wr_arena *arena)
 {
     struct wr_str text = {0};
 
@@ -195,7 +220,7 @@ static const char *row_text(const struct conf_row *row, struct wr_arena *arena)
     return copy;
 }
 
-static json_t *row_json(const struct conf_row *row)
+static json_t *list_row_json(const struct conf_row *row)
 {
     json_t *o = json_pack("{ss, ss*, sb, ss}", "key", row->key, "default",
                           row->def && row->def[0] ? row->def : NULL, "required", !row->def, "help",
@@ -211,7 +236,7 @@ static json_t *row_json(const struct conf_row *row)
     return o;
 }
 
-static int print_kind(const struct cli_call *call, const struct conf_kind *kind)
+static int list_print_kind(const struct cli_call *call, const struct conf_kind *kind)
 {
     const struct list_opts *o = call->opts;
     struct wr_str text = {0};
@@ -221,12 +246,12 @@ static int print_kind(const struct cli_call *call, const struct conf_kind *kind)
         json_t *rows = json_array();
 
         for (const struct conf_row *row = kind->rows; row && row->key; row++)
-            json_array_append_new(rows, row_json(row));
-        return print_json(call->out, json_pack("{ss, ss, so}", "name", kind->name, "summary",
-                                               kind->summary, "parameters", rows));
+            json_array_append_new(rows, list_row_json(row));
+        return list_print_json(call->out, json_pack("{ss, ss, so}", "name", kind->name, "summary",
+                                                    kind->summary, "parameters", rows));
     }
     for (const struct conf_row *row = kind->rows; row && row->key; row++)
-        wr_vec_push(&pairs, (struct cli_pair){row->key, row_text(row, call->arena)});
+        wr_vec_push(&pairs, (struct cli_pair){row->key, list_row_text(row, call->arena)});
     wr_str_addf(&text, "%s -- %s\n\n", kind->name, kind->summary);
     if (!pairs.n)
         wr_str_add(&text, "It has no parameters.\n");
@@ -237,23 +262,35 @@ static int print_kind(const struct cli_call *call, const struct conf_kind *kind)
     return 0;
 }
 
+static const char *list_shipped_text(const struct list_table *t, const char *name)
+{
+    for (size_t i = 0; t->files && t->files->shipped[i].name; i++)
+        if (!strcmp(t->files->shipped[i].name, name))
+            return t->files->shipped[i].text;
+    return NULL;
+}
+
 static int list_main(const struct cli_call *call, struct wr_err *err)
 {
     if (!call->nargs)
-        return print_tables(call);
-    const struct list_table *t = find_table(call->args[0], err);
+        return list_print_tables(call);
+    const struct list_table *t = list_find_table(call->args[0], err);
     if (!t)
         return cli_error(err);
     if (!t->kinds)
-        return call->nargs == 1 ? print_examples(call, err)
-                                : print_example(call, call->args[1], err);
+        return call->nargs == 1 ? list_print_examples(call, err)
+                                : list_print_example(call, call->args[1], err);
     if (call->nargs == 1)
-        return print_kinds(call, t);
-    const struct conf_kind *kind = find_kind(t, call->args[1], err);
-    return kind ? print_kind(call, kind) : cli_error(err);
+        return list_print_kinds(call, t);
+    const char *text = list_shipped_text(t, call->args[1]);
+
+    if (text)
+        return fputs(text, call->out) < 0;
+    const struct conf_kind *kind = list_find_kind(t, call->args[1], err);
+    return kind ? list_print_kind(call, kind) : cli_error(err);
 }
 
-static void complete_examples(FILE *out)
+static void list_complete_examples(FILE *out)
 {
     struct wr_arena arena = {0};
     struct wr_err ignored = {0};
@@ -269,26 +306,28 @@ static void complete_examples(FILE *out)
 static void list_complete(char **args, int at, FILE *out)
 {
     struct wr_err ignored = {0};
-    const struct list_table *t = at == 1 ? find_table(args[0], &ignored) : NULL;
+    const struct list_table *t = at == 1 ? list_find_table(args[0], &ignored) : NULL;
 
     for (size_t i = 0; !at && i < NTABLES; i++)
         fprintf(out, "%s\n", tables[i].name);
     if (t && !t->kinds)
-        complete_examples(out);
+        list_complete_examples(out);
     for (size_t i = 0; t && t->kinds && t->kinds[i]; i++)
         fprintf(out, "%s\n", t->kinds[i]->name);
+    for (size_t i = 0; t && t->files && t->files->shipped[i].name; i++)
+        fprintf(out, "%s\n", t->files->shipped[i].name);
 }
 
 const struct cli_verb cli_cmd_list = {
     .name = "list",
-    .summary =
-        "name the plug-ins (topologies, routings, ...) and their parameters, and the examples",
+    .summary = "list plug-ins (topologies, routings, ...), parameters, examples",
     .args = "[TABLE [NAME]]",
     .max_args = 2,
     .about =
         "Without arguments, names the tables of plug-ins. With a table, names what is in it. "
         "With a plug-in's name too, lists its parameters: the key to write in a "
-        "configuration, what it means, and in brackets its default.\n\n"
+        "configuration, what it means, and in brackets its default; of a device that weir brings "
+        "along, its file.\n\n"
         "`weir list examples` names the configurations that are installed with weir. `weir run` "
         "and every other verb that reads a configuration, a program or a model finds them by "
         "these names from any directory; with an example's name too, its text is printed.",

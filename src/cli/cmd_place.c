@@ -1,4 +1,7 @@
-/* cmd_place.c -- `weir place FILE`: which rank of which job sits on which node. */
+/* cmd_place.c -- `weir place FILE`: the node of each rank of each job, as table, map or SVG.
+ *
+ * Places the jobs as `weir run` would, with rank/place, and simulates nothing.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +9,8 @@
 #include "base/mem.h"
 #include "base/output.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/cli_figure.h"
+#include "cli/cli_table.h"
 #include "load/load.h"
 #include "rank/place/place_show.h"
 #include "world/machine.h"
@@ -50,8 +54,8 @@ struct placed {
 };
 
 /* How many ranks a job has is its own to say, or its program's. */
-static bool count_ranks(const struct conf *conf, const struct world_job *j, uint32_t *ret,
-                        struct wr_err *err)
+static bool cmd_place_count_ranks(const struct conf *conf, const struct world_job *j, uint32_t *ret,
+                                  struct wr_err *err)
 {
     struct load_start how = {.ranks = j->ranks, .seed = 1};
     struct wr_err inner;
@@ -67,13 +71,14 @@ static bool count_ranks(const struct conf *conf, const struct world_job *j, uint
     return true;
 }
 
-static bool place_one(struct placed *p, uint32_t i, const struct conf *conf, struct wr_err *err)
+static bool cmd_place_one_job(struct placed *p, uint32_t i, const struct conf *conf,
+                              struct wr_err *err)
 {
     const struct world_job *j = (const struct world_job *)p->c->jobs.items + i;
     struct wr_err inner;
 
     p->name[i] = j->name && *j->name ? j->name : j->program.kind->name;
-    if (!count_ranks(conf, j, &p->ranks[i], err))
+    if (!cmd_place_count_ranks(conf, j, &p->ranks[i], err))
         return false;
     struct place_job want = {.how = j->placement,
                              .ranks = p->ranks[i],
@@ -86,25 +91,25 @@ static bool place_one(struct placed *p, uint32_t i, const struct conf *conf, str
     return true;
 }
 
-static bool place_jobs(struct placed *p, const struct conf *conf, struct wr_err *err)
+static bool cmd_place_jobs(struct placed *p, const struct conf *conf, struct wr_err *err)
 {
     struct wr_err inner;
 
     if (!p->njobs)
         return wr_fail(err, WR_INPUT,
                        "the configuration has no jobs to place; add some, `weir config explain "
-                       "jobs` tells how");
+                       "jobs` says how");
     if (p->c->exclude && *p->c->exclude && !place_exclude(&p->place, p->c->exclude, &inner))
         return conf_fail(conf, &p->c->exclude, err, "%s", inner.text);
     for (uint32_t i = 0; i < p->njobs; i++)
-        if (!place_one(p, i, conf, err))
+        if (!cmd_place_one_job(p, i, conf, err))
             return false;
     return true;
 }
 
 /* ---- showing ---- */
 
-static void print_ranks(const struct placed *p, FILE *out, enum cli_format format)
+static void cmd_place_print_ranks(const struct placed *p, FILE *out, enum cli_format format)
 {
     static const struct cli_column columns[] = {
         {"job", NULL}, {"rank", NULL}, {"node", NULL}, {"router", NULL}, {"group", NULL}};
@@ -123,7 +128,7 @@ static void print_ranks(const struct placed *p, FILE *out, enum cli_format forma
     cli_table_close(t);
 }
 
-static void print_jobs(const struct placed *p, FILE *out, enum cli_format format)
+static void cmd_place_print_jobs(const struct placed *p, FILE *out, enum cli_format format)
 {
     static const struct cli_column columns[] = {
         {"letter", "map"}, {"job", NULL},     {"placement", NULL},
@@ -150,75 +155,78 @@ static void print_jobs(const struct placed *p, FILE *out, enum cli_format format
     cli_table_close(t);
 }
 
-static void print_map(const struct placed *p, const struct place_view *v, uint32_t most, FILE *out)
+static void cmd_place_print_map(const struct placed *p, const struct place_view *v, uint32_t most,
+                                FILE *out)
 {
     struct wr_str text = {0};
+    uint32_t more = place_text(v, most, &text);
 
-    place_text(v, most, &text);
+    if (more)
+        wr_str_addf(&text, "  ... and %u more groups; --svg draws them all\n", more);
     fprintf(out, "\n%u nodes: %u free (.), %u excluded (x), %u down (!)\n\ngroup\n%s",
             p->place.nnodes, p->place.nfree, p->place.nexcluded, p->place.ndown, wr_str_get(&text));
     wr_str_fini(&text);
 }
 
-static bool draw(const struct place_view *v, const struct place_opts *o, struct wr_err *err)
+static bool cmd_place_draw_map(const struct place_view *v, const struct place_opts *o,
+                               struct wr_err *err)
 {
     struct wr_str text = {0};
 
     place_svg(v, &text);
-    bool ok = wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &text, err);
+    bool ok = cli_figure_write(o->svg, &text, o->force ? WR_FORCE : 0, err);
 
     wr_str_fini(&text);
     return ok;
 }
 
-static bool show(const struct cli_call *call, const struct placed *p, struct wr_err *err)
+static bool cmd_place_print(const struct cli_call *call, const struct placed *p, struct wr_err *err)
 {
     const struct place_opts *o = call->opts;
     const char *title = p->c->title && *p->c->title ? p->c->title : call->args[0];
     struct place_view v = {.p = &p->place, .title = title, .names = p->name};
     enum cli_format format;
 
-    if (!cli_format_of(o->json, o->csv, &format, err) || (o->svg && !draw(&v, o, err)))
+    if (!cli_format_of(o->json, o->csv, &format, err) ||
+        (o->svg && !cmd_place_draw_map(&v, o, err)))
         return false;
     if (o->ranks) {
-        print_ranks(p, call->out, format);
+        cmd_place_print_ranks(p, call->out, format);
         return true;
     }
-    print_jobs(p, call->out, format);
+    cmd_place_print_jobs(p, call->out, format);
     if (format == CLI_AS_TEXT)
-        print_map(p, &v, o->groups, call->out);
-    if (o->svg && format == CLI_AS_TEXT)
-        fprintf(call->out, "\ndrawn in %s; open it in a browser\n", o->svg);
+        cmd_place_print_map(p, &v, o->groups, call->out);
     return true;
 }
 
 /* ---- all of it ---- */
 
-static bool run(const struct cli_call *call, const struct conf *conf, const struct world_config *c,
-                struct wr_err *err)
+static bool cmd_place_config(const struct cli_call *call, const struct conf *conf,
+                             const struct world_config *c, struct wr_err *err)
 {
-    struct world_parts parts;
+    struct world_network network;
     struct placed p = {.c = c, .njobs = (uint32_t)c->jobs.n};
 
-    if (!world_parts_open(&parts, conf, &c->machine, err))
+    if (!world_network_open(&network, conf, &c->machine, err))
         return false;
-    bool ok = place_open(&p.place, &parts.topo, parts.net.rails, c->seed, err);
+    bool ok = place_open(&p.place, &network.topo, network.net.rails, c->seed, err);
 
     p.ranks = wr_zalloc(p.njobs + 1ull, sizeof *p.ranks);
     p.node = wr_zalloc(p.njobs + 1ull, sizeof *p.node);
     p.name = wr_zalloc(p.njobs + 1ull, sizeof *p.name);
-    ok = ok && place_jobs(&p, conf, err) && show(call, &p, err);
+    ok = ok && cmd_place_jobs(&p, conf, err) && cmd_place_print(call, &p, err);
     for (uint32_t i = 0; i < p.njobs; i++)
         free(p.node[i]);
     free(p.ranks);
     free(p.node);
     free(p.name);
     place_close(&p.place);
-    world_parts_close(&parts);
+    world_network_close(&network);
     return ok;
 }
 
-static int place_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_place_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct place_opts *o = call->opts;
     struct world_config config = {0};
@@ -226,7 +234,7 @@ static int place_main(const struct cli_call *call, struct wr_err *err)
 
     if (!conf_load(&conf, &config, world_rows, call->args[0], o->sets.v, o->sets.n, err))
         return cli_error(err);
-    bool ok = run(call, conf, &config, err);
+    bool ok = cmd_place_config(call, conf, &config, err);
 
     conf_close(conf);
     return ok ? 0 : cli_error(err);
@@ -248,5 +256,5 @@ const struct cli_verb cli_cmd_place = {
                 "weir place examples/two-jobs.yaml --ranks --csv > map.csv\n",
     .opts = place_rows,
     .opts_size = sizeof(struct place_opts),
-    .main = place_main,
+    .main = cmd_place_main,
 };

@@ -1,4 +1,7 @@
-/* cmd_profile_show.c -- `weir profile show`: what a job did, as a time line and in totals. */
+/* cmd_profile_show.c -- `weir profile show`: a profiled job as a time line and tables.
+ *
+ * Reads a run file, or makes one from a directory of profiles first.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,10 +12,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scratch.h"
+#include "cli/cli_rows.h"
+#include "cli/cli_table.h"
 #include "cli/profile.h"
-#include "cli/rows.h"
 #include "cli/style.h"
-#include "cli/table.h"
 #include "report/chart.h"
 #include "run/reader.h"
 
@@ -35,7 +38,8 @@ static const struct cli_opt show_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct show_opts, force),
      .help = "replace an existing run file"},
-    {.name = "ranks",
+    {.name = "limit",
+     .former = "ranks",
      .type = CLI_U32,
      .offset = offsetof(struct show_opts, ranks),
      .value = "N",
@@ -63,6 +67,7 @@ static const struct cli_opt show_rows[] = {
     " CAST(sum(CASE WHEN metric IN ('read_estimate', 'write_estimate') THEN value END)"  \
     " AS INTEGER) AS mapped_b"                                                           \
     " FROM slice WHERE entity LIKE '" kind ":%' GROUP BY entity"
+#define RATE(key, name) " (SELECT value FROM summary WHERE key = '" key "') / s AS " name "_per_s,"
 #define MOST_FIRST " ORDER BY ifnull(read_b, 0) + ifnull(written_b, 0) DESC, entity"
 
 static const struct section {
@@ -70,16 +75,54 @@ static const struct section {
     bool ranks; /* takes the number of ranks */
 } sections[] = {
     {"apps", "jobs",
-     "SELECT app, name, ranks AS processes, elapsed_ns / 1e9 AS seconds,"
-     " bytes_read AS read_b, bytes_written AS written_b FROM app_stat",
+     "SELECT a.app AS app, a.name AS name, a.ranks AS processes, a.elapsed_ns / 1e9 AS seconds,"
+     " (max(p.io_end_ns) - min(p.io_start_ns)) / 1e9 AS io_phase_s, a.bytes_read AS read_b,"
+     " a.bytes_written AS written_b FROM app_stat a LEFT JOIN process p ON p.app = a.app"
+     " GROUP BY a.app, a.name, a.ranks, a.elapsed_ns, a.bytes_read, a.bytes_written",
+     false},
+    /* Where one says nothing else than the other, the first line is enough. */
+    {"balance", "balance of all bytes, storage or not",
+     "WITH b AS (SELECT app, pid, command, counted_by, library_read + library_written AS library_b,"
+     " booked_read + booked_written AS by_kernel_b, start_read AS start_b,"
+     " kernel_read + kernel_written AS kernel_b, unexplained_read + unexplained_written AS lost_b"
+     " FROM process) SELECT 'job ' || app AS whose, '' AS pid, sum(library_b) AS library_b,"
+     " sum(by_kernel_b) AS by_kernel_b, sum(start_b) AS start_b, sum(kernel_b) AS kernel_b,"
+     " sum(lost_b) AS unexplained_b, 100.0 * sum(lost_b)"
+     " / nullif(max(sum(kernel_b), sum(lost_b)), 0) AS percent FROM b GROUP BY app"
+     " UNION ALL SELECT * FROM (SELECT command, pid, library_b, by_kernel_b, start_b, kernel_b,"
+     " lost_b, 100.0 * lost_b / nullif(max(kernel_b, lost_b), 0) FROM b"
+     " WHERE lost_b > 65536 OR by_kernel_b > 0 ORDER BY lost_b + by_kernel_b DESC, pid LIMIT ?1",
+     true},
+    {"rates", "accesses per second of the I/O phase, and the part that is sequential",
+     "WITH t AS (SELECT nullif((SELECT value FROM summary WHERE key = 'io_phase_ns'), 0) / 1e9"
+     " AS s) SELECT s AS io_phase_s," RATE("read_calls", "reads") RATE("write_calls", "writes")
+         RATE("sync_calls", "syncs") RATE("open_calls", "opens")
+             RATE("meta_calls", "metas") " 100.0 * (SELECT value FROM summary WHERE key = "
+                                         "'read_sequential') AS seq_read_percent,"
+                                         " 100.0 * (SELECT value FROM summary WHERE key = "
+                                         "'write_sequential') AS seq_write_percent"
+                                         " FROM t WHERE s > 0",
+     false},
+    {"sizes", "sizes of reads and writes",
+     "SELECT low_b AS from_b, max(high_b) AS below_b,"
+     " sum(CASE op WHEN 'read' THEN calls END) AS reads,"
+     " sum(CASE op WHEN 'write' THEN calls END) AS writes FROM access_size GROUP BY low_b"
+     " ORDER BY low_b",
      false},
     {"mounts", "mounts", SUMS("mount") MOST_FIRST, false},
     {"files", "files", SUMS("file") MOST_FIRST " LIMIT 20", false},
+    {"uses", "mounts and files, by process",
+     "SELECT pid, command, entity AS what, bytes_read AS read_b, bytes_written AS written_b, reads,"
+     " writes, syncs, opens, metas FROM use_stat"
+     " ORDER BY bytes_read + bytes_written DESC, opens + metas DESC, pid, entity LIMIT ?1",
+     true},
     {"ranks", "processes",
-     "SELECT app || '.' || rank AS process, node, elapsed_ns / 1e9 AS seconds, bytes_read AS "
-     "read_b,"
-     " bytes_written AS written_b, io_ns / 1e9 AS io_s FROM rank_stat"
-     " ORDER BY bytes_read + bytes_written DESC, app, rank LIMIT ?1",
+     "SELECT r.app || '.' || r.rank AS process, p.pid AS pid, p.command AS command,"
+     " p.counted_by AS counted_by, r.node AS node, r.elapsed_ns / 1e9 AS seconds,"
+     " (p.io_end_ns - p.io_start_ns) / 1e9 AS io_phase_s, r.bytes_read AS read_b,"
+     " r.bytes_written AS written_b, r.io_ns / 1e9 AS io_s"
+     " FROM rank_stat r LEFT JOIN process p ON p.app = r.app AND p.rank = r.rank"
+     " ORDER BY r.bytes_read + r.bytes_written DESC, r.app, r.rank LIMIT ?1",
      true},
     {"mpi", "MPI",
      "SELECT substr(entity, 5) AS app,"
@@ -120,7 +163,8 @@ struct span {
     double slice_ns, end_ns, epoch_ns;
 };
 
-static bool number(struct run_reader *r, const char *sql, double *ret, struct wr_err *err)
+static bool profile_show_number(struct run_reader *r, const char *sql, double *ret,
+                                struct wr_err *err)
 {
     bool found = false;
 
@@ -128,8 +172,8 @@ static bool number(struct run_reader *r, const char *sql, double *ret, struct wr
     return run_number(r, sql, ret, &found, err);
 }
 
-static bool read_curve(struct curve *ret, struct run_reader *r, const char *app, const char *metric,
-                       const struct span *t, struct wr_err *err)
+static bool profile_show_read_curve(struct curve *ret, struct run_reader *r, const char *app,
+                                    const char *metric, const struct span *t, struct wr_err *err)
 {
     const char *args[] = {app, metric};
     double slice_ns = t->slice_ns;
@@ -161,12 +205,12 @@ static bool read_curve(struct curve *ret, struct run_reader *r, const char *app,
     return ok;
 }
 
-static bool draw_job(FILE *out, struct run_reader *r, const char *app, const struct span *t,
-                     bool ascii, struct wr_err *err)
+static bool profile_show_draw_job(FILE *out, struct run_reader *r, const char *app,
+                                  const struct span *t, bool ascii, struct wr_err *err)
 {
     struct curve w = {0}, d = {0};
-    bool ok = read_curve(&w, r, app, "write_bytes", t, err) &&
-              read_curve(&d, r, app, "read_bytes", t, err);
+    bool ok = profile_show_read_curve(&w, r, app, "write_bytes", t, err) &&
+              profile_show_read_curve(&d, r, app, "read_bytes", t, err);
 
     if (ok) {
         struct report_series series[] = {
@@ -190,17 +234,20 @@ static bool draw_job(FILE *out, struct run_reader *r, const char *app, const str
 }
 
 /* A time line for each job, those that moved most when there are many. */
-static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, struct wr_err *err)
+static bool profile_show_draw(FILE *out, struct run_reader *r, const struct show_opts *o,
+                              struct wr_err *err)
 {
     struct span t = {0};
     double jobs;
     struct run_rows *q;
     bool ok, more = false;
 
-    if (!number(r, "SELECT value FROM summary WHERE key = 'slice_ns'", &t.slice_ns, err) ||
-        !number(r, "SELECT value FROM summary WHERE key = 'epoch_ns'", &t.epoch_ns, err) ||
-        !number(r, "SELECT count(*) FROM app_stat", &jobs, err) ||
-        !number(r, "SELECT max(t_ns + dt_ns) FROM slice", &t.end_ns, err))
+    if (!profile_show_number(r, "SELECT value FROM summary WHERE key = 'slice_ns'", &t.slice_ns,
+                             err) ||
+        !profile_show_number(r, "SELECT value FROM summary WHERE key = 'epoch_ns'", &t.epoch_ns,
+                             err) ||
+        !profile_show_number(r, "SELECT count(*) FROM app_stat", &jobs, err) ||
+        !profile_show_number(r, "SELECT max(t_ns + dt_ns) FROM slice", &t.end_ns, err))
         return false;
     if (t.slice_ns <= 0 || t.end_ns <= 0 || t.end_ns / t.slice_ns > 1e8) {
         fputs("no storage was touched\n", out);
@@ -219,7 +266,7 @@ static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, str
     while ((ok = run_rows_next(q, &more, err)) && more) {
         if (jobs > 1)
             fprintf(out, "job %s\n", run_rows_text(q, 1, NULL));
-        ok = draw_job(out, r, run_rows_text(q, 0, NULL), &t, o->ascii, err);
+        ok = profile_show_draw_job(out, r, run_rows_text(q, 0, NULL), &t, o->ascii, err);
         if (!ok)
             break;
         if (jobs > 1)
@@ -229,21 +276,25 @@ static bool draw(FILE *out, struct run_reader *r, const struct show_opts *o, str
     return ok;
 }
 
-static bool print_sections(FILE *out, struct run_reader *r, const struct show_opts *o,
-                           struct wr_err *err)
+static bool profile_show_print_sections(FILE *out, struct run_reader *r, const struct show_opts *o,
+                                        struct wr_err *err)
 {
     bool ok = true;
 
     for (int i = 0; ok && i < NSECTIONS; i++) {
-        char title[64], sql[2048];
+        char title[96], sql[2048];
         const char *at = strstr(sections[i].sql, "?1");
+        size_t open = 0; /* parentheses that what is cut off would have closed */
         struct cli_rows_opts rows = {.format = o->json ? CLI_AS_JSON : CLI_AS_TEXT,
                                      .unless_empty = !o->json,
                                      .title = title};
 
         snprintf(sql, sizeof sql, "%.*s", (int)(at ? at - sections[i].sql : 2000), sections[i].sql);
+        for (const char *c = sql; *c; c++)
+            open += (*c == '(') - (*c == ')');
         if (sections[i].ranks)
-            snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "%u", o->ranks);
+            snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "%u%s", o->ranks,
+                     open ? ")" : "");
         snprintf(title, sizeof title, "\n%s", sections[i].title);
         if (o->json)
             fprintf(out, "%s\"%s\": ", i ? ",\n" : "{", sections[i].name);
@@ -253,20 +304,29 @@ static bool print_sections(FILE *out, struct run_reader *r, const struct show_op
 }
 
 /* What a reader must know before believing the numbers. */
-static bool print_notes(FILE *out, struct run_reader *r, struct wr_err *err)
+static bool profile_show_print_notes(FILE *out, struct run_reader *r, struct wr_err *err)
 {
     static const struct {
         const char *key, *text;
     } notes[] = {
         {"processes_by_kernel",
-         "processes were not preloaded (static or setuid): their bytes are the kernel's "
-         "counters, pipes and sockets included\n"},
-        {"read_estimate", "bytes more were read through mappings, as an estimate\n"},
-        {"write_estimate", "bytes more were written through mappings, as an estimate\n"},
+         "processes have no library (static, setuid, another environment): their bytes are the "
+         "kernel's counters, pipes and sockets included\n"},
+        {"read_estimate", "bytes more were read through mappings or rings, as an estimate\n"},
+        {"write_estimate", "bytes more were written through mappings or rings, as an estimate\n"},
+        {"balance_unexplained_bytes",
+         "bytes were counted by the kernel and not seen by the library: see the balance\n"},
+        {"balance_unknown_processes", "processes have no counters of the kernel's to compare\n"},
+        {"processes_unseen",
+         "processes became programs without the library and ended unseen: nothing is known of "
+         "these\n"},
+        {"processes_left", "processes ran on when the command had ended\n"},
+        {"rings_unseen", "rings of io_uring could not be followed\n"},
+        {"ring_requests_estimated", "requests of rings are in the estimate, not in the table\n"},
         {"other_write_bytes", "bytes went to pipes, sockets and terminals, not in the table\n"},
-        {"processes_sharing",
-         "processes had no room for profiles of their own: they are one process here, their bytes "
-         "one mount, \"(other storage)\"\n"},
+        {"processes_sharing", "processes did not get profiles of their own, as memory for profiles "
+                              "was used up: they are "
+                              "one process here, their bytes one mount, \"(other storage)\"\n"},
         {"dropped_calls", "calls were not counted, see docs/formats/profile.md\n"},
         {"dropped_records", "records did not fit: late slices are missing\n"},
     };
@@ -278,43 +338,44 @@ static bool print_notes(FILE *out, struct run_reader *r, struct wr_err *err)
         double value;
 
         snprintf(sql, sizeof sql, "SELECT value FROM summary WHERE key = '%s'", notes[i].key);
-        ok = number(r, sql, &value, err);
+        ok = profile_show_number(r, sql, &value, err);
         if (ok && value > 0)
             fprintf(out, "%.0f %s", value, notes[i].text);
     }
     return ok;
 }
 
-static bool show_run(const struct cli_call *call, const char *path, struct wr_err *err)
+static bool profile_show_run(const struct cli_call *call, const char *path, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     struct run_reader *r;
 
     if (!run_open(&r, path, err))
         return false;
-    bool ok = strcmp(run_info(r)->kind, "prof") == 0 ||
+    bool ok = strcmp(run_info(r)->kind, "prof") == 0 || strcmp(run_info(r)->kind, "darshan") == 0 ||
               wr_fail(err, WR_INPUT, "%s was made by \"%s\", not by a profile; try `weir show %s`",
                       path, run_info(r)->kind, path);
 
-    ok = ok && (o->json || draw(call->out, r, o, err)) && print_sections(call->out, r, o, err) &&
-         (o->json || print_notes(call->out, r, err));
+    ok = ok && (o->json || profile_show_draw(call->out, r, o, err)) &&
+         profile_show_print_sections(call->out, r, o, err) &&
+         (o->json || profile_show_print_notes(call->out, r, err));
     if (ok && o->json)
         fputs("}\n", call->out);
     run_close(r);
     return ok;
 }
 
-static int show_main(const struct cli_call *call, struct wr_err *err)
+static int profile_show_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     const char *path = call->args[0], *tmp = getenv("TMPDIR");
     struct stat st;
     struct wr_scratch kept = {.lock = -1};
-    struct profile_made made = {.force = true};
+    struct prof_run_how how = {.force = true};
 
     if (stat(path, &st) || !S_ISDIR(st.st_mode))
-        return show_run(call, path, err) ? 0 : cli_error(err);
-    made.force = !o->out || o->force;
+        return profile_show_run(call, path, err) ? 0 : cli_error(err);
+    how.force = !o->out || o->force;
     tmp = tmp && *tmp ? tmp : "/tmp";
     if (!o->out)
         wr_scratch_clean(tmp, SHOW_NAME);
@@ -323,7 +384,7 @@ static int show_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     }
     const char *run = o->out ? o->out : wr_arena_printf(call->arena, "%s/run.weir", kept.dir);
-    bool ok = profile_to_run(path, run, &made, err) && show_run(call, run, err);
+    bool ok = profile_write_run(path, run, &how, err) && profile_show_run(call, run, err);
 
     wr_scratch_remove(&kept);
     return ok ? 0 : cli_error(err);
@@ -342,5 +403,5 @@ const struct cli_verb cli_profile_show = {
                 "weir profile show /scratch/profiles -o job.weir\n",
     .opts = show_rows,
     .opts_size = sizeof(struct show_opts),
-    .main = show_main,
+    .main = profile_show_main,
 };

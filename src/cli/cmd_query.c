@@ -1,6 +1,6 @@
-/* cmd_query.c -- `weir query RUN SQL`: anything one may ask of a run file. */
+/* cmd_query.c -- `weir query RUN SQL`: an SQL query of a run file, opened for reading only. */
 #include "cli/cli.h"
-#include "cli/rows.h"
+#include "cli/cli_rows.h"
 
 struct query_opts {
     bool json, csv;
@@ -34,7 +34,7 @@ static int query_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_query = {
     .name = "query",
-    .summary = "ask a run file with SQL",
+    .summary = "query a run file with SQL",
     .args = "RUN SQL",
     .min_args = 2,
     .max_args = 2,

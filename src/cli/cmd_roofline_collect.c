@@ -1,20 +1,26 @@
-/* cmd_roofline_collect.c -- `weir roofline collect`: measure with real RPCs. */
+/* cmd_roofline_collect.c -- `weir roofline collect`: measures a service with real RPCs
+ * (rpc/collect.h).
+ *
+ * Writes peaks and points to a run file, from which `weir roofline model` reads its parameters.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/note.h"
 #include "base/self.h"
 #include "base/signals.h"
 #include "base/units.h"
-#include "cli/roofline.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
+#include "cli/cmd_roofline.h"
 #include "rpc/collect.h"
+#include "rpc/service.h"
 
 struct collect_opts {
-    const char *out;
+    const char *out, *service;
     struct cli_list sets;
-    bool force, json, quiet;
+    bool force, json;
 };
 
 static const struct cli_opt collect_rows[] = {
@@ -25,18 +31,22 @@ static const struct cli_opt collect_rows[] = {
      .value = "FILE",
      .def = "roofline.weir",
      .help = "write the run file there"},
+    {.name = "service",
+     .type = CLI_TEXT,
+     .offset = offsetof(struct collect_opts, service),
+     .value = "FILE",
+     .help = "write the service to this file, for `storage: {service: FILE}` of simulations"},
     {.name = "force",
      .letter = 'f',
      .type = CLI_FLAG,
      .offset = offsetof(struct collect_opts, force),
-     .help = "replace a run file that is there already"},
+     .help = "replace a run file or service that is there already"},
     {.name = "set",
      .type = CLI_LIST,
      .offset = offsetof(struct collect_opts, sets),
      .value = "KEY=VALUE",
      .help = "override one value of the specification, as in --set clients=8; may be given several "
              "times"},
-    CLI_QUIET(struct collect_opts, quiet),
     CLI_JSON(struct collect_opts, json),
     CLI_OPT_END,
 };
@@ -57,18 +67,8 @@ static const struct cli_column columns[] = {
     {"faults", NULL},
 };
 
-/* The digits that a measurement on a shared machine can have. */
-static double rounded(double v, int digits)
-{
-    if (!(fabs(v) > 0) || !isfinite(v))
-        return v;
-    double unit = pow(10, floor(log10(fabs(v))) + 1 - digits);
-
-    return round(v / unit) * unit;
-}
-
-static void put_row(struct cli_table *t, const struct rpc_collected *c, const struct rpc_spec *s,
-                    uint32_t which)
+static void collect_add_case(struct cli_table *t, const struct rpc_collected *c,
+                             const struct rpc_spec *s, uint32_t which)
 {
     const struct rpc_case *k = (const struct rpc_case *)s->cases.items + which;
     const struct wr_hist *h = &c->latency_ps[which];
@@ -94,20 +94,20 @@ static void put_row(struct cli_table *t, const struct rpc_collected *c, const st
     cli_table_text(t, k->name);
     cli_table_int(t, clients);
     cli_table_int(t, k->depth);
-    cli_table_real(t, rounded(sum[0] / n, 4));
-    cli_table_real(t, k->op == RPC_OP_NOOP ? NAN : rounded(sum[1] / n / (1 << 20), 4));
-    cli_table_real(t, rounded(wr_hist_quantile(h, 0.5) / 1e6, 3));
-    cli_table_real(t, rounded(wr_hist_quantile(h, 0.99) / 1e6, 3));
-    cli_table_real(t, rounded(wr_hist_quantile(h, 0.9999) / 1e6, 3));
-    cli_table_real(t, rounded(sum[2] / n, 3));
-    cli_table_real(t, rounded(sum[3] / n, 2));
-    cli_table_real(t, rounded(sum[4] / n, 2));
-    cli_table_real(t, rounded(sum[5] / n, 2));
+    cli_table_real(t, cli_round_digits(sum[0] / n, 4));
+    cli_table_real(t, k->op == RPC_OP_NOOP ? NAN : cli_round_digits(sum[1] / n / (1 << 20), 4));
+    cli_table_real(t, cli_round_digits(wr_hist_quantile(h, 0.5) / 1e6, 3));
+    cli_table_real(t, cli_round_digits(wr_hist_quantile(h, 0.99) / 1e6, 3));
+    cli_table_real(t, cli_round_digits(wr_hist_quantile(h, 0.9999) / 1e6, 3));
+    cli_table_real(t, cli_round_digits(sum[2] / n, 3));
+    cli_table_real(t, cli_round_digits(sum[3] / n, 2));
+    cli_table_real(t, cli_round_digits(sum[4] / n, 2));
+    cli_table_real(t, cli_round_digits(sum[5] / n, 2));
     cli_table_int(t, (int64_t)faults);
 }
 
 /* What is moved from memory that fits the cache may be faster than data of an application. */
-static void tell_cache(FILE *out, const struct rpc_spec *s)
+static void collect_warn_cache(FILE *out, const struct rpc_spec *s)
 {
     const struct rpc_case *k = s->cases.items;
     uint64_t cache = rpc_cache_b(), most = 0;
@@ -123,8 +123,8 @@ static void tell_cache(FILE *out, const struct rpc_spec *s)
             wr_text_bytes(RPC_SOURCES * most).s, wr_text_bytes(cache).s);
 }
 
-static void print(const struct cli_call *call, const struct rpc_collected *c,
-                  const struct rpc_spec *s)
+static void collect_print_cases(const struct cli_call *call, const struct rpc_collected *c,
+                                const struct rpc_spec *s)
 {
     const struct collect_opts *o = call->opts;
     struct cli_table *t = cli_table_open(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, columns,
@@ -132,7 +132,7 @@ static void print(const struct cli_call *call, const struct rpc_collected *c,
     size_t disturbed = 0;
 
     for (uint32_t i = 0; i < s->cases.n; i++)
-        put_row(t, c, s, i);
+        collect_add_case(t, c, s, i);
     cli_table_close(t);
     for (size_t i = 0; i < c->window.n; i++)
         disturbed += rpc_window_disturbed(&c->window.v[i]);
@@ -144,7 +144,7 @@ static void print(const struct cli_call *call, const struct rpc_collected *c,
                 "(`repeats`) did "
                 "not help; measure on an idle machine\n",
                 disturbed, c->window.n);
-    tell_cache(call->out, s);
+    collect_warn_cache(call->out, s);
     if (strcmp(c->waits, rpc_wait_names[s->wait]) != 0)
         fprintf(call->out, "\nthe transport cannot sleep: servers wait by \"%s\"\n", c->waits);
     for (size_t i = 0; i < c->trouble.n; i++)
@@ -152,14 +152,14 @@ static void print(const struct cli_call *call, const struct rpc_collected *c,
     fprintf(call->out, "\nrun file: %s; go on with `weir roofline model %s`\n", o->out, o->out);
 }
 
-static void tell(void *ctx, const char *what)
+static void collect_print_progress(void *ctx, const char *what)
 {
     (void)ctx;
-    fprintf(stderr, "%s\n", what);
+    wr_note("%s", what);
 }
 
-static bool write_run(struct run *run, const struct rpc_collected *c, const struct rpc_spec *s,
-                      struct wr_err *err)
+static bool collect_write_run(struct run *run, const struct rpc_collected *c,
+                              const struct rpc_spec *s, struct wr_err *err)
 {
     enum run_status status = RUN_COMPLETE;
     const char *reason = NULL;
@@ -180,16 +180,30 @@ static bool write_run(struct run *run, const struct rpc_collected *c, const stru
     return ok;
 }
 
-static bool measure(const struct cli_call *call, struct rpc_spec *s, const struct conf *conf,
-                    struct wr_err *err)
+static bool collect_write_service(const struct collect_opts *o, const struct rpc_collected *c,
+                                  const struct rpc_spec *s, struct wr_err *err)
+{
+    struct wr_str text = {0};
+    bool ok = rpc_service_text(&text, c, s, err) &&
+              wr_output_text(o->service, &rpc_service_format, o->force ? WR_FORCE : 0, &text, err);
+
+    wr_str_fini(&text);
+    return ok;
+}
+
+static bool collect_run_cases(const struct cli_call *call, struct rpc_spec *s,
+                              const struct conf *conf, struct wr_err *err)
 {
     const struct collect_opts *o = call->opts;
     char program[WR_SELF_PATH];
     struct rpc_collect_opts how = {
-        .program = program, .stop = wr_interrupted, .tell = o->quiet ? NULL : tell};
+        .program = program, .stop = wr_interrupted, .progress = collect_print_progress};
     struct rpc_collected c;
     struct run *run;
 
+    if (o->service &&
+        !wr_output_check(o->service, &rpc_service_format, o->force ? WR_FORCE : 0, err))
+        return false;
     if (!wr_self_path(program, err) ||
         !roofline_run_create(&run, call, o->out, o->force, true, s->seed, conf, err))
         return false;
@@ -198,10 +212,12 @@ static bool measure(const struct cli_call *call, struct rpc_spec *s, const struc
         run_abandon(run); /* it never began */
         return false;
     }
-    bool ok = write_run(run, &c, s, err);
+    bool ok = collect_write_run(run, &c, s, err);
 
     if (ok)
-        print(call, &c, s);
+        collect_print_cases(call, &c, s);
+    if (ok && o->service)
+        ok = collect_write_service(o, &c, s, err);
     if (ok && c.interrupted)
         ok = wr_fail(err, WR_INTERRUPTED, "interrupted; what was measured is in %s", o->out);
     else if (ok && c.trouble.n)
@@ -219,7 +235,7 @@ static int collect_main(const struct cli_call *call, struct wr_err *err)
     if (!conf_load(&conf, &s, rpc_spec_rows, call->nargs ? call->args[0] : NULL, o->sets.v,
                    o->sets.n, err))
         return cli_error(err);
-    bool ok = rpc_spec_check(&s, conf, call->arena, err) && measure(call, &s, conf, err);
+    bool ok = rpc_spec_check(&s, conf, call->arena, err) && collect_run_cases(call, &s, conf, err);
 
     conf_close(conf);
     return ok ? 0 : cli_error(err);
@@ -239,14 +255,18 @@ const struct cli_verb cli_roofline_collect = {
         "begin together, and are measured in one common window after a warm-up. One that dies or "
         "hangs is reported, and the rest is kept; none is left behind.\n"
         "\n"
-        "Every result is also told in percent of what the machine can do at most: round trips of a "
+        "Every result is also printed in percent of what the machine can do at most: round trips "
+        "of a "
         "cache line or of a byte over TCP, and memcpy, probed before and after. Windows in which "
         "others used more than a tenth of a processor, or a tenth of the calls is missing from "
         "some sub-windows, are measured again, and marked if that does not help. "
         "docs/models/roofline.md "
-        "describes cases and keys.",
+        "describes cases and keys.\n"
+        "\n"
+        "With --service the measured service is left in a file that simulations put between "
+        "requests and devices: storage: {kind: compute-bb, service: FILE}.",
     .examples = "weir roofline collect -o here.weir\n"
-                "weir roofline collect spec.yaml --set clients=8\n"
+                "weir roofline collect spec.yaml --set clients=8 --service here.yaml\n"
                 "weir roofline model here.weir\n",
     .opts = collect_rows,
     .opts_size = sizeof(struct collect_opts),

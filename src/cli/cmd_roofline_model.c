@@ -1,9 +1,14 @@
-/* cmd_roofline_model.c -- `weir roofline model`: what a service reaches, from parameters. */
+/* cmd_roofline_model.c -- `weir roofline model`: rates that a service can reach, from parameters.
+ *
+ * rpc/roofline_params.h reads the parameters, stat/roofline.h has the model, roofline_tables.c and
+ * roofline_chart.c print it.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/roofline.h"
+#include "cli/cli_figure.h"
+#include "cli/cmd_roofline.h"
 #include "cli/roofline_tables.h"
 #include "cli/style.h"
 #include "report/report.h"
@@ -37,6 +42,7 @@ static const struct cli_opt model_rows[] = {
      .value = "N",
      .help = "processes on a node, whatever the parameters say"},
     {.name = "processes",
+     .letter = 'p',
      .type = CLI_U64,
      .offset = offsetof(struct model_opts, processes),
      .value = "N",
@@ -46,7 +52,7 @@ static const struct cli_opt model_rows[] = {
      .type = CLI_TEXT,
      .offset = offsetof(struct model_opts, points),
      .value = "FILE",
-     .help = "tell how far measured rates are from the model: a CSV file with the columns system, "
+     .help = "print how far measured rates are from the model: a CSV file with the columns system, "
              "metric, servers, clients and measured (of all clients together, in the metric's "
              "unit)"},
     {.name = "mix",
@@ -74,11 +80,10 @@ static const struct cli_opt model_rows[] = {
      .offset = offsetof(struct model_opts, system),
      .value = "NAME",
      .help = "only this system of the table"},
-    {.name = "output",
-     .letter = 'o',
+    {.name = "svg",
      .type = CLI_TEXT,
      .offset = offsetof(struct model_opts, out),
-     .value = "FILE.svg",
+     .value = "FILE",
      .help = "write the picture there"},
     CLI_FORCE(struct model_opts, force),
     {.name = "ascii",
@@ -90,7 +95,8 @@ static const struct cli_opt model_rows[] = {
     CLI_OPT_END,
 };
 
-static bool parse_amount(double *ret, enum roofline_metric m, const char *text, struct wr_err *err)
+static bool roofline_model_parse_amount(double *ret, enum roofline_metric m, const char *text,
+                                        struct wr_err *err)
 {
     uint64_t bytes;
 
@@ -105,7 +111,8 @@ static bool parse_amount(double *ret, enum roofline_metric m, const char *text, 
     return true;
 }
 
-static bool parse_mix(double *amount, const char *text, struct wr_arena *arena, struct wr_err *err)
+static bool roofline_model_parse_mix(double *amount, const char *text, struct wr_arena *arena,
+                                     struct wr_err *err)
 {
     char *rest = wr_arena_strdup(arena, text), *word;
     double sum = 0;
@@ -122,7 +129,7 @@ static bool parse_mix(double *amount, const char *text, struct wr_arena *arena, 
             return wr_fail(err, WR_INPUT,
                            "--mix: \"%s\" is not METRIC=AMOUNT; write it as in rpc=2,bw=1MiB",
                            wr_text_clip(word).s);
-        if (!parse_amount(&amount[m], (enum roofline_metric)m, value, err))
+        if (!roofline_model_parse_amount(&amount[m], (enum roofline_metric)m, value, err))
             return wr_wrap(err, "--mix: %s", word);
         sum += amount[m];
     }
@@ -131,7 +138,7 @@ static bool parse_mix(double *amount, const char *text, struct wr_arena *arena, 
     return true;
 }
 
-static bool check_opts(const struct model_opts *o, struct wr_err *err)
+static bool roofline_model_check_opts(const struct model_opts *o, struct wr_err *err)
 {
     if (!o->server_nodes || !o->client_nodes || o->server_nodes > 10000 || o->client_nodes > 10000)
         return wr_fail(err, WR_INPUT,
@@ -143,7 +150,8 @@ static bool check_opts(const struct model_opts *o, struct wr_err *err)
     return true;
 }
 
-static bool keep_one_system(struct roofline_params *p, const char *name, struct wr_err *err)
+static bool roofline_model_keep_one_system(struct roofline_params *p, const char *name,
+                                           struct wr_err *err)
 {
     const struct roofline_system *s = roofline_find(p, name);
     size_t kept = 0;
@@ -162,8 +170,8 @@ static bool keep_one_system(struct roofline_params *p, const char *name, struct 
     return true;
 }
 
-static bool pick_metric(enum roofline_metric *ret, const struct roofline_params *p, uint32_t want,
-                        struct wr_err *err)
+static bool roofline_model_pick_metric(enum roofline_metric *ret, const struct roofline_params *p,
+                                       uint32_t want, struct wr_err *err)
 {
     for (int m = 0; m < ROOFLINE_METRICS; m++)
         for (size_t i = 0; i < p->system.n; i++)
@@ -174,9 +182,9 @@ static bool pick_metric(enum roofline_metric *ret, const struct roofline_params 
     return wr_fail(err, WR_INPUT, "no system has rates of that metric; choose another --metric");
 }
 
-/* Without --view: all that was asked for; CSV has room for one table. */
-static void print_all(const struct cli_call *call, const struct roofline_ask *ask,
-                      enum cli_format format, enum roofline_metric m)
+/* Without --view: all views that the options select; CSV holds one table. */
+static void roofline_model_print_all(const struct cli_call *call, const struct roofline_ask *ask,
+                                     enum cli_format format, enum roofline_metric m)
 {
     const struct model_opts *o = call->opts;
     const struct {
@@ -208,7 +216,8 @@ static void print_all(const struct cli_call *call, const struct roofline_ask *as
     wr_str_fini(&picture);
 }
 
-static bool print_model(const struct cli_call *call, struct roofline_params *p, struct wr_err *err)
+static bool roofline_model_print(const struct cli_call *call, struct roofline_params *p,
+                                 struct wr_err *err)
 {
     const struct model_opts *o = call->opts;
     struct roofline_ask ask = {.params = p,
@@ -220,8 +229,9 @@ static bool print_model(const struct cli_call *call, struct roofline_params *p, 
 
     if (!cli_format_of(o->json, o->csv, &format, err) ||
         (o->points && !roofline_points_read(p, o->points, err)) ||
-        (o->mix && !parse_mix(ask.amount, o->mix, call->arena, err)) ||
-        (o->system && !keep_one_system(p, o->system, err)) || !pick_metric(&m, p, o->metric, err))
+        (o->mix && !roofline_model_parse_mix(ask.amount, o->mix, call->arena, err)) ||
+        (o->system && !roofline_model_keep_one_system(p, o->system, err)) ||
+        !roofline_model_pick_metric(&m, p, o->metric, err))
         return false;
     if (o->view == 1 + ROOFLINE_VIEW_POINTS && !p->seen.n)
         return wr_fail(err, WR_INPUT, "there are no points to show; give --points FILE");
@@ -229,7 +239,7 @@ static bool print_model(const struct cli_call *call, struct roofline_params *p, 
         struct wr_str svg = {0};
 
         roofline_chart_svg(p, m, &svg);
-        bool ok = wr_output_text(o->out, &wr_format_svg, o->force ? WR_FORCE : 0, &svg, err);
+        bool ok = cli_figure_write(o->out, &svg, o->force ? WR_FORCE : 0, err);
 
         wr_str_fini(&svg);
         return ok;
@@ -237,20 +247,21 @@ static bool print_model(const struct cli_call *call, struct roofline_params *p, 
     if (o->view)
         roofline_print(call->out, format, (enum roofline_view)(o->view - 1), &ask);
     else
-        print_all(call, &ask, format, m);
+        roofline_model_print_all(call, &ask, format, m);
     if (format == CLI_AS_TEXT)
         roofline_print_notes(call->out, p);
     return true;
 }
 
-static int model_main(const struct cli_call *call, struct wr_err *err)
+static int roofline_model_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct model_opts *o = call->opts;
     struct roofline_params p;
 
-    if (!check_opts(o, err) || !roofline_params_read(&p, call->args[0], o->per_node, err))
+    if (!roofline_model_check_opts(o, err) ||
+        !roofline_params_read(&p, call->args[0], o->per_node, err))
         return cli_error(err);
-    bool ok = print_model(call, &p, err);
+    bool ok = roofline_model_print(call, &p, err);
 
     roofline_params_fini(&p);
     return ok ? 0 : cli_error(err);
@@ -258,7 +269,7 @@ static int model_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_roofline_model = {
     .name = "model",
-    .summary = "rates of any number of servers and clients, from what one of each reaches",
+    .summary = "predict rates of any number of servers and clients from those of one",
     .args = "PARAMETERS",
     .min_args = 1,
     .max_args = 1,
@@ -266,7 +277,8 @@ const struct cli_verb cli_roofline_model = {
     .about =
         "C is what one synchronous client alone gets from an idle server, S what one server "
         "process of a saturated node gives. With x servers per client a client gets min(C, x S); "
-        "waiting rounds the knee, which exact mean-value analysis tells from the same two numbers. "
+        "waiting rounds the knee, which exact mean-value analysis predicts from the same two "
+        "numbers. "
         "Bandwidth has a third ceiling, what the clients' node can take. The parameters are a "
         "table in CSV or a run file of `weir roofline collect`. docs/models/roofline.md has the "
         "equations and the table's columns.\n"
@@ -280,5 +292,5 @@ const struct cli_verb cli_roofline_model = {
                 "weir roofline model systems.csv --metric bw -o roof.svg\n",
     .opts = model_rows,
     .opts_size = sizeof(struct model_opts),
-    .main = model_main,
+    .main = roofline_model_main,
 };

@@ -1,11 +1,15 @@
-/* cmd_roofline_nics.c -- `weir roofline nics`: which NIC each process would take. */
+/* cmd_roofline_nics.c -- `weir roofline nics`: the NIC that each process would choose (rpc/nic).
+ *
+ * struct crowd holds the processes and the CPUs that each is bound to, given or spread over the
+ * machine.
+ */
 #include <math.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/roofline.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
+#include "cli/cmd_roofline.h"
 #include "rpc/nic/nic.h"
 
 enum place { PLACE_SPREAD, PLACE_PACKED };
@@ -31,7 +35,8 @@ static const struct cli_opt nics_rows[] = {
      .value = "LIST",
      .help = "CPUs of one process, as in 0-3,8; may be given several times, once per process"},
     {.name = "processes",
-     .letter = 'n',
+     .letter = 'p',
+     .former_letter = 'n',
      .type = CLI_U32,
      .offset = offsetof(struct nics_opts, processes),
      .value = "N",
@@ -82,7 +87,7 @@ static const struct cli_opt nics_rows[] = {
     {.name = "compare",
      .type = CLI_FLAG,
      .offset = offsetof(struct nics_opts, compare),
-     .help = "tell how evenly every bucket and policy spreads these processes"},
+     .help = "print how evenly every bucket and policy spreads these processes"},
     {.name = "list",
      .type = CLI_FLAG,
      .offset = offsetof(struct nics_opts, list),
@@ -103,16 +108,17 @@ static const struct cli_opt nics_rows[] = {
     CLI_OPT_END,
 };
 
+/* The processes of a node. */
 struct crowd {
     const struct nic_machine *m;
-    struct nic_cpus *bound;
+    struct nic_cpus *bound; /* [n] the CPUs that each may run on */
     uint32_t n;
-    uint64_t seed;
+    uint64_t seed; /* of the CPU that each happens to be on in a trial */
 };
 
-/* ---- who is bound where ---- */
+/* ---- CPUs that processes are bound to ---- */
 
-static bool bind_as_told(struct crowd *c, const struct cli_list *bind, struct wr_err *err)
+static bool nics_bind_given(struct crowd *c, const struct cli_list *bind, struct wr_err *err)
 {
     c->n = (uint32_t)bind->n;
     c->bound = wr_zalloc(c->n, sizeof *c->bound);
@@ -129,7 +135,7 @@ static bool bind_as_told(struct crowd *c, const struct cli_list *bind, struct wr
 }
 
 /* The CPUs of one package, or of the machine. */
-static void cpus_of(struct nic_cpus *ret, const struct nic_machine *m, uint32_t package)
+static void nics_cpus_of(struct nic_cpus *ret, const struct nic_machine *m, uint32_t package)
 {
     *ret = (struct nic_cpus){{0}};
     for (uint32_t cpu = 0; cpu < NIC_CPUS; cpu++)
@@ -137,7 +143,7 @@ static void cpus_of(struct nic_cpus *ret, const struct nic_machine *m, uint32_t 
             nic_cpus_add(ret, cpu);
 }
 
-static uint32_t packages_of(const struct nic_machine *m)
+static uint32_t nics_packages_of(const struct nic_machine *m)
 {
     uint32_t n = 0;
 
@@ -147,9 +153,9 @@ static uint32_t packages_of(const struct nic_machine *m)
     return n ? n : 1;
 }
 
-static bool bind_in_order(struct crowd *c, const struct nics_opts *o, struct wr_err *err)
+static bool nics_bind_in_order(struct crowd *c, const struct nics_opts *o, struct wr_err *err)
 {
-    uint32_t packages = o->place == PLACE_SPREAD ? packages_of(c->m) : 1;
+    uint32_t packages = o->place == PLACE_SPREAD ? nics_packages_of(c->m) : 1;
     uint32_t fit = nic_cpus_count(&c->m->cpus) / (o->cores ? o->cores : 1);
 
     c->n = o->processes ? o->processes : fit < 16 ? fit : 16;
@@ -157,19 +163,19 @@ static bool bind_in_order(struct crowd *c, const struct nics_opts *o, struct wr_
 
     c->bound = wr_zalloc(c->n, sizeof *c->bound);
     for (uint32_t i = 0; i < c->n; i++) {
-        struct nic_cpus room;
+        struct nic_cpus free;
         uint32_t first = i % share * o->cores;
 
-        cpus_of(&room, c->m, packages > 1 ? i / share : NIC_NOWHERE);
+        nics_cpus_of(&free, c->m, packages > 1 ? i / share : NIC_NOWHERE);
         if (!o->cores)
             c->bound[i] = c->m->cpus;
-        else if (first + o->cores > nic_cpus_count(&room))
+        else if (first + o->cores > nic_cpus_count(&free))
             return wr_fail(err, WR_INPUT,
                            "%u processes with %u CPUs each do not fit the machine's %u CPUs; give "
                            "fewer",
                            c->n, o->cores, nic_cpus_count(&c->m->cpus));
         for (uint32_t k = 0; k < o->cores; k++)
-            nic_cpus_add(&c->bound[i], nic_cpus_nth(&room, first + k));
+            nic_cpus_add(&c->bound[i], nic_cpus_nth(&free, first + k));
     }
     return true;
 }
@@ -181,9 +187,9 @@ struct outcome {
 };
 
 /* Where a process is among the CPUs it may be on is chance. */
-static bool take_all(struct crowd *c, enum nic_bucket bucket, enum nic_policy policy,
-                     uint32_t trial, struct nic_choice *choice, uint32_t *cpu, struct outcome *ret,
-                     struct wr_err *err)
+static bool nics_choose_all(struct crowd *c, enum nic_bucket bucket, enum nic_policy policy,
+                            uint32_t trial, struct nic_choice *choice, uint32_t *cpu,
+                            struct outcome *ret, struct wr_err *err)
 {
     struct nic_load load = {{0}, {0}};
 
@@ -209,8 +215,8 @@ static const struct cli_column choice_columns[] = {
     {"process", NULL}, {"bound", "bound to"}, {"cpu", "on CPU"}, {"candidates", NULL},
     {"nic", "NIC"},    {"fabric", NULL},      {"local", NULL},   {"fell_back", "bucket empty"}};
 
-static void print_choices(FILE *out, enum cli_format format, const struct crowd *c,
-                          const struct nic_choice *choice, const uint32_t *cpu)
+static void nics_print_choices(FILE *out, enum cli_format format, const struct crowd *c,
+                               const struct nic_choice *choice, const uint32_t *cpu)
 {
     struct cli_table *t = cli_table_open(out, format, choice_columns, 8);
 
@@ -231,19 +237,19 @@ static void print_choices(FILE *out, enum cli_format format, const struct crowd 
     cli_table_close(t);
 }
 
-static bool show_choices(const struct cli_call *call, struct crowd *c, struct wr_err *err)
+static bool nics_show_choices(const struct cli_call *call, struct crowd *c, struct wr_err *err)
 {
     const struct nics_opts *o = call->opts;
     struct nic_choice *choice = wr_zalloc(c->n, sizeof *choice);
     uint32_t *cpu = wr_zalloc(c->n, sizeof *cpu), fell_back = 0;
     struct outcome got;
-    bool ok = take_all(c, (enum nic_bucket)o->bucket, (enum nic_policy)o->policy, 0, choice, cpu,
-                       &got, err);
+    bool ok = nics_choose_all(c, (enum nic_bucket)o->bucket, (enum nic_policy)o->policy, 0, choice,
+                              cpu, &got, err);
 
     if (ok) {
         if (o->json)
             fputs("{\"processes\":\n", call->out);
-        print_choices(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, c, choice, cpu);
+        nics_print_choices(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, c, choice, cpu);
         fprintf(call->out,
                 o->json ? ", \"nics\": %u, \"used\": %u, \"most\": %u}\n"
                         : "\nof %u NICs %u are used, the busiest by %u processes\n",
@@ -268,8 +274,8 @@ static const struct cli_column compare_columns[] = {{"policy", NULL},
                                                     {"mean_max_load", "busiest, mean"},
                                                     {"relative_bandwidth", "bandwidth"}};
 
-static bool compare_one(struct cli_table *t, struct crowd *c, uint32_t bucket, uint32_t policy,
-                        uint32_t trials, struct wr_err *err)
+static bool nics_compare_one(struct cli_table *t, struct crowd *c, uint32_t bucket, uint32_t policy,
+                             uint32_t trials, struct wr_err *err)
 {
     struct nic_choice *choice = wr_zalloc(c->n, sizeof *choice);
     uint32_t *cpu = wr_zalloc(c->n, sizeof *cpu), least = UINT32_MAX;
@@ -280,7 +286,7 @@ static bool compare_one(struct cli_table *t, struct crowd *c, uint32_t bucket, u
     for (uint32_t k = 0; ok && k < trials; k++) {
         struct outcome got;
 
-        ok = take_all(c, bucket, policy, k, choice, cpu, &got, err);
+        ok = nics_choose_all(c, bucket, policy, k, choice, cpu, &got, err);
         used += got.used;
         most += got.most;
         least = got.used < least ? got.used : least;
@@ -301,7 +307,7 @@ static bool compare_one(struct cli_table *t, struct crowd *c, uint32_t bucket, u
     return true;
 }
 
-static bool compare(const struct cli_call *call, struct crowd *c, struct wr_err *err)
+static bool nics_compare_all(const struct cli_call *call, struct crowd *c, struct wr_err *err)
 {
     const struct nics_opts *o = call->opts;
     struct cli_table *t =
@@ -310,7 +316,7 @@ static bool compare(const struct cli_call *call, struct crowd *c, struct wr_err 
 
     for (uint32_t b = 0; nic_bucket_names[b]; b++)
         for (uint32_t p = 0; ok && nic_policy_names[p] && (b != NIC_PASSTHROUGH || !p); p++)
-            ok = compare_one(t, c, b, p, o->trials, err);
+            ok = nics_compare_one(t, c, b, p, o->trials, err);
     cli_table_close(t);
     return ok;
 }
@@ -320,7 +326,7 @@ static const struct cli_column nic_columns[] = {
     {"near", "near to CPUs"}, {"left_out", "left out"},
 };
 
-static void list_nics(FILE *out, enum cli_format format, const struct nic_machine *m)
+static void nics_list(FILE *out, enum cli_format format, const struct nic_machine *m)
 {
     struct cli_table *t = cli_table_open(out, format, nic_columns, 5);
 
@@ -340,7 +346,7 @@ static void list_nics(FILE *out, enum cli_format format, const struct nic_machin
     cli_table_close(t);
 }
 
-static bool nics(const struct cli_call *call, const struct nic_machine *m, struct wr_err *err)
+static bool nics_run(const struct cli_call *call, const struct nic_machine *m, struct wr_err *err)
 {
     const struct nics_opts *o = call->opts;
     struct crowd c = {.m = m, .seed = o->seed};
@@ -349,22 +355,22 @@ static bool nics(const struct cli_call *call, const struct nic_machine *m, struc
         return wr_fail(err, WR_INPUT, "%s has no NIC; give another --hwloc-xml",
                        o->xml ? o->xml : "this machine");
     if (o->list) {
-        list_nics(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, m);
+        nics_list(call->out, o->json ? CLI_AS_JSON : CLI_AS_TEXT, m);
         return true;
     }
     if (!o->trials || o->trials > 100000 || o->processes > 100000)
         return wr_fail(err, WR_INPUT,
                        "--trials and --processes are at most 100000, and a trial there must be; "
                        "give other numbers");
-    bool ok = (o->bind.n ? bind_as_told(&c, &o->bind, err) : bind_in_order(&c, o, err)) &&
-              (o->compare ? compare : show_choices)(call, &c, err);
+    bool ok = (o->bind.n ? nics_bind_given(&c, &o->bind, err) : nics_bind_in_order(&c, o, err)) &&
+              (o->compare ? nics_compare_all : nics_show_choices)(call, &c, err);
 
     free(c.bound);
     return ok;
 }
 
 /* This machine's libfabric does not know what another machine has. */
-static bool restrict_nics(struct nic_machine *m, const struct nics_opts *o, struct wr_err *err)
+static bool nics_restrict(struct nic_machine *m, const struct nics_opts *o, struct wr_err *err)
 {
     struct nic_offer offer[NIC_MOST];
     size_t n = o->xml || o->only ? 0 : nic_offers(offer, NIC_MOST, o->provider);
@@ -388,7 +394,7 @@ static int nics_main(const struct cli_call *call, struct wr_err *err)
 
     if (!nic_machine_open(&m, o->xml, err))
         return cli_error(err);
-    bool ok = restrict_nics(m, o, err) && nics(call, m, err);
+    bool ok = nics_restrict(m, o, err) && nics_run(call, m, err);
 
     free(m);
     return ok ? 0 : cli_error(err);
@@ -409,7 +415,7 @@ const struct cli_verb cli_roofline_nics = {
         "Ethernet beside InfiniBand; --list says which are left out and why, and --only chooses "
         "by name instead.",
     .examples = "weir roofline nics --list\n"
-                "weir roofline nics --hwloc-xml node.xml -n 16 --cores 2\n"
+                "weir roofline nics --hwloc-xml node.xml -p 16 --cores 2\n"
                 "weir roofline nics --hwloc-xml node.xml --bind 0-51 --bind 52-103\n"
                 "weir roofline nics --hwloc-xml node.xml --compare --cores 0\n",
     .opts = nics_rows,

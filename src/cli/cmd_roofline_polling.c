@@ -1,9 +1,14 @@
-/* cmd_roofline_polling.c -- `weir roofline polling`: what each way to wait costs and brings. */
+/* cmd_roofline_polling.c -- `weir roofline polling`: cost and latency of each way to wait.
+ *
+ * rpc/polling.h measures; roofline_polling.c prints the run file.
+ */
 #include <string.h>
 
+#include "base/note.h"
 #include "base/self.h"
 #include "base/signals.h"
-#include "cli/roofline.h"
+#include "cli/cli_figure.h"
+#include "cli/cmd_roofline.h"
 #include "cli/style.h"
 #include "report/report.h"
 #include "rpc/energy.h"
@@ -13,7 +18,7 @@ struct polling_opts {
     const char *out, *from, *svg;
     uint32_t view, metric;
     struct cli_list sets;
-    bool force, json, csv, quiet, ascii;
+    bool force, json, csv, ascii;
 };
 
 static const char *const view_names[] = {"policies", "slices", NULL};
@@ -31,10 +36,11 @@ static const struct cli_opt polling_opt_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct polling_opts, force),
      .help = "replace a run file that is there already"},
-    {.name = "from",
+    {.name = "from-run",
+     .former = "from",
      .type = CLI_TEXT,
      .offset = offsetof(struct polling_opts, from),
-     .value = "FILE",
+     .value = "RUN",
      .help = "measure nothing: show what an earlier run file holds"},
     {.name = "set",
      .type = CLI_LIST,
@@ -65,7 +71,6 @@ static const struct cli_opt polling_opt_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct polling_opts, ascii),
      .help = "draw with ASCII characters only"},
-    CLI_QUIET(struct polling_opts, quiet),
     CLI_JSON(struct polling_opts, json),
     CLI_CSV(struct polling_opts, csv),
     CLI_OPT_END,
@@ -73,8 +78,8 @@ static const struct cli_opt polling_opt_rows[] = {
 
 /* ---- show ---- */
 
-/* Whoever asked for one kind of sleep and got another should know. */
-static bool tell_fallbacks(FILE *out, struct run_reader *run, struct wr_err *err)
+/* Warns where one kind of sleep was requested and another was used. */
+static bool cmd_polling_warn_fallbacks(FILE *out, struct run_reader *run, struct wr_err *err)
 {
     struct run_rows *q;
     bool more, ok;
@@ -84,21 +89,22 @@ static bool tell_fallbacks(FILE *out, struct run_reader *run, struct wr_err *err
                    0, err))
         return false;
     while ((ok = run_rows_next(q, &more, err)) && more) {
-        char asked[16] = "";
+        char requested[16] = "";
         size_t n;
 
-        if (sscanf(run_rows_text(q, 0, &n), "polling.%15[a-z].", asked) == 1 &&
-            strcmp(asked, run_rows_text(q, 1, &n)) != 0)
+        if (sscanf(run_rows_text(q, 0, &n), "polling.%15[a-z].", requested) == 1 &&
+            strcmp(requested, run_rows_text(q, 1, &n)) != 0)
             fprintf(out,
                     "under \"%s\" the server waits by \"%s\": waiting does not sleep on this "
                     "transport; take another provider to compare\n",
-                    asked, run_rows_text(q, 1, &n));
+                    requested, run_rows_text(q, 1, &n));
     }
     run_rows_close(q);
     return ok;
 }
 
-static bool draw_text(const struct cli_call *call, struct run_reader *run, struct wr_err *err)
+static bool cmd_polling_draw_text(const struct cli_call *call, struct run_reader *run,
+                                  struct wr_err *err)
 {
     static const uint32_t shown[] = {0, 2}; /* rate, server_cpu */
     const struct polling_opts *o = call->opts;
@@ -116,7 +122,8 @@ static bool draw_text(const struct cli_call *call, struct run_reader *run, struc
     return ok;
 }
 
-static bool show(const struct cli_call *call, struct run_reader *run, struct wr_err *err)
+static bool cmd_polling_print(const struct cli_call *call, struct run_reader *run,
+                              struct wr_err *err)
 {
     const struct polling_opts *o = call->opts;
     struct wr_str svg = {0};
@@ -126,7 +133,7 @@ static bool show(const struct cli_call *call, struct run_reader *run, struct wr_
         return false;
     if (o->svg) {
         bool ok = roofline_polling_chart(&svg, run, o->metric, NULL, err) &&
-                  wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &svg, err);
+                  cli_figure_write(o->svg, &svg, o->force ? WR_FORCE : 0, err);
 
         wr_str_fini(&svg);
         if (!ok)
@@ -136,10 +143,11 @@ static bool show(const struct cli_call *call, struct run_reader *run, struct wr_
         return false;
     if (format != CLI_AS_TEXT || o->view != POLLING_POLICIES)
         return true;
-    return tell_fallbacks(call->out, run, err) && draw_text(call, run, err);
+    return cmd_polling_warn_fallbacks(call->out, run, err) && cmd_polling_draw_text(call, run, err);
 }
 
-static bool show_file(const struct cli_call *call, const char *path, struct wr_err *err)
+static bool cmd_polling_print_file(const struct cli_call *call, const char *path,
+                                   struct wr_err *err)
 {
     struct run_reader *run;
     double n = 0;
@@ -154,20 +162,21 @@ static bool show_file(const struct cli_call *call, const char *path, struct wr_e
         ok = wr_fail(err, WR_INPUT,
                      "%s holds no comparison of policies; take a run of `weir roofline polling`",
                      path);
-    ok = ok && show(call, run, err);
+    ok = ok && cmd_polling_print(call, run, err);
     run_close(run);
     return ok;
 }
 
 /* ---- measure ---- */
 
-static void tell(const char *what)
+static void cmd_polling_print_progress(const char *what)
 {
-    fprintf(stderr, "%s\n", what);
+    wr_note("%s", what);
 }
 
-static bool measure_all(struct run *run, const struct rpc_polling_spec *s,
-                        const struct rpc_polling_how *how, uint32_t *done, struct wr_err *err)
+static bool cmd_polling_measure_all(struct run *run, const struct rpc_polling_spec *s,
+                                    const struct rpc_polling_how *how, uint32_t *done,
+                                    struct wr_err *err)
 {
     static const uint32_t usual[] = {RPC_BLOCK, RPC_POLL, RPC_ADAPTIVE};
     const uint32_t *policies = s->policies.n ? s->policies.items : usual;
@@ -179,8 +188,8 @@ static bool measure_all(struct run *run, const struct rpc_polling_spec *s,
         char line[64];
 
         snprintf(line, sizeof line, "measuring policy %s", rpc_wait_names[policy]);
-        if (how->tell)
-            how->tell(line);
+        if (how->progress)
+            how->progress(line);
         if (!rpc_polling_measure(&polled, s, policy, how, err))
             return wr_wrap(err, "policy %s", rpc_wait_names[policy]);
         bool ok = rpc_polled_put(run, &polled, s, err) && run_flush(run, err);
@@ -194,13 +203,13 @@ static bool measure_all(struct run *run, const struct rpc_polling_spec *s,
 }
 
 /* What was measured before something went wrong is kept; without anything there is no file. */
-static bool measure(const struct cli_call *call, const struct rpc_polling_spec *s,
-                    const struct conf *conf, struct wr_err *err)
+static bool cmd_polling_measure(const struct cli_call *call, const struct rpc_polling_spec *s,
+                                const struct conf *conf, struct wr_err *err)
 {
     const struct polling_opts *o = call->opts;
     char program[WR_SELF_PATH];
     struct rpc_polling_how how = {
-        .program = program, .stop = wr_interrupted, .tell = o->quiet ? NULL : tell};
+        .program = program, .stop = wr_interrupted, .progress = cmd_polling_print_progress};
     struct run *run;
     struct wr_err ending = {0};
     uint32_t done = 0;
@@ -209,11 +218,12 @@ static bool measure(const struct cli_call *call, const struct rpc_polling_spec *
         !roofline_run_create(&run, call, o->out, o->force, false, 0, conf, err))
         return false;
     wr_interrupt_catch();
-    bool ok =
-        run_put_text(run, "transport", s->transport, err) && measure_all(run, s, &how, &done, err);
+    bool ok = run_put_text(run, "transport", s->transport, err) &&
+              cmd_polling_measure_all(run, s, &how, &done, err);
 
     if (ok)
-        return run_finish(run, RUN_COMPLETE, NULL, err) && show_file(call, o->out, err);
+        return run_finish(run, RUN_COMPLETE, NULL, err) &&
+               cmd_polling_print_file(call, o->out, err);
     if (!done) {
         run_abandon(run);
         return false;
@@ -222,36 +232,34 @@ static bool measure(const struct cli_call *call, const struct rpc_polling_spec *
     return wr_wrap(err, "%u of the policies are in %s", done, o->out);
 }
 
-static void tell_power(const struct cli_call *call, const char *root)
+static void cmd_polling_warn_power(const char *root)
 {
-    const struct polling_opts *o = call->opts;
     struct rpc_energy energy;
 
-    if (!o->quiet && !rpc_energy_open(&energy, root))
-        fprintf(stderr,
-                "the packages' power cannot be read in %s: compare processor time, or name the "
-                "place with powercap\n",
+    if (!rpc_energy_open(&energy, root))
+        wr_note("the packages' power cannot be read in %s: compare processor time, or name the "
+                "place with powercap",
                 root);
 }
 
-static int polling_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_polling_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct polling_opts *o = call->opts;
     struct rpc_polling_spec s = {0};
     struct conf *conf;
 
-    if (o->svg && !wr_output_check(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, err))
+    if (o->svg && !cli_figure_check(o->svg, o->force ? WR_FORCE : 0, err))
         return cli_error(err);
     if (o->from)
-        return show_file(call, o->from, err) ? 0 : cli_error(err);
+        return cmd_polling_print_file(call, o->from, err) ? 0 : cli_error(err);
     if (!conf_load(&conf, &s, rpc_polling_rows, call->nargs ? call->args[0] : NULL, o->sets.v,
                    o->sets.n, err))
         return cli_error(err);
     bool ok = rpc_polling_check(&s, conf, err);
 
     if (ok)
-        tell_power(call, s.powercap);
-    ok = ok && measure(call, &s, conf, err);
+        cmd_polling_warn_power(s.powercap);
+    ok = ok && cmd_polling_measure(call, &s, conf, err);
     conf_close(conf);
     return ok ? 0 : cli_error(err);
 }
@@ -266,13 +274,13 @@ const struct cli_verb cli_roofline_polling = {
         "A server waits for calls by sleeping (block), by looking again and again (poll), or by "
         "looking for some microseconds and then sleeping (adaptive). For each policy clients call "
         "in bursts with gaps between them, and the rate, the processor time of server and clients, "
-        "and the power of the processors' packages are told for every 100 ms. Where sleeping does "
+        "and the power of the processors' packages are recorded every 100 ms. Where sleeping does "
         "not sleep on a transport, the table says what is done instead.",
     .examples = "weir roofline polling\n"
                 "weir roofline polling --set transport=fabric --set 'provider=tcp;ofi_rxm'\n"
-                "weir roofline polling --from polling.weir --metric server_cpu --svg cpu.svg\n"
-                "weir roofline polling --from polling.weir --view slices --csv\n",
+                "weir roofline polling --from-run p.weir --metric server_cpu --svg cpu.svg\n"
+                "weir roofline polling --from-run polling.weir --view slices --csv\n",
     .opts = polling_opt_rows,
     .opts_size = sizeof(struct polling_opts),
-    .main = polling_main,
+    .main = cmd_polling_main,
 };

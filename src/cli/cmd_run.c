@@ -1,13 +1,20 @@
-/* cmd_run.c -- `weir run FILE`: simulate, and leave a run file. */
+/* cmd_run.c -- `weir run FILE`: simulates a configuration and writes a run file.
+ *
+ * struct run_job goes through load, execute, print, close. Of several processes (mpirun) only the
+ * first writes and prints; all agree on errors before each step, so that none waits for another.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/note.h"
 #include "base/output.h"
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/cli_simulate.h"
 #include "cli/run_profile.h"
-#include "cli/simulate.h"
+#include "cli/show.h"
 #include "rank/rank.h"
 #include "sim/launched.h"
 #include "sim/peers.h"
@@ -17,8 +24,8 @@
 struct run_opts {
     const char *out, *logs;
     struct cli_list sets;
-    const char *threads, *processes;
-    bool force, progress, quiet, profile, json;
+    const char *threads;
+    bool force, progress, profile, json, alone;
 };
 
 static const struct cli_opt run_rows[] = {
@@ -34,21 +41,20 @@ static const struct cli_opt run_rows[] = {
      .offset = offsetof(struct run_opts, force),
      .help = "replace an existing run file, and what is where --logs writes"},
     {.name = "threads",
-     .letter = 'j',
+     .letter = 't',
+     .former_letter = 'j',
      .type = CLI_TEXT,
      .offset = offsetof(struct run_opts, threads),
      .value = "N",
      .def = "1",
      .help = "threads that share the simulation, or auto; the results are the same for any "
              "number"},
-    {.name = "processes",
-     .type = CLI_TEXT,
-     .offset = offsetof(struct run_opts, processes),
-     .value = "N",
-     .def = "auto",
-     .help = "processes that share the simulation, each with its threads: auto takes as many as "
-             "mpirun, mpiexec or srun has started; a number starts so many here without MPI; 1 is "
-             "this one alone, whoever started it"},
+    {.name = "single-process",
+     .former = "alone",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct run_opts, alone),
+     .help =
+         "simulate in this process alone, although mpirun, mpiexec or srun has started several"},
     {.name = "profile",
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, profile),
@@ -56,21 +62,21 @@ static const struct cli_opt run_rows[] = {
     {.name = "json",
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, json),
-     .help = "with --profile: print its table as JSON, and nothing else"},
+     .help = "print what `weir show RUN --json` prints of the new run file, and nothing else; with "
+             "--profile only the table of threads"},
     {.name = "logs",
-     .letter = 'l',
+     .former_letter = 'l',
      .type = CLI_TEXT,
      .offset = offsetof(struct run_opts, logs),
      .value = "FILE",
      .help = "also write the tables that jobs' programs log as text"},
     CLI_SET(struct run_opts, sets),
     CLI_PROGRESS(struct run_opts, progress),
-    CLI_QUIET(struct run_opts, quiet),
     CLI_OPT_END,
 };
 
 /* "dir/name.yaml" -> "name.weir", in the current directory. */
-static const char *default_out(const struct cli_call *call)
+static const char *cmd_run_default_output(const struct cli_call *call)
 {
     const char *path = call->args[0], *slash = strrchr(path, '/');
     const char *leaf = slash ? slash + 1 : path, *dot = strrchr(leaf, '.');
@@ -80,7 +86,7 @@ static const char *default_out(const struct cli_call *call)
 }
 
 /* Means over the ranks of each job, in milliseconds. */
-static void print_jobs(const struct world *w, const struct world_config *c, FILE *out)
+static void cmd_run_print_jobs(const struct world *w, const struct world_config *c, FILE *out)
 {
     const struct ranks *rs = world_ranks(w);
     struct rank_stat s;
@@ -121,8 +127,8 @@ static void print_jobs(const struct world *w, const struct world_config *c, FILE
                 (unsigned long long)accesses, wr_text_time(c->io.time_ps).s);
 }
 
-static void print_headline(const struct world *w, const struct world_config *c, const char *path,
-                           enum world_end end, FILE *out)
+static void cmd_run_print_headline(const struct world *w, const struct world_config *c,
+                                   enum world_end end, FILE *out)
 {
     struct world_result *r = wr_alloc(sizeof *r);
 
@@ -131,7 +137,7 @@ static void print_headline(const struct world *w, const struct world_config *c, 
             (unsigned long long)r->count.messages, (unsigned long long)r->count.packets,
             (unsigned long long)r->count.hops, (double)r->sim_end_ps / 1e6);
     if (c->jobs.n)
-        print_jobs(w, c, out);
+        cmd_run_print_jobs(w, c, out);
     else
         fprintf(out, "offered %.2f %%, accepted %.2f %% of the injection bandwidth\n",
                 100 * r->offered, 100 * r->accepted);
@@ -144,13 +150,12 @@ static void print_headline(const struct world *w, const struct world_config *c, 
                 "saturated: %llu of %llu measured messages did not arrive within traffic.drain; "
                 "latencies are of those that did\n",
                 (unsigned long long)r->unfinished, (unsigned long long)r->measured);
-    fprintf(out, "written to %s; look at it with `weir show %s`\n", path, path);
     free(r);
 }
 
 /* Simulate into an open run file (process 0 has it) and close it, whatever happens. */
-static bool simulate(struct world *w, struct run *run, struct wr_progress *progress,
-                     const struct sim_peers *peers, enum world_end *ret, struct wr_err *err)
+static bool cmd_run_simulate(struct world *w, struct run *run, struct wr_progress *progress,
+                             const struct sim_peers *peers, enum world_end *ret, struct wr_err *err)
 {
     struct wr_err ignored;
 
@@ -173,7 +178,7 @@ static bool simulate(struct world *w, struct run *run, struct wr_progress *progr
     return run_finish(run, RUN_COMPLETE, NULL, err);
 }
 
-static bool write_logs(const struct world *w, const struct run_opts *o, struct wr_err *err)
+static bool cmd_run_write_logs(const struct world *w, const struct run_opts *o, struct wr_err *err)
 {
     struct wr_str text = {0};
 
@@ -184,9 +189,8 @@ static bool write_logs(const struct world *w, const struct run_opts *o, struct w
     return ok;
 }
 
-/* A number of threads or processes, or auto, which is 0. */
-static bool read_number(const char *option, const char *what, const char *text, uint32_t *ret,
-                        struct wr_err *err)
+/* A number of threads, or auto, which is 0. */
+static bool cmd_run_read_threads(const char *text, uint32_t *ret, struct wr_err *err)
 {
     char *end;
     unsigned long n = strtoul(text, &end, 10);
@@ -194,47 +198,39 @@ static bool read_number(const char *option, const char *what, const char *text, 
     if (!strcmp(text, "auto"))
         n = 0;
     else if (*text < '0' || *text > '9' || *end || !n || n > WORLD_MOST_THREADS)
-        return wr_fail(err, WR_INPUT, "%s %s: give a number of %s from 1 to %d, or auto", option,
-                       text, what, WORLD_MOST_THREADS);
+        return wr_fail(err, WR_INPUT, "-t %s: give a number of threads from 1 to %d, or auto", text,
+                       WORLD_MOST_THREADS);
     *ret = (uint32_t)n;
     return true;
 }
 
-/* The processes that run it together; NULL: this one alone. */
-static bool open_peers(struct sim_peers **ret, uint32_t processes, struct wr_err *err)
+/* The processes that a launcher has started to run it together; NULL: this one alone. */
+static bool cmd_run_open_peers(struct sim_peers **ret, bool alone, struct wr_err *err)
 {
-    const char *how = getenv("WEIR_LINK");
     struct sim_link *link = NULL;
-    bool apart = how && !strcmp(how, "messages");
 
-    if (how && !apart && strcmp(how, "memory"))
-        return wr_fail(err, WR_INPUT,
-                       "WEIR_LINK is \"%s\": say memory, or messages where processes of one "
-                       "machine shall not share any",
-                       how);
-    if (!processes && !sim_link_launched(&link, err))
-        return false;
-    if (processes > 1 && !sim_link_fork(&link, processes, err))
-        return false;
+    if (!alone && !sim_link_launched(&link, err))
+        return wr_wrap(
+            err, "cannot join the launcher's other processes (--single-process does not try)");
     if (link)
         sim_peers_open(ret, link);
-    if (link && apart)
-        sim_peers_keep_apart(*ret);
     return true;
 }
 
-/* All must have read the same, from file systems that may differ. */
-static bool same_input(struct sim_peers *peers, const struct conf *conf, struct wr_err *err)
+/* All must have the same configuration. The inputs are process 0's, but a program that is not the
+ * same release, or another file beside the configuration, may resolve it differently. */
+static bool cmd_run_check_same_input(struct sim_peers *peers, const struct conf *conf,
+                                     struct wr_err *err)
 {
     uint64_t mine = 0, first;
     bool ok = world_record_digest(conf, &mine, err);
 
     first = mine;
-    if (!sim_peers_agree(peers, ok, err) || !sim_peers_tell(peers, &first, sizeof first, err))
+    if (!sim_peers_agree(peers, ok, err) || !sim_peers_broadcast(peers, &first, sizeof first, err))
         return false;
     ok = first == mine || wr_fail(err, WR_INPUT,
-                                  "the configuration or a file it names is not the one that "
-                                  "process 0 has read; give all processes the same files");
+                                  "the configuration or a file it names is not that of process "
+                                  "0; start the same release of weir everywhere");
     return sim_peers_agree(peers, ok, err);
 }
 
@@ -252,19 +248,33 @@ struct run_job {
     enum world_end end;
 };
 
-static bool load(struct run_job *j, struct wr_err *err)
+static bool cmd_run_load_conf(struct run_job *j, struct wr_err *err)
 {
     const struct run_opts *o = j->o;
-    bool ok = conf_load(&j->conf, &j->c, world_rows, j->call->args[0], o->sets.v, o->sets.n, err);
 
-    if (!ok)
-        j->conf = NULL;
-    return sim_peers_agree(j->peers, ok, err) &&
-           (!j->peers || same_input(j->peers, j->conf, err)) &&
-           world_open_shared(&j->w, j->conf, &j->c, j->threads, j->peers, err);
+    if (conf_load(&j->conf, &j->c, world_rows, j->call->args[0], o->sets.v, o->sets.n, err))
+        return true;
+    j->conf = NULL;
+    return false;
 }
 
-static bool run_it(struct run_job *j, struct wr_err *err)
+/* Process 0 reads the configuration and what it names; the others get it from process 0. */
+static bool cmd_run_load_world(struct run_job *j, struct wr_err *err)
+{
+    if (!sim_peers_agree(j->peers, !j->leads || cmd_run_load_conf(j, err), err))
+        return false;
+    if (j->peers) {
+        bool ok =
+            world_record_share(j->peers, j->conf, err) && (j->leads || cmd_run_load_conf(j, err));
+
+        if (!sim_peers_agree(j->peers, ok, err) ||
+            !cmd_run_check_same_input(j->peers, j->conf, err))
+            return false;
+    }
+    return world_open_shared(&j->w, j->conf, &j->c, j->threads, j->peers, err);
+}
+
+static bool cmd_run_execute(struct run_job *j, struct wr_err *err)
 {
     const struct run_opts *o = j->o;
     const struct world_config *c = &j->c;
@@ -285,28 +295,41 @@ static bool run_it(struct run_job *j, struct wr_err *err)
         return false;
     }
     if (!j->leads)
-        return simulate(j->w, NULL, NULL, j->peers, &j->end, err);
-    wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "run",
-                     by_count ? "messages" : "us",
+        return cmd_run_simulate(j->w, NULL, NULL, j->peers, &j->end, err);
+    wr_progress_init(&progress, simulate_progress(o->progress), "run", by_count ? "messages" : "us",
                      by_count    ? (double)c->traffic.messages * net_nodes(world_net(j->w))
                      : c->jobs.n ? 0
                                  : (double)world_horizon_ps(c) * 1e-6);
-    if (world_why_one(j->w) && !o->quiet)
-        fprintf(stderr, "weir: runs with one thread: %s\n", world_why_one(j->w));
-    return simulate(j->w, run, &progress, j->peers, &j->end, err);
+    if (world_why_one(j->w))
+        wr_note("runs with one thread: %s", world_why_one(j->w));
+    return cmd_run_simulate(j->w, run, &progress, j->peers, &j->end, err);
 }
 
-static bool tell(const struct run_job *j, struct wr_err *err)
+static void cmd_run_warn_assumed(const struct world *w)
+{
+    struct wr_str why = {0};
+    uint64_t n = world_assumed(w, &why);
+
+    if (n)
+        wr_note("the times of %llu requests to storage are assumed: %s", (unsigned long long)n,
+                wr_str_get(&why));
+    wr_str_fini(&why);
+}
+
+static bool cmd_run_print_result(const struct run_job *j, struct wr_err *err)
 {
     const struct run_opts *o = j->o;
 
-    if (o->logs && !write_logs(j->w, o, err))
+    if (o->logs && !cmd_run_write_logs(j->w, o, err))
         return false;
     if (!o->json)
-        print_headline(j->w, &j->c, j->path, j->end, j->call->out);
+        cmd_run_print_headline(j->w, &j->c, j->end, j->call->out);
+    else if (!o->profile && !cli_show_json(j->call->out, j->path, err))
+        return false;
+    cmd_run_warn_assumed(j->w);
     if (o->profile)
         run_profile_print(j->w, j->threads == WORLD_THREADS_AUTO, o->json, j->call->out);
-    else if (!o->quiet)
+    else
         run_profile_warn(j->w);
     if (j->end == WORLD_INTERRUPTED)
         return wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds what was simulated so far",
@@ -318,37 +341,34 @@ static bool tell(const struct run_job *j, struct wr_err *err)
 }
 
 /* The others end as well as the first; what there is to say, the first says. */
-static int leave(struct run_job *j, bool ok, struct wr_err *err)
+static int cmd_run_close(struct run_job *j, bool ok, struct wr_err *err)
 {
     bool lost = j->peers && sim_peers_lost(j->peers);
     int status = ok ? 0 : cli_error(err);
 
     world_close(j->w);
     conf_close(j->conf);
+    wr_file_supply_end();
     sim_peers_close(j->peers, !lost);
     if (!j->leads)
         *err = (struct wr_err){0};
     return status;
 }
 
-static int run_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
-    struct run_job j = {.call = call, .o = o, .path = o->out ? o->out : default_out(call)};
-    uint32_t processes;
+    struct run_job j = {
+        .call = call, .o = o, .path = o->out ? o->out : cmd_run_default_output(call)};
 
-    if (o->json && !o->profile) {
-        wr_fail(err, WR_INPUT, "--json goes with --profile; `weir show RUN --json` prints a run");
-        return cli_error(err);
-    }
-    if (!read_number("-j", "threads", o->threads, &j.threads, err) ||
-        !read_number("--processes", "processes", o->processes, &processes, err) ||
-        !open_peers(&j.peers, processes, err))
+    if (!cmd_run_read_threads(o->threads, &j.threads, err) ||
+        !cmd_run_open_peers(&j.peers, o->alone, err))
         return cli_error(err);
     j.leads = !j.peers || !sim_peers_rank(j.peers);
-    bool ok = load(&j, err) && run_it(&j, err) && (!j.leads || tell(&j, err));
+    bool ok = cmd_run_load_world(&j, err) && cmd_run_execute(&j, err) &&
+              (!j.leads || cmd_run_print_result(&j, err));
 
-    return leave(&j, ok, err);
+    return cmd_run_close(&j, ok, err);
 }
 
 const struct cli_verb cli_cmd_run = {
@@ -361,20 +381,23 @@ const struct cli_verb cli_cmd_run = {
     .about =
         "Simulates what FILE (YAML; `weir config explain` lists its keys) describes, packet by "
         "packet, and writes everything that was counted into a run file. With `jobs:` in FILE, "
-        "programs run on ranks until the last has ended; a deadlock is told with who waits for "
-        "whom.\n\n"
-        "With -j the machine is divided into parts that threads simulate side by side, and started "
-        "by mpirun (or mpiexec, or srun) the threads of all its processes do. The results "
-        "are the same for any number of threads and processes; what cannot be divided is run by "
-        "one. If a process dies the run ends, and its file says that it is incomplete.\n\n"
+        "programs run on ranks until the last has ended; a deadlock is reported with the ranks "
+        "that "
+        "each rank waits for.\n\n"
+        "With -t the machine is divided into partitions that threads simulate side by side, and "
+        "started by mpirun (or mpiexec, or srun) the threads of all its processes do. The results "
+        "are the same for any number of threads and processes; what cannot be divided is simulated "
+        "with one thread. If a process dies the run ends, and its file says that it is "
+        "incomplete.\n\n"
         "Ctrl-C ends the run cleanly: the run file then holds what was simulated so far and "
         "says that it is incomplete.",
     .examples = "weir run examples/uniform-1056.yaml\n"
                 "weir run examples/uniform-1056.yaml --set traffic.load=30% -o load30.weir\n"
-                "weir run -j 2 --profile examples/frontier.yaml\n"
-                "mpirun -n 4 weir run -j 2 examples/frontier.yaml\n"
+                "weir run --json examples/ring.yaml\n"
+                "weir run -t 2 --profile examples/frontier.yaml\n"
+                "mpirun -n 4 weir run -t 2 examples/frontier.yaml\n"
                 "weir run examples/two-jobs.yaml --logs two-jobs.log\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),
-    .main = run_main,
+    .main = cmd_run_main,
 };

@@ -1,15 +1,20 @@
-/* cmd_show.c -- `weir show RUN [VIEW]`: a run file on one screen, or one of its views. */
+/* cmd_show.c -- `weir show RUN [VIEW]`: an overview of a run file, or one of its views.
+ *
+ * sections[] has the queries of the overview; a part without rows is not printed.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/note.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/rows.h"
+#include "cli/cli_rows.h"
+#include "cli/show.h"
 #include "cli/style.h"
 #include "cli/text.h"
+#include "report/report_trace.h"
 #include "report/sections/sections.h"
-#include "report/trace.h"
 
 struct show_opts {
     bool json, csv, config, plot, trace;
@@ -91,19 +96,19 @@ static const struct section {
 
 enum { NSECTIONS = sizeof sections / sizeof sections[0] };
 
-static bool is_known(const struct section *s, const struct run_info *info)
+static bool show_is_known(const struct section *s, const struct run_info *info)
 {
     return info->format_minor >= s->since;
 }
 
-static void put_words(FILE *out, const char *text)
+static void show_put_words(FILE *out, const char *text)
 {
     /* Whatever a file says, a terminal gets no control characters of it. */
     for (; *text; text++)
         fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
 }
 
-static bool head_inputs(FILE *out, struct run_reader *r, struct wr_err *err)
+static bool show_head_inputs(FILE *out, struct run_reader *r, struct wr_err *err)
 {
     struct run_rows *q;
     bool ok, more = false;
@@ -113,23 +118,23 @@ static bool head_inputs(FILE *out, struct run_reader *r, struct wr_err *err)
         return false;
     while ((ok = run_rows_next(q, &more, err)) && more) {
         fputs(n++ ? ", " : "inputs   ", out);
-        put_words(out, run_rows_text(q, 0, NULL));
+        show_put_words(out, run_rows_text(q, 0, NULL));
     }
     fputs(n ? "\n" : "", out);
     run_rows_close(q);
     return ok;
 }
 
-static void head_line(FILE *out, const char *what, const char *text)
+static void show_head_line(FILE *out, const char *what, const char *text)
 {
     if (!*text)
         return;
     fprintf(out, "%-9s", what);
-    put_words(out, text);
+    show_put_words(out, text);
     fputc('\n', out);
 }
 
-static bool text_head(FILE *out, struct run_reader *r, struct wr_err *err)
+static bool show_text_head(FILE *out, struct run_reader *r, struct wr_err *err)
 {
     const struct run_info *info = run_info(r);
     struct wr_str text = {0};
@@ -138,21 +143,21 @@ static bool text_head(FILE *out, struct run_reader *r, struct wr_err *err)
                 info->reason);
     if (info->status == RUN_RUNNING)
         wr_str_addf(&text, ", written by process %lld on %s", (long long)info->pid, info->host);
-    head_line(out, "run", run_path(r));
-    head_line(out, "status", wr_str_get(&text));
+    show_head_line(out, "run", run_path(r));
+    show_head_line(out, "status", wr_str_get(&text));
     text.n = 0;
     wr_str_addf(&text, "weir %s (%s), started %s on %s", info->weir_version, info->kind,
                 info->started, info->host);
-    head_line(out, "made by", wr_str_get(&text));
-    head_line(out, "command", info->command);
+    show_head_line(out, "made by", wr_str_get(&text));
+    show_head_line(out, "command", info->command);
     text.n = 0;
     wr_str_addf(&text, "%llu", (unsigned long long)info->seed);
-    head_line(out, "seed", wr_str_get(&text));
+    show_head_line(out, "seed", wr_str_get(&text));
     wr_str_fini(&text);
-    return head_inputs(out, r, err);
+    return show_head_inputs(out, r, err);
 }
 
-static void text_more(FILE *out, struct run_reader *r)
+static void show_text_more(FILE *out, struct run_reader *r)
 {
     struct wr_str words = {0}, text = {0};
 
@@ -166,26 +171,26 @@ static void text_more(FILE *out, struct run_reader *r)
     wr_str_fini(&text);
 }
 
-static bool text_overview(FILE *out, struct run_reader *r, struct wr_err *err)
+static bool show_text_overview(FILE *out, struct run_reader *r, struct wr_err *err)
 {
-    if (!text_head(out, r, err))
+    if (!show_text_head(out, r, err))
         return false;
     for (int i = 0; i < NSECTIONS; i++) {
         char title[64];
         struct cli_rows_opts rows = {.unless_empty = true, .title = title};
 
-        if (!is_known(&sections[i], run_info(r)))
+        if (!show_is_known(&sections[i], run_info(r)))
             continue;
 
         snprintf(title, sizeof title, "\n%s", sections[i].title);
         if (!cli_rows_query(out, r, sections[i].sql, &rows, err))
             return false;
     }
-    text_more(out, r);
+    show_text_more(out, r);
     return true;
 }
 
-static bool json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
+static bool show_json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
 {
     const struct run_info *info = run_info(r);
     const struct {
@@ -207,7 +212,7 @@ static bool json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
     for (int i = 0; i < NSECTIONS; i++) {
         struct cli_rows_opts rows = {.format = CLI_AS_JSON};
 
-        if (!is_known(&sections[i], info))
+        if (!show_is_known(&sections[i], info))
             continue;
         fprintf(out, ",\n\"%s\": ", sections[i].name);
         if (!cli_rows_query(out, r, sections[i].sql, &rows, err))
@@ -217,7 +222,19 @@ static bool json_overview(FILE *out, struct run_reader *r, struct wr_err *err)
     return true;
 }
 
-static bool fail_view(const char *name, const char *nearest, struct wr_err *err)
+bool cli_show_json(FILE *out, const char *path, struct wr_err *err)
+{
+    struct run_reader *r;
+
+    if (!run_open(&r, path, err))
+        return false;
+    bool ok = show_json_overview(out, r, err);
+
+    run_close(r);
+    return ok;
+}
+
+static bool show_fail_view(const char *name, const char *nearest, struct wr_err *err)
 {
     struct wr_str known = {0};
 
@@ -231,8 +248,8 @@ static bool fail_view(const char *name, const char *nearest, struct wr_err *err)
     return false;
 }
 
-static bool print_view(const struct cli_call *call, struct run_reader *r, const char *name,
-                       enum cli_format format, struct wr_err *err)
+static bool show_print_view(const struct cli_call *call, struct run_reader *r, const char *name,
+                            enum cli_format format, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     struct cli_rows_opts rows = {.format = format, .limit = o->limit};
@@ -242,13 +259,13 @@ static bool print_view(const struct cli_call *call, struct run_reader *r, const 
     for (; v->name && strcmp(v->name, name) != 0; v++)
         wr_nearest_try(&near, v->name);
     if (!v->name)
-        return fail_view(name, near.best, err);
+        return show_fail_view(name, near.best, err);
     return cli_rows_query(call->out, r, wr_arena_printf(call->arena, "SELECT * FROM %s", v->name),
                           &rows, err);
 }
 
 /* Into a file or pipe as it is; a terminal gets no control characters of it. */
-static void print_as_stored(FILE *out, const char *text, size_t n)
+static void show_print_as_stored(FILE *out, const char *text, size_t n)
 {
     struct wr_str shown = {0};
 
@@ -260,7 +277,7 @@ static void print_as_stored(FILE *out, const char *text, size_t n)
     wr_str_fini(&shown);
 }
 
-static bool print_input(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
+static bool show_print_input(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     char *content;
@@ -268,13 +285,13 @@ static bool print_input(const struct cli_call *call, struct run_reader *r, struc
 
     if (!run_input(r, o->input, &content, &len, err))
         return false;
-    print_as_stored(call->out, content, len);
+    show_print_as_stored(call->out, content, len);
     free(content);
     return true;
 }
 
 /* The first section with pictures is the one that says what the run was made for. */
-static bool print_plot(const struct cli_call *call, struct wr_err *err)
+static bool show_print_plot(const struct cli_call *call, struct wr_err *err)
 {
     struct report_text_style style = cli_style(call->out, false);
     const char *path = call->args[0];
@@ -305,20 +322,19 @@ static bool print_plot(const struct cli_call *call, struct wr_err *err)
     return ok || wr_fail(err, WR_INPUT, "%s holds nothing that is drawn; leave --plot out", path);
 }
 
-static bool print_trace(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
+static bool show_print_trace(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
 {
     bool ranks;
 
     if (!report_trace(r, call->out, &ranks, err))
         return false;
     if (!ranks && !strcmp(run_info(r)->kind, "sim"))
-        fputs("weir: the trace has no bars of what ranks did: no rank was recorded; simulate with "
-              "`--set timeline.ranks=64`\n",
-              stderr);
+        wr_note("the trace has no bars of what ranks did: no rank was recorded; simulate with "
+                "`--set timeline.ranks=64`");
     return true;
 }
 
-static bool show(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
+static bool show_run(const struct cli_call *call, struct run_reader *r, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     enum cli_format format;
@@ -326,23 +342,23 @@ static bool show(const struct cli_call *call, struct run_reader *r, struct wr_er
     if (!cli_format_of(o->json, o->csv, &format, err))
         return false;
     if (o->config) {
-        print_as_stored(call->out, run_info(r)->config, strlen(run_info(r)->config));
+        show_print_as_stored(call->out, run_info(r)->config, strlen(run_info(r)->config));
         return true;
     }
     if (o->plot)
-        return print_plot(call, err);
+        return show_print_plot(call, err);
     if (o->trace)
-        return print_trace(call, r, err);
+        return show_print_trace(call, r, err);
     if (o->input)
-        return print_input(call, r, err);
+        return show_print_input(call, r, err);
     if (call->nargs > 1)
-        return print_view(call, r, call->args[1], format, err);
+        return show_print_view(call, r, call->args[1], format, err);
     if (format == CLI_AS_CSV)
         return wr_fail(err, WR_INPUT,
                        "--csv needs one table; name a VIEW, as in `weir show %s "
                        "summary --csv`",
                        run_path(r));
-    return (format == CLI_AS_JSON ? json_overview : text_overview)(call->out, r, err);
+    return (format == CLI_AS_JSON ? show_json_overview : show_text_overview)(call->out, r, err);
 }
 
 static int show_main(const struct cli_call *call, struct wr_err *err)
@@ -351,7 +367,7 @@ static int show_main(const struct cli_call *call, struct wr_err *err)
 
     if (!run_open(&r, call->args[0], err))
         return cli_error(err);
-    bool ok = show(call, r, err);
+    bool ok = show_run(call, r, err);
     run_close(r);
     return ok ? 0 : cli_error(err);
 }
@@ -365,7 +381,7 @@ static void show_complete(char **args, int at, FILE *out)
 
 const struct cli_verb cli_cmd_show = {
     .name = "show",
-    .summary = "print what a run file holds",
+    .summary = "print the tables of a run file",
     .args = "RUN [VIEW]",
     .min_args = 1,
     .max_args = 2,

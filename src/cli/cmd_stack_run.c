@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "base/signals.h"
 #include "cli/stack.h"
 #include "run/run.h"
-#include "stack/trace.h"
+#include "stack/stack_trace.h"
 
 struct run_opts {
     struct stack_opts s;
@@ -26,7 +27,7 @@ static const struct cli_opt run_rows[] = {
      .value = "WHAT",
      .def = "layer",
      .names = by_names,
-     .help = "what the time is told by: layer, class, agent, state, function of the published "
+     .help = "what the time is grouped by: layer, class, agent, state, function of the published "
              "model, or whole operation, with its band"},
     {.name = "messages",
      .type = CLI_FLAG,
@@ -36,7 +37,8 @@ static const struct cli_opt run_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, ior),
      .help = "print what IOR itself would print: its options and its table"},
-    {.name = "states",
+    {.name = "state-times",
+     .former = "states",
      .type = CLI_TEXT,
      .offset = offsetof(struct run_opts, states),
      .value = "FILE",
@@ -44,7 +46,7 @@ static const struct cli_opt run_rows[] = {
     {.name = "calls",
      .type = CLI_FLAG,
      .offset = offsetof(struct run_opts, calls),
-     .help = "with --states: those of the libraries above the file system, too"},
+     .help = "with --state-times: those of the libraries above the file system, too"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,
@@ -60,7 +62,8 @@ static const struct cli_opt run_rows[] = {
 static const struct wr_format states_format = {
     .name = "a table of states in CSV", .endings = ".csv", .begins = "run,side,node,op_seq,"};
 
-static bool write_states(struct stack_trace *t, const struct run_opts *o, struct wr_err *err)
+static bool stack_run_write_states(struct stack_trace *t, const struct run_opts *o,
+                                   struct wr_err *err)
 {
     struct wr_output out;
 
@@ -75,14 +78,15 @@ struct to_keep {
     const struct stack_firsts *sample;
 };
 
-static bool put_run(struct run *run, void *ctx, struct wr_err *err)
+static bool stack_run_add_row(struct run *run, void *ctx, struct wr_err *err)
 {
     const struct to_keep *k = ctx;
 
-    return stack_store(run, &k->s->setup, k->s->drive, k->sample, err);
+    return stack_record(run, &k->s->setup, k->s->drive, k->sample, err);
 }
 
-static void time_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format f)
+static void stack_run_time_by(const struct stack_sim *s, enum stack_by by, FILE *out,
+                              enum cli_format f)
 {
     if (by == STACK_BY_FUNCTION)
         cli_stack_functions(s, out, f);
@@ -92,7 +96,7 @@ static void time_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum
         cli_stack_by(s, by, out, f);
 }
 
-static void print(const struct cli_call *call, const struct stack_sim *s)
+static void stack_run_print(const struct cli_call *call, const struct stack_sim *s)
 {
     const struct run_opts *o = call->opts;
     enum cli_format f = o->json ? CLI_AS_JSON : o->csv ? CLI_AS_CSV : CLI_AS_TEXT;
@@ -106,16 +110,16 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
         if (o->messages)
             cli_stack_messages(s, call->out, f);
         else if (o->by != STACK_BY_LAYER)
-            time_by(s, o->by, call->out, f);
+            stack_run_time_by(s, o->by, call->out, f);
         else
             cli_stack_ior(s, call->out, f);
         return;
     }
-    fprintf(call->out, "%s; times: %s%s\n\n", s->fs->title, s->laws->title,
-            stack_laws_measured(s->laws) ? "" : " (not measured)");
+    fprintf(call->out, "%s; times: %s%s\n\n", s->fs->title, s->timings->title,
+            stack_timings_measured(s->timings) ? "" : " (assumed)");
     cli_stack_ior(s, call->out, f);
     fputc('\n', call->out);
-    time_by(s, o->by, call->out, f);
+    stack_run_time_by(s, o->by, call->out, f);
     if (o->messages) {
         fputc('\n', call->out);
         cli_stack_messages(s, call->out, f);
@@ -126,8 +130,9 @@ static void print(const struct cli_call *call, const struct stack_sim *s)
     wr_str_fini(&text);
 }
 
-static bool simulate(const struct cli_call *call, struct stack_sim *s, struct stack_trace *trace,
-                     const struct stack_firsts *sample, struct wr_err *err)
+static bool stack_run_simulate(const struct cli_call *call, struct stack_sim *s,
+                               struct stack_trace *trace, const struct stack_firsts *sample,
+                               struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
     struct wr_str warn = {0};
@@ -140,22 +145,23 @@ static bool simulate(const struct cli_call *call, struct stack_sim *s, struct st
         return false;
     cli_stack_warn(s, &warn);
     for (const char *p = wr_str_get(&warn), *end; (end = strchr(p, '\n')); p = end + 1)
-        fprintf(stderr, "weir: %.*s\n", (int)(end - p), p);
+        wr_note("%.*s", (int)(end - p), p);
     wr_str_fini(&warn);
     wr_interrupt_catch();
     stack_drive_begin(s->drive);
     bool ran = stack_drive_run(s->drive, &stopped, err);
 
-    if (run && !cli_stack_run_close(run, ran, stopped, put_run, &(struct to_keep){s, sample}, err))
+    if (run && !cli_stack_run_close(run, ran, stopped, stack_run_add_row,
+                                    &(struct to_keep){s, sample}, err))
         return false;
-    if (!ran || (o->states && !write_states(trace, o, err)))
+    if (!ran || (o->states && !stack_run_write_states(trace, o, err)))
         return false;
-    print(call, s);
+    stack_run_print(call, s);
     return !stopped ||
            wr_fail(err, WR_INTERRUPTED, "interrupted; the tables are of what was done until then");
 }
 
-static int run_main(const struct cli_call *call, struct wr_err *err)
+static int stack_run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct run_opts *o = call->opts;
     struct stack_trace trace = {0};
@@ -182,10 +188,11 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
             cli_stack_close(&s);
             return cli_error(err);
         }
-        if (o->by == STACK_BY_FUNCTION && !s.laws->function.n)
-            ok = wr_fail(err, WR_INPUT,
-                         "these laws name no functions; use --laws published, or --by state");
-        ok = ok && simulate(call, &s, &trace, sample, err);
+        if (o->by == STACK_BY_FUNCTION && !s.timings->function.n)
+            ok = wr_fail(
+                err, WR_INPUT,
+                "these timing models name no functions; use --timing published, or --by state");
+        ok = ok && stack_run_simulate(call, &s, &trace, sample, err);
         cli_stack_close(&s);
     }
     stack_trace_fini(&trace);
@@ -207,7 +214,8 @@ const struct cli_verb cli_stack_run = {
         "computing and its barriers are played; its writes are one phase, its reads another.\n\n"
         "low and high are the band that eight of ten measured times of reads and writes (wr/rd), "
         "or "
-        "of whole operations (--by operation), would lie in: laws that `weir stack calibrate` made "
+        "of whole operations (--by operation), would lie in: timing models that `weir stack "
+        "calibrate` made "
         "have one.\n\n"
         "The same command gives the same numbers, to the bit.",
     .examples = "weir stack run --servers 5 --tasks 5 -- ior -a MPIIO -b 205m -t 205m -F\n"
@@ -215,5 +223,5 @@ const struct cli_verb cli_stack_run = {
                 "weir stack run --fs lustre --servers 4 --tasks 8 -- write.ncptl --bytes 1E9\n",
     .opts = run_rows,
     .opts_size = sizeof(struct run_opts),
-    .main = run_main,
+    .main = stack_run_main,
 };

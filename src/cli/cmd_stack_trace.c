@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/signals.h"
+#include "cli/cli_figure.h"
 #include "cli/stack.h"
 #include "stack/draw.h"
 
@@ -29,12 +30,17 @@ static const struct wr_format *const trace_formats[] = {&trace_text, &wr_format_
 
 /* What is written, and what a file of it is: --format, or else the ending. A table of messages is
  * text, CSV or JSON. */
-static bool trace_format(const struct trace_opts *o, uint32_t *ret, const struct wr_format **ret_is,
-                         struct wr_err *err)
+static bool stack_trace_format(const struct trace_opts *o, uint32_t *ret,
+                               const struct wr_format **ret_is, struct wr_err *err)
 {
     uint32_t as = o->json || o->csv ? AS_MESSAGES : AS_TEXT;
     const struct wr_format *f = trace_formats[0];
 
+    if (o->output && cli_figure_is_rendered(o->output) && o->format == AS_AUTO && as == AS_TEXT) {
+        *ret = AS_SVG;
+        *ret_is = &wr_format_svg;
+        return cli_figure_check(o->output, o->force ? WR_FORCE : 0, err);
+    }
     if (o->output && !wr_output_format(&f, o->output, trace_formats, err))
         return false;
     if (o->format != AS_AUTO)
@@ -91,8 +97,9 @@ static const struct cli_opt trace_rows[] = {
     CLI_OPT_END,
 };
 
-/* Who sends what to whom, in the order of time. */
-static void messages(const struct stack_trace *t, const bool *of, enum cli_format format, FILE *out)
+/* Messages with sender and receiver, in the order of time. */
+static void stack_trace_print_messages(const struct stack_trace *t, const bool *of,
+                                       enum cli_format format, FILE *out)
 {
     static const struct cli_column columns[] = {{"t_us", NULL},    {"from", NULL}, {"to", NULL},
                                                 {"message", NULL}, {"kind", NULL}, {"bytes", NULL},
@@ -110,14 +117,15 @@ static void messages(const struct stack_trace *t, const bool *of, enum cli_forma
         cli_table_text(table, t->fs->message.v[s->message].name);
         cli_table_text(table, s->data ? "data" : s->answer ? "answer" : "request");
         cli_table_int(table, (int64_t)s->bytes);
-        cli_table_text(table, t->assumed ? "not measured" : "measured");
+        cli_table_text(table, t->assumed ? "assumed" : t->beyond ? t->beyond : "measured");
     }
     cli_table_close(table);
     free(at);
 }
 
-static void draw(const struct stack_trace *t, const bool *of, const struct trace_opts *o,
-                 uint32_t as, const struct wr_format *f, const char *title, FILE *out)
+static void stack_trace_draw(const struct stack_trace *t, const bool *of,
+                             const struct trace_opts *o, uint32_t as, const struct wr_format *f,
+                             const char *title, FILE *out)
 {
     switch (as) {
     case AS_TEXT:
@@ -130,17 +138,17 @@ static void draw(const struct stack_trace *t, const bool *of, const struct trace
         stack_draw_perfetto(t, of, out);
         break;
     default:
-        messages(t, of,
-                 o->json                         ? CLI_AS_JSON
-                 : o->csv || f == &wr_format_csv ? CLI_AS_CSV
-                                                 : CLI_AS_TEXT,
-                 out);
+        stack_trace_print_messages(t, of,
+                                   o->json                         ? CLI_AS_JSON
+                                   : o->csv || f == &wr_format_csv ? CLI_AS_CSV
+                                                                   : CLI_AS_TEXT,
+                                   out);
         break;
     }
 }
 
-static bool show(const struct cli_call *call, const struct stack_sim *s,
-                 const struct stack_trace *t, struct wr_err *err)
+static bool stack_trace_print(const struct cli_call *call, const struct stack_sim *s,
+                              const struct stack_trace *t, struct wr_err *err)
 {
     const struct trace_opts *o = call->opts;
     uint16_t machine = s->fs->operation[s->setup.api][o->operation];
@@ -155,8 +163,9 @@ static bool show(const struct cli_call *call, const struct stack_sim *s,
     uint32_t as;
     const struct wr_format *f;
     struct wr_str text = {0};
+    unsigned flags = o->force ? WR_FORCE : 0;
 
-    if (!trace_format(o, &as, &f, err))
+    if (!stack_trace_format(o, &as, &f, err))
         return false;
     FILE *out = o->output ? open_memstream(&text.s, &text.n) : call->out;
 
@@ -165,20 +174,23 @@ static bool show(const struct cli_call *call, const struct stack_sim *s,
     bool *of = stack_family(t, root);
 
     snprintf(title, sizeof title, "%s on %s, client %u%s", stack_operation_names[o->operation],
-             s->fs->name, t->act.v[root].node,
-             stack_laws_measured(s->laws) ? "" : ", times not measured");
-    draw(t, of, o, as, f, title, out);
+             s->fs->name, t->activity.v[root].node,
+             !stack_timings_measured(s->timings) ? ", times assumed"
+             : s->setup.beyond                   ? ", times extrapolated"
+                                                 : "");
+    stack_trace_draw(t, of, o, as, f, title, out);
     free(of);
     if (!o->output)
         return true;
     bool ok = !fclose(out) || wr_fail_errno(err, "no memory for the trace; free some");
 
-    ok = ok && wr_output_text(o->output, f, o->force ? WR_FORCE : 0, &text, err);
+    ok = ok && (as == AS_SVG ? cli_figure_write(o->output, &text, flags, err)
+                             : wr_output_text(o->output, f, flags, &text, err));
     free(text.s);
     return ok;
 }
 
-static int trace_main(const struct cli_call *call, struct wr_err *err)
+static int stack_trace_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct trace_opts *o = call->opts;
     struct stack_trace trace = {.most = MOST_VISITS};
@@ -189,20 +201,22 @@ static int trace_main(const struct cli_call *call, struct wr_err *err)
     const struct wr_format *is;
     uint32_t as;
 
-    if (!cli_format_of(o->json, o->csv, &format, err) || !trace_format(o, &as, &is, err))
+    if (!cli_format_of(o->json, o->csv, &format, err) || !stack_trace_format(o, &as, &is, err))
         return cli_error(err);
     if (!cli_stack_open(&s, &o->s, call, &hooks, err))
         return cli_error(err);
     trace.fs = s.fs;
-    trace.assumed = !stack_laws_measured(s.laws);
-    trace.laws = s.laws;
+    trace.assumed = !stack_timings_measured(s.timings);
+    trace.beyond = s.setup.beyond ? s.label.s : NULL;
+    trace.timings = s.timings;
     trace.clients = s.setup.clients;
     wr_interrupt_catch();
     stack_drive_begin(s.drive);
     bool ran = stack_drive_run(s.drive, &stopped, err);
     struct wr_err other = {0};
     /* how it failed is what one wants to see */
-    bool ok = (ran || trace.visit.n) && show(call, &s, &trace, ran ? err : &other) && ran;
+    bool ok =
+        (ran || trace.visit.n) && stack_trace_print(call, &s, &trace, ran ? err : &other) && ran;
 
     stack_trace_fini(&trace);
     cli_stack_close(&s);
@@ -223,5 +237,5 @@ const struct cli_verb cli_stack_trace = {
                 "weir stack trace -o a.json -- ior -a MPIIO\n",
     .opts = trace_rows,
     .opts_size = sizeof(struct trace_opts),
-    .main = trace_main,
+    .main = stack_trace_main,
 };

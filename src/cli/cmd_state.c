@@ -33,19 +33,26 @@ bool state_rows_choice(struct state_choice *ret, const struct state_rows_opts *o
     return true;
 }
 
-static const struct cli_verb *const subs[] = {&cli_state_probe,    &cli_state_import,
-                                              &cli_state_describe, &cli_state_fit,
-                                              &cli_state_loglik,   &cli_state_simulate,
-                                              &cli_state_validate, &cli_state_forecast,
-                                              &cli_state_watch,    NULL};
+static const struct cli_verb *const subs[] = {&cli_state_probe,
+                                              &cli_state_import,
+                                              &cli_state_describe,
+                                              &cli_state_fit,
+                                              &cli_state_loglik,
+                                              &cli_state_simulate,
+                                              &cli_state_validate,
+                                              &cli_state_forecast,
+                                              &cli_state_policy,
+                                              &cli_state_watch,
+                                              NULL};
 
 const struct cli_verb cli_cmd_state = {
     .name = "state",
     .summary = "probe a storage path, model its latency, forecast it",
-    .about = "Probes write and read a megabyte now and then and keep the latencies. A "
-             "continuous-time hidden Markov model is fitted to them: the path is idle, in "
-             "transition or busy, stays so for exponential times, and each state spreads latencies "
-             "in its own way. The model tells in which state the path is, what latency to expect "
-             "and when to write.",
+    .about =
+        "Probes write and read a megabyte now and then and keep the latencies. A "
+        "continuous-time hidden Markov model is fitted to them: the path is idle, in "
+        "transition or busy, stays so for exponential times, and each state spreads latencies "
+        "in its own way. The model predicts in which state the path is, what latency to expect "
+        "and when to write.",
     .subs = subs,
 };

@@ -1,13 +1,17 @@
-/* cmd_state_describe.c -- `weir state describe`: a series before, or beside, any model. */
+/* cmd_state_describe.c -- `weir state describe`: statistics of a series of latencies.
+ *
+ * Density, states by thresholds or by a model, and distributions of sojourn times
+ * (state/describe.h).
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/cli_table.h"
 #include "cli/state_opts.h"
 #include "cli/state_print.h"
-#include "cli/table.h"
 #include "stat/sample.h"
 #include "state/describe.h"
 #include "state/estimate.h"
@@ -37,17 +41,18 @@ static const struct cli_opt describe_rows[] = {
      .offset = offsetof(struct describe_opts, model),
      .value = "MODEL.json",
      .help = "label by this model's most probable path instead of the density's valleys"},
-    {.name = "window",
+    {.name = "split",
+     .former = "window",
      .type = CLI_TEXT,
      .offset = offsetof(struct describe_opts, window),
      .value = "TIME",
-     .help = "one row for each stretch of this length, as in --window=24h"},
+     .help = "one row for each stretch of this length, as in --split=24h"},
     {.name = "bootstrap",
      .type = CLI_U32,
      .offset = offsetof(struct describe_opts, bootstrap),
      .value = "N",
      .def = "500",
-     .help = "sets drawn for the p-values of fitted laws; 0: none"},
+     .help = "sets drawn for the p-values of fitted distributions; 0: none"},
     {.name = "seed",
      .type = CLI_U64,
      .offset = offsetof(struct describe_opts, seed),
@@ -57,13 +62,13 @@ static const struct cli_opt describe_rows[] = {
     {.name = "qq",
      .type = CLI_FLAG,
      .offset = offsetof(struct describe_opts, qq),
-     .help = "the quantiles of sojourns beside those of the laws"},
+     .help = "the quantiles of sojourn times and those of the fitted distributions"},
     STATE_ROWS(struct describe_opts, rows),
     CLI_JSON(struct describe_opts, json),
     CLI_OPT_END,
 };
 
-/* Everything that is told of one series. */
+/* All results of one series. */
 struct view {
     const struct state_series *s;
     struct state_density density;
@@ -76,23 +81,23 @@ struct view {
     double *sojourn;
     uint8_t *during;
     size_t nsojourns;
-    struct state_law_fit laws[STATE_LAWS];
+    struct state_family_fit fit[STATE_FAMILIES];
 };
 
-static const double told_q[5] = {0.05, 0.25, 0.5, 0.75, 0.95};
+static const double printed_q[5] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
-static void quantiles(double ret[5], const double *latency, size_t n)
+static void describe_quantiles(double ret[5], const double *latency, size_t n)
 {
     double *x = wr_alloc((n + 1) * sizeof *x);
 
     memcpy(x, latency, n * sizeof *x);
     stat_sort(x, n);
     for (int i = 0; i < 5; i++)
-        ret[i] = stat_quantile(x, n, told_q[i]);
+        ret[i] = stat_quantile(x, n, printed_q[i]);
     free(x);
 }
 
-static bool label_by_model(struct view *v, const struct hmm_model *m, struct wr_err *err)
+static bool describe_label_by_model(struct view *v, const struct hmm_model *m, struct wr_err *err)
 {
     struct state_data_opts o = {.nblocks = m->nblocks, .day_offset_s = m->day_offset_s};
     struct state_data d;
@@ -119,53 +124,54 @@ static bool label_by_model(struct view *v, const struct hmm_model *m, struct wr_
     return true;
 }
 
-static void view_fini(struct view *v)
+static void describe_view_fini(struct view *v)
 {
     free(v->label);
     free(v->sojourn);
     free(v->during);
 }
 
-static bool view_init(struct view *v, const struct state_series *s, const struct hmm_model *m,
-                      const struct describe_opts *o, struct wr_err *err)
+static bool describe_view_init(struct view *v, const struct state_series *s,
+                               const struct hmm_model *m, const struct describe_opts *o,
+                               struct wr_err *err)
 {
     *v = (struct view){.s = s};
     state_density_of(&v->density, s->latency, s->n, (enum stat_bandwidth)o->bandwidth);
     state_cuts3(&v->cuts, s->latency, s->n);
     v->kpss = state_stationarity(s->latency, s->n);
-    quantiles(v->q, s->latency, s->n);
+    describe_quantiles(v->q, s->latency, s->n);
     v->label = wr_alloc(s->n);
     v->sojourn = wr_alloc((s->n + 1) * sizeof *v->sojourn);
     v->during = wr_alloc(s->n + 1);
     state_label(v->label, s->latency, s->n, &v->cuts);
     v->nlabels = (int)v->cuts.n + 1;
-    if (m && !label_by_model(v, m, err)) {
-        view_fini(v);
+    if (m && !describe_label_by_model(v, m, err)) {
+        describe_view_fini(v);
         return false;
     }
     v->nsojourns = state_sojourns(v->sojourn, v->during, s->t, v->label, s->n);
-    state_fit_laws(v->laws, v->sojourn, v->nsojourns, o->bootstrap, o->seed);
+    state_fit_families(v->fit, v->sojourn, v->nsojourns, o->bootstrap, o->seed);
     return true;
 }
 
-static json_t *json_law(const struct state_law_fit *f)
+static json_t *describe_fit_json(const struct state_family_fit *f)
 {
-    json_t *params = json_object();
-
     if (!f->fits)
         return json_null();
-    for (int i = 0; i < f->law->nparams; i++)
-        json_object_set_new(params, f->law->param[i], state_json_real(f->p[i]));
+    json_t *params = json_object();
+
+    for (int i = 0; i < f->family->nparams; i++)
+        json_object_set_new(params, f->family->param[i], state_json_real(f->p[i]));
     return json_pack("{so, so, so, so, so, so, so, so, so}", "params", params, "loglik",
                      state_json_real(f->loglik), "aic", state_json_real(f->aic), "ks_D",
                      state_json_real(f->ks), "ks_p_exact", state_json_real(f->ks_p_exact),
                      "ks_p_asymptotic", state_json_real(f->ks_p_limit), "ks_p_fitted",
                      state_json_real(f->ks_p_fitted), "qq_theoretical",
-                     state_json_reals(f->qq_law, STATE_QQ), "qq_sample",
+                     state_json_reals(f->qq_fitted, STATE_QQ), "qq_sample",
                      state_json_reals(f->qq_sample, STATE_QQ));
 }
 
-static json_t *json_extrema(const struct stat_extremum *e, size_t n)
+static json_t *describe_extrema_json(const struct stat_extremum *e, size_t n)
 {
     json_t *all = json_array();
 
@@ -178,18 +184,18 @@ static json_t *json_extrema(const struct stat_extremum *e, size_t n)
     return all;
 }
 
-static json_t *json_view(const struct view *v)
+static json_t *describe_json(const struct view *v)
 {
-    json_t *laws = json_object(), *name = json_string(v->s->name), *all;
+    json_t *fits = json_object(), *name = json_string(v->s->name), *all;
 
-    for (int i = 0; i < STATE_LAWS; i++)
-        json_object_set_new(laws, v->laws[i].law->name, json_law(&v->laws[i]));
+    for (int i = 0; i < STATE_FAMILIES; i++)
+        json_object_set_new(fits, v->fit[i].family->name, describe_fit_json(&v->fit[i]));
     all = json_pack("{so, sI, so, so, so, so, so, so}", "series", name ? name : json_string("?"),
-                    "observations", (json_int_t)v->s->n, "quantile_p", state_json_reals(told_q, 5),
-                    "quantile_s", state_json_reals(v->q, 5), "bandwidth",
-                    state_json_real(v->density.h), "minima",
-                    json_extrema(v->density.minima, v->density.nminima), "maxima",
-                    json_extrema(v->density.maxima, v->density.nmaxima), "cuts3_log10",
+                    "observations", (json_int_t)v->s->n, "quantile_p",
+                    state_json_reals(printed_q, 5), "quantile_s", state_json_reals(v->q, 5),
+                    "bandwidth", state_json_real(v->density.h), "minima",
+                    describe_extrema_json(v->density.minima, v->density.nminima), "maxima",
+                    describe_extrema_json(v->density.maxima, v->density.nmaxima), "cuts3_log10",
                     state_json_reals(v->cuts.log10_s, v->cuts.n));
     json_object_set_new(all, "cuts3_bandwidth", state_json_real(v->cuts.h));
     json_object_set_new(all, "labels", json_string(v->by_model ? "model" : "density"));
@@ -198,11 +204,11 @@ static json_t *json_view(const struct view *v)
                                   state_json_real(v->kpss.p)));
     json_object_set_new(all, "sojourns", json_integer((json_int_t)v->nsojourns));
     json_object_set_new(all, "qq_p", state_json_reals(state_qq_p, STATE_QQ));
-    json_object_set_new(all, "laws", laws);
+    json_object_set_new(all, "distributions", fits);
     return all;
 }
 
-static void print_states(const struct view *v, FILE *out)
+static void describe_print_states(const struct view *v, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"state", NULL},        {"from", NULL},  {"to", NULL},           {"observations", NULL},
@@ -236,46 +242,50 @@ static void print_states(const struct view *v, FILE *out)
     fputc('\n', out);
 }
 
-static void print_laws(const struct view *v, FILE *out, bool qq)
+static void describe_print_fits(const struct view *v, FILE *out, bool qq)
 {
-    static const struct cli_column columns[] = {{"law", "law of stays"},  {"first", NULL},
-                                                {"second", NULL},         {"aic", "AIC"},
-                                                {"ks_D", "K-S distance"}, {"p", "p"}};
+    static const struct cli_column columns[] = {{"distribution", "distribution of sojourn times"},
+                                                {"first", NULL},
+                                                {"second", NULL},
+                                                {"aic", "AIC"},
+                                                {"ks_D", "K-S distance"},
+                                                {"p", "p"}};
     struct cli_table *t = cli_table_open(out, CLI_AS_TEXT, columns, 6);
 
-    for (int i = 0; i < STATE_LAWS; i++) {
-        const struct state_law_fit *f = &v->laws[i];
+    for (int i = 0; i < STATE_FAMILIES; i++) {
+        const struct state_family_fit *f = &v->fit[i];
         char text[64];
 
         if (!f->fits)
             continue;
-        cli_table_text(t, f->law->name);
+        cli_table_text(t, f->family->name);
         for (int j = 0; j < 2; j++) {
-            if (j < f->law->nparams)
-                snprintf(text, sizeof text, "%s %.4g", f->law->param[j], f->p[j]);
-            cli_table_text(t, j < f->law->nparams ? text : "");
+            if (j < f->family->nparams)
+                snprintf(text, sizeof text, "%s %.4g", f->family->param[j], f->p[j]);
+            cli_table_text(t, j < f->family->nparams ? text : "");
         }
         cli_table_real(t, f->aic);
         cli_table_real(t, f->ks);
         cli_table_real(t, f->ks_p_fitted);
     }
     cli_table_close(t);
-    for (int i = 0; qq && i < STATE_LAWS; i++) {
-        if (!v->laws[i].fits)
+    for (int i = 0; qq && i < STATE_FAMILIES; i++) {
+        if (!v->fit[i].fits)
             continue;
-        fprintf(out, "\n%s: part, quantile of stays, of the law\n", v->laws[i].law->name);
+        fprintf(out, "\n%s: part, quantile of sojourn times, of the distribution\n",
+                v->fit[i].family->name);
         for (int q = 0; q < STATE_QQ; q++)
-            fprintf(out, "%5.2f %12.6g %12.6g\n", state_qq_p[q], v->laws[i].qq_sample[q],
-                    v->laws[i].qq_law[q]);
+            fprintf(out, "%5.2f %12.6g %12.6g\n", state_qq_p[q], v->fit[i].qq_sample[q],
+                    v->fit[i].qq_fitted[q]);
     }
 }
 
-static void print_view(const struct view *v, FILE *out, bool qq)
+static void describe_print_view(const struct view *v, FILE *out, bool qq)
 {
     fprintf(out, "%s: %zu latencies, median %s, 5 %% below %s, 5 %% above %s\n", v->s->name,
             v->s->n, state_text_s(v->q[2]).s, state_text_s(v->q[0]).s, state_text_s(v->q[4]).s);
     if (isnan(v->kpss.p))
-        fprintf(out, "level: too few latencies that differ to tell whether it moves\n");
+        fprintf(out, "level: too few latencies that differ to decide whether it moves\n");
     else
         fprintf(out, "level: KPSS statistic %.4g, p %s%.3g (below 0.05: it moves)\n",
                 v->kpss.statistic,
@@ -288,16 +298,16 @@ static void print_view(const struct view *v, FILE *out, bool qq)
     for (size_t i = 0; i < v->density.nminima; i++)
         fprintf(out, "%s %s", i ? "," : "", state_text_s(pow(10, v->density.minima[i].x)).s);
     fprintf(out, "%s\n\n", v->density.nminima ? "" : " no place");
-    print_states(v, out);
+    describe_print_states(v, out);
     if (v->nsojourns > 1)
-        print_laws(v, out, qq);
+        describe_print_fits(v, out, qq);
     else
         fprintf(out, "too few changes of state to say anything of their times; probe longer\n");
 }
 
-/* One row for each stretch of time of one series. */
-static void add_windows(struct cli_table *t, const struct describe_opts *o,
-                        const struct state_series *s, double len, bool named)
+/* One row for each window of time of one series. */
+static void describe_add_windows(struct cli_table *t, const struct describe_opts *o,
+                                 const struct state_series *s, double len, bool named)
 {
     for (size_t from = 0, to; from < s->n; from = to) {
         double start = s->t[0] + floor((s->t[from] - s->t[0]) / len) * len, q[5];
@@ -305,7 +315,7 @@ static void add_windows(struct cli_table *t, const struct describe_opts *o,
 
         for (to = from + 1; to < s->n && s->t[to] < start + len; to++)
             ;
-        quantiles(q, s->latency + from, to - from);
+        describe_quantiles(q, s->latency + from, to - from);
         if (to - from > 1)
             state_density_of(&d, s->latency + from, to - from, (enum stat_bandwidth)o->bandwidth);
         if (named)
@@ -322,8 +332,8 @@ static void add_windows(struct cli_table *t, const struct describe_opts *o,
     }
 }
 
-static bool print_windows(const struct cli_call *call, const struct state_series *s, size_t n,
-                          struct wr_err *err)
+static bool describe_print_windows(const struct cli_call *call, const struct state_series *s,
+                                   size_t n, struct wr_err *err)
 {
     static const struct cli_column columns[] = {
         {"series", NULL},    {"from_s", "from"}, {"observations", NULL}, {"p05_s", "5 %"},
@@ -332,12 +342,12 @@ static bool print_windows(const struct cli_call *call, const struct state_series
     bool named = n > 1 || o->json;
     double len;
 
-    if (!state_seconds(&len, "window", o->window, err))
+    if (!state_seconds(&len, "split", o->window, err))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!(len > 0) || (s[i].t[s[i].n - 1] - s[i].t[0]) / len > 1e5)
             return wr_fail(err, WR_INPUT,
-                           "--window %s cuts %s into too many pieces; give a longer one", o->window,
+                           "--split %s cuts %s into too many pieces; give a longer one", o->window,
                            s[i].name);
     if (!named)
         fprintf(call->out, "%s\n", s->name);
@@ -345,14 +355,14 @@ static bool print_windows(const struct cli_call *call, const struct state_series
                                          columns + !named, 8 - !named);
 
     for (size_t i = 0; i < n; i++)
-        add_windows(t, o, &s[i], len, named);
+        describe_add_windows(t, o, &s[i], len, named);
     cli_table_close(t);
     return true;
 }
 
 /* The same numbers of several targets, a row each. */
-static void print_side_by_side(FILE *out, const struct state_series *s, size_t n,
-                               const struct describe_opts *o)
+static void describe_print_side_by_side(FILE *out, const struct state_series *s, size_t n,
+                                        const struct describe_opts *o)
 {
     static const struct cli_column columns[] = {
         {"series", NULL}, {"observations", NULL}, {"p05", "5 %"},        {"median", NULL},
@@ -363,7 +373,7 @@ static void print_side_by_side(FILE *out, const struct state_series *s, size_t n
         struct state_density d;
         double q[5];
 
-        quantiles(q, s[i].latency, s[i].n);
+        describe_quantiles(q, s[i].latency, s[i].n);
         state_density_of(&d, s[i].latency, s[i].n, (enum stat_bandwidth)o->bandwidth);
         cli_table_text(t, s[i].name);
         cli_table_int(t, (int64_t)s[i].n);
@@ -376,32 +386,32 @@ static void print_side_by_side(FILE *out, const struct state_series *s, size_t n
     fputc('\n', out);
 }
 
-static bool describe(const struct cli_call *call, const struct state_series *s, size_t n,
-                     const struct hmm_model *m, struct wr_err *err)
+static bool describe_series(const struct cli_call *call, const struct state_series *s, size_t n,
+                            const struct hmm_model *m, struct wr_err *err)
 {
     const struct describe_opts *o = call->opts;
     bool ok = true;
 
     if (o->window)
-        return print_windows(call, s, n, err);
+        return describe_print_windows(call, s, n, err);
     json_t *all = json_array();
 
     if (n > 1 && !o->json)
-        print_side_by_side(call->out, s, n, o);
+        describe_print_side_by_side(call->out, s, n, o);
     for (size_t i = 0; ok && i < n; i++) {
         struct view v;
 
-        ok = view_init(&v, &s[i], m, o, err);
+        ok = describe_view_init(&v, &s[i], m, o, err);
         if (!ok)
             break;
         if (o->json) {
-            json_array_append_new(all, json_view(&v));
+            json_array_append_new(all, describe_json(&v));
         } else {
             if (i)
                 fputc('\n', call->out);
-            print_view(&v, call->out, o->qq);
+            describe_print_view(&v, call->out, o->qq);
         }
-        view_fini(&v);
+        describe_view_fini(&v);
     }
     if (ok && o->json) {
         json_dumpf(n == 1 ? json_array_get(all, 0) : all, call->out, JSON_INDENT(1));
@@ -423,7 +433,7 @@ static int describe_main(const struct cli_call *call, struct wr_err *err)
         (o->model && !state_model_read(&m, o->model, err)) ||
         !state_load(&s, &n, call->args, (size_t)call->nargs, &choice, err))
         return cli_error(err);
-    bool ok = describe(call, s, n, o->model ? &m : NULL, err);
+    bool ok = describe_series(call, s, n, o->model ? &m : NULL, err);
 
     state_series_free(s, n);
     return ok ? 0 : cli_error(err);
@@ -431,21 +441,23 @@ static int describe_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_state_describe = {
     .name = "describe",
-    .summary = "density, states and stays of measured latencies",
+    .summary = "print density, states and sojourn times of measured latencies",
     .args = "DATA.csv...",
     .min_args = 1,
     .max_args = -1,
     .about =
         "Estimates the density of log10 latency; its valleys are borders of states. Latencies are "
-        "labelled, and the times between changes of label are compared with laws fitted by maximum "
-        "likelihood. A p is that of the Kolmogorov-Smirnov distance for a law whose parameters "
+        "labelled, and the times between changes of label are compared with distributions fitted "
+        "by "
+        "maximum likelihood. A p is that of the Kolmogorov-Smirnov distance for a distribution "
+        "whose parameters "
         "were "
         "fitted, by drawing from it.\n\n"
         "Labels cut at valleys flicker where states overlap, which makes stays look short and "
         "never "
         "exponential. With --model the model's most probable path gives the labels: prefer it.",
     .examples = "weir state describe probes.csv --op write\n"
-                "weir state describe probes.csv --op write --window 24h\n"
+                "weir state describe probes.csv --op write --split 24h\n"
                 "weir state describe probes.csv --op write --model model.json --qq\n",
     .opts = describe_rows,
     .opts_size = sizeof(struct describe_opts),

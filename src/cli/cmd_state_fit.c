@@ -1,4 +1,7 @@
-/* cmd_state_fit.c -- `weir state fit` and `weir state loglik`. */
+/* cmd_state_fit.c -- `weir state fit` and `weir state loglik`: hidden Markov models of series.
+ *
+ * state/estimate.h fits each path with 1 to N states; the verb chooses, prints and writes models.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,12 +9,13 @@
 
 #include "base/mem.h"
 #include "base/signals.h"
+#include "cli/cli_table.h"
 #include "cli/state_opts.h"
 #include "cli/state_print.h"
-#include "cli/table.h"
 #include "report/report.h"
 #include "state/estimate.h"
 #include "state/model/model.h"
+#include "state/scaling.h"
 
 struct fit_opts {
     struct state_rows_opts rows;
@@ -43,7 +47,7 @@ static const struct cli_opt fit_rows[] = {
     {.name = "emission",
      .type = CLI_CHOICE,
      .offset = offsetof(struct fit_opts, emission),
-     .value = "LAW",
+     .value = "NAME",
      .def = "lognormal",
      .help = "how latencies are spread within a state",
      .names = emission_names},
@@ -111,7 +115,8 @@ static const struct cli_opt fit_rows[] = {
 };
 
 /* "3" or "1-5". */
-static bool parse_states(const char *text, int *ret_most, bool *ret_choose, struct wr_err *err)
+static bool state_fit_parse_states(const char *text, int *ret_most, bool *ret_choose,
+                                   struct wr_err *err)
 {
     char *end;
     long from = strtol(text, &end, 10), to = from;
@@ -129,8 +134,8 @@ static bool parse_states(const char *text, int *ret_most, bool *ret_choose, stru
     return true;
 }
 
-static bool parse_rounding(double *ret, const char *text, const struct state_series *s, size_t n,
-                           struct wr_err *err)
+static bool state_fit_parse_rounding(double *ret, const char *text, const struct state_series *s,
+                                     size_t n, struct wr_err *err)
 {
     if (strcmp(text, "auto") != 0)
         return state_seconds(ret, "rounding", text, err);
@@ -143,14 +148,14 @@ static bool parse_rounding(double *ret, const char *text, const struct state_ser
     return true;
 }
 
-static bool interrupted(void *arg)
+static bool state_fit_interrupted(void *arg)
 {
     (void)arg;
     return wr_interrupted();
 }
 
-/* The number of states that the asked-for score prefers. */
-static int best_of(const struct state_estimate *e, int most, bool held_out)
+/* The number of states that the chosen score prefers. */
+static int state_fit_best_of(const struct state_estimate *e, int most, bool held_out)
 {
     int best = 1;
 
@@ -169,9 +174,10 @@ static const struct wr_format fit_states = {.name = "a table of states",
                                             .begins = "",
                                             .holds = "t_seconds,viterbi,gamma0,"};
 
-static bool write_path(const char *path, const struct state_series *s, size_t n,
-                       const struct state_estimate *e, const struct state_estimate_opts *o,
-                       unsigned flags, struct wr_err *err)
+static bool state_fit_write_path(const char *path, const struct state_series *s, size_t n,
+                                 const struct state_estimate *e,
+                                 const struct state_estimate_opts *o, unsigned flags,
+                                 struct wr_err *err)
 {
     struct wr_str text = {0};
     FILE *f = open_memstream(&text.s, &text.n);
@@ -195,8 +201,8 @@ static const struct wr_format fit_models = {.name = "a list of models",
                                             .begins = "[\n {\n  \"states\": ",
                                             .holds = "\"emission\": "};
 
-static bool write_model(const char *path, const struct wr_format *f, unsigned flags,
-                        const json_t *model, struct wr_err *err)
+static bool state_fit_write_model(const char *path, const struct wr_format *f, unsigned flags,
+                                  const json_t *model, struct wr_err *err)
 {
     struct wr_str text = {0};
     char *dump = json_dumps(model, JSON_INDENT(1));
@@ -210,8 +216,8 @@ static bool write_model(const char *path, const struct wr_format *f, unsigned fl
 }
 
 /* Fits one set of series. `ret_json` is new. */
-static bool fit_one(const struct cli_call *call, const struct state_series *s, size_t n,
-                    json_t **ret_json, struct wr_err *err)
+static bool state_fit_one(const struct cli_call *call, const struct state_series *s, size_t n,
+                          const struct state_probed *probed, json_t **ret_json, struct wr_err *err)
 {
     const struct fit_opts *o = call->opts;
     struct state_estimate_opts eo = {.family = (enum hmm_family)o->emission,
@@ -221,11 +227,11 @@ static bool fit_one(const struct cli_call *call, const struct state_series *s, s
                                      .seed = o->seed,
                                      .errors = true,
                                      .profiles = o->profile,
-                                     .stop = interrupted};
+                                     .stop = state_fit_interrupted};
     bool choose;
 
-    if (!parse_states(o->states, &eo.k, &choose, err) ||
-        !parse_rounding(&eo.rounding_s, o->rounding, s, n, err) ||
+    if (!state_fit_parse_states(o->states, &eo.k, &choose, err) ||
+        !state_fit_parse_rounding(&eo.rounding_s, o->rounding, s, n, err) ||
         !state_seconds(&eo.day_offset_s, "day-offset", o->day_offset, err))
         return false;
     if (o->day_parts < 1 || o->day_parts > HMM_BLOCKS)
@@ -237,7 +243,7 @@ static bool fit_one(const struct cli_call *call, const struct state_series *s, s
 
     if (ok && choose) {
         ok = state_held_out(e, s, n, &eo, err);
-        eo.k = best_of(e, tried, o->choose == 1);
+        eo.k = state_fit_best_of(e, tried, o->choose == 1);
         if (ok && eo.k < tried) { /* again, for its standard errors */
             struct state_estimate was = e[eo.k - 1];
 
@@ -246,9 +252,10 @@ static bool fit_one(const struct cli_call *call, const struct state_series *s, s
         }
     }
     if (ok && o->path && !wr_interrupted())
-        ok = write_path(o->path, s, n, &e[eo.k - 1], &eo, o->force ? WR_FORCE : 0, err);
+        ok = state_fit_write_path(o->path, s, n, &e[eo.k - 1], &eo, o->force ? WR_FORCE : 0, err);
     if (ok) {
         *ret_json = state_estimate_json(&e[eo.k - 1], s, n, eo.rounding_s);
+        state_probed_json(*ret_json, probed);
         if (choose)
             json_object_set_new(*ret_json, "numbers_of_states", state_numbers_json(e, tried));
         if (!o->json)
@@ -258,8 +265,8 @@ static bool fit_one(const struct cli_call *call, const struct state_series *s, s
     return ok;
 }
 
-static bool fit_all(const struct cli_call *call, const struct state_series *s, size_t n,
-                    struct wr_err *err)
+static bool state_fit_all(const struct cli_call *call, const struct state_series *s, size_t n,
+                          const struct state_probed *probed, struct wr_err *err)
 {
     const struct fit_opts *o = call->opts;
     json_t *all = o->per_target ? json_array() : NULL;
@@ -271,7 +278,8 @@ static bool fit_all(const struct cli_call *call, const struct state_series *s, s
     for (size_t i = 0; ok && i < (o->per_target ? n : 1); i++) {
         json_t *one;
 
-        ok = fit_one(call, s + i, o->per_target ? 1 : n, &one, err) && !wr_interrupted();
+        ok = state_fit_one(call, s + i, o->per_target ? 1 : n, probed, &one, err) &&
+             !wr_interrupted();
         if (ok && all)
             json_array_append_new(all, one);
         else if (ok)
@@ -282,7 +290,8 @@ static bool fit_all(const struct cli_call *call, const struct state_series *s, s
     if (wr_interrupted())
         wr_fail(err, WR_INTERRUPTED, "interrupted before the fit was done; nothing was written");
     else if (ok && o->out)
-        ok = write_model(o->out, o->per_target ? &fit_models : &fit_model, flags, all, err);
+        ok = state_fit_write_model(o->out, o->per_target ? &fit_models : &fit_model, flags, all,
+                                   err);
     if (ok && o->json) {
         json_dumpf(all, call->out, JSON_INDENT(1));
         fputc('\n', call->out);
@@ -292,16 +301,21 @@ static bool fit_all(const struct cli_call *call, const struct state_series *s, s
     return ok && !err->code;
 }
 
-static int fit_main(const struct cli_call *call, struct wr_err *err)
+static int state_fit_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct fit_opts *o = call->opts;
     struct state_choice choice;
+    struct state_probed probed;
     struct state_series *s;
     size_t n;
 
     if (!state_rows_choice(&choice, &o->rows, err) ||
         !state_load(&s, &n, call->args, (size_t)call->nargs, &choice, err))
         return cli_error(err);
+    if (!state_scaling(&probed, call->args, (size_t)call->nargs, &choice, err)) {
+        state_series_free(s, n);
+        return cli_error(err);
+    }
     if (o->path && o->per_target && n > 1) {
         state_series_free(s, n);
         wr_fail(err, WR_INPUT,
@@ -310,7 +324,7 @@ static int fit_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     }
     wr_interrupt_catch();
-    bool ok = fit_all(call, s, n, err);
+    bool ok = state_fit_all(call, s, n, &probed, err);
 
     wr_interrupt_release();
     state_series_free(s, n);
@@ -330,13 +344,17 @@ const struct cli_verb cli_state_fit = {
         "Rates are kept between 1e-6 per length of the series and 20 per median step, spreads "
         "between 0.001 and 10. What rests on a bound is marked: its value means nothing.\n\n"
         "Latencies that were rounded let a state shrink onto one value. With --rounding the "
-        "model knows that each latency stands for an interval.",
+        "model knows that each latency stands for an interval.\n\n"
+        "The model says which probes it was learned from. Where the tables hold probes of other "
+        "sizes, too (with --bytes, one of them is fitted), it also says which part of a latency "
+        "does not depend on the size, from the line through the medians of all sizes: devices of "
+        "simulations need it.",
     .examples = "weir state fit probes.csv --op write\n"
                 "weir state fit probes.csv --op write --states 1-5 --json\n"
                 "weir state fit monday.csv tuesday.csv --op read --day-parts 4 -o model.json\n",
     .opts = fit_rows,
     .opts_size = sizeof(struct fit_opts),
-    .main = fit_main,
+    .main = state_fit_main,
 };
 
 /* ---- loglik ---- */
@@ -375,7 +393,7 @@ static const struct cli_opt loglik_rows[] = {
     CLI_OPT_END,
 };
 
-static void set_initial(struct hmm_model *m, uint32_t how)
+static void state_fit_set_initial(struct hmm_model *m, uint32_t how)
 {
     if (how == 2)
         hmm_stationary(m->initial, m, 0);
@@ -383,14 +401,14 @@ static void set_initial(struct hmm_model *m, uint32_t how)
         m->initial[i] = 1.0 / m->k;
 }
 
-static bool print_loglik(const struct cli_call *call, const struct state_series *s, size_t n,
-                         const struct hmm_model *m, struct wr_err *err)
+static bool state_fit_print_loglik(const struct cli_call *call, const struct state_series *s,
+                                   size_t n, const struct hmm_model *m, struct wr_err *err)
 {
     const struct loglik_opts *o = call->opts;
     double rounding, loglik;
     size_t seen = 0;
 
-    if (!parse_rounding(&rounding, o->rounding, s, n, err) ||
+    if (!state_fit_parse_rounding(&rounding, o->rounding, s, n, err) ||
         !state_loglik(&loglik, s, n, m, rounding, err))
         return false;
     for (size_t i = 0; i < n; i++)
@@ -410,7 +428,7 @@ static bool print_loglik(const struct cli_call *call, const struct state_series 
     return true;
 }
 
-static int loglik_main(const struct cli_call *call, struct wr_err *err)
+static int state_fit_loglik_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct loglik_opts *o = call->opts;
     struct state_choice choice;
@@ -425,8 +443,8 @@ static int loglik_main(const struct cli_call *call, struct wr_err *err)
     if (!state_rows_choice(&choice, &o->rows, err) || !state_model_read(&m, o->model, err) ||
         !state_load(&s, &n, call->args, (size_t)call->nargs, &choice, err))
         return cli_error(err);
-    set_initial(&m, o->initial);
-    bool ok = print_loglik(call, s, n, &m, err);
+    state_fit_set_initial(&m, o->initial);
+    bool ok = state_fit_print_loglik(call, s, n, &m, err);
 
     state_series_free(s, n);
     return ok ? 0 : cli_error(err);
@@ -443,5 +461,5 @@ const struct cli_verb cli_state_loglik = {
     .examples = "weir state loglik tuesday.csv --op write --model monday.json\n",
     .opts = loglik_rows,
     .opts_size = sizeof(struct loglik_opts),
-    .main = loglik_main,
+    .main = state_fit_loglik_main,
 };

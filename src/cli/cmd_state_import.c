@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/cli_json.h"
 #include "cli/state_opts.h"
 #include "run/run.h"
 
 struct import_opts {
     const char *out;
-    bool force;
+    bool force, json;
 };
 
 static const struct cli_opt import_rows[] = {
@@ -24,12 +25,13 @@ static const struct cli_opt import_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct import_opts, force),
      .help = "replace an existing run file"},
+    CLI_JSON(struct import_opts, json),
     CLI_OPT_END,
 };
 
 /* The path that a target of a table is: its name, or that of the file where it has none. Several
- * tables of one target are told apart by their files. */
-static char *path_name(const char *target, const char *file, bool several)
+ * tables of one target are distinguished by their files. */
+static char *state_import_path_name(const char *target, const char *file, bool several)
 {
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
     struct wr_str name = {0};
@@ -41,8 +43,8 @@ static char *path_name(const char *target, const char *file, bool several)
 }
 
 /* A series for each target and operation that the table has. */
-static bool open_series(struct run *run, uint32_t *ret, const struct state_probes *p,
-                        const char *file, bool several, struct wr_err *err)
+static bool state_import_open_series(struct run *run, uint32_t *ret, const struct state_probes *p,
+                                     const char *file, bool several, struct wr_err *err)
 {
     bool *there = wr_zalloc(p->ntargets * p->nops + 1, sizeof *there), ok = true;
 
@@ -54,7 +56,7 @@ static bool open_series(struct run *run, uint32_t *ret, const struct state_probe
 
         if (!there[k])
             continue;
-        char *entity = path_name(p->target[k / p->nops], file, several);
+        char *entity = state_import_path_name(p->target[k / p->nops], file, several);
 
         wr_str_addf(&metric, "%s_latency", *op ? op : "probe");
         ok = run_open_series(run, &(struct run_series){entity, metric.s, "s", 0}, &ret[k], err);
@@ -65,15 +67,15 @@ static bool open_series(struct run *run, uint32_t *ret, const struct state_probe
     return ok;
 }
 
-static bool put_table(struct run *run, const char *file, bool several, size_t *io_n,
-                      struct wr_err *err)
+static bool state_import_put_table(struct run *run, const char *file, bool several, size_t *io_n,
+                                   struct wr_err *err)
 {
     struct state_probes p;
 
     if (!state_probes_read(&p, file, err))
         return false;
     uint32_t *series = wr_zalloc(p.ntargets * p.nops + 1, sizeof *series);
-    bool ok = open_series(run, series, &p, file, several, err);
+    bool ok = state_import_open_series(run, series, &p, file, several, err);
 
     for (size_t i = 0; ok && i < p.n; i++)
         ok = run_put_slice(run, series[p.v[i].target * p.nops + p.v[i].op],
@@ -86,7 +88,7 @@ static bool put_table(struct run *run, const char *file, bool several, size_t *i
 }
 
 /* Times are picoseconds in 63 bits: a hundred days. */
-static bool check_table(const char *file, struct wr_err *err)
+static bool state_import_check_table(const char *file, struct wr_err *err)
 {
     struct state_probes p;
     bool ok = true;
@@ -103,7 +105,7 @@ static bool check_table(const char *file, struct wr_err *err)
     return ok;
 }
 
-static bool import(const struct cli_call *call, size_t *ret_n, struct wr_err *err)
+static bool state_import_table(const struct cli_call *call, size_t *ret_n, struct wr_err *err)
 {
     const struct import_opts *o = call->opts;
     struct wr_str command = {0};
@@ -111,7 +113,7 @@ static bool import(const struct cli_call *call, size_t *ret_n, struct wr_err *er
     bool ok = true;
 
     for (int i = 0; ok && i < call->nargs; i++)
-        ok = check_table(call->args[i], err);
+        ok = state_import_check_table(call->args[i], err);
     if (!ok)
         return false;
     wr_str_addf(&command, "%s ", call->who);
@@ -124,22 +126,26 @@ static bool import(const struct cli_call *call, size_t *ret_n, struct wr_err *er
     if (!ok)
         return false;
     for (int i = 0; ok && i < call->nargs; i++)
-        ok = put_table(run, call->args[i], call->nargs > 1, ret_n, err);
+        ok = state_import_put_table(run, call->args[i], call->nargs > 1, ret_n, err);
     if (ok)
         return run_finish(run, RUN_COMPLETE, NULL, err);
     run_abandon(run);
     return false;
 }
 
-static int import_main(const struct cli_call *call, struct wr_err *err)
+static int state_import_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct import_opts *o = call->opts;
     size_t n = 0;
 
-    if (!import(call, &n, err))
+    if (!state_import_table(call, &n, err))
         return cli_error(err);
-    fprintf(call->out, "%zu probes in %s; look at them with `weir report %s -o state.html`\n", n,
-            o->out, o->out);
+    if (o->json)
+        cli_json_print(call->out, json_pack("{s:I, s:o}", "probes", (json_int_t)n, "run",
+                                            cli_json_string(o->out)));
+    else
+        fprintf(call->out, "%zu probes in %s; look at them with `weir report %s -o state.html`\n",
+                n, o->out, o->out);
     return 0;
 }
 
@@ -156,5 +162,5 @@ const struct cli_verb cli_state_import = {
                 "weir report probes.weir -o state.html\n",
     .opts = import_rows,
     .opts_size = sizeof(struct import_opts),
-    .main = import_main,
+    .main = state_import_main,
 };

@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/cli_table.h"
 #include "cli/state_opts.h"
 #include "cli/state_print.h"
-#include "cli/table.h"
 #include "stat/sample.h"
 #include "state/lib/forecast.h"
 #include "state/model/model.h"
@@ -22,7 +22,7 @@ struct simulate_opts {
     const char *interval, *length, *op, *bytes;
     uint32_t series;
     uint64_t seed;
-    bool states;
+    bool states, json, csv;
 };
 
 static const struct cli_opt simulate_rows[] = {
@@ -33,6 +33,7 @@ static const struct cli_opt simulate_rows[] = {
      .def = "24h",
      .help = "how long the series is"},
     {.name = "interval",
+     .letter = 'i',
      .type = CLI_TEXT,
      .offset = offsetof(struct simulate_opts, interval),
      .value = "TIME",
@@ -43,7 +44,7 @@ static const struct cli_opt simulate_rows[] = {
      .offset = offsetof(struct simulate_opts, series),
      .value = "N",
      .def = "1",
-     .help = "so many independent series, told apart by a column target"},
+     .help = "so many independent series, distinguished by a column target"},
     {.name = "op",
      .type = CLI_TEXT,
      .offset = offsetof(struct simulate_opts, op),
@@ -56,7 +57,8 @@ static const struct cli_opt simulate_rows[] = {
      .value = "SIZE",
      .def = "1MiB",
      .help = "what to call its size"},
-    {.name = "states",
+    {.name = "with-states",
+     .former = "states",
      .type = CLI_FLAG,
      .offset = offsetof(struct simulate_opts, states),
      .help = "a last column with the hidden state"},
@@ -66,15 +68,65 @@ static const struct cli_opt simulate_rows[] = {
      .value = "N",
      .def = "1",
      .help = "seed of the draws"},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct simulate_opts, json),
+     .help = "print JSON instead of CSV"},
+    {.name = "csv",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct simulate_opts, csv),
+     .help = "print CSV, as without it"},
     CLI_OPT_END,
 };
 
-static void print_drawn(const struct cli_call *call, const double *t, const double *x,
-                        const uint8_t *s, size_t n, uint64_t bytes, uint32_t series)
+/* The columns of a table of probes; the last two may be missing. */
+enum { DRAWN_COLUMNS = 6 };
+
+static struct cli_table *state_model_open_drawn(const struct cli_call *call)
+{
+    const struct simulate_opts *o = call->opts;
+    struct cli_column columns[DRAWN_COLUMNS] = {
+        {"t_seconds", NULL}, {"op", NULL}, {"bytes", NULL}, {"latency_seconds", NULL}};
+    int n = 4;
+
+    if (o->series > 1)
+        columns[n++] = (struct cli_column){"target", NULL};
+    if (o->states)
+        columns[n++] = (struct cli_column){"state", NULL};
+    struct cli_column *kept = wr_arena_alloc(call->arena, sizeof columns);
+
+    memcpy(kept, columns, sizeof columns);
+    return cli_table_open(call->out, CLI_AS_JSON, kept, n);
+}
+
+static void state_model_add_drawn(struct cli_table *json, const struct simulate_opts *o, double t,
+                                  double latency_s, uint64_t bytes, uint32_t series, uint8_t state)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "s%u", series);
+    cli_table_real(json, t);
+    cli_table_text(json, o->op);
+    cli_table_int(json, (int64_t)bytes);
+    cli_table_real(json, latency_s);
+    if (o->series > 1)
+        cli_table_text(json, name);
+    if (o->states)
+        cli_table_int(json, state);
+}
+
+/* `json`: NULL for CSV. */
+static void state_model_print_drawn(const struct cli_call *call, struct cli_table *json,
+                                    const double *t, const double *x, const uint8_t *s, size_t n,
+                                    uint64_t bytes, uint32_t series)
 {
     const struct simulate_opts *o = call->opts;
 
     for (size_t i = 0; i < n; i++) {
+        if (json) {
+            state_model_add_drawn(json, o, t[i], exp(x[i]), bytes, series, s[i]);
+            continue;
+        }
         fprintf(call->out, "%.6f,%s,%llu,%.9g", t[i], o->op, (unsigned long long)bytes, exp(x[i]));
         if (o->series > 1)
             fprintf(call->out, ",s%u", series);
@@ -84,7 +136,8 @@ static void print_drawn(const struct cli_call *call, const double *t, const doub
     }
 }
 
-static bool simulate(const struct cli_call *call, const struct hmm_model *m, struct wr_err *err)
+static bool state_model_simulate(const struct cli_call *call, const struct hmm_model *m,
+                                 struct wr_err *err)
 {
     const struct simulate_opts *o = call->opts;
     double len, step, share[HMM_STATES];
@@ -105,8 +158,11 @@ static bool simulate(const struct cli_call *call, const struct hmm_model *m, str
     double *t = wr_alloc((n + 1) * sizeof *t), *x = wr_alloc((n + 1) * sizeof *x);
     uint8_t *s = wr_alloc(n + 1);
 
-    fprintf(call->out, "t_seconds,op,bytes,latency_seconds%s%s\n", o->series > 1 ? ",target" : "",
-            o->states ? ",state" : "");
+    struct cli_table *json = o->json ? state_model_open_drawn(call) : NULL;
+
+    if (!json)
+        fprintf(call->out, "t_seconds,op,bytes,latency_seconds%s%s\n",
+                o->series > 1 ? ",target" : "", o->states ? ",state" : "");
     hmm_stationary(share, m, 0);
     for (size_t i = 0; i < n; i++)
         t[i] = (double)i * step;
@@ -118,19 +174,21 @@ static bool simulate(const struct cli_call *call, const struct hmm_model *m, str
             t[i] += (double)n * step;
         wr_rng_init(&g, o->seed, k, 0x73696d);
         state_simulate(x, s, t, n, m, share, &g);
-        print_drawn(call, t, x, s, n, bytes, k);
+        state_model_print_drawn(call, json, t, x, s, n, bytes, k);
     }
+    if (json)
+        cli_table_close(json);
     free(t);
     free(x);
     free(s);
     return true;
 }
 
-static int simulate_main(const struct cli_call *call, struct wr_err *err)
+static int state_model_simulate_main(const struct cli_call *call, struct wr_err *err)
 {
     struct hmm_model m;
 
-    if (!state_model_read(&m, call->args[0], err) || !simulate(call, &m, err))
+    if (!state_model_read(&m, call->args[0], err) || !state_model_simulate(call, &m, err))
         return cli_error(err);
     return 0;
 }
@@ -148,7 +206,7 @@ const struct cli_verb cli_state_simulate = {
     .examples = "weir state simulate model.json --for 168h > week.csv\n",
     .opts = simulate_rows,
     .opts_size = sizeof(struct simulate_opts),
-    .main = simulate_main,
+    .main = state_model_simulate_main,
 };
 
 /* ---- validate ---- */
@@ -214,8 +272,8 @@ static const struct cli_opt validate_rows[] = {
 };
 
 /* Two files become one series: the second goes on where the first ends. */
-static void join(struct state_series *to, const struct state_series *a,
-                 const struct state_series *b)
+static void state_model_append_series(struct state_series *to, const struct state_series *a,
+                                      const struct state_series *b)
 {
     size_t n = a->n + b->n;
     double shift = 0;
@@ -234,7 +292,7 @@ static void join(struct state_series *to, const struct state_series *a,
     }
 }
 
-static json_t *json_scores(const struct state_forecaster_row *r, int h)
+static json_t *state_model_json_scores(const struct state_forecaster_row *r, int h)
 {
     const struct state_scores *s = &r->at[h];
     json_t *all = json_pack(
@@ -251,8 +309,8 @@ static json_t *json_scores(const struct state_forecaster_row *r, int h)
     return all;
 }
 
-static void print_validation_json(FILE *out, const struct state_validation *v,
-                                  const struct hmm_model *m)
+static void state_model_print_validation_json(FILE *out, const struct state_validation *v,
+                                              const struct hmm_model *m)
 {
     json_t *horizons = json_object(), *all;
 
@@ -261,7 +319,7 @@ static void print_validation_json(FILE *out, const struct state_validation *v,
         char key[16];
 
         for (int r = 0; r < v->nrows; r++)
-            json_object_set_new(rows, v->row[r].name, json_scores(&v->row[r], h));
+            json_object_set_new(rows, v->row[r].name, state_model_json_scores(&v->row[r], h));
         snprintf(key, sizeof key, "%d", state_horizons[h]);
         json_object_set_new(horizons, key, rows);
     }
@@ -282,7 +340,7 @@ static void print_validation_json(FILE *out, const struct state_validation *v,
     json_decref(all);
 }
 
-static void print_validation(FILE *out, const struct state_validation *v)
+static void state_model_print_validation(FILE *out, const struct state_validation *v)
 {
     static const struct cli_column columns[] = {{"forecaster", NULL}, {"log", "log score"},
                                                 {"crps", "CRPS, ms"}, {"p90", "pinball 90 %, ms"},
@@ -325,8 +383,8 @@ static void print_validation(FILE *out, const struct state_validation *v)
     cli_table_close(t);
 }
 
-static bool validate(const struct cli_call *call, const struct state_series *s, size_t n,
-                     struct wr_err *err)
+static bool state_model_validate(const struct cli_call *call, const struct state_series *s,
+                                 size_t n, struct wr_err *err)
 {
     const struct validate_opts *o = call->opts;
     struct state_validate_opts vo = {.k = (int)o->states,
@@ -355,21 +413,21 @@ static bool validate(const struct cli_call *call, const struct state_series *s, 
     vo.model = o->model ? &m : NULL;
     vo.truth = o->truth ? &truth : NULL;
     if (n == 2) {
-        join(&both, &s[0], &s[1]);
+        state_model_append_series(&both, &s[0], &s[1]);
         vo.train = s[0].n;
     }
     bool ok = state_validate(&v, &used, n == 2 ? &both : s, &vo, err);
 
     if (ok && o->json)
-        print_validation_json(call->out, &v, &used);
+        state_model_print_validation_json(call->out, &v, &used);
     else if (ok)
-        print_validation(call->out, &v);
+        state_model_print_validation(call->out, &v);
     free(both.t);
     free(both.latency);
     return ok;
 }
 
-static int validate_main(const struct cli_call *call, struct wr_err *err)
+static int state_model_validate_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct validate_opts *o = call->opts;
     struct state_choice choice;
@@ -379,7 +437,7 @@ static int validate_main(const struct cli_call *call, struct wr_err *err)
     if (!state_rows_choice(&choice, &o->rows, err) ||
         !state_load(&s, &n, call->args, (size_t)call->nargs, &choice, err))
         return cli_error(err);
-    bool ok = validate(call, s, n, err);
+    bool ok = state_model_validate(call, s, n, err);
 
     state_series_free(s, n);
     return ok ? 0 : cli_error(err);
@@ -396,14 +454,15 @@ const struct cli_verb cli_state_validate = {
         "15 "
         "and 60 steps before; of one file, its first half trains. Scores the model (hmm), the "
         "library's forecaster, which learns as it goes (rolling), and simple ones: the training "
-        "part's log-normal law, its values, the last value, a moving average, an autoregression, "
+        "part's log-normal distribution, its values, the last value, a moving average, an "
+        "autoregression, "
         "the last sixty values.\n\n"
-        "Then simulates the test part many times and tells whether its quantiles lie in the band.",
+        "Then simulates the test part many times and prints whether its quantiles lie in the band.",
     .examples = "weir state validate monday.csv tuesday.csv --op write\n"
                 "weir state validate probes.csv --op write --json\n",
     .opts = validate_rows,
     .opts_size = sizeof(struct validate_opts),
-    .main = validate_main,
+    .main = state_model_validate_main,
 };
 
 /* ---- forecast ---- */
@@ -433,7 +492,8 @@ static const struct cli_opt forecast_rows[] = {
      .offset = offsetof(struct forecast_opts, model),
      .value = "MODEL.json",
      .help = "begin with this model instead of learning one"},
-    {.name = "alone",
+    {.name = "model-only",
+     .former = "alone",
      .type = CLI_FLAG,
      .offset = offsetof(struct forecast_opts, alone),
      .help = "forecast by the model of --model alone, without simple forecasters beside it"},
@@ -455,7 +515,7 @@ static const struct cli_opt forecast_rows[] = {
     CLI_OPT_END,
 };
 
-static bool start_with_model(struct weir_state *w, const char *path, struct wr_err *err)
+static bool state_model_start_with_model(struct weir_state *w, const char *path, struct wr_err *err)
 {
     double mu[HMM_STATES], sd[HMM_STATES];
     struct hmm_model m;
@@ -476,7 +536,7 @@ static bool start_with_model(struct weir_state *w, const char *path, struct wr_e
 }
 
 /* Where state 0 is sure there is no time until it, but one until it ends. */
-static void print_wait(FILE *out, struct weir_state *w, double in_state_0)
+static void state_model_print_wait(FILE *out, struct weir_state *w, double in_state_0)
 {
     double q[HMM_STATES * HMM_STATES];
 
@@ -489,7 +549,7 @@ static void print_wait(FILE *out, struct weir_state *w, double in_state_0)
         fputs("state 0 now, and no way out of it was seen", out);
 }
 
-static void print_now(FILE *out, struct weir_state *w)
+static void state_model_print_now(FILE *out, struct weir_state *w)
 {
     double p[HMM_STATES], mu[HMM_STATES], gain;
     int k = weir_state_probabilities(w, 0, p, HMM_STATES);
@@ -499,7 +559,7 @@ static void print_now(FILE *out, struct weir_state *w)
     for (int i = 0; i < k; i++)
         fprintf(out, "state %d (median %s): %.1f %%\n", i, state_text_s(exp(mu[i])).s, 100 * p[i]);
     if (k) {
-        print_wait(out, w, p[0]);
+        state_model_print_wait(out, w, p[0]);
         fprintf(out, "; the model is trusted with %.0f %%\n", 100 * weir_state_health(w));
     } else {
         fputs("too few probes for a model: simple forecasters alone\n", out);
@@ -513,7 +573,7 @@ static void print_now(FILE *out, struct weir_state *w)
     fputc('\n', out);
 }
 
-static json_t *json_now(struct weir_state *w)
+static json_t *state_model_json_now(struct weir_state *w)
 {
     double p[HMM_STATES], mu[HMM_STATES], gain;
     int k = weir_state_probabilities(w, 0, p, HMM_STATES);
@@ -537,7 +597,8 @@ struct ahead {
     size_t n;
 };
 
-static bool read_horizons(struct ahead *ret, const struct cli_list *given, struct wr_err *err)
+static bool state_model_read_horizons(struct ahead *ret, const struct cli_list *given,
+                                      struct wr_err *err)
 {
     static const char *const usual[] = {"1min", "5min", "15min", "1h"};
 
@@ -554,7 +615,8 @@ static bool read_horizons(struct ahead *ret, const struct cli_list *given, struc
 /* Fewer checked forecasts than this are too few to know how far they err. */
 enum { FEW_CHECKED = 30 };
 
-static void print_little_known(FILE *out, struct weir_state *w, const struct ahead *ahead)
+static void state_model_print_little_known(FILE *out, struct weir_state *w,
+                                           const struct ahead *ahead)
 {
     double first = INFINITY;
 
@@ -568,8 +630,8 @@ static void print_little_known(FILE *out, struct weir_state *w, const struct ahe
                 (unsigned long long)weir_state_observations(w), state_text_s(first).s);
 }
 
-static void print_horizons(const struct cli_call *call, struct weir_state *w,
-                           const struct ahead *ahead, double threshold, json_t *all)
+static void state_model_print_horizons(const struct cli_call *call, struct weir_state *w,
+                                       const struct ahead *ahead, double threshold, json_t *all)
 {
     static const struct cli_column columns[] = {
         {"horizon", "ahead"}, {"median", NULL},       {"p90", "90 % below"}, {"p99", "99 % below"},
@@ -606,20 +668,20 @@ static void print_horizons(const struct cli_call *call, struct weir_state *w,
     }
     if (t) {
         cli_table_close(t);
-        print_little_known(call->out, w, ahead);
+        state_model_print_little_known(call->out, w, ahead);
     }
     json_object_set_new(all, "forecast", list);
 }
 
-static bool forecast(const struct cli_call *call, struct weir_state *w,
-                     const struct state_series *s, struct wr_err *err)
+static bool state_model_forecast(const struct cli_call *call, struct weir_state *w,
+                                 const struct state_series *s, struct wr_err *err)
 {
     const struct forecast_opts *o = call->opts;
     double threshold = 0;
     struct ahead ahead;
 
     if ((o->threshold && !state_seconds(&threshold, "threshold", o->threshold, err)) ||
-        !read_horizons(&ahead, &o->horizons, err))
+        !state_model_read_horizons(&ahead, &o->horizons, err))
         return false;
     if (!o->threshold) {
         double *x = wr_alloc((s->n + 1) * sizeof *x);
@@ -629,19 +691,19 @@ static bool forecast(const struct cli_call *call, struct weir_state *w,
         threshold = stat_quantile(x, s->n, 0.8);
         free(x);
     }
-    if (o->model && !start_with_model(w, o->model, err))
+    if (o->model && !state_model_start_with_model(w, o->model, err))
         return false;
     for (size_t i = 0; i < s->n; i++)
         weir_state_observe(w, s->t[i], s->latency[i]);
-    json_t *all = json_now(w);
+    json_t *all = state_model_json_now(w);
 
     json_object_set_new(all, "threshold_s", json_real(threshold));
     if (!o->json) {
         fprintf(call->out, "%s: %zu observations; above means above %s\n", s->name, s->n,
                 state_text_s(threshold).s);
-        print_now(call->out, w);
+        state_model_print_now(call->out, w);
     }
-    print_horizons(call, w, &ahead, threshold, all);
+    state_model_print_horizons(call, w, &ahead, threshold, all);
     if (o->json) {
         json_dumpf(all, call->out, JSON_INDENT(1));
         fputc('\n', call->out);
@@ -650,7 +712,7 @@ static bool forecast(const struct cli_call *call, struct weir_state *w,
     return true;
 }
 
-static int forecast_main(const struct cli_call *call, struct wr_err *err)
+static int state_model_forecast_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct forecast_opts *o = call->opts;
     struct weir_state_config c = {.size = sizeof c,
@@ -663,7 +725,7 @@ static int forecast_main(const struct cli_call *call, struct wr_err *err)
     size_t n;
 
     if (o->alone && !o->model) {
-        wr_fail(err, WR_INPUT, "--alone needs a model; give it with --model MODEL.json");
+        wr_fail(err, WR_INPUT, "--model-only needs a model; give it with --model MODEL.json");
         return cli_error(err);
     }
     if (!state_rows_choice(&choice, &o->rows, err) ||
@@ -677,7 +739,7 @@ static int forecast_main(const struct cli_call *call, struct wr_err *err)
                 "100000 observations");
     else if (n > 1)
         wr_fail(err, WR_INPUT, "%s holds several targets; choose one with --target", call->args[0]);
-    bool ok = !err->code && forecast(call, w, s, err);
+    bool ok = !err->code && state_model_forecast(call, w, s, err);
 
     weir_state_destroy(w);
     state_series_free(s, n);
@@ -686,7 +748,7 @@ static int forecast_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_state_forecast = {
     .name = "forecast",
-    .summary = "tell the state of a path now and its latency ahead",
+    .summary = "predict the latency of a path from its state now",
     .args = "DATA.csv",
     .min_args = 1,
     .max_args = 1,
@@ -700,5 +762,5 @@ const struct cli_verb cli_state_forecast = {
                 "weir state forecast probes.csv --op write --threshold 10ms --json\n",
     .opts = forecast_rows,
     .opts_size = sizeof(struct forecast_opts),
-    .main = forecast_main,
+    .main = state_model_forecast_main,
 };

@@ -1,4 +1,9 @@
-/* cmd_state_probe.c -- `weir state probe` and `weir state watch`: storage paths as they are now. */
+/* cmd_state_probe.c -- `weir state probe` and `weir state watch`: latencies of storage paths, live.
+ *
+ * struct session is shared by both: probes arrive in probe_on_sample(), which records them and
+ * updates the model of their path. With --prometheus a second thread reads the session under its
+ * lock (state_metrics.h).
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +17,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/note.h"
 #include "base/signals.h"
 #include "base/units.h"
+#include "cli/cli_json.h"
 #include "cli/state_metrics.h"
 #include "cli/state_opts.h"
 #include "cli/state_print.h"
@@ -25,7 +32,7 @@ struct probe_opts {
     const char *interval, *length, *bytes, *out, *run, *prometheus;
     double jitter;
     uint64_t count, seed;
-    bool append, force, devices, quiet;
+    bool append, force, devices, json;
 };
 
 #define PROBE_ROWS                                                                        \
@@ -93,7 +100,7 @@ static const struct cli_opt probe_rows[] = {
      .offset = offsetof(struct probe_opts, run),
      .value = "RUN",
      .help = "also write a run file"},
-    CLI_QUIET(struct probe_opts, quiet),
+    CLI_JSON(struct probe_opts, json),
     CLI_OPT_END,
 };
 
@@ -104,6 +111,10 @@ static const struct cli_opt watch_rows[] = {
      .offset = offsetof(struct probe_opts, prometheus),
      .value = "PORT",
      .help = "offer the numbers on 127.0.0.1:PORT/metrics; 0: on a free port, which is printed"},
+    {.name = "json",
+     .type = CLI_FLAG,
+     .offset = offsetof(struct probe_opts, json),
+     .help = "print JSON instead of text: an object for each probe, on a line of its own"},
     CLI_OPT_END,
 };
 
@@ -114,7 +125,7 @@ struct path {
     double last[2];           /* latencies: write, read */
     double last_t;
     uint64_t done, failed;
-    bool direct, told_direct;
+    bool direct, reported_direct;
     uint32_t series[4]; /* in the run file: write, read, what failed, what hung */
 };
 
@@ -135,7 +146,7 @@ struct session {
     bool watching;
 };
 
-static bool read_probe_opts(struct state_probe_opts *ret, const struct probe_opts *o,
+static bool probe_read_opts(struct state_probe_opts *ret, const struct probe_opts *o,
                             struct wr_err *err)
 {
     struct state_probe_opts p = {.jitter = o->jitter,
@@ -160,8 +171,8 @@ static bool read_probe_opts(struct state_probe_opts *ret, const struct probe_opt
 
 /* Where an existing table began, from its remark, and where it ends. A last line without its end
  * was being written when the machine went down: it does not count. */
-static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, size_t *ret_len,
-                           struct wr_err *err)
+static bool probe_find_start(const char *path, int64_t *ret_ns, double *ret_last, size_t *ret_len,
+                             struct wr_err *err)
 {
     struct state_probes p;
     char *text;
@@ -176,7 +187,7 @@ static bool find_beginning(const char *path, int64_t *ret_ns, double *ret_last, 
 
     if (!ok)
         wr_fail(err, WR_INPUT,
-                "%s does not tell when it began, so nothing can be appended; name "
+                "%s does not say when it began, so nothing can be appended; name "
                 "another file",
                 path);
     ok = ok && state_probes_parse(&p, path, text, len, err);
@@ -197,7 +208,7 @@ static const struct wr_format probes_format = {.name = "a table of probes",
                                                .holds = "\nt_seconds,op,bytes,latency_seconds,",
                                                .data = true};
 
-static bool open_csv(struct session *s, struct wr_err *err)
+static bool probe_open_csv(struct session *s, struct wr_err *err)
 {
     const struct probe_opts *o = s->o;
     struct stat st;
@@ -217,7 +228,7 @@ static bool open_csv(struct session *s, struct wr_err *err)
 
     exists = exists && o->append && st.st_size > 0;
     s->fresh = !exists;
-    if (exists && !find_beginning(o->out, &s->began_ns, &last, &len, err))
+    if (exists && !probe_find_start(o->out, &s->began_ns, &last, &len, err))
         return false;
     if (exists ? !wr_output_append(&s->table, o->out, err)
                : !wr_output_open(&s->table, o->out, &probes_format, force ? WR_FORCE : 0, err))
@@ -238,7 +249,7 @@ static bool open_csv(struct session *s, struct wr_err *err)
     return exists || wr_output_publish(&s->table, err);
 }
 
-static bool open_run(struct session *s, const struct cli_call *call, struct wr_err *err)
+static bool probe_open_run(struct session *s, const struct cli_call *call, struct wr_err *err)
 {
     static const struct {
         const char *metric, *unit;
@@ -265,11 +276,29 @@ static bool open_run(struct session *s, const struct cli_call *call, struct wr_e
     return ok;
 }
 
-static void show(struct session *s, const struct path *p)
+static void probe_print_json(struct session *s, const struct path *p, const double *now, int k)
+{
+    json_t *states = json_array();
+
+    for (int i = 0; i < k; i++)
+        json_array_append_new(states, cli_json_real(now[i]));
+    cli_json_print_line(
+        s->out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "t_s", cli_json_real(p->last_t),
+                          "target", cli_json_string(p->name), "write_s", cli_json_real(p->last[0]),
+                          "read_s", cli_json_real(p->last[1]), "state_probabilities", states,
+                          "next_p90_s", cli_json_real(weir_state_quantile(p->state, 60, 0.9)),
+                          "period_s", cli_json_real(weir_state_period(p->state, NULL))));
+}
+
+static void probe_print_sample(struct session *s, const struct path *p)
 {
     double now[6] = {0};
     int k = weir_state_probabilities(p->state, 0, now, 6);
 
+    if (s->o->json) {
+        probe_print_json(s, p, now, k);
+        return;
+    }
     fprintf(s->out, "%10.1f s  %s  write %s  read %s", p->last_t, p->name,
             state_text_s(p->last[0]).s, state_text_s(p->last[1]).s);
     for (int i = 0; i < k; i++)
@@ -286,8 +315,8 @@ static void show(struct session *s, const struct path *p)
 
 /* Problems are said as they come; a row without a latency keeps their place in the table, and the
  * run file counts them. */
-static bool record_failure(struct session *s, const struct state_probe_result *r, double t,
-                           struct wr_err *err)
+static bool probe_record_failure(struct session *s, const struct state_probe_result *r, double t,
+                                 struct wr_err *err)
 {
     struct path *p = &s->path[r->target];
     bool hangs = r->kind == STATE_PROBE_HANGS;
@@ -305,14 +334,14 @@ static bool record_failure(struct session *s, const struct state_probe_result *r
         fprintf(s->csv, "%.6f,%s,%" PRIu64 ",,%s\n", t, r->read ? "read" : "write", s->bytes,
                 p->name);
         if (fflush(s->csv))
-            return wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+            return wr_fail_errno(err, "cannot write %s; free some space", s->o->out);
     }
     return !s->run || run_put_slice(s->run, p->series[hangs ? 3 : 2], (int64_t)(t * 1e12), 0,
                                     hangs ? r->latency_s : 1, err);
 }
 
-static bool record(struct session *s, const struct state_probe_result *r, double t,
-                   struct wr_err *err)
+static bool probe_record(struct session *s, const struct state_probe_result *r, double t,
+                         struct wr_err *err)
 {
     struct path *p = &s->path[r->target];
     bool read = r->kind == STATE_PROBE_READ;
@@ -322,7 +351,7 @@ static bool record(struct session *s, const struct state_probe_result *r, double
         fprintf(s->csv, "%.6f,%s,%" PRIu64 ",%.9f,%s\n", t, read ? "read" : "write", s->bytes,
                 r->latency_s, p->name);
         if (fflush(s->csv))
-            return wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+            return wr_fail_errno(err, "cannot write %s; free some space", s->o->out);
     }
     if (s->run && !run_put_slice(s->run, p->series[read], (int64_t)(t * 1e12),
                                  (int64_t)(r->latency_s * 1e12), r->latency_s, err))
@@ -332,8 +361,8 @@ static bool record(struct session *s, const struct state_probe_result *r, double
 
 /* The table and the run file say when the wall clock was set; times in them go on as if it had
  * not been. Clocks that are kept exact by small steps stay below the threshold. */
-static bool note_step(struct session *s, const struct state_probe_result *r, double t,
-                      struct wr_err *err)
+static bool probe_report_step(struct session *s, const struct state_probe_result *r, double t,
+                              struct wr_err *err)
 {
     const int64_t enough_ns = 100 * 1000 * 1000;
     int64_t by = r->clock_step_ns - s->step_ns;
@@ -341,28 +370,27 @@ static bool note_step(struct session *s, const struct state_probe_result *r, dou
     if (r->kind == STATE_PROBE_HANGS || (by < enough_ns && by > -enough_ns))
         return true;
     s->step_ns = r->clock_step_ns;
-    fprintf(stderr,
-            "weir: the clock was set by %+.3f s; the times of the probes go on without that\n",
+    wr_note("the clock was set by %+.3f s; the times of the probes go on without that",
             (double)by / 1e9);
     if (s->csv && fprintf(s->csv, "# clock set by %+.3f s at %.3f s\n", (double)by / 1e9, t) < 0)
-        return wr_fail_errno(err, "cannot write %s; make room", s->o->out);
+        return wr_fail_errno(err, "cannot write %s; free some space", s->o->out);
     return true;
 }
 
-static bool take(void *arg, const struct state_probe_result *r, struct wr_err *err)
+static bool probe_on_sample(void *arg, const struct state_probe_result *r, struct wr_err *err)
 {
     struct session *s = arg;
     struct path *p = &s->path[r->target];
     double t = (double)(r->unix_ns - s->began_ns) / 1e9;
 
     s->cost_s += r->cost_s;
-    if (!note_step(s, r, t, err))
+    if (!probe_report_step(s, r, t, err))
         return false;
     if (r->kind == STATE_PROBE_FAILED || r->kind == STATE_PROBE_HANGS)
-        return record_failure(s, r, t, err);
-    if (!r->direct && !p->told_direct) {
-        fprintf(stderr, "weir: %s takes no O_DIRECT; reads may come from memory\n", p->name);
-        p->told_direct = true;
+        return probe_record_failure(s, r, t, err);
+    if (!r->direct && !p->reported_direct) {
+        wr_note("%s takes no O_DIRECT; reads may come from memory", p->name);
+        p->reported_direct = true;
     }
     bool read = r->kind == STATE_PROBE_READ;
 
@@ -375,11 +403,11 @@ static bool take(void *arg, const struct state_probe_result *r, struct wr_err *e
     if (p->state && !read)
         weir_state_observe(p->state, t, r->latency_s);
     if (p->state && read && s->watching)
-        show(s, p);
-    return record(s, r, t, err);
+        probe_print_sample(s, p);
+    return probe_record(s, r, t, err);
 }
 
-static void fill_latency(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_latency(struct wr_str *out, const char *name, const struct path *p)
 {
     static const char *const op[] = {"write", "read"};
 
@@ -387,17 +415,17 @@ static void fill_latency(struct wr_str *out, const char *name, const struct path
         wr_str_addf(out, "%s{target=\"%s\",op=\"%s\"} %.9g\n", name, p->name, op[j], p->last[j]);
 }
 
-static void fill_done(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_done(struct wr_str *out, const char *name, const struct path *p)
 {
     wr_str_addf(out, "%s{target=\"%s\"} %" PRIu64 "\n", name, p->name, p->done);
 }
 
-static void fill_failed(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_failed(struct wr_str *out, const char *name, const struct path *p)
 {
     wr_str_addf(out, "%s{target=\"%s\"} %" PRIu64 "\n", name, p->name, p->failed);
 }
 
-static void fill_states(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_states(struct wr_str *out, const char *name, const struct path *p)
 {
     double now[6];
     int k = weir_state_probabilities(p->state, 0, now, 6);
@@ -406,17 +434,17 @@ static void fill_states(struct wr_str *out, const char *name, const struct path 
         wr_str_addf(out, "%s{target=\"%s\",state=\"%d\"} %.6g\n", name, p->name, j, now[j]);
 }
 
-static void fill_health(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_health(struct wr_str *out, const char *name, const struct path *p)
 {
     wr_str_addf(out, "%s{target=\"%s\"} %.6g\n", name, p->name, weir_state_health(p->state));
 }
 
-static void fill_period(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_period(struct wr_str *out, const char *name, const struct path *p)
 {
     wr_str_addf(out, "%s{target=\"%s\"} %.6g\n", name, p->name, weir_state_period(p->state, NULL));
 }
 
-static void fill_forecast(struct wr_str *out, const char *name, const struct path *p)
+static void probe_fill_forecast(struct wr_str *out, const char *name, const struct path *p)
 {
     if (p->done)
         wr_str_addf(out, "%s{target=\"%s\",quantile=\"0.9\"} %.9g\n", name, p->name,
@@ -424,22 +452,23 @@ static void fill_forecast(struct wr_str *out, const char *name, const struct pat
 }
 
 /* All lines of one metric stand together, after what it is: the text format wants it so. */
-static void fill_metrics(void *arg, struct wr_str *out)
+static void probe_fill_metrics(void *arg, struct wr_str *out)
 {
     static const struct {
         const char *name, *type, *help;
         void (*fill)(struct wr_str *out, const char *name, const struct path *p);
     } table[] = {
-        {"weir_probe_latency_seconds", "gauge", "Latency of the last probe.", fill_latency},
-        {"weir_probes_total", "counter", "Probes written and read back.", fill_done},
-        {"weir_probes_failed_total", "counter", "Probes that failed or hung.", fill_failed},
+        {"weir_probe_latency_seconds", "gauge", "Latency of the last probe.", probe_fill_latency},
+        {"weir_probes_total", "counter", "Probes written and read back.", probe_fill_done},
+        {"weir_probes_failed_total", "counter", "Probes that failed or hung.", probe_fill_failed},
         {"weir_state_probability", "gauge", "Of the path's hidden states, fastest first.",
-         fill_states},
-        {"weir_state_health", "gauge", "How far the model is trusted, 0 to 1.", fill_health},
+         probe_fill_states},
+        {"weir_state_health", "gauge", "How far the model is trusted, 0 to 1.", probe_fill_health},
         {"weir_state_period_seconds", "gauge",
-         "Of a series that repeats, which no forecaster here knows; 0: none seen.", fill_period},
+         "Of a series that repeats, which no forecaster here knows; 0: none seen.",
+         probe_fill_period},
         {"weir_forecast_latency_seconds", "gauge", "A write in a minute stays below this.",
-         fill_forecast},
+         probe_fill_forecast},
     };
     struct session *s = arg;
 
@@ -453,8 +482,8 @@ static void fill_metrics(void *arg, struct wr_str *out)
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool session_init(struct session *s, const struct cli_call *call, uint64_t bytes,
-                         bool watching, struct wr_err *err)
+static bool probe_session_init(struct session *s, const struct cli_call *call, uint64_t bytes,
+                               bool watching, struct wr_err *err)
 {
     *s = (struct session){.o = call->opts,
                           .bytes = bytes,
@@ -477,7 +506,7 @@ static bool session_init(struct session *s, const struct cli_call *call, uint64_
     return true;
 }
 
-static bool session_end(struct session *s, bool ok, struct wr_err *err)
+static bool probe_session_end(struct session *s, bool ok, struct wr_err *err)
 {
     struct wr_err other = {0};
 
@@ -504,8 +533,8 @@ static bool session_end(struct session *s, bool ok, struct wr_err *err)
     return ok;
 }
 
-static bool run_probes(struct session *s, const struct cli_call *call,
-                       const struct state_probe_opts *o, struct wr_err *err)
+static bool probe_run(struct session *s, const struct cli_call *call,
+                      const struct state_probe_opts *o, struct wr_err *err)
 {
     struct state_target *t = wr_zalloc(s->n, sizeof *t);
 
@@ -514,7 +543,7 @@ static bool run_probes(struct session *s, const struct cli_call *call,
     wr_interrupt_catch();
     struct state_probe_opts timed = *o;
     timed.mono_to_unix_ns = s->mono_to_unix_ns;
-    bool ok = state_probe_run(t, s->n, &timed, take, s, err);
+    bool ok = state_probe_run(t, s->n, &timed, probe_on_sample, s, err);
 
     wr_interrupt_release();
     free(t);
@@ -528,24 +557,31 @@ static int probe_main(const struct cli_call *call, struct wr_err *err)
     struct session s;
     uint64_t done = 0;
 
-    if (!read_probe_opts(&p, o, err))
+    if (!probe_read_opts(&p, o, err))
         return cli_error(err);
-    bool ok = session_init(&s, call, p.bytes, false, err) && open_csv(&s, err) &&
-              (!o->run || open_run(&s, call, err)) && run_probes(&s, call, &p, err);
+    bool ok = probe_session_init(&s, call, p.bytes, false, err) && probe_open_csv(&s, err) &&
+              (!o->run || probe_open_run(&s, call, err)) && probe_run(&s, call, &p, err);
 
     for (size_t i = 0; i < s.n; i++)
         done += s.path[i].done;
-    ok = session_end(&s, ok, err);
-    if (ok && !o->quiet)
+    double cost_s = s.cost_s;
+
+    ok = probe_session_end(&s, ok, err);
+    if (ok && o->json)
+        cli_json_print(call->out,
+                       json_pack("{s:I, s:o, s:o, s:o}", "probes", (json_int_t)done, "table",
+                                 cli_json_string(o->out), "run", cli_json_string(o->run), "cpu_s",
+                                 cli_json_real(cost_s)));
+    else if (ok)
         fprintf(call->out,
                 "%" PRIu64 " probes in %s, %.3g ms of processor time each; look at them with `weir "
                 "state describe %s --op write`\n",
-                done, o->out, done ? 1e3 * s.cost_s / (double)done : 0, o->out);
+                done, o->out, done ? 1e3 * cost_s / (double)done : 0, o->out);
     return ok ? 0 : cli_error(err);
 }
 
 /* Says where the numbers are, so that a script that asked for any port finds them. */
-static bool open_metrics(struct state_metrics **ret, struct session *s, struct wr_err *err)
+static bool probe_open_metrics(struct state_metrics **ret, struct session *s, struct wr_err *err)
 {
     const char *text = s->o->prometheus;
     uint64_t port;
@@ -557,27 +593,31 @@ static bool open_metrics(struct state_metrics **ret, struct session *s, struct w
     if (port > 65535)
         return wr_fail(err, WR_INPUT, "--prometheus %s: give a port below 65536, or 0 for any",
                        text);
-    if (!state_metrics_open(ret, (unsigned)port, fill_metrics, s, err))
+    if (!state_metrics_open(ret, (unsigned)port, probe_fill_metrics, s, err))
         return false;
-    fprintf(s->out, "metrics on http://127.0.0.1:%u/metrics\n", state_metrics_port(*ret));
+    if (s->o->json)
+        cli_json_print_line(s->out,
+                            json_pack("{s:i}", "prometheus_port", (int)state_metrics_port(*ret)));
+    else
+        fprintf(s->out, "metrics on http://127.0.0.1:%u/metrics\n", state_metrics_port(*ret));
     fflush(s->out);
     return true;
 }
 
-static int watch_main(const struct cli_call *call, struct wr_err *err)
+static int probe_watch_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct probe_opts *o = call->opts;
     struct state_metrics *metrics = NULL;
     struct state_probe_opts p;
     struct session s;
 
-    if (!read_probe_opts(&p, o, err))
+    if (!probe_read_opts(&p, o, err))
         return cli_error(err);
-    bool ok = session_init(&s, call, p.bytes, true, err) && open_metrics(&metrics, &s, err) &&
-              run_probes(&s, call, &p, err);
+    bool ok = probe_session_init(&s, call, p.bytes, true, err) &&
+              probe_open_metrics(&metrics, &s, err) && probe_run(&s, call, &p, err);
 
     state_metrics_close(metrics);
-    ok = session_end(&s, ok, err);
+    ok = probe_session_end(&s, ok, err);
     return ok ? 0 : cli_error(err);
 }
 
@@ -606,6 +646,7 @@ const struct cli_verb cli_state_probe = {
 
 const struct cli_verb cli_state_watch = {
     .name = "watch",
+    .goes_on = true,
     .summary = "probe storage paths and forecast them live",
     .args = "TARGET...",
     .min_args = 1,
@@ -617,5 +658,5 @@ const struct cli_verb cli_state_watch = {
                 "weir state watch /scratch/me --prometheus 9464\n",
     .opts = watch_rows,
     .opts_size = sizeof(struct probe_opts),
-    .main = watch_main,
+    .main = probe_watch_main,
 };

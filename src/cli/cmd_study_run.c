@@ -1,18 +1,22 @@
-/* cmd_study_run.c -- `weir study run|list FILE`: run a study's combinations, or name them. */
+/* cmd_study_run.c -- `weir study run|list FILE`: runs the combinations of a study, or lists them.
+ *
+ * study/ decides what is to be run; runs go to processes here or to Slurm.
+ */
 #include <string.h>
 
 #include "base/self.h"
 #include "base/signals.h"
-#include "cli/simulate.h"
-#include "cli/study.h"
-#include "cli/table.h"
+#include "cli/cli_json.h"
+#include "cli/cli_simulate.h"
+#include "cli/cli_table.h"
+#include "cli/cmd_study.h"
 #include "study/study.h"
 
 struct study_opts {
     const char *out, *only;
     struct cli_list sets, sbatch;
     uint32_t jobs;
-    bool slurm, script, force, progress, quiet, json, csv;
+    bool slurm, script, force, progress, json, csv;
 };
 
 #define DIR_ROW                                                                                 \
@@ -35,7 +39,7 @@ static const struct cli_opt run_rows[] = {
     {.name = "only",
      .type = CLI_TEXT,
      .offset = offsetof(struct study_opts, only),
-     .value = "RUN",
+     .value = "NAME",
      .help = "only this run, by its number or name in `weir study list`"},
     {.name = "force",
      .letter = 'f',
@@ -55,9 +59,9 @@ static const struct cli_opt run_rows[] = {
      .type = CLI_FLAG,
      .offset = offsetof(struct study_opts, script),
      .help = "with --slurm: write the script and submit nothing"},
+    CLI_JSON(struct study_opts, json),
     CLI_SET(struct study_opts, sets),
     CLI_PROGRESS(struct study_opts, progress),
-    CLI_QUIET(struct study_opts, quiet),
     CLI_OPT_END,
 };
 
@@ -70,7 +74,7 @@ static const struct cli_opt list_rows[] = {
 };
 
 /* "dir/name.yaml" -> "name", in the current directory. */
-static const char *dir_of(const struct cli_call *call)
+static const char *study_run_dir_of(const struct cli_call *call)
 {
     const struct study_opts *o = call->opts;
     const char *path = call->args[0], *slash = strrchr(path, '/');
@@ -82,7 +86,8 @@ static const char *dir_of(const struct cli_call *call)
                              : wr_arena_printf(call->arena, "%s.study", leaf);
 }
 
-static bool open_study(struct study **ret, const struct cli_call *call, struct wr_err *err)
+static bool study_run_open_study(struct study **ret, const struct cli_call *call,
+                                 struct wr_err *err)
 {
     const struct study_opts *o = call->opts;
 
@@ -91,7 +96,8 @@ static bool open_study(struct study **ret, const struct cli_call *call, struct w
 
 /* ---- list ---- */
 
-static void print_list(const struct study *s, enum cli_format format, const struct cli_call *call)
+static void study_run_print_list(const struct study *s, enum cli_format format,
+                                 const struct cli_call *call)
 {
     size_t naxes = study_axes(s), ncolumns = naxes + 3;
     struct cli_column *columns = wr_arena_alloc(call->arena, ncolumns * sizeof *columns);
@@ -115,25 +121,25 @@ static void print_list(const struct study *s, enum cli_format format, const stru
     cli_table_close(t);
 }
 
-static int list_main(const struct cli_call *call, struct wr_err *err)
+static int study_run_list_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct study_opts *o = call->opts;
     enum cli_format format;
     struct study *s;
 
-    if (!cli_format_of(o->json, o->csv, &format, err) || !open_study(&s, call, err))
+    if (!cli_format_of(o->json, o->csv, &format, err) || !study_run_open_study(&s, call, err))
         return cli_error(err);
-    bool ok = study_inspect(s, dir_of(call), SIZE_MAX, err);
+    bool ok = study_inspect(s, study_run_dir_of(call), SIZE_MAX, err);
 
     if (ok)
-        print_list(s, format, call);
+        study_run_print_list(s, format, call);
     study_close(s);
     return ok ? 0 : cli_error(err);
 }
 
 const struct cli_verb cli_study_list = {
     .name = "list",
-    .summary = "name the runs of a study, and say which are done",
+    .summary = "list the runs of a study and which are done",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,
@@ -146,20 +152,47 @@ const struct cli_verb cli_study_list = {
     .examples = "weir study list examples/studies/placements.yaml\n",
     .opts = list_rows,
     .opts_size = sizeof(struct study_opts),
-    .main = list_main,
+    .main = study_run_list_main,
 };
 
 /* ---- run ---- */
 
-static bool say(const struct study_outcome *out, const struct study *s, const char *dir,
-                const struct cli_call *call, struct wr_err *err)
+static void study_run_print_outcome_text(const struct study_outcome *out, const struct study *s,
+                                         FILE *to)
 {
     if (out->failures.n)
-        fputs(out->failures.s, call->out);
-    fprintf(call->out, "%s: %zu made, %zu kept", study_name(s), out->ran, out->kept);
+        fputs(out->failures.s, to);
+    fprintf(to, "%s: %zu made, %zu kept", study_name(s), out->ran, out->kept);
     if (out->busy)
-        fprintf(call->out, ", %zu are being made by others (--force makes them anyway)", out->busy);
-    fputs("\n", call->out);
+        fprintf(to, ", %zu are being made by others (--force makes them anyway)", out->busy);
+    fputs("\n", to);
+}
+
+static void study_run_print_outcome_json(const struct study_outcome *out, const struct study *s,
+                                         const char *dir, FILE *to)
+{
+    json_t *failures = json_array();
+
+    for (const char *at = wr_str_get(&out->failures), *end; (end = strchr(at, '\n')); at = end + 1)
+        json_array_append_new(failures, json_stringn(at, (size_t)(end - at)));
+    cli_json_print(to, json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:o}", "study",
+                                 cli_json_string(study_name(s)), "directory", cli_json_string(dir),
+                                 "made", (json_int_t)out->ran, "kept", (json_int_t)out->kept,
+                                 "made_by_others", (json_int_t)out->busy, "failed",
+                                 (json_int_t)out->failed, "interrupted", (int)out->interrupted,
+                                 "failures", failures));
+}
+
+static bool study_run_print_outcome(const struct study_outcome *out, const struct study *s,
+                                    const char *dir, const struct cli_call *call,
+                                    struct wr_err *err)
+{
+    const struct study_opts *o = call->opts;
+
+    if (o->json)
+        study_run_print_outcome_json(out, s, dir, call->out);
+    else
+        study_run_print_outcome_text(out, s, call->out);
     if (out->interrupted)
         return wr_fail(err, WR_INTERRUPTED,
                        "interrupted; the same command goes on where this one stopped");
@@ -167,18 +200,19 @@ static bool say(const struct study_outcome *out, const struct study *s, const ch
         return wr_fail(err, WR_CHECK,
                        "%zu %s failed, as said above; mend it and give the same command again",
                        out->failed, out->failed == 1 ? "run" : "runs");
-    fprintf(call->out, "look at them with `weir study show %s`\n", dir);
+    if (!o->json)
+        fprintf(call->out, "look at them with `weir study show %s`\n", dir);
     return true;
 }
 
-static bool run_here(struct study *s, const char *dir, size_t only, const struct cli_call *call,
-                     struct wr_err *err)
+static bool study_run_here(struct study *s, const char *dir, size_t only,
+                           const struct cli_call *call, struct wr_err *err)
 {
     const struct study_opts *o = call->opts;
     struct wr_progress progress;
     struct study_outcome out;
 
-    wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "study", "runs", 0);
+    wr_progress_init(&progress, simulate_progress(o->progress), "study", "runs", 0);
     wr_interrupt_catch();
     bool ok = study_execute(
         s,
@@ -190,13 +224,15 @@ static bool run_here(struct study *s, const char *dir, size_t only, const struct
     wr_interrupt_release();
     if (!ok)
         return false;
-    ok = say(&out, s, dir, call, err);
+    if (out.ran)
+        wr_output_note(dir); /* by the processes of the runs */
+    ok = study_run_print_outcome(&out, s, dir, call, err);
     wr_str_fini(&out.failures);
     return ok;
 }
 
-static bool run_slurm(struct study *s, const char *dir, const struct cli_call *call,
-                      struct wr_err *err)
+static bool study_run_slurm(struct study *s, const char *dir, const struct cli_call *call,
+                            struct wr_err *err)
 {
     const struct study_opts *o = call->opts;
     char program[WR_SELF_PATH];
@@ -216,7 +252,12 @@ static bool run_slurm(struct study *s, const char *dir, const struct cli_call *c
                                            .submit = !o->script},
                      &tasks, &said, err))
         return false;
-    if (!tasks)
+    if (o->json)
+        cli_json_print(call->out,
+                       json_pack("{s:o, s:o, s:I, s:b}", "study", cli_json_string(study_name(s)),
+                                 "directory", cli_json_string(dir), "tasks", (json_int_t)tasks,
+                                 "submitted", tasks && !o->script));
+    else if (!tasks)
         fprintf(call->out, "%s: all runs are done; look at them with `weir study show %s`\n",
                 study_name(s), dir);
     else if (o->script)
@@ -229,10 +270,10 @@ static bool run_slurm(struct study *s, const char *dir, const struct cli_call *c
     return true;
 }
 
-static int run_main(const struct cli_call *call, struct wr_err *err)
+static int study_run_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct study_opts *o = call->opts;
-    const char *dir = dir_of(call);
+    const char *dir = study_run_dir_of(call);
     size_t only = SIZE_MAX;
     struct study *s;
 
@@ -244,11 +285,11 @@ static int run_main(const struct cli_call *call, struct wr_err *err)
         wr_fail(err, WR_INPUT, "--slurm submits all runs; leave out --only");
         return cli_error(err);
     }
-    if (!open_study(&s, call, err))
+    if (!study_run_open_study(&s, call, err))
         return cli_error(err);
-    bool ok = (!o->only || study_find(s, o->only, &only, err)) &&
-              study_inspect(s, dir, only, err) &&
-              (o->slurm ? run_slurm(s, dir, call, err) : run_here(s, dir, only, call, err));
+    bool ok =
+        (!o->only || study_find(s, o->only, &only, err)) && study_inspect(s, dir, only, err) &&
+        (o->slurm ? study_run_slurm(s, dir, call, err) : study_run_here(s, dir, only, call, err));
 
     study_close(s);
     return ok ? 0 : cli_error(err);
@@ -267,7 +308,7 @@ const struct cli_verb cli_study_run = {
         "before anything runs.\n\n"
         "The same command again, after Ctrl-C or a crash, keeps the runs that are complete and of "
         "the same configuration, inputs and version of weir, and makes the others again. A run "
-        "that fails does not stop the others; it is told at the end.\n\n"
+        "that fails does not stop the others; it is reported at the end.\n\n"
         "With --slurm the runs become the tasks of a job array; DIR/study.sbatch is what was "
         "submitted.",
     .examples = "weir study run examples/studies/placements.yaml -j 2\n"
@@ -275,5 +316,5 @@ const struct cli_verb cli_study_run = {
                 "weir study run examples/studies/placements.yaml --slurm --sbatch=--time=10\n",
     .opts = run_rows,
     .opts_size = sizeof(struct study_opts),
-    .main = run_main,
+    .main = study_run_main,
 };

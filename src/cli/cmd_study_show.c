@@ -1,10 +1,11 @@
-/* cmd_study_show.c -- `weir study show DIR`: what each job took in each combination. */
+/* cmd_study_show.c -- `weir study show DIR`: times of each job in each combination, means over
+ * seeds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/study.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
+#include "cli/cmd_study.h"
 #include "report/runs.h"
 #include "run/reader.h"
 
@@ -43,10 +44,11 @@ static const struct {
 
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
 
+/* What is printed; filled before the first row. */
 struct shown {
     const struct report_runs *runs;
-    bool loads[REPORT_MOST_AXES];
-    bool each;
+    bool loads[REPORT_MOST_AXES]; /* axes on which the jobs differ */
+    bool each;                    /* a row per run instead of the mean over seeds */
     enum cli_format format;
     const char *const *metric;
     size_t nmetrics;
@@ -56,7 +58,7 @@ struct shown {
 static const char *const of_stack[] = {"write_bytes_per_s", "read_bytes_per_s", "write_iops",
                                        "read_iops"};
 
-static double read_metric(const char *path, const char *key)
+static double study_show_read_metric(const char *path, const char *key)
 {
     struct wr_err ignored;
     struct run_reader *r;
@@ -74,23 +76,25 @@ static double read_metric(const char *path, const char *key)
     return value;
 }
 
-static void read_metrics(struct shown *s)
+static void study_show_read_metrics(struct shown *s)
 {
     const struct report_runs *runs = s->runs;
 
     if (!s->nmetrics && runs->member.n &&
-        !isnan(read_metric(runs->member.v[0].path, of_stack[0]))) {
+        !isnan(study_show_read_metric(runs->member.v[0].path, of_stack[0]))) {
         s->metric = of_stack;
         s->nmetrics = sizeof of_stack / sizeof *of_stack;
     }
     s->value = wr_zalloc(runs->member.n * s->nmetrics + 1, sizeof *s->value);
     for (size_t i = 0; i < runs->member.n; i++)
         for (size_t k = 0; k < s->nmetrics; k++)
-            s->value[i * s->nmetrics + k] = read_metric(runs->member.v[i].path, s->metric[k]);
+            s->value[i * s->nmetrics + k] =
+                study_show_read_metric(runs->member.v[i].path, s->metric[k]);
 }
 
 /* The mean over the seeds, as of the other columns. */
-static double mean_metric(const struct shown *s, const struct report_member *m, size_t metric)
+static double study_show_mean_metric(const struct shown *s, const struct report_member *m,
+                                     size_t metric)
 {
     double sum = 0;
     size_t n = 0;
@@ -108,7 +112,7 @@ static double mean_metric(const struct shown *s, const struct report_member *m, 
 }
 
 /* Is it the first of the runs that are one line? */
-static bool is_first(const struct shown *s, size_t i)
+static bool study_show_is_first(const struct shown *s, size_t i)
 {
     for (size_t k = 0; k < i && !s->each; k++)
         if (report_alike(&s->runs->member.v[k], &s->runs->member.v[i], NULL) &&
@@ -118,8 +122,9 @@ static bool is_first(const struct shown *s, size_t i)
 }
 
 /* The mean over the seeds of what the job took in runs like `m`; `alone`: in its baseline. */
-static double mean_of(const struct shown *s, const struct report_member *m, const char *job,
-                      enum report_measure what, bool alone, size_t *ret_n)
+static double study_show_mean_of(const struct shown *s, const struct report_member *m,
+                                 const char *job, enum report_measure what, bool alone,
+                                 size_t *ret_n)
 {
     double sum = 0;
     size_t n = 0;
@@ -141,8 +146,8 @@ static double mean_of(const struct shown *s, const struct report_member *m, cons
     return n ? sum / (double)n : NAN;
 }
 
-static void print_job(struct cli_table *t, const struct shown *s, const struct report_member *m,
-                      const struct report_job *job)
+static void study_show_print_job(struct cli_table *t, const struct shown *s,
+                                 const struct report_member *m, const struct report_job *job)
 {
     const struct report_member *first = &s->runs->member.v[0];
     size_t n, nbase;
@@ -160,20 +165,20 @@ static void print_job(struct cli_table *t, const struct shown *s, const struct r
     if (!first->nchoices)
         cli_table_text(t, m->path);
     cli_table_text(t, job->name);
-    mean_of(s, m, job->name, REPORT_ELAPSED, false, &n);
+    study_show_mean_of(s, m, job->name, REPORT_ELAPSED, false, &n);
     cli_table_int(t, (int64_t)n);
     for (size_t i = 0; i < NCOLUMNS; i++) {
-        double took = mean_of(s, m, job->name, columns[i].what, false, &n);
-        double alone = mean_of(s, m, job->name, columns[i].what, true, &nbase);
+        double took = study_show_mean_of(s, m, job->name, columns[i].what, false, &n);
+        double alone = study_show_mean_of(s, m, job->name, columns[i].what, true, &nbase);
 
         cli_table_real(t, s->format == CLI_AS_TEXT ? took / columns[i].unit_ns : took);
         cli_table_real(t, nbase && alone > 0 ? took / alone : NAN);
     }
     for (size_t i = 0; i < s->nmetrics; i++)
-        cli_table_real(t, mean_metric(s, m, i));
+        cli_table_real(t, study_show_mean_metric(s, m, i));
 }
 
-static struct cli_table *open_table(const struct cli_call *call, const struct shown *s)
+static struct cli_table *study_show_open_table(const struct cli_call *call, const struct shown *s)
 {
     const struct report_member *first = &s->runs->member.v[0];
     struct cli_column *c = wr_arena_alloc(
@@ -196,14 +201,14 @@ static struct cli_table *open_table(const struct cli_call *call, const struct sh
     return cli_table_open(call->out, s->format, c, n);
 }
 
-static void print(const struct cli_call *call, const struct shown *s)
+static void study_show_print(const struct cli_call *call, const struct shown *s)
 {
-    struct cli_table *t = open_table(call, s);
+    struct cli_table *t = study_show_open_table(call, s);
     const struct report_runs *runs = s->runs;
 
     for (size_t i = 0; i < runs->member.n; i++)
-        for (size_t k = 0; is_first(s, i) && k < runs->member.v[i].njobs; k++)
-            print_job(t, s, &runs->member.v[i], &runs->member.v[i].job[k]);
+        for (size_t k = 0; study_show_is_first(s, i) && k < runs->member.v[i].njobs; k++)
+            study_show_print_job(t, s, &runs->member.v[i], &runs->member.v[i].job[k]);
     cli_table_close(t);
     if (s->format != CLI_AS_TEXT)
         return;
@@ -218,7 +223,7 @@ static void print(const struct cli_call *call, const struct shown *s)
         call->out);
 }
 
-static int show_main(const struct cli_call *call, struct wr_err *err)
+static int study_show_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct show_opts *o = call->opts;
     struct shown s = {.each = o->each, .metric = o->metrics.v, .nmetrics = o->metrics.n};
@@ -229,8 +234,8 @@ static int show_main(const struct cli_call *call, struct wr_err *err)
         return cli_error(err);
     s.runs = &runs;
     report_workload_axes(&runs, s.loads);
-    read_metrics(&s);
-    print(call, &s);
+    study_show_read_metrics(&s);
+    study_show_print(call, &s);
     free(s.value);
     report_runs_close(&runs);
     return 0;
@@ -254,5 +259,5 @@ const struct cli_verb cli_study_show = {
                 "weir study show placements:routing=par --csv\n",
     .opts = show_rows,
     .opts_size = sizeof(struct show_opts),
-    .main = show_main,
+    .main = study_show_main,
 };

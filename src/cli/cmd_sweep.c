@@ -1,4 +1,7 @@
-/* cmd_sweep.c -- `weir sweep FILE`: latency and throughput against load, in one command. */
+/* cmd_sweep.c -- `weir sweep FILE`: latency and throughput against offered load.
+ *
+ * study/sweep.h simulates each load; the chart and table are those of report/sweep_curves.h.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +10,19 @@
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/simulate.h"
+#include "cli/cli_simulate.h"
 #include "cli/style.h"
 #include "report/doc.h"
 #include "report/report.h"
-#include "study/sweep.h"
+#include "report/sections/sections.h"
+#include "study/study_sweep.h"
 #include "world/config.h"
 
 struct sweep_opts {
     struct cli_list loads, routings, sets;
     const char *out;
     uint32_t seeds, jobs;
-    bool force, progress, quiet, json;
+    bool force, progress, json;
 };
 
 static const struct cli_opt sweep_rows[] = {
@@ -35,7 +39,8 @@ static const struct cli_opt sweep_rows[] = {
      .offset = offsetof(struct sweep_opts, routings),
      .value = "ROUTING",
      .help = "a routing, one curve each, as machine.routing would be written; may be given "
-             "several times; by default the configuration's"},
+             "several times; by default the configuration's",
+     .offer = cli_offer_routings},
     {.name = "seeds",
      .type = CLI_U32,
      .offset = offsetof(struct sweep_opts, seeds),
@@ -64,7 +69,6 @@ static const struct cli_opt sweep_rows[] = {
     CLI_SET(struct sweep_opts, sets),
     CLI_JSON(struct sweep_opts, json),
     CLI_PROGRESS(struct sweep_opts, progress),
-    CLI_QUIET(struct sweep_opts, quiet),
     CLI_OPT_END,
 };
 
@@ -72,7 +76,7 @@ typedef WR_VEC(double) load_list;
 
 enum { MOST_LOADS = 10000 };
 
-static bool bad_load(const char *text, struct wr_err *err)
+static bool sweep_bad_load(const char *text, struct wr_err *err)
 {
     struct wr_err inner = *err;
 
@@ -81,7 +85,8 @@ static bool bad_load(const char *text, struct wr_err *err)
 }
 
 /* "a" or "a:b:step". */
-static bool add_loads(load_list *list, const char *text, struct wr_arena *arena, struct wr_err *err)
+static bool sweep_add_loads(load_list *list, const char *text, struct wr_arena *arena,
+                            struct wr_err *err)
 {
     char *copy = wr_arena_strdup(arena, text), *second = strchr(copy, ':');
     char *third = second ? strchr(second + 1, ':') : NULL;
@@ -92,20 +97,20 @@ static bool add_loads(load_list *list, const char *text, struct wr_arena *arena,
     if (third)
         *third++ = '\0';
     if (!wr_parse_fraction(&from, copy, err))
-        return bad_load(text, err);
+        return sweep_bad_load(text, err);
     if (!second) {
         wr_vec_push(list, from);
         return true;
     }
     if (!third) {
         wr_fail(err, WR_INPUT, "a range has a step");
-        return bad_load(text, err);
+        return sweep_bad_load(text, err);
     }
     if (!wr_parse_fraction(&to, second, err) || !wr_parse_fraction(&step, third, err))
-        return bad_load(text, err);
+        return sweep_bad_load(text, err);
     if (!(step > 0) || to < from || (to - from) / step > MOST_LOADS) {
         wr_fail(err, WR_INPUT, "the step must lead from the first to the last");
-        return bad_load(text, err);
+        return sweep_bad_load(text, err);
     }
     /* Counted, not added up: 0.1 is not a binary number. */
     for (int i = 0; from + i * step <= to + step * 1e-9; i++)
@@ -113,27 +118,26 @@ static bool add_loads(load_list *list, const char *text, struct wr_arena *arena,
     return true;
 }
 
-static bool list_loads(load_list *list, const struct cli_call *call, struct wr_err *err)
+static bool sweep_list_loads(load_list *list, const struct cli_call *call, struct wr_err *err)
 {
     const struct sweep_opts *o = call->opts;
 
     if (!o->loads.n)
-        return add_loads(list, "10%:90%:10%", call->arena, err);
+        return sweep_add_loads(list, "10%:90%:10%", call->arena, err);
     for (size_t i = 0; i < o->loads.n; i++)
-        if (!add_loads(list, o->loads.v[i], call->arena, err))
+        if (!sweep_add_loads(list, o->loads.v[i], call->arena, err))
             return false;
     return true;
 }
 
-static bool sweep(const struct study_sweep *s, struct run *run, const struct sweep_opts *o,
-                  bool *ret_interrupted, struct wr_err *err)
+static bool sweep_run(const struct study_sweep *s, struct run *run, const struct sweep_opts *o,
+                      bool *ret_interrupted, struct wr_err *err)
 {
     struct wr_progress progress;
     struct wr_err ignored;
     size_t points = s->nloads * s->seeds * (s->nroutings ? s->nroutings : 1);
 
-    wr_progress_init(&progress, simulate_progress(o->progress, o->quiet), "sweep", "points",
-                     (double)points);
+    wr_progress_init(&progress, simulate_progress(o->progress), "sweep", "points", (double)points);
     wr_interrupt_catch();
     bool ok = study_sweep_run(s, run, &progress, ret_interrupted, err);
 
@@ -147,8 +151,8 @@ static bool sweep(const struct study_sweep *s, struct run *run, const struct swe
                       *ret_interrupted ? "interrupted" : NULL, err);
 }
 
-static bool draw_points(const struct sweep_opts *o, const struct report_text_style *style,
-                        struct wr_str *text, struct wr_err *err)
+static bool sweep_draw_points(const struct sweep_opts *o, const struct report_text_style *style,
+                              struct wr_str *text, struct wr_err *err)
 {
     static const struct report_maker *const makers[] = {&report_sweeps, NULL};
     struct report_inputs in;
@@ -167,7 +171,7 @@ static bool draw_points(const struct sweep_opts *o, const struct report_text_sty
 }
 
 /* What was finished, drawn for people or as rows for programs. */
-static bool print_points(const struct sweep_opts *o, FILE *out, struct wr_err *err)
+static bool sweep_print_points(const struct sweep_opts *o, FILE *out, struct wr_err *err)
 {
     struct wr_str text = {0};
     struct report_text_style style = cli_style(out, false);
@@ -176,14 +180,13 @@ static bool print_points(const struct sweep_opts *o, FILE *out, struct wr_err *e
 
     if (ok && any)
         ok = o->json ? report_sweep_json(&o->out, 1, &text, err)
-                     : draw_points(o, &style, &text, err);
+                     : sweep_draw_points(o, &style, &text, err);
     else if (ok && o->json)
         wr_str_add(&text, "[]\n");
     if (ok)
         fputs(wr_str_get(&text), out);
     if (ok && any && !o->json)
-        fprintf(out, "written to %s; make a page of it with `weir report %s -o sweep.html`\n",
-                o->out, o->out);
+        fprintf(out, "make a page of it with `weir report %s -o sweep.html`\n", o->out);
     wr_str_fini(&text);
     return ok;
 }
@@ -198,7 +201,7 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     bool interrupted = false;
 
-    if (!list_loads(&loads, call, err) ||
+    if (!sweep_list_loads(&loads, call, err) ||
         !conf_load(&conf, &c, world_rows, call->args[0], o->sets.v, o->sets.n, err)) {
         wr_vec_fini(&loads);
         return cli_error(err);
@@ -228,7 +231,7 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
     bool ok = study_sweep_check(&s, err) &&
               simulate_create(&run, o->out, conf, c.seed, call, o->force, err) &&
               (!c.title || run_put_text(run, "title", c.title, err)) &&
-              sweep(&s, run, o, &interrupted, err) && print_points(o, call->out, err);
+              sweep_run(&s, run, o, &interrupted, err) && sweep_print_points(o, call->out, err);
 
     if (ok && interrupted)
         ok = wr_fail(err, WR_INTERRUPTED, "interrupted; %s holds the points that were finished",
@@ -240,7 +243,7 @@ static int sweep_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_sweep = {
     .name = "sweep",
-    .summary = "simulate many loads and routings: a latency-throughput table and its picture",
+    .summary = "simulate many loads and routings: latency over throughput",
     .args = "FILE",
     .min_args = 1,
     .max_args = 1,

@@ -1,4 +1,8 @@
-/* cmd_top.c -- `weir top`: who does I/O where, right now. */
+/* cmd_top.c -- `weir top`: I/O of profiled jobs, live, by process and mount.
+ *
+ * Reads the profiles' memory through interference's live reader; cli_follow() also serves
+ * `weir interfere`.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +13,9 @@
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
 #include "cli/top.h"
-#include "inter/live/live.h"
+#include "interference/live/live.h"
 
 static const double mib = 1 << 20;
 
@@ -58,12 +62,7 @@ static const struct cli_column columns[] = {
     {"written_mib", "written, MiB"},
 };
 
-static double tenth(double v)
-{
-    return round(10 * v) / 10;
-}
-
-static void print_rows(FILE *out, bool json, const struct live_row *rows, size_t n)
+static void top_print_rows(FILE *out, bool json, const struct live_row *rows, size_t n)
 {
     struct cli_table *t = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns,
                                          sizeof columns / sizeof columns[0]);
@@ -76,27 +75,27 @@ static void print_rows(FILE *out, bool json, const struct live_row *rows, size_t
         cli_table_text(t, r->mount);
         cli_table_text(t, r->fs);
         cli_table_int(t, r->processes);
-        cli_table_real(t, tenth(r->rate[PROF_W_read_bytes] / mib));
-        cli_table_real(t, tenth(r->rate[PROF_W_write_bytes] / mib));
-        cli_table_real(t, tenth(100 * r->share));
-        cli_table_real(t, tenth(r->rate[PROF_W_read_calls]));
-        cli_table_real(t, tenth(r->rate[PROF_W_write_calls]));
-        cli_table_real(t, tenth(r->rate[PROF_W_sync_calls]));
-        cli_table_real(t, tenth(r->rate[PROF_W_open_calls] + r->rate[PROF_W_meta_calls]));
-        cli_table_int(t, r->flights);
-        cli_table_real(t, tenth(r->total[PROF_W_read_bytes] / mib));
-        cli_table_real(t, tenth(r->total[PROF_W_write_bytes] / mib));
+        cli_table_real(t, cli_round(r->rate[PROF_W_read_bytes] / mib, 10));
+        cli_table_real(t, cli_round(r->rate[PROF_W_write_bytes] / mib, 10));
+        cli_table_real(t, cli_round(100 * r->share, 10));
+        cli_table_real(t, cli_round(r->rate[PROF_W_read_calls], 10));
+        cli_table_real(t, cli_round(r->rate[PROF_W_write_calls], 10));
+        cli_table_real(t, cli_round(r->rate[PROF_W_sync_calls], 10));
+        cli_table_real(t, cli_round(r->rate[PROF_W_open_calls] + r->rate[PROF_W_meta_calls], 10));
+        cli_table_int(t, r->calls_in_flight);
+        cli_table_real(t, cli_round(r->total[PROF_W_read_bytes] / mib, 10));
+        cli_table_real(t, cli_round(r->total[PROF_W_write_bytes] / mib, 10));
     }
     cli_table_close(t);
 }
 
-static void print_look(FILE *out, const struct live *l, bool json, const struct live_row *rows,
-                       size_t n)
+static void top_print_once(FILE *out, const struct live *l, bool json, const struct live_row *rows,
+                           size_t n)
 {
     char utc[WR_CLOCK_TEXT];
 
     if (json) {
-        print_rows(out, true, rows, n);
+        top_print_rows(out, true, rows, n);
         fflush(out);
         return;
     }
@@ -105,7 +104,7 @@ static void print_look(FILE *out, const struct live *l, bool json, const struct 
         fputs("\033[H\033[2J", out);
     fprintf(out, "%s  %zu rows of jobs and mounts\n\n", utc, n);
     if (n)
-        print_rows(out, false, rows, n);
+        top_print_rows(out, false, rows, n);
     else
         fputs("no job is being profiled here; start one with `weir profile -- COMMAND`\n", out);
     if (live_unread(l))
@@ -115,7 +114,7 @@ static void print_look(FILE *out, const struct live *l, bool json, const struct 
     fflush(out);
 }
 
-static int64_t wall_ns(void)
+static int64_t top_wall_ns(void)
 {
     struct timespec t;
 
@@ -123,8 +122,8 @@ static int64_t wall_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* In short naps, so that Ctrl-C is felt at once. */
-static bool wait_for(double s)
+/* Sleeps in short intervals, so that Ctrl-C takes effect at once. */
+static bool top_wait_for(double s)
 {
     uint64_t until = wr_clock_ns() + (uint64_t)(s * 1e9);
 
@@ -141,14 +140,14 @@ bool cli_follow(const struct cli_call *call, const struct cli_follow *f, struct 
     struct live *l = live_open((const char *const *)call->args, (size_t)call->nargs);
     const struct live_row *rows;
     size_t n;
-    bool ok = live_look(l, wall_ns(), &rows, &n, err);
+    bool ok = live_look(l, top_wall_ns(), &rows, &n, err);
 
     wr_interrupt_catch();
-    for (uint32_t i = 0; ok && (!f->count || i < f->count) && wait_for(f->interval_s); i++) {
-        ok = live_look(l, wall_ns(), &rows, &n, err);
+    for (uint32_t i = 0; ok && (!f->count || i < f->count) && top_wait_for(f->interval_s); i++) {
+        ok = live_look(l, top_wall_ns(), &rows, &n, err);
         if (ok)
-            print_look(call->out, l, f->json, rows, n);
-        /* Nobody reads any more. */
+            top_print_once(call->out, l, f->json, rows, n);
+        /* The reader has closed the output. */
         if (ferror(call->out))
             break;
     }
@@ -182,7 +181,8 @@ static int top_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_top = {
     .name = "top",
-    .summary = "show live who does I/O where, of the jobs being profiled",
+    .goes_on = true,
+    .summary = "show live the I/O of the jobs being profiled",
     .args = "[DIRECTORY...]",
     .max_args = -1,
     .about =
@@ -190,7 +190,8 @@ const struct cli_verb cli_cmd_top = {
         "libweir-prof.so preloaded, and shows for each job and mount what it reads and "
         "writes, its share of what all jobs move there, calls, and calls under way. Looking "
         "costs the jobs nothing. Without DIRECTORY your own jobs on this machine are shown, and "
-        "to the superuser everybody's; give the directories of `weir profile --dir` otherwise.",
+        "to the superuser those of all users; give the directories of `weir profile --dir` "
+        "otherwise.",
     .examples = "weir top\n"
                 "weir top /scratch/me/profiles --interval 10s\n"
                 "weir top --count 1 --json\n",

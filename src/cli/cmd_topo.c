@@ -1,4 +1,4 @@
-/* cmd_topo.c -- `weir topo FILE`: what a machine is, before anything runs on it. */
+/* cmd_topo.c -- `weir topo FILE`: size, links, distances and picture of a machine; runs nothing. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -9,10 +9,11 @@
 #include "base/output.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/cli_figure.h"
+#include "cli/cli_table.h"
 #include "net/net.h"
-#include "net/topo/describe.h"
 #include "net/topo/svg.h"
+#include "net/topo/topo_describe.h"
 #include "world/machine.h"
 
 struct topo_opts {
@@ -50,7 +51,7 @@ struct topo_view {
 };
 
 /* Does the file speak of a run: is there a key `machine` at the left margin? */
-static bool describes_run(const char *path)
+static bool cmd_topo_describes_run(const char *path)
 {
     char *line = NULL;
     size_t cap = 0;
@@ -71,7 +72,7 @@ static bool describes_run(const char *path)
     return found;
 }
 
-static struct wr_text text_rate(double bps)
+static struct wr_text cmd_topo_text_rate(double bps)
 {
     static const char *const unit[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"};
     struct wr_text t;
@@ -83,7 +84,7 @@ static struct wr_text text_rate(double bps)
     return t;
 }
 
-static struct wr_text text_bytes(uint64_t bytes)
+static struct wr_text cmd_topo_text_bytes(uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double v = (double)bytes;
@@ -97,7 +98,7 @@ static struct wr_text text_bytes(uint64_t bytes)
 }
 
 /* "11", or "8 to 11" */
-static struct wr_text text_range(uint32_t least, uint32_t most)
+static struct wr_text cmd_topo_text_range(uint32_t least, uint32_t most)
 {
     struct wr_text t;
 
@@ -108,9 +109,10 @@ static struct wr_text text_range(uint32_t least, uint32_t most)
     return t;
 }
 
-static void view_init(struct topo_view *v, const struct world_parts *parts, const char *name)
+static void cmd_topo_view_init(struct topo_view *v, const struct world_network *network,
+                               const char *name)
 {
-    *v = (struct topo_view){.name = name, .topo = &parts->topo, .net = &parts->net};
+    *v = (struct topo_view){.name = name, .topo = &network->topo, .net = &network->net};
     topo_describe(v->topo, &v->d);
     for (uint32_t c = TOPO_OWN; c < v->topo->nclasses; c++)
         v->half_bps += (double)v->d.cut.of_class[c] * v->net->link[c].bandwidth;
@@ -119,11 +121,11 @@ static void view_init(struct topo_view *v, const struct world_parts *parts, cons
 
     if (smaller)
         v->half_share = v->half_bps / ((double)smaller * v->net->link[TOPO_INJECT].bandwidth);
-    v->net_bytes = net_memory(v->topo, &parts->route, v->net);
+    v->net_bytes = net_memory(v->topo, &network->route, v->net);
     v->packet_bytes = net_packet_memory();
 }
 
-static void print_sizes(const struct topo_view *v, FILE *out)
+static void cmd_topo_print_sizes(const struct topo_view *v, FILE *out)
 {
     const struct topo *t = v->topo;
     const struct topo_description *d = &v->d;
@@ -137,14 +139,14 @@ static void print_sizes(const struct topo_view *v, FILE *out)
     if (t->ngroups > 1)
         fprintf(out, " in %u groups", t->ngroups);
     fprintf(out, "; %s ports used, of these %s to routers\n",
-            text_range(d->least_ports, d->most_ports).s,
-            text_range(d->least_degree, d->most_degree).s);
+            cmd_topo_text_range(d->least_ports, d->most_ports).s,
+            cmd_topo_text_range(d->least_degree, d->most_degree).s);
     if (t->nfailed)
         fprintf(out, "failed   cables: %llu; terminals gone with their routers: %llu\n",
                 (unsigned long long)d->dead_cables, (unsigned long long)d->dead_terms);
 }
 
-static void print_rest(const struct topo_view *v, FILE *out)
+static void cmd_topo_print_rest(const struct topo_view *v, FILE *out)
 {
     const struct topo_description *d = &v->d;
 
@@ -158,14 +160,16 @@ static void print_rest(const struct topo_view *v, FILE *out)
                 "halves   %llu and %llu terminals share %llu cables: %s each way, %.4g %% of what "
                 "the smaller half injects\n",
                 (unsigned long long)d->cut.terms[0], (unsigned long long)d->cut.terms[1],
-                (unsigned long long)d->cut.cables, text_rate(v->half_bps).s, 100 * v->half_share);
+                (unsigned long long)d->cut.cables, cmd_topo_text_rate(v->half_bps).s,
+                100 * v->half_share);
     fprintf(out,
             "memory   %s for the wiring, %s for the network before traffic, %s per packet in "
             "flight\n\n",
-            text_bytes(d->bytes).s, text_bytes(v->net_bytes).s, text_bytes(v->packet_bytes).s);
+            cmd_topo_text_bytes(d->bytes).s, cmd_topo_text_bytes(v->net_bytes).s,
+            cmd_topo_text_bytes(v->packet_bytes).s);
 }
 
-static void print_links(const struct topo_view *v, FILE *out)
+static void cmd_topo_print_links(const struct topo_view *v, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"class", NULL},
@@ -181,15 +185,15 @@ static void print_links(const struct topo_view *v, FILE *out)
 
         cli_table_text(table, v->topo->class_name[c]);
         cli_table_int(table, (int64_t)v->d.cables[c]);
-        cli_table_text(table, text_rate(l->bandwidth).s);
+        cli_table_text(table, cmd_topo_text_rate(l->bandwidth).s);
         cli_table_text(table, wr_text_time(l->latency_ps).s);
-        cli_table_text(table, text_rate(l->bandwidth * (double)v->d.cables[c]).s);
+        cli_table_text(table, cmd_topo_text_rate(l->bandwidth * (double)v->d.cables[c]).s);
     }
     cli_table_close(table);
     fputc('\n', out);
 }
 
-static void print_hops(const struct topo_view *v, FILE *out)
+static void cmd_topo_print_hops(const struct topo_view *v, FILE *out)
 {
     static const struct cli_column columns[] = {
         {"hops", NULL}, {"pairs", "pairs of terminals"}, {"share", "%"}};
@@ -210,7 +214,7 @@ static void print_hops(const struct topo_view *v, FILE *out)
     cli_table_close(table);
 }
 
-static json_t *json_links(const struct topo_view *v)
+static json_t *cmd_topo_json_links(const struct topo_view *v)
 {
     json_t *all = json_array();
 
@@ -227,7 +231,7 @@ static json_t *json_links(const struct topo_view *v)
     return all;
 }
 
-static json_t *json_hops(const struct topo_hops *h)
+static json_t *cmd_topo_json_hops(const struct topo_hops *h)
 {
     json_t *counts = json_array();
 
@@ -240,7 +244,7 @@ static json_t *json_hops(const struct topo_hops *h)
                      "distribution", counts);
 }
 
-static void print_json(const struct topo_view *v, FILE *out)
+static void cmd_topo_print_json(const struct topo_view *v, FILE *out)
 {
     const struct topo *t = v->topo;
     const struct topo_description *d = &v->d;
@@ -249,8 +253,8 @@ static void print_json(const struct topo_view *v, FILE *out)
         json_pack("{so, ss, sI, sI, sI, sI, sI, so, so}", "machine", name ? name : json_string("?"),
                   "topology", t->ops->kind.name, "nodes", (json_int_t)(t->nterms / v->net->rails),
                   "terminals", (json_int_t)t->nterms, "rails", (json_int_t)v->net->rails, "routers",
-                  (json_int_t)t->nrouters, "groups", (json_int_t)t->ngroups, "links", json_links(v),
-                  "hops", json_hops(&d->hops));
+                  (json_int_t)t->nrouters, "groups", (json_int_t)t->ngroups, "links",
+                  cmd_topo_json_links(v), "hops", cmd_topo_json_hops(&d->hops));
 
     json_object_set_new(all, "ports",
                         json_pack("{sI, sI, sI, sI}", "least", (json_int_t)d->least_ports, "most",
@@ -274,57 +278,56 @@ static void print_json(const struct topo_view *v, FILE *out)
     json_decref(all);
 }
 
-static bool draw(const struct topo_view *v, const struct topo_opts *o, struct wr_err *err)
+static bool cmd_topo_write_svg(const struct topo_view *v, const struct topo_opts *o,
+                               struct wr_err *err)
 {
     struct wr_str text = {0};
 
     topo_svg(v->topo, v->name, &text);
-    bool ok = wr_output_text(o->svg, &wr_format_svg, o->force ? WR_FORCE : 0, &text, err);
+    bool ok = cli_figure_write(o->svg, &text, o->force ? WR_FORCE : 0, err);
 
     wr_str_fini(&text);
     return ok;
 }
 
-static bool show(const struct cli_call *call, const struct world_parts *parts, const char *name,
-                 struct wr_err *err)
+static bool cmd_topo_print(const struct cli_call *call, const struct world_network *network,
+                           const char *name, struct wr_err *err)
 {
     const struct topo_opts *o = call->opts;
     struct topo_view v;
 
-    view_init(&v, parts, name);
-    if (o->svg && !draw(&v, o, err))
+    cmd_topo_view_init(&v, network, name);
+    if (o->svg && !cmd_topo_write_svg(&v, o, err))
         return false;
     if (o->json) {
-        print_json(&v, call->out);
+        cmd_topo_print_json(&v, call->out);
         return true;
     }
-    print_sizes(&v, call->out);
-    print_rest(&v, call->out);
-    print_links(&v, call->out);
-    print_hops(&v, call->out);
-    if (o->svg)
-        fprintf(call->out, "\ndrawn in %s; open it in a browser\n", o->svg);
+    cmd_topo_print_sizes(&v, call->out);
+    cmd_topo_print_rest(&v, call->out);
+    cmd_topo_print_links(&v, call->out);
+    cmd_topo_print_hops(&v, call->out);
     return true;
 }
 
-static int topo_main(const struct cli_call *call, struct wr_err *err)
+static int cmd_topo_main(const struct cli_call *call, struct wr_err *err)
 {
     const struct topo_opts *o = call->opts;
     const char *path = call->args[0];
     union topo_file_config into = {0};
-    bool run = describes_run(path);
-    struct world_parts parts;
+    bool run = cmd_topo_describes_run(path);
+    struct world_network network;
     struct conf *conf;
 
     if (!conf_load(&conf, &into, run ? world_rows : world_machine_rows, path, o->sets.v, o->sets.n,
                    err))
         return cli_error(err);
     const struct world_machine *m = run ? &into.run.machine : &into.machine;
-    bool ok = world_parts_open(&parts, conf, m, err);
+    bool ok = world_network_open(&network, conf, m, err);
 
     if (ok) {
-        ok = show(call, &parts, m->name && *m->name ? m->name : path, err);
-        world_parts_close(&parts);
+        ok = cmd_topo_print(call, &network, m->name && *m->name ? m->name : path, err);
+        world_network_close(&network);
     }
     conf_close(conf);
     return ok ? 0 : cli_error(err);
@@ -351,5 +354,5 @@ const struct cli_verb cli_cmd_topo = {
                 "weir topo examples/uniform-1056.yaml --set machine.topology.groups=9 --json\n",
     .opts = topo_rows,
     .opts_size = sizeof(struct topo_opts),
-    .main = topo_main,
+    .main = cmd_topo_main,
 };

@@ -1,4 +1,4 @@
-/* cmd_version.c -- `weir version`: what a bug report needs to know. */
+/* cmd_version.c -- `weir version`: version, build options and libraries, for bug reports. */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -60,7 +60,7 @@ static int version_main(const struct cli_call *call, struct wr_err *err)
 
 const struct cli_verb cli_cmd_version = {
     .name = "version",
-    .summary = "tell the version and what it was built with",
+    .summary = "print the version and what it was built with",
     .about = "Prints the version, the revision of the source, the compiler, and which optional "
              "parts were found when it was built. Put its output in a bug report.",
     .examples = "weir version\nweir version --json\n",

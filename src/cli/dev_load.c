@@ -1,3 +1,8 @@
+/* dev_load.c -- opens a device by name for `weir dev` and `weir dev fit`.
+ *
+ * A name with a slash or a dot is a file; any other name is first a shipped device, then a model.
+ * dev_shipped[] has the shipped devices (store/dev).
+ */
 #include "cli/dev_load.h"
 
 #include <string.h>
@@ -5,16 +10,16 @@
 
 #include "base/str.h"
 
-static const struct dev_shipped *find_shipped(const char *name)
+static const struct conf_text *dev_load_find_shipped(const char *name)
 {
-    const struct dev_shipped *s = dev_shipped;
+    const struct conf_text *s = dev_shipped;
 
     while (s->name && strcmp(s->name, name) != 0)
         s++;
     return s->name ? s : NULL;
 }
 
-static bool is_model(const char *name)
+static bool dev_load_is_model(const char *name)
 {
     size_t i = 0;
 
@@ -23,7 +28,7 @@ static bool is_model(const char *name)
     return dev_kinds[i];
 }
 
-static bool fail_name(const char *name, struct wr_err *err)
+static bool dev_load_fail_name(const char *name, struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
 
@@ -42,19 +47,19 @@ static bool fail_name(const char *name, struct wr_err *err)
 bool dev_load_set(struct conf **ret, struct dev_set *into, const char *name,
                   const char *const *sets, size_t nsets, struct wr_err *err)
 {
-    const struct dev_shipped *s = find_shipped(name);
+    const struct conf_text *s = dev_load_find_shipped(name);
     char text[64];
 
     if (s)
         return conf_load_text(ret, into, dev_set_rows, name, s->text, strlen(s->text), sets, nsets,
                               err);
-    if (is_model(name)) {
+    if (dev_load_is_model(name)) {
         int n = snprintf(text, sizeof text, "device: %s\n", name);
 
         return conf_load_text(ret, into, dev_set_rows, name, text, (size_t)n, sets, nsets, err);
     }
     if (!strpbrk(name, "./") && access(name, F_OK))
-        return fail_name(name, err);
+        return dev_load_fail_name(name, err);
     return conf_load(ret, into, dev_set_rows, name, sets, nsets, err);
 }
 

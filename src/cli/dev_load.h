@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "store/dev/drive.h"
+#include "store/dev/dev_drive.h"
 
 /* A name with a slash or a dot is a file's; others are looked up first. */
 bool dev_load_set(struct conf **ret, struct dev_set *into, const char *name,

@@ -8,8 +8,9 @@
 
 #include "base/self.h"
 
+/* The examples found so far: name, and the sentence of what each is about. */
 struct examples {
-    const char *root;
+    const char *root; /* directory of the shipped examples */
     WR_VEC(struct cli_pair) pair;
     struct wr_arena *arena;
 };

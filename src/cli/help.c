@@ -1,14 +1,12 @@
-/* help.c -- the help texts, from the same rows that the parser reads. */
+/* help.c -- the text of --help and `weir help`, from the same option rows that the parser reads. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cli_result.h"
 #include "cli/text.h"
 
-static const struct cli_opt help_row = {
-    .name = "help", .letter = 'h', .type = CLI_FLAG, .help = "print this text"};
-
-static struct cli_pair option_pair(const struct cli_opt *row, struct wr_arena *arena)
+static struct cli_pair help_text_option_pair(const struct cli_opt *row, struct wr_arena *arena)
 {
     struct wr_str head = {0}, text = {0};
 
@@ -31,33 +29,53 @@ static struct cli_pair option_pair(const struct cli_opt *row, struct wr_arena *a
     return pair;
 }
 
-static void add_options(const struct cli_opt *rows, struct wr_str *out)
+static void help_text_add_options(const struct cli_verb *verb, struct wr_str *out)
 {
     struct wr_arena arena = {0};
+    const struct cli_opt *rows = cli_result_rows(verb, &arena);
     WR_VEC(struct cli_pair) pairs = {0};
 
     for (const struct cli_opt *row = rows; row && row->name; row++)
-        wr_vec_push(&pairs, option_pair(row, &arena));
-    wr_vec_push(&pairs, option_pair(&help_row, &arena));
+        wr_vec_push(&pairs, help_text_option_pair(row, &arena));
+    for (const struct cli_opt *row = cli_opt_common; row->name; row++)
+        wr_vec_push(&pairs, help_text_option_pair(row, &arena));
     wr_str_add(out, "\nOptions:\n");
     cli_text_pairs(out, pairs.v, pairs.n);
     wr_vec_fini(&pairs);
     wr_arena_fini(&arena);
 }
 
-static void add_verbs(const struct cli_verb *const *verbs, struct wr_str *out)
+static void help_text_add_verbs(const struct cli_verb *const *verbs, struct wr_str *out)
 {
     WR_VEC(struct cli_pair) pairs = {0};
 
+    wr_vec_push(&pairs, (struct cli_pair){"Verbs:", NULL});
     for (size_t i = 0; verbs[i]; i++)
         if (!verbs[i]->hidden)
             wr_vec_push(&pairs, (struct cli_pair){verbs[i]->name, verbs[i]->summary});
-    wr_str_add(out, "\nVerbs:\n");
     cli_text_pairs(out, pairs.v, pairs.n);
     wr_vec_fini(&pairs);
 }
 
-static void add_examples(const char *text, struct wr_str *out)
+static void help_text_add_groups(struct wr_str *out)
+{
+    static const char *const titles[CLI_GROUPS] = {
+        [CLI_SIMULATE] = "Simulate:", [CLI_MEASURE] = "Measure:", [CLI_MODEL] = "Model:",
+        [CLI_COMPARE] = "Compare:",   [CLI_SEE] = "See:",         [CLI_ASK] = "Ask:",
+    };
+    WR_VEC(struct cli_pair) pairs = {0};
+
+    for (size_t group = 0; group < CLI_GROUPS; group++) {
+        wr_vec_push(&pairs, (struct cli_pair){titles[group], NULL});
+        for (size_t i = 0; cli_verbs[i]; i++)
+            if (cli_verb_groups[i] == group && !cli_verbs[i]->hidden)
+                wr_vec_push(&pairs, (struct cli_pair){cli_verbs[i]->name, cli_verbs[i]->summary});
+    }
+    cli_text_pairs(out, pairs.v, pairs.n);
+    wr_vec_fini(&pairs);
+}
+
+static void help_text_add_examples(const char *text, struct wr_str *out)
 {
     wr_str_add(out, "\nExamples:\n");
     while (*text) {
@@ -90,19 +108,19 @@ void cli_help_verb(const struct cli_verb *verb, const char *who, struct wr_str *
         cli_text_wrap(out, verb->about);
     }
     if (verb->subs) {
-        add_verbs(verb->subs, out);
-        wr_str_addf(out, "\n`%s VERB --help` tells more about one of them.\n", who);
+        help_text_add_verbs(verb->subs, out);
+        wr_str_addf(out, "\n`%s VERB --help` explains one of them.\n", who);
     }
     if (!verb->subs || verb->main)
-        add_options(verb->opts, out);
+        help_text_add_options(verb, out);
     if (verb->examples)
-        add_examples(verb->examples, out);
+        help_text_add_examples(verb->examples, out);
 }
 
 void cli_help_all(struct wr_str *out)
 {
     wr_str_add(out, "weir measures, models and simulates how jobs share network and storage.\n"
                     "\nUsage: weir VERB ...\n");
-    add_verbs(cli_verbs, out);
-    wr_str_add(out, "\n`weir help VERB` tells more about one of them.\n");
+    help_text_add_groups(out);
+    wr_str_add(out, "\n`weir help VERB` explains one of them.\n");
 }

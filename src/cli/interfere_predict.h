@@ -4,8 +4,8 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/interfere_cases.h"
-#include "inter/learn.h"
+#include "interference/interference_cases.h"
+#include "interference/training.h"
 
 struct interfere_predict_opts {
     const char *cases, *capacity, *mode;
@@ -16,17 +16,18 @@ struct interfere_predict_opts {
 
 /* The weights that are meant: those given, or, with `auto`, those of the rule that the overlaps
  * are nearest to. */
-enum interfere_weights interfere_weights_learnt(enum interfere_weights given,
-                                                const struct inter_lesson *l);
+enum interference_weights interfere_weights_learnt(enum interference_weights given,
+                                                   const struct interference_training *l);
 /* Which these are and why, as a phrase without an end. */
-void interfere_weights_words(struct wr_str *out, uint32_t given, const struct inter_lesson *l);
+void interfere_weights_words(struct wr_str *out, uint32_t given,
+                             const struct interference_training *l);
 
 /* Runs that were seen, predicted from runs alone and compared. */
 bool interfere_predict_seen(const struct cli_call *call, const struct interfere_predict_opts *o,
                             struct wr_err *err);
 
 /* The jobs of --job, with capacity and caps that were learnt. */
-bool interfere_predict_asked(struct interfere_cases *ret, const struct interfere_predict_opts *o,
+bool interfere_predict_asked(struct interference_cases *ret, const struct interfere_predict_opts *o,
                              struct wr_err *err);
 
 #endif

@@ -5,65 +5,86 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/cli_table.h"
 #include "cli/interfere_predict.h"
-#include "cli/table.h"
 
 static const double mib = 1 << 20;
 
 /* Weights by nodes, processes or equal are the rules of the same names. */
-static const enum inter_rule predict_rules[] = {[INTERFERE_NODES] = INTER_RULE_NODES,
-                                                [INTERFERE_PROCESSES] = INTER_RULE_PROCESSES,
-                                                [INTERFERE_EQUAL] = INTER_RULE_JOBS};
+static const enum interference_rule predict_rules[] = {
+    [INTERFERENCE_WEIGHT_NODES] = INTERFERENCE_RULE_NODES,
+    [INTERFERENCE_WEIGHT_PROCESSES] = INTERFERENCE_RULE_PROCESSES,
+    [INTERFERENCE_WEIGHT_EQUAL] = INTERFERENCE_RULE_JOBS};
 
-enum interfere_weights interfere_weights_learnt(enum interfere_weights given,
-                                                const struct inter_lesson *l)
+enum interference_weights interfere_weights_learnt(enum interference_weights given,
+                                                   const struct interference_training *l)
 {
-    static const enum interfere_weights by[] = {[INTER_RULE_NODES] = INTERFERE_NODES,
-                                                [INTER_RULE_PROCESSES] = INTERFERE_PROCESSES,
-                                                [INTER_RULE_JOBS] = INTERFERE_EQUAL};
+    static const enum interference_weights by[] = {
+        [INTERFERENCE_RULE_NODES] = INTERFERENCE_WEIGHT_NODES,
+        [INTERFERENCE_RULE_PROCESSES] = INTERFERENCE_WEIGHT_PROCESSES,
+        [INTERFERENCE_RULE_JOBS] = INTERFERENCE_WEIGHT_EQUAL};
 
-    return given == INTERFERE_AUTO ? by[l->rule] : given;
+    return given == INTERFERENCE_WEIGHT_AUTO ? by[l->rule] : given;
 }
 
-void interfere_weights_words(struct wr_str *out, uint32_t given, const struct inter_lesson *l)
+void interfere_weights_words(struct wr_str *out, uint32_t given,
+                             const struct interference_training *l)
 {
     const char *by =
-        interfere_weights_names[interfere_weights_learnt((enum interfere_weights)given, l)];
+        interference_weights_names[interfere_weights_learnt((enum interference_weights)given, l)];
 
     wr_str_addf(out,
-                given == INTERFERE_EQUAL || !strcmp(by, "equal") ? "weights are equal"
-                                                                 : "weights by %s",
+                given == INTERFERENCE_WEIGHT_EQUAL || !strcmp(by, "equal") ? "weights are equal"
+                                                                           : "weights by %s",
                 by);
-    if (given != INTERFERE_AUTO)
+    if (given != INTERFERENCE_WEIGHT_AUTO)
         wr_str_add(out, ", as --weights says");
-    else if (l->rule_told)
+    else if (l->rule_known)
         wr_str_addf(out, ": nearest to the shares in %zu overlap%s", l->overlaps,
                     l->overlaps == 1 ? "" : "s");
     else
-        wr_str_addf(out, ": %zu overlap%s cannot tell; choose with --weights", l->overlaps,
+        wr_str_addf(out, ": %zu overlap%s cannot decide; choose with --weights", l->overlaps,
                     l->overlaps == 1 ? "" : "s");
 }
 
-static struct inter_how predict_how(uint32_t weights, const struct inter_lesson *l)
+static struct interference_weighting predict_runs_how(uint32_t weights,
+                                                      const struct interference_training *l)
 {
-    enum interfere_weights by = interfere_weights_learnt((enum interfere_weights)weights, l);
+    enum interference_weights by = interfere_weights_learnt((enum interference_weights)weights, l);
 
-    return (struct inter_how){.rule = predict_rules[by], .fitted = weights == INTERFERE_AUTO};
+    return (struct interference_weighting){.rule = predict_rules[by],
+                                           .fitted = weights == INTERFERENCE_WEIGHT_AUTO};
 }
 
-static const char *shown_mode(const char *mode)
+static const char *predict_runs_shown_mode(const char *mode)
 {
     return *mode ? mode : "unknown";
 }
 
-static double digits(double v, double scale)
+/* Which times of the training set's jobs are used, and of how many jobs. */
+static void predict_runs_time_words(struct wr_str *out, const struct interference_training *l)
 {
-    return round(v * scale) / scale;
+    static const char *const which[] = {
+        [INTERFERENCE_IO_PHASE] = "the I/O phase (first to last byte, and the flush)",
+        [INTERFERENCE_LIFE] = "the life, as no I/O phase is recorded,",
+        [INTERFERENCE_SLICES] = "the slices with I/O"};
+    size_t n[3] = {0};
+    const char *sep = "run times:";
+
+    for (size_t i = 0; i < l->groups.n; i++)
+        for (size_t k = 0; k < l->groups.v[i].set.njobs; k++)
+            n[l->groups.v[i].set.job[k].timed]++;
+    for (int t = 0; t < 3; t++)
+        if (n[t]) {
+            wr_str_addf(out, "%s %s of %zu job%s", sep, which[t], n[t], n[t] == 1 ? "" : "s");
+            sep = ";";
+        }
 }
 
 /* ---- what was learnt ---- */
 
-static void print_alone(FILE *out, enum cli_format format, const struct inter_lesson *l)
+static void predict_runs_print_alone(FILE *out, enum cli_format format,
+                                     const struct interference_training *l)
 {
     static const struct cli_column columns[] = {
         {"mode", NULL},
@@ -76,21 +97,22 @@ static void print_alone(FILE *out, enum cli_format format, const struct inter_le
     };
     struct cli_table *t = cli_table_open(out, format, columns, 7);
 
-    for (size_t i = 0; i < l->alike.n; i++) {
-        const struct inter_alike *a = &l->alike.v[i];
+    for (size_t i = 0; i < l->configs.n; i++) {
+        const struct interference_config *a = &l->configs.v[i];
 
-        cli_table_text(t, shown_mode(a->mode));
+        cli_table_text(t, predict_runs_shown_mode(a->mode));
         cli_table_int(t, (int64_t)a->processes);
         cli_table_int(t, (int64_t)a->nodes);
         cli_table_int(t, (int64_t)a->rates.n);
-        cli_table_real(t, digits(a->mid_bps / mib, 1e3));
-        cli_table_real(t, digits(a->low_bps / mib, 1e3));
-        cli_table_real(t, digits(a->high_bps / mib, 1e3));
+        cli_table_real(t, cli_round(a->mid_bps / mib, 1e3));
+        cli_table_real(t, cli_round(a->low_bps / mib, 1e3));
+        cli_table_real(t, cli_round(a->high_bps / mib, 1e3));
     }
     cli_table_close(t);
 }
 
-static void print_capacity(FILE *out, enum cli_format format, const struct inter_lesson *l)
+static void predict_runs_print_capacity(FILE *out, enum cli_format format,
+                                        const struct interference_training *l)
 {
     static const struct cli_column columns[] = {{"mode", NULL},
                                                 {"active", "active jobs"},
@@ -98,17 +120,17 @@ static void print_capacity(FILE *out, enum cli_format format, const struct inter
                                                 {"runs", NULL}};
     struct cli_table *t = cli_table_open(out, format, columns, 4);
 
-    for (size_t i = 0; i < l->carried.n; i++)
-        for (size_t k = 0; k < l->carried.v[i].n; k++) {
-            cli_table_text(t, shown_mode(l->carried.v[i].mode));
+    for (size_t i = 0; i < l->capacities.n; i++)
+        for (size_t k = 0; k < l->capacities.v[i].n; k++) {
+            cli_table_text(t, predict_runs_shown_mode(l->capacities.v[i].mode));
             cli_table_int(t, (int64_t)k + 1);
-            cli_table_real(t, digits(l->carried.v[i].by_active[k] / mib, 1e3));
-            cli_table_int(t, (int64_t)l->carried.v[i].runs[k]);
+            cli_table_real(t, cli_round(l->capacities.v[i].by_active[k] / mib, 1e3));
+            cli_table_int(t, (int64_t)l->capacities.v[i].runs[k]);
         }
     cli_table_close(t);
 }
 
-static void print_rules(FILE *out, const struct inter_lesson *l)
+static void predict_runs_print_rules(FILE *out, const struct interference_training *l)
 {
     static const char *const by[] = {"processes", "nodes"};
 
@@ -116,8 +138,8 @@ static void print_rules(FILE *out, const struct inter_lesson *l)
         return;
     fprintf(out, "\nshares in %zu overlap%s differ from those by", l->overlaps,
             l->overlaps == 1 ? "" : "s");
-    for (int r = 0; r < INTER_RULES; r++)
-        fprintf(out, "%s %s by %.1f points", r ? "," : "", inter_rule_names[r],
+    for (int r = 0; r < INTERFERENCE_RULES; r++)
+        fprintf(out, "%s %s by %.1f points", r ? "," : "", interference_rule_names[r],
                 100 * l->rule_off[r]);
     fputc('\n', out);
     for (int i = 0; i < 2; i++)
@@ -132,8 +154,8 @@ static void print_rules(FILE *out, const struct inter_lesson *l)
 
 struct seen {
     const char *group;
-    const struct inter_job *job;
-    struct inter_told told;
+    const struct interference_job *job;
+    struct interference_prediction predicted;
 };
 
 struct all_seen {
@@ -141,53 +163,46 @@ struct all_seen {
     size_t cases; /* run times of other runs that ranges are made of, at least */
 };
 
-static double off(const struct seen *s)
+static double predict_runs_error(const struct seen *s)
 {
-    return s->told.runtime_s / s->job->runtime_s - 1;
+    return s->predicted.runtime_s / s->job->runtime_s - 1;
 }
 
-static bool predict_group(struct all_seen *all, const struct inter_lesson *l,
-                          const struct inter_group *g, struct inter_how how, struct wr_err *err)
+static bool predict_runs_group(struct all_seen *all, const struct interference_training *l,
+                               const struct interference_group *g,
+                               struct interference_weighting how, struct wr_err *err)
 {
-    struct inter_told *told = wr_zalloc(g->set.njobs, sizeof *told);
-    bool ok = inter_predict_group(told, l, g, how, err);
-    size_t cases = inter_range_cases(l, g);
+    struct interference_prediction *predicted = wr_zalloc(g->set.njobs, sizeof *predicted);
+    bool ok = interference_predict_group(predicted, l, g, how, err);
+    size_t cases = interference_range_cases(l, g);
 
     for (size_t i = 0; ok && i < g->set.njobs; i++)
-        wr_vec_push(&all->v, (struct seen){g->name, &g->set.job[i], told[i]});
+        wr_vec_push(&all->v, (struct seen){g->name, &g->set.job[i], predicted[i]});
     all->cases = all->cases && all->cases < cases ? all->cases : cases;
-    free(told);
+    free(predicted);
     return ok;
 }
 
-static bool predict_all(struct all_seen *all, struct inter_lesson *l, struct inter_how how,
-                        struct wr_err *err)
+static bool predict_runs_all(struct all_seen *all, struct interference_training *l,
+                             struct interference_weighting how, struct wr_err *err)
 {
-    inter_calibrate(l, how);
+    interference_calibrate(l, how);
     for (size_t i = 0; i < l->groups.n; i++)
-        if (l->groups.v[i].part & INTER_IS_ASKED && l->groups.v[i].set.njobs > 1 &&
-            !predict_group(all, l, &l->groups.v[i], how, err))
+        if (l->groups.v[i].role & INTERFERENCE_IS_PREDICTED && l->groups.v[i].set.njobs > 1 &&
+            !predict_runs_group(all, l, &l->groups.v[i], how, err))
             return wr_wrap(err, "%s", l->groups.v[i].name);
     return true;
 }
 
 static const struct cli_column seen_columns[] = {
-    {"run", NULL},
-    {"job", NULL},
-    {"mode", NULL},
-    {"processes", NULL},
-    {"nodes", NULL},
-    {"weight", NULL},
-    {"start_s", "start, s"},
-    {"alone_s", "alone, s"},
-    {"seen_s", "seen, s"},
-    {"predicted_s", "predicted, s"},
-    {"low_s", "from"},
-    {"high_s", "to"},
-    {"error_percent", "off, %"},
+    {"run", NULL},           {"job", NULL},           {"mode", NULL},
+    {"processes", NULL},     {"nodes", NULL},         {"weight", NULL},
+    {"start_s", "start, s"}, {"alone_s", "alone, s"}, {"seen_s", "seen, s"},
+    {"time_of", "time of"},  {"life_s", "life, s"},   {"predicted_s", "predicted, s"},
+    {"low_s", "from"},       {"high_s", "to"},        {"error_percent", "off, %"},
 };
 
-static void print_seen(FILE *out, enum cli_format format, const struct all_seen *all)
+static void predict_runs_print_seen(FILE *out, enum cli_format format, const struct all_seen *all)
 {
     struct cli_table *t =
         cli_table_open(out, format, seen_columns, sizeof seen_columns / sizeof seen_columns[0]);
@@ -198,17 +213,19 @@ static void print_seen(FILE *out, enum cli_format format, const struct all_seen 
 
         cli_table_text(t, s->group);
         cli_table_text(t, s->job->name);
-        cli_table_text(t, shown_mode(s->job->mode ? s->job->mode : ""));
-        cli_table_int(t, (int64_t)inter_processes(s->job));
+        cli_table_text(t, predict_runs_shown_mode(s->job->mode ? s->job->mode : ""));
+        cli_table_int(t, (int64_t)interference_processes(s->job));
         cli_table_int(t, (int64_t)s->job->nnodes);
-        cli_table_real(t, s->told.weight);
-        cli_table_real(t, digits(s->job->start_s, scale));
-        cli_table_real(t, digits(s->told.alone_s, scale));
-        cli_table_real(t, digits(s->job->runtime_s, scale));
-        cli_table_real(t, digits(s->told.runtime_s, scale));
-        cli_table_real(t, digits(s->told.low_s, scale));
-        cli_table_real(t, digits(s->told.high_s, scale));
-        cli_table_real(t, digits(100 * off(s), format == CLI_AS_TEXT ? 10 : 1e9));
+        cli_table_real(t, s->predicted.weight);
+        cli_table_real(t, cli_round(s->job->start_s, scale));
+        cli_table_real(t, cli_round(s->predicted.alone_s, scale));
+        cli_table_real(t, cli_round(s->job->runtime_s, scale));
+        cli_table_text(t, interference_timed_names[s->job->timed]);
+        cli_table_real(t, cli_round(s->job->life_s, scale));
+        cli_table_real(t, cli_round(s->predicted.runtime_s, scale));
+        cli_table_real(t, cli_round(s->predicted.low_s, scale));
+        cli_table_real(t, cli_round(s->predicted.high_s, scale));
+        cli_table_real(t, cli_round(100 * predict_runs_error(s), format == CLI_AS_TEXT ? 10 : 1e9));
     }
     cli_table_close(t);
 }
@@ -218,37 +235,42 @@ struct sum {
     size_t held; /* in their range */
 };
 
-static struct sum sum_up(const struct all_seen *all)
+static struct sum predict_runs_summarise(const struct all_seen *all)
 {
     struct sum s = {0};
 
     for (size_t i = 0; i < all->v.n; i++) {
-        double e = fabs(off(&all->v.v[i]));
+        double e = fabs(predict_runs_error(&all->v.v[i]));
 
         s.mean += e / (double)all->v.n;
         s.most = fmax(s.most, e);
-        s.held += all->v.v[i].job->runtime_s >= all->v.v[i].told.low_s &&
-                  all->v.v[i].job->runtime_s <= all->v.v[i].told.high_s;
+        s.held += all->v.v[i].job->runtime_s >= all->v.v[i].predicted.low_s &&
+                  all->v.v[i].job->runtime_s <= all->v.v[i].predicted.high_s;
     }
     return s;
 }
 
-static void print_text(FILE *out, const struct inter_lesson *l, const struct all_seen *all,
-                       uint32_t weights)
+static void predict_runs_print_text(FILE *out, const struct interference_training *l,
+                                    const struct all_seen *all, uint32_t weights)
 {
-    struct sum s = sum_up(all);
+    struct sum s = predict_runs_summarise(all);
     struct wr_str words = {0};
 
-    print_alone(out, CLI_AS_TEXT, l);
+    predict_runs_print_alone(out, CLI_AS_TEXT, l);
     fputc('\n', out);
-    print_capacity(out, CLI_AS_TEXT, l);
-    print_rules(out, l);
+    predict_runs_print_capacity(out, CLI_AS_TEXT, l);
+    predict_runs_print_rules(out, l);
     if (!all->v.n) {
-        fputs("\nno run holds jobs that went on together; there is nothing to predict\n", out);
+        predict_runs_time_words(&words, l);
+        fprintf(out, "\n%s\n", wr_str_get(&words));
+        wr_str_fini(&words);
+        fputs("no run holds jobs that went on together; there is nothing to predict\n", out);
         return;
     }
     fputc('\n', out);
-    print_seen(out, CLI_AS_TEXT, all);
+    predict_runs_print_seen(out, CLI_AS_TEXT, all);
+    predict_runs_time_words(&words, l);
+    wr_str_add(&words, "\n");
     interfere_weights_words(&words, weights, l);
     fprintf(out, "\n%s\n", wr_str_get(&words));
     wr_str_fini(&words);
@@ -256,103 +278,111 @@ static void print_text(FILE *out, const struct inter_lesson *l, const struct all
             "%zu run times, each predicted without its own run: off by %.1f %% on average, %.1f "
             "%% at most\n",
             all->v.n, 100 * s.mean, 100 * s.most);
-    if (all->cases < INTER_RANGE_LEAST)
+    if (all->cases < INTERFERENCE_RANGE_LEAST)
         fprintf(out,
                 "the %.0f %% ranges hold %zu of them; they are a measured NFS server's, because "
                 "only %zu other run times are known\n",
-                100 * INTER_RANGE, s.held, all->cases);
+                100 * INTERFERENCE_RANGE, s.held, all->cases);
     else
         fprintf(out,
                 "the %.0f %% ranges hold %zu of them; they are made of the errors of the others\n",
-                100 * INTER_RANGE, s.held);
+                100 * INTERFERENCE_RANGE, s.held);
 }
 
-static void print_json(FILE *out, const struct inter_lesson *l, const struct all_seen *all,
-                       uint32_t weights)
+static void predict_runs_print_json(FILE *out, const struct interference_training *l,
+                                    const struct all_seen *all, uint32_t weights)
 {
-    struct sum s = sum_up(all);
+    struct sum s = predict_runs_summarise(all);
 
     fputs("{\"alone\":\n", out);
-    print_alone(out, CLI_AS_JSON, l);
+    predict_runs_print_alone(out, CLI_AS_JSON, l);
     fputs(", \"capacity\":\n", out);
-    print_capacity(out, CLI_AS_JSON, l);
+    predict_runs_print_capacity(out, CLI_AS_JSON, l);
     fputs(", \"predicted\":\n", out);
-    print_seen(out, CLI_AS_JSON, all);
-    fprintf(out, ", \"weights\": \"%s\", \"weights_from\": \"%s\"",
-            interfere_weights_names[interfere_weights_learnt((enum interfere_weights)weights, l)],
-            weights != INTERFERE_AUTO ? "given"
-            : l->rule_told            ? "overlaps"
-                                      : "default");
+    predict_runs_print_seen(out, CLI_AS_JSON, all);
+    fprintf(
+        out, ", \"weights\": \"%s\", \"weights_from\": \"%s\"",
+        interference_weights_names[interfere_weights_learnt((enum interference_weights)weights, l)],
+        weights != INTERFERENCE_WEIGHT_AUTO ? "given"
+        : l->rule_known                     ? "overlaps"
+                                            : "default");
     if (!isnan(l->rule_off[0]))
-        for (int r = 0; r < INTER_RULES; r++)
-            fprintf(out, ", \"share_off_%s\": %.9g", inter_rule_names[r], l->rule_off[r]);
+        for (int r = 0; r < INTERFERENCE_RULES; r++)
+            fprintf(out, ", \"share_off_%s\": %.9g", interference_rule_names[r], l->rule_off[r]);
     if (all->v.n)
         fprintf(out,
                 ", \"mean_error_percent\": %.9g, \"max_error_percent\": %.9g, \"range_part\": %g, "
                 "\"range_from\": \"%s\", \"range_cases\": %zu, \"range_holds\": %zu",
-                100 * s.mean, 100 * s.most, INTER_RANGE,
-                all->cases < INTER_RANGE_LEAST ? "prior" : "residuals", all->cases, s.held);
+                100 * s.mean, 100 * s.most, INTERFERENCE_RANGE,
+                all->cases < INTERFERENCE_RANGE_LEAST ? "prior" : "residuals", all->cases, s.held);
     fputs("}\n", out);
 }
 
-static bool open_lesson(struct inter_lesson *l, const struct interfere_predict_opts *o,
-                        const char *const *seen, size_t nseen, struct wr_err *err)
+static bool predict_runs_open_training(struct interference_training *l,
+                                       const struct interfere_predict_opts *o,
+                                       const char *const *seen, size_t nseen, struct wr_err *err)
 {
-    enum inter_op op = (enum inter_op)o->op;
+    enum interference_op op = (enum interference_op)o->op;
 
-    return (!o->from.n || inter_lesson_add(l, o->from.v, o->from.n, INTER_TEACHES, op, err)) &&
-           (!nseen || inter_lesson_add(l, seen, nseen, o->from.n ? INTER_IS_ASKED : INTER_DOES_BOTH,
-                                       op, err)) &&
-           inter_lesson_learn(l, o->together, err);
+    return (!o->from.n ||
+            interference_training_add(l, o->from.v, o->from.n, INTERFERENCE_TRAINS, op, err)) &&
+           (!nseen || interference_training_add(l, seen, nseen,
+                                                o->from.n ? INTERFERENCE_IS_PREDICTED
+                                                          : INTERFERENCE_BOTH_ROLES,
+                                                op, err)) &&
+           interference_training_fit(l, o->together, err);
 }
 
 bool interfere_predict_seen(const struct cli_call *call, const struct interfere_predict_opts *o,
                             struct wr_err *err)
 {
-    struct inter_lesson l = {0};
+    struct interference_training l = {0};
     struct all_seen all = {0};
 
     if (o->cases || o->capacity || o->jobs.n || o->schedule || o->check)
         return wr_fail(err, WR_INPUT,
                        "run files bring their own jobs and capacity; leave out --cases, "
                        "--capacity, --job, --schedule and --check");
-    bool ok = open_lesson(&l, o, (const char *const *)call->args, (size_t)call->nargs, err) &&
-              predict_all(&all, &l, predict_how(o->weights, &l), err);
+    bool ok = predict_runs_open_training(&l, o, (const char *const *)call->args,
+                                         (size_t)call->nargs, err) &&
+              predict_runs_all(&all, &l, predict_runs_how(o->weights, &l), err);
 
     if (ok && o->json)
-        print_json(call->out, &l, &all, o->weights);
+        predict_runs_print_json(call->out, &l, &all, o->weights);
     else if (ok)
-        print_text(call->out, &l, &all, o->weights);
+        predict_runs_print_text(call->out, &l, &all, o->weights);
     wr_vec_fini(&all.v);
-    inter_lesson_fini(&l);
+    interference_training_fini(&l);
     return ok;
 }
 
 /* ---- jobs of the command line ---- */
 
-static const struct inter_carried *asked_mode(const struct inter_lesson *l, const char *mode,
-                                              struct wr_err *err)
+static const struct interference_capacity *predict_runs_find_mode(
+    const struct interference_training *l, const char *mode, struct wr_err *err)
 {
-    const struct inter_carried *c = mode ? inter_find_carried(l, mode) : &l->carried.v[0];
+    const struct interference_capacity *c =
+        mode ? interference_find_capacity(l, mode) : &l->capacities.v[0];
 
     if (!c)
         wr_fail(err, WR_UNKNOWN, "no run alone has the mode \"%s\"; the first has \"%s\"",
-                wr_text_clip(mode).s, shown_mode(l->carried.v[0].mode));
-    else if (!mode && l->carried.n > 1)
+                wr_text_clip(mode).s, predict_runs_shown_mode(l->capacities.v[0].mode));
+    else if (!mode && l->capacities.n > 1)
         wr_fail(err, WR_INPUT, "there are runs of %zu modes; choose one with --mode %s",
-                l->carried.n, shown_mode(c->mode));
-    return !mode && l->carried.n > 1 ? NULL : c;
+                l->capacities.n, predict_runs_shown_mode(c->mode));
+    return !mode && l->capacities.n > 1 ? NULL : c;
 }
 
-static void add_caps(struct interfere_cases *cs, const struct inter_lesson *l, const char *mode)
+static void predict_runs_add_caps(struct interference_cases *cs,
+                                  const struct interference_training *l, const char *mode)
 {
-    struct interfere_case *c = &cs->v[0];
+    struct interference_case *c = &cs->v[0];
 
     for (size_t i = 0; i < c->napps; i++) {
-        struct interfere_app *app = &c->app[i];
+        struct interference_app *app = &c->app[i];
         size_t nodes = isnan(app->nodes) ? 1 : (size_t)app->nodes;
         size_t processes = isnan(app->processes) ? nodes : (size_t)app->processes;
-        const struct inter_alike *a = inter_find_alike(l, mode, processes, nodes);
+        const struct interference_config *a = interference_find_config(l, mode, processes, nodes);
 
         if (!isinf(app->cap) || !a)
             continue;
@@ -360,28 +390,30 @@ static void add_caps(struct interfere_cases *cs, const struct inter_lesson *l, c
     }
 }
 
-bool interfere_predict_asked(struct interfere_cases *ret, const struct interfere_predict_opts *o,
+bool interfere_predict_asked(struct interference_cases *ret, const struct interfere_predict_opts *o,
                              struct wr_err *err)
 {
-    struct inter_lesson l = {0};
+    struct interference_training l = {0};
     struct wr_str capacity = {0};
-    bool ok = open_lesson(&l, o, NULL, 0, err);
-    const struct inter_carried *c = ok ? asked_mode(&l, o->mode, err) : NULL;
+    bool ok = predict_runs_open_training(&l, o, NULL, 0, err);
+    const struct interference_capacity *c = ok ? predict_runs_find_mode(&l, o->mode, err) : NULL;
 
     for (size_t k = 0; c && k < c->n; k++)
         wr_str_addf(&capacity, "%s%.17g B/s", k ? "," : "", c->by_active[k]);
-    ok = c && interfere_cases_words(
+    ok = c && interference_cases_words(
                   ret, o->capacity ? o->capacity : wr_str_get(&capacity), o->jobs.v, o->jobs.n,
-                  interfere_weights_learnt((enum interfere_weights)o->weights, &l), err);
+                  interfere_weights_learnt((enum interference_weights)o->weights, &l), err);
     if (ok) {
         struct wr_str words = {0};
 
-        add_caps(ret, &l, c->mode);
+        predict_runs_add_caps(ret, &l, c->mode);
+        predict_runs_time_words(&words, &l);
+        wr_str_add(&words, "\n");
         interfere_weights_words(&words, o->weights, &l);
         ret->note = wr_arena_strdup(&ret->arena, wr_str_get(&words));
         wr_str_fini(&words);
     }
     wr_str_fini(&capacity);
-    inter_lesson_fini(&l);
+    interference_training_fini(&l);
     return ok;
 }

@@ -1,3 +1,4 @@
+/* main.c -- the program weir: main() alone, so that tests can call cli_main() themselves. */
 #include <stdio.h>
 
 #include "base/signals.h"

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/version.h"
+#include "cli/cli_result.h"
 #include "cli/man.h"
 
 /* Text with scdoc's own marks escaped; `text` is one line. */
-static void add_plain(struct wr_str *out, const char *text, size_t n)
+static void man_add_plain(struct wr_str *out, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (strchr("\\*_", text[i]) || (!i && strchr("#-|[]<>`", text[i])))
@@ -15,17 +16,17 @@ static void add_plain(struct wr_str *out, const char *text, size_t n)
     }
 }
 
-static void add_line(struct wr_str *out, const char *text)
+static void man_add_line(struct wr_str *out, const char *text)
 {
-    add_plain(out, text, strlen(text));
+    man_add_plain(out, text, strlen(text));
 }
 
-static void add_paragraphs(struct wr_str *out, const char *text)
+static void man_add_paragraphs(struct wr_str *out, const char *text)
 {
     while (*text) {
         size_t n = strcspn(text, "\n");
 
-        add_plain(out, text, n);
+        man_add_plain(out, text, n);
         wr_str_add(out, "\n");
         text += n + (text[n] == '\n');
     }
@@ -33,7 +34,7 @@ static void add_paragraphs(struct wr_str *out, const char *text)
 }
 
 /* FILE, [VIEW] and the like: names in capitals are underlined. */
-static void add_synopsis(struct wr_str *out, const struct cli_verb *verb, const char *who)
+static void man_add_synopsis(struct wr_str *out, const struct cli_verb *verb, const char *who)
 {
     wr_str_addf(out, "*%s*", who);
     if (verb->opts)
@@ -50,62 +51,66 @@ static void add_synopsis(struct wr_str *out, const struct cli_verb *verb, const 
             wr_str_addf(out, "_%.*s_", (int)name, s);
             s += name;
         } else {
-            add_plain(out, s++, 1);
+            man_add_plain(out, s++, 1);
         }
     }
     wr_str_add(out, "\n\n");
 }
 
-static void add_option(struct wr_str *out, const struct cli_opt *row)
+static void man_add_option(struct wr_str *out, const struct cli_opt *row)
 {
     if (row->letter)
         wr_str_addf(out, "*-%c*, ", row->letter);
     wr_str_addf(out, "*--%s*", row->name);
     if (row->value) {
         wr_str_add(out, " ");
-        add_line(out, row->value);
+        man_add_line(out, row->value);
     }
     wr_str_addf(out, "\n\t%c", toupper((unsigned char)row->help[0]));
-    add_line(out, row->help + 1);
+    man_add_line(out, row->help + 1);
     wr_str_add(out, ".");
     for (size_t i = 0; row->type == CLI_CHOICE && row->names[i]; i++) {
         wr_str_add(out, i ? ", " : " One of ");
-        add_line(out, row->names[i]);
+        man_add_line(out, row->names[i]);
     }
     if (row->type == CLI_CHOICE)
         wr_str_add(out, ".");
     if (row->def) {
         wr_str_add(out, " Default: ");
-        add_line(out, row->def);
+        man_add_line(out, row->def);
         wr_str_add(out, ".");
     }
     wr_str_add(out, "\n\n");
 }
 
-static void add_options(struct wr_str *out, const struct cli_verb *verb)
+static void man_add_options(struct wr_str *out, const struct cli_verb *verb)
 {
-    for (const struct cli_opt *row = verb->opts; row && row->name; row++)
-        add_option(out, row);
-    wr_str_add(out, "*-h*, *--help*\n\tPrint a summary of this page.\n\n");
+    struct wr_arena arena = {0};
+
+    for (const struct cli_opt *row = cli_result_rows(verb, &arena); row && row->name; row++)
+        man_add_option(out, row);
+    wr_arena_fini(&arena);
+    for (const struct cli_opt *row = cli_opt_common; row->name; row++)
+        man_add_option(out, row);
 }
 
-static void add_examples(struct wr_str *out, const char *text)
+static void man_add_examples(struct wr_str *out, const char *text)
 {
     wr_str_addf(out, "```\n%s```\n\n", text);
 }
 
-static void add_sub(struct wr_str *out, const struct cli_verb *sub, const char *who)
+static void man_add_sub(struct wr_str *out, const struct cli_verb *sub, const char *who)
 {
     wr_str_addf(out, "## %s %s\n\n", who, sub->name);
     struct wr_str full = {0};
 
     wr_str_addf(&full, "%s %s", who, sub->name);
-    add_synopsis(out, sub, full.s);
+    man_add_synopsis(out, sub, full.s);
     wr_str_fini(&full);
-    add_paragraphs(out, sub->about ? sub->about : sub->summary);
-    add_options(out, sub);
+    man_add_paragraphs(out, sub->about ? sub->about : sub->summary);
+    man_add_options(out, sub);
     if (sub->examples)
-        add_examples(out, sub->examples);
+        man_add_examples(out, sub->examples);
 }
 
 void cli_man_verb(const struct cli_verb *verb, struct wr_str *out)
@@ -115,31 +120,31 @@ void cli_man_verb(const struct cli_verb *verb, struct wr_str *out)
     wr_str_addf(&who, "weir %s", verb->name);
     wr_str_addf(out, "weir-%s(1) \"weir %s\" \"weir manual\"\n\n# NAME\n\nweir-%s - ", verb->name,
                 wr_version_number(), verb->name);
-    add_line(out, verb->summary);
+    man_add_line(out, verb->summary);
     wr_str_add(out, "\n\n# SYNOPSIS\n\n");
     if (!verb->subs || verb->main)
-        add_synopsis(out, verb, who.s);
+        man_add_synopsis(out, verb, who.s);
     for (size_t i = 0; verb->subs && verb->subs[i]; i++) {
         struct wr_str full = {0};
 
         wr_str_addf(&full, "%s %s", who.s, verb->subs[i]->name);
-        add_synopsis(out, verb->subs[i], full.s);
+        man_add_synopsis(out, verb->subs[i], full.s);
         wr_str_fini(&full);
     }
     wr_str_add(out, "# DESCRIPTION\n\n");
-    add_paragraphs(out, verb->about ? verb->about : verb->summary);
+    man_add_paragraphs(out, verb->about ? verb->about : verb->summary);
     if (verb->subs) {
         wr_str_add(out, "# VERBS\n\n");
         for (size_t i = 0; verb->subs[i]; i++)
-            add_sub(out, verb->subs[i], who.s);
+            man_add_sub(out, verb->subs[i], who.s);
     }
     if (!verb->subs || verb->main) {
         wr_str_add(out, "# OPTIONS\n\n");
-        add_options(out, verb);
+        man_add_options(out, verb);
     }
     if (verb->examples) {
         wr_str_add(out, "# EXAMPLES\n\n");
-        add_examples(out, verb->examples);
+        man_add_examples(out, verb->examples);
     }
     wr_str_add(out, "# EXIT STATUS\n\n0 on success; see *weir*(1) for the others.\n\n"
                     "# SEE ALSO\n\n*weir*(1)\n");

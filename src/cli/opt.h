@@ -21,9 +21,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cli/offer.h"
 
 enum cli_opt_type {
     CLI_FLAG,   /* bool */
@@ -49,6 +51,10 @@ struct cli_opt {
     const char *def;          /* as a user would write it; NULL: zero, false, NULL */
     const char *help;         /* one sentence, no full stop, lower case */
     const char *const *names; /* CHOICE, ends with NULL */
+    const char *former;       /* older names, separated by blanks: accepted, not shown; or NULL */
+    /* Offers values to the shell's completion, given the word so far; or NULL. */
+    void (*offer)(const char *typed, FILE *out);
+    char former_letter; /* an older short form: accepted, not shown; or 0 */
 };
 
 #define CLI_OPT_END  \
@@ -65,33 +71,34 @@ struct cli_opt {
 #define CLI_FORCE(type_, field_)                                                             \
     {                                                                                        \
         .name = "force", .letter = 'f', .type = CLI_FLAG, .offset = offsetof(type_, field_), \
-        .help = "replace a file that is there, whoever wrote it; inputs are never replaced"  \
+        .help = "replace an existing file, whatever wrote it; inputs are never replaced"     \
     }
-/* `like`: a key that the verb's own configuration has. */
-#define CLI_SET_LIKE(type_, field_, like)                                                         \
+/* `like`: a key that the verb's own configuration has; `offer_`: its keys for completion. */
+#define CLI_SET_ROW(type_, field_, like, offer_)                                                  \
     {                                                                                             \
         .name = "set", .type = CLI_LIST, .offset = offsetof(type_, field_), .value = "KEY=VALUE", \
         .help = "override one value of the configuration, as in --set " like                      \
-                "; may be given several times"                                                    \
+                "; may be given several times",                                                   \
+        .offer = offer_                                                                           \
     }
-#define CLI_SET(type_, field_) CLI_SET_LIKE(type_, field_, "machine.router.delay=50ns")
+#define CLI_SET_LIKE(type_, field_, like) CLI_SET_ROW(type_, field_, like, NULL)
+#define CLI_SET(type_, field_) \
+    CLI_SET_ROW(type_, field_, "machine.router.delay=50ns", cli_offer_settings)
 #define CLI_PROGRESS(type_, field_)                                              \
     {                                                                            \
         .name = "progress", .type = CLI_FLAG, .offset = offsetof(type_, field_), \
         .help = "show progress even when standard error is not a terminal"       \
     }
-#define CLI_QUIET(type_, field_)                                                             \
-    {                                                                                        \
-        .name = "quiet", .letter = 'q', .type = CLI_FLAG, .offset = offsetof(type_, field_), \
-        .help = "show no progress"                                                           \
-    }
-
 /* What the command line said. Memory is the arena's. */
 struct cli_parsed {
     char **args; /* what is not an option, in order; ends with NULL */
     int nargs;
-    bool help; /* --help or -h was given: the rest was not looked at */
+    bool help;  /* --help or -h was given: the rest was not looked at */
+    bool quiet; /* --quiet or -q was given */
 };
+
+/* The options that every verb has besides its rows; ends with CLI_OPT_END. */
+extern const struct cli_opt cli_opt_common[];
 
 /* Reads argv[1..] into the struct at `into`, which gets the defaults first.
  * `who` names the verb in messages ("weir show"). On failure `ret` is untouched. */
@@ -100,5 +107,6 @@ bool cli_opt_parse(struct cli_parsed *ret, void *into, const struct cli_opt *row
 
 /* NULL when no row has that name (n bytes of it). */
 const struct cli_opt *cli_opt_find(const struct cli_opt *rows, const char *name, size_t n);
+const struct cli_opt *cli_opt_find_letter(const struct cli_opt *rows, char letter);
 
 #endif

@@ -1,4 +1,7 @@
-/* roofline_chart.c -- the picture of a roofline. */
+/* roofline_chart.c -- draws a roofline: bands of least and largest rate over clients per server.
+ *
+ * `weir roofline model` uses it for terminals and SVG.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,42 +17,40 @@ struct drawing {
     double from, to; /* x */
 };
 
-typedef double (*curve)(const struct stat_roof *r, double x);
+typedef struct report_point (*curve)(const struct stat_roof *r, double x);
 
-static double roof_low(const struct stat_roof *r, double x)
+/* A bound: the high end, with the range of its parameters below it. */
+static struct report_point roofline_chart_roof(const struct stat_roof *r, double x)
 {
-    return stat_roof_at(r, x, 1).client.lo;
-}
+    struct stat_range y = stat_roof_at(r, x, 1).client;
 
-static double roof_high(const struct stat_roof *r, double x)
-{
-    return stat_roof_at(r, x, 1).client.hi;
+    return (struct report_point){x, y.hi, y.lo, y.hi, false};
 }
 
 /* From the parameters that the upper roof has, so that it is never above that. */
-static double round_knee(const struct stat_roof *r, double x)
+static struct report_point roofline_chart_round_knee(const struct stat_roof *r, double x)
 {
-    return stat_roof_mva(r, 1, x, 1, STAT_SERVICE_EXP);
+    double y = stat_roof_mva(r, 1, x, 1, STAT_SERVICE_EXP);
+
+    return (struct report_point){x, y, y, y, false};
 }
 
-static void add_curve(struct drawing *d, const char *name, const struct stat_roof *r, curve y,
-                      bool guide)
+static void roofline_chart_add_curve(struct drawing *d, const char *name, const struct stat_roof *r,
+                                     curve y, bool band)
 {
     struct report_point *at = wr_arena_alloc(&d->arena, (STEPS + 1) * sizeof *at);
     double x[STEPS + 1];
 
     stat_roof_steps(r, d->from, d->to, x, STEPS + 1);
-    for (int i = 0; i <= STEPS; i++) {
-        at[i].x = x[i];
-        at[i].y = at[i].low = at[i].high = y(r, at[i].x);
-    }
+    for (int i = 0; i <= STEPS; i++)
+        at[i] = y(r, x[i]);
     wr_vec_push(&d->series,
                 (struct report_series){
-                    .name = name, .point = at, .n = STEPS + 1, .line_only = true, .guide = guide});
+                    .name = name, .point = at, .n = STEPS + 1, .line_only = true, .fan = band});
 }
 
-static void add_seen(struct drawing *d, const struct roofline_params *p,
-                     const struct roofline_system *s, enum roofline_metric m)
+static void roofline_chart_add_seen(struct drawing *d, const struct roofline_params *p,
+                                    const struct roofline_system *s, enum roofline_metric m)
 {
     struct report_point *at = wr_arena_alloc(&d->arena, (p->seen.n + 1) * sizeof *at);
     size_t n = 0;
@@ -73,7 +74,8 @@ static void add_seen(struct drawing *d, const struct roofline_params *p,
 }
 
 /* From well below the first knee to above the last, and all points. */
-static void choose_range(struct drawing *d, const struct roofline_params *p, enum roofline_metric m)
+static void roofline_chart_choose_range(struct drawing *d, const struct roofline_params *p,
+                                        enum roofline_metric m)
 {
     d->from = INFINITY;
     for (size_t i = 0; i < p->system.n; i++)
@@ -92,11 +94,12 @@ static void choose_range(struct drawing *d, const struct roofline_params *p, enu
     d->from = fmax(d->from, 1e-4);
 }
 
-static void draw(struct drawing *d, const struct roofline_params *p, enum roofline_metric m)
+static void roofline_chart_draw(struct drawing *d, const struct roofline_params *p,
+                                enum roofline_metric m)
 {
     size_t systems = 0;
 
-    choose_range(d, p, m);
+    roofline_chart_choose_range(d, p, m);
     for (size_t i = 0; i < p->system.n; i++)
         systems += p->system.v[i].has[m];
     for (size_t i = 0; i < p->system.n && i < MOST_SYSTEMS; i++) {
@@ -104,25 +107,21 @@ static void draw(struct drawing *d, const struct roofline_params *p, enum roofli
 
         if (!s->has[m])
             continue;
-        if (systems == 1) {
-            add_curve(d, "roof", &s->roof[m], roof_high, false);
-            if (s->roof[m].client.lo < s->roof[m].client.hi ||
-                s->roof[m].server.lo < s->roof[m].server.hi)
-                add_curve(d, "low end of the roof's range", &s->roof[m], roof_low, true);
-        }
-        add_curve(d, systems == 1 ? "with queueing (MVA)" : s->name, &s->roof[m], round_knee,
-                  false);
-        add_seen(d, p, s, m);
+        if (systems == 1)
+            roofline_chart_add_curve(d, "roof", &s->roof[m], roofline_chart_roof, true);
+        roofline_chart_add_curve(d, systems == 1 ? "with queueing (MVA)" : s->name, &s->roof[m],
+                                 roofline_chart_round_knee, false);
+        roofline_chart_add_seen(d, p, s, m);
     }
 }
 
-static void with_chart(const struct roofline_params *p, enum roofline_metric m,
-                       const struct report_text_style *style, struct wr_str *out)
+static void roofline_chart_make(const struct roofline_params *p, enum roofline_metric m,
+                                const struct report_text_style *style, struct wr_str *out)
 {
     struct drawing d = {0};
     char title[96], y[64];
 
-    draw(&d, p, m);
+    roofline_chart_draw(&d, p, m);
     snprintf(title, sizeof title, "%s of a client", roofline_metrics[m].title);
     snprintf(y, sizeof y, "per client, %s", roofline_metrics[m].unit);
     struct report_chart c = {
@@ -145,10 +144,10 @@ static void with_chart(const struct roofline_params *p, enum roofline_metric m,
 void roofline_chart_text(const struct roofline_params *p, enum roofline_metric m,
                          const struct report_text_style *style, struct wr_str *out)
 {
-    with_chart(p, m, style, out);
+    roofline_chart_make(p, m, style, out);
 }
 
 void roofline_chart_svg(const struct roofline_params *p, enum roofline_metric m, struct wr_str *out)
 {
-    with_chart(p, m, NULL, out);
+    roofline_chart_make(p, m, NULL, out);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/roofline.h"
+#include "cli/cmd_roofline.h"
 #include "rpc/rpc.h"
 
 enum { METRICS = 4, RATE = 0, CLIENT_CPU, SERVER_CPU, POWER };
@@ -22,8 +22,8 @@ static const struct {
 
 /* ---- policies ---- */
 
-static bool number(struct run_reader *run, const char *sql, const char *arg, double *ret,
-                   struct wr_err *err)
+static bool polling_number(struct run_reader *run, const char *sql, const char *arg, double *ret,
+                           struct wr_err *err)
 {
     struct run_rows *q;
     bool more, ok;
@@ -39,7 +39,7 @@ static bool number(struct run_reader *run, const char *sql, const char *arg, dou
     return ok;
 }
 
-static bool word(struct run_reader *run, const char *key, char into[16], struct wr_err *err)
+static bool polling_word(struct run_reader *run, const char *key, char into[16], struct wr_err *err)
 {
     struct run_rows *q;
     bool more, ok;
@@ -51,15 +51,6 @@ static bool word(struct run_reader *run, const char *key, char into[16], struct 
         snprintf(into, 16, "%s", run_rows_text(q, 0, &n));
     run_rows_close(q);
     return ok;
-}
-
-static double digits(double v, int n)
-{
-    if (!(fabs(v) > 0) || !isfinite(v))
-        return v;
-    double unit = pow(10, floor(log10(fabs(v))) + 1 - n);
-
-    return round(v / unit) * unit;
 }
 
 static const struct cli_column policy_columns[] = {
@@ -78,8 +69,8 @@ static const struct cli_column policy_columns[] = {
 };
 enum { POLICY_COLUMNS = sizeof policy_columns / sizeof *policy_columns };
 
-static bool put_policy(struct cli_table *t, struct run_reader *run, const char *name,
-                       struct wr_err *err)
+static bool polling_put_policy(struct cli_table *t, struct run_reader *run, const char *name,
+                               struct wr_err *err)
 {
     static const char *const keys[] = {"burst.rate",     "burst.client_cpu", "burst.server_cpu",
                                        "gap.server_cpu", "burst.power",      "gap.power",
@@ -90,41 +81,41 @@ static bool put_policy(struct cli_table *t, struct run_reader *run, const char *
 
     for (size_t i = 0; i < 7; i++) {
         snprintf(key, sizeof key, "polling.%s.%s", name, keys[i]);
-        if (!number(run, by_key, key, &v[i], err))
+        if (!polling_number(run, by_key, key, &v[i], err))
             return false;
     }
     if (isnan(v[0])) /* not in this run */
         return true;
     snprintf(key, sizeof key, "polling.%s.server_waits", name);
-    if (!word(run, key, server, err))
+    if (!polling_word(run, key, server, err))
         return false;
     snprintf(key, sizeof key, "polling.%s.client_waits", name);
-    if (!word(run, key, client, err) ||
-        !number(run, "SELECT p50_ns FROM latency WHERE class = ?1", name, &p50, err) ||
-        !number(run, "SELECT p99_ns FROM latency WHERE class = ?1", name, &p99, err))
+    if (!polling_word(run, key, client, err) ||
+        !polling_number(run, "SELECT p50_ns FROM latency WHERE class = ?1", name, &p50, err) ||
+        !polling_number(run, "SELECT p99_ns FROM latency WHERE class = ?1", name, &p99, err))
         return false;
     cli_table_text(t, name);
     cli_table_text(t, server);
     cli_table_text(t, client);
-    cli_table_real(t, digits(v[0], 4));
-    cli_table_real(t, digits(p50 / 1e3, 3));
-    cli_table_real(t, digits(p99 / 1e3, 3));
+    cli_table_real(t, cli_round_digits(v[0], 4));
+    cli_table_real(t, cli_round_digits(p50 / 1e3, 3));
+    cli_table_real(t, cli_round_digits(p99 / 1e3, 3));
     for (size_t i = 1; i < 4; i++)
-        cli_table_real(t, digits(100 * v[i], 3));
-    cli_table_real(t, digits(v[4], 3));
-    cli_table_real(t, digits(v[5], 3));
+        cli_table_real(t, cli_round_digits(100 * v[i], 3));
+    cli_table_real(t, cli_round_digits(v[4], 3));
+    cli_table_real(t, cli_round_digits(v[5], 3));
     cli_table_int(t, (int64_t)v[6]);
     return true;
 }
 
-static bool print_policies(FILE *out, struct run_reader *run, enum cli_format format,
-                           struct wr_err *err)
+static bool polling_print_policies(FILE *out, struct run_reader *run, enum cli_format format,
+                                   struct wr_err *err)
 {
     struct cli_table *t = cli_table_open(out, format, policy_columns, POLICY_COLUMNS);
     bool ok = true;
 
     for (size_t i = 0; ok && rpc_wait_names[i]; i++)
-        ok = put_policy(t, run, rpc_wait_names[i], err);
+        ok = polling_put_policy(t, run, rpc_wait_names[i], err);
     cli_table_close(t);
     return ok;
 }
@@ -140,8 +131,8 @@ static const struct cli_column slice_columns[] = {
     {"power_w", "power, W"},
 };
 
-static bool print_slices(FILE *out, struct run_reader *run, enum cli_format format,
-                         struct wr_err *err)
+static bool polling_print_slices(FILE *out, struct run_reader *run, enum cli_format format,
+                                 struct wr_err *err)
 {
     static const char *const sql = "SELECT t_ns, sum(CASE metric WHEN 'rate' THEN value END),"
                                    " sum(CASE metric WHEN 'client_cpu' THEN value END),"
@@ -162,8 +153,8 @@ static bool print_slices(FILE *out, struct run_reader *run, enum cli_format form
             cli_table_text(t, rpc_wait_names[i]);
             cli_table_real(t, run_rows_real(q, 0) / 1e6);
             for (int k = 0; k < METRICS; k++)
-                cli_table_real(t,
-                               digits(run_rows_real(q, k + 1) *
+                cli_table_real(t, cli_round_digits(
+                                      run_rows_real(q, k + 1) *
                                           (k == CLIENT_CPU || k == SERVER_CPU ? drawn[k].scale : 1),
                                       5));
         }
@@ -177,7 +168,8 @@ static bool print_slices(FILE *out, struct run_reader *run, enum cli_format form
 bool roofline_polling_print(FILE *out, struct run_reader *run, enum roofline_polling_view view,
                             enum cli_format format, struct wr_err *err)
 {
-    return (view == POLLING_SLICES ? print_slices : print_policies)(out, run, format, err);
+    return (view == POLLING_SLICES ? polling_print_slices : polling_print_policies)(out, run,
+                                                                                    format, err);
 }
 
 /* ---- picture ---- */
@@ -187,8 +179,8 @@ struct picture {
     WR_VEC(struct report_series) series;
 };
 
-static bool add_series(struct picture *p, struct run_reader *run, const char *policy,
-                       uint32_t metric, struct wr_err *err)
+static bool polling_add_series(struct picture *p, struct run_reader *run, const char *policy,
+                               uint32_t metric, struct wr_err *err)
 {
     char entity[32];
     const char *args[] = {entity, roofline_polling_metrics[metric]};
@@ -226,7 +218,7 @@ bool roofline_polling_chart(struct wr_str *out, struct run_reader *run, uint32_t
     bool ok = true;
 
     for (size_t i = 0; ok && rpc_wait_names[i]; i++)
-        ok = add_series(&p, run, rpc_wait_names[i], metric, err);
+        ok = polling_add_series(&p, run, rpc_wait_names[i], metric, err);
     if (ok && !p.series.n)
         ok = wr_fail(err, WR_INPUT, "%s holds no %s of policies; choose another --metric",
                      run_path(run), roofline_polling_metrics[metric]);

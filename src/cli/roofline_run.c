@@ -1,5 +1,5 @@
-/* roofline_run.c -- the run file of what is measured here. */
-#include "cli/roofline.h"
+/* roofline_run.c -- creates the run file of the verbs that measure: collect and polling. */
+#include "cli/cmd_roofline.h"
 
 bool roofline_run_create(struct run **ret, const struct cli_call *call, const char *out, bool force,
                          bool whole, uint64_t seed, const struct conf *conf, struct wr_err *err)

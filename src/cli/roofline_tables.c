@@ -1,23 +1,29 @@
+/* roofline_tables.c -- prints rooflines for `weir roofline model`, one table per view.
+ *
+ * views[] has the columns of each view and the function that fills its rows. The numbers come from
+ * stat/roofline.h; nothing is computed here but units and rounding.
+ */
 #include "cli/roofline_tables.h"
 
 #include <math.h>
 #include <stddef.h>
 
-static void put_range(struct cli_table *t, struct stat_range r)
+static void roofline_put_range(struct cli_table *t, struct stat_range r)
 {
     cli_table_real(t, r.lo);
     cli_table_real(t, r.hi);
 }
 
-static void put_name(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m)
+static void roofline_put_name(struct cli_table *t, const struct roofline_system *s,
+                              enum roofline_metric m)
 {
     cli_table_text(t, s->name);
     cli_table_text(t, roofline_metrics[m].name);
 }
 
 /* The third ceiling's columns: empty where there is none. */
-static void put_third(struct cli_table *t, const struct stat_roof *r, double servers,
-                      double clients)
+static void roofline_put_third(struct cli_table *t, const struct stat_roof *r, double servers,
+                               double clients)
 {
     struct stat_roof_point p = stat_roof_at(r, servers, clients);
 
@@ -26,8 +32,8 @@ static void put_third(struct cli_table *t, const struct stat_roof *r, double ser
             cli_table_null(t);
         return;
     }
-    put_range(t, p.client);
-    put_range(t, p.total);
+    roofline_put_range(t, p.client);
+    roofline_put_range(t, p.total);
     cli_table_text(t, stat_bound_names[p.bound_hi]);
 }
 
@@ -77,7 +83,7 @@ static const struct cli_column model_columns[] = {
     {"disturbed", NULL},
 };
 
-static void put_best(struct cli_table *t, const struct stat_roof *r, uint64_t processes)
+static void roofline_put_best(struct cli_table *t, const struct stat_roof *r, uint64_t processes)
 {
     if (processes < 2) {
         for (int i = 0; i < 4; i++)
@@ -89,24 +95,26 @@ static void put_best(struct cli_table *t, const struct stat_roof *r, uint64_t pr
 
     cli_table_int(t, (int64_t)servers);
     cli_table_int(t, (int64_t)(processes - servers));
-    put_range(t, p.total);
+    roofline_put_range(t, p.total);
 }
 
-static void put_at(struct cli_table *t, const struct stat_roof *two, double servers, double clients)
+static void roofline_put_at(struct cli_table *t, const struct stat_roof *two, double servers,
+                            double clients)
 {
     struct stat_roof_point p = stat_roof_at(two, servers, clients);
 
     cli_table_int(t, (int64_t)servers);
     cli_table_int(t, (int64_t)clients);
     cli_table_real(t, p.x);
-    put_range(t, p.client);
-    put_range(t, p.server);
-    put_range(t, p.total);
+    roofline_put_range(t, p.client);
+    roofline_put_range(t, p.server);
+    roofline_put_range(t, p.total);
     cli_table_text(t, stat_bound_names[p.bound_lo]);
     cli_table_text(t, stat_bound_names[p.bound_hi]);
 }
 
-static struct stat_range mva_total(const struct stat_roof *r, double servers, double clients)
+static struct stat_range roofline_mva_total(const struct stat_roof *r, double servers,
+                                            double clients)
 {
     return (struct stat_range){clients * stat_roof_mva(r, 0, servers, clients, STAT_SERVICE_EXP),
                                clients * stat_roof_mva(r, 1, servers, clients, STAT_SERVICE_EXP)};
@@ -116,7 +124,7 @@ static struct stat_range mva_total(const struct stat_roof *r, double servers, do
 typedef void put_fn(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m,
                     const struct roofline_ask *ask);
 
-static void put_each(struct cli_table *t, const struct roofline_ask *ask, put_fn *put)
+static void roofline_put_each(struct cli_table *t, const struct roofline_ask *ask, put_fn *put)
 {
     for (size_t i = 0; i < ask->params->system.n; i++)
         for (int m = 0; m < ROOFLINE_METRICS; m++)
@@ -124,35 +132,36 @@ static void put_each(struct cli_table *t, const struct roofline_ask *ask, put_fn
                 put(t, &ask->params->system.v[i], (enum roofline_metric)m, ask);
 }
 
-static void put_model_row(struct cli_table *t, const struct roofline_system *s,
-                          enum roofline_metric m, const struct roofline_ask *ask)
+static void roofline_put_model_row(struct cli_table *t, const struct roofline_system *s,
+                                   enum roofline_metric m, const struct roofline_ask *ask)
 {
     const struct stat_roof *r = &s->roof[m];
     struct stat_roof two = roofline_two_ceilings(*r);
     struct stat_range knee = stat_roof_knee(&two);
     double servers = ask->server_nodes * s->per_node, clients = ask->client_nodes * s->per_node;
 
-    put_name(t, s, m);
+    roofline_put_name(t, s, m);
     cli_table_text(t, roofline_metrics[m].unit);
-    put_range(t, r->client);
-    put_range(t, r->server);
+    roofline_put_range(t, r->client);
+    roofline_put_range(t, r->server);
     cli_table_real(t, knee.lo);
     cli_table_real(t, stat_roof_knee_mid(&two));
     cli_table_real(t, knee.hi);
     cli_table_real(t, 1 / knee.lo);
     cli_table_real(t, 1 / knee.hi);
-    put_range(t, (struct stat_range){r->server.lo * s->per_node, r->server.hi * s->per_node});
-    put_at(t, &two, servers, clients);
-    put_range(t, mva_total(r, servers, clients));
+    roofline_put_range(t,
+                       (struct stat_range){r->server.lo * s->per_node, r->server.hi * s->per_node});
+    roofline_put_at(t, &two, servers, clients);
+    roofline_put_range(t, roofline_mva_total(r, servers, clients));
     cli_table_real(t, isinf(r->node.lo) ? NAN : stat_roof_knee_mid(r));
-    put_third(t, r, servers, clients);
-    put_best(t, r, ask->processes ? ask->processes : (uint64_t)(servers + clients));
+    roofline_put_third(t, r, servers, clients);
+    roofline_put_best(t, r, ask->processes ? ask->processes : (uint64_t)(servers + clients));
     cli_table_int(t, (int64_t)(s->disturbed[m][0] + s->disturbed[m][1]));
 }
 
-static void put_model(struct cli_table *t, const struct roofline_ask *ask)
+static void roofline_put_model(struct cli_table *t, const struct roofline_ask *ask)
 {
-    put_each(t, ask, put_model_row);
+    roofline_put_each(t, ask, roofline_put_model_row);
 }
 
 /* ---- every number of nodes up to the allocation's ---- */
@@ -178,8 +187,8 @@ static const struct cli_column grid_columns[] = {
     THIRD,
 };
 
-static void put_grid_of(struct cli_table *t, const struct roofline_system *s,
-                        enum roofline_metric m, const struct roofline_ask *ask)
+static void roofline_put_grid_of(struct cli_table *t, const struct roofline_system *s,
+                                 enum roofline_metric m, const struct roofline_ask *ask)
 {
     const struct stat_roof *r = &s->roof[m];
     struct stat_roof two = roofline_two_ceilings(*r);
@@ -188,18 +197,18 @@ static void put_grid_of(struct cli_table *t, const struct roofline_system *s,
         for (uint32_t b = 1; b <= ask->client_nodes; b++) {
             double servers = a * s->per_node, clients = b * s->per_node;
 
-            put_name(t, s, m);
+            roofline_put_name(t, s, m);
             cli_table_int(t, a);
             cli_table_int(t, b);
-            put_at(t, &two, servers, clients);
-            put_range(t, mva_total(r, servers, clients));
-            put_third(t, r, servers, clients);
+            roofline_put_at(t, &two, servers, clients);
+            roofline_put_range(t, roofline_mva_total(r, servers, clients));
+            roofline_put_third(t, r, servers, clients);
         }
 }
 
-static void put_grid(struct cli_table *t, const struct roofline_ask *ask)
+static void roofline_put_grid(struct cli_table *t, const struct roofline_ask *ask)
 {
-    put_each(t, ask, put_grid_of);
+    roofline_put_each(t, ask, roofline_put_grid_of);
 }
 
 /* ---- the knee, sharp and round ---- */
@@ -219,8 +228,8 @@ static const struct cli_column mva_columns[] = {
     {"mva_det_perclient_max", NULL},
 };
 
-static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enum roofline_metric m,
-                       const struct roofline_ask *ask)
+static void roofline_put_mva_of(struct cli_table *t, const struct roofline_system *s,
+                                enum roofline_metric m, const struct roofline_ask *ask)
 {
     static const double parts[][2] = {{1, 16}, {1, 8}, {1, 5}, {1, 4}, {1, 3},
                                       {1, 2},  {1, 1}, {2, 1}, {4, 1}};
@@ -230,7 +239,7 @@ static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enu
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         double servers = parts[i][0], clients = parts[i][1];
         struct stat_roof_point p = stat_roof_at(r, servers, clients);
-        put_name(t, s, m);
+        roofline_put_name(t, s, m);
         cli_table_real(t, p.x);
         for (int at = 0; at < 3; at++) {
             cli_table_real(t, stat_roof_bound(r, at / 2.0, servers, clients));
@@ -240,9 +249,9 @@ static void put_mva_of(struct cli_table *t, const struct roofline_system *s, enu
     }
 }
 
-static void put_mva(struct cli_table *t, const struct roofline_ask *ask)
+static void roofline_put_mva(struct cli_table *t, const struct roofline_ask *ask)
 {
-    put_each(t, ask, put_mva_of);
+    roofline_put_each(t, ask, roofline_put_mva_of);
 }
 
 /* ---- measured points ---- */
@@ -265,31 +274,31 @@ static const struct cli_column point_columns[] = {
     {"disturbed", NULL},
 };
 
-static void put_distance(struct cli_table *t, struct stat_range band, double v)
+static void roofline_put_distance(struct cli_table *t, struct stat_range band, double v)
 {
     cli_table_real_or(t, stat_range_distance(band, v), "not known");
 }
 
-static void put_points(struct cli_table *t, const struct roofline_ask *ask)
+static void roofline_put_points(struct cli_table *t, const struct roofline_ask *ask)
 {
     for (size_t i = 0; i < ask->params->seen.n; i++) {
         const struct roofline_seen *seen = &ask->params->seen.v[i];
         const struct roofline_system *s = roofline_find(ask->params, seen->system);
         const struct stat_roof *r = &s->roof[seen->metric];
         struct stat_roof_point p = stat_roof_at(r, seen->servers, seen->clients);
-        struct stat_range mva = mva_total(r, seen->servers, seen->clients);
+        struct stat_range mva = roofline_mva_total(r, seen->servers, seen->clients);
 
-        put_name(t, s, seen->metric);
+        roofline_put_name(t, s, seen->metric);
         cli_table_text(t, roofline_metrics[seen->metric].unit);
         cli_table_real(t, seen->servers);
         cli_table_real(t, seen->clients);
         cli_table_real(t, p.x);
         cli_table_real(t, seen->measured);
-        put_range(t, p.total);
-        put_range(t, mva);
+        roofline_put_range(t, p.total);
+        roofline_put_range(t, mva);
         cli_table_text(t, p.bound_lo == p.bound_hi ? stat_bound_names[p.bound_lo] : "either");
-        put_distance(t, p.total, seen->measured);
-        put_distance(t, mva, seen->measured);
+        roofline_put_distance(t, p.total, seen->measured);
+        roofline_put_distance(t, mva, seen->measured);
         cli_table_bool(t, seen->disturbed > 0);
     }
 }
@@ -315,7 +324,7 @@ static const struct cli_column mix_columns[] = {
 };
 
 /* Amounts are operations and bytes; so the rates become operations and bytes per second. */
-static struct stat_roof mix_of(const struct roofline_system *s, const double *amount)
+static struct stat_roof roofline_mix_of(const struct roofline_system *s, const double *amount)
 {
     struct stat_roof roofs[ROOFLINE_METRICS];
 
@@ -331,7 +340,7 @@ static struct stat_roof mix_of(const struct roofline_system *s, const double *am
     return stat_roof_mix(roofs, amount, ROOFLINE_METRICS);
 }
 
-static void put_mix(struct cli_table *t, const struct roofline_ask *ask)
+static void roofline_put_mix(struct cli_table *t, const struct roofline_ask *ask)
 {
     for (size_t i = 0; i < ask->params->system.n; i++) {
         const struct roofline_system *s = &ask->params->system.v[i];
@@ -341,19 +350,19 @@ static void put_mix(struct cli_table *t, const struct roofline_ask *ask)
             known = known && (s->has[m] || !(ask->amount[m] > 0));
         if (!known)
             continue;
-        struct stat_roof mix = mix_of(s, ask->amount);
+        struct stat_roof mix = roofline_mix_of(s, ask->amount);
         double servers = ask->server_nodes * s->per_node, clients = ask->client_nodes * s->per_node;
         struct stat_roof_point p = stat_roof_at(&mix, servers, clients);
 
         cli_table_text(t, s->name);
         cli_table_int(t, (int64_t)servers);
         cli_table_int(t, (int64_t)clients);
-        put_range(t, mix.client);
-        put_range(t, mix.server);
+        roofline_put_range(t, mix.client);
+        roofline_put_range(t, mix.server);
         cli_table_real(t, stat_roof_knee_mid(&mix));
-        put_range(t, p.total);
+        roofline_put_range(t, p.total);
         cli_table_text(t, p.bound_lo == p.bound_hi ? stat_bound_names[p.bound_lo] : "either");
-        put_best(t, &mix, ask->processes ? ask->processes : (uint64_t)(servers + clients));
+        roofline_put_best(t, &mix, ask->processes ? ask->processes : (uint64_t)(servers + clients));
     }
 }
 
@@ -365,33 +374,34 @@ static const struct cli_column short_columns[] = {
     {"mva_max", "to"},         {"bound", NULL},   {"best", "best servers"},
 };
 
-static void put_short_row(struct cli_table *t, const struct roofline_system *s,
-                          enum roofline_metric m, const struct roofline_ask *ask)
+static void roofline_put_short_row(struct cli_table *t, const struct roofline_system *s,
+                                   enum roofline_metric m, const struct roofline_ask *ask)
 {
     const struct stat_roof *r = &s->roof[m];
     double servers = ask->server_nodes * s->per_node, clients = ask->client_nodes * s->per_node;
     uint64_t all = ask->processes ? ask->processes : (uint64_t)(servers + clients);
     struct stat_roof_point p = stat_roof_at(r, servers, clients);
 
-    put_name(t, s, m);
+    roofline_put_name(t, s, m);
     cli_table_text(t, roofline_metrics[m].unit);
     cli_table_real(t, stat_range_mid(r->client));
     cli_table_real(t, stat_range_mid(r->server));
     cli_table_real(t, stat_roof_knee_mid(r));
-    put_range(t, p.total);
-    put_range(t, mva_total(r, servers, clients));
+    roofline_put_range(t, p.total);
+    roofline_put_range(t, roofline_mva_total(r, servers, clients));
     cli_table_text(t, p.bound_lo == p.bound_hi ? stat_bound_names[p.bound_lo] : "either");
     cli_table_int(t, all < 2 ? 0 : (int64_t)stat_roof_best_servers(r, all));
 }
 
-static void put_short(struct cli_table *t, const struct roofline_ask *ask)
+static void roofline_put_short(struct cli_table *t, const struct roofline_ask *ask)
 {
-    put_each(t, ask, put_short_row);
+    roofline_put_each(t, ask, roofline_put_short_row);
 }
 
 /* ---- what is to be said against all that ---- */
 
-static void note_peak(FILE *out, const struct roofline_system *s, enum roofline_metric m, int side)
+static void roofline_note_peak(FILE *out, const struct roofline_system *s, enum roofline_metric m,
+                               int side)
 {
     if (s->disturbed[m][side] > 0)
         fprintf(out,
@@ -401,8 +411,8 @@ static void note_peak(FILE *out, const struct roofline_system *s, enum roofline_
                 side ? "S" : "C", roofline_metrics[m].name);
 }
 
-static void note_source(FILE *out, const struct roofline_system *s, enum roofline_metric m,
-                        int side)
+static void roofline_note_source(FILE *out, const struct roofline_system *s, enum roofline_metric m,
+                                 int side)
 {
     if (s->from_point[m][side])
         fprintf(out,
@@ -411,7 +421,8 @@ static void note_source(FILE *out, const struct roofline_system *s, enum rooflin
                 s->name, side ? "S" : "C", roofline_metrics[m].name, side ? "S" : "C");
 }
 
-static void note_width(FILE *out, const struct roofline_system *s, enum roofline_metric m, int side)
+static void roofline_note_width(FILE *out, const struct roofline_system *s, enum roofline_metric m,
+                                int side)
 {
     const struct stat_range *r = side ? &s->roof[m].server : &s->roof[m].client;
 
@@ -428,13 +439,14 @@ void roofline_print_notes(FILE *out, const struct roofline_params *p)
     for (size_t i = 0; i < p->system.n; i++)
         for (int m = 0; m < ROOFLINE_METRICS; m++)
             for (int side = 0; p->system.v[i].has[m] && side < 2; side++) {
-                note_peak(out, &p->system.v[i], (enum roofline_metric)m, side);
-                note_source(out, &p->system.v[i], (enum roofline_metric)m, side);
+                roofline_note_peak(out, &p->system.v[i], (enum roofline_metric)m, side);
+                roofline_note_source(out, &p->system.v[i], (enum roofline_metric)m, side);
                 if (p->seen.n)
-                    note_width(out, &p->system.v[i], (enum roofline_metric)m, side);
+                    roofline_note_width(out, &p->system.v[i], (enum roofline_metric)m, side);
             }
 }
 
+/* One table of `weir roofline model`: its columns, and the function that adds its rows. */
 struct view {
     const struct cli_column *columns;
     int n;
@@ -446,17 +458,17 @@ struct view {
     }
 
 static const struct view views[ROOFLINE_VIEWS] = {
-    [ROOFLINE_VIEW_MODEL] = VIEW(model_columns, put_model),
-    [ROOFLINE_VIEW_GRID] = VIEW(grid_columns, put_grid),
-    [ROOFLINE_VIEW_MVA] = VIEW(mva_columns, put_mva),
-    [ROOFLINE_VIEW_POINTS] = VIEW(point_columns, put_points),
-    [ROOFLINE_VIEW_MIX] = VIEW(mix_columns, put_mix),
+    [ROOFLINE_VIEW_MODEL] = VIEW(model_columns, roofline_put_model),
+    [ROOFLINE_VIEW_GRID] = VIEW(grid_columns, roofline_put_grid),
+    [ROOFLINE_VIEW_MVA] = VIEW(mva_columns, roofline_put_mva),
+    [ROOFLINE_VIEW_POINTS] = VIEW(point_columns, roofline_put_points),
+    [ROOFLINE_VIEW_MIX] = VIEW(mix_columns, roofline_put_mix),
 };
 
 void roofline_print(FILE *out, enum cli_format format, enum roofline_view view,
                     const struct roofline_ask *ask)
 {
-    static const struct view brief = VIEW(short_columns, put_short);
+    static const struct view brief = VIEW(short_columns, roofline_put_short);
     const struct view *v =
         view == ROOFLINE_VIEW_MODEL && format == CLI_AS_TEXT ? &brief : &views[view];
     struct cli_table *t = cli_table_open(out, format, v->columns, v->n);

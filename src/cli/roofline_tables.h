@@ -3,11 +3,11 @@
 #define CLI_ROOFLINE_TABLES_H
 
 #include "base/str.h"
-#include "cli/roofline_params.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
 #include "report/chart.h"
+#include "rpc/roofline_params.h"
 
-/* What is asked of the model. */
+/* The allocations for which the model is evaluated. */
 struct roofline_ask {
     const struct roofline_params *params;
     uint32_t server_nodes, client_nodes; /* the allocation; of the grid, the largest */

@@ -1,32 +1,23 @@
-/* run_profile.c -- what the threads of a simulation did, and what to make of it. */
+/* run_profile.c -- `weir run --profile`: work and waiting of each thread, and one sentence of
+ * advice.
+ *
+ * world/ counts; the thresholds of the advice are here.
+ */
 #include "cli/run_profile.h"
 
-#include "cli/table.h"
+#include "base/note.h"
+#include "cli/cli_table.h"
 #include "net/topo/split.h"
 
 static const struct cli_column columns[] = {
-    {"thread", NULL},
-    {"events", NULL},
-    {"ports", NULL},
-    {"looks", NULL},
-    {"events_per_look", "events/look"},
-    {"sent", NULL},
-    {"rests", NULL},
-    {"rest_s", NULL},
-    {"asks", NULL},
-    {"ask_s", NULL},
-    {"jumps", NULL},
-    {"run_s", NULL},
+    {"thread", NULL},       {"events", NULL},  {"ports", NULL},
+    {"load", NULL},         {"windows", NULL}, {"events_per_window", "events/window"},
+    {"sent_b", "sent B"},   {"wait_s", NULL},  {"run_s", NULL},
     {"lookahead_ns", NULL},
 };
 
-static double thousandth(double x)
-{
-    return (double)(int64_t)(x * 1e3 + 0.5) / 1e3;
-}
-
 /* How much more the largest part has than the others, on average; 1: nothing. */
-static double uneven(const struct topo *t, uint32_t threads)
+static double run_profile_imbalance(const struct topo *t, uint32_t threads)
 {
     struct topo_split split;
     uint64_t most = 0, sum = 0;
@@ -43,14 +34,14 @@ static double uneven(const struct topo *t, uint32_t threads)
 }
 
 /* A number of threads near `n` whose parts are more even; 0: there is none. */
-static uint32_t better_cut(const struct topo *t, uint32_t n)
+static uint32_t run_profile_better_partition(const struct topo *t, uint32_t n)
 {
-    double best = uneven(t, n) - 0.05;
+    double best = run_profile_imbalance(t, n) - 0.05;
     uint32_t ret = 0;
 
     for (uint32_t k = n > 2 ? n - 1 : 2; k <= n + 2; k++)
-        if (k != n && uneven(t, k) < best) {
-            best = uneven(t, k);
+        if (k != n && run_profile_imbalance(t, k) < best) {
+            best = run_profile_imbalance(t, k);
             ret = k;
         }
     return ret;
@@ -58,74 +49,76 @@ static uint32_t better_cut(const struct topo *t, uint32_t n)
 
 enum {
     ADVICE = 200,
-    FEW = 6,        /* events between two looks at the others: each look takes as long as those */
-    MANY = 1 << 13, /* looks that say something */
+    MANY = 1 << 11, /* windows that say something */
+    FEW = 8,        /* events that take as long as a barrier */
 };
 
-/* Events between two looks, if there are so few that one thread would be faster; or 0. */
-static double too_few(const struct world_profile *p, uint32_t n)
+/* Of all workers. */
+struct total {
+    uint64_t events, most, windows;
+    double run_ns, wait_ns;
+};
+
+static struct total run_profile_total_of(const struct world_profile *p, uint32_t n)
 {
-    uint64_t events = 0, looks = 0;
+    struct total t = {.windows = n ? p[0].work.windows : 0};
 
     for (uint32_t i = 0; i < n; i++) {
-        events += p[i].work.events;
-        looks += p[i].work.batches;
+        t.events += p[i].work.events;
+        t.most = p[i].work.events > t.most ? p[i].work.events : t.most;
+        t.run_ns += (double)p[i].work.run_ns;
+        t.wait_ns += (double)p[i].work.wait_ns;
     }
-    return n > 1 && looks >= MANY && events < FEW * looks ? (double)events / (double)looks : 0;
+    return t;
+}
+
+/* Events in a window, if there are so few that the barrier takes longer than they do; or 0. */
+static double run_profile_too_few(const struct total *t, uint32_t n)
+{
+    return n > 1 && t->windows >= MANY && t->events < FEW * t->windows
+               ? (double)t->events / (double)t->windows
+               : 0;
 }
 
 void run_profile_warn(const struct world *w)
 {
     struct world_profile p[WORLD_MOST_THREADS];
     uint32_t n = world_profile(w, p);
-    double few = too_few(p, n);
+    struct total t = run_profile_total_of(p, n);
 
-    if (few > 0)
-        fprintf(
-            stderr,
-            "weir: a thread came to no more than %.1f events before it had to look at the others: "
-            "-j 1 is faster here, and -j auto chooses it\n",
-            few);
+    if (run_profile_too_few(&t, n) > 0)
+        wr_note("threads synchronised every %.1f events: one thread is faster here, and "
+                "-t auto chooses it",
+                run_profile_too_few(&t, n));
 }
 
 /* One sentence, of the case that costs most. */
-static void advise(char into[ADVICE], const struct world *w, const struct world_profile *p,
-                   uint32_t n, bool chosen)
+static void run_profile_advice(char into[ADVICE], const struct world *w,
+                               const struct world_profile *p, uint32_t n, bool chosen)
 {
-    double run = 0, wait = 0, ask = 0;
-    uint64_t most = 0, sum = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        run += (double)p[i].work.run_ns;
-        wait += (double)(p[i].work.rest_ns + p[i].work.ask_ns);
-        ask += (double)p[i].work.ask_ns;
-        most = p[i].work.events > most ? p[i].work.events : most;
-        sum += p[i].work.events;
-    }
-    bool lopsided = (double)most * n > 1.3 * (double)sum;
-    uint32_t cut = n > 1 && lopsided ? better_cut(world_topo(w), n) : 0;
+    struct total t = run_profile_total_of(p, n);
+    bool lopsided = (double)t.most * n > 1.3 * (double)t.events;
+    uint32_t cut = n > 1 && lopsided ? run_profile_better_partition(world_topo(w), n) : 0;
     const char *say;
 
     if (n == 1 && chosen)
-        say = "one thread, chosen by -j auto: more would not have gained a fifth";
+        say = "one thread, chosen by -t auto: more would not have gained a fifth";
     else if (n == 1)
-        say = "one thread: nobody waited; try -j 2 on a machine of hundreds of nodes";
-    else if (too_few(p, n) > 0)
-        say = "hardly an event happens between two looks at the others: one thread is faster";
-    else if (wait < run / 10)
+        say = "one thread; try -t 2 on a machine of hundreds of nodes";
+    else if (run_profile_too_few(&t, n) > 0)
+        say = "hardly an event happens in a window: one thread is faster; links with a longer "
+              "latency between partitions give longer windows";
+    else if (t.wait_ns < t.run_ns / 10)
         say = "the threads hardly wait: more may be faster still";
     else if (cut) {
         snprintf(into, ADVICE,
-                 "one thread has much more to do than the others: -j %u cuts the machine more "
+                 "one thread has much more to do than the others: -t %u divides the machine more "
                  "evenly",
                  cut);
         return;
     } else if (lopsided)
-        say = "one thread has much more to do than the others: so has a part of the machine; use "
-              "fewer threads, or place jobs over more groups";
-    else if (ask > wait / 2)
-        say = "threads wait for each other's credits: links between parts are full, or the "
-              "routing looks at them often; fewer threads cut fewer links";
+        say = "one thread has much more to do than the others, since some groups have most of the "
+              "work; use fewer threads, or place jobs over more groups";
     else
         say = "threads wait for each other: use no more than there are idle processors, or fewer";
     snprintf(into, ADVICE, "%s", say);
@@ -137,6 +130,7 @@ void run_profile_print(const struct world *w, bool chosen, bool json, FILE *out)
 
     struct world_profile p[WORLD_MOST_THREADS];
     uint32_t n = world_profile(w, p);
+    struct total all = run_profile_total_of(p, n);
     struct cli_table *t = cli_table_open(out, json ? CLI_AS_JSON : CLI_AS_TEXT, columns,
                                          sizeof columns / sizeof *columns);
 
@@ -146,21 +140,22 @@ void run_profile_print(const struct world *w, bool chosen, bool json, FILE *out)
         cli_table_int(t, i);
         cli_table_int(t, (int64_t)k->events);
         cli_table_int(t, (int64_t)p[i].ports);
-        cli_table_int(t, (int64_t)k->batches);
-        cli_table_real(t, k->batches ? thousandth((double)k->events / (double)k->batches) : 0);
-        cli_table_int(t, (int64_t)k->sent);
-        cli_table_int(t, (int64_t)k->rests);
-        cli_table_real(t, thousandth((double)k->rest_ns / 1e9));
-        cli_table_int(t, (int64_t)k->asks);
-        cli_table_real(t, thousandth((double)k->ask_ns / 1e9));
-        cli_table_int(t, (int64_t)k->jumps);
-        cli_table_real(t, thousandth((double)k->run_ns / 1e9));
+        cli_table_real(t,
+                       all.events ? cli_round((double)k->events * n / (double)all.events, 1e3) : 1);
+        cli_table_int(t, (int64_t)k->windows);
+        cli_table_real(t, k->windows ? cli_round((double)k->events / (double)k->windows, 1e3) : 0);
+        cli_table_int(t, (int64_t)k->sent_b);
+        cli_table_real(t, cli_round((double)k->wait_ns / 1e9, 1e3));
+        cli_table_real(t, cli_round((double)k->run_ns / 1e9, 1e3));
         if (n > 1)
             cli_table_real(t, (double)p[i].lookahead_ps / 1e3);
         else
             cli_table_null(t);
     }
     cli_table_close(t);
-    advise(advice, w, p, n, chosen);
-    fprintf(json ? stderr : out, "%s\n", advice);
+    run_profile_advice(advice, w, p, n, chosen);
+    if (json)
+        wr_note("%s", advice);
+    else
+        fprintf(out, "%s\n", advice);
 }

@@ -1,20 +1,20 @@
-/* stack_functions.c -- a run as others tell it: in the functions of the published model and its
- * classes of time, and in the lines of IOR. */
+/* stack_functions.c -- a run in the terms of others: the functions of the published model and
+ * its classes of time, and the lines of IOR. */
 #include <math.h>
 
 #include "cli/stack.h"
 
 void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format format)
 {
-    static const struct cli_column columns[] = {{"side", NULL},  {"function", NULL},
-                                                {"class", NULL}, {"class_b", NULL},
-                                                {"calls", NULL}, {"s_per_call", NULL}};
+    static const struct cli_column columns[] = {
+        {"side", NULL},  {"function", NULL},   {"class", NULL}, {"class_b", NULL},
+        {"calls", NULL}, {"s_per_call", NULL}, {"times", NULL}};
     const struct stack_engine *e = stack_drive_engine(s->drive);
-    struct cli_table *t = cli_table_open(out, format, columns, 6);
+    struct cli_table *t = cli_table_open(out, format, columns, 7);
     double total[2][2][STACK_CLASSES] = {0};
 
-    for (size_t i = 0; i < s->laws->function.n; i++) {
-        const struct stack_function *f = &s->laws->function.v[i];
+    for (size_t i = 0; i < s->timings->function.n; i++) {
+        const struct stack_function *f = &s->timings->function.v[i];
         struct stack_sum sum = stack_engine_function(e, f);
         uint16_t m = f->state == STACK_NONE ? f->machine : s->fs->state.v[f->state].machine;
         int side = s->fs->machine.v[m].side == STACK_SERVER;
@@ -28,6 +28,7 @@ void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format f
         cli_table_text(t, stack_class_names[f->cls[1]]);
         cli_table_int(t, (int64_t)sum.n);
         cli_table_real(t, each);
+        cli_table_text(t, cli_stack_measured(s));
     }
     for (int side = 0; side < 2; side++)
         for (int scheme = 0; scheme < 2; scheme++)
@@ -38,18 +39,20 @@ void cli_stack_functions(const struct stack_sim *s, FILE *out, enum cli_format f
                 scheme ? cli_table_text(t, stack_class_names[c]) : cli_table_null(t);
                 cli_table_null(t);
                 cli_table_real(t, total[side][scheme][c]);
+                cli_table_text(t, cli_stack_measured(s));
             }
     cli_table_close(t);
 }
 
 /* One function, reading (0), writing (1) or neither (2); machines that it is known by count
  * together. */
-static void put_operation(const struct stack_sim *s, struct cli_table *t, uint16_t function, int io)
+static void functions_put_operation(const struct stack_sim *s, struct cli_table *t,
+                                    uint16_t function, int io)
 {
     static const char *const access[] = {"read", "write", ""};
     const struct stack_counts *c = stack_engine_counts(stack_drive_engine(s->drive));
     const struct stack_machine *of = &s->fs->machine.v[function];
-    struct stack_band band = s->laws->band[io][function];
+    struct stack_band band = s->timings->band[io][function];
     uint64_t n = 0, ns = 0;
 
     for (size_t m = 0; m < s->fs->machine.n; m++)
@@ -75,19 +78,20 @@ static void put_operation(const struct stack_sim *s, struct cli_table *t, uint16
     cli_table_real(t, each);
     cli_table_real(t, stack_band_known(band) ? each * band.low : NAN);
     cli_table_real(t, stack_band_known(band) ? each * band.high : NAN);
+    cli_table_text(t, cli_stack_measured(s));
 }
 
 void cli_stack_operations(const struct stack_sim *s, FILE *out, enum cli_format format)
 {
     static const struct cli_column columns[] = {
-        {"side", NULL},  {"layer", NULL},  {"operation", NULL}, {"access", NULL},
-        {"calls", NULL}, {"mean_s", NULL}, {"low_s", NULL},     {"high_s", NULL}};
-    struct cli_table *t = cli_table_open(out, format, columns, 8);
+        {"side", NULL},   {"layer", NULL}, {"operation", NULL}, {"access", NULL}, {"calls", NULL},
+        {"mean_s", NULL}, {"low_s", NULL}, {"high_s", NULL},    {"times", NULL}};
+    struct cli_table *t = cli_table_open(out, format, columns, 9);
 
     for (size_t m = 0; m < s->fs->machine.n; m++)
         for (int io = 0; io < 3; io++)
             if (s->fs->machine.v[m].function_id == m)
-                put_operation(s, t, (uint16_t)m, io);
+                functions_put_operation(s, t, (uint16_t)m, io);
     cli_table_close(t);
 }
 

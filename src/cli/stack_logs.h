@@ -18,16 +18,16 @@ struct stack_log_opts {
                   "a directory with the logs of a run, or functions.csv or states.csv made "     \
                   "of some; may be given several times"),                                        \
         STACK_OPT("only", CLI_TEXT, struct_, l.only, "PREFIX", NULL,                             \
-                  "of a table, the runs whose names begin so"),                                  \
+                  "of a table, the runs whose names begin so; several prefixes with commas"),    \
         STACK_OPT("partial", CLI_FLAG, struct_, l.partial, NULL, NULL,                           \
                   "pass over lines that are cut off and clocks that jump, and what they touch"), \
         STACK_OPT("noisy", CLI_FLAG, struct_, l.noisy, NULL, NULL,                               \
                   "take runs together even when a byte takes six times as long in one of them"), \
         STACK_OPT("shared", CLI_FLAG, struct_, l.shared, NULL, NULL,                             \
                   "all nodes shared one link, as on a loopback"),                                \
-        STACK_OPT("switched", CLI_FLAG, struct_, l.switched, NULL, NULL,                         \
-                  "every node had a link of its own; with neither, what tells sizes that are "   \
-                  "left out better is taken")
+        STACK_OPT(                                                                               \
+            "switched", CLI_FLAG, struct_, l.switched, NULL, NULL,                               \
+            "every node had a link of its own; with neither, what predicts tests left out better")
 
 /* Which of the two was asked for; fails for both. */
 bool cli_stack_see(const struct stack_log_opts *o, enum stack_see *ret, struct wr_err *err);
@@ -36,9 +36,9 @@ bool cli_stack_logs(struct stack_log *ret, const struct stack_log_opts *o,
                     const struct stack_fs *fs, struct wr_err *err);
 
 typedef bool cli_stack_work(const struct cli_call *call, struct stack_fs *fs,
-                            struct stack_laws *laws, struct wr_err *err);
-/* Opens the file system and the laws, works, and closes them; the exit status. */
-int cli_stack_with(const struct cli_call *call, const struct stack_log_opts *o, const char *laws,
+                            struct stack_timings *timings, struct wr_err *err);
+/* Opens the file system and the timing models, works, and closes them; the exit status. */
+int cli_stack_with(const struct cli_call *call, const struct stack_log_opts *o, const char *timings,
                    cli_stack_work *work, struct wr_err *err);
 
 #endif

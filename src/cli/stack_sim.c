@@ -1,9 +1,9 @@
 /* stack_sim.c -- from options and a command line to a simulation. */
 #include "base/units.h"
 #include "cli/stack.h"
-#include "world/wire.h"
+#include "world/world_wire.h"
 
-static bool cb_buffer(const struct stack_opts *o, uint64_t *ret, struct wr_err *err)
+static bool stack_sim_cb_buffer(const struct stack_opts *o, uint64_t *ret, struct wr_err *err)
 {
     if (!wr_parse_bytes(ret, o->cb_buffer, err) || !*ret)
         return wr_fail(err, WR_INPUT, "--cb-buffer-size %s is no size; give one as 16MiB",
@@ -20,7 +20,7 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
         wr_str_addf(&command, "%s%s", i ? " " : "", call->args[i]);
     struct stack_config c = {
         .fs = o->fs,
-        .laws = o->laws,
+        .timings = o->timings,
         .test = wr_str_get(&command),
         .servers = o->servers,
         .metas = o->metas,
@@ -35,7 +35,7 @@ bool cli_stack_open(struct stack_sim *ret, const struct stack_opts *o, const str
         .fault = o->fault,
         .set = {.items = (void *)o->sets.v, .n = o->sets.n},
     };
-    bool ok = cb_buffer(o, &c.cb_buffer_b, err) &&
+    bool ok = stack_sim_cb_buffer(o, &c.cb_buffer_b, err) &&
               (!o->net || world_wire_open(&c.wire, o->net, o->seed, err)) &&
               stack_sim_open(ret, &c, hooks, err);
 
@@ -51,14 +51,16 @@ void cli_stack_close(struct stack_sim *s)
 void cli_stack_know(struct cli_stack_known *k, const struct stack_sim *s, uint16_t state,
                     const struct stack_sum *sum)
 {
-    *(stack_state_measured(s->laws, state) ? &k->measured_ns : &k->assumed_ns) +=
+    *(stack_state_measured(s->timings, state) ? &k->measured_ns : &k->assumed_ns) +=
         sum->exec_ns + sum->wait_ns;
 }
 
 const char *cli_stack_known(const struct stack_sim *s, const struct cli_stack_known *k)
 {
-    if (!stack_laws_measured(s->laws) || (k->assumed_ns && !k->measured_ns))
-        return "not measured";
+    if (!stack_timings_measured(s->timings) || (k->assumed_ns && !k->measured_ns))
+        return "assumed";
+    if (s->setup.beyond)
+        return s->label.s;
     return k->assumed_ns > k->measured_ns / 100 ? "in part" : "measured";
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/stack.h"
-#include "stack/store.h"
+#include "stack/stack_record.h"
 
 /* As IOR prints it: its columns and what they mean. */
 void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
@@ -28,7 +28,7 @@ void cli_stack_ior(const struct stack_sim *s, FILE *out, enum cli_format format)
     };
     const struct stack_phase *p;
     size_t n = stack_drive_phases(s->drive, &p);
-    struct stack_band band = s->laws->io;
+    struct stack_band band = s->timings->io;
     struct cli_table *t = cli_table_open(out, format, columns, 14);
 
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +67,8 @@ struct groups {
     size_t n;
 };
 
-static struct group *group(struct groups *g, const char *side, const char *name, uint32_t order)
+static struct group *stack_table_group(struct groups *g, const char *side, const char *name,
+                                       uint32_t order)
 {
     for (size_t i = 0; i < g->n; i++)
         if (!strcmp(g->v[i].side, side) && !strcmp(g->v[i].name, name))
@@ -76,7 +77,7 @@ static struct group *group(struct groups *g, const char *side, const char *name,
     return &g->v[g->n++];
 }
 
-static int by_order(const void *a, const void *b)
+static int stack_table_by_order(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
 
@@ -85,8 +86,8 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static const char *key_of(const struct stack_fs *fs, uint16_t state, enum stack_by by,
-                          uint32_t *order, char *text)
+static const char *stack_table_key_of(const struct stack_fs *fs, uint16_t state, enum stack_by by,
+                                      uint32_t *order, char *text)
 {
     const struct stack_state *s = &fs->state.v[state];
     const struct stack_machine *m = &fs->machine.v[s->machine];
@@ -106,7 +107,8 @@ static const char *key_of(const struct stack_fs *fs, uint16_t state, enum stack_
 }
 
 /* States of forks and calls that wait for their children count what they do themselves. */
-static void collect(const struct stack_sim *s, enum stack_by by, struct groups *g, char *texts)
+static void stack_table_collect(const struct stack_sim *s, enum stack_by by, struct groups *g,
+                                char *texts)
 {
     const struct stack_counts *k = stack_engine_counts(stack_drive_engine(s->drive));
 
@@ -117,10 +119,10 @@ static void collect(const struct stack_sim *s, enum stack_by by, struct groups *
 
             if (!sum->n)
                 continue;
-            const char *name =
-                key_of(s->fs, (uint16_t)i, by, &order,
-                       texts + ((size_t)side * s->fs->state.n + i) * sizeof(struct stack_text));
-            struct group *to = group(g, side ? "server" : "client", name, order);
+            const char *name = stack_table_key_of(s->fs, (uint16_t)i, by, &order,
+                                                  texts + ((size_t)side * s->fs->state.n + i) *
+                                                              sizeof(struct stack_text));
+            struct group *to = stack_table_group(g, side ? "server" : "client", name, order);
 
             cli_stack_know(&to->known, s, (uint16_t)i, sum);
             to->n += sum->n;
@@ -131,7 +133,7 @@ static void collect(const struct stack_sim *s, enum stack_by by, struct groups *
                 to->wait_ns += sum->wait_ns;
             to->between_ns += sum->between_ns;
         }
-    qsort(g->v, g->n, sizeof *g->v, by_order);
+    qsort(g->v, g->n, sizeof *g->v, stack_table_by_order);
 }
 
 void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum cli_format format)
@@ -145,7 +147,7 @@ void cli_stack_by(const struct stack_sim *s, enum stack_by by, FILE *out, enum c
     char *texts = wr_zalloc(most, sizeof(struct stack_text));
     struct cli_table *t = cli_table_open(out, format, columns, 8);
 
-    collect(s, by, &g, texts);
+    stack_table_collect(s, by, &g, texts);
     for (size_t i = 0; i < g.n; i++) {
         cli_table_text(t, g.v[i].side);
         cli_table_text(t, g.v[i].name);
@@ -225,26 +227,19 @@ void cli_stack_collected(const struct stack_sim *s, struct wr_str *out)
 
 void cli_stack_warn(const struct stack_sim *s, struct wr_str *out)
 {
-    const struct stack_laws *l = s->laws;
-    bool polynomial = l->function.n > 0;
-    /* the published laws are of whole files, others of what one call moves */
-    uint64_t each = polynomial    ? s->setup.all_b / s->setup.clients
-                    : s->has_test ? (uint64_t)s->test.transfer
-                                  : 0;
-
+    const struct stack_timings *l = s->timings;
     if (s->has_test)
         wr_str_add(out, wr_str_get(&s->test.notes));
-    if (l->missing.n && !polynomial)
+    if (l->missing.n && !l->function.n)
         wr_str_addf(out,
-                    "%zu states have no law and take no time, %s the first; add them to the laws\n",
+                    "%zu states have no timing model and take no time, %s the first; add them to "
+                    "the timing models\n",
                     l->missing.n, stack_state_text(s->fs, l->missing.v[0]).s);
-    if (s->has_test && l->to_b && (each < l->from_b || each > l->to_b))
+    if (s->setup.beyond)
+        wr_str_addf(out, "%s; calibrate with such a test to know\n", s->label.s);
+    if (!stack_timings_measured(l))
         wr_str_addf(out,
-                    "%s per %s are outside the measured %s to %s: times of data are "
-                    "extrapolated; calibrate with such sizes\n",
-                    wr_text_bytes(each).s, polynomial ? "process" : "call",
-                    wr_text_bytes(l->from_b).s, wr_text_bytes(l->to_b).s);
-    if (!stack_laws_measured(l))
-        wr_str_addf(out, "the times of %s are not measured (%s); calibrate to trust them\n",
+                    "the times of %s are assumed (%s): compare with them, and calibrate to predict "
+                    "a place\n",
                     s->fs->name, l->source);
 }

@@ -1,3 +1,9 @@
+/* state_metrics.c -- a page of numbers in Prometheus' text format, served by a thread of its own.
+ *
+ * `weir state watch` opens it. The thread accepts one connection at a time, reads the request head
+ * with a time limit, calls `fill` and closes the connection. `fill` runs in that thread, so the
+ * caller's callback takes its own lock. state_metrics_close() ends the thread before it returns.
+ */
 #include "cli/state_metrics.h"
 
 #include <arpa/inet.h>
@@ -13,22 +19,23 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { PATIENCE_NS = 1000000000 };
+enum { TIMEOUT_NS = 1000000000 };
 
+/* Set up before the thread starts; only `ending` changes while it runs. */
 struct state_metrics {
-    int fd;
+    int fd; /* listens */
     unsigned port;
-    void (*fill)(void *arg, struct wr_str *out);
+    void (*fill)(void *arg, struct wr_str *out); /* called by the thread */
     void *arg;
     pthread_t thread;
-    atomic_bool ending;
+    atomic_bool ending; /* set by state_metrics_close(), read by the thread */
 };
 
-/* What is asked, to the empty line at its end: what was not read when a socket is closed takes the
- * answer with it. */
-static void read_head(int fd, char *ask, size_t size)
+/* The head of the request, to the empty line at its end: what was not read when a socket is closed
+ * takes the answer with it. */
+static void metrics_read_head(int fd, char *ask, size_t size)
 {
-    uint64_t end = wr_clock_ns() + PATIENCE_NS;
+    uint64_t end = wr_clock_ns() + TIMEOUT_NS;
     size_t n = 0;
 
     ask[0] = '\0';
@@ -42,16 +49,16 @@ static void read_head(int fd, char *ask, size_t size)
     }
 }
 
-/* One request, one answer, one second of patience: a scraper asks for /metrics and nothing else. */
-static void answer(struct state_metrics *m, int fd)
+/* One request, one answer, one second of timeout: a scraper asks for /metrics and nothing else. */
+static void metrics_reply(struct state_metrics *m, int fd)
 {
-    struct timeval patience = {.tv_sec = PATIENCE_NS / 1000000000};
+    struct timeval timeout = {.tv_sec = TIMEOUT_NS / 1000000000};
     struct wr_str body = {0}, all = {0};
     char ask[8192];
 
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    read_head(fd, ask, sizeof ask);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    metrics_read_head(fd, ask, sizeof ask);
     bool known = !strncmp(ask, "GET /metrics ", 13);
 
     if (known)
@@ -73,7 +80,7 @@ static void answer(struct state_metrics *m, int fd)
     wr_str_fini(&all);
 }
 
-static void *serve(void *arg)
+static void *metrics_serve(void *arg)
 {
     struct state_metrics *m = arg;
 
@@ -85,7 +92,7 @@ static void *serve(void *arg)
         int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC);
 
         if (fd >= 0) {
-            answer(m, fd);
+            metrics_reply(m, fd);
             close(fd);
         }
     }
@@ -116,7 +123,7 @@ bool state_metrics_open(struct state_metrics **ret, unsigned port,
     m->port = ntohs(at.sin_port);
     m->fill = fill;
     m->arg = arg;
-    if (pthread_create(&m->thread, NULL, serve, m)) {
+    if (pthread_create(&m->thread, NULL, metrics_serve, m)) {
         close(fd);
         free(m);
         return wr_fail(err, WR_SYSTEM, "cannot start a thread for the metrics; try again later");

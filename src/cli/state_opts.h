@@ -48,6 +48,7 @@ bool state_rows_choice(struct state_choice *ret, const struct state_rows_opts *o
 bool state_seconds(double *ret_s, const char *name, const char *text, struct wr_err *err);
 
 extern const struct cli_verb cli_state_probe, cli_state_describe, cli_state_fit, cli_state_loglik,
-    cli_state_simulate, cli_state_validate, cli_state_forecast, cli_state_watch, cli_state_import;
+    cli_state_simulate, cli_state_validate, cli_state_forecast, cli_state_watch, cli_state_import,
+    cli_state_policy;
 
 #endif

@@ -1,3 +1,8 @@
+/* state_print.c -- prints fitted state models as text, JSON and CSV for `weir state fit` and
+ * others.
+ *
+ * Reads struct state_estimate and struct hmm_model (state/), changes nothing.
+ */
 #include "cli/state_print.h"
 
 #include <math.h>
@@ -6,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "cli/table.h"
+#include "cli/cli_table.h"
 #include "state/model/model.h"
 
 struct wr_text state_text_s(double s)
@@ -30,7 +35,7 @@ struct wr_text state_text_s(double s)
 }
 
 /* Standard errors in the shape of the model: of ln q where rates are, of q by the delta method. */
-static json_t *errors_json(const struct state_estimate *e)
+static json_t *state_print_errors_json(const struct state_estimate *e)
 {
     const struct hmm_model *m = &e->fit.model;
     int k = m->k, at = m->nblocks * k * (k - 1);
@@ -68,7 +73,7 @@ static json_t *errors_json(const struct state_estimate *e)
     return all;
 }
 
-static json_t *profiles_json(const struct state_estimate *e)
+static json_t *state_print_profiles_json(const struct state_estimate *e)
 {
     json_t *all = json_array();
 
@@ -121,14 +126,14 @@ json_t *state_estimate_json(const struct state_estimate *e, const struct state_s
     json_object_set_new(all, "theta", state_json_reals(theta, (size_t)e->nparams));
     json_object_set_new(all, "rounding_s", json_real(rounding_s));
     if (e->has_errors)
-        json_object_set_new(all, "standard_errors", errors_json(e));
+        json_object_set_new(all, "standard_errors", state_print_errors_json(e));
     if (e->has_profiles)
-        json_object_set_new(all, "profile_95", profiles_json(e));
+        json_object_set_new(all, "profile_95", state_print_profiles_json(e));
     json_object_set_new(all, "series", names);
     return all;
 }
 
-static void print_numbers(FILE *out, const struct state_estimate *all, int tried)
+static void state_print_numbers(FILE *out, const struct state_estimate *all, int tried)
 {
     static const struct cli_column columns[] = {{"states", NULL},
                                                 {"loglik", "log-likelihood"},
@@ -149,7 +154,7 @@ static void print_numbers(FILE *out, const struct state_estimate *all, int tried
 }
 
 /* "x1.23": a factor that is as likely upwards as downwards; "bound" where there is none. */
-static struct wr_text text_error(const struct state_estimate *e, int at)
+static struct wr_text state_error_text(const struct state_estimate *e, int at)
 {
     struct wr_text t;
 
@@ -162,7 +167,7 @@ static struct wr_text text_error(const struct state_estimate *e, int at)
     return t;
 }
 
-static void print_states(FILE *out, const struct state_estimate *e)
+static void state_print_states(FILE *out, const struct state_estimate *e)
 {
     static const struct cli_column columns[] = {{"state", NULL},           {"median", NULL},
                                                 {"error", NULL},           {"spread", "sd of ln"},
@@ -180,9 +185,9 @@ static void print_states(FILE *out, const struct state_estimate *e)
         snprintf(pct.s, sizeof pct.s, "%.1f %%", 100 * share[s]);
         cli_table_int(t, s);
         cli_table_text(t, state_text_s(exp(m->emit[s][HMM_LOC])).s);
-        cli_table_text(t, text_error(e, at + s).s);
+        cli_table_text(t, state_error_text(e, at + s).s);
         cli_table_real(t, m->emit[s][HMM_SPREAD]);
-        cli_table_text(t, text_error(e, at + k + s).s);
+        cli_table_text(t, state_error_text(e, at + k + s).s);
         cli_table_text(t, state_text_s(-1 / m->q[0][s * k + s]).s);
         cli_table_text(t, pct.s);
     }
@@ -190,7 +195,7 @@ static void print_states(FILE *out, const struct state_estimate *e)
     fputc('\n', out);
 }
 
-static void print_rates(FILE *out, const struct state_estimate *e)
+static void state_print_rates(FILE *out, const struct state_estimate *e)
 {
     static const struct cli_column columns[] = {
         {"part", "part of day"}, {"from", NULL},       {"to", NULL},       {"rate", "rate per s"},
@@ -208,7 +213,7 @@ static void print_rates(FILE *out, const struct state_estimate *e)
                 cli_table_int(t, i);
                 cli_table_int(t, j);
                 cli_table_real(t, m->q[b][i * k + j]);
-                cli_table_text(t, text_error(e, at).s);
+                cli_table_text(t, state_error_text(e, at).s);
                 if (e->has_profiles) {
                     cli_table_real(t, exp(e->profile[at].low));
                     cli_table_real(t, exp(e->profile[at].high));
@@ -231,18 +236,19 @@ void state_estimate_print(FILE *out, const struct state_estimate *e,
     fprintf(out, "%zu observations, log-likelihood %.9g%s\n\n", e->n, e->fit.loglik,
             e->fit.converged ? "" : " (not yet at a summit: give more --starts)");
     if (tried)
-        print_numbers(out, all, tried);
-    print_states(out, e);
+        state_print_numbers(out, all, tried);
+    state_print_states(out, e);
     if (e->fit.model.k > 1)
-        print_rates(out, e);
+        state_print_rates(out, e);
     if (ties > 0)
         fprintf(out, "\nmany latencies are the same, as if rounded to %s; try --rounding=auto\n",
                 state_text_s(ties).s);
 }
 
 /* One series: Viterbi, smoothed, filtered. */
-static bool print_one_path(FILE *out, const struct state_series *s, size_t index, bool several,
-                           const struct hmm_model *m, double rounding_s, struct wr_err *err)
+static bool state_print_one_path(FILE *out, const struct state_series *s, size_t index,
+                                 bool several, const struct hmm_model *m, double rounding_s,
+                                 struct wr_err *err)
 {
     struct state_data_opts o = {
         .nblocks = m->nblocks, .day_offset_s = m->day_offset_s, .rounding_s = rounding_s};
@@ -294,6 +300,6 @@ bool state_print_path(FILE *out, const struct state_series *s, size_t n, const s
         fprintf(out, ",filt%d", j);
     fputc('\n', out);
     for (size_t i = 0; ok && i < n; i++)
-        ok = print_one_path(out, &s[i], i, n > 1, m, rounding_s, err);
+        ok = state_print_one_path(out, &s[i], i, n > 1, m, rounding_s, err);
     return ok;
 }

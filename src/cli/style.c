@@ -1,3 +1,7 @@
+/* style.c -- chooses how charts are drawn on the terminal that the output goes to.
+ *
+ * The width comes from the terminal, colours from NO_COLOR, the character set from the locale.
+ */
 #include "cli/style.h"
 
 #include <langinfo.h>

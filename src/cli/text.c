@@ -1,3 +1,4 @@
+/* text.c -- breaks paragraphs and pairs of name and explanation to 80 columns, for help texts. */
 #include "cli/text.h"
 
 #include <string.h>
@@ -5,7 +6,7 @@
 enum { WIDTH = 80, INDENT = 2, GAP = 2, WIDEST_HEAD = 26 };
 
 /* Bytes that begin a character: what a terminal counts, near enough. */
-static size_t columns(const char *s, size_t n)
+static size_t text_columns(const char *s, size_t n)
 {
     size_t count = 0;
 
@@ -16,7 +17,7 @@ static size_t columns(const char *s, size_t n)
 
 /* Adds n bytes broken between words; the cursor stands at column `indent`, where
  * further lines begin too. */
-static void wrap(struct wr_str *out, const char *text, size_t n, size_t indent)
+static void text_wrap(struct wr_str *out, const char *text, size_t n, size_t indent)
 {
     size_t at = indent;
 
@@ -25,7 +26,7 @@ static void wrap(struct wr_str *out, const char *text, size_t n, size_t indent)
 
         if (word > n - i)
             word = n - i;
-        size_t wide = columns(text + i, word);
+        size_t wide = text_columns(text + i, word);
         if (at > indent && at + 1 + wide > WIDTH) {
             wr_str_addf(out, "\n%*s", (int)indent, "");
             at = indent;
@@ -46,7 +47,7 @@ void cli_text_wrap(struct wr_str *out, const char *text)
     while (*text) {
         size_t n = strcspn(text, "\n");
 
-        wrap(out, text, n, 0);
+        text_wrap(out, text, n, 0);
         text += n + (text[n] == '\n');
     }
 }
@@ -56,20 +57,24 @@ void cli_text_pairs(struct wr_str *out, const struct cli_pair *pairs, size_t n)
     size_t widest = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t wide = columns(pairs[i].head, strlen(pairs[i].head));
+        size_t wide = text_columns(pairs[i].head, strlen(pairs[i].head));
 
-        if (wide > widest && wide <= WIDEST_HEAD)
+        if (pairs[i].text && wide > widest && wide <= WIDEST_HEAD)
             widest = wide;
     }
     for (size_t i = 0; i < n; i++) {
-        size_t wide = columns(pairs[i].head, strlen(pairs[i].head));
+        size_t wide = text_columns(pairs[i].head, strlen(pairs[i].head));
         size_t column = INDENT + widest + GAP;
 
+        if (!pairs[i].text) {
+            wr_str_addf(out, "\n%s\n", pairs[i].head);
+            continue;
+        }
         wr_str_addf(out, "%*s%s", INDENT, "", pairs[i].head);
         if (wide > widest)
             wr_str_addf(out, "\n%*s", (int)column, "");
         else
             wr_str_addf(out, "%*s", (int)(widest - wide + GAP), "");
-        wrap(out, pairs[i].text, strlen(pairs[i].text), column);
+        text_wrap(out, pairs[i].text, strlen(pairs[i].text), column);
     }
 }

@@ -14,6 +14,8 @@ void cli_text_wrap(struct wr_str *out, const char *text);
  *   --limit N   print at most N rows
  *   --output FILE_WITH_A_LONG_NAME
  *               write there
+ *
+ * One without a text is a heading, after an empty line.
  */
 struct cli_pair {
     const char *head, *text;

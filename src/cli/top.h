@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+/* How `weir top` repeats. */
 struct cli_follow {
     double interval_s;
     uint32_t count; /* 0: until Ctrl-C */

@@ -1,9 +1,10 @@
 /* bind.c -- nodes + rows -> the caller's struct, and a field for every value.
  *
- * Unknown keys are looked for first, then rows in their order: a typo is told
- * as a typo, not as a missing key. Defaults are nodes too, made from the row's
+ * Unknown keys are reported before missing ones, so that a misspelt key is not reported as
+ * a missing key. Defaults are nodes too, made from the row's
  * text by the same reader, so they pass the same checks.
  */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 void conf_field_path(const struct conf *c, const struct conf_field *f, struct wr_str *out)
 {
+    assert(f->parent < c->fields.n);
     if (f == c->fields.v)
         return;
     const struct conf_field *up = &c->fields.v[f->parent];
@@ -25,15 +27,15 @@ void conf_field_path(const struct conf *c, const struct conf_field *f, struct wr
         wr_str_addf(out, "%u", f->index);
 }
 
-static uint32_t add_field(struct conf *c, struct conf_field f)
+static uint32_t bind_add_field(struct conf *c, struct conf_field f)
 {
     wr_vec_push(&c->fields, f);
     return (uint32_t)c->fields.n - 1;
 }
 
 /* Put the key's path and the node's place in front. */
-static bool wrap(const struct conf *c, uint32_t field, const struct conf_node *node,
-                 struct wr_err *err)
+static bool bind_wrap_error(const struct conf *c, uint32_t field, const struct conf_node *node,
+                            struct wr_err *err)
 {
     struct wr_str path = {0};
 
@@ -46,16 +48,17 @@ static bool wrap(const struct conf *c, uint32_t field, const struct conf_node *n
 
 struct conf_node *conf_default(struct conf *c, const struct conf_row *row, struct wr_err *err)
 {
-    uint32_t known;
+    uint64_t known = wr_map_get(&c->by_row, conf_key(row));
 
-    if (conf_ptrs_get(&c->by_row, row, &known))
+    assert(row->def && row->def[0]);
+    if (known != WR_MAP_NONE)
         return c->defaults.v[known];
     struct conf_source *src = wr_arena_alloc(&c->arena, sizeof *src);
     *src = (struct conf_source){.kind = CONF_FROM_DEFAULT, .name = row->def};
     struct conf_node *node = conf_yaml(c, src, row->def, strlen(row->def), err);
     if (!node)
         return NULL;
-    conf_ptrs_put(&c->by_row, row, (uint32_t)c->defaults.n);
+    *wr_map_at(&c->by_row, conf_key(row)) = c->defaults.n;
     wr_vec_push(&c->defaults, node);
     return node;
 }
@@ -65,8 +68,9 @@ static bool bind_rows(struct conf *c, const struct conf_row *rows, const char *e
                       struct wr_err *err);
 
 /* "links.local.latency has no value; write a time such as 726.6 ns" */
-static bool fail_about(struct conf *c, const struct conf_row *row, uint32_t field, const char *what,
-                       const char *todo, const struct conf_node *node, struct wr_err *err)
+static bool bind_fail_at_key(struct conf *c, const struct conf_row *row, uint32_t field,
+                             const char *what, const char *todo, const struct conf_node *node,
+                             struct wr_err *err)
 {
     const char *example = conf_type_example(row->type);
     struct wr_str path = {0};
@@ -79,8 +83,8 @@ static bool fail_about(struct conf *c, const struct conf_row *row, uint32_t fiel
     return conf_node_wrap(node, err);
 }
 
-static bool fail_type(struct conf *c, const struct conf_row *row, const struct conf_node *node,
-                      uint32_t field, struct wr_err *err)
+static bool bind_fail_type(struct conf *c, const struct conf_row *row, const struct conf_node *node,
+                           uint32_t field, struct wr_err *err)
 {
     static const char *const wrong[] = {
         [CONF_NODE_SCALAR] = "is a single value",
@@ -89,16 +93,16 @@ static bool fail_type(struct conf *c, const struct conf_row *row, const struct c
     };
 
     if (conf_node_empty(node))
-        return fail_about(c, row, field, "has no value", "remove it or write", node, err);
-    return fail_about(c, row, field, wrong[node->type], "write", node, err);
+        return bind_fail_at_key(c, row, field, "has no value", "remove it or write", node, err);
+    return bind_fail_at_key(c, row, field, wrong[node->type], "write", node, err);
 }
 
 static bool bind_scalar(struct conf *c, const struct conf_row *row, const struct conf_node *node,
                         void *at, uint32_t field, struct wr_err *err)
 {
     if (node->type != CONF_NODE_SCALAR || conf_node_empty(node))
-        return fail_type(c, row, node, field, err);
-    return conf_value_parse(c, row, node, at, err) || wrap(c, field, node, err);
+        return bind_fail_type(c, row, node, field, err);
+    return conf_value_parse(c, row, node, at, err) || bind_wrap_error(c, field, node, err);
 }
 
 /* A mapping, or nothing at all after the colon, which is an empty one. */
@@ -106,14 +110,14 @@ static bool bind_section(struct conf *c, const struct conf_row *row, const struc
                          void *at, uint32_t field, struct wr_err *err)
 {
     if (node->type != CONF_NODE_MAP && !conf_node_empty(node))
-        return fail_type(c, row, node, field, err);
+        return bind_fail_type(c, row, node, field, err);
     return bind_rows(c, row->rows, NULL, node->type == CONF_NODE_MAP ? node : NULL, at, field, err);
 }
 
 /* The node that names the kind: itself, its `kind:`, or the default's. */
-static const struct conf_node *kind_node(struct conf *c, const struct conf_row *row,
-                                         const struct conf_node *node, uint32_t field,
-                                         struct wr_err *err)
+static const struct conf_node *bind_find_kind_node(struct conf *c, const struct conf_row *row,
+                                                   const struct conf_node *node, uint32_t field,
+                                                   struct wr_err *err)
 {
     const struct conf_pair *pair = conf_node_find(node, "kind");
 
@@ -127,16 +131,16 @@ static const struct conf_node *kind_node(struct conf *c, const struct conf_row *
     if (name->type == CONF_NODE_SCALAR && !conf_node_empty(name))
         return name;
     if (name->type == CONF_NODE_MAP && !pair)
-        fail_about(c, row, field, "has no `kind:`", "write", name, err);
+        bind_fail_at_key(c, row, field, "has no `kind:`", "write", name, err);
     else
-        fail_type(c, row, name, field, err);
+        bind_fail_type(c, row, name, field, err);
     return NULL;
 }
 
 static bool bind_plugin(struct conf *c, const struct conf_row *row, const struct conf_node *node,
                         void *at, uint32_t field, struct wr_err *err)
 {
-    const struct conf_node *name = kind_node(c, row, node, field, err);
+    const struct conf_node *name = bind_find_kind_node(c, row, node, field, err);
     struct conf_plugin plugin;
 
     if (!name)
@@ -144,18 +148,19 @@ static bool bind_plugin(struct conf *c, const struct conf_row *row, const struct
     plugin.kind = conf_kind_find(row, name->text);
     if (!plugin.kind) {
         conf_unknown_kind(row, name->text, err);
-        return wrap(c, field, name, err);
+        return bind_wrap_error(c, field, name, err);
     }
     plugin.params = wr_arena_alloc(&c->arena, plugin.kind->params_size);
     *(struct conf_plugin *)at = plugin;
     c->fields.v[field].node = name;
-    add_field(c, (struct conf_field){.at = at,
-                                     .row = row,
-                                     .node = name,
-                                     .name = "kind",
-                                     .parent = field,
-                                     .state = name->src->kind == CONF_FROM_DEFAULT ? CONF_DEFAULTED
-                                                                                   : CONF_GIVEN});
+    bind_add_field(c, (struct conf_field){.at = at,
+                                          .row = row,
+                                          .node = name,
+                                          .name = "kind",
+                                          .parent = field,
+                                          .state = name->src->kind == CONF_FROM_DEFAULT
+                                                       ? CONF_DEFAULTED
+                                                       : CONF_GIVEN});
     return bind_rows(c, plugin.kind->rows, "kind", node->type == CONF_NODE_MAP ? node : NULL,
                      plugin.params, field, err);
 }
@@ -163,7 +168,7 @@ static bool bind_plugin(struct conf *c, const struct conf_row *row, const struct
 static bool bind_value(struct conf *c, const struct conf_row *row, const struct conf_node *node,
                        void *at, uint32_t field, struct wr_err *err);
 
-static uint8_t shape_of(enum conf_type type)
+static uint8_t bind_shape_of(enum conf_type type)
 {
     return type == CONF_LIST ? CONF_SEQ : conf_is_scalar(type) ? CONF_LEAF : CONF_MAP;
 }
@@ -171,12 +176,12 @@ static uint8_t shape_of(enum conf_type type)
 static bool bind_item(struct conf *c, const struct conf_row *item, const struct conf_node *node,
                       void *at, uint32_t list, uint32_t index, struct wr_err *err)
 {
-    uint32_t field = add_field(c, (struct conf_field){.at = at,
-                                                      .row = item,
-                                                      .node = node,
-                                                      .index = index,
-                                                      .parent = list,
-                                                      .shape = shape_of(item->type)});
+    uint32_t field = bind_add_field(c, (struct conf_field){.at = at,
+                                                           .row = item,
+                                                           .node = node,
+                                                           .index = index,
+                                                           .parent = list,
+                                                           .shape = bind_shape_of(item->type)});
 
     return bind_value(c, item, node, at, field, err);
 }
@@ -191,9 +196,9 @@ static bool bind_list(struct conf *c, const struct conf_row *row, const struct c
     if (conf_node_empty(node))
         list.n = 0;
     else if (node->type != CONF_NODE_SEQ)
-        return fail_type(c, row, node, field, err);
+        return bind_fail_type(c, row, node, field, err);
     if (!conf_count_check(row, list.n, err))
-        return wrap(c, field, node, err);
+        return bind_wrap_error(c, field, node, err);
     *item = *row;
     item->type = row->rows ? CONF_SECTION : row->item;
     item->include = false;
@@ -216,19 +221,19 @@ static bool bind_table(struct conf *c, const struct conf_row *row, const struct 
     if (conf_node_empty(node))
         list.n = 0;
     else if (node->type != CONF_NODE_MAP)
-        return fail_type(c, row, node, field, err);
+        return bind_fail_type(c, row, node, field, err);
     if (!conf_count_check(row, list.n, err))
-        return wrap(c, field, node, err);
+        return bind_wrap_error(c, field, node, err);
     list.items = wr_arena_alloc(&c->arena, list.n * row->size);
     *(struct conf_list *)at = list;
     for (uint32_t i = 0; i < list.n; i++) {
         unsigned char *item = (unsigned char *)list.items + i * row->size;
         const struct conf_pair *pair = &node->pairs[i];
-        uint32_t f = add_field(c, (struct conf_field){.at = item,
-                                                      .node = pair->value,
-                                                      .name = pair->key->text,
-                                                      .parent = field,
-                                                      .shape = CONF_MAP});
+        uint32_t f = bind_add_field(c, (struct conf_field){.at = item,
+                                                           .node = pair->value,
+                                                           .name = pair->key->text,
+                                                           .parent = field,
+                                                           .shape = CONF_MAP});
 
         ((struct conf_key *)item)->name = pair->key->text;
         struct conf_row as_section = {.key = row->key, .type = CONF_SECTION, .rows = row->rows};
@@ -255,14 +260,14 @@ static bool bind_value(struct conf *c, const struct conf_row *row, const struct 
     }
 }
 
-static bool fail_missing(struct conf *c, const struct conf_row *row, uint32_t field,
-                         struct wr_err *err)
+static bool bind_fail_missing(struct conf *c, const struct conf_row *row, uint32_t field,
+                              struct wr_err *err)
 {
     uint32_t up = c->fields.v[field].parent;
 
     while (!c->fields.v[up].node)
         up = c->fields.v[up].parent;
-    return fail_about(c, row, field, "is missing", "add", c->fields.v[up].node, err);
+    return bind_fail_at_key(c, row, field, "is missing", "add", c->fields.v[up].node, err);
 }
 
 /* Nothing was written for this row. */
@@ -278,7 +283,7 @@ static bool bind_absent(struct conf *c, const struct conf_row *row, void *at, ui
         return skip || bind_rows(c, row->rows, NULL, NULL, at, field, err);
     }
     if (!row->def)
-        return fail_missing(c, row, field, err);
+        return bind_fail_missing(c, row, field, err);
     if (!row->def[0]) {
         c->fields.v[field].state = CONF_ABSENT;
         return true;
@@ -292,9 +297,9 @@ static bool bind_absent(struct conf *c, const struct conf_row *row, void *at, ui
 }
 
 /* Is it a key of a section that may be a file of its own? Then this is perhaps
- * that file. True: the error is told. */
-static bool fail_misplaced(const struct conf_row *rows, const struct conf_node *key,
-                           struct wr_err *err)
+ * that file. True: the error is set. */
+static bool bind_fail_misplaced(const struct conf_row *rows, const struct conf_node *key,
+                                struct wr_err *err)
 {
     const struct conf_row *row = rows;
 
@@ -322,20 +327,20 @@ static bool bind_rows(struct conf *c, const struct conf_row *rows, const char *e
 
         if (conf_row_find(rows, key->text) || (extra && !strcmp(key->text, extra)))
             continue;
-        if (parent || !fail_misplaced(rows, key, err))
+        if (parent || !bind_fail_misplaced(rows, key, err))
             conf_unknown_key(rows, extra, "", key->text, err);
-        return wrap(c, parent, key, err);
+        return bind_wrap_error(c, parent, key, err);
     }
     for (const struct conf_row *row = rows; row && row->key; row++) {
         const struct conf_pair *pair = map ? conf_node_find(map, row->key) : NULL;
         const struct conf_node *node = pair ? pair->value : NULL;
         unsigned char *at = base + row->offset;
-        uint32_t field = add_field(c, (struct conf_field){.at = at,
-                                                          .row = row,
-                                                          .node = node,
-                                                          .name = row->key,
-                                                          .parent = parent,
-                                                          .shape = shape_of(row->type)});
+        uint32_t field = bind_add_field(c, (struct conf_field){.at = at,
+                                                               .row = row,
+                                                               .node = node,
+                                                               .name = row->key,
+                                                               .parent = parent,
+                                                               .shape = bind_shape_of(row->type)});
 
         if (!(node ? bind_value(c, row, node, at, field, err)
                    : bind_absent(c, row, at, field, err)))
@@ -344,14 +349,15 @@ static bool bind_rows(struct conf *c, const struct conf_row *rows, const char *e
     return true;
 }
 
-static bool is_kind_name(const struct conf_field *f)
+static bool bind_is_kind_name(const struct conf_field *f)
 {
     return f->shape == CONF_LEAF && f->row && f->row->type == CONF_PLUGIN;
 }
 
 bool conf_bind(struct conf *c, const struct conf_node *root, struct wr_err *err)
 {
-    add_field(c, (struct conf_field){.at = c->into, .node = root, .shape = CONF_MAP});
+    assert(!c->fields.n);
+    bind_add_field(c, (struct conf_field){.at = c->into, .node = root, .shape = CONF_MAP});
     if (root->type != CONF_NODE_MAP && !conf_node_empty(root))
         return conf_node_fail(root, err,
                               "a configuration must be a mapping, not %s; write `key: value` lines",
@@ -361,8 +367,8 @@ bool conf_bind(struct conf *c, const struct conf_node *root, struct wr_err *err)
     /* Children come later: where a section and its first value share an
      * address, the value is the one meant. */
     for (uint32_t i = 0; i < c->fields.n; i++)
-        if (!is_kind_name(&c->fields.v[i]))
-            conf_ptrs_put(&c->by_address, c->fields.v[i].at, i);
+        if (!bind_is_kind_name(&c->fields.v[i]))
+            *wr_map_at(&c->by_address, conf_key(c->fields.v[i].at)) = i;
     return true;
 }
 

@@ -1,4 +1,10 @@
-/* conf.c -- loading from end to end, and asking afterwards where a value came from. */
+/* conf.c -- loads a configuration from end to end, and answers questions about its values.
+ *
+ * Owns struct conf from conf_load() to conf_close(): the arena with all strings and parameters, the
+ * fields with the origin of each value, and the texts of the files read. The caller's struct must
+ * stay in place as long, since fields are found by address.
+ */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +21,8 @@ void conf_close(struct conf *c)
     wr_vec_fini(&c->inputs);
     wr_vec_fini(&c->paths);
     wr_vec_fini(&c->dropped);
-    conf_ptrs_fini(&c->by_address);
-    conf_ptrs_fini(&c->by_row);
+    wr_map_fini(&c->by_address);
+    wr_map_fini(&c->by_row);
     wr_arena_fini(&c->arena);
     free(c);
 }
@@ -41,14 +47,14 @@ static bool conf_expand_root(struct conf *c, struct conf_node **root, struct wr_
 }
 
 /* From a root node (NULL: reading it failed) to the caller's struct. */
-static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
-                   const struct conf_override *sets, size_t nsets, struct wr_err *err)
+static bool conf_bind_root(struct conf **ret, struct conf *c, struct conf_node *root,
+                           const struct conf_override *sets, size_t nsets, struct wr_err *err)
 {
     bool ok = root != NULL;
 
     if (ok && conf_node_empty(root))
         root = conf_node_new(c, CONF_NODE_MAP, root);
-    /* A root that is no mapping has no place for overrides; binding says so. */
+    /* A root that is no mapping cannot be overridden; conf_bind() reports it. */
     if (ok && root->type == CONF_NODE_MAP)
         ok = conf_expand_root(c, &root, err) && conf_sets(c, root, sets, nsets, err);
     if (ok && !conf_bind(c, root, err)) {
@@ -63,8 +69,8 @@ static bool finish(struct conf **ret, struct conf *c, struct conf_node *root,
     return true;
 }
 
-/* Overrides from the command line have no place but themselves. */
-static struct conf_override *from_sets(const char *const *sets, size_t nsets)
+/* Overrides from the command line have no place in a file. */
+static struct conf_override *conf_overrides_of_sets(const char *const *sets, size_t nsets)
 {
     struct conf_override *over = wr_zalloc(nsets + 1, sizeof *over);
 
@@ -80,15 +86,17 @@ bool conf_load_over(struct conf **ret, void *into, const struct conf_row *rows, 
     struct conf *c = conf_new(into, rows);
     struct conf_node at = {.src = &nowhere};
 
-    return finish(ret, c,
-                  path ? conf_read(c, path, NULL, err) : conf_node_new(c, CONF_NODE_MAP, &at), over,
-                  nover, err);
+    assert(ret && into && rows);
+    assert(!nover || over);
+    return conf_bind_root(
+        ret, c, path ? conf_read(c, path, NULL, err) : conf_node_new(c, CONF_NODE_MAP, &at), over,
+        nover, err);
 }
 
 bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
                const char *const *sets, size_t nsets, struct wr_err *err)
 {
-    struct conf_override *over = from_sets(sets, nsets);
+    struct conf_override *over = conf_overrides_of_sets(sets, nsets);
     bool ok = conf_load_over(ret, into, rows, path, over, nsets, err);
 
     free(over);
@@ -100,30 +108,31 @@ bool conf_load_text(struct conf **ret, void *into, const struct conf_row *rows, 
                     struct wr_err *err)
 {
     struct conf *c = conf_new(into, rows);
-    struct conf_override *over = from_sets(sets, nsets);
-    bool ok = finish(ret, c, conf_read_text(c, name, text, len, err), over, nsets, err);
+    struct conf_override *over = conf_overrides_of_sets(sets, nsets);
+    bool ok = conf_bind_root(ret, c, conf_read_text(c, name, text, len, err), over, nsets, err);
 
+    assert(text || !len);
     free(over);
     return ok;
 }
 
-static const struct conf_field *field_of(const struct conf *c, const void *at)
+static const struct conf_field *conf_field_of(const struct conf *c, const void *at)
 {
-    uint32_t i;
+    uint64_t i = wr_map_get(&c->by_address, conf_key(at));
 
-    return conf_ptrs_get(&c->by_address, at, &i) ? &c->fields.v[i] : NULL;
+    return i == WR_MAP_NONE ? NULL : &c->fields.v[i];
 }
 
 const struct conf_node *conf_node_of(const struct conf *c, const void *at)
 {
-    const struct conf_field *f = field_of(c, at);
+    const struct conf_field *f = conf_field_of(c, at);
 
     return f ? f->node : NULL;
 }
 
 const char *conf_field_origin(const struct conf *c, const struct conf_field *f)
 {
-    /* The text lives as long as the configuration; nothing that can be asked changes. */
+    /* The arena only gains a string: no value that a caller can see changes. */
     struct wr_arena *arena = &((struct conf *)c)->arena;
 
     if (!f || f->state != CONF_GIVEN || !f->node)
@@ -141,12 +150,12 @@ const char *conf_field_origin(const struct conf *c, const struct conf_field *f)
 
 const char *conf_origin(const struct conf *c, const void *field)
 {
-    return conf_field_origin(c, field_of(c, field));
+    return conf_field_origin(c, conf_field_of(c, field));
 }
 
 bool conf_fail(const struct conf *c, const void *field, struct wr_err *err, const char *fmt, ...)
 {
-    const struct conf_field *f = field_of(c, field);
+    const struct conf_field *f = conf_field_of(c, field);
     char text[sizeof err->text];
     struct wr_str path = {0};
     va_list ap;

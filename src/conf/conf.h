@@ -11,8 +11,8 @@
  *   router:              CONF_SECTION
  *     delay: 100 ns      CONF_TIME
  *
- * Scalars are typed by the row, never by YAML's guesses. Every value knows
- * where it came from: a file's line and column, a --set, or the default.
+ * Scalars are typed by the row, never by YAML's guesses. The origin of
+ * every value is kept: a line and column of a file, a --set, or the default.
  */
 #ifndef CONF_CONF_H
 #define CONF_CONF_H
@@ -57,6 +57,24 @@ struct conf_plugin {
     void *params;
 };
 
+/* Files that may stand where a plug-in is named, and those of them that the program contains.
+ *
+ *   device: nvme                          a kind
+ *   device: d3-s4510                      one of `shipped`
+ *   device: mine.yaml                     what that file says under `key`
+ *   device: {file: mine.yaml, depth: 16}  the same, with some values replaced
+ */
+struct conf_files {
+    const char *key;                 /* under which such a file has the plug-in */
+    const struct conf_row *rows;     /* all keys of such a file; NULL: shipped ones only */
+    const struct conf_text *shipped; /* ends with a NULL name */
+    const char *help;                /* what to do about a file of another kind */
+};
+
+struct conf_text {
+    const char *name, *text;
+};
+
 struct conf_list {
     void *items;
     size_t n;
@@ -84,6 +102,7 @@ struct conf_row {
     const char *const *names;             /* CHOICE, ends with NULL */
     const struct conf_kind *const *kinds; /* PLUGIN, ends with NULL */
     const char *what;                     /* PLUGIN: what it is; NULL: what its key says */
+    const struct conf_files *files;       /* PLUGIN: may be a file, too; NULL: it may not */
     bool include; /* SECTION: may be a file name, or have `file:` whose values it overrides */
 };
 
@@ -100,9 +119,9 @@ struct conf_input {
 struct conf; /* what was read: the values' origins and the files' contents */
 
 /* Reads `path` into the zeroed struct at `into`, which must stay in place as long
- * as *ret is used. `sets` are "a.b=c" overrides (set.c says what else a step may be). `path` may be
- * NULL: only defaults and sets. Strings, lists and plug-ins' parameters live until conf_close. On
- * failure nothing is kept. */
+ * as *ret is used. `sets` are "a.b=c" overrides (conf_set.c says what else a step may be). `path`
+ * may be NULL: only defaults and sets. Strings, lists and plug-ins' parameters live until
+ * conf_close. On failure nothing is kept. */
 bool conf_load(struct conf **ret, void *into, const struct conf_row *rows, const char *path,
                const char *const *sets, size_t nsets, struct wr_err *err);
 /* The same from text in memory; `name` stands for the path in messages. */
@@ -126,7 +145,7 @@ void conf_close(struct conf *c);
  * and its first value share an address, the value is meant. */
 const char *conf_origin(const struct conf *c, const void *field);
 
-/* Complain about the value stored at `field`, at its place in the file. */
+/* An error about the value stored at `field`, at its place in the file. */
 bool conf_fail(const struct conf *c, const void *field, struct wr_err *err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -140,7 +159,7 @@ void conf_dump_part(const struct conf *c, const char *key, struct wr_str *out);
 /* All files read (the configuration and those it includes), for the run file. */
 size_t conf_inputs(const struct conf *c, const struct conf_input **ret);
 
-/* The files that values of type CONF_PATH name; whoever owns the value reads them. */
+/* The files that values of type CONF_PATH name; the owner of the value reads them. */
 size_t conf_paths(const struct conf *c, const char *const **ret);
 
 /* Every value that was given or has a default, in the order of the dump. */
@@ -181,7 +200,7 @@ const struct conf_row *conf_find_row(const struct conf_row *rows, const char *ke
 void conf_rows_scdoc(const struct conf_row *rows, struct wr_str *out);
 
 /* For tests: are the rows of a struct of `size` bytes sound, their defaults in
- * range, their values inside it? Rows that are not are our bug. */
+ * range, their values inside it? Rows that are not are a bug. */
 bool conf_rows_check(const struct conf_row *rows, size_t size, struct wr_err *err);
 
 #endif

@@ -1,17 +1,18 @@
-/* conf_priv.h -- what the files of this room share.
+/* conf_priv.h -- the data that the files of this module share.
  *
- *   text --yaml.c--> nodes --include.c--> merged nodes --set.c--> overridden nodes
+ *   text --yaml.c--> nodes --include.c--> merged nodes --conf_set.c--> overridden nodes
  *        --bind.c--> the caller's struct, and one conf_field per value
  *
  * Nodes are untyped and located. Rows give them types only in bind.c, so an
- * override may change what a value means (topology.kind) before it is judged.
+ * override may change what a value means (topology.kind) before it is checked.
  */
 #ifndef CONF_PRIV_H
 #define CONF_PRIV_H
 
+#include "base/map.h"
 #include "conf/conf.h"
 
-/* What a file may ask of us. A configuration is written by people; a table of
+/* Limits of one configuration with its includes. A configuration is written by people; a table of
  * a million lines belongs into a file of its own format. */
 enum {
     CONF_MOST_BYTES = 16 << 20, /* of all files together */
@@ -39,6 +40,8 @@ struct conf_pair {
     struct conf_node *value;
 };
 
+/* A value of YAML with its place. In the arena; pairs and items grow while it is read, merged and
+ * overridden, and are fixed once conf_bind() begins. */
 struct conf_node {
     const struct conf_source *src;
     uint32_t line, column; /* from 1 */
@@ -69,30 +72,25 @@ struct conf_field {
     uint8_t shape;   /* enum conf_shape */
 };
 
-/* Pointer -> index, open addressing; slots hold index + 1. */
-struct conf_ptrs {
-    const void **key;
-    uint32_t *val;
-    size_t cap, n;
-};
-
 struct conf {
-    struct wr_arena arena;
-    const struct conf_row *rows;
-    void *into;
-    size_t nodes, aliased, bytes;
-    WR_VEC(struct conf_field) fields;
-    struct conf_ptrs by_address;
+    struct wr_arena arena;            /* nodes, sources, strings, lists, parameters of plug-ins */
+    const struct conf_row *rows;      /* of the outermost mapping */
+    void *into;                       /* the caller's struct */
+    size_t nodes, aliased, bytes;     /* used so far of the limits above */
+    WR_VEC(struct conf_field) fields; /* filled by conf_bind() */
+    struct wr_map by_address;         /* of a stored value, into `fields` */
     WR_VEC(struct conf_node *) defaults;
-    struct conf_ptrs by_row; /* into `defaults` */
-    WR_VEC(struct conf_input) inputs;
-    WR_VEC(const char *) paths;   /* values of type CONF_PATH */
-    WR_VEC(const char *) dropped; /* values that a --set of a plug-in's kind left behind */
+    struct wr_map by_row;             /* into `defaults` */
+    WR_VEC(struct conf_input) inputs; /* the files read, each once */
+    WR_VEC(const char *) paths;       /* values of type CONF_PATH */
+    WR_VEC(const char *) dropped;     /* values that a --set of a plug-in's kind left behind */
 };
 
-void conf_ptrs_put(struct conf_ptrs *m, const void *key, uint32_t val);
-bool conf_ptrs_get(const struct conf_ptrs *m, const void *key, uint32_t *ret);
-void conf_ptrs_fini(struct conf_ptrs *m);
+/* An address as a key. */
+static inline uint64_t conf_key(const void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
 
 /* node.c */
 struct conf_node *conf_node_new(struct conf *c, enum conf_node_type type,
@@ -106,7 +104,7 @@ void conf_node_add_pair(struct conf *c, struct conf_node *map, struct conf_pair 
 void conf_node_add_item(struct conf *c, struct conf_node *seq, struct conf_node *item);
 void conf_node_remove(struct conf_node *map, const char *key);
 bool conf_node_empty(const struct conf_node *node); /* "key:" and nothing after it */
-/* Complain at the node's place; adds nothing but the place. */
+/* An error at the place of the node. */
 bool conf_node_fail(const struct conf_node *node, struct wr_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool conf_node_wrap(const struct conf_node *node, struct wr_err *err);
@@ -129,7 +127,6 @@ bool conf_resolve(struct conf *c, const struct conf_row *rows, struct conf_node 
                   const struct conf_frame *up, struct wr_err *err);
 bool conf_expand(struct conf *c, const struct conf_row *row, struct conf_node **slot,
                  const struct conf_frame *up, struct wr_err *err);
-bool conf_names_file(const struct conf_node *node); /* a file name, or has `file:` */
 /* `path` as the file (or --set, or default) that names it means it. */
 const char *conf_path_beside(struct conf *c, const struct conf_source *src, const char *path);
 
@@ -144,7 +141,7 @@ bool conf_unknown_key(const struct conf_row *rows, const char *extra, const char
                       const char *key, struct wr_err *err);
 bool conf_unknown_kind(const struct conf_row *row, const char *name, struct wr_err *err);
 
-/* set.c */
+/* conf_set.c */
 bool conf_sets(struct conf *c, struct conf_node *root, const struct conf_override *sets,
                size_t nsets, struct wr_err *err);
 

@@ -1,7 +1,7 @@
 /* explain.c -- rows in words: for `weir config explain`, and for the man page.
  *
- * A row's full name says how to reach it. NAME stands for a name the user
- * chooses, N for a place in a list, and a plug-in's rows are under its kind:
+ * The full name of a row is its path. NAME stands for a name that the user
+ * chooses, N for an index in a list, and the rows of a plug-in are under its kind:
  *
  *   links.NAME.bandwidth   jobs.N.ranks   topology.dragonfly.groups
  */
@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "conf_priv.h"
 
-/* What a name leads to: a row, or a kind of the plug-in `row`. */
+/* What a key names: a row, or a kind of the plug-in `row`. */
 struct found {
     const struct conf_row *row;
     const struct conf_kind *kind;
@@ -22,12 +22,13 @@ struct found {
 typedef void visit_fn(const char *path, const struct found *what, void *arg);
 
 /* The step between a table or list and what is inside its items. */
-static const char *below(const struct conf_row *row)
+static const char *explain_item_step(const struct conf_row *row)
 {
     return row->type == CONF_TABLE ? ".NAME" : row->type == CONF_LIST ? ".N" : "";
 }
 
-static void visit_rows(struct wr_str *path, const struct conf_row *rows, visit_fn *fn, void *arg)
+static void explain_visit_rows(struct wr_str *path, const struct conf_row *rows, visit_fn *fn,
+                               void *arg)
 {
     for (; rows && rows->key; rows++) {
         const size_t before = path->n;
@@ -35,28 +36,28 @@ static void visit_rows(struct wr_str *path, const struct conf_row *rows, visit_f
         wr_str_addf(path, "%s%s", before ? "." : "", rows->key);
         const size_t here = path->n;
         fn(path->s, &(struct found){.row = rows}, arg);
-        wr_str_add(path, below(rows));
-        visit_rows(path, rows->rows, fn, arg);
+        wr_str_add(path, explain_item_step(rows));
+        explain_visit_rows(path, rows->rows, fn, arg);
         for (const struct conf_kind *const *k = rows->kinds; k && *k; k++) {
             path->n = here;
-            wr_str_addf(path, "%s.%s", below(rows), (*k)->name);
-            visit_rows(path, (*k)->rows, fn, arg);
+            wr_str_addf(path, "%s.%s", explain_item_step(rows), (*k)->name);
+            explain_visit_rows(path, (*k)->rows, fn, arg);
         }
         path->n = before;
         path->s[before] = '\0';
     }
 }
 
-static void visit(const char *from, const struct conf_row *rows, visit_fn *fn, void *arg)
+static void explain_visit(const char *from, const struct conf_row *rows, visit_fn *fn, void *arg)
 {
     struct wr_str path = {0};
 
     wr_str_add(&path, from);
-    visit_rows(&path, rows, fn, arg);
+    explain_visit_rows(&path, rows, fn, arg);
     wr_str_fini(&path);
 }
 
-static void add_type(struct wr_str *out, const struct conf_row *row)
+static void explain_add_type(struct wr_str *out, const struct conf_row *row)
 {
     const char *example = conf_type_example(row->type);
 
@@ -68,11 +69,11 @@ static void add_type(struct wr_str *out, const struct conf_row *row)
     }
     if (example && row->type != CONF_SECTION && row->type != CONF_TABLE)
         wr_str_addf(out, " such as %s", example);
-    if (row->include)
+    if (row->include || row->files)
         wr_str_add(out, ", or the name of a file with one");
 }
 
-static void add_default(struct wr_str *out, const struct conf_row *row)
+static void explain_add_default(struct wr_str *out, const struct conf_row *row)
 {
     if (!row->def)
         wr_str_add(out,
@@ -81,7 +82,7 @@ static void add_default(struct wr_str *out, const struct conf_row *row)
         wr_str_add(out, row->def[0] ? row->def : "none: it may be left out");
 }
 
-static void add_names(struct wr_str *out, const char *const *names)
+static void explain_add_names(struct wr_str *out, const char *const *names)
 {
     for (const char *const *n = names; n && *n; n++)
         wr_str_addf(out, "%s%s", n == names ? "" : ", ", *n);
@@ -93,7 +94,7 @@ struct listing {
     bool measure;
 };
 
-static void list_one(const char *path, const struct found *what, void *arg)
+static void explain_list_row(const char *path, const struct found *what, void *arg)
 {
     struct listing *l = arg;
     int len = (int)strlen(path);
@@ -113,7 +114,7 @@ static void list_one(const char *path, const struct found *what, void *arg)
 }
 
 /* One line for each row under `path`, whatever kind the rows belong to. */
-static void list_below(const char *path, const struct conf_row *row, struct wr_str *out)
+static void explain_list_below(const char *path, const struct conf_row *row, struct wr_str *out)
 {
     struct listing l = {.out = out, .indent = 2, .measure = true};
 
@@ -121,24 +122,24 @@ static void list_below(const char *path, const struct conf_row *row, struct wr_s
     for (int pass = 0; pass < 2; pass++, l.measure = false) {
         struct wr_str from = {0};
 
-        wr_str_addf(&from, "%s%s", path, below(row));
-        visit(from.s, row->rows, list_one, &l);
+        wr_str_addf(&from, "%s%s", path, explain_item_step(row));
+        explain_visit(from.s, row->rows, explain_list_row, &l);
         for (const struct conf_kind *const *k = row->kinds; k && *k; k++) {
             from.n = 0;
-            wr_str_addf(&from, "%s%s.%s", path, below(row), (*k)->name);
-            visit(from.s, (*k)->rows, list_one, &l);
+            wr_str_addf(&from, "%s%s.%s", path, explain_item_step(row), (*k)->name);
+            explain_visit(from.s, (*k)->rows, explain_list_row, &l);
         }
         wr_str_fini(&from);
     }
 }
 
-static void list_all(const struct conf_row *rows, struct wr_str *out)
+static void explain_list_all(const struct conf_row *rows, struct wr_str *out)
 {
     struct listing l = {.out = out, .measure = true};
 
-    visit("", rows, list_one, &l);
+    explain_visit("", rows, explain_list_row, &l);
     l.measure = false;
-    visit("", rows, list_one, &l);
+    explain_visit("", rows, explain_list_row, &l);
 }
 
 static void explain_kinds(const struct conf_row *row, struct wr_str *out)
@@ -151,6 +152,12 @@ static void explain_kinds(const struct conf_row *row, struct wr_str *out)
     wr_str_add(out, "\nkinds:\n");
     for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
         wr_str_addf(out, "  %-*s  %s\n", width, (*k)->name, (*k)->summary ? (*k)->summary : "");
+    if (!row->files)
+        return;
+    wr_str_add(out, "\nby name: ");
+    for (const struct conf_text *t = row->files->shipped; t->name; t++)
+        wr_str_addf(out, "%s%s", t == row->files->shipped ? "" : ", ", t->name);
+    wr_str_addf(out, "; or a file: %s\n", row->files->help);
 }
 
 static void explain_row(const char *path, const struct conf_row *row, struct wr_str *out)
@@ -159,21 +166,21 @@ static void explain_row(const char *path, const struct conf_row *row, struct wr_
     bool counted = row->type == CONF_TABLE || (row->type == CONF_LIST && row->rows);
 
     wr_str_addf(out, "%s: %s\n\n  type     ", path, row->help ? row->help : "");
-    add_type(out, row);
+    explain_add_type(out, row);
     wr_str_add(out, "\n  default  ");
-    add_default(out, row);
+    explain_add_default(out, row);
     if (conf_range_words(row, &range))
         wr_str_addf(out, "\n  allowed  %s%s", range.s, counted ? " items" : "");
     if (row->names) {
         wr_str_add(out, "\n  choices  ");
-        add_names(out, row->names);
+        explain_add_names(out, row->names);
     }
     wr_str_add(out, "\n");
     wr_str_fini(&range);
     if (row->kinds)
         explain_kinds(row, out);
     if (row->rows || row->kinds)
-        list_below(path, row, out);
+        explain_list_below(path, row, out);
 }
 
 struct finder {
@@ -183,7 +190,7 @@ struct finder {
     struct wr_str path; /* the full name of what was found */
 };
 
-static bool split(struct finder *f, const char *key, struct wr_err *err)
+static bool explain_split_key(struct finder *f, const char *key, struct wr_err *err)
 {
     f->text = wr_strdup(key);
     for (char *s = f->text, *next; s; s = next) {
@@ -201,8 +208,8 @@ static bool split(struct finder *f, const char *key, struct wr_err *err)
 }
 
 /* topology.groups, without the kind: fine when only one kind has it. */
-static bool find_kind(const struct conf_row *row, const char *path, const char *step,
-                      const struct conf_kind **ret, struct wr_err *err)
+static bool explain_find_kind(const struct conf_row *row, const char *path, const char *step,
+                              const struct conf_kind **ret, struct wr_err *err)
 {
     struct wr_str have = {0};
     unsigned n = 0;
@@ -222,7 +229,7 @@ static bool find_kind(const struct conf_row *row, const char *path, const char *
 
 /* A step that no row knows: the user's own name or number in a table or list,
  * or the keys that plug-ins and files have beside their rows. */
-static bool is_free_step(struct found *at, const char *step, const char *next)
+static bool explain_is_free_step(struct found *at, const char *step, const char *next)
 {
     const struct conf_row *row = at->row;
     bool many = row && (row->type == CONF_LIST || row->type == CONF_TABLE);
@@ -235,13 +242,13 @@ static bool is_free_step(struct found *at, const char *step, const char *next)
                    ? strspn(step, "0123456789N") == strlen(step)
                    : !conf_row_find(row->rows, step) || (next && conf_row_find(row->rows, next));
     }
-    return !next &&
-           ((row->include && !strcmp(step, "file")) || (row->kinds && !strcmp(step, "kind")));
+    return !next && (((row->include || row->files) && !strcmp(step, "file")) ||
+                     (row->kinds && !strcmp(step, "kind")));
 }
 
 /* One step further down from `at`; false when there is nothing of that name. */
-static bool find_step(struct finder *f, struct found *at, const struct conf_row **rows,
-                      const char *step, struct wr_err *err)
+static bool explain_find_step(struct finder *f, struct found *at, const struct conf_row **rows,
+                              const char *step, struct wr_err *err)
 {
     const struct conf_row *row = at->row;
 
@@ -249,9 +256,9 @@ static bool find_step(struct finder *f, struct found *at, const struct conf_row 
         at->kind = conf_kind_find(row, step);
         bool named = at->kind != NULL;
 
-        if (!named && !find_kind(row, f->path.s, step, &at->kind, err))
+        if (!named && !explain_find_kind(row, f->path.s, step, &at->kind, err))
             return false;
-        wr_str_addf(&f->path, "%s.%s", below(row), at->kind->name);
+        wr_str_addf(&f->path, "%s.%s", explain_item_step(row), at->kind->name);
         *rows = at->kind->rows;
         if (named)
             return true;
@@ -262,31 +269,32 @@ static bool find_step(struct finder *f, struct found *at, const struct conf_row 
     const struct conf_row *next = conf_row_find(*rows, step);
     if (!next)
         return conf_unknown_key(*rows, NULL, wr_str_get(&f->path), step, err);
-    wr_str_addf(&f->path, "%s%s%s", row && !at->kind ? below(row) : "", f->path.n ? "." : "",
-                next->key);
+    wr_str_addf(&f->path, "%s%s%s", row && !at->kind ? explain_item_step(row) : "",
+                f->path.n ? "." : "", next->key);
     *at = (struct found){.row = next};
     *rows = next->rows;
     return true;
 }
 
-static bool find(struct finder *f, const struct conf_row *rows, const char *key, struct found *ret,
-                 struct wr_err *err)
+static bool explain_find(struct finder *f, const struct conf_row *rows, const char *key,
+                         struct found *ret, struct wr_err *err)
 {
     struct found at = {0};
 
-    if (!split(f, key, err))
+    if (!explain_split_key(f, key, err))
         return false;
     for (unsigned i = 0; i < f->n; i++) {
         const char *next = i + 1 < f->n ? f->step[i + 1] : NULL;
 
-        if (!is_free_step(&at, f->step[i], next) && !find_step(f, &at, &rows, f->step[i], err))
+        if (!explain_is_free_step(&at, f->step[i], next) &&
+            !explain_find_step(f, &at, &rows, f->step[i], err))
             return false;
     }
     *ret = at;
     return true;
 }
 
-static void finder_fini(struct finder *f)
+static void explain_finder_fini(struct finder *f)
 {
     free(f->text);
     wr_str_fini(&f->path);
@@ -297,9 +305,9 @@ const struct conf_row *conf_find_row(const struct conf_row *rows, const char *ke
     struct finder f = {.n = 0};
     struct found at = {0};
     struct wr_err err;
-    bool ok = find(&f, rows, key, &at, &err);
+    bool ok = explain_find(&f, rows, key, &at, &err);
 
-    finder_fini(&f);
+    explain_finder_fini(&f);
     return ok ? at.row : NULL;
 }
 
@@ -309,7 +317,7 @@ static void explain_kind(const char *path, const struct conf_kind *kind, struct 
 
     wr_str_addf(out, "%s: %s\n", path, kind->summary ? kind->summary : "");
     if (kind->rows && kind->rows->key)
-        list_below(path, &as_section, out);
+        explain_list_below(path, &as_section, out);
 }
 
 bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *out,
@@ -319,15 +327,15 @@ bool conf_explain(const struct conf_row *rows, const char *key, struct wr_str *o
     struct found at = {0};
 
     if (!key || !*key) {
-        list_all(rows, out);
+        explain_list_all(rows, out);
         return true;
     }
-    bool ok = find(&f, rows, key, &at, err);
+    bool ok = explain_find(&f, rows, key, &at, err);
     if (ok && at.kind)
         explain_kind(f.path.s, at.kind, out);
     else if (ok)
         explain_row(f.path.s, at.row, out);
-    finder_fini(&f);
+    explain_finder_fini(&f);
     return ok;
 }
 
@@ -337,7 +345,7 @@ struct each {
     void *arg;
 };
 
-static void each_one(const char *path, const struct found *what, void *arg)
+static void explain_each_row(const char *path, const struct found *what, void *arg)
 {
     const struct each *e = arg;
     size_t n = e->under ? strlen(e->under) : 0;
@@ -345,7 +353,7 @@ static void each_one(const char *path, const struct found *what, void *arg)
 
     if (n && (strncmp(path, e->under, n) || (path[n] && path[n] != '.')))
         return;
-    add_type(&type, what->row);
+    explain_add_type(&type, what->row);
     e->fn(&(struct conf_about){.key = path,
                                .row = what->row,
                                .type = type.s,
@@ -361,24 +369,24 @@ bool conf_each_row(const struct conf_row *rows, const char *key,
 {
     struct finder f = {.n = 0};
     struct found at;
-    bool ok = !key || find(&f, rows, key, &at, err);
+    bool ok = !key || explain_find(&f, rows, key, &at, err);
 
     if (ok)
-        visit("", rows, each_one,
-              &(struct each){.under = key ? f.path.s : NULL, .fn = fn, .arg = arg});
-    finder_fini(&f);
+        explain_visit("", rows, explain_each_row,
+                      &(struct each){.under = key ? f.path.s : NULL, .fn = fn, .arg = arg});
+    explain_finder_fini(&f);
     return ok;
 }
 
 /* scdoc gives * and _ a meaning. */
-static void add_scdoc(struct wr_str *out, const char *text)
+static void explain_add_escaped(struct wr_str *out, const char *text)
 {
     for (; *text; text++)
         wr_str_addf(out, "%s%c", strchr("*_\\", *text) ? "\\" : "", *text);
 }
 
 /* Help texts are sentences with or without their full stop. */
-static void add_sentence(struct wr_str *out, const char *text)
+static void explain_add_sentence(struct wr_str *out, const char *text)
 {
     size_t n = strlen(text);
 
@@ -386,20 +394,20 @@ static void add_sentence(struct wr_str *out, const char *text)
     out->s[0] = (char)toupper((unsigned char)out->s[0]);
 }
 
-static void scdoc_one(const char *path, const struct found *what, void *arg)
+static void explain_scdoc_row(const char *path, const struct found *what, void *arg)
 {
     const struct conf_row *row = what->row;
     struct wr_str text = {0}, range = {0}, *out = arg;
 
     wr_str_add(out, "*");
-    add_scdoc(out, path);
+    explain_add_escaped(out, path);
     wr_str_add(out, "*\n\t");
-    add_sentence(&text, row->help ? row->help : "");
+    explain_add_sentence(&text, row->help ? row->help : "");
     wr_str_add(&text, " Type: ");
-    add_type(&text, row);
+    explain_add_type(&text, row);
     if (row->names) {
         wr_str_add(&text, ": ");
-        add_names(&text, row->names);
+        explain_add_names(&text, row->names);
     }
     for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
         wr_str_addf(&text, "%s%s", k == row->kinds ? ": " : ", ", (*k)->name);
@@ -411,7 +419,7 @@ static void scdoc_one(const char *path, const struct found *what, void *arg)
                                                       : ". Must be given.");
     if (conf_range_words(row, &range))
         wr_str_addf(&text, " Allowed: %s.", range.s);
-    add_scdoc(out, text.s);
+    explain_add_escaped(out, text.s);
     wr_str_add(out, "\n\n");
     wr_str_fini(&text);
     wr_str_fini(&range);
@@ -419,5 +427,5 @@ static void scdoc_one(const char *path, const struct found *what, void *arg)
 
 void conf_rows_scdoc(const struct conf_row *rows, struct wr_str *out)
 {
-    visit("", rows, scdoc_one, out);
+    explain_visit("", rows, explain_scdoc_row, out);
 }

@@ -2,27 +2,27 @@
  *
  *   machine: big.yaml                   the section is what the file says
  *   machine: {file: big.yaml, seed: 3}  the same, with some values replaced
+ *   device: mine.yaml                   the plug-in is what the file says under `device:`
  *
- * A file's own includes are resolved before it is overridden, so an override
- * reaches into what the file includes. File names are meant relative to the
- * file that contains them; a file that is not there may be one that came with the program.
+ * The includes of a file are resolved before it is overridden, so an override applies to what
+ * the file includes as well. File names are relative to the file that contains them; a file that
+ * is not there is looked for among the data files installed with the program.
  */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/self.h"
+#include "base/units.h"
 #include "conf_priv.h"
 
+/* A file that is being included; its identity finds a file that includes itself. */
 struct conf_frame {
-    const struct conf_frame *up;
+    const struct conf_frame *up; /* the file that includes it; NULL: none */
     const char *path;
-    dev_t dev;
-    ino_t ino;
+    struct wr_file_id id;
 };
 
 const char *conf_path_beside(struct conf *c, const struct conf_source *src, const char *path)
@@ -34,13 +34,13 @@ const char *conf_path_beside(struct conf *c, const struct conf_source *src, cons
     if (path[0] != '/' && slash)
         beside =
             wr_arena_printf(&c->arena, "%.*s%s", (int)(slash - src->name + 1), src->name, path);
-    if (access(beside, F_OK) && wr_self_find_data(&shared, path))
+    if (!wr_file_exists(beside) && wr_self_find_file(&shared, path))
         beside = wr_arena_strdup(&c->arena, shared.s);
     wr_str_fini(&shared);
     return beside;
 }
 
-static bool fail_size(const char *path, struct wr_err *err)
+static bool include_fail_size(const char *path, struct wr_err *err)
 {
     return wr_fail(err, WR_INPUT,
                    "%s: larger than the %d MiB a configuration may have with its includes; move "
@@ -48,7 +48,7 @@ static bool fail_size(const char *path, struct wr_err *err)
                    path, CONF_MOST_BYTES >> 20);
 }
 
-static void keep_input(struct conf *c, struct conf_input in)
+static void include_keep_input(struct conf *c, struct conf_input in)
 {
     for (size_t i = 0; i < c->inputs.n; i++)
         if (!strcmp(c->inputs.v[i].path, in.path))
@@ -65,18 +65,18 @@ struct conf_node *conf_read_text(struct conf *c, const char *path, const char *t
                             .len = len};
 
     if (c->bytes + len > CONF_MOST_BYTES) {
-        fail_size(path, err);
+        include_fail_size(path, err);
         return NULL;
     }
     c->bytes += len;
     *src = (struct conf_source){.kind = CONF_FROM_FILE, .name = in.path};
-    keep_input(c, in);
+    include_keep_input(c, in);
     return conf_yaml(c, src, in.text, in.len, err);
 }
 
 /* Reads until the end or just past what is allowed: the file may be a pipe
  * or have no end. */
-static bool slurp(const char *path, struct wr_str *ret, struct wr_err *err)
+static bool include_read_bytes(const char *path, struct wr_str *ret, struct wr_err *err)
 {
     char part[1 << 16];
     size_t got;
@@ -98,7 +98,7 @@ struct conf_node *conf_read(struct conf *c, const char *path, const struct conf_
     struct wr_str text = {0};
     struct conf_node *root = NULL;
 
-    if (!slurp(path, &text, err)) {
+    if (!include_read_bytes(path, &text, err)) {
         if (named_at)
             conf_node_wrap(named_at, err);
     } else if (text.n >= sizeof database && !memcmp(text.s, database, sizeof database)) {
@@ -106,6 +106,8 @@ struct conf_node *conf_read(struct conf *c, const char *path, const struct conf_
                 "%s is a run file, not a configuration; print the one it was made with by `weir "
                 "show %s --config`",
                 path, path);
+        if (named_at)
+            conf_node_wrap(named_at, err);
     } else {
         root = conf_read_text(c, path, wr_str_get(&text), text.n, err);
     }
@@ -113,16 +115,16 @@ struct conf_node *conf_read(struct conf *c, const char *path, const struct conf_
     return root;
 }
 
-bool conf_names_file(const struct conf_node *node)
+static bool include_names_file(const struct conf_node *node)
 {
     return (node->type == CONF_NODE_SCALAR && !conf_node_empty(node)) ||
            conf_node_find(node, "file");
 }
 
-static void merge(struct conf *c, const struct conf_row *rows, struct conf_node *base,
-                  const struct conf_node *over);
+static void include_merge(struct conf *c, const struct conf_row *rows, struct conf_node *base,
+                          const struct conf_node *over);
 
-static struct conf_node *as_plugin_map(struct conf *c, struct conf_node *node)
+static struct conf_node *include_as_plugin_map(struct conf *c, struct conf_node *node)
 {
     if (node->type != CONF_NODE_SCALAR)
         return node;
@@ -132,31 +134,32 @@ static struct conf_node *as_plugin_map(struct conf *c, struct conf_node *node)
 }
 
 /* Another kind brings its own parameters; the same kind keeps the file's. */
-static bool merge_plugin(struct conf *c, const struct conf_row *row, struct conf_pair *base,
-                         struct conf_node *over)
+static bool include_merge_plugin(struct conf *c, const struct conf_row *row, struct conf_pair *base,
+                                 struct conf_node *over)
 {
     const struct conf_kind *was = conf_kind_of(row, base->value);
-    bool names = over->type == CONF_NODE_SCALAR || conf_node_find(over, "kind");
+    bool names = over->type == CONF_NODE_SCALAR || conf_node_find(over, "kind") ||
+                 (row->files && conf_node_find(over, "file"));
 
     if (!was || (names && conf_kind_of(row, over) != was))
         return false;
-    base->value = as_plugin_map(c, base->value);
-    merge(c, was->rows, base->value, as_plugin_map(c, over));
+    base->value = include_as_plugin_map(c, base->value);
+    include_merge(c, was->rows, base->value, include_as_plugin_map(c, over));
     return true;
 }
 
 /* False: the override replaces the value as a whole. */
-static bool merge_value(struct conf *c, const struct conf_row *row, struct conf_pair *base,
-                        struct conf_node *over)
+static bool include_merge_value(struct conf *c, const struct conf_row *row, struct conf_pair *base,
+                                struct conf_node *over)
 {
     bool maps = base->value->type == CONF_NODE_MAP && over->type == CONF_NODE_MAP;
 
     if (row->type == CONF_PLUGIN && over->type != CONF_NODE_SEQ)
-        return merge_plugin(c, row, base, over);
-    if (!maps || (row->include && conf_names_file(over)))
+        return include_merge_plugin(c, row, base, over);
+    if (!maps || (row->include && include_names_file(over)))
         return false;
     if (row->type == CONF_SECTION) {
-        merge(c, row->rows, base->value, over);
+        include_merge(c, row->rows, base->value, over);
         return true;
     }
     if (row->type != CONF_TABLE)
@@ -166,46 +169,66 @@ static bool merge_value(struct conf *c, const struct conf_row *row, struct conf_
         struct conf_node *value = over->pairs[i].value;
 
         if (old && old->value->type == CONF_NODE_MAP && value->type == CONF_NODE_MAP)
-            merge(c, row->rows, old->value, value);
+            include_merge(c, row->rows, old->value, value);
         else
             conf_node_put(c, base->value, over->pairs[i].key, value);
     }
     return true;
 }
 
-static void merge(struct conf *c, const struct conf_row *rows, struct conf_node *base,
-                  const struct conf_node *over)
+static void include_merge(struct conf *c, const struct conf_row *rows, struct conf_node *base,
+                          const struct conf_node *over)
 {
+    assert(base->type == CONF_NODE_MAP && over->type == CONF_NODE_MAP);
     for (uint32_t i = 0; i < over->n; i++) {
         const struct conf_pair *p = &over->pairs[i];
         struct conf_pair *old = conf_node_find(base, p->key->text);
         const struct conf_row *row = conf_row_find(rows, p->key->text);
 
-        if (!old || !row || !merge_value(c, row, old, p->value))
+        if (!old || !row || !include_merge_value(c, row, old, p->value))
             conf_node_put(c, base, p->key, p->value);
     }
 }
 
-static bool enter(const struct conf_frame *up, struct conf_frame *ret, const char *path,
-                  struct wr_err *err)
+static bool include_push_frame(const struct conf_frame *up, struct conf_frame *ret,
+                               const char *path, struct wr_err *err)
 {
-    struct stat st = {0};
+    struct wr_file_id id;
     unsigned depth = 0;
 
-    if (stat(path, &st) < 0)
+    if (!wr_file_identify(&id, path))
         return wr_fail_read(err, "cannot read %s; check the file name", path);
     for (const struct conf_frame *f = up; f; f = f->up, depth++)
-        if (f->dev == st.st_dev && f->ino == st.st_ino)
+        if (f->id.dev == id.dev && f->id.ino == id.ino)
             return wr_fail(err, WR_INPUT, "%s includes itself; break the circle", path);
     if (depth >= CONF_MOST_INCLUDES)
         return wr_fail(err, WR_INPUT, "more than %d files included one inside another; use fewer",
                        CONF_MOST_INCLUDES);
-    *ret = (struct conf_frame){.up = up, .path = path, .dev = st.st_dev, .ino = st.st_ino};
+    *ret = (struct conf_frame){.up = up, .path = path, .id = id};
     return true;
 }
 
-static bool read_section(struct conf *c, const struct conf_row *row, const struct conf_node *name,
-                         struct conf_node **ret, const struct conf_frame *up, struct wr_err *err)
+/* A `file:` that is no name belongs to a file of another kind, as other keys of it show. */
+static bool include_check_section(const struct conf_row *row, const struct conf_node *base,
+                                  struct wr_err *err)
+{
+    const struct conf_pair *file = conf_node_find(base, "file");
+
+    for (uint32_t i = 0; file && file->value->type != CONF_NODE_SCALAR && i < base->n; i++) {
+        const struct conf_node *key = base->pairs[i].key;
+
+        if (&base->pairs[i] != file && !conf_row_find(row->rows, key->text))
+            return conf_node_fail(key, err,
+                                  "this is no file for `%s:`: it has \"%s\"; name one that has the "
+                                  "keys of that section",
+                                  row->key, wr_text_clip(key->text).s);
+    }
+    return true;
+}
+
+static bool include_read_section(struct conf *c, const struct conf_row *row,
+                                 const struct conf_node *name, struct conf_node **ret,
+                                 const struct conf_frame *up, struct wr_err *err)
 {
     struct conf_frame frame;
     struct conf_node *base;
@@ -214,7 +237,7 @@ static bool read_section(struct conf *c, const struct conf_row *row, const struc
         return conf_node_fail(name, err, "%s.file is %s; write the name of a file", row->key,
                               conf_node_what(name));
     const char *path = conf_path_beside(c, name->src, name->text);
-    if (!enter(up, &frame, path, err))
+    if (!include_push_frame(up, &frame, path, err))
         return conf_node_wrap(name, err);
     base = conf_read(c, path, name, err);
     if (!base)
@@ -226,7 +249,9 @@ static bool read_section(struct conf *c, const struct conf_row *row, const struc
                               "a file for `%s:` must be a mapping, not %s; write its "
                               "keys as `key: value`",
                               row->key, conf_node_what(base));
-    if (conf_names_file(base) && !conf_expand(c, row, &base, &frame, err))
+    if (!include_check_section(row, base, err))
+        return false;
+    if (include_names_file(base) && !conf_expand(c, row, &base, &frame, err))
         return false;
     if (!conf_resolve(c, row->rows, base, &frame, err))
         return false;
@@ -234,26 +259,134 @@ static bool read_section(struct conf *c, const struct conf_row *row, const struc
     return true;
 }
 
-bool conf_expand(struct conf *c, const struct conf_row *row, struct conf_node **slot,
-                 const struct conf_frame *up, struct wr_err *err)
+/* ---- plug-ins that are a file ---- */
+
+/* The node that names a file or a shipped text instead of a kind; NULL: none does. */
+static const struct conf_node *include_plugin_name(const struct conf_row *row,
+                                                   const struct conf_node *node)
 {
-    struct conf_node *node = *slot, *base = NULL;
     const struct conf_pair *file = conf_node_find(node, "file");
 
-    if (!row->include || !conf_names_file(node))
-        return true;
-    if (!read_section(c, row, file ? file->value : node, &base, up, err))
+    if (node->type == CONF_NODE_SCALAR)
+        return conf_node_empty(node) || conf_kind_find(row, node->text) ? NULL : node;
+    return file && !conf_node_find(node, "kind") ? file->value : NULL;
+}
+
+static bool include_is_shipped(const struct conf_files *files, const char *name,
+                               const struct conf_text **ret)
+{
+    const struct conf_text *t = files->shipped;
+
+    while (t && t->name && strcmp(t->name, name) != 0)
+        t++;
+    *ret = t;
+    return t && t->name;
+}
+
+/* Does the root of the file have the plug-in's key, and none that such a file does not have? */
+static bool include_check_plugin(const struct conf_row *row, const struct conf_node *root,
+                                 struct wr_err *err)
+{
+    const struct conf_files *f = row->files;
+    const char *what = row->what ? row->what : row->key;
+
+    for (uint32_t i = 0; root->type == CONF_NODE_MAP && i < root->n; i++) {
+        const struct conf_node *key = root->pairs[i].key;
+
+        if (!conf_row_find(f->rows, key->text))
+            return conf_node_fail(key, err, "this is no file of a %s: it has \"%s\"; %s", what,
+                                  wr_text_clip(key->text).s, f->help);
+    }
+    if (!conf_node_find(root, f->key))
+        return conf_node_fail(root, err, "this is no file of a %s: it has no `%s:`; %s", what,
+                              f->key, f->help);
+    return true;
+}
+
+/* What the file at `name` has under the plug-in's key, a map with its `kind:`. */
+static bool include_read_plugin(struct conf *c, const struct conf_row *row,
+                                const struct conf_node *name, struct conf_node **ret,
+                                const struct conf_frame *up, struct wr_err *err)
+{
+    const char *path = conf_path_beside(c, name->src, name->text);
+    struct conf_frame frame;
+
+    if (!include_push_frame(up, &frame, path, err))
+        return conf_node_wrap(name, err);
+    struct conf_node *root = conf_read(c, path, name, err);
+
+    if (!root || !include_check_plugin(row, root, err))
         return false;
-    if (file) {
-        conf_node_remove(node, "file");
-        merge(c, row->rows, base, node);
+    struct conf_pair *pair = conf_node_find(root, row->files->key);
+
+    if (!conf_expand(c, row, &pair->value, &frame, err))
+        return false;
+    *ret = pair->value;
+    return true;
+}
+
+static bool include_expand_plugin(struct conf *c, const struct conf_row *row,
+                                  struct conf_node **slot, const struct conf_frame *up,
+                                  struct wr_err *err)
+{
+    const struct conf_node *name = include_plugin_name(row, *slot);
+    const struct conf_text *shipped;
+    struct conf_node *base = NULL;
+
+    if (!name)
+        return true;
+    if (name->type != CONF_NODE_SCALAR || conf_node_empty(name))
+        return conf_node_fail(name, err, "%s.file is %s; write the name of a file", row->key,
+                              conf_node_what(name));
+    if (include_is_shipped(row->files, name->text, &shipped)) {
+        struct conf_node *root =
+            conf_read_text(c, shipped->name, shipped->text, strlen(shipped->text), err);
+
+        if (!root)
+            return false;
+        base = conf_node_find(root, row->files->key)->value;
+    } else if (!row->files->rows || (name == *slot && !strpbrk(name->text, "./") &&
+                                     !wr_file_exists(conf_path_beside(c, name->src, name->text)))) {
+        return true; /* a kind that there is not: bind.c reports it */
+    } else if (!include_read_plugin(c, row, name, &base, up, err)) {
+        return false;
+    }
+    const struct conf_kind *kind = conf_kind_of(row, base);
+
+    if (name != *slot) {
+        conf_node_remove(*slot, "file");
+        base = include_as_plugin_map(c, base);
+        if (base->type == CONF_NODE_MAP)
+            include_merge(c, kind ? kind->rows : NULL, base, *slot);
     }
     *slot = base;
     return true;
 }
 
-static bool resolve_value(struct conf *c, const struct conf_row *row, struct conf_node **slot,
-                          const struct conf_frame *up, struct wr_err *err)
+bool conf_expand(struct conf *c, const struct conf_row *row, struct conf_node **slot,
+                 const struct conf_frame *up, struct wr_err *err)
+{
+    if (row->files)
+        return include_expand_plugin(c, row, slot, up, err);
+    struct conf_node *node = *slot, *base = NULL;
+    const struct conf_pair *file = conf_node_find(node, "file");
+
+    assert(*slot);
+    if (!row->include || !include_names_file(node))
+        return true;
+    if (!include_read_section(c, row, file ? file->value : node, &base, up, err))
+        return false;
+    if (file) {
+        conf_node_remove(node, "file");
+        include_merge(c, row->rows, base, node);
+    }
+    *slot = base;
+    return true;
+}
+
+static bool include_resolve_value(struct conf *c, const struct conf_row *row,
+                                  struct conf_node **slot, const struct conf_frame *up,
+                                  struct wr_err *err)
 {
     struct conf_node *node;
     const struct conf_row *rows = row->rows;
@@ -284,10 +417,11 @@ static bool resolve_value(struct conf *c, const struct conf_row *row, struct con
 bool conf_resolve(struct conf *c, const struct conf_row *rows, struct conf_node *map,
                   const struct conf_frame *up, struct wr_err *err)
 {
+    assert(map->type == CONF_NODE_MAP);
     for (; rows && rows->key; rows++) {
         struct conf_pair *pair = conf_node_find(map, rows->key);
 
-        if (pair && !resolve_value(c, rows, &pair->value, up, err))
+        if (pair && !include_resolve_value(c, rows, &pair->value, up, err))
             return false;
     }
     return true;

@@ -1,4 +1,9 @@
-/* node.c -- the tree between YAML and rows, and the maps of pointers beside it. */
+/* node.c -- the tree between YAML and rows, and a map from pointers to indices.
+ *
+ * Nodes live in the arena of their struct conf and are never freed one by one. yaml.c builds them,
+ * include.c and conf_set.c merge and replace them, bind.c reads them. Keys of a mapping are unique.
+ */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +16,7 @@ struct conf_node *conf_node_new(struct conf *c, enum conf_node_type type,
 {
     struct conf_node *node = wr_arena_alloc(&c->arena, sizeof *node);
 
+    assert(like && like->src);
     *node = (struct conf_node){
         .src = like->src, .line = like->line, .column = like->column, .type = (uint8_t)type};
     return node;
@@ -25,8 +31,9 @@ struct conf_node *conf_node_scalar(struct conf *c, const char *text, const struc
 }
 
 /* The old array stays behind in the arena; doubling bounds the waste. */
-static void *grow(struct conf *c, void *old, uint32_t n, uint32_t *cap, size_t size)
+static void *node_grow_array(struct conf *c, void *old, uint32_t n, uint32_t *cap, size_t size)
 {
+    assert(n <= *cap);
     if (n < *cap)
         return old;
     *cap = *cap ? *cap * 2 : 4;
@@ -39,13 +46,15 @@ static void *grow(struct conf *c, void *old, uint32_t n, uint32_t *cap, size_t s
 
 void conf_node_add_pair(struct conf *c, struct conf_node *map, struct conf_pair pair)
 {
-    map->pairs = grow(c, map->pairs, map->n, &map->cap, sizeof *map->pairs);
+    assert(map->type == CONF_NODE_MAP);
+    map->pairs = node_grow_array(c, map->pairs, map->n, &map->cap, sizeof *map->pairs);
     map->pairs[map->n++] = pair;
 }
 
 void conf_node_add_item(struct conf *c, struct conf_node *seq, struct conf_node *item)
 {
-    seq->items = grow(c, seq->items, seq->n, &seq->cap, sizeof *seq->items);
+    assert(seq->type == CONF_NODE_SEQ);
+    seq->items = node_grow_array(c, seq->items, seq->n, &seq->cap, sizeof *seq->items);
     seq->items[seq->n++] = item;
 }
 
@@ -118,6 +127,7 @@ const char *conf_node_what(const struct conf_node *node)
 
 bool conf_node_wrap(const struct conf_node *node, struct wr_err *err)
 {
+    assert(node->src);
     switch (node->src->kind) {
     case CONF_FROM_NOWHERE:
         wr_wrap(err, "the configuration");
@@ -150,51 +160,4 @@ bool conf_node_fail(const struct conf_node *node, struct wr_err *err, const char
     va_end(ap);
     wr_fail(err, WR_INPUT, "%s", text);
     return conf_node_wrap(node, err);
-}
-
-static size_t ptr_slot(const struct conf_ptrs *m, const void *key)
-{
-    uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(h >> 20) & (m->cap - 1);
-
-    while (m->key[i] && m->key[i] != key)
-        i = (i + 1) & (m->cap - 1);
-    return i;
-}
-
-void conf_ptrs_put(struct conf_ptrs *m, const void *key, uint32_t val)
-{
-    if (m->n * 2 >= m->cap) {
-        struct conf_ptrs old = *m;
-
-        m->cap = old.cap ? old.cap * 2 : 64;
-        m->n = 0;
-        m->key = wr_zalloc(m->cap, sizeof *m->key);
-        m->val = wr_zalloc(m->cap, sizeof *m->val);
-        for (size_t i = 0; i < old.cap; i++)
-            if (old.key[i])
-                conf_ptrs_put(m, old.key[i], old.val[i]);
-        free(old.key);
-        free(old.val);
-    }
-    size_t i = ptr_slot(m, key);
-    m->n += !m->key[i];
-    m->key[i] = key;
-    m->val[i] = val;
-}
-
-bool conf_ptrs_get(const struct conf_ptrs *m, const void *key, uint32_t *ret)
-{
-    size_t i = m->cap ? ptr_slot(m, key) : 0;
-
-    if (!m->cap || !m->key[i])
-        return false;
-    *ret = m->val[i];
-    return true;
-}
-
-void conf_ptrs_fini(struct conf_ptrs *m)
-{
-    free(m->key);
-    free(m->val);
 }

@@ -1,4 +1,7 @@
-/* row.c -- looking up rows and plug-ins' kinds, and what to say when there is none. */
+/* row.c -- finds rows and the kinds of plug-ins, and composes the message when there is none.
+ *
+ * Reads the constant tables of rows only.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +43,7 @@ bool conf_required_inside(const struct conf_row *rows)
 
 /* The first key of that name in a section further down, as sections.key; people know the
  * key and forget where it lives. */
-static bool find_below(const struct conf_row *rows, const char *key, struct wr_str *ret)
+static bool row_find_below(const struct conf_row *rows, const char *key, struct wr_str *ret)
 {
     size_t before = ret->n;
 
@@ -52,7 +55,7 @@ static bool find_below(const struct conf_row *rows, const char *key, struct wr_s
             wr_str_addf(ret, ".%s", key);
             return true;
         }
-        if (find_below(row->rows, key, ret))
+        if (row_find_below(row->rows, key, ret))
             return true;
         ret->n = before;
     }
@@ -73,7 +76,7 @@ bool conf_unknown_key(const struct conf_row *rows, const char *extra, const char
         wr_nearest_try(&near, row->key);
         wr_str_addf(&known, "%s%s", known.n ? ", " : "", row->key);
     }
-    if (find_below(rows, key, &below))
+    if (row_find_below(rows, key, &below))
         near.best = wr_str_get(&below);
     wr_fail(err, WR_UNKNOWN, "unknown key \"%s\"%s%s; %s%s%skeys here: %.1500s",
             wr_text_clip(key).s, *within ? " in " : "", within, near.best ? "did you mean \"" : "",
@@ -85,7 +88,7 @@ bool conf_unknown_key(const struct conf_row *rows, const char *extra, const char
 }
 
 /* `weir list` names plug-ins by the plural of what they are: topology, topologies. */
-static void add_plural(struct wr_str *out, const char *key)
+static void row_add_plural(struct wr_str *out, const char *key)
 {
     size_t n = strlen(key);
 
@@ -103,13 +106,16 @@ bool conf_unknown_kind(const struct conf_row *row, const char *name, struct wr_e
 
     for (const struct conf_kind *const *k = row->kinds; k && *k; k++)
         wr_nearest_try(&near, (*k)->name);
-    add_plural(&list, what);
+    for (const struct conf_text *t = row->files ? row->files->shipped : NULL; t && t->name; t++)
+        wr_nearest_try(&near, t->name);
+    row_add_plural(&list, what);
     if (near.best)
         wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; did you mean \"%s\"? Try `weir list %s`", what,
                 wr_text_clip(name).s, near.best, wr_str_get(&list));
     else
-        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; try `weir list %s`", what, wr_text_clip(name).s,
-                wr_str_get(&list));
+        wr_fail(err, WR_UNKNOWN, "no %s \"%s\"; try `weir list %s`%s", what, wr_text_clip(name).s,
+                wr_str_get(&list),
+                row->files && row->files->rows ? ", or name a file with one" : "");
     wr_str_fini(&list);
     return false;
 }

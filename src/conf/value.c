@@ -1,4 +1,9 @@
-/* value.c -- scalars: one row per type says how to read, write and compare it. */
+/* value.c -- scalars: one entry of a table per type says how to read, write and compare it.
+ *
+ * bind.c calls the parsers, conf_dump.c the writers, explain.c the words and ranges. What is
+ * written reads back to the same value. Also quotes scalars and comments for YAML.
+ */
+#include <assert.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +18,7 @@ struct value_at {
     const struct conf_node *node;
 };
 
-static bool parse_bool(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_bool(const struct value_at *v, void *ret, struct wr_err *err)
 {
     static const struct {
         const char *text;
@@ -30,7 +35,7 @@ static bool parse_bool(const struct value_at *v, void *ret, struct wr_err *err)
                    wr_text_clip(v->node->text).s);
 }
 
-static bool parse_u32(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_u32(const struct value_at *v, void *ret, struct wr_err *err)
 {
     uint64_t wide;
 
@@ -43,44 +48,44 @@ static bool parse_u32(const struct value_at *v, void *ret, struct wr_err *err)
     return true;
 }
 
-static bool parse_u64(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_u64(const struct value_at *v, void *ret, struct wr_err *err)
 {
     return wr_parse_u64(ret, v->node->text, err);
 }
 
-static bool parse_real(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_real(const struct value_at *v, void *ret, struct wr_err *err)
 {
     return wr_parse_real(ret, v->node->text, err);
 }
 
-static bool parse_fraction(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_fraction(const struct value_at *v, void *ret, struct wr_err *err)
 {
     return wr_parse_fraction(ret, v->node->text, err);
 }
 
-static bool parse_bytes(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_bytes(const struct value_at *v, void *ret, struct wr_err *err)
 {
     return wr_parse_bytes(ret, v->node->text, err);
 }
 
-static bool parse_rate(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_rate(const struct value_at *v, void *ret, struct wr_err *err)
 {
     return wr_parse_rate(ret, v->node->text, err);
 }
 
-static bool parse_time(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_time(const struct value_at *v, void *ret, struct wr_err *err)
 {
     return wr_parse_time(ret, v->node->text, err);
 }
 
-static bool parse_string(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_string(const struct value_at *v, void *ret, struct wr_err *err)
 {
     (void)err;
     *(const char **)ret = v->node->text;
     return true;
 }
 
-static bool parse_path(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_path(const struct value_at *v, void *ret, struct wr_err *err)
 {
     if (!v->node->text[0])
         return wr_fail(err, WR_INPUT, "the file name is empty; write one");
@@ -91,7 +96,7 @@ static bool parse_path(const struct value_at *v, void *ret, struct wr_err *err)
     return true;
 }
 
-static bool parse_choice(const struct value_at *v, void *ret, struct wr_err *err)
+static bool value_parse_choice(const struct value_at *v, void *ret, struct wr_err *err)
 {
     struct wr_nearest near = {.want = v->node->text};
     struct wr_str all = {0};
@@ -114,55 +119,55 @@ static bool parse_choice(const struct value_at *v, void *ret, struct wr_err *err
     return false;
 }
 
-static void text_bool(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_bool(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, *(const bool *)at ? "true" : "false");
 }
 
-static void text_u32(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_u32(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_u64(*(const uint32_t *)at).s);
 }
 
-static void text_u64(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_u64(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_u64(*(const uint64_t *)at).s);
 }
 
-static void text_real(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_real(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_real(*(const double *)at).s);
 }
 
-static void text_fraction(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_fraction(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_fraction(*(const double *)at).s);
 }
 
-static void text_bytes(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_bytes(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_bytes(*(const uint64_t *)at).s);
 }
 
-static void text_rate(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_rate(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_rate(*(const double *)at).s);
 }
 
-static void text_time(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_time(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     (void)row;
     wr_str_add(out, wr_text_time(*(const double *)at).s);
 }
 
-static void text_string(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_string(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     const char *s = *(const char *const *)at;
 
@@ -170,12 +175,12 @@ static void text_string(const struct conf_row *row, const void *at, struct wr_st
     wr_str_add(out, s ? s : "");
 }
 
-static void text_choice(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_choice(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     wr_str_add(out, row->names[*(const uint32_t *)at]);
 }
 
-static void text_plugin(const struct conf_row *row, const void *at, struct wr_str *out)
+static void value_text_plugin(const struct conf_row *row, const void *at, struct wr_str *out)
 {
     const struct conf_plugin *p = at;
 
@@ -183,17 +188,17 @@ static void text_plugin(const struct conf_row *row, const void *at, struct wr_st
     wr_str_add(out, p->kind ? p->kind->name : "");
 }
 
-static double number_u32(const void *at)
+static double value_number_u32(const void *at)
 {
     return *(const uint32_t *)at;
 }
 
-static double number_u64(const void *at)
+static double value_number_u64(const void *at)
 {
     return (double)*(const uint64_t *)at;
 }
 
-static double number_double(const void *at)
+static double value_number_double(const void *at)
 {
     return *(const double *)at;
 }
@@ -210,69 +215,69 @@ static const struct value_type {
     [CONF_BOOL] = {.words = "true or false",
                    .example = "true",
                    .size = sizeof(bool),
-                   .parse = parse_bool,
-                   .text = text_bool},
+                   .parse = value_parse_bool,
+                   .text = value_text_bool},
     [CONF_U32] = {.words = "a whole number",
                   .example = "33",
                   .size = sizeof(uint32_t),
-                  .parse = parse_u32,
-                  .text = text_u32,
-                  .number = number_u32},
+                  .parse = value_parse_u32,
+                  .text = value_text_u32,
+                  .number = value_number_u32},
     [CONF_U64] = {.words = "a whole number",
                   .example = "33",
                   .size = sizeof(uint64_t),
-                  .parse = parse_u64,
-                  .text = text_u64,
-                  .number = number_u64},
+                  .parse = value_parse_u64,
+                  .text = value_text_u64,
+                  .number = value_number_u64},
     [CONF_REAL] = {.words = "a number",
                    .example = "1.5",
                    .size = sizeof(double),
-                   .parse = parse_real,
-                   .text = text_real,
-                   .number = number_double},
+                   .parse = value_parse_real,
+                   .text = value_text_real,
+                   .number = value_number_double},
     [CONF_FRACTION] = {.words = "a fraction",
                        .example = "20 %",
                        .size = sizeof(double),
-                       .parse = parse_fraction,
-                       .text = text_fraction,
-                       .number = number_double},
+                       .parse = value_parse_fraction,
+                       .text = value_text_fraction,
+                       .number = value_number_double},
     [CONF_BYTES] = {.words = "a number of bytes",
                     .example = "4 KiB",
                     .size = sizeof(uint64_t),
-                    .parse = parse_bytes,
-                    .text = text_bytes,
-                    .number = number_u64,
+                    .parse = value_parse_bytes,
+                    .text = value_text_bytes,
+                    .number = value_number_u64,
                     .unit = "B"},
     [CONF_RATE] = {.words = "a rate",
                    .example = "25 GB/s",
                    .size = sizeof(double),
-                   .parse = parse_rate,
-                   .text = text_rate,
-                   .number = number_double,
+                   .parse = value_parse_rate,
+                   .text = value_text_rate,
+                   .number = value_number_double,
                    .unit = "B/s"},
     [CONF_TIME] = {.words = "a time",
                    .example = "726.6 ns",
                    .size = sizeof(double),
-                   .parse = parse_time,
-                   .text = text_time,
-                   .number = number_double,
+                   .parse = value_parse_time,
+                   .text = value_text_time,
+                   .number = value_number_double,
                    .unit = "ps"},
     [CONF_STRING] = {.words = "a text",
                      .size = sizeof(char *),
-                     .parse = parse_string,
-                     .text = text_string},
+                     .parse = value_parse_string,
+                     .text = value_text_string},
     [CONF_PATH] = {.words = "a file name",
                    .size = sizeof(char *),
-                   .parse = parse_path,
-                   .text = text_string},
+                   .parse = value_parse_path,
+                   .text = value_text_string},
     [CONF_CHOICE] = {.words = "one of a few names",
                      .size = sizeof(uint32_t),
-                     .parse = parse_choice,
-                     .text = text_choice},
+                     .parse = value_parse_choice,
+                     .text = value_text_choice},
     [CONF_SECTION] = {.words = "a mapping", .example = "{key: value}"},
     [CONF_PLUGIN] = {.words = "the name of a kind or a mapping with `kind:`",
                      .size = sizeof(struct conf_plugin),
-                     .text = text_plugin},
+                     .text = value_text_plugin},
     [CONF_LIST] = {.words = "a list",
                    .example = "[first, second]",
                    .size = sizeof(struct conf_list)},
@@ -303,6 +308,7 @@ const char *conf_type_example(enum conf_type type)
 
 void conf_value_text(const struct conf_row *row, const void *field, struct wr_str *out)
 {
+    assert(types[row->type].text);
     types[row->type].text(row, field, out);
 }
 
@@ -311,7 +317,7 @@ const char *conf_type_unit(enum conf_type type)
     return types[type].unit;
 }
 
-static void add_bound(const struct conf_row *row, double v, struct wr_str *out)
+static void value_add_bound(const struct conf_row *row, double v, struct wr_str *out)
 {
     switch (row->type) {
     case CONF_BYTES:
@@ -340,17 +346,18 @@ bool conf_range_words(const struct conf_row *row, struct wr_str *out)
     if (r.min >= r.max || (conf_is_scalar(r.type) && !types[r.type].number))
         return false;
     if (r.max < DBL_MAX && r.min > -DBL_MAX) {
-        add_bound(&r, r.min, out);
+        value_add_bound(&r, r.min, out);
         wr_str_add(out, " to ");
-        add_bound(&r, r.max, out);
+        value_add_bound(&r, r.max, out);
     } else {
         wr_str_add(out, r.max < DBL_MAX ? "at most " : "at least ");
-        add_bound(&r, r.max < DBL_MAX ? r.max : r.min, out);
+        value_add_bound(&r, r.max < DBL_MAX ? r.max : r.min, out);
     }
     return true;
 }
 
-static bool check_range(const struct conf_row *row, double v, const char *text, struct wr_err *err)
+static bool value_check_range(const struct conf_row *row, double v, const char *text,
+                              struct wr_err *err)
 {
     struct wr_str allowed = {0};
 
@@ -369,7 +376,7 @@ bool conf_count_check(const struct conf_row *row, size_t n, struct wr_err *err)
     if (row->type == CONF_LIST && !row->rows)
         return true;
     snprintf(text, sizeof text, "the number of items, %zu,", n);
-    return check_range(row, (double)n, text, err);
+    return value_check_range(row, (double)n, text, err);
 }
 
 bool conf_value_parse(struct conf *c, const struct conf_row *row, const struct conf_node *node,
@@ -384,15 +391,16 @@ bool conf_value_parse(struct conf *c, const struct conf_row *row, const struct c
         const char *s;
     } v;
 
+    assert(conf_is_scalar(row->type) && node->type == CONF_NODE_SCALAR);
     if (!type->parse(&(struct value_at){c, row, node}, &v, err))
         return false;
-    if (type->number && !check_range(row, type->number(&v), wr_text_clip(node->text).s, err))
+    if (type->number && !value_check_range(row, type->number(&v), wr_text_clip(node->text).s, err))
         return false;
     memcpy(ret, &v, type->size);
     return true;
 }
 
-static bool is_plain(const char *text)
+static bool value_is_plain(const char *text)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.";
     static const char rest[] =
@@ -409,7 +417,7 @@ static bool is_plain(const char *text)
 }
 
 /* The characters that YAML takes as line breaks or does not print. */
-static bool needs_escape(uint32_t cp)
+static bool value_needs_escape(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029 || cp == 0xfeff ||
            cp == 0xfffe || cp == 0xffff;
@@ -417,7 +425,7 @@ static bool needs_escape(uint32_t cp)
 
 /* Takes one character off *s: false, one byte and U+FFFD when it is no UTF-8.
  * Shortest forms only and no halves of UTF-16, as libyaml has it. */
-static bool next_character(const char **s, uint32_t *ret)
+static bool value_next_character(const char **s, uint32_t *ret)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     const unsigned char *p = (const unsigned char *)*s;
@@ -438,14 +446,14 @@ bool conf_is_utf8(const char *text)
     uint32_t cp;
 
     while (*text)
-        if (!next_character(&text, &cp))
+        if (!value_next_character(&text, &cp))
             return false;
     return true;
 }
 
 void conf_quote(struct wr_str *out, const char *text)
 {
-    if (is_plain(text)) {
+    if (value_is_plain(text)) {
         wr_str_add(out, text);
         return;
     }
@@ -453,9 +461,9 @@ void conf_quote(struct wr_str *out, const char *text)
     while (*text) {
         const char *start = text;
         uint32_t cp;
-        bool ok = next_character(&text, &cp);
+        bool ok = value_next_character(&text, &cp);
 
-        if (!ok || needs_escape(cp))
+        if (!ok || value_needs_escape(cp))
             wr_str_addf(out, "\\u%04x", cp);
         else if (cp == '"' || cp == '\\')
             wr_str_addf(out, "\\%c", (int)cp);
@@ -465,14 +473,14 @@ void conf_quote(struct wr_str *out, const char *text)
     wr_str_add(out, "\"");
 }
 
-/* A file name may hold anything; a comment ends where YAML sees a line end. */
+/* Text of any bytes as part of a YAML comment: line ends and invalid UTF-8 become `?`. */
 void conf_comment(struct wr_str *out, const char *text)
 {
     while (*text) {
         const char *start = text;
         uint32_t cp;
 
-        if (!next_character(&text, &cp) || needs_escape(cp))
+        if (!value_next_character(&text, &cp) || value_needs_escape(cp))
             wr_str_add(out, "?");
         else
             wr_str_addn(out, start, (size_t)(text - start));

@@ -5,6 +5,7 @@
  * later overrides of one place do not change another, and the copies are
  * counted, so that a few lines cannot unfold into gigabytes.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,13 @@ struct reader {
 };
 
 /* A place to complain at before there is a node. */
-static struct conf_node at_mark(const struct reader *r, yaml_mark_t mark)
+static struct conf_node yaml_at_mark(const struct reader *r, yaml_mark_t mark)
 {
     return (struct conf_node){
         .src = r->src, .line = (uint32_t)mark.line + 1, .column = (uint32_t)mark.column + 1};
 }
 
-static struct conf_node at_byte(const struct reader *r, size_t offset)
+static struct conf_node yaml_at_byte(const struct reader *r, size_t offset)
 {
     struct conf_node at = {.src = r->src, .line = 1, .column = 1};
 
@@ -49,17 +50,17 @@ static struct conf_node at_byte(const struct reader *r, size_t offset)
     return at;
 }
 
-static bool fail_syntax(struct reader *r)
+static bool yaml_fail_syntax(struct reader *r)
 {
     const yaml_parser_t *p = &r->parser;
     const char *problem = p->problem ? p->problem : "this is not YAML";
 
     if (p->error == YAML_READER_ERROR) {
-        struct conf_node at = at_byte(r, p->problem_offset);
+        struct conf_node at = yaml_at_byte(r, p->problem_offset);
 
         return conf_node_fail(&at, r->err, "%s; save the file as UTF-8 text", problem);
     }
-    struct conf_node at = at_mark(r, p->problem_mark);
+    struct conf_node at = yaml_at_mark(r, p->problem_mark);
     size_t i = p->problem_mark.index;
     bool tab = r->src->kind == CONF_FROM_FILE && i < r->len && r->text[i] == '\t';
 
@@ -69,14 +70,14 @@ static bool fail_syntax(struct reader *r)
                               : "; check the indentation, quotes and brackets here");
 }
 
-static bool next_event(struct reader *r, yaml_event_t *event)
+static bool yaml_next_event(struct reader *r, yaml_event_t *event)
 {
-    return yaml_parser_parse(&r->parser, event) ? true : fail_syntax(r);
+    return yaml_parser_parse(&r->parser, event) ? true : yaml_fail_syntax(r);
 }
 
-static struct conf_node *new_node(struct reader *r, enum conf_node_type type, yaml_mark_t mark)
+static struct conf_node *yaml_new_node(struct reader *r, enum conf_node_type type, yaml_mark_t mark)
 {
-    struct conf_node at = at_mark(r, mark);
+    struct conf_node at = yaml_at_mark(r, mark);
 
     if (++r->c->nodes > CONF_MOST_NODES) {
         conf_node_fail(&at, r->err,
@@ -87,10 +88,10 @@ static struct conf_node *new_node(struct reader *r, enum conf_node_type type, ya
     return conf_node_new(r->c, type, &at);
 }
 
-static struct conf_node *follow_alias(struct reader *r, const yaml_event_t *event)
+static struct conf_node *yaml_follow_alias(struct reader *r, const yaml_event_t *event)
 {
     const char *name = (const char *)event->data.alias.anchor;
-    struct conf_node at = at_mark(r, event->start_mark);
+    struct conf_node at = yaml_at_mark(r, event->start_mark);
 
     for (size_t i = r->anchors.n; i-- > 0;) {
         const struct anchor *a = &r->anchors.v[i];
@@ -111,13 +112,13 @@ static struct conf_node *follow_alias(struct reader *r, const yaml_event_t *even
     return NULL;
 }
 
-static struct conf_node *compose(struct reader *r, const yaml_event_t *event, unsigned depth);
+static struct conf_node *yaml_compose(struct reader *r, const yaml_event_t *event, unsigned depth);
 
-static struct conf_node *compose_scalar(struct reader *r, const yaml_event_t *event)
+static struct conf_node *yaml_compose_scalar(struct reader *r, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t len = event->data.scalar.length;
-    struct conf_node *node = new_node(r, CONF_NODE_SCALAR, event->start_mark);
+    struct conf_node *node = yaml_new_node(r, CONF_NODE_SCALAR, event->start_mark);
 
     if (!node)
         return NULL;
@@ -130,19 +131,20 @@ static struct conf_node *compose_scalar(struct reader *r, const yaml_event_t *ev
     return node;
 }
 
-static struct conf_node *compose_list(struct reader *r, const yaml_event_t *start, unsigned depth)
+static struct conf_node *yaml_compose_list(struct reader *r, const yaml_event_t *start,
+                                           unsigned depth)
 {
-    struct conf_node *list = new_node(r, CONF_NODE_SEQ, start->start_mark);
+    struct conf_node *list = yaml_new_node(r, CONF_NODE_SEQ, start->start_mark);
     bool more = list != NULL;
 
     while (more) {
         yaml_event_t event;
         struct conf_node *item = NULL;
 
-        if (!next_event(r, &event))
+        if (!yaml_next_event(r, &event))
             return NULL;
         more = event.type != YAML_SEQUENCE_END_EVENT;
-        if (more && (item = compose(r, &event, depth + 1)))
+        if (more && (item = yaml_compose(r, &event, depth + 1)))
             conf_node_add_item(r->c, list, item);
         yaml_event_delete(&event);
         if (more && !item)
@@ -151,7 +153,7 @@ static struct conf_node *compose_list(struct reader *r, const yaml_event_t *star
     return list;
 }
 
-static bool check_key(struct reader *r, const struct conf_node *key)
+static bool yaml_check_key(struct reader *r, const struct conf_node *key)
 {
     if (key->type != CONF_NODE_SCALAR)
         return conf_node_fail(key, r->err, "a key must be plain text, not %s; write `key: value`",
@@ -168,30 +170,31 @@ static bool check_key(struct reader *r, const struct conf_node *key)
     return true;
 }
 
-static bool before(const struct conf_node *x, const struct conf_node *y)
+static bool yaml_is_before(const struct conf_node *x, const struct conf_node *y)
 {
     return x->line != y->line ? x->line < y->line : x->column < y->column;
 }
 
-static int by_key(const void *a, const void *b)
+static int yaml_by_key(const void *a, const void *b)
 {
     const struct conf_node *const *x = a, *const *y = b;
     int order = strcmp((*x)->text, (*y)->text);
 
-    return order ? order : before(*x, *y) ? -1 : before(*y, *x);
+    return order ? order : yaml_is_before(*x, *y) ? -1 : yaml_is_before(*y, *x);
 }
 
 /* Sorted, so that a hostile mapping of a million keys stays fast. */
-static bool check_unique(struct reader *r, const struct conf_node *map)
+static bool yaml_check_unique(struct reader *r, const struct conf_node *map)
 {
     const struct conf_node **keys = wr_zalloc(map->n + 1, sizeof *keys);
     const struct conf_node *first = NULL, *again = NULL;
 
     for (uint32_t i = 0; i < map->n; i++)
         keys[i] = map->pairs[i].key;
-    qsort(keys, map->n, sizeof *keys, by_key);
+    qsort(keys, map->n, sizeof *keys, yaml_by_key);
     for (uint32_t i = 1; i < map->n; i++)
-        if (!strcmp(keys[i - 1]->text, keys[i]->text) && (!again || before(keys[i], again))) {
+        if (!strcmp(keys[i - 1]->text, keys[i]->text) &&
+            (!again || yaml_is_before(keys[i], again))) {
             first = keys[i - 1];
             again = keys[i];
         }
@@ -203,35 +206,36 @@ static bool check_unique(struct reader *r, const struct conf_node *map)
                           again->text, first->line, first->column);
 }
 
-static struct conf_node *compose_key(struct reader *r, const yaml_event_t *event, unsigned depth)
+static struct conf_node *yaml_compose_key(struct reader *r, const yaml_event_t *event,
+                                          unsigned depth)
 {
-    struct conf_node at = at_mark(r, event->start_mark), *key;
+    struct conf_node at = yaml_at_mark(r, event->start_mark), *key;
 
     if (event->type == YAML_ALIAS_EVENT) {
         conf_node_fail(&at, r->err, "a key must be plain text, not an alias; write `key: value`");
         return NULL;
     }
-    key = compose(r, event, depth);
-    return key && check_key(r, key) ? key : NULL;
+    key = yaml_compose(r, event, depth);
+    return key && yaml_check_key(r, key) ? key : NULL;
 }
 
 /* One `key: value`; *done at the end of the mapping. */
-static bool compose_pair(struct reader *r, struct conf_node *map, unsigned depth, bool *done)
+static bool yaml_compose_pair(struct reader *r, struct conf_node *map, unsigned depth, bool *done)
 {
     yaml_event_t event;
     struct conf_pair pair = {NULL, NULL};
 
-    if (!next_event(r, &event))
+    if (!yaml_next_event(r, &event))
         return false;
     *done = event.type == YAML_MAPPING_END_EVENT;
     if (!*done)
-        pair.key = compose_key(r, &event, depth + 1);
+        pair.key = yaml_compose_key(r, &event, depth + 1);
     yaml_event_delete(&event);
     if (*done)
         return true;
-    if (!pair.key || !next_event(r, &event))
+    if (!pair.key || !yaml_next_event(r, &event))
         return false;
-    pair.value = compose(r, &event, depth + 1);
+    pair.value = yaml_compose(r, &event, depth + 1);
     yaml_event_delete(&event);
     if (!pair.value)
         return false;
@@ -242,41 +246,42 @@ static bool compose_pair(struct reader *r, struct conf_node *map, unsigned depth
     return true;
 }
 
-static struct conf_node *compose_map(struct reader *r, const yaml_event_t *start, unsigned depth)
+static struct conf_node *yaml_compose_map(struct reader *r, const yaml_event_t *start,
+                                          unsigned depth)
 {
-    struct conf_node *map = new_node(r, CONF_NODE_MAP, start->start_mark);
+    struct conf_node *map = yaml_new_node(r, CONF_NODE_MAP, start->start_mark);
     bool done = false;
 
     while (map && !done)
-        if (!compose_pair(r, map, depth, &done))
+        if (!yaml_compose_pair(r, map, depth, &done))
             return NULL;
-    return map && check_unique(r, map) ? map : NULL;
+    return map && yaml_check_unique(r, map) ? map : NULL;
 }
 
-static const yaml_char_t *anchor_of(const yaml_event_t *e)
+static const yaml_char_t *yaml_anchor_of(const yaml_event_t *e)
 {
     return e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
            : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
                                                   : e->data.mapping_start.anchor;
 }
 
-static const yaml_char_t *tag_of(const yaml_event_t *e)
+static const yaml_char_t *yaml_tag_of(const yaml_event_t *e)
 {
     return e->type == YAML_SCALAR_EVENT           ? e->data.scalar.tag
            : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.tag
                                                   : e->data.mapping_start.tag;
 }
 
-static struct conf_node *compose(struct reader *r, const yaml_event_t *event, unsigned depth)
+static struct conf_node *yaml_compose(struct reader *r, const yaml_event_t *event, unsigned depth)
 {
-    struct conf_node at = at_mark(r, event->start_mark), *node;
+    struct conf_node at = yaml_at_mark(r, event->start_mark), *node;
     size_t nodes = r->c->nodes;
 
     if (event->type == YAML_ALIAS_EVENT)
-        return follow_alias(r, event);
-    if (tag_of(event)) {
+        return yaml_follow_alias(r, event);
+    if (yaml_tag_of(event)) {
         conf_node_fail(&at, r->err, "the tag %s is not needed; remove it, each key knows its type",
-                       (const char *)tag_of(event));
+                       (const char *)yaml_tag_of(event));
         return NULL;
     }
     if (depth > CONF_MOST_DEPTH) {
@@ -284,24 +289,25 @@ static struct conf_node *compose(struct reader *r, const yaml_event_t *event, un
                        CONF_MOST_DEPTH);
         return NULL;
     }
-    node = event->type == YAML_SCALAR_EVENT           ? compose_scalar(r, event)
-           : event->type == YAML_SEQUENCE_START_EVENT ? compose_list(r, event, depth)
-                                                      : compose_map(r, event, depth);
-    if (node && anchor_of(event) && r->anchors.n == CONF_MOST_ANCHORS) {
+    node = event->type == YAML_SCALAR_EVENT           ? yaml_compose_scalar(r, event)
+           : event->type == YAML_SEQUENCE_START_EVENT ? yaml_compose_list(r, event, depth)
+                                                      : yaml_compose_map(r, event, depth);
+    if (node && yaml_anchor_of(event) && r->anchors.n == CONF_MOST_ANCHORS) {
         conf_node_fail(&at, r->err, "more than %d anchors; write the values out",
                        CONF_MOST_ANCHORS);
         return NULL;
     }
-    if (node && anchor_of(event))
-        wr_vec_push(&r->anchors,
-                    (struct anchor){wr_arena_strdup(&r->c->arena, (const char *)anchor_of(event)),
-                                    node, r->c->nodes - nodes});
+    if (node && yaml_anchor_of(event))
+        wr_vec_push(
+            &r->anchors,
+            (struct anchor){wr_arena_strdup(&r->c->arena, (const char *)yaml_anchor_of(event)),
+                            node, r->c->nodes - nodes});
     return node;
 }
 
 /* A stream is START, (DOCUMENT-START node DOCUMENT-END)*, END. No document is
  * an empty one. */
-static struct conf_node *compose_stream(struct reader *r)
+static struct conf_node *yaml_compose_stream(struct reader *r)
 {
     struct conf_node *root = NULL;
 
@@ -309,17 +315,17 @@ static struct conf_node *compose_stream(struct reader *r)
         yaml_event_t event;
         bool ok = true, end;
 
-        if (!next_event(r, &event))
+        if (!yaml_next_event(r, &event))
             return NULL;
         end = event.type == YAML_STREAM_END_EVENT;
         if (event.type == YAML_DOCUMENT_START_EVENT && root) {
-            struct conf_node at = at_mark(r, event.start_mark);
+            struct conf_node at = yaml_at_mark(r, event.start_mark);
 
             ok = conf_node_fail(&at, r->err, "a second document begins here; keep one per file");
         } else if (event.type == YAML_SCALAR_EVENT || event.type == YAML_ALIAS_EVENT ||
                    event.type == YAML_SEQUENCE_START_EVENT ||
                    event.type == YAML_MAPPING_START_EVENT) {
-            ok = (root = compose(r, &event, 1)) != NULL;
+            ok = (root = yaml_compose(r, &event, 1)) != NULL;
         }
         yaml_event_delete(&event);
         if (!ok)
@@ -341,12 +347,13 @@ struct conf_node *conf_yaml(struct conf *c, const struct conf_source *src, const
 {
     struct reader r = {.c = c, .src = src, .err = err, .text = text, .len = len};
 
+    assert(src && (text || !len));
     if (!yaml_parser_initialize(&r.parser)) {
         wr_fail(err, WR_SYSTEM, "out of memory for the YAML parser; free some and try again");
         return NULL;
     }
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
-    struct conf_node *root = compose_stream(&r);
+    struct conf_node *root = yaml_compose_stream(&r);
     yaml_parser_delete(&r.parser);
     wr_vec_fini(&r.anchors);
     return root;

@@ -2,7 +2,7 @@
  *
  *   caller ── fork ──> process 0 ── pwrite, pwrite, ... fdatasync
  *          └─ fork ──> process 1 ── ...
- *              all wait for one moment, then write until they are done or told to stop;
+ *              all wait for one moment, then write until they are done or asked to stop;
  *              what each did in each slice is in memory they share with the caller
  *
  * Files are unlinked before anything is written to them, so nothing is left behind however a
@@ -67,7 +67,6 @@ struct ioload_result {
     bool interrupted;
 };
 
-bool ioload_check(const struct ioload_opts *o, struct wr_err *err);
 bool ioload_run(struct ioload_result *ret, const struct ioload_opts *o, struct wr_err *err);
 void ioload_fini(struct ioload_result *r);
 
@@ -80,8 +79,8 @@ struct ioload_job {
 bool ioload_put(struct run *run, const struct ioload_result *r, const struct ioload_opts *o,
                 const struct ioload_job *job, struct wr_err *err);
 
-/* A path that carries so much and no more: a server on a Unix socket that takes what is
- * written to it, from all connections in turn, and forgets it. */
+/* A path of limited bandwidth: a server on a Unix socket that reads all connections in turn at
+ * `rate_bps` together and discards what it reads. */
 struct ioload_limit {
     const char *path;
     double rate_bps;
@@ -91,7 +90,7 @@ struct ioload_limit {
 
 struct ioload_carried {
     uint64_t bytes, connections;
-    double busy_s; /* somebody was connected */
+    double busy_s; /* with at least one connection */
 };
 
 bool ioload_limit_serve(struct ioload_carried *ret, const struct ioload_limit *l,

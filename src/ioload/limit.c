@@ -1,12 +1,14 @@
-/* limit.c -- a path that carries so much and no more.
+/* limit.c -- a path of limited bandwidth: a server that reads at a given rate (token bucket).
  *
  *   write ─> socket's buffer ─┐
- *   write ─> socket's buffer ─┼─ in turn, a piece each, while there are tokens ─> forgotten
+ *   write ─> socket's buffer ─┼─ in turn, a piece each, while there are tokens ─> discarded
  *   write ─> socket's buffer ─┘
  *
- * Tokens come at the rate and at most a few milliseconds' worth are kept, so a pause is not
- * made up for. Writers feel the limit as a full buffer: their calls take longer.
+ * Tokens are added at the rate, and at most keep_s of them are kept, so a pause is not made up
+ * for. Writers see the limit as a full socket buffer: their calls take longer. The connections are
+ * served round robin. One process, one thread; struct server is its whole state.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -21,12 +23,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "process_priv.h"
+#include "ioload_process_priv.h"
 
+/* Bytes of a read; of a client's send buffer; connections at once; the longest poll. */
 enum { PIECE = 16384, BUFFER = 65536, MOST = 4096, IDLE_MS = 50 };
-static const double keep_s = 0.01;
+static const double keep_s = 0.01; /* of the rate: the depth of the token bucket */
 
-static bool address(struct sockaddr_un *ret, const char *path, struct wr_err *err)
+static bool limit_socket_address(struct sockaddr_un *ret, const char *path, struct wr_err *err)
 {
     *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof ret->sun_path)
@@ -37,24 +40,24 @@ static bool address(struct sockaddr_un *ret, const char *path, struct wr_err *er
     return true;
 }
 
-static bool open_socket(int *ret, struct wr_err *err)
+static bool limit_open_socket(int *ret, struct wr_err *err)
 {
     *ret = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return *ret >= 0 || wr_fail_errno(err, "cannot open a socket; close other programs");
 }
 
-/* Small buffers: a call ends about when its bytes were carried. */
+/* Small buffers, so that a call ends about when the server has read its bytes. */
 bool ioload_connect(int *ret, const char *path, struct wr_err *err)
 {
     struct sockaddr_un at;
     int fd, size = BUFFER;
 
-    if (!address(&at, path, err) || !open_socket(&fd, err))
+    if (!limit_socket_address(&at, path, err) || !limit_open_socket(&fd, err))
         return false;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     if (connect(fd, (struct sockaddr *)&at, sizeof at)) {
-        wr_fail_errno(err, "%s: nobody carries anything there; start `weir io-limit %s` first",
-                      path, path);
+        wr_fail_read(err, "%s: no server listens there; start `weir io-limit %s` first", path,
+                     path);
         close(fd);
         return false;
     }
@@ -65,16 +68,16 @@ bool ioload_connect(int *ret, const char *path, struct wr_err *err)
 struct server {
     const struct ioload_limit *l;
     int listener;
-    struct pollfd v[MOST]; /* [0] is the listener's */
-    size_t n, turn;
-    double tokens;
-    uint64_t then_ns;
-    struct ioload_carried sum;
+    struct pollfd v[MOST];     /* [0] is the listener's; [1, n) the connections */
+    size_t n, turn;            /* entries of v; the connection that was read last, from 0 */
+    double tokens;             /* bytes that may be read now */
+    uint64_t then_ns;          /* when tokens were added last */
+    struct ioload_carried sum; /* the result so far */
     char piece[PIECE];
 };
 
-/* A socket that nobody listens to any more may be replaced; nothing else may. */
-static bool clear_stale(const struct sockaddr_un *at, struct wr_err *err)
+/* A socket without a listener may be replaced; any other file may not. */
+static bool limit_clear_stale(const struct sockaddr_un *at, struct wr_err *err)
 {
     struct stat st;
     int fd;
@@ -84,7 +87,7 @@ static bool clear_stale(const struct sockaddr_un *at, struct wr_err *err)
     if (!S_ISSOCK(st.st_mode))
         return wr_fail(err, WR_INPUT, "%s exists and is no socket; give another path",
                        at->sun_path);
-    if (!open_socket(&fd, err))
+    if (!limit_open_socket(&fd, err))
         return false;
     bool used = !connect(fd, (const struct sockaddr *)at, sizeof *at);
 
@@ -95,12 +98,13 @@ static bool clear_stale(const struct sockaddr_un *at, struct wr_err *err)
     return true;
 }
 
-static bool listen_there(int *ret, const char *path, struct wr_err *err)
+static bool limit_listen(int *ret, const char *path, struct wr_err *err)
 {
     struct sockaddr_un at;
     int fd;
 
-    if (!address(&at, path, err) || !clear_stale(&at, err) || !open_socket(&fd, err))
+    if (!limit_socket_address(&at, path, err) || !limit_clear_stale(&at, err) ||
+        !limit_open_socket(&fd, err))
         return false;
     if (bind(fd, (struct sockaddr *)&at, sizeof at) || listen(fd, MOST)) {
         wr_fail_errno(err, "%s: cannot listen there; name a path in a directory you may write to",
@@ -112,7 +116,7 @@ static bool listen_there(int *ret, const char *path, struct wr_err *err)
     return true;
 }
 
-static void greet(struct server *s)
+static void limit_accept(struct server *s)
 {
     int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -126,7 +130,7 @@ static void greet(struct server *s)
     s->sum.connections++;
 }
 
-static void refill(struct server *s)
+static void limit_refill_tokens(struct server *s)
 {
     uint64_t now = wr_clock_ns();
     double dt = (double)(now - s->then_ns) / 1e9;
@@ -136,8 +140,8 @@ static void refill(struct server *s)
     s->sum.busy_s += s->n > 1 ? dt : 0;
 }
 
-/* At most a piece from one connection; false: it is done and was answered. */
-static bool take_piece(struct server *s, struct pollfd *from)
+/* Reads at most a piece from one connection; false: the stream has ended and was acknowledged. */
+static bool limit_read_piece(struct server *s, struct pollfd *from)
 {
     double most = fmin(s->tokens, PIECE);
     ssize_t n = most >= 1 ? read(from->fd, s->piece, (size_t)most) : -1;
@@ -153,8 +157,8 @@ static bool take_piece(struct server *s, struct pollfd *from)
     return false;
 }
 
-/* Every connection that has something gets its turn before anybody gets a second one. */
-static void take_round(struct server *s)
+/* Every readable connection is read once before any is read twice. */
+static void limit_read_round(struct server *s)
 {
     for (size_t k = 1; k < s->n; k++) {
         size_t i = 1 + (s->turn + k) % (s->n - 1);
@@ -162,14 +166,14 @@ static void take_round(struct server *s)
         if (!s->v[i].revents)
             continue;
         if (s->tokens < PIECE)
-            return; /* the next round begins with the one whose turn it is */
+            return; /* the next round begins with this connection */
         s->turn = i - 1;
-        if (!take_piece(s, &s->v[i]))
+        if (!limit_read_piece(s, &s->v[i]))
             s->v[i].fd = -1;
     }
 }
 
-static void forget_gone(struct server *s)
+static void limit_drop_closed(struct server *s)
 {
     size_t kept = 1;
 
@@ -179,19 +183,19 @@ static void forget_gone(struct server *s)
     s->n = kept;
 }
 
-static void wait_for_tokens(const struct server *s)
+static void limit_wait_for_tokens(const struct server *s)
 {
     double missing_s = (PIECE - s->tokens) / s->l->rate_bps;
 
     if (missing_s <= 0)
         return;
     missing_s = fmin(missing_s, IDLE_MS / 1e3);
-    struct timespec nap = {.tv_nsec = (long)(missing_s * 1e9)};
+    struct timespec delay = {.tv_nsec = (long)(missing_s * 1e9)};
 
-    nanosleep(&nap, NULL);
+    nanosleep(&delay, NULL);
 }
 
-static void serve(struct server *s)
+static void limit_serve(struct server *s)
 {
     uint64_t began = wr_clock_ns();
 
@@ -199,28 +203,29 @@ static void serve(struct server *s)
     while (!(s->l->stop && s->l->stop())) {
         if (s->l->length_s > 0 && (double)(wr_clock_ns() - began) / 1e9 >= s->l->length_s)
             break;
-        wait_for_tokens(s);
+        limit_wait_for_tokens(s);
         if (poll(s->v, s->n, IDLE_MS) < 0)
             continue;
-        refill(s);
+        limit_refill_tokens(s);
         if (s->v[0].revents)
-            greet(s);
-        take_round(s);
-        forget_gone(s);
+            limit_accept(s);
+        limit_read_round(s);
+        limit_drop_closed(s);
     }
 }
 
 bool ioload_limit_serve(struct ioload_carried *ret, const struct ioload_limit *l,
                         struct wr_err *err)
 {
+    assert(l->path && l->rate_bps > 0);
     struct server *s = wr_zalloc(1, sizeof *s);
-    bool ok = listen_there(&s->listener, l->path, err);
+    bool ok = limit_listen(&s->listener, l->path, err);
 
     if (ok) {
         s->l = l;
         s->v[0] = (struct pollfd){.fd = s->listener, .events = POLLIN};
         s->n = 1;
-        serve(s);
+        limit_serve(s);
         for (size_t i = 0; i < s->n; i++)
             close(s->v[i].fd);
         unlink(l->path);

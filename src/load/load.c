@@ -1,19 +1,11 @@
+/* load.c -- opens and closes workloads, names of operations, groups of ranks.
+ *
+ * A workload is chosen by the configuration (struct conf_plugin); the table of all of them is in
+ * load/kinds. rank/ calls the operations of an open workload directly.
+ */
+#include <assert.h>
+
 #include "load/load.h"
-
-#define ROW_OPS(n) &load_##n,
-#define ROW_KIND(n) &load_##n.kind,
-
-const struct load_ops *const load_table[] = {LOAD_PLUGINS(ROW_OPS) NULL};
-const struct conf_kind *const load_kinds[] = {LOAD_PLUGINS(ROW_KIND) NULL};
-
-const char *const load_kind_names[] = {
-    [LOAD_END] = "end",     [LOAD_LATER] = "idle",   [LOAD_FAIL] = "fail",
-    [LOAD_SEND] = "send",   [LOAD_RECV] = "receive", [LOAD_COMPUTE] = "compute",
-    [LOAD_SLEEP] = "sleep", [LOAD_WAIT] = "wait",    [LOAD_COLL] = "collective",
-    [LOAD_OPEN] = "open",   [LOAD_CLOSE] = "close",  [LOAD_READ] = "read",
-    [LOAD_WRITE] = "write", [LOAD_FLUSH] = "flush",  [LOAD_MARK] = "mark",
-    [LOAD_KINDS] = NULL,
-};
 
 const char *const load_coll_names[] = {
     [LOAD_BARRIER] = "barrier",
@@ -34,8 +26,10 @@ bool load_open(struct load *ret, const struct conf_plugin *plug, const struct lo
 {
     struct load l = {.ops = (const struct load_ops *)plug->kind, .params = plug->params};
 
+    assert(plug->kind);
     if (!l.ops->open(&l, how, err))
         return false;
+    assert(l.ranks && l.rank_size);
     l.rank_size = (l.rank_size + 7) & ~(size_t)7;
     *ret = l;
     return true;
@@ -50,7 +44,7 @@ void load_close(struct load *l)
 
 int64_t load_group_index(const struct load_group *g, uint32_t rank)
 {
-    uint32_t lead = g->lead != LOAD_NOBODY, low = lead, high = g->n + lead;
+    uint32_t lead = g->lead != LOAD_NO_RANK, low = lead, high = g->n + lead;
 
     if (lead && rank == g->lead)
         return 0;
@@ -68,5 +62,5 @@ int64_t load_group_index(const struct load_group *g, uint32_t rank)
 struct load_group load_group_all(uint32_t n)
 {
     return (struct load_group){
-        .n = n, .step = 1, .hole = UINT32_MAX, .lead = LOAD_NOBODY, .key = n};
+        .n = n, .step = 1, .hole = UINT32_MAX, .lead = LOAD_NO_RANK, .key = n};
 }

@@ -3,17 +3,17 @@
  *             open                        next                       completions
  *   program --------> load --[ a few words a rank ]--> operation --> rank/ --done--> load
  *
- * A workload owns one decision: the next operation of a rank. It knows no time but the
- * clock it is shown, no network and no matching; rank/ carries the operations out. Two kinds
- * of workload are served by the same few calls:
+ * A workload decides one thing: the next operation of a rank. It sees no time but the clock that
+ * is passed to it, no network and no matching; rank/ executes the operations. The same calls serve
+ * two kinds of workload:
  *
  *   a sequence (coNCePTuaL, IOR)   next() gives an operation; unless it is LOAD_F_ASYNC, next()
  *                                  is not called again before it is complete. LOAD_WAIT waits
  *                                  for what is outstanding.
  *   a graph (GOAL)                 every operation is LOAD_F_ASYNC and has an id. next() gives
  *                                  what is ready, one at a time, and LOAD_LATER when nothing
- *                                  is; done() tells what has started or completed, after
- *                                  which next() is asked again.
+ *                                  is; done() reports what has started or completed, after
+ *                                  which next() is called again.
  *
  * Nothing is unrolled: memory is proportional to ranks and to what is outstanding, and a
  * long schedule is read as it is needed. next() and done() run inside event handlers: what they
@@ -54,14 +54,12 @@ enum load_kind {
     LOAD_KINDS,
 };
 
-extern const char *const load_kind_names[]; /* "send", "receive", ... */
-
 enum {
-    LOAD_F_ASYNC = 1 << 0, /* begin it and go on; done() when it is complete */
-    LOAD_F_COLL = 1 << 1,  /* READ, WRITE: together with the group */
-    LOAD_F_SOME = 1 << 2,  /* WAIT: for one of them, not all */
-    LOAD_F_START = 1 << 3, /* done(LOAD_STARTED) is wanted too, before done(LOAD_COMPLETE) */
-    LOAD_F_TELL = 1 << 4,  /* done(LOAD_COMPLETE) is wanted; without it done() is not called */
+    LOAD_F_ASYNC = 1 << 0,  /* begin it and go on; done() when it is complete */
+    LOAD_F_COLL = 1 << 1,   /* READ, WRITE: together with the group */
+    LOAD_F_SOME = 1 << 2,   /* WAIT: for one of them, not all */
+    LOAD_F_START = 1 << 3,  /* done(LOAD_STARTED) is wanted too, before done(LOAD_COMPLETE) */
+    LOAD_F_REPORT = 1 << 4, /* done(LOAD_COMPLETE) is wanted; without it done() is not called */
 };
 
 /* What LOAD_WAIT waits for. */
@@ -88,13 +86,13 @@ enum load_coll {
 extern const char *const load_coll_names[]; /* "barrier", ... ends with NULL */
 
 #define LOAD_ANY UINT32_MAX
-#define LOAD_NOBODY UINT32_MAX
+#define LOAD_NO_RANK UINT32_MAX
 #define LOAD_ANY_TAG INT64_MIN
 
 enum load_mode { LOAD_MODE_ANY, LOAD_MODE_READ, LOAD_MODE_WRITE };
 
 /* The members of a collective: ranks of the job in ascending order, and before them `lead`
- * when that is not LOAD_NOBODY. Of the ascending ones, number i is
+ * when that is not LOAD_NO_RANK. Of the ascending ones, number i is
  *     list ? list[j] : first + j * step,   j = i < hole ? i : i + 1
  * The list must live until next() is called again for the same rank; a collective is
  * never asynchronous, so that is long enough. */
@@ -125,21 +123,22 @@ struct load_op {
 
 enum load_event { LOAD_STARTED, LOAD_COMPLETE };
 
-/* How a job wants it. */
+/* Parameters of a job. */
 struct load_start {
-    uint32_t ranks;
+    uint32_t ranks; /* 0: as many as the workload has */
     uint64_t seed;
-    bool logs; /* keep what the program logs and prints; false: throw it away */
+    bool logs; /* keep what the program logs and prints; false: discard it */
 };
 
 struct load_ops;
 
-/* The last thing that one rank found out for all: the number of the question, and the answer. */
+/* A decision that one rank made for all: its number in program order, and its value. */
 struct load_known {
     uint32_t number, answer;
 };
 
-/* An open workload. The fields are set by open() and read by everyone. */
+/* An open workload. open() sets the first group of fields; the caller may set the second before the
+ * first next(). Nothing but priv changes afterwards. */
 struct load {
     const struct load_ops *ops;
     const void *params; /* as ops->kind.rows filled them */
@@ -147,15 +146,15 @@ struct load {
     uint32_t ranks;
     uint32_t cpus;    /* of a rank; 0: a sequence, which has no cpus of its own */
     size_t rank_size; /* bytes that each rank gets, 8-byte aligned, at most 512 or so */
-    /* Set by who runs it when ranks are executed in partitions, by threads or processes. What ranks
-     * look up together must then be locked, since some may be threads, and be the same when it is
-     * made twice, since some may be processes. Whoever has to know what other ranks did before now
-     * calls `settle` first, without any lock; what all have to know then is `told` to all
-     * partitions, and `known` to this one. NULL: there are none. */
-    void (*settle)(void *ctx, uint32_t rank);
-    void (*tell)(void *ctx, struct load_known what);
-    void *settle_ctx;
-    struct load_known *known;
+    /* Set by the caller when ranks are executed in partitions, by threads or processes. What ranks
+     * look up together is then locked, since some may be threads, and must be the same when it is
+     * made twice, since some may be processes. `announce` sends a decision that one rank made for
+     * all to the other partitions, where it is known as soon as a message could have brought it:
+     * `known` holds the last two decisions, by number. */
+    bool in_partitions;
+    void (*announce)(void *ctx, struct load_known what);
+    void *announce_ctx;
+    struct load_known *known; /* [2] */
     const uint32_t
         *order; /* [ranks] of what ranks do at one time, when there are several threads */
 };
@@ -168,8 +167,8 @@ struct load_log {
     double value;
 };
 
-/* What the program leaves behind, value by value and line by line; and what it asked of a table and
- * cannot have, which takes nothing from the rest. All may be NULL. */
+/* Receives the output of a program, value by value and line by line, and errors in its tables,
+ * which leave the other tables valid. All may be NULL. */
 struct load_out {
     void *ctx;
     void (*fault)(void *ctx, const struct wr_err *what);
@@ -189,30 +188,20 @@ struct load_ops {
     /* Only the fields that the kind names are read; *ret is zeroed before the call. */
     enum load_kind (*next)(const struct load *l, void *rank, uint64_t now_ps, struct load_op *ret);
     void (*done)(const struct load *l, void *rank, uint64_t id, enum load_event ev,
-                 uint64_t now_ps); /* NULL: nothing has LOAD_F_TELL */
+                 uint64_t now_ps); /* NULL: nothing has LOAD_F_REPORT */
     /* After LOAD_FAIL: fills `err` and returns false. */
     bool (*fault)(const struct load *l, void *rank, struct wr_err *err);
     /* "line:column" or the like, for messages. NULL: places have no names. */
     void (*where)(const struct load *l, uint32_t where, char *buf, size_t n);
-    /* What the ranks with mine[rank] leave behind, as bytes, for a process in which they were not
-     * executed; and there, once, before finish(). NULL: nothing. */
+    /* Serialise the output of the ranks with mine[rank] for a process that did not execute them;
+     * take() reads it there, once, before finish(). NULL: there is none. */
     void (*pack)(const struct load *l, const bool *mine, struct wr_bytes *out);
     void (*take)(const struct load *l, const bool *mine, struct wr_reader *in);
-    /* After the last rank has ended, or the run was stopped. NULL: it leaves nothing. */
+    /* After the last rank has ended, or the run was stopped. NULL: there is no output. */
     bool (*finish)(struct load *l, const struct load_out *out, struct wr_err *err);
     /* The tables as the language prints them. NULL: it has no such text. */
     void (*print)(const struct load *l, struct wr_str *out);
 };
-
-/* A workload is one .c file in its own room (load/ncptl/load_ncptl.c) and a line here. */
-#define LOAD_PLUGINS(X) X(ncptl) X(goal) X(ior)
-
-#define LOAD_DECLARE(n) extern const struct load_ops load_##n;
-LOAD_PLUGINS(LOAD_DECLARE)
-#undef LOAD_DECLARE
-
-extern const struct load_ops *const load_table[];  /* ends with NULL */
-extern const struct conf_kind *const load_kinds[]; /* the same, for conf rows */
 
 bool load_open(struct load *ret, const struct conf_plugin *plug, const struct load_start *how,
                struct wr_err *err);
@@ -220,12 +209,12 @@ void load_close(struct load *l);
 
 static inline uint32_t load_group_size(const struct load_group *g)
 {
-    return g->n + (g->lead != LOAD_NOBODY);
+    return g->n + (g->lead != LOAD_NO_RANK);
 }
 
 static inline uint32_t load_member(const struct load_group *g, uint32_t i)
 {
-    if (g->lead != LOAD_NOBODY && !i--)
+    if (g->lead != LOAD_NO_RANK && !i--)
         return g->lead;
     uint32_t j = i < g->hole ? i : i + 1;
 

@@ -1,20 +1,23 @@
+/* meter.c -- set-up of meters, their sums, and their transfer between processes; see meter.h. */
 #include "meter/meter.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
 void meter_init(struct meter *m, uint32_t nnodes, uint64_t from_ps, uint64_t to_ps)
 {
+    assert(from_ps <= to_ps);
     *m = (struct meter){.nnodes = nnodes, .window_from_ps = from_ps, .window_to_ps = to_ps};
-    m->node = wr_zalloc_aligned(nnodes, sizeof *m->node);
+    m->node = wr_alloc_pages(nnodes, sizeof *m->node);
     m->latency = wr_zalloc_aligned(METER_NEARS, sizeof *m->latency);
     m->packet = wr_zalloc_aligned(1, sizeof *m->packet);
 }
 
 void meter_fini(struct meter *m)
 {
-    free(m->node);
+    wr_free_pages(m->node, m->nnodes, sizeof *m->node);
     free(m->latency);
     free(m->packet);
     *m = (struct meter){0};
@@ -22,8 +25,8 @@ void meter_fini(struct meter *m)
 
 void meter_init_share(struct meter *m, const struct meter *whole)
 {
+    assert(whole->node);
     meter_init(m, 0, whole->window_from_ps, whole->window_to_ps);
-    free(m->node);
     m->node = whole->node;
     m->nnodes = whole->nnodes;
 }
@@ -45,6 +48,7 @@ void meter_clear(struct meter *m)
 /* `unfinished` is counted up where a message is sent and down where it arrives. */
 void meter_add(struct meter *whole, const struct meter *share)
 {
+    assert(whole != share && whole->node == share->node);
     whole->window_sent_b += share->window_sent_b;
     whole->window_recvd_b += share->window_recvd_b;
     whole->measured += share->measured;
@@ -57,7 +61,7 @@ void meter_add(struct meter *whole, const struct meter *share)
 enum { NODE_WORDS = sizeof(struct meter_node) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct meter_node) == NODE_WORDS * sizeof(uint64_t), "64-bit words");
 
-void meter_pack_accounts(const struct meter *m, const uint8_t *part_of, uint32_t me,
+void meter_pack_accounts(const struct meter *m, const uint8_t *partition_of, uint32_t me,
                          struct wr_bytes *out)
 {
     wr_bytes_u64(out, m->window_sent_b);
@@ -68,11 +72,12 @@ void meter_pack_accounts(const struct meter *m, const uint8_t *part_of, uint32_t
         wr_bytes_hist(out, &m->latency[i]);
     wr_bytes_hist(out, m->packet);
     for (uint32_t i = 0; i < m->nnodes; i++)
-        if (part_of[i] == me)
+        if (partition_of[i] == me)
             wr_bytes_many(out, (const uint64_t *)&m->node[i], NODE_WORDS);
 }
 
-void meter_take_accounts(struct meter *m, const uint8_t *part_of, uint32_t me, struct wr_reader *in)
+void meter_take_accounts(struct meter *m, const uint8_t *partition_of, uint32_t me,
+                         struct wr_reader *in)
 {
     m->window_sent_b = wr_read_u64(in);
     m->window_recvd_b = wr_read_u64(in);
@@ -82,7 +87,7 @@ void meter_take_accounts(struct meter *m, const uint8_t *part_of, uint32_t me, s
         wr_read_hist(in, &m->latency[i]);
     wr_read_hist(in, m->packet);
     for (uint32_t i = 0; i < m->nnodes; i++)
-        if (part_of[i] == me)
+        if (partition_of[i] == me)
             wr_read_many(in, (uint64_t *)&m->node[i], NODE_WORDS);
 }
 

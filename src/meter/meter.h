@@ -1,7 +1,8 @@
-/* meter.h -- what is counted while a run goes on: one fact, counted once.
+/* meter.h -- the counters of messages while a simulation runs: each fact is counted once.
  *
- * Everything else (means, percentiles, rates, totals) is derived from these by
- * whoever asks. Nothing here allocates after meter_init.
+ * Means, percentiles, rates and totals are derived from these by the readers. Called by world/ from
+ * event handlers; nothing allocates after meter_init. With partitions, each has a meter (a share)
+ * that counts its own nodes in the common array; meter_add sums up the rest.
  */
 #ifndef METER_METER_H
 #define METER_METER_H
@@ -12,9 +13,10 @@
 #include "base/bytes.h"
 #include "base/hist.h"
 
-/* Where a message went; the first three as net/ counts them. */
+/* The distance of a message, as enum net_near. */
 enum meter_near { METER_SAME_ROUTER, METER_SAME_GROUP, METER_REMOTE, METER_NEARS };
 
+/* Counters of a node; changed by the node's partition only. */
 struct meter_node {
     _Alignas(64) uint64_t msgs_sent;
     uint64_t bytes_sent;
@@ -37,17 +39,17 @@ struct meter {
 void meter_init(struct meter *m, uint32_t nnodes, uint64_t from_ps, uint64_t to_ps);
 void meter_fini(struct meter *m);
 
-/* Several meters that count the same nodes, each node by one of them; and their sum. */
+/* Shares: several meters with one array of nodes, each node counted by one of them; and the sum. */
 void meter_init_share(struct meter *m, const struct meter *whole);
 void meter_fini_share(struct meter *m);
 void meter_clear(struct meter *whole); /* but for the nodes */
 void meter_add(struct meter *whole, const struct meter *share);
 
-/* A share as bytes, for a process in which it was not counted: there, meter_take_accounts puts it
- * into the same share. The nodes that it counts are those with part_of[node] == me. */
-void meter_pack_accounts(const struct meter *share, const uint8_t *part_of, uint32_t me,
+/* A share as bytes, for a process that did not count it: meter_take_accounts stores it in the same
+ * share there. Its nodes are those with partition_of[node] == me. */
+void meter_pack_accounts(const struct meter *share, const uint8_t *partition_of, uint32_t me,
                          struct wr_bytes *out);
-void meter_take_accounts(struct meter *share, const uint8_t *part_of, uint32_t me,
+void meter_take_accounts(struct meter *share, const uint8_t *partition_of, uint32_t me,
                          struct wr_reader *in);
 
 static inline bool meter_in_window(const struct meter *m, uint64_t t_ps)

@@ -1,10 +1,11 @@
-/* account.h -- a partition's accounts as bytes, for partitions that another process executes.
+/* account.h -- the counters of a partition as bytes, for partitions that another process executes.
  *
  *   process 1, where it was run            process 0, where it was not
  *   net_pack_accounts(net[i], out)  -->    net_take_accounts(net[i], in)
  *
- * Then counts and links of all partitions can be asked of the first net, as if all had been run
- * here. To be called while nobody runs, with all clocks at one time; any number of times.
+ * Then the functions of the first net return the counts and links of all partitions, as if all had
+ * been executed here. Called while no partition runs, with all clocks at one time; any number of
+ * times.
  */
 #ifndef NET_ACCOUNT_H
 #define NET_ACCOUNT_H

@@ -1,13 +1,15 @@
-/* nic.c -- messages become packets, and packets messages again.
+/* nic.c -- segmentation of messages into packets, and their reassembly.
  *
- * Messages of a NIC go out first come, first served, their starts at least a
- * gap apart. A packet is made when the link is idle and its channel has room,
- * so a long message costs one packet at a time.
+ * A NIC sends its messages first come, first served, their starts at least gap_ps apart. A packet
+ * is made when the link is idle and its channel has credit, so a long message has one packet at a
+ * time in the NIC. Called by net.h's clients (net_send), router.c and port.c.
+ *
+ * Invariant: nic.backlog is the sum of `unsent` over the messages in nic.queue.
  */
 #include "link_priv.h"
 
-static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net_msg *m,
-                            uint64_t at)
+static uint32_t nic_make_packet(struct net *n, uint32_t port, uint32_t h, struct net_msg *m,
+                                uint64_t at)
 {
     uint32_t pkt = wr_pool_take(&n->pkts);
     const struct topo_end *to = &n->topo->term[m->dst * n->p.rails + m->rail];
@@ -22,14 +24,14 @@ static uint32_t make_packet(struct net *n, uint32_t port, uint32_t h, struct net
         .last = m->unsent == bytes,
         .t_birth = at,
         .t_tail = at,
-        .part = 1u << 19, /* so that the whole way is rounded to the nearest */
+        .frac = 1u << 19, /* half a picosecond: the latency of the path is rounded to nearest */
     };
     m->unsent -= bytes;
     n->nic[port - n->nrouters * n->nports].backlog -= bytes;
     return pkt;
 }
 
-static uint32_t next_charge(const struct net *n, const struct net_msg *m)
+static uint32_t nic_next_charge(const struct net *n, const struct net_msg *m)
 {
     if (!(n->mode & NET_MODE_BYTES))
         return n->slot_b;
@@ -38,8 +40,8 @@ static uint32_t next_charge(const struct net *n, const struct net_msg *m)
     return b ? (uint32_t)b : 1;
 }
 
-/* The first message of the queue is on the wire completely. */
-static void finish_first(struct net *n, struct net_nic *nic)
+/* All packets of the queue's first message have been sent. */
+static void nic_finish_message(struct net *n, struct net_nic *nic)
 {
     uint32_t h = net_queue_get(&n->msgs, &nic->queue);
 
@@ -49,8 +51,8 @@ static void finish_first(struct net *n, struct net_nic *nic)
     net_msg_end(n, h, NET_MSG_SENT);
 }
 
-static void send_packet(struct net *n, struct net_port *port, struct net_nic *nic, uint32_t charge,
-                        uint64_t at)
+static void nic_send_packet(struct net *n, struct net_port *port, struct net_nic *nic,
+                            uint32_t charge, uint64_t at)
 {
     struct net_msg *m = net_msg_at(n, nic->queue.head);
 
@@ -59,81 +61,69 @@ static void send_packet(struct net *n, struct net_port *port, struct net_nic *ni
         m->t_first_ps = at;
         nic->t_next = at + n->gap_ps;
     }
-    port->vc_held[0] += charge;
+    port->vc_occupancy[0] += charge;
     n->count.in_flight++;
-    uint32_t h = make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m, at);
+    uint32_t h = nic_make_packet(n, (uint32_t)(port - n->port), nic->queue.head, m, at);
 
     struct net_pkt *k = net_pkt(n, h);
 
     nic->t_last = at;
     nic->last_b = k->bytes;
-    /* What routings cannot always foresee they do not at the first router. */
-    link_transmit(n, port, at > n->sim->now ? n->ahead_belt : n->cls[port->cls].belt, h, k, at,
-                  n->mode & ~(uint32_t)(NET_MODE_FORESEES | NET_MODE_PARTS | NET_MODE_SEAM));
+    /* Routings that choose early only at times never do so at the first router. */
+    link_transmit(n, port, at > n->sim->now ? n->ahead_fifo : n->cls[port->cls].fifo, h, k, at,
+                  n->mode & ~(uint32_t)NET_MODE_MAYBE_EARLY);
     if (!m->unsent && !n->client.sent)
-        finish_first(n, nic);
+        nic_finish_message(n, nic);
 }
 
-static void call_again(struct net *n, struct net_port *port, uint64_t t)
+static void nic_call_at(struct net *n, struct net_port *port, uint64_t t)
 {
     port->port_event = true;
-    sim_ride(n->sim, n->nic_belt, t, net_self_lp(n, port), sim_lane(NET_EV_NIC, 0), 0,
-             (uint32_t)(port - n->port), 0);
+    sim_enqueue(n->sim, n->nic_fifo, t, net_self_lp(n, port), sim_subkey(NET_EV_NIC, 0), 0,
+                (uint32_t)(port - n->port), 0);
 }
 
-/* There is no room, as far as one has heard. */
-static bool hear(struct net *n, struct net_port *port, uint32_t charge, uint64_t at)
+/* Sends the packets that can be sent at `at`; true when the next one lacks a credit, false when
+ * nothing is left or an event will continue. */
+static bool nic_pump_at(struct net *n, struct net_port *port, struct net_nic *nic, uint64_t at)
 {
-    if (!(n->mode & NET_MODE_PARTS))
-        return false;
-    net_late_hear(n, port, 0);
-    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_SEAM);
-    return net_has_room(n, port, 0, charge);
-}
-
-/* Send what can be sent at `at`; true when what is left lacks a credit, false when there is nothing
- * left or an event will see to it. */
-static bool pump_at(struct net *n, struct net_port *port, struct net_nic *nic, uint64_t at)
-{
-    link_absorb(n, port, at, n->mode & ~(uint32_t)NET_MODE_SEAM); /* a NIC is no seam */
+    link_absorb(n, port, at, n->mode);
     while (nic->queue.head != WR_NIL) {
         struct net_msg *m = net_msg_at(n, nic->queue.head);
         bool started = m->flags & NET_MSG_STARTED, all_out = started && !m->unsent;
         uint64_t may = started || port->t_free > nic->t_next ? port->t_free : nic->t_next;
-        uint32_t charge = next_charge(n, m);
+        uint32_t charge = nic_next_charge(n, m);
 
-        if (!all_out && !net_has_room(n, port, 0, charge) && !hear(n, port, charge, at))
+        if (!all_out && !net_has_credit(n, port, 0, charge))
             return true;
         if (may > at) {
             if (!port->port_event)
-                call_again(n, port, may);
+                nic_call_at(n, port, may);
             return false;
         }
         if (all_out)
-            finish_first(n, nic);
+            nic_finish_message(n, nic);
         else
-            send_packet(n, port, nic, charge, at);
+            nic_send_packet(n, port, nic, charge, at);
     }
     return false;
 }
 
-/* Send what can be sent now, and see to it that the rest will be. A NIC that lacks a credit waits
- * for nothing else, and what it sends then is known. So when a credit is on its way the packet
- * is sent at once, for the time when the credit comes; nobody needs to be woken. (Who is told
- * nothing of a message sent counts it as such right away: that may not be early.) */
+/* Sends the packets that can be sent at `at`, and schedules the rest. A NIC that lacks a credit
+ * waits for nothing else, and the packet it sends then is known. So when a credit is in flight, the
+ * packet is sent at once, with the time when the credit returns: no wake-up event is needed. (Not
+ * without client.sent: then a message counts as sent immediately, which must not be early.) */
 void net_nic_pump(struct net *n, uint32_t term, uint64_t at)
 {
     struct net_port *port = &n->port[(uint64_t)n->nrouters * n->nports + term];
     struct net_nic *nic = &n->nic[term];
 
     for (;;) {
-        bool lacks_credit = pump_at(n, port, nic, at);
+        bool lacks_credit = nic_pump_at(n, port, nic, at);
 
         nic->t_pumped = at;
         port->stalled = lacks_credit;
         net_port_saturation(n, port, lacks_credit, at);
-        if (lacks_credit && n->mode & NET_MODE_PARTS)
-            net_late_tighten(n, port, 0);
         if (!lacks_credit || !port->ring_n)
             return;
         if (!n->client.sent)
@@ -143,27 +133,27 @@ void net_nic_pump(struct net *n, uint32_t term, uint64_t at)
     net_port_call_wake(n, port);
 }
 
-/* Inlined where it is called: GCC leaves out calls of functions that only prefetch. */
-NET_INLINE void warm_nic(const struct net *n, const struct sim_event *e)
+/* Inlined: GCC removes calls of functions that only prefetch. */
+NET_INLINE void nic_prefetch(const struct net *n, const struct sim_event *e)
 {
     __builtin_prefetch(&n->port[e->arg].queue);
     __builtin_prefetch(&n->nic[e->arg - n->nrouters * n->nports]);
 }
 
-/* The NIC's link has fallen idle, or the gap after its last message is over. */
+/* Handler of NET_EV_NIC: the link has become idle, or the gap after the last message is over. */
 void net_on_nic(void *ctx, const struct sim_event *e)
 {
     struct net *n = ctx;
 
-    __builtin_prefetch(&n->port[e[NET_MID].arg]);
-    warm_nic(n, &e[NET_MID]);
+    __builtin_prefetch(&n->port[e[NET_AHEAD_MID].arg]);
+    nic_prefetch(n, &e[NET_AHEAD_MID]);
     n->port[e->arg].port_event = false;
     net_nic_pump(n, e->arg - n->nrouters * n->nports, n->sim->now);
 }
 
-void net_warm_nic(const void *ctx, const struct sim_event *e)
+void net_prefetch_nic(const void *ctx, const struct sim_event *e)
 {
-    warm_nic(ctx, e);
+    nic_prefetch(ctx, e);
 }
 
 void net_nic_deliver(struct net *n, uint32_t h)
@@ -173,6 +163,7 @@ void net_nic_deliver(struct net *n, uint32_t h)
     struct net_counts *c = &n->count;
     uint32_t msg = k->msg;
 
+    wr_check(m->unarrived);
     link_send_credit(n, k->from, k->route.vc, net_charge(n, k, n->mode), n->mode);
     c->packets++;
     c->bytes += k->bytes;
@@ -191,7 +182,7 @@ void net_nic_deliver(struct net *n, uint32_t h)
     net_msg_end(n, msg, NET_MSG_ARRIVED);
 }
 
-static uint32_t choose_rail(struct net *n, uint32_t src, uint32_t dst)
+static uint32_t nic_choose_rail(struct net *n, uint32_t src, uint32_t dst)
 {
     uint32_t rails = n->p.rails, first = src * rails, best = 0;
 
@@ -208,9 +199,11 @@ static uint32_t choose_rail(struct net *n, uint32_t src, uint32_t dst)
 uint32_t net_send(struct net *n, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
                   uint8_t cls, uint64_t user)
 {
+    wr_check(src < n->nodes && dst < n->nodes);
     uint32_t h = wr_pool_take(&n->msgs);
     struct net_msg *m = net_msg_at(n, h);
-    uint32_t rail = n->p.rails > 1 ? choose_rail(n, src, dst) : 0, term = src * n->p.rails + rail;
+    uint32_t rail = n->p.rails > 1 ? nic_choose_rail(n, src, dst) : 0,
+             term = src * n->p.rails + rail;
     uint32_t from = n->port[(uint64_t)n->nrouters * n->nports + term].peer_lp,
              to = n->topo->term[dst * n->p.rails + rail].router;
 

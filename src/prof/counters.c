@@ -1,5 +1,11 @@
+/* counters.c -- hardware counters of single threads, through PAPI.
+ *
+ * The library of PAPI is opened at run time, so that weir does not depend on it. One event set per
+ * thread, attached from outside; the sampler owns the handles and detaches them.
+ */
 #include "prof/counters.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,17 +31,19 @@ enum { PAPI_OK = 0, PAPI_NULL = -1, NAME = 48 };
     X(int, destroy_eventset, (int *set))                 \
     X(char *, strerror, (int code))
 
+/* Hardware counters through PAPI, which is found at run time. Constant after opening, but for
+ * `missed` and `why`. */
 struct prof_counters {
-    void *lib;
+    void *lib; /* of dlopen */
     char name[PROF_COUNTERS][NAME];
-    size_t n, missed;
-    char why[160];
+    size_t n, missed; /* counters; threads that could not be counted */
+    char why[160];    /* the first of them */
 #define X(type, f, args) type(*f) args;
     PAPI_FUNCTIONS(X)
 #undef X
 };
 
-static bool load(struct prof_counters *c, struct wr_err *err)
+static bool counters_load_papi(struct prof_counters *c, struct wr_err *err)
 {
     static const char *const names[] = {"libpapi.so",     "libpapi.so.7.2", "libpapi.so.7.1",
                                         "libpapi.so.7.0", "libpapi.so.6.0", "libpapi.so.5.7"};
@@ -58,8 +66,8 @@ static bool load(struct prof_counters *c, struct wr_err *err)
     return true;
 }
 
-/* It begins only for who names its version. */
-static bool begin(struct prof_counters *c, struct wr_err *err)
+/* PAPI_library_init accepts its own version only, so versions are tried. */
+static bool counters_init_papi(struct prof_counters *c, struct wr_err *err)
 {
     for (int major = 5; major < 10; major++)
         for (int minor = 0; minor < 10; minor++)
@@ -68,27 +76,28 @@ static bool begin(struct prof_counters *c, struct wr_err *err)
     return wr_fail(err, WR_SYSTEM, "PAPI cannot be started here; try papi_avail");
 }
 
-static bool split(struct prof_counters *c, const char *list, struct wr_err *err)
+static bool counters_parse_list(struct prof_counters *c, const char *list, struct wr_err *err)
 {
     while (*list) {
         size_t n = strcspn(list, ",");
 
         if (!n || n >= NAME)
             return wr_fail(err, WR_INPUT,
-                           "--counters: \"%.60s\" does not begin with a counter's name; see "
+                           "counters: \"%.60s\" does not begin with a counter's name; see "
                            "papi_avail and papi_native_avail",
                            list);
         if (c->n == PROF_COUNTERS)
-            return wr_fail(err, WR_INPUT, "--counters: give at most %d", PROF_COUNTERS);
+            return wr_fail(err, WR_INPUT, "counters: give at most %d", PROF_COUNTERS);
         memcpy(c->name[c->n++], list, n);
         list += n + (list[n] == ',');
     }
-    return c->n || wr_fail(err, WR_INPUT, "--counters: name one, such as PAPI_TOT_INS");
+    return c->n || wr_fail(err, WR_INPUT, "counters: name one, such as PAPI_TOT_INS");
 }
 
-/* A set with all counters, running; tid 0: this process itself. */
-static bool start(struct prof_counters *c, uint32_t tid, int *ret_set, struct wr_err *err)
+/* Creates and starts an event set with all counters; tid 0: of this process. */
+static bool counters_start(struct prof_counters *c, uint32_t tid, int *ret_set, struct wr_err *err)
 {
+    assert(c->lib && c->n > 0 && c->n <= PROF_COUNTERS);
     const char *what = "a set of counters";
     int set = PAPI_NULL, code = c->create_eventset(&set);
 
@@ -117,7 +126,8 @@ bool prof_counters_open(struct prof_counters **ret, const char *list, struct wr_
     struct prof_counters *c = wr_zalloc(1, sizeof *c);
     int set = 0;
 
-    if (!split(c, list, err) || !load(c, err) || !begin(c, err) || !start(c, 0, &set, err)) {
+    if (!counters_parse_list(c, list, err) || !counters_load_papi(c, err) ||
+        !counters_init_papi(c, err) || !counters_start(c, 0, &set, err)) {
         prof_counters_close(c);
         return false;
     }
@@ -130,7 +140,7 @@ void prof_counters_close(struct prof_counters *c)
 {
     if (!c)
         return;
-    /* The library stays: it may have left things behind that lead into it. */
+    /* The library is not closed: it may have registered handlers. */
     free(c);
 }
 
@@ -141,14 +151,16 @@ size_t prof_counters_n(const struct prof_counters *c)
 
 const char *prof_counters_name(const struct prof_counters *c, size_t i)
 {
+    assert(i < c->n);
     return c->name[i];
 }
 
 bool prof_counters_attach(struct prof_counters *c, uint32_t tid, int *ret_handle)
 {
+    assert(tid > 0);
     struct wr_err err = {0};
 
-    if (start(c, tid, ret_handle, &err))
+    if (counters_start(c, tid, ret_handle, &err))
         return true;
     if (!c->missed++)
         snprintf(c->why, sizeof c->why, "%.159s", err.text);

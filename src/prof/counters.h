@@ -1,7 +1,7 @@
 /* counters.h -- counters of the processor, or of the kernel, for single threads of other processes.
  *
- * By PAPI, whose library is opened when somebody asks for counters, and attached from outside: the
- * program has no descriptor, no memory and no call more than without.
+ * PAPI is opened when counters are requested, and attached from the launcher: the profiled program
+ * gets no extra descriptor, memory or call.
  */
 #ifndef PROF_COUNTERS_H
 #define PROF_COUNTERS_H
@@ -23,9 +23,9 @@ void prof_counters_close(struct prof_counters *c); /* NULL is fine */
 size_t prof_counters_n(const struct prof_counters *c);
 const char *prof_counters_name(const struct prof_counters *c, size_t i);
 
-/* From now on; false: it cannot be counted, and is noted. */
+/* Starts counting; false: it cannot be counted (prof_counters_missed). */
 bool prof_counters_attach(struct prof_counters *c, uint32_t tid, int *ret_handle);
-/* All since it was attached, also when the thread is gone. */
+/* The counts since it was attached, also after the thread has ended. */
 bool prof_counters_read(struct prof_counters *c, int handle, uint64_t value[PROF_COUNTERS]);
 void prof_counters_detach(struct prof_counters *c, int handle);
 

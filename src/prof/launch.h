@@ -1,4 +1,4 @@
-/* launch.h -- a command with libweir-prof.so preloaded, sampled from here while it runs. */
+/* launch.h -- runs a command with libweir-prof.so preloaded and samples it. */
 #ifndef PROF_LAUNCH_H
 #define PROF_LAUNCH_H
 
@@ -7,29 +7,29 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/str.h"
 
 struct prof_counters;
 
-enum { PROF_ROOM_B = 64 << 20 };
+enum { PROF_CAPACITY_B = 64 << 20 };
 
 struct prof_launch {
-    char **argv;       /* the command, ends with NULL */
-    const char *lib;   /* libweir-prof.so; NULL: where it was built or installed */
-    const char *dir;   /* of the profiles; exists */
-    const char *job;   /* its name */
-    const char *clock; /* "sampled", "coarse", "precise" */
-    uint64_t slice_ns;
+    char **argv;                    /* the command, ends with NULL */
+    const char *lib;                /* libweir-prof.so; NULL: where it was built or installed */
+    const char *dir;                /* of the profiles; exists */
+    const char *job;                /* its name */
+    const char *clock;              /* "sampled", "coarse", "precise" */
+    uint64_t slice_ns;              /* 0: adaptive, grows with the job's age (form.h) */
     uint32_t files;                 /* rows for files; 0: none */
     struct prof_counters *counters; /* of the processor; NULL: none */
-    uint32_t callers;               /* tell so many callers of each call; 0: none */
-    uint64_t room_b;                /* for profiles of running processes; 0: PROF_ROOM_B */
+    uint32_t callers;               /* record this many callers of each call; 0: none */
+    const char *sockets; /* connections that count as storage (lib/socket.c); NULL: none */
+    uint64_t capacity_b; /* limit on the files of running processes; 0: PROF_CAPACITY_B */
 };
 
-/* From here on signals that would end this process wait for the launch, which passes them on, and
- * for what follows it: nothing is left half-done. */
+/* Between prof_hold_begin and prof_hold_end SIGINT, SIGTERM and SIGHUP are blocked; prof_launch
+ * forwards them to the command. So the run file is always written. */
 struct prof_hold {
-    sigset_t before; /* what the command gets */
+    sigset_t before; /* signal mask of the command */
     int fd;
 };
 
@@ -40,8 +40,5 @@ void prof_hold_end(struct prof_hold *h);
  * shell would give it. */
 bool prof_launch(const struct prof_launch *l, const struct prof_hold *hold, int *ret_status,
                  struct wr_err *err);
-
-/* The library, as it is found from where the program lies. */
-bool prof_find_library(struct wr_str *ret, struct wr_err *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* rank_account.c -- what a partition's ranks have counted, and where they stand, for a process in
- * which they were not executed. What is taken is put where it would be had they been: accounts of
- * ranks and jobs, marks, and of what is under way just what is asked about at a deadlock.
+/* rank_account.c -- the counters and states of a partition's ranks, for a process that does not
+ * execute them. What is read is stored where it would be if they had been executed here: accounts
+ * of ranks and jobs, marks, and of pending requests only those that a deadlock report needs.
+ * Called by world/gather.c while no partition runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,22 +19,22 @@ static const size_t words[] = {
 };
 
 enum {
-    RARE_WORDS = sizeof(struct rank_rare) / sizeof(uint64_t),
+    RARE_WORDS = sizeof(struct rank_cold) / sizeof(uint64_t),
     NWORDS = sizeof words / sizeof *words,
 };
-_Static_assert(sizeof(struct rank_rare) == RARE_WORDS * sizeof(uint64_t), "64-bit words");
+_Static_assert(sizeof(struct rank_cold) == RARE_WORDS * sizeof(uint64_t), "64-bit words");
 
-static uint64_t *word(struct rank *r, size_t i)
+static uint64_t *account_word(struct rank *r, size_t i)
 {
     return (uint64_t *)((char *)r + words[i]);
 }
 
-static void pack_rank(const struct ranks *rs, uint32_t i, struct wr_bytes *out)
+static void account_pack_rank(const struct ranks *rs, uint32_t i, struct wr_bytes *out)
 {
     struct rank *r = &rs->rank[i];
 
     for (size_t k = 0; k < NWORDS; k++)
-        wr_bytes_u64(out, *word(r, k));
+        wr_bytes_u64(out, *account_word(r, k));
     wr_bytes_many(out, r->account_ps, RANK_IO);
     wr_bytes_u64(out, r->msgs_sent);
     wr_bytes_u64(out, r->msgs_recvd);
@@ -44,18 +45,18 @@ static void pack_rank(const struct ranks *rs, uint32_t i, struct wr_bytes *out)
         wr_bytes_u64(out, rs->coll_ps[c][i]);
         wr_bytes_u64(out, rs->colls[c][i]);
     }
-    wr_bytes_many(out, (const uint64_t *)&rs->rare[i], RARE_WORDS);
-    wr_bytes_many(out, rs->blame[i].ps, BLAMES);
-    if (rs->io_blame)
-        wr_bytes_many(out, rs->io_blame[i], CAUSES);
+    wr_bytes_many(out, (const uint64_t *)&rs->cold[i], RARE_WORDS);
+    wr_bytes_many(out, rs->attribution[i].ps, ATTRIBUTED);
+    if (rs->io_attribution)
+        wr_bytes_many(out, rs->io_attribution[i], CAUSES);
 }
 
-static void take_rank(struct ranks *rs, uint32_t i, struct wr_reader *in)
+static void account_take_rank(struct ranks *rs, uint32_t i, struct wr_reader *in)
 {
     struct rank *r = &rs->rank[i];
 
     for (size_t k = 0; k < NWORDS; k++)
-        *word(r, k) = wr_read_u64(in);
+        *account_word(r, k) = wr_read_u64(in);
     wr_read_many(in, r->account_ps, RANK_IO);
     r->msgs_sent = (uint32_t)wr_read_u64(in);
     r->msgs_recvd = (uint32_t)wr_read_u64(in);
@@ -66,17 +67,17 @@ static void take_rank(struct ranks *rs, uint32_t i, struct wr_reader *in)
         rs->coll_ps[c][i] = wr_read_u64(in);
         rs->colls[c][i] = (uint32_t)wr_read_u64(in);
     }
-    wr_read_many(in, (uint64_t *)&rs->rare[i], RARE_WORDS);
-    wr_read_many(in, rs->blame[i].ps, BLAMES);
-    if (rs->io_blame)
-        wr_read_many(in, rs->io_blame[i], CAUSES);
+    wr_read_many(in, (uint64_t *)&rs->cold[i], RARE_WORDS);
+    wr_read_many(in, rs->attribution[i].ps, ATTRIBUTED);
+    if (rs->io_attribution)
+        wr_read_many(in, rs->io_attribution[i], CAUSES);
 }
 
-/* ---- whom it waits for ---- */
+/* ---- what a rank waits for ---- */
 
-/* The request that keeps it waiting, if there is one, and those whose questions it has not
- * answered. */
-static void pack_waits(const struct ranks *rs, uint32_t i, struct wr_bytes *out)
+/* The request that the rank waits for, if there is one, and the senders of RTS messages that it has
+ * not matched. */
+static void account_pack_waits(const struct ranks *rs, uint32_t i, struct wr_bytes *out)
 {
     const struct rank *r = &rs->rank[i];
     uint32_t h = rank_lacks(rs, r), last = r->unexpected.last;
@@ -94,14 +95,14 @@ static void pack_waits(const struct ranks *rs, uint32_t i, struct wr_bytes *out)
     for (uint32_t k = last; k != WR_NIL;) {
         const struct rank_msg *m = rank_msg(rs, k);
 
-        if (m->kind == MSG_ASK)
+        if (m->kind == MSG_RTS)
             wr_bytes_u64(out, (uint64_t)m->src + 1); /* never 0, which ends them */
         k = m->next == last ? WR_NIL : m->next;
     }
     wr_bytes_u64(out, 0);
 }
 
-static void take_waits(struct ranks *rs, uint32_t i, struct wr_reader *in)
+static void account_take_waits(struct ranks *rs, uint32_t i, struct wr_reader *in)
 {
     struct rank *r = &rs->rank[i];
     uint64_t src;
@@ -121,14 +122,14 @@ static void take_waits(struct ranks *rs, uint32_t i, struct wr_reader *in)
     while ((src = wr_read_below(in, (uint64_t)rs->n + 1))) {
         uint32_t h = wr_pool_take(&rs->msgs);
 
-        *rank_msg(rs, h) = (struct rank_msg){.kind = MSG_ASK, .src = (uint32_t)src - 1};
+        *rank_msg(rs, h) = (struct rank_msg){.kind = MSG_RTS, .src = (uint32_t)src - 1};
         rank_put_msg(rs, &r->unexpected, h);
     }
 }
 
 /* ---- jobs ---- */
 
-static bool *mine(const struct ranks *rs, const struct rank_jobs *j)
+static bool *account_is_local(const struct ranks *rs, const struct rank_jobs *j)
 {
     bool *ret = wr_zalloc(j->load.ranks, sizeof *ret);
 
@@ -137,27 +138,28 @@ static bool *mine(const struct ranks *rs, const struct rank_jobs *j)
     return ret;
 }
 
-static void pack_job(const struct ranks *rs, const struct rank_jobs *j, struct wr_bytes *out)
+static void account_pack_job(const struct ranks *rs, const struct rank_jobs *j,
+                             struct wr_bytes *out)
 {
     for (int c = 0; c < RANK_CLASSES; c++)
         wr_bytes_hist(out, &j->latency[c]);
     wr_bytes_hist(out, j->iteration);
     if (!j->load.ops->pack)
         return;
-    bool *own = mine(rs, j);
+    bool *own = account_is_local(rs, j);
 
     j->load.ops->pack(&j->load, own, out);
     free(own);
 }
 
-static void take_job(const struct ranks *rs, struct rank_jobs *j, struct wr_reader *in)
+static void account_take_job(const struct ranks *rs, struct rank_jobs *j, struct wr_reader *in)
 {
     for (int c = 0; c < RANK_CLASSES; c++)
         wr_read_hist(in, &j->latency[c]);
     wr_read_hist(in, j->iteration);
     if (!j->load.ops->take)
         return;
-    bool *own = mine(rs, j);
+    bool *own = account_is_local(rs, j);
 
     j->load.ops->take(&j->load, own, in);
     free(own);
@@ -165,7 +167,7 @@ static void take_job(const struct ranks *rs, struct rank_jobs *j, struct wr_read
 
 /* ---- marks ---- */
 
-static void pack_marks(const struct ranks *rs, struct wr_bytes *out)
+static void account_pack_marks(const struct ranks *rs, struct wr_bytes *out)
 {
     uint32_t n = rank_marks_made(rs);
 
@@ -179,7 +181,7 @@ static void pack_marks(const struct ranks *rs, struct wr_bytes *out)
     }
 }
 
-static void take_marks(struct ranks *rs, struct wr_reader *in)
+static void account_take_marks(struct ranks *rs, struct wr_reader *in)
 {
     for (size_t n = wr_read_count(in, 3); n; n--) {
         struct rank_mark *m = wr_pool_at(&rs->marks, wr_pool_take(&rs->marks));
@@ -190,9 +192,9 @@ static void take_marks(struct ranks *rs, struct wr_reader *in)
     }
 }
 
-/* ---- how it stands ---- */
+/* ---- state ---- */
 
-static void pack_state(const struct ranks *rs, struct wr_bytes *out)
+static void account_pack_state(const struct ranks *rs, struct wr_bytes *out)
 {
     wr_bytes_u64(out, rs->left);
     wr_bytes_u64(out, rs->live);
@@ -213,7 +215,7 @@ static void pack_state(const struct ranks *rs, struct wr_bytes *out)
     wr_bytes_text(out, err.text);
 }
 
-static void take_state(struct ranks *rs, struct wr_reader *in)
+static void account_take_state(struct ranks *rs, struct wr_reader *in)
 {
     rs->left = (uint32_t)wr_read_u64(in);
     rs->live = wr_read_u64(in);
@@ -237,32 +239,32 @@ static void take_state(struct ranks *rs, struct wr_reader *in)
 
 void ranks_pack_accounts(const struct ranks *rs, bool all, struct wr_bytes *out)
 {
-    pack_state(rs, out);
+    account_pack_state(rs, out);
     if (!all)
         return;
     for (uint32_t i = 0; i < rs->n; i++)
         if (!rank_is_far(rs, rs->rank[i].node)) {
-            pack_rank(rs, i, out);
-            pack_waits(rs, i, out);
+            account_pack_rank(rs, i, out);
+            account_pack_waits(rs, i, out);
             rank_timeline_pack(rs, i, out);
         }
     for (uint32_t i = 0; i < rs->njobs; i++)
-        pack_job(rs, &rs->job[i], out);
-    pack_marks(rs, out);
+        account_pack_job(rs, &rs->job[i], out);
+    account_pack_marks(rs, out);
 }
 
 void ranks_take_accounts(struct ranks *rs, bool all, struct wr_reader *in)
 {
-    take_state(rs, in);
+    account_take_state(rs, in);
     if (!all)
         return;
     for (uint32_t i = 0; i < rs->n; i++)
         if (!rank_is_far(rs, rs->rank[i].node)) {
-            take_rank(rs, i, in);
-            take_waits(rs, i, in);
+            account_take_rank(rs, i, in);
+            account_take_waits(rs, i, in);
             rank_timeline_take(rs, i, in);
         }
     for (uint32_t i = 0; i < rs->njobs; i++)
-        take_job(rs, &rs->job[i], in);
-    take_marks(rs, in);
+        account_take_job(rs, &rs->job[i], in);
+    account_take_marks(rs, in);
 }

@@ -1,13 +1,18 @@
-/* rank_coll.c -- a rank walks through a collective's schedule. */
+/* rank_coll.c -- a rank executes the schedule of a collective (coll/coll.h) step by step.
+ *
+ * Called by rank.c when the operation begins and when requests of it complete. Invariant: a rank
+ * in state RANK_IN_COLL has its record in `coll`, and `left` counts its incomplete requests.
+ */
+#include "base/check.h"
 #include "rank_priv.h"
 
-static struct rank_coll *meeting_of(const struct ranks *rs, const struct rank *r)
+static struct rank_coll *coll_instance_of(const struct ranks *rs, const struct rank *r)
 {
-    return wr_pool_at(&rs->meetings, r->coll);
+    return wr_pool_at(&rs->colls_open, r->coll);
 }
 
-static uint32_t request(struct ranks *rs, struct rank *r, struct rank_coll *c,
-                        enum rank_req_kind kind, uint32_t peer, uint64_t bytes)
+static uint32_t coll_request(struct ranks *rs, struct rank *r, struct rank_coll *c,
+                             enum rank_req_kind kind, uint32_t peer, uint64_t bytes)
 {
     uint32_t h = rank_new_req(rs, r, kind, REQ_COLL);
     struct rank_req *q = rank_req(rs, h);
@@ -20,8 +25,8 @@ static uint32_t request(struct ranks *rs, struct rank *r, struct rank_coll *c,
     return h;
 }
 
-static void begin_step(struct ranks *rs, struct rank *r, struct rank_coll *c,
-                       const struct coll_step *s)
+static void coll_begin_step(struct ranks *rs, struct rank *r, struct rank_coll *c,
+                            const struct coll_step *s)
 {
     bool serial = rs->mpi.sendrecv == RANK_SERIAL && s->what == (COLL_SENDS | COLL_RECVS) &&
                   !s->go_on && !c->open;
@@ -30,26 +35,26 @@ static void begin_step(struct ranks *rs, struct rank *r, struct rank_coll *c,
         c->recv_from = s->from;
         c->recv_b = s->recv_b;
     } else if (s->what & COLL_RECVS) {
-        rank_recv(rs, r, request(rs, r, c, REQ_RECV, s->from, s->recv_b));
+        rank_recv(rs, r, coll_request(rs, r, c, REQ_RECV, s->from, s->recv_b));
     }
     if (s->what & COLL_SENDS)
-        rank_send(rs, r, request(rs, r, c, REQ_SEND, s->to, s->send_b));
+        rank_send(rs, r, coll_request(rs, r, c, REQ_SEND, s->to, s->send_b));
     c->open = s->go_on;
 }
 
-/* As far as it goes now. true: through. */
-static bool walk(struct ranks *rs, struct rank *r, struct rank_coll *c)
+/* Starts the steps that can start now. True: the collective is complete. */
+static bool coll_walk(struct ranks *rs, struct rank *r, struct rank_coll *c)
 {
     struct coll_step s;
 
     for (;;) {
         if (!c->open && c->left)
             return false;
-        if (c->recv_from != LOAD_NOBODY) {
+        if (c->recv_from != LOAD_NO_RANK) {
             uint32_t from = c->recv_from;
 
-            c->recv_from = LOAD_NOBODY;
-            rank_recv(rs, r, request(rs, r, c, REQ_RECV, from, c->recv_b));
+            c->recv_from = LOAD_NO_RANK;
+            rank_recv(rs, r, coll_request(rs, r, c, REQ_RECV, from, c->recv_b));
             continue;
         }
         if (!c->open && r->busy_ps > rs->sim->now) {
@@ -59,46 +64,48 @@ static bool walk(struct ranks *rs, struct rank *r, struct rank_coll *c)
         if (!coll_step(c->ops, &c->call, c->step, &s))
             return true;
         c->step++;
-        begin_step(rs, r, c, &s);
+        coll_begin_step(rs, r, c, &s);
     }
 }
 
-bool rank_meet_on(struct ranks *rs, struct rank *r)
+bool rank_coll_continue(struct ranks *rs, struct rank *r)
 {
     bool through;
 
+    wr_check(r->state == RANK_IN_COLL && r->coll != WR_NIL);
     r->calling = true;
-    through = walk(rs, r, meeting_of(rs, r));
+    through = coll_walk(rs, r, coll_instance_of(rs, r));
     r->calling = false;
     if (!through)
         return false;
-    wr_pool_give(&rs->meetings, r->coll);
+    wr_pool_give(&rs->colls_open, r->coll);
     r->coll = WR_NIL;
     r->state = RANK_READY;
     return true;
 }
 
-bool rank_meet(struct ranks *rs, struct rank *r, const struct load_op *op)
+bool rank_coll_begin(struct ranks *rs, struct rank *r, const struct load_op *op)
 {
     uint32_t me = rank_index(rs, r), job0 = rs->job[r->job].first;
     struct rank_coll *c;
 
+    wr_check(op->coll < LOAD_COLLS && r->coll == WR_NIL);
     rs->colls[op->coll][me]++;
     rank_enter(rs, r, RANK_ACCOUNTS + op->coll);
-    r->coll = wr_pool_take(&rs->meetings);
-    c = meeting_of(rs, r);
+    r->coll = wr_pool_take(&rs->colls_open);
+    c = coll_instance_of(rs, r);
     *c = (struct rank_coll){
         .group = op->group,
         .call = {.rank = (uint32_t)load_group_index(&op->group, me - job0),
                  .size = load_group_size(&op->group),
                  .root = (uint32_t)load_group_index(&op->group, op->root),
                  .bytes = op->bytes},
-        .recv_from = LOAD_NOBODY,
+        .recv_from = LOAD_NO_RANK,
     };
     /* Barriers and the like have no root. */
     if (c->call.root >= c->call.size)
         c->call.root = 0;
     c->ops = coll_pick(&rs->choice, (enum load_coll)op->coll, c->call.size, op->bytes);
-    r->state = RANK_MEETING;
-    return rank_meet_on(rs, r);
+    r->state = RANK_IN_COLL;
+    return rank_coll_continue(rs, r);
 }

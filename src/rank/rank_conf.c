@@ -1,4 +1,4 @@
-/* rank_conf.c -- what a user may say about MPI, and presets: the same rows, other defaults. */
+/* rank_conf.c -- the configuration rows of `mpi:`, and presets: the same rows, other defaults. */
 #include <stddef.h>
 
 #include "rank.h"
@@ -27,7 +27,7 @@ const char *const rank_account_names[] = {
          .type = CONF_BYTES,                                                                   \
          .offset = AT(eager_b),                                                                \
          .def = eager,                                                                         \
-         .help = "longer messages are sent by rendezvous: ask, be told to, send"},             \
+         .help = "longer messages are sent by rendezvous: request, clear to send, data"},      \
             {.key = "control",                                                                 \
              .type = CONF_BYTES,                                                               \
              .offset = AT(control_b),                                                          \

@@ -1,24 +1,25 @@
 /* rank_far.c -- messages between ranks in different partitions.
  *
  *   sender's partition                      |          receiver's partition
- *   numbers the message; when its last      | makes one of its own of them, takes it in when its
- *   packet leaves, packs it into bytes      | number's turn has come, and drops it, or answers
- *   and drops it                            | with it (a rendezvous), which is the same again
+ *   numbers the message; when its last      | allocates a record from the bytes, accepts it in the
+ *   packet leaves, packs it into bytes      | order of numbers, and frees it, or answers with it (a
+ *   and frees it                            | rendezvous), in the same way
  *
- * A handshake travels with its messages. Requests stay with their ranks: a message has their
- * handles, which mean something where they come from.
+ * The record of a handshake travels with its messages. Requests stay with their ranks: a message
+ * has their handles, which are valid in the partition of the request.
  *
- * The order of a pair's messages cannot be a list that both hold, as it is within a partition
- * (rank_msg.c): both count. The counts are kept for good, some 24 bytes for each pair of ranks in
- * different partitions that ever exchanged a message.
+ * Within a partition, the order of a pair's messages is a list (rank_msg.c). Two partitions cannot
+ * share a list, so both count. The counts are kept for the whole run, about 24 bytes for each pair
+ * of ranks in different partitions that ever exchanged a message.
  */
 #include <string.h>
 
+#include "base/check.h"
 #include "rank_priv.h"
 
-/* ---- pairs: a table that grows by one head at a time (linear hashing), and never moves ---- */
+/* ---- pairs: a hash table that grows by one head at a time (linear hashing, Litwin 1980) ---- */
 
-static uint32_t head_of(const struct rank_pairs *t, uint32_t src, uint32_t dst)
+static uint32_t far_head_of(const struct rank_pairs *t, uint32_t src, uint32_t dst)
 {
     uint64_t h = ((uint64_t)src << 32 | dst) * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t at = (uint32_t)(h >> 32) & (2 * t->round - 1);
@@ -26,52 +27,52 @@ static uint32_t head_of(const struct rank_pairs *t, uint32_t src, uint32_t dst)
     return at < t->nheads ? at : at & (t->round - 1);
 }
 
-static uint32_t *head(const struct rank_pairs *t, uint32_t i)
+static uint32_t *far_head(const struct rank_pairs *t, uint32_t i)
 {
     return wr_pool_at(&t->head, i);
 }
 
-static struct rank_pair *pair_at(const struct rank_pairs *t, uint32_t h)
+static struct rank_pair *far_pair_at(const struct rank_pairs *t, uint32_t h)
 {
     return wr_pool_at(&t->pair, h);
 }
 
-/* One more head, to which some of another one's pairs go. */
-static void grow(struct rank_pairs *t)
+/* Adds a head, to which some pairs of another one move. */
+static void far_grow(struct rank_pairs *t)
 {
-    uint32_t fresh = t->nheads++, *at = head(t, fresh - t->round);
+    uint32_t fresh = t->nheads++, *at = far_head(t, fresh - t->round);
 
-    *head(t, fresh) = WR_NIL;
+    *far_head(t, fresh) = WR_NIL;
     while (*at != WR_NIL) {
         uint32_t h = *at;
-        struct rank_pair *p = pair_at(t, h);
+        struct rank_pair *p = far_pair_at(t, h);
 
-        if (head_of(t, p->src, p->dst) != fresh) {
+        if (far_head_of(t, p->src, p->dst) != fresh) {
             at = &p->next;
             continue;
         }
         *at = p->next;
-        p->next = *head(t, fresh);
-        *head(t, fresh) = h;
+        p->next = *far_head(t, fresh);
+        *far_head(t, fresh) = h;
     }
     if (t->nheads == 2 * t->round)
         t->round *= 2;
 }
 
-static struct rank_pair *pair_of(struct rank_pairs *t, uint32_t src, uint32_t dst)
+static struct rank_pair *far_pair_of(struct rank_pairs *t, uint32_t src, uint32_t dst)
 {
-    uint32_t *at = head(t, head_of(t, src, dst));
+    uint32_t *at = far_head(t, far_head_of(t, src, dst));
 
-    for (uint32_t h = *at; h != WR_NIL; h = pair_at(t, h)->next)
-        if (pair_at(t, h)->src == src && pair_at(t, h)->dst == dst)
-            return pair_at(t, h);
+    for (uint32_t h = *at; h != WR_NIL; h = far_pair_at(t, h)->next)
+        if (far_pair_at(t, h)->src == src && far_pair_at(t, h)->dst == dst)
+            return far_pair_at(t, h);
     uint32_t h = wr_pool_take(&t->pair);
 
-    *pair_at(t, h) = (struct rank_pair){.next = *at, .src = src, .dst = dst, .early = WR_NIL};
+    *far_pair_at(t, h) = (struct rank_pair){.next = *at, .src = src, .dst = dst, .early = WR_NIL};
     *at = h;
     if (++t->n > t->nheads)
-        grow(t);
-    return pair_at(t, h);
+        far_grow(t);
+    return far_pair_at(t, h);
 }
 
 void rank_far_open(struct rank_pairs *t)
@@ -82,7 +83,7 @@ void rank_far_open(struct rank_pairs *t)
     wr_pool_init(&t->head, "pairs of ranks", sizeof(uint32_t), CAP);
     t->round = t->nheads = HEADS;
     for (uint32_t i = 0; i < HEADS; i++)
-        *head(t, i) = WR_NIL;
+        *far_head(t, i) = WR_NIL;
 }
 
 void rank_far_close(struct rank_pairs *t)
@@ -95,12 +96,13 @@ void rank_far_close(struct rank_pairs *t)
 
 void rank_far_begin(struct ranks *rs, struct rank_msg *m)
 {
+    wr_check(rank_is_far(rs, rs->node[m->dst]));
     m->flags |= MSG_FAR;
-    m->number = pair_of(&rs->pairs, m->src, m->dst)->count++;
+    m->number = far_pair_of(&rs->pairs, m->src, m->dst)->count++;
 }
 
-/* Take the message whose turn it is from those that came early; WR_NIL: it has not come. */
-static uint32_t take_early(struct ranks *rs, struct rank_pair *p)
+/* Takes the next message in order from those that arrived early; WR_NIL: it has not arrived. */
+static uint32_t far_take_early(struct ranks *rs, struct rank_pair *p)
 {
     for (uint32_t *at = &p->early; *at != WR_NIL; at = &rank_msg(rs, *at)->bucket) {
         uint32_t h = *at;
@@ -116,14 +118,15 @@ static uint32_t take_early(struct ranks *rs, struct rank_pair *p)
 void rank_far_arrive(struct ranks *rs, uint32_t h)
 {
     struct rank_msg *m = rank_msg(rs, h);
-    struct rank_pair *p = pair_of(&rs->pairs, m->src, m->dst);
+    struct rank_pair *p = far_pair_of(&rs->pairs, m->src, m->dst);
 
+    wr_check((int32_t)(m->number - p->count) >= 0); /* never twice */
     if (m->number != p->count) {
         m->bucket = p->early;
         p->early = h;
         return;
     }
-    for (; h != WR_NIL; h = take_early(rs, p)) {
+    for (; h != WR_NIL; h = far_take_early(rs, p)) {
         p->count++;
         rank_take_in(rs, h);
     }
@@ -131,41 +134,44 @@ void rank_far_arrive(struct ranks *rs, uint32_t h)
 
 /* ---- by value ---- */
 
+/* A message as it travels: the fields of struct rank_msg that the receiver needs. */
 struct packed {
     uint32_t number, src, dst, sreq, rreq;
     uint8_t kind, ctx, flags;
-    bool shakes; /* its handshake follows */
+    bool has_handshake; /* its handshake follows */
     uint64_t bytes;
     int64_t tag;
     uint64_t t_ps;
 };
-_Static_assert(sizeof(struct packed) + sizeof(struct rank_shake) <= RANK_MOST_PACKED &&
-                   sizeof(struct packed) % 8 == 0 && sizeof(struct rank_shake) % 8 == 0,
+_Static_assert(sizeof(struct packed) + sizeof(struct rank_handshake) <= RANK_MOST_PACKED &&
+                   sizeof(struct packed) % 8 == 0 && sizeof(struct rank_handshake) % 8 == 0,
                "a message fits");
 
 uint32_t ranks_pack(struct ranks *rs, uint64_t user, void *buf)
 {
     uint32_t h = (uint32_t)user;
     const struct rank_msg *m = rank_msg(rs, h);
+
+    wr_check(m->kind == MSG_DATA || m->kind == MSG_CTS || m->flags & MSG_FAR);
     struct packed p = {.number = m->number,
                        .src = m->src,
                        .dst = m->dst,
-                       .sreq = m->kind == MSG_ASK || m->kind == MSG_CLEAR ? m->sreq : WR_NIL,
+                       .sreq = m->kind == MSG_RTS || m->kind == MSG_CTS ? m->sreq : WR_NIL,
                        .rreq = m->rreq,
                        .kind = m->kind,
                        .ctx = m->ctx,
                        .flags = m->flags,
-                       .shakes = m->shake != WR_NIL,
+                       .has_handshake = m->handshake != WR_NIL,
                        .bytes = m->bytes,
                        .tag = m->tag,
                        .t_ps = m->t_ps};
 
     memcpy(buf, &p, sizeof p);
-    if (p.shakes)
-        memcpy((char *)buf + sizeof p, wr_pool_at(&rs->shakes, m->shake),
-               sizeof(struct rank_shake));
+    if (p.has_handshake)
+        memcpy((char *)buf + sizeof p, wr_pool_at(&rs->handshakes, m->handshake),
+               sizeof(struct rank_handshake));
     rank_drop(rs, h);
-    return (uint32_t)(sizeof p + (p.shakes ? sizeof(struct rank_shake) : 0));
+    return (uint32_t)(sizeof p + (p.has_handshake ? sizeof(struct rank_handshake) : 0));
 }
 
 uint64_t ranks_unpack(struct ranks *rs, const void *buf)
@@ -187,11 +193,11 @@ uint64_t ranks_unpack(struct ranks *rs, const void *buf)
                            .bytes = p.bytes,
                            .tag = p.tag,
                            .t_ps = p.t_ps,
-                           .shake = WR_NIL};
-    if (p.shakes) {
-        m->shake = wr_pool_take(&rs->shakes);
-        memcpy(wr_pool_at(&rs->shakes, m->shake), (const char *)buf + sizeof p,
-               sizeof(struct rank_shake));
+                           .handshake = WR_NIL};
+    if (p.has_handshake) {
+        m->handshake = wr_pool_take(&rs->handshakes);
+        memcpy(wr_pool_at(&rs->handshakes, m->handshake), (const char *)buf + sizeof p,
+               sizeof(struct rank_handshake));
     }
     return h;
 }

@@ -1,68 +1,70 @@
-/* rank_team.c -- ranks in partitions: what they tell each other, and what they counted together.
+/* rank_team.c -- ranks in partitions: notices between them, and the sums of their counters.
  *
- * What belongs to a rank (requests, queues, accounts) never leaves its partition; messages travel
- * by value (rank_far.c). So nothing is shared while partitions run, and nobody locks.
+ * The state of a rank (requests, queues, accounts) never leaves its partition; messages travel by
+ * value (rank_far.c). So nothing is shared while partitions run, and no lock is needed. A notice
+ * (sim_partition_notify) is received after the next barrier.
  */
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "rank_priv.h"
 
-/* ---- what partitions tell each other ---- */
+/* ---- notices ---- */
 
-static struct sim_event telling(const struct ranks *rs, enum rank_tell what, uint32_t job,
-                                uint32_t arg, uint32_t arg2)
+static struct sim_event team_telling(const struct ranks *rs, enum rank_notice what, uint32_t job,
+                                     uint32_t arg, uint32_t arg2)
 {
-    return sim_event(rs->sim->now, 0, sim_lane(rs->kind0 + RANK_EV_TELL, what), job, arg, arg2);
+    return sim_event(rs->sim->now, 0, sim_subkey(rs->kind0 + RANK_EV_NOTIFY, what), job, arg, arg2);
 }
 
-static void tell_all(struct ranks *rs, const struct sim_event *e)
+static void team_notify_all(struct ranks *rs, const struct sim_event *e)
 {
     for (uint32_t q = 0; q < rs->team->n; q++)
         if (q != rs->me)
-            sim_part_send(rs->part, q, e, NULL, 0);
+            sim_partition_notify(rs->partition, q, e);
 }
 
-/* The first partition keeps an eye on how it goes. */
-static void tell_first(struct ranks *rs, const struct sim_event *e)
+/* The first partition knows the state of all jobs. */
+static void team_notify_first(struct ranks *rs, const struct sim_event *e)
 {
     if (rs->me)
-        sim_part_send(rs->part, 0, e, NULL, 0);
+        sim_partition_notify(rs->partition, 0, e);
 }
 
-void rank_team_ended(struct ranks *rs, const struct rank *r)
+void rank_team_ended(struct ranks *rs)
 {
-    uint32_t lp = rs->wire.lp(rs->wire.ctx, r->node);
-    struct sim_event e = telling(rs, RANK_TELL_OVER, rs->me, lp, 0);
+    struct sim_event e = team_telling(rs, RANK_NOTIFY_OVER, rs->me, 0, 0);
 
-    rs->end[rs->me] = (struct rank_end){rs->sim->now, lp};
-    tell_all(rs, &e);
+    rs->end_ps[rs->me] = rs->sim->now;
+    team_notify_all(rs, &e);
 }
 
 void rank_team_job_ended(struct ranks *rs, uint32_t job)
 {
-    struct sim_event e = telling(rs, RANK_TELL_JOB, job, 0, 0);
+    struct sim_event e = team_telling(rs, RANK_NOTIFY_JOB, job, 0, 0);
 
-    rs->job[job].parts_left--;
-    tell_first(rs, &e);
+    rs->job[job].partitions_left--;
+    team_notify_first(rs, &e);
 }
 
 void rank_team_fails(struct ranks *rs)
 {
-    struct sim_event e = telling(rs, RANK_TELL_FAILED, 0, 0, 0);
+    struct sim_event e = team_telling(rs, RANK_NOTIFY_FAILED, 0, 0, 0);
 
-    tell_first(rs, &e);
+    team_notify_first(rs, &e);
 }
 
-/* For workloads. */
-static void tell_known(void *ctx, struct load_known what)
+/* Called by workloads (load.announce): sends a decision to the other partitions. */
+static void team_announce_known(void *ctx, struct load_known what)
 {
     struct rank_jobs *j = ctx;
     struct ranks *rs = j->ranks;
     struct sim_event e =
-        telling(rs, RANK_TELL_KNOWN, (uint32_t)(j - rs->job), what.number, what.answer);
+        team_telling(rs, RANK_NOTIFY_KNOWN, (uint32_t)(j - rs->job), what.number, what.answer);
 
-    tell_all(rs, &e);
+    team_notify_all(rs, &e);
 }
 
 void ranks_receive(void *ctx, const struct sim_event *e, const void *data, uint32_t bytes)
@@ -71,86 +73,62 @@ void ranks_receive(void *ctx, const struct sim_event *e, const void *data, uint3
 
     (void)data;
     (void)bytes;
-    switch (sim_door(e)) {
-    case RANK_TELL_OVER:
-        rs->end[e->seq] = (struct rank_end){e->t, e->arg};
+    assert(rs->team && sim_kind(e) == rs->kind0 + RANK_EV_NOTIFY);
+    switch (sim_in_port(e)) {
+    case RANK_NOTIFY_OVER:
+        rs->end_ps[e->seq] = e->t;
         break;
-    case RANK_TELL_JOB:
-        rs->job[e->seq].parts_left--;
+    case RANK_NOTIFY_JOB:
+        assert(rs->job[e->seq].partitions_left);
+        rs->job[e->seq].partitions_left--;
         break;
-    case RANK_TELL_FAILED:
+    case RANK_NOTIFY_FAILED:
         rs->heard_failed = true;
         break;
-    case RANK_TELL_KNOWN:
-        rs->job[e->seq].known = (struct load_known){e->arg, e->arg2};
+    case RANK_NOTIFY_KNOWN:
+        rs->job[e->seq].known[e->arg % 2] = (struct load_known){e->arg, e->arg2};
         break;
     }
 }
 
-/* Had they ended before (t, lp)? */
-static bool over(const struct rank_end *end, uint64_t t, uint32_t lp)
+bool ranks_ended(const struct ranks *rs, uint64_t ago_ps)
 {
-    return end->t_ps < t || (end->t_ps == t && end->lp < lp);
-}
-
-/* As long as ranks of its own are left a partition need ask nobody; then it follows one of those
- * that have some. */
-bool ranks_all_over(struct ranks *rs, uint32_t lp)
-{
-    const struct rank_team *t = rs->team;
     uint64_t now = rs->sim->now;
 
-    if (!t || rs->left)
-        return !rs->left;
-    for (uint32_t q = 0; q < t->n; q++) {
-        if (q == rs->me || over(&rs->end[q], now, lp))
-            continue;
-        if (rs->end[q].t_ps != SIM_NEVER)
+    wr_check(!rs->team || rs->end_ps);
+    if (rs->left || now < ago_ps || rs->ended_ps > now - ago_ps)
+        return false;
+    for (uint32_t q = 0; rs->team && q < rs->team->n; q++)
+        if (rs->end_ps[q] > now - ago_ps)
             return false;
-        sim_part_settle(rs->part, q, lp);
-        if (!over(&rs->end[q], now, lp))
-            return false;
-    }
     return true;
 }
 
-/* For workloads: all that others do before now is done, and what they told is known. */
-static void settle(void *ctx, uint32_t rank)
-{
-    const struct rank_jobs *j = ctx;
-    struct ranks *rs = j->ranks;
-    uint32_t lp = rs->wire.lp(rs->wire.ctx, rs->rank[j->first + rank].node);
+/* ---- counters ---- */
 
-    for (uint32_t q = 0; q < rs->team->n; q++)
-        if (q != rs->me)
-            sim_part_settle(rs->part, q, lp);
-}
-
-/* ---- what was counted ---- */
-
-static struct wr_hist *hist_of(const struct rank_jobs *j, int cls)
+static struct wr_hist *team_hist_of(const struct rank_jobs *j, int cls)
 {
     return cls < RANK_CLASSES ? &j->latency[cls] : j->iteration;
 }
 
 const struct wr_hist *rank_team_hist(const struct ranks *rs, uint32_t job, int cls)
 {
-    struct wr_hist *sum = hist_of(&rs->team->whole->job[job], cls);
+    struct wr_hist *sum = team_hist_of(&rs->team->whole->job[job], cls);
 
     *sum = (struct wr_hist){0};
     for (uint32_t i = 0; i < rs->team->n; i++)
-        wr_hist_merge(sum, hist_of(&rs->team->all[i]->job[job], cls));
+        wr_hist_merge(sum, team_hist_of(&rs->team->all[i]->job[job], cls));
     return sum;
 }
 
-/* A mark and when it was made, in the order of events. */
+/* A mark and what orders it among all: the order of events. */
 struct made {
     struct rank_mark m;
     uint64_t t_ps;
     uint32_t node, index;
 };
 
-static int by_time(const void *a, const void *b)
+static int team_by_time(const void *a, const void *b)
 {
     const struct made *x = a, *y = b;
 
@@ -178,17 +156,18 @@ uint32_t rank_team_marks(const struct ranks *rs)
     struct made *all = wr_alloc(n * sizeof *all);
 
     for (uint32_t i = 0; i < t->n; i++) {
-        const struct ranks *part = t->all[i];
-        uint32_t mine = rank_marks_made(part);
+        const struct ranks *partition = t->all[i];
+        uint32_t mine = rank_marks_made(partition);
 
         for (uint32_t k = 0; k < mine; k++) {
-            const struct rank_mark *m = wr_pool_at(&part->marks, part->marks.fresh - mine + k);
+            const struct rank_mark *m =
+                wr_pool_at(&partition->marks, partition->marks.fresh - mine + k);
             const struct rank *r = &rs->rank[m->rank];
 
             all[at++] = (struct made){*m, m->t_ps + rs->job[r->job].start_ps, r->node, k};
         }
     }
-    qsort(all, n, sizeof *all, by_time);
+    qsort(all, n, sizeof *all, team_by_time);
     free(t->marks);
     t->marks = wr_alloc(n * sizeof *t->marks);
     for (uint32_t i = 0; i < n; i++)
@@ -204,14 +183,14 @@ const struct ranks *rank_team_failed(const struct ranks *rs)
     const struct ranks *first = NULL;
 
     for (uint32_t i = 0; i < rs->team->n; i++) {
-        const struct ranks *part = rs->team->all[i];
+        const struct ranks *partition = rs->team->all[i];
 
-        if (part->failed == WR_NIL)
+        if (partition->failed == WR_NIL)
             continue;
-        if (!first || part->failed_ps < first->failed_ps ||
-            (part->failed_ps == first->failed_ps &&
-             rs->rank[part->failed].node < rs->rank[first->failed].node))
-            first = part;
+        if (!first || partition->failed_ps < first->failed_ps ||
+            (partition->failed_ps == first->failed_ps &&
+             rs->rank[partition->failed].node < rs->rank[first->failed].node))
+            first = partition;
     }
     return first;
 }
@@ -219,42 +198,42 @@ const struct ranks *rank_team_failed(const struct ranks *rs)
 /* ---- setting up ---- */
 
 /* Partitions with ranks of a job; or of all, marked in `ret`. */
-static uint32_t find_parts(const struct ranks *rs, uint32_t first, uint32_t n,
-                           bool ret[SIM_MAX_PARTS])
+static uint32_t team_find_partitions(const struct ranks *rs, uint32_t first, uint32_t n,
+                                     bool ret[SIM_MAX_PARTITIONS])
 {
-    uint32_t parts = 0;
+    uint32_t partitions = 0;
 
-    for (uint32_t i = 0; i < SIM_MAX_PARTS; i++)
+    for (uint32_t i = 0; i < SIM_MAX_PARTITIONS; i++)
         ret[i] = false;
     for (uint32_t i = first; i < first + n; i++) {
-        uint32_t part = rs->team->part_of[rs->rank[i].node];
+        uint32_t partition = rs->team->partition_of[rs->rank[i].node];
 
-        parts += !ret[part];
-        ret[part] = true;
+        partitions += !ret[partition];
+        ret[partition] = true;
     }
-    return parts;
+    return partitions;
 }
 
-static uint32_t count_parts(const struct ranks *rs, const struct rank_jobs *j)
+static uint32_t team_count_partitions(const struct ranks *rs, const struct rank_jobs *j)
 {
-    bool has[SIM_MAX_PARTS];
+    bool has[SIM_MAX_PARTITIONS];
 
-    return find_parts(rs, j->first, j->load.ranks, has);
+    return team_find_partitions(rs, j->first, j->load.ranks, has);
 }
 
-/* Who has no ranks has ended before all. */
-static void open_ends(struct ranks *rs)
+/* A partition without ranks counts as ended from the start. */
+static void team_open_ends(struct ranks *rs)
 {
-    bool has[SIM_MAX_PARTS];
+    bool has[SIM_MAX_PARTITIONS];
 
-    find_parts(rs, 0, rs->n, has);
-    rs->end = wr_zalloc(rs->team->n, sizeof *rs->end);
+    team_find_partitions(rs, 0, rs->n, has);
+    rs->end_ps = wr_zalloc(rs->team->n, sizeof *rs->end_ps);
     for (uint32_t q = 0; q < rs->team->n; q++)
-        rs->end[q].t_ps = has[q] ? SIM_NEVER : 0;
+        rs->end_ps[q] = has[q] ? SIM_NEVER : 0;
 }
 
-/* A partition's own account of the jobs, of which it has some ranks. */
-static void share_jobs(struct ranks *rs, const struct ranks *whole)
+/* A partition's own counters of the jobs, of which it has some ranks. */
+static void team_share_jobs(struct ranks *rs, const struct ranks *whole)
 {
     rs->job = wr_alloc(whole->njobs * sizeof *rs->job);
     rs->left = 0;
@@ -268,57 +247,60 @@ static void share_jobs(struct ranks *rs, const struct ranks *whole)
         rs->left += j->left;
         j->latency = wr_zalloc(RANK_CLASSES, sizeof *j->latency);
         j->iteration = wr_zalloc(1, sizeof *j->iteration);
-        j->load.settle = settle;
-        j->load.tell = tell_known;
-        j->load.settle_ctx = j;
-        j->load.known = &j->known;
-        j->parts_left = count_parts(rs, j);
+        j->load.in_partitions = true;
+        j->load.announce = team_announce_known;
+        j->load.announce_ctx = j;
+        j->load.known = j->known;
+        j->partitions_left = team_count_partitions(rs, j);
         j->ranks = rs;
     }
 }
 
-static struct ranks *open_part(const struct ranks *whole, uint32_t i, const struct rank_part *part)
+static struct ranks *team_open_partition(const struct ranks *whole, uint32_t i,
+                                         const struct rank_partition *partition)
 {
     struct rank_team *team = whole->team;
     struct ranks *rs = wr_zalloc_aligned(1, sizeof *rs);
 
     *rs = *whole;
     rs->me = i;
-    rs->part = part->part;
-    rs->wire.ctx = part->wire_ctx;
-    rs->files.ctx = part->files_ctx;
+    rs->partition = partition->partition;
+    rs->wire.ctx = partition->wire_ctx;
+    rs->files.ctx = partition->files_ctx;
     rs->reqs = wr_pool_share(&whole->reqs, i, team->n);
     rs->msgs = wr_pool_share(&whole->msgs, i, team->n);
-    rs->meetings = wr_pool_share(&whole->meetings, i, team->n);
+    rs->colls_open = wr_pool_share(&whole->colls_open, i, team->n);
     rs->marks = wr_pool_share(&whole->marks, i, team->n);
-    rs->shakes = wr_pool_share(&whole->shakes, i, team->n);
+    rs->handshakes = wr_pool_share(&whole->handshakes, i, team->n);
     rs->bucket = rank_open_buckets(rs->nbuckets);
     rank_far_open(&rs->pairs);
-    share_jobs(rs, whole);
-    open_ends(rs);
-    rank_join(rs, rs->part->sim);
+    team_share_jobs(rs, whole);
+    team_open_ends(rs);
+    rank_join(rs, rs->partition->sim);
     return rs;
 }
 
-void ranks_open_parts(struct ranks **ret, const struct rank_setup *setup,
-                      const struct rank_part *parts, uint32_t nparts, const uint8_t *part_of_node,
-                      const struct rank_job *jobs, uint32_t njobs)
+void ranks_open_partitions(struct ranks **ret, const struct rank_setup *setup,
+                           const struct rank_partition *partitions, uint32_t npartitions,
+                           const uint8_t *partition_of_node, const struct rank_job *jobs,
+                           uint32_t njobs)
 {
+    assert(npartitions && npartitions <= SIM_MAX_PARTITIONS && partition_of_node);
     struct rank_team *team = wr_zalloc(1, sizeof *team);
     struct ranks *whole = rank_build(setup, jobs, njobs);
 
     whole->team = team;
     team->whole = whole;
-    team->n = nparts;
-    team->part_of = part_of_node;
-    team->all = wr_zalloc(nparts, sizeof(struct ranks *));
-    for (uint32_t i = 0; i < nparts; i++)
-        team->all[i] = ret[i] = open_part(whole, i, &parts[i]);
+    team->n = npartitions;
+    team->partition_of = partition_of_node;
+    team->all = wr_zalloc(npartitions, sizeof(struct ranks *));
+    for (uint32_t i = 0; i < npartitions; i++)
+        team->all[i] = ret[i] = team_open_partition(whole, i, &partitions[i]);
     for (uint32_t i = 0; i < whole->n; i++)
-        rank_start(ret[part_of_node[whole->rank[i].node]], i);
+        rank_start(ret[partition_of_node[whole->rank[i].node]], i);
 }
 
-static void close_part(struct ranks *rs)
+static void team_close_partition(struct ranks *rs)
 {
     for (uint32_t i = 0; i < rs->njobs; i++) {
         free(rs->job[i].latency);
@@ -327,7 +309,7 @@ static void close_part(struct ranks *rs)
     rank_far_close(&rs->pairs);
     free(rs->job);
     free(rs->bucket);
-    free(rs->end);
+    free(rs->end_ps);
     free(rs->fault);
     free(rs);
 }
@@ -337,7 +319,7 @@ void rank_team_close(struct ranks *rs)
     struct rank_team *team = rs->team;
 
     for (uint32_t i = 0; i < team->n; i++)
-        close_part(team->all[i]);
+        team_close_partition(team->all[i]);
     rank_unbuild(team->whole);
     free(team->marks);
     free(team->all);

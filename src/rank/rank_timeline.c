@@ -1,14 +1,13 @@
-/* rank_timeline.c -- what some ranks of each job did, and when.
+/* rank_timeline.c -- timelines: what some ranks of each job did, and when.
  *
  *   compute  ======          ====      ==
  *   comm           ==========    ======
  *            |- 1 -|-- 2 ----|- 3|- 4 -|5       intervals: one after the other, without gaps
  *
- * Owns the intervals of the ranks that are recorded. All memory is taken at the start: each such
- * rank has room for `most` intervals. What is shorter than the resolution is one interval with
- * what follows, and knows how long the rank did each; when a rank's room is used up its resolution
- * doubles and intervals that are shorter become one. So however long a run is, its whole length
- * is there.
+ * Owns the intervals of the ranks that are recorded. All memory is allocated at the start: `most`
+ * intervals for each such rank. An interval shorter than the resolution is merged with the next,
+ * and keeps how long the rank did each activity. When all intervals of a rank are used, its
+ * resolution doubles and shorter intervals are merged. So a timeline covers a run of any length.
  *
  * Invariants: intervals of a rank touch; what it did in them adds up to their length, and over all
  * of them to the rank's accounts. A rank's intervals follow from its own accounts alone.
@@ -32,7 +31,7 @@ struct rank_lines {
     struct rank_interval *space;
 };
 
-/* So many ranks of a job, the same distance apart. */
+/* The number of recorded ranks of a job; they are equally far apart. */
 static uint32_t line_recorded(const struct rank_timeline *how, uint32_t ranks)
 {
     return how->ranks < ranks ? how->ranks : ranks;
@@ -44,6 +43,7 @@ void rank_timeline_open(struct ranks *rs, const struct rank_timeline *how)
 
     if (!how->ranks)
         return;
+    assert(how->most > 1); /* line_coarsen merges at least two */
     struct rank_lines *ls = rs->lines = wr_zalloc(1, sizeof *ls);
 
     for (uint32_t i = 0; i < rs->njobs; i++)
@@ -102,7 +102,7 @@ static uint64_t line_length(const struct rank_interval *x)
     return sum;
 }
 
-/* Intervals that are shorter than twice as much as before take in the next. */
+/* Doubles the resolution: intervals that are shorter are merged with the next. */
 static void line_coarsen(struct line *l)
 {
     uint32_t n = 0;
@@ -135,7 +135,7 @@ static void line_add(struct line *l, uint32_t most, enum rank_did did, uint64_t 
     }
     while (l->n == most)
         line_coarsen(l);
-    line_add(l, most, did, t_ps, ps); /* there is room now */
+    line_add(l, most, did, t_ps, ps); /* now n < most */
 }
 
 void rank_timeline_add(struct ranks *rs, const struct rank *r, uint64_t ps)

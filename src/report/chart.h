@@ -57,6 +57,7 @@ struct report_axis {
     size_t ncategories;
 };
 
+/* A chart as data. Nothing in it is owned: it points to what the maker keeps. */
 struct report_chart {
     const char *title;
     const char *desc;       /* what is seen, in words, for those who do not see it */
@@ -69,9 +70,6 @@ struct report_chart {
     const struct report_band *band;
     size_t nbands;
 };
-
-/* The label and the unit, if there is one. */
-void report_axis_label(const struct report_axis *a, struct wr_str *out);
 
 struct report_text_style {
     unsigned width, height; /* of the whole, in characters; 0: 76 by 22 */

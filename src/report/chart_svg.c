@@ -1,4 +1,4 @@
-/* chart_svg.c -- curves as SVG.
+/* chart_svg_draw.c -- curves as SVG.
  *
  *   title                    Only in a file of its own; a page has its headings.
  *   ● minimal  ■ valiant     Legend: as many rows as the names need.
@@ -8,7 +8,7 @@
  *         x name
  *
  * Series differ in colour, and in marks or dashes, so that a grey print and a reader
- * who sees few colours can tell them apart (base/palette.h).
+ * readers who see few colours can distinguish them (base/palette.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "svg_priv.h"
+#include "report_svg_priv.h"
 
-static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open)
+static void chart_svg_put_mark(struct wr_str *out, size_t k, double x, double y, bool open)
 {
     wr_str_addf(out, "<path class=\"mark%s\"", open ? " open" : "");
     if (open)
@@ -29,15 +29,15 @@ static void put_mark(struct wr_str *out, size_t k, double x, double y, bool open
 
 enum { FRAME_H = 300 };
 
-/* What a series looks like: its colour, and what tells it apart without. Those that have marks are
- * told apart by these, the others, guides among them, by dashes. */
+/* What a series looks like: its colour, and what distinguishes it without colour: marks for series
+ * that have them, dashes for the others, guides among them. */
 struct look {
     uint32_t ink;
     size_t mark;
     const char *dash;
 };
 
-static void looks_of(const struct report_chart *c, struct look *ret)
+static void chart_svg_looks_of(const struct report_chart *c, struct look *ret)
 {
     uint32_t *ink = wr_zalloc(c->nseries + 1, sizeof *ink);
     size_t unmarked = 0;
@@ -55,7 +55,7 @@ static void looks_of(const struct report_chart *c, struct look *ret)
     free(ink);
 }
 
-static void put_group(const struct report_series *s, uint32_t ink, struct wr_str *out)
+static void chart_svg_put_group(const struct report_series *s, uint32_t ink, struct wr_str *out)
 {
     if (s->guide)
         svg_group_named("guide", SVG_DIM, out);
@@ -64,7 +64,7 @@ static void put_group(const struct report_series *s, uint32_t ink, struct wr_str
 }
 
 /* Begins a curve, up to where its dashes and its path go. */
-static void put_stroke(const struct report_series *s, struct wr_str *out)
+static void chart_svg_put_stroke(const struct report_series *s, struct wr_str *out)
 {
     wr_str_addf(out,
                 "<path class=\"line\" fill=\"none\" stroke-width=\"%d\" "
@@ -72,12 +72,12 @@ static void put_stroke(const struct report_series *s, struct wr_str *out)
                 s->guide ? 1 : 2);
 }
 
-static void put_line(const struct report_series *s, const char *dash, const struct svg_frame *f,
-                     struct wr_str *out)
+static void chart_svg_put_line(const struct report_series *s, const char *dash,
+                               const struct svg_frame *f, struct wr_str *out)
 {
     bool any = false;
 
-    put_stroke(s, out);
+    chart_svg_put_stroke(s, out);
     if (*dash)
         wr_str_addf(out, " stroke-dasharray=\"%s\"", dash);
     wr_str_add(out, " d=\"");
@@ -99,7 +99,8 @@ static void put_line(const struct report_series *s, const char *dash, const stru
 }
 
 /* What is between `low` and `high` of points, or between y and 0. */
-static void put_fill(const struct report_series *s, const struct svg_frame *f, struct wr_str *out)
+static void chart_svg_put_fill(const struct report_series *s, const struct svg_frame *f,
+                               struct wr_str *out)
 {
     bool any = false;
 
@@ -118,9 +119,10 @@ static void put_fill(const struct report_series *s, const struct svg_frame *f, s
     wr_str_add(out, any ? "z\"/>\n" : "M0 0\"/>\n");
 }
 
-/* A mark with its interval; hovering over it tells the numbers. */
-static void put_point(const struct report_chart *c, size_t k, const struct report_point *p,
-                      const struct svg_frame *f, struct wr_str *out)
+/* A mark with its interval; hovering over it shows the numbers. */
+static void chart_svg_put_point(const struct report_chart *c, size_t k,
+                                const struct report_point *p, const struct svg_frame *f,
+                                struct wr_str *out)
 {
     double ax = scale_at(&f->sx, p->x), ay = scale_at(&f->sy, p->y);
 
@@ -135,7 +137,7 @@ static void put_point(const struct report_chart *c, size_t k, const struct repor
                     svg_x(f, ax), svg_y(f, isnan(low) ? 0 : low), svg_y(f, high), svg_x(f, ax) - 3,
                     svg_y(f, isnan(low) ? 0 : low));
     }
-    put_mark(out, k, svg_x(f, ax), svg_y(f, ay), p->open);
+    chart_svg_put_mark(out, k, svg_x(f, ax), svg_y(f, ay), p->open);
     wr_str_add(out, "><title>");
     report_escape(out, c->series[k].name);
     wr_str_addf(out, ": %.6g, %.6g", p->x, p->y);
@@ -144,39 +146,39 @@ static void put_point(const struct report_chart *c, size_t k, const struct repor
     wr_str_add(out, "</title></path>\n");
 }
 
-static void put_series(const struct report_chart *c, size_t k, const struct look *look,
-                       const struct svg_frame *f, struct wr_str *out)
+static void chart_svg_put_series(const struct report_chart *c, size_t k, const struct look *look,
+                                 const struct svg_frame *f, struct wr_str *out)
 {
     const struct report_series *s = &c->series[k];
 
-    put_group(s, look->ink, out);
+    chart_svg_put_group(s, look->ink, out);
     wr_str_addf(out, "<g clip-path=\"url(#%s-clip)\">", f->id);
     if (s->area || s->fan)
-        put_fill(s, f, out);
+        chart_svg_put_fill(s, f, out);
     if (!s->marks_only)
-        put_line(s, look->dash, f, out);
+        chart_svg_put_line(s, look->dash, f, out);
     wr_str_add(out, "</g>\n");
     for (size_t i = 0; i < s->n && !s->line_only; i++)
-        put_point(c, k, &s->point[i], f, out);
+        chart_svg_put_point(c, k, &s->point[i], f, out);
     wr_str_add(out, "</g>\n");
 }
 
-static double name_width(const char *name)
+static double chart_svg_name_width(const char *name)
 {
     return 52 + svg_text_width(name);
 }
 
-static void put_entry(const struct report_series *s, const struct look *look,
-                      const struct svg_entry *e, struct wr_str *out)
+static void chart_svg_put_entry(const struct report_series *s, const struct look *look,
+                                const struct svg_entry *e, struct wr_str *out)
 {
-    put_group(s, look->ink, out);
+    chart_svg_put_group(s, look->ink, out);
     if (!s->marks_only) {
-        put_stroke(s, out);
+        chart_svg_put_stroke(s, out);
         wr_str_addf(out, " stroke-dasharray=\"%s\" d=\"M%.1f %.1fh28\"/>",
                     *look->dash ? look->dash : "none", e->x, e->y - 4);
     }
     if (!s->line_only) {
-        put_mark(out, look->mark, e->x + 14, e->y - 4, false);
+        chart_svg_put_mark(out, look->mark, e->x + 14, e->y - 4, false);
         wr_str_add(out, "/>");
     }
     wr_str_addf(out, "</g><text x=\"%.1f\" y=\"%.1f\">", e->x + 34, e->y);
@@ -186,22 +188,22 @@ static void put_entry(const struct report_series *s, const struct look *look,
 
 /* Entries side by side from `top`, in new rows as needed; the height used. With
  * no `out`, only measures. */
-static double put_legend(const struct report_chart *c, const struct look *look, double top,
-                         struct wr_str *out)
+static double chart_svg_put_legend(const struct report_chart *c, const struct look *look,
+                                   double top, struct wr_str *out)
 {
     struct svg_entry e = {12, top + 14};
 
     for (size_t k = 0; k < c->nseries; k++) {
-        svg_entry_next(&e, name_width(c->series[k].name));
+        svg_entry_next(&e, chart_svg_name_width(c->series[k].name));
         if (out)
-            put_entry(&c->series[k], &look[k], &e, out);
-        e.x += name_width(c->series[k].name);
+            chart_svg_put_entry(&c->series[k], &look[k], &e, out);
+        e.x += chart_svg_name_width(c->series[k].name);
     }
     if (c->open_means) {
-        svg_entry_next(&e, name_width(c->open_means));
+        svg_entry_next(&e, chart_svg_name_width(c->open_means));
         if (out) {
             svg_group_named("guide", SVG_DIM, out);
-            put_mark(out, 0, e.x + 14, e.y - 4, true);
+            chart_svg_put_mark(out, 0, e.x + 14, e.y - 4, true);
             wr_str_addf(out, "/></g><text class=\"dim\" fill=\"%s\" x=\"%.1f\" y=\"%.1f\">",
                         svg_light(SVG_DIM), e.x + 26, e.y);
             report_escape(out, c->open_means);
@@ -212,7 +214,8 @@ static double put_legend(const struct report_chart *c, const struct look *look, 
 }
 
 /* Shaded ranges of x, and lines across the picture, each with its words. */
-static void put_bands(const struct report_chart *c, const struct svg_frame *f, struct wr_str *out)
+static void chart_svg_put_bands(const struct report_chart *c, const struct svg_frame *f,
+                                struct wr_str *out)
 {
     for (size_t i = 0; i < c->nbands; i++) {
         double x0 = fmax(scale_at(&f->sx, c->band[i].x0), 0);
@@ -230,7 +233,8 @@ static void put_bands(const struct report_chart *c, const struct svg_frame *f, s
     }
 }
 
-static void put_guides(const struct report_chart *c, const struct svg_frame *f, struct wr_str *out)
+static void chart_svg_put_guides(const struct report_chart *c, const struct svg_frame *f,
+                                 struct wr_str *out)
 {
     for (size_t i = 0; i < c->nmarks; i++) {
         const struct report_mark *m = &c->mark[i];
@@ -260,40 +264,41 @@ static void put_guides(const struct report_chart *c, const struct svg_frame *f, 
     }
 }
 
-static void chart_svg(const struct report_chart *c, const char *id, bool whole, struct wr_str *out)
+static void chart_svg_draw(const struct report_chart *c, const char *id, bool whole,
+                           struct wr_str *out)
 {
     struct look *look = wr_zalloc(c->nseries + 1, sizeof *look);
     double legend_top = svg_top(c, whole);
-    double top = legend_top + put_legend(c, look, legend_top, NULL) + 30;
+    double top = legend_top + chart_svg_put_legend(c, look, legend_top, NULL) + 30;
     double left = svg_band_left(c->x.category, c->x.ncategories);
-    struct svg_frame f = {
-        .x = left, .y = top, .w = SVG_WIDTH - left - SVG_RIGHT, .h = FRAME_H, .id = id};
+    struct svg_frame f = {.y = top, .h = FRAME_H, .id = id};
 
-    looks_of(c, look);
+    chart_svg_looks_of(c, look);
     scale_chart(c, 8, 6, &f.sx, &f.sy);
-    svg_begin(c, id, whole, top + FRAME_H + svg_axis_room(&c->x, f.w), out);
+    svg_frame_from(&f, left);
+    svg_begin(c, id, whole, top + FRAME_H + svg_axis_height(&c->x, f.w), out);
     wr_str_addf(out,
                 "<clipPath id=\"%s-clip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                 "height=\"%.1f\"/></clipPath>\n",
                 id, f.x, f.y - 1, f.w + 1, f.h + 2);
-    put_bands(c, &f, out);
+    chart_svg_put_bands(c, &f, out);
     svg_axis_x(&c->x, &f, out);
     svg_axis_y(&c->y, &f, out);
     svg_axis_line(&f, out);
     for (size_t k = 0; k < c->nseries; k++)
-        put_series(c, k, &look[k], &f, out);
-    put_guides(c, &f, out);
-    put_legend(c, look, legend_top, out);
+        chart_svg_put_series(c, k, &look[k], &f, out);
+    chart_svg_put_guides(c, &f, out);
+    chart_svg_put_legend(c, look, legend_top, out);
     svg_end(out);
     free(look);
 }
 
 void report_chart_svg(const struct report_chart *c, struct wr_str *out)
 {
-    chart_svg(c, "chart", true, out);
+    chart_svg_draw(c, "chart", true, out);
 }
 
 void report_chart_svg_inline(const struct report_chart *c, const char *id, struct wr_str *out)
 {
-    chart_svg(c, id, false, out);
+    chart_svg_draw(c, id, false, out);
 }

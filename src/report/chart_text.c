@@ -5,8 +5,9 @@
  *    5 ┤  ●  ● ■
  *      └──┴────┴─────      ASCII: one dot a cell, letters for marks.
  *
- * Where there are several series, a line without points carries the mark of its series now and
- * then, each in columns of its own: so all are told apart without colour.
+ * The range of a fan is two dotted lines. Where there are several series, a line without points
+ * carries the mark of its series now and then, each in columns of its own: so all can be
+ * distinguished without colour.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ struct canvas {
     size_t nseries;
 };
 
-static struct cell *cell_at(const struct canvas *v, long dot_x, long dot_y)
+static struct cell *chart_text_cell_at(const struct canvas *v, long dot_x, long dot_y)
 {
     long col = dot_x / (long)v->dx, row = dot_y / (long)v->dy;
 
@@ -43,10 +44,10 @@ static struct cell *cell_at(const struct canvas *v, long dot_x, long dot_y)
     return &v->cell[(size_t)row * v->cols + (size_t)col];
 }
 
-static void dot(const struct canvas *v, long x, long y, uint8_t series)
+static void chart_text_dot(const struct canvas *v, long x, long y, uint8_t series)
 {
     static const uint8_t braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    struct cell *c = cell_at(v, x, y);
+    struct cell *c = chart_text_cell_at(v, x, y);
 
     if (!c)
         return;
@@ -55,43 +56,44 @@ static void dot(const struct canvas *v, long x, long y, uint8_t series)
 }
 
 /* The dot of a value; rows count from the top. */
-static int dot_x(const struct canvas *v, double at)
+static int chart_text_dot_x(const struct canvas *v, double at)
 {
     return (int)lround(at * (v->cols * v->dx - 1));
 }
 
-static int dot_y(const struct canvas *v, double at)
+static int chart_text_dot_y(const struct canvas *v, double at)
 {
     return (int)lround((1 - at) * (v->rows * v->dy - 1));
 }
 
-static void line(const struct canvas *v, const double from[2], const double to[2], uint8_t series)
+static void chart_text_line(const struct canvas *v, const double from[2], const double to[2],
+                            uint8_t series)
 {
-    double x0 = dot_x(v, from[0]), y0 = dot_y(v, from[1]);
-    double x1 = dot_x(v, to[0]), y1 = dot_y(v, to[1]);
+    double x0 = chart_text_dot_x(v, from[0]), y0 = chart_text_dot_y(v, from[1]);
+    double x1 = chart_text_dot_x(v, to[0]), y1 = chart_text_dot_y(v, to[1]);
     int n = (int)fmax(fabs(x1 - x0), fabs(y1 - y0));
 
     for (int i = 0; i <= n; i++) {
         double t = n > 0 ? (double)i / n : 0;
 
-        dot(v, lround(x0 + t * (x1 - x0)), lround(y0 + t * (y1 - y0)), series);
+        chart_text_dot(v, lround(x0 + t * (x1 - x0)), lround(y0 + t * (y1 - y0)), series);
     }
 }
 
 /* Far outside the frame is outside all the same, and fits a long. */
-static double near_frame(double at)
+static double chart_text_near_frame(double at)
 {
     return fmin(fmax(at, -10), 10);
 }
 
 /* Every how many columns a line has its mark: enough that each series has columns of its own. */
-static unsigned mark_every(const struct canvas *v)
+static unsigned chart_text_mark_every(const struct canvas *v)
 {
     return v->nseries > 8 ? (unsigned)v->nseries : 8;
 }
 
 /* Marks the topmost cell of the series in a column; false: it has none there that is free. */
-static bool mark_column(const struct canvas *v, uint8_t id, unsigned col)
+static bool chart_text_mark_column(const struct canvas *v, uint8_t id, unsigned col)
 {
     for (unsigned row = 0; row < v->rows; row++) {
         struct cell *c = &v->cell[(size_t)row * v->cols + col];
@@ -106,45 +108,78 @@ static bool mark_column(const struct canvas *v, uint8_t id, unsigned col)
 }
 
 /* Puts the mark of a series on its line, once a column; on a steep one at least once. */
-static void mark_line(const struct canvas *v, uint8_t id)
+static void chart_text_mark_line(const struct canvas *v, uint8_t id)
 {
-    unsigned every = mark_every(v);
+    unsigned every = chart_text_mark_every(v);
     /* Neighbours are not side by side, unless 3 divides the distance. */
     unsigned first = (id - 1u) * (every % 3 ? 3 : 1) % every;
     bool any = false;
 
     for (unsigned col = first; col < v->cols; col += every)
-        any |= mark_column(v, id, col);
+        any |= chart_text_mark_column(v, id, col);
     for (unsigned col = 0; !any && col < v->cols; col++)
-        any = mark_column(v, id, col);
+        any = chart_text_mark_column(v, id, col);
 }
 
-static void draw_series(const struct canvas *v, const struct report_series *s, uint8_t id,
-                        const struct scale *x, const struct scale *y)
+/* The ends of the range of a fan: every fourth dot, so that the curve itself stands out. */
+static void chart_text_draw_range(const struct canvas *v, const struct report_series *s, uint8_t id,
+                                  const struct scale *x, const struct scale *y)
 {
+    long dots = (long)v->cols * (long)v->dx;
+
+    for (size_t i = 1; i < s->n; i++) {
+        const struct report_point *a = &s->point[i - 1], *b = &s->point[i];
+        double x0 = scale_at(x, a->x), x1 = scale_at(x, b->x);
+
+        for (int up = 0; up < 2; up++) {
+            double y0 = scale_at(y, up ? a->high : a->low), y1 = scale_at(y, up ? b->high : b->low);
+
+            if (isnan(x0 + x1 + y0 + y1) || !(x1 > x0))
+                continue;
+            long from = lround(fmax(x0, 0) * (double)(dots - 1));
+            long to = lround(fmin(x1, 1) * (double)(dots - 1));
+
+            for (long dot = from; dot <= to; dot++)
+                if (dot % 4 == 0) {
+                    double t = ((double)dot / (double)(dots - 1) - x0) / (x1 - x0);
+
+                    chart_text_dot(
+                        v, dot, chart_text_dot_y(v, chart_text_near_frame(y0 + t * (y1 - y0))), id);
+                }
+        }
+    }
+}
+
+static void chart_text_draw_series(const struct canvas *v, const struct report_series *s,
+                                   uint8_t id, const struct scale *x, const struct scale *y)
+{
+    if (s->fan)
+        chart_text_draw_range(v, s, id, x, y);
     for (size_t i = 0; i < s->n && !s->marks_only; i++) {
         if (!scale_joined(x, y, s->point, i))
             continue;
-        double from[2] = {near_frame(scale_at(x, s->point[i - 1].x)),
-                          near_frame(scale_at(y, s->point[i - 1].y))};
-        double to[2] = {near_frame(scale_at(x, s->point[i].x)),
-                        near_frame(scale_at(y, s->point[i].y))};
+        double from[2] = {chart_text_near_frame(scale_at(x, s->point[i - 1].x)),
+                          chart_text_near_frame(scale_at(y, s->point[i - 1].y))};
+        double to[2] = {chart_text_near_frame(scale_at(x, s->point[i].x)),
+                        chart_text_near_frame(scale_at(y, s->point[i].y))};
 
         if (s->steps) {
             double corner[2] = {to[0], from[1]};
 
-            line(v, from, corner, id);
-            line(v, corner, to, id);
+            chart_text_line(v, from, corner, id);
+            chart_text_line(v, corner, to, id);
         } else {
-            line(v, from, to, id);
+            chart_text_line(v, from, to, id);
         }
     }
     if (s->line_only && v->nseries > 1)
-        mark_line(v, id);
+        chart_text_mark_line(v, id);
     for (size_t i = 0; i < s->n && !s->line_only; i++) {
         double px = scale_at(x, s->point[i].x), py = scale_at(y, s->point[i].y);
-        struct cell *c =
-            isnan(px + py) ? NULL : cell_at(v, dot_x(v, near_frame(px)), dot_y(v, near_frame(py)));
+        struct cell *c = isnan(px + py)
+                             ? NULL
+                             : chart_text_cell_at(v, chart_text_dot_x(v, chart_text_near_frame(px)),
+                                                  chart_text_dot_y(v, chart_text_near_frame(py)));
 
         if (c) {
             c->mark = id;
@@ -153,7 +188,7 @@ static void draw_series(const struct canvas *v, const struct report_series *s, u
     }
 }
 
-static void put_cell(const struct canvas *v, const struct cell *c, struct wr_str *out)
+static void chart_text_put_cell(const struct canvas *v, const struct cell *c, struct wr_str *out)
 {
     uint8_t who = c->mark ? c->mark : c->series;
     char braille[] = {(char)0xe2, (char)(0xa0 | c->dots >> 6), (char)(0x80 | (c->dots & 63)), 0};
@@ -169,20 +204,22 @@ static void put_cell(const struct canvas *v, const struct cell *c, struct wr_str
 }
 
 /* The tick on a row of cells, or NULL. */
-static const double *tick_of_row(const struct canvas *v, const struct scale *y, unsigned row)
+static const double *chart_text_tick_of_row(const struct canvas *v, const struct scale *y,
+                                            unsigned row)
 {
     for (size_t i = 0; i < y->nticks; i++)
-        if (dot_y(v, scale_at(y, y->tick[i])) / (int)v->dy == (int)row)
+        if (chart_text_dot_y(v, scale_at(y, y->tick[i])) / (int)v->dy == (int)row)
             return &y->tick[i];
     return NULL;
 }
 
-static void put_rows(const struct canvas *v, const struct scale *y, int margin, struct wr_str *out)
+static void chart_text_put_rows(const struct canvas *v, const struct scale *y, int margin,
+                                struct wr_str *out)
 {
     bool ascii = v->style->ascii;
 
     for (unsigned row = 0; row < v->rows; row++) {
-        const double *tick = tick_of_row(v, y, row);
+        const double *tick = chart_text_tick_of_row(v, y, row);
         char label[32] = "";
 
         if (tick)
@@ -193,15 +230,15 @@ static void put_rows(const struct canvas *v, const struct scale *y, int margin, 
                !v->cell[(size_t)row * v->cols + last - 1].mark)
             last--;
         for (unsigned col = 0; col < last; col++)
-            put_cell(v, &v->cell[(size_t)row * v->cols + col], out);
+            chart_text_put_cell(v, &v->cell[(size_t)row * v->cols + col], out);
         wr_str_add(out, "\n");
     }
 }
 
 /* The axis below, its labels each under its tick, and its name. Names in the place of numbers are
  * too long for that: they are numbered, and listed below. */
-static void put_x_axis(const struct canvas *v, const struct scale *x, const char *name,
-                       bool numbered, int margin, struct wr_str *out)
+static void chart_text_put_x_axis(const struct canvas *v, const struct scale *x, const char *name,
+                                  bool numbered, int margin, struct wr_str *out)
 {
     bool ascii = v->style->ascii;
     size_t width = v->cols + 12;
@@ -211,7 +248,7 @@ static void put_x_axis(const struct canvas *v, const struct scale *x, const char
     memset(labels, ' ', width);
     for (size_t i = 0; i < x->nticks; i++) {
         char label[32];
-        long col = dot_x(v, scale_at(x, x->tick[i])) / (int)v->dx;
+        long col = chart_text_dot_x(v, scale_at(x, x->tick[i])) / (int)v->dx;
 
         scale_label(x, x->tick[i] + numbered, label, sizeof label);
         long begin = col - (long)strlen(label) / 2;
@@ -234,8 +271,8 @@ static void put_x_axis(const struct canvas *v, const struct scale *x, const char
 }
 
 /* As the plot has it: a line with its mark, or the mark alone. */
-static void put_sample(const struct canvas *v, const struct report_series *s, size_t k,
-                       struct wr_str *out)
+static void chart_text_put_sample(const struct canvas *v, const struct report_series *s, size_t k,
+                                  struct wr_str *out)
 {
     const char *dash = v->style->ascii ? "." : "─";
     const char *mark = palette_glyph(k, v->style->ascii, false);
@@ -251,8 +288,8 @@ static void put_sample(const struct canvas *v, const struct report_series *s, si
 }
 
 /* As many rows as the width needs. */
-static void put_legend(const struct report_chart *c, const struct canvas *v, unsigned width,
-                       struct wr_str *out)
+static void chart_text_put_legend(const struct report_chart *c, const struct canvas *v,
+                                  unsigned width, struct wr_str *out)
 {
     unsigned at = 0;
 
@@ -261,7 +298,7 @@ static void put_legend(const struct report_chart *c, const struct canvas *v, uns
 
         wr_str_add(out, at && at + n > width ? "\n" : "");
         at = at && at + n > width ? n : at + n;
-        put_sample(v, &c->series[k], k, out);
+        chart_text_put_sample(v, &c->series[k], k, out);
     }
     if (v->nseries < c->nseries)
         wr_str_addf(out, "\n  and %zu more, which are not drawn", c->nseries - v->nseries);
@@ -271,7 +308,7 @@ static void put_legend(const struct report_chart *c, const struct canvas *v, uns
 }
 
 /* The colours of the document, or those of the chart alone. */
-static uint32_t *inks_of(const struct report_chart *c)
+static uint32_t *chart_text_inks_of(const struct report_chart *c)
 {
     uint32_t *ink = wr_zalloc(c->nseries + 1, sizeof *ink);
 
@@ -281,7 +318,7 @@ static uint32_t *inks_of(const struct report_chart *c)
     return ink;
 }
 
-static int label_width(const struct scale *y)
+static int chart_text_label_width(const struct scale *y)
 {
     size_t width = 0;
     char label[32];
@@ -301,31 +338,31 @@ void report_chart_text(const struct report_chart *c, const struct report_text_st
 
     width = width < 30 ? 30 : width > 500 ? 500 : width;
     height = height < 10 ? 10 : height > 200 ? 200 : height;
-    uint32_t *ink = inks_of(c);
+    uint32_t *ink = chart_text_inks_of(c);
     struct canvas v = {.style = style,
                        .rows = height - 6,
                        .ink = ink,
                        .nseries = c->nseries < MOST_SERIES ? c->nseries : MOST_SERIES};
     scale_chart(c, width / 10, v.rows / 3, &x, &y);
-    int margin = label_width(&y);
+    int margin = chart_text_label_width(&y);
 
     v.cols = width - (unsigned)margin - 4;
     v.dx = style->ascii ? 1 : 2;
     v.dy = style->ascii ? 1 : 4;
     v.cell = wr_zalloc((size_t)v.rows * v.cols, sizeof *v.cell);
     for (size_t k = 0; k < v.nseries; k++)
-        draw_series(&v, &c->series[k], (uint8_t)(k + 1), &x, &y);
+        chart_text_draw_series(&v, &c->series[k], (uint8_t)(k + 1), &x, &y);
     if (c->title)
         wr_str_addf(out, "%s\n", c->title);
     wr_str_addf(out, "%*s", margin - 1, "");
-    report_axis_label(&c->y, out);
+    scale_axis_name(&y, &c->y, out);
     wr_str_add(out, "\n");
-    put_rows(&v, &y, margin, out);
+    chart_text_put_rows(&v, &y, margin, out);
     struct wr_str name = {0};
-    report_axis_label(&c->x, &name);
-    put_x_axis(&v, &x, wr_str_get(&name), c->x.ncategories, margin, out);
+    scale_axis_name(&x, &c->x, &name);
+    chart_text_put_x_axis(&v, &x, wr_str_get(&name), c->x.ncategories, margin, out);
     wr_str_fini(&name);
-    put_legend(c, &v, width, out);
+    chart_text_put_legend(c, &v, width, out);
     for (size_t i = 0; i < c->x.ncategories; i++)
         wr_str_addf(out, "%4zu %s\n", i + 1, c->x.category[i]);
     free(v.cell);

@@ -1,5 +1,13 @@
+/* compare.c -- slowdown of each job between two groups of runs, with intervals and causes.
+ *
+ * Called by `weir compare` and by the sections "slowdowns" and "causes". Runs are paired by seed;
+ * with one pair the interval is over ranks. compare_crowd.c adds the comparison by number of other
+ * jobs, compare_study.c finds the groups in a study, compare_words.c writes the sentences.
+ * Invariant: the changes of all causes, "unknown" included, add up to the change of elapsed time.
+ */
 #include "report/compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +28,8 @@ static const double level = 0.95; /* of the intervals */
 typedef WR_VEC(struct pair) pair_list;
 
 /* Runs of a group that hold the job must be repetitions of each other. */
-static bool check_group(const struct report_runs *runs, const char *job, const char *which,
-                        struct wr_err *err)
+static bool compare_check_group(const struct report_runs *runs, const char *job, const char *which,
+                                struct wr_err *err)
 {
     const struct report_member *first = NULL;
 
@@ -45,8 +53,8 @@ static bool check_group(const struct report_runs *runs, const char *job, const c
     return true;
 }
 
-static const struct report_member *of_seed(const struct report_runs *runs, const char *job,
-                                           uint64_t seed)
+static const struct report_member *compare_run_of_seed(const struct report_runs *runs,
+                                                       const char *job, uint64_t seed)
 {
     for (size_t i = 0; i < runs->member.n; i++)
         if (runs->member.v[i].seed == seed && report_job_named(&runs->member.v[i], job))
@@ -54,7 +62,7 @@ static const struct report_member *of_seed(const struct report_runs *runs, const
     return NULL;
 }
 
-static size_t holding(const struct report_runs *runs, const char *job)
+static size_t compare_count_with_job(const struct report_runs *runs, const char *job)
 {
     size_t n = 0;
 
@@ -63,33 +71,34 @@ static size_t holding(const struct report_runs *runs, const char *job)
     return n;
 }
 
-static void add_pair(pair_list *list, const struct report_member *base,
-                     const struct report_member *with, const char *job)
+static void compare_add_pair(pair_list *list, const struct report_member *base,
+                             const struct report_member *with, const char *job)
 {
     wr_vec_push(
         list, (struct pair){base, with, report_job_named(base, job), report_job_named(with, job)});
 }
 
-static bool find_pairs(pair_list *list, const struct report_runs *base,
-                       const struct report_runs *with, const char *job, size_t *unpaired,
-                       struct wr_err *err)
+static bool compare_find_pairs(pair_list *list, const struct report_runs *base,
+                               const struct report_runs *with, const char *job, size_t *unpaired,
+                               struct wr_err *err)
 {
-    size_t nbase = holding(base, job), nwith = holding(with, job);
+    size_t nbase = compare_count_with_job(base, job), nwith = compare_count_with_job(with, job);
 
-    if (!check_group(base, job, "base", err) || !check_group(with, job, "other group", err))
+    if (!compare_check_group(base, job, "base", err) ||
+        !compare_check_group(with, job, "other group", err))
         return false;
     for (size_t i = 0; i < with->member.n; i++) {
         const struct report_member *m = &with->member.v[i], *partner;
 
         if (!report_job_named(m, job))
             continue;
-        partner = of_seed(base, job, m->seed);
+        partner = compare_run_of_seed(base, job, m->seed);
         /* One of each: whatever their seeds are, they are meant. */
         for (size_t k = 0; !partner && nbase == 1 && nwith == 1 && k < base->member.n; k++)
             if (report_job_named(&base->member.v[k], job))
                 partner = &base->member.v[k];
         if (partner)
-            add_pair(list, partner, m, job);
+            compare_add_pair(list, partner, m, job);
     }
     if (!list->n)
         return wr_fail(err, WR_INPUT,
@@ -107,7 +116,7 @@ struct twins {
 };
 
 /* The samples are places in the two arrays. */
-static double ratio_of_means(double *x, size_t n, void *arg)
+static double compare_ratio_of_means(double *x, size_t n, void *arg)
 {
     const struct twins *t = arg;
     double base = 0, with = 0;
@@ -119,28 +128,28 @@ static double ratio_of_means(double *x, size_t n, void *arg)
     return base > 0 ? with / base : NAN;
 }
 
-static struct stat_interval bootstrap(const double *base, const double *with, size_t n,
-                                      uint64_t seed)
+static struct stat_interval compare_bootstrap(const double *base, const double *with, size_t n,
+                                              uint64_t seed)
 {
     struct twins t = {base, with};
     double *at = wr_alloc((n + 1) * sizeof *at);
 
     for (size_t i = 0; i < n; i++)
         at[i] = (double)i;
-    struct stat_interval r = {ratio_of_means(at, n, &t), NAN, NAN};
+    struct stat_interval r = {compare_ratio_of_means(at, n, &t), NAN, NAN};
 
     /* A statistic that is undefined for some resamples has no interval. */
     for (size_t i = 0; i < n; i++)
         if (!(base[i] > 0))
             n = 0;
     if (n > 1)
-        r = stat_bootstrap(at, n, ratio_of_means, &t, ROUNDS, level, seed);
+        r = stat_bootstrap(at, n, compare_ratio_of_means, &t, ROUNDS, level, seed);
     free(at);
     return r;
 }
 
-static struct report_change over_seeds(const pair_list *pairs, enum report_measure what,
-                                       uint64_t seed)
+static struct report_change compare_over_seeds(const pair_list *pairs, enum report_measure what,
+                                               uint64_t seed)
 {
     double *base = wr_alloc(pairs->n * sizeof *base), *with = wr_alloc(pairs->n * sizeof *with);
 
@@ -153,7 +162,7 @@ static struct report_change over_seeds(const pair_list *pairs, enum report_measu
                               .ratio = {NAN, NAN, NAN}};
 
     if (c.base_ns > 0)
-        c.ratio = bootstrap(base, with, pairs->n, seed);
+        c.ratio = compare_bootstrap(base, with, pairs->n, seed);
     if (!isnan(c.ratio.low))
         c.over = REPORT_OVER_SEEDS;
     free(base);
@@ -162,8 +171,8 @@ static struct report_change over_seeds(const pair_list *pairs, enum report_measu
 }
 
 /* One pair of runs: how different are its ranks? */
-static bool over_ranks(const struct pair *p, enum report_measure what, uint64_t seed,
-                       struct report_change *c, struct wr_err *err)
+static bool compare_over_ranks(const struct pair *p, enum report_measure what, uint64_t seed,
+                               struct report_change *c, struct wr_err *err)
 {
     size_t n = (size_t)p->alone->ranks, known = 0;
 
@@ -177,7 +186,7 @@ static bool over_ranks(const struct pair *p, enum report_measure what, uint64_t 
     for (size_t i = 0; ok && i < n; i++)
         known += base[i] > 0 && with[i] >= 0;
     if (ok && known == n) {
-        struct stat_interval r = bootstrap(base, with, n, seed);
+        struct stat_interval r = compare_bootstrap(base, with, n, seed);
 
         c->ratio.low = r.low;
         c->ratio.high = r.high;
@@ -190,8 +199,9 @@ static bool over_ranks(const struct pair *p, enum report_measure what, uint64_t 
 
 /* ---- causes ---- */
 
-static struct report_cause *find_cause(struct report_compare *all, struct report_compared *c,
-                                       const char *during, const char *cause)
+static struct report_cause *compare_find_cause(struct report_compare *all,
+                                               struct report_compared *c, const char *during,
+                                               const char *cause)
 {
     for (size_t i = 0; i < c->cause.n; i++)
         if (!strcmp(c->cause.v[i].during, during) && !strcmp(c->cause.v[i].cause, cause))
@@ -204,9 +214,9 @@ static struct report_cause *find_cause(struct report_compare *all, struct report
 enum { MOST_CAUSES = 1000 };
 
 /* Adds a run's causes, per rank and divided by `pairs`; *ret_some: it has any. */
-static bool add_causes(struct report_compare *all, struct report_compared *c,
-                       const struct report_member *m, const struct report_job *job, bool shared,
-                       size_t pairs, bool *ret_some, struct wr_err *err)
+static bool compare_add_causes(struct report_compare *all, struct report_compared *c,
+                               const struct report_member *m, const struct report_job *job,
+                               bool shared, size_t pairs, bool *ret_some, struct wr_err *err)
 {
     struct run_reader *r;
     struct run_rows *q;
@@ -227,7 +237,7 @@ static bool add_causes(struct report_compare *all, struct report_compared *c,
     }
     while ((ok = run_rows_next(q, &more, err)) && more && c->cause.n < MOST_CAUSES) {
         struct report_cause *cause =
-            find_cause(all, c, run_rows_text(q, 0, NULL), run_rows_text(q, 1, NULL));
+            compare_find_cause(all, c, run_rows_text(q, 0, NULL), run_rows_text(q, 1, NULL));
         double ns = run_rows_real(q, 2) / (double)job->ranks / (double)pairs;
 
         *(shared ? &cause->with_ns : &cause->base_ns) += ns;
@@ -240,7 +250,7 @@ static bool add_causes(struct report_compare *all, struct report_compared *c,
 }
 
 /* What the causes leave unexplained of a job's time; the parts then add up to the whole. */
-static void add_unknown(struct report_compare *all, struct report_compared *c)
+static void compare_add_unknown(struct report_compare *all, struct report_compared *c)
 {
     double base = c->change[REPORT_ELAPSED].base_ns, with = c->change[REPORT_ELAPSED].with_ns;
     double most = fmax(base, with);
@@ -251,13 +261,13 @@ static void add_unknown(struct report_compare *all, struct report_compared *c)
     }
     if (fabs(base) <= 1e-9 * most && fabs(with) <= 1e-9 * most)
         return;
-    struct report_cause *rest = find_cause(all, c, "all", "unknown");
+    struct report_cause *rest = compare_find_cause(all, c, "all", "unknown");
 
     rest->base_ns += base;
     rest->with_ns += with;
 }
 
-static int by_change(const void *a, const void *b)
+static int compare_by_change(const void *a, const void *b)
 {
     const struct report_cause *x = a, *y = b;
     double dx = fabs(x->with_ns - x->base_ns), dy = fabs(y->with_ns - y->base_ns);
@@ -268,8 +278,8 @@ static int by_change(const void *a, const void *b)
     return dx != dy ? (dx > dy ? -1 : 1) : strcmp(x->cause, y->cause);
 }
 
-static bool explain(struct report_compare *all, struct report_compared *c, const pair_list *pairs,
-                    struct wr_err *err)
+static bool compare_explain(struct report_compare *all, struct report_compared *c,
+                            const pair_list *pairs, struct wr_err *err)
 {
     size_t explained = 0;
 
@@ -277,8 +287,8 @@ static bool explain(struct report_compare *all, struct report_compared *c, const
         const struct pair *p = &pairs->v[i];
         bool alone = false, shared = false;
 
-        if (!add_causes(all, c, p->base, p->alone, false, pairs->n, &alone, err) ||
-            !add_causes(all, c, p->with, p->shared, true, pairs->n, &shared, err))
+        if (!compare_add_causes(all, c, p->base, p->alone, false, pairs->n, &alone, err) ||
+            !compare_add_causes(all, c, p->with, p->shared, true, pairs->n, &shared, err))
             return false;
         explained += alone && shared;
     }
@@ -286,46 +296,46 @@ static bool explain(struct report_compare *all, struct report_compared *c, const
     if (explained < pairs->n)
         c->cause.n = 0;
     else
-        add_unknown(all, c);
+        compare_add_unknown(all, c);
     if (c->cause.n)
-        qsort(c->cause.v, c->cause.n, sizeof *c->cause.v, by_change);
+        qsort(c->cause.v, c->cause.n, sizeof *c->cause.v, compare_by_change);
     return true;
 }
 
 /* ---- all jobs ---- */
 
-static void report_compared_fini(struct report_compared *c)
+static void compare_result_fini(struct report_compared *c)
 {
     wr_vec_fini(&c->cause);
     wr_vec_fini(&c->crowd);
 }
 
-static bool compare_job(struct report_compare *all, const struct report_runs *base,
-                        const struct report_runs *with, const char *job, uint64_t seed,
-                        struct wr_err *err)
+static bool compare_one_job(struct report_compare *all, const struct report_runs *base,
+                            const struct report_runs *with, const char *job, uint64_t seed,
+                            struct wr_err *err)
 {
     struct report_compared c = {.job = wr_arena_strdup(&all->arena, job)};
     pair_list pairs = {0};
-    bool ok = find_pairs(&pairs, base, with, job, &all->unpaired, err);
+    bool ok = compare_find_pairs(&pairs, base, with, job, &all->unpaired, err);
 
     c.pairs = pairs.n;
     for (int i = 0; ok && i < REPORT_MEASURES; i++) {
         c.ranks = pairs.v[0].shared->ranks;
-        c.change[i] = over_seeds(&pairs, (enum report_measure)i, seed);
+        c.change[i] = compare_over_seeds(&pairs, (enum report_measure)i, seed);
         if (pairs.n == 1)
-            ok = over_ranks(&pairs.v[0], (enum report_measure)i, seed, &c.change[i], err);
+            ok = compare_over_ranks(&pairs.v[0], (enum report_measure)i, seed, &c.change[i], err);
     }
-    ok = ok && explain(all, &c, &pairs, err);
+    ok = ok && compare_explain(all, &c, &pairs, err);
     ok = ok && compare_crowd(&c, pairs.v, pairs.n, err);
     wr_vec_fini(&pairs);
     if (ok)
         wr_vec_push(&all->job, c);
     else
-        report_compared_fini(&c);
+        compare_result_fini(&c);
     return ok;
 }
 
-static bool is_known(const struct report_compare *c, const char *job)
+static bool compare_is_known(const struct report_compare *c, const char *job)
 {
     for (size_t i = 0; i < c->job.n; i++)
         if (!strcmp(c->job.v[i].job, job))
@@ -333,18 +343,27 @@ static bool is_known(const struct report_compare *c, const char *job)
     return false;
 }
 
+static bool compare_has_shared(const struct report_runs *runs)
+{
+    for (size_t i = 0; i < runs->member.n; i++)
+        if (runs->member.v[i].njobs > 1)
+            return true;
+    return false;
+}
+
 bool report_compare_open(struct report_compare *ret, const struct report_runs *base,
                          const struct report_runs *with, uint64_t seed, struct wr_err *err)
 {
-    struct report_compare c = {0};
+    assert(base && with);
+    struct report_compare c = {.alone = !compare_has_shared(base) && compare_has_shared(with)};
     bool ok = true;
 
     for (size_t i = 0; ok && i < with->member.n; i++)
         for (size_t k = 0; ok && k < with->member.v[i].njobs; k++) {
             const char *job = with->member.v[i].job[k].name;
 
-            if (!is_known(&c, job) && holding(base, job))
-                ok = compare_job(&c, base, with, job, seed, err);
+            if (!compare_is_known(&c, job) && compare_count_with_job(base, job))
+                ok = compare_one_job(&c, base, with, job, seed, err);
         }
     if (ok && !c.job.n)
         ok = wr_fail(err, WR_INPUT,
@@ -360,7 +379,7 @@ bool report_compare_open(struct report_compare *ret, const struct report_runs *b
 void report_compare_close(struct report_compare *c)
 {
     for (size_t i = 0; i < c->job.n; i++)
-        report_compared_fini(&c->job.v[i]);
+        compare_result_fini(&c->job.v[i]);
     wr_vec_fini(&c->job);
     wr_arena_fini(&c->arena);
 }

@@ -21,6 +21,7 @@ enum report_over { REPORT_OVER_NOTHING, REPORT_OVER_SEEDS, REPORT_OVER_RANKS };
 
 extern const char *const report_over_names[]; /* "", "seeds", "ranks" */
 
+/* One measure of a job in both groups: means in ns, their ratio, what the interval is over. */
 struct report_change {
     double base_ns, with_ns;
     struct stat_interval ratio; /* NaN where the base is 0 or unknown */
@@ -50,10 +51,12 @@ struct report_compared {
     struct stat_line per_other;        /* I/O gained, in ns, against `others`, rank by rank */
 };
 
+/* Filled by report_compare_open(), read only after it; all text lives in the arena. */
 struct report_compare {
     struct wr_arena arena;
     WR_VEC(struct report_compared) job;
     size_t unpaired; /* runs that had no partner of the same seed */
+    bool alone; /* jobs of the base are alone, those of the others are not: else alternatives */
 };
 
 /* Intervals are of 95 %; `seed` is the bootstrap's. A group whose runs differ in more than
@@ -62,7 +65,7 @@ bool report_compare_open(struct report_compare *ret, const struct report_runs *b
                          const struct report_runs *with, uint64_t seed, struct wr_err *err);
 void report_compare_close(struct report_compare *c);
 
-/* In words: "cosmoflow: I/O takes 2.40 times as long; 97 % of the increase is ..." */
+/* In words: "cosmoflow: I/O is slower, takes 2.40 times as long; 97 % of the increase is ..." */
 void report_compare_words(const struct report_compared *c, struct wr_str *out);
 
 /* Several comparisons, and what the runs of each have in common ("both, random, par"), or "". */
@@ -76,9 +79,9 @@ struct report_comparisons {
 };
 
 /* The runs of a study in which several jobs run, each with the baselines of its jobs in `all`.
- * `asked` are those to tell of; there may be none. */
+ * `chosen` are those to compare; there may be none. */
 bool report_compare_study(struct report_comparisons *ret, const struct report_runs *all,
-                          const struct report_runs *asked, uint64_t seed, struct wr_err *err);
+                          const struct report_runs *chosen, uint64_t seed, struct wr_err *err);
 bool report_compare_add(struct report_comparisons *list, const char *group,
                         const struct report_runs *base, const struct report_runs *with,
                         uint64_t seed, struct wr_err *err);

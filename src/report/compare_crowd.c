@@ -1,4 +1,8 @@
-/* compare_crowd.c -- does a rank's I/O suffer with the number of others on its server? */
+/* compare_crowd.c -- I/O time of ranks by the number of other jobs' ranks on their server.
+ *
+ * compare.c calls it for each job. Ranks are grouped by how many ranks of other jobs used their
+ * server; each group's gain or loss is that against the same rank in the base runs.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +27,7 @@ struct ranks {
     WR_VEC(double) gained_ns;
 };
 
-static struct report_crowd *crowd_of(struct report_compared *c, uint32_t others)
+static struct report_crowd *crowd_find(struct report_compared *c, uint32_t others)
 {
     for (size_t i = 0; i < c->crowd.n; i++)
         if (c->crowd.v[i].others == others)
@@ -34,8 +38,8 @@ static struct report_crowd *crowd_of(struct report_compared *c, uint32_t others)
 
 enum { MOST_CROWDS = 1000, MOST_RANKS = 1 << 26 };
 
-static bool add_ranks(struct report_compared *c, struct ranks *all, struct run_rows *q,
-                      const double *base, size_t n, struct wr_err *err)
+static bool crowd_add_ranks(struct report_compared *c, struct ranks *all, struct run_rows *q,
+                            const double *base, size_t n, struct wr_err *err)
 {
     bool more, ok;
 
@@ -45,7 +49,7 @@ static bool add_ranks(struct report_compared *c, struct ranks *all, struct run_r
         if (rank < 0 || (uint64_t)rank >= n || others < 0 || others > MOST_RANKS ||
             isnan(base[rank]) || c->crowd.n > MOST_CROWDS)
             continue;
-        struct report_crowd *k = crowd_of(c, (uint32_t)others);
+        struct report_crowd *k = crowd_find(c, (uint32_t)others);
 
         k->ranks++;
         k->base_ns += base[rank];
@@ -57,8 +61,8 @@ static bool add_ranks(struct report_compared *c, struct ranks *all, struct run_r
     return ok;
 }
 
-static bool add_pair(struct report_compared *c, struct ranks *all, const struct pair *p,
-                     struct wr_err *err)
+static bool crowd_add_pair(struct report_compared *c, struct ranks *all, const struct pair *p,
+                           struct wr_err *err)
 {
     size_t n = (size_t)p->alone->ranks;
     long long app = (long long)p->shared->app;
@@ -79,7 +83,7 @@ static bool add_pair(struct report_compared *c, struct ranks *all, const struct 
     }
     double *took = wr_alloc((n + 1) * sizeof *took);
     bool ok = report_rank_times(p->base, p->alone, REPORT_IO, took, n, err) &&
-              add_ranks(c, all, q, took, n, err);
+              crowd_add_ranks(c, all, q, took, n, err);
 
     free(took);
     run_rows_close(q);
@@ -87,7 +91,7 @@ static bool add_pair(struct report_compared *c, struct ranks *all, const struct 
     return ok;
 }
 
-static int by_others(const void *a, const void *b)
+static int crowd_by_others(const void *a, const void *b)
 {
     const struct report_crowd *x = a, *y = b;
 
@@ -102,7 +106,7 @@ bool compare_crowd(struct report_compared *c, const struct pair *pairs, size_t n
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_pair(c, &all, &pairs[i], err);
+        ok = crowd_add_pair(c, &all, &pairs[i], err);
     for (size_t i = 0; i < c->crowd.n; i++) {
         struct report_crowd *k = &c->crowd.v[i];
 
@@ -110,12 +114,12 @@ bool compare_crowd(struct report_compared *c, const struct pair *pairs, size_t n
         k->with_ns /= (double)k->ranks;
         k->waited_ns /= (double)k->ranks;
     }
-    /* One kind of rank tells nothing about the number. */
+    /* One group gives no slope. */
     if (c->crowd.n < 2 ||
         !stat_fit_line(all.others.v, all.gained_ns.v, all.others.n, &c->per_other, &ignored))
         c->crowd.n = 0;
     if (c->crowd.n)
-        qsort(c->crowd.v, c->crowd.n, sizeof *c->crowd.v, by_others);
+        qsort(c->crowd.v, c->crowd.n, sizeof *c->crowd.v, crowd_by_others);
     wr_vec_fini(&all.others);
     wr_vec_fini(&all.gained_ns);
     return ok;

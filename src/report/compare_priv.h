@@ -10,7 +10,7 @@ struct pair {
     const struct report_job *alone, *shared;
 };
 
-/* compare_crowd.c: fills `crowd`. Runs that do not say who uses which server add nothing. */
+/* compare_crowd.c: fills `crowd`. Runs that do not say which job uses which server add nothing. */
 bool compare_crowd(struct report_compared *c, const struct pair *pairs, size_t n,
                    struct wr_err *err);
 

@@ -6,7 +6,7 @@
 #include "report/compare.h"
 
 /* The choices but for the seed: "both, random, par". */
-static const char *group_name(const struct report_member *m, struct wr_arena *arena)
+static const char *compare_study_group_name(const struct report_member *m, struct wr_arena *arena)
 {
     struct wr_str name = {0};
 
@@ -31,7 +31,7 @@ bool report_compare_add(struct report_comparisons *list, const char *group,
     return true;
 }
 
-static bool is_first_alike(const struct report_runs *runs, size_t i)
+static bool compare_study_is_first_alike(const struct report_runs *runs, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (report_alike(&runs->member.v[k], &runs->member.v[i], NULL))
@@ -40,7 +40,8 @@ static bool is_first_alike(const struct report_runs *runs, size_t i)
 }
 
 /* Has each of the jobs a run in which it is alone? */
-static bool has_baselines(const struct report_member *m, const struct report_runs *base)
+static bool compare_study_has_baselines(const struct report_member *m,
+                                        const struct report_runs *base)
 {
     for (size_t j = 0; j < m->njobs; j++)
         for (size_t k = 0; k < base->member.n; k++)
@@ -50,26 +51,27 @@ static bool has_baselines(const struct report_member *m, const struct report_run
 }
 
 bool report_compare_study(struct report_comparisons *ret, const struct report_runs *all,
-                          const struct report_runs *asked, uint64_t seed, struct wr_err *err)
+                          const struct report_runs *chosen, uint64_t seed, struct wr_err *err)
 {
     struct report_comparisons list = {0};
     bool loads[REPORT_MOST_AXES], ok = true;
 
     report_workload_axes(all, loads);
-    for (size_t i = 0; ok && i < asked->member.n; i++) {
-        const struct report_member *m = &asked->member.v[i];
+    for (size_t i = 0; ok && i < chosen->member.n; i++) {
+        const struct report_member *m = &chosen->member.v[i];
         struct report_runs base = {0}, with = {0};
 
-        if (m->njobs < 2 || !m->nchoices || !is_first_alike(asked, i))
+        if (m->njobs < 2 || !m->nchoices || !compare_study_is_first_alike(chosen, i))
             continue;
-        for (size_t k = 0; k < asked->member.n; k++)
-            if (report_alike(m, &asked->member.v[k], NULL))
-                wr_vec_push(&with.member, asked->member.v[k]);
+        for (size_t k = 0; k < chosen->member.n; k++)
+            if (report_alike(m, &chosen->member.v[k], NULL))
+                wr_vec_push(&with.member, chosen->member.v[k]);
         for (size_t k = 0; k < all->member.n; k++)
             if (all->member.v[k].njobs == 1 && report_alike(m, &all->member.v[k], loads))
                 wr_vec_push(&base.member, all->member.v[k]);
-        if (has_baselines(m, &base))
-            ok = report_compare_add(&list, group_name(m, &list.arena), &base, &with, seed, err) ||
+        if (compare_study_has_baselines(m, &base))
+            ok = report_compare_add(&list, compare_study_group_name(m, &list.arena), &base, &with,
+                                    seed, err) ||
                  wr_wrap(err, "%s", m->path);
         wr_vec_fini(&base.member);
         wr_vec_fini(&with.member);

@@ -1,4 +1,7 @@
-/* compare_words.c -- a comparison as a person would tell it. */
+/* compare_words.c -- a comparison in sentences, and the names of causes for people.
+ *
+ * words[] is the one table of causes; `weir compare`, sections and charts take their names from it.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +22,13 @@ static const struct {
     {"device_queue", "queueing at the device behind the job's own requests",
      "device, behind own requests"},
     {"device_others", "device sharing with other jobs", "device, behind other jobs"},
-    {"reserve", "waiting for room in a buffer", "room in a buffer"},
+    {"reserve", "waiting for space in a buffer", "space in a buffer"},
     {"compute", "computing", "computing"},
     {"idle", "having nothing to do", "idle"},
     {"unknown", "not known", "not known"},
 };
 
-static const char *in_words(const char *cause)
+static const char *compare_words_of_cause(const char *cause)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i].cause, cause))
@@ -45,9 +48,9 @@ const char *report_cause_words(const char *cause)
 static const struct {
     enum report_measure what;
     const char *name, *during;
-} told[] = {{REPORT_IO, "I/O", "io"}, {REPORT_COMM, "communication", "comm"}};
+} measures[] = {{REPORT_IO, "I/O", "io"}, {REPORT_COMM, "communication", "comm"}};
 
-static double change_during(const struct report_compared *c, const char *during)
+static double compare_words_change_during(const struct report_compared *c, const char *during)
 {
     double sum = 0;
 
@@ -57,7 +60,8 @@ static double change_during(const struct report_compared *c, const char *during)
     return sum;
 }
 
-static void add_with(struct wr_str *out, const char *of, double percent, const char *cause)
+static void compare_words_add_with(struct wr_str *out, const char *of, double percent,
+                                   const char *cause)
 {
     if (of)
         wr_str_addf(out, "; %.0f %% of the %s is %s", percent, of, cause);
@@ -66,9 +70,10 @@ static void add_with(struct wr_str *out, const char *of, double percent, const c
 }
 
 /* The largest parts first, as the causes are sorted; then what went the other way. */
-static void add_parts(const struct report_compared *c, const char *during, struct wr_str *out)
+static void compare_words_add_parts(const struct report_compared *c, const char *during,
+                                    struct wr_str *out)
 {
-    double whole = change_during(c, during);
+    double whole = compare_words_change_during(c, during);
     const char *change = whole > 0 ? "increase" : "decrease";
     size_t with = 0, against = 0;
 
@@ -80,14 +85,15 @@ static void add_parts(const struct report_compared *c, const char *during, struc
             if (strcmp(k->during, during) != 0 || part < least_part)
                 continue;
             if (way > 0)
-                add_with(out, with++ ? NULL : change, 100 * part, in_words(k->cause));
+                compare_words_add_with(out, with++ ? NULL : change, 100 * part,
+                                       compare_words_of_cause(k->cause));
             else
                 wr_str_addf(out, "%s %.0f %% %s", against++ ? "," : "; against that", 100 * part,
-                            in_words(k->cause));
+                            compare_words_of_cause(k->cause));
         }
 }
 
-static void add_crowd(const struct report_compared *c, struct wr_str *out)
+static void compare_words_add_crowd(const struct report_compared *c, struct wr_str *out)
 {
     if (!c->crowd.n || !(c->per_other.slope > 0) || c->per_other.r2 < least_part)
         return;
@@ -101,22 +107,23 @@ static void add_crowd(const struct report_compared *c, struct wr_str *out)
 
 void report_compare_words(const struct report_compared *c, struct wr_str *out)
 {
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        const struct report_change *m = &c->change[told[i].what];
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
+        const struct report_change *m = &c->change[measures[i].what];
 
         if (isnan(m->ratio.mid))
             continue;
-        wr_str_addf(out, "%s: %s ", c->job, told[i].name);
+        wr_str_addf(out, "%s: %s ", c->job, measures[i].name);
         if (fabs(m->ratio.mid - 1) < least_change) {
             wr_str_addf(out, "takes as long as before (%.4g times)\n", m->ratio.mid);
             continue;
         }
-        wr_str_addf(out, "takes %.3g times as long", m->ratio.mid);
+        wr_str_addf(out, "is %s, takes %.3g times as long", m->ratio.mid > 1 ? "slower" : "faster",
+                    m->ratio.mid);
         if (m->over)
             wr_str_addf(out, " (95 %% over %s: %.3g to %.3g)", report_over_names[m->over],
                         m->ratio.low, m->ratio.high);
-        add_parts(c, told[i].during, out);
+        compare_words_add_parts(c, measures[i].during, out);
         wr_str_add(out, "\n");
     }
-    add_crowd(c, out);
+    compare_words_add_crowd(c, out);
 }

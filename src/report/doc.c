@@ -1,15 +1,23 @@
+/* doc.c -- opens the inputs of a report and runs the makers of its sections (doc.h).
+ *
+ * report_inputs_open() turns operands into open run files, tables of points and groups of runs;
+ * report_doc_open() calls each maker, for each run or once, and drops sections that stay empty.
+ * All text of a document lives in its arena; readers stay open until report_inputs_close().
+ */
 #include "report/doc.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "doc_priv.h"
+#include "report/sweep_curves.h"
 #include "run/kind.h"
-#include "sweep_priv.h"
 
-enum { FEW_RUNS = 4 }; /* up to so many are told one by one */
+enum { FEW_RUNS = 4 }; /* up to so many get sections of their own */
 
 char *report_short_name(struct wr_arena *a, const char *path)
 {
@@ -26,7 +34,7 @@ struct opening {
     const char *title;
 };
 
-static bool read_title(void *ctx, const struct run_rows *q)
+static bool doc_read_title(void *ctx, const struct run_rows *q)
 {
     struct opening *o = ctx;
 
@@ -34,7 +42,23 @@ static bool read_title(void *ctx, const struct run_rows *q)
     return false;
 }
 
-static bool add_run(struct report_inputs *in, const char *path, struct wr_err *err)
+/* Tables that weir prints have all kinds of columns; those of points have one that is called load.
+ */
+static bool doc_check_table(const char *path, struct wr_err *err)
+{
+    char head[4097];
+    size_t n = wr_file_head(head, sizeof head - 1, path);
+
+    head[n] = '\0';
+    head[strcspn(head, "\r\n")] = '\0';
+    return !n || strstr(head, "load") || strstr(head, "series") ||
+           wr_fail(err, WR_INPUT,
+                   "%s is not a table of points, whose first line names columns like series,load; "
+                   "of a table that weir printed give the run file or the study",
+                   path);
+}
+
+static bool doc_add_run(struct report_inputs *in, const char *path, struct wr_err *err)
 {
     struct report_input i = {.path = wr_arena_strdup(&in->arena, path)};
     struct opening o = {.in = in, .title = ""};
@@ -43,14 +67,15 @@ static bool add_run(struct report_inputs *in, const char *path, struct wr_err *e
 
     i.name = report_short_name(&in->arena, path);
     if (sweep_is_table(path)) {
-        if (!run_kind_check(path, "a run file or a table of points", err))
+        if (!run_kind_check(path, "a run file or a table of points", err) ||
+            !doc_check_table(path, err))
             return false;
         i.sweep = true;
         i.title = i.name;
     } else if (!run_open_until(&i.run, path, in->access.deadline_ns, err)) {
         return false;
-    } else if (!run_each(i.run, "SELECT value FROM summary WHERE key = 'title'", NULL, read_title,
-                         &o, err) ||
+    } else if (!run_each(i.run, "SELECT value FROM summary WHERE key = 'title'", NULL,
+                         doc_read_title, &o, err) ||
                !run_number(i.run, "SELECT 1 FROM sweep LIMIT 1", &n, &found, err)) {
         run_close(i.run);
         return wr_wrap(err, "%s", path);
@@ -63,7 +88,7 @@ static bool add_run(struct report_inputs *in, const char *path, struct wr_err *e
 }
 
 /* Those that can stand side by side. */
-static bool open_runs(struct report_inputs *in, struct wr_err *err)
+static bool doc_open_runs(struct report_inputs *in, struct wr_err *err)
 {
     const char **paths = wr_zalloc(in->v.n + 1, sizeof *paths);
     size_t n = 0;
@@ -78,18 +103,18 @@ static bool open_runs(struct report_inputs *in, struct wr_err *err)
     return ok;
 }
 
-static bool add_operand(struct report_inputs *in, const char *operand, struct wr_err *err)
+static bool doc_add_operand(struct report_inputs *in, const char *operand, struct wr_err *err)
 {
     struct report_runs runs;
 
     if (sweep_is_table(operand) || !report_is_group(operand))
-        return add_run(in, operand, err);
+        return doc_add_run(in, operand, err);
     if (!report_runs_open_for(&runs, &operand, 1, &in->access, err))
         return false;
     bool ok = true;
     in->left_out += runs.left_out;
     for (size_t i = 0; ok && i < runs.member.n; i++)
-        ok = add_run(in, runs.member.v[i].path, err);
+        ok = doc_add_run(in, runs.member.v[i].path, err);
     if (!in->study && runs.member.n)
         in->study = wr_arena_strdup(&in->arena, *runs.member.v[0].study
                                                     ? runs.member.v[0].study
@@ -102,8 +127,8 @@ static bool add_operand(struct report_inputs *in, const char *operand, struct wr
     return ok;
 }
 
-/* Opening a file takes longer than most of what is asked of it. */
-static void lend_readers(struct report_inputs *in)
+/* Opening a file takes longer than most queries of it. */
+static void doc_lend_readers(struct report_inputs *in)
 {
     for (size_t i = 0; i < in->runs.member.n; i++)
         for (size_t k = 0; k < in->v.n; k++)
@@ -124,16 +149,16 @@ bool report_inputs_open_for(struct report_inputs *ret, const char *const *operan
     bool ok = true;
 
     for (size_t i = 0; ok && i < n; i++)
-        ok = add_operand(&in, operands[i], err);
+        ok = doc_add_operand(&in, operands[i], err);
     if (ok && in.runs.member.n && n > 1) {
         report_runs_close(&in.runs);
         in.runs = (struct report_runs){0};
     }
-    if (!ok || (!in.runs.member.n && !open_runs(&in, err))) {
+    if (!ok || (!in.runs.member.n && !doc_open_runs(&in, err))) {
         report_inputs_close(&in);
         return false;
     }
-    lend_readers(&in);
+    doc_lend_readers(&in);
     *ret = in;
     return true;
 }
@@ -149,7 +174,7 @@ void report_inputs_close(struct report_inputs *in)
 
 /* ---- sections ---- */
 
-static void section_fini(struct report_section *s)
+static void doc_section_fini(struct report_section *s)
 {
     for (size_t i = 0; i < s->sheet.n; i++)
         report_table_fini(&s->sheet.v[i].table);
@@ -157,8 +182,8 @@ static void section_fini(struct report_section *s)
     wr_vec_fini(&s->figure);
 }
 
-static bool add_section(struct report_doc *d, const struct report_maker *m, size_t which,
-                        bool several, struct wr_err *err)
+static bool doc_add_section(struct report_doc *d, const struct report_maker *m, size_t which,
+                            bool several, struct wr_err *err)
 {
     const char *name = several ? d->in->v.v[which].name : "";
     struct report_section s = {.group = m->group, .arena = &d->arena};
@@ -166,11 +191,11 @@ static bool add_section(struct report_doc *d, const struct report_maker *m, size
     s.id = several ? wr_arena_printf(&d->arena, "%s-%zu", m->id, which + 1) : m->id;
     s.title = several ? wr_arena_printf(&d->arena, "%s: %s", name, m->title) : m->title;
     if (!m->make(d->in, which, &s, err)) {
-        section_fini(&s);
+        doc_section_fini(&s);
         return m->each ? wr_wrap(err, "%s", d->in->v.v[which].path) : false;
     }
     if (!s.figure.n && !s.sheet.n) {
-        section_fini(&s);
+        doc_section_fini(&s);
         return true;
     }
     if (!s.says)
@@ -179,18 +204,18 @@ static bool add_section(struct report_doc *d, const struct report_maker *m, size
     return true;
 }
 
-/* Of a study and of many runs only what is told of all of them together. */
-static bool run_maker(struct report_doc *d, const struct report_maker *m, struct wr_err *err)
+/* Of a study and of many runs, only the sections of all runs together. */
+static bool doc_run_maker(struct report_doc *d, const struct report_maker *m, struct wr_err *err)
 {
     bool ok = true;
 
     if (!m->each)
-        return add_section(d, m, 0, false, err);
+        return doc_add_section(d, m, 0, false, err);
     if (d->in->study || d->in->v.n > FEW_RUNS)
         return true;
     for (size_t i = 0; ok && i < d->in->v.n; i++)
         if (d->in->v.v[i].run)
-            ok = add_section(d, m, i, d->in->v.n > 1, err);
+            ok = doc_add_section(d, m, i, d->in->v.n > 1, err);
     return ok;
 }
 
@@ -200,10 +225,11 @@ bool report_doc_open(struct report_doc *ret, const struct report_inputs *in,
     struct report_doc d = {.in = in};
     bool ok = true;
 
+    assert(in && makers);
     d.title = in->study ? in->study : in->v.n ? in->v.v[0].title : "";
     for (size_t i = 0; ok && makers[i]; i++)
         if (!only || !strcmp(only, makers[i]->id))
-            ok = run_maker(&d, makers[i], err);
+            ok = doc_run_maker(&d, makers[i], err);
     if (!ok) {
         report_doc_close(&d);
         return false;
@@ -216,7 +242,7 @@ bool report_doc_open(struct report_doc *ret, const struct report_inputs *in,
 void report_doc_close(struct report_doc *d)
 {
     for (size_t i = 0; i < d->section.n; i++)
-        section_fini(&d->section.v[i]);
+        doc_section_fini(&d->section.v[i]);
     wr_vec_fini(&d->section);
     wr_arena_fini(&d->arena);
 }
@@ -224,7 +250,7 @@ void report_doc_close(struct report_doc *d)
 /* ---- for makers ---- */
 
 /* Letters, digits and dashes: what may stand in an address and in a style sheet. */
-static const char *make_id(struct report_section *s, const char *what)
+static const char *doc_make_id(struct report_section *s, const char *what)
 {
     char *id = wr_arena_printf(s->arena, "%s-%s", s->id, what);
 
@@ -236,14 +262,14 @@ static const char *make_id(struct report_section *s, const char *what)
 struct report_figure *report_add_figure(struct report_section *s, const char *what,
                                         enum report_kind kind)
 {
-    wr_vec_push(&s->figure, (struct report_figure){.id = make_id(s, what), .kind = kind});
+    wr_vec_push(&s->figure, (struct report_figure){.id = doc_make_id(s, what), .kind = kind});
     return &s->figure.v[s->figure.n - 1];
 }
 
 struct report_table *report_add_sheet(struct report_section *s, const char *what, const char *title,
                                       size_t ncols, size_t nleft)
 {
-    wr_vec_push(&s->sheet, (struct report_sheet){.id = make_id(s, what),
+    wr_vec_push(&s->sheet, (struct report_sheet){.id = doc_make_id(s, what),
                                                  .title = title,
                                                  .table = {.ncols = ncols, .nleft = nleft}});
     return &s->sheet.v[s->sheet.n - 1].table;
@@ -254,13 +280,15 @@ void report_drop_sheet(struct report_section *s)
     report_table_fini(&s->sheet.v[--s->sheet.n].table);
 }
 
+/* The table that report_add_query() fills; t is made with the first row, so that a query without
+ * rows adds none. */
 struct query_sheet {
     struct report_section *s;
     const char *what, *title;
     struct report_table *t;
 };
 
-static bool query_row(void *ctx, const struct run_rows *q)
+static bool doc_query_row(void *ctx, const struct run_rows *q)
 {
     struct query_sheet *k = ctx;
     int n = run_rows_cols(q);
@@ -287,7 +315,7 @@ bool report_add_query(struct report_section *s, const char *what, const char *ti
 {
     struct query_sheet k = {.s = s, .what = what, .title = title};
 
-    return run_each(r, sql, arg, query_row, &k, err);
+    return run_each(r, sql, arg, doc_query_row, &k, err);
 }
 
 struct report_unit report_unit(double ns)

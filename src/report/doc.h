@@ -1,7 +1,7 @@
 /* doc.h -- a report: sections of sentences, figures and tables, made of run files.
  *
  *   operands ──> inputs ──> makers, a table of them ──> struct report_doc ──> page (HTML)
- *   files, directories      each: what it can tell of        sections         JSON
+ *   files, directories      each: what it finds in           sections         JSON
  *   tables of points        these runs, or nothing                            text
  *
  * A maker is all there is to add to show something new: it looks at the runs, and leaves the
@@ -13,11 +13,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "report/figure.h"
+#include "report/report_table.h"
 #include "report/runs.h"
-#include "report/table.h"
 #include "run/reader.h"
 
 struct report_comparisons; /* compare.h */
+struct report_validation;  /* validation.h */
 
 struct report_input {
     const char *path, *name; /* the name has neither folders nor ending */
@@ -35,6 +36,8 @@ struct report_inputs {
     struct report_access access;
     const struct report_comparisons
         *compared; /* what the caller compared; NULL: see for yourself */
+    const struct report_validation *validated; /* likewise */
+    double tolerance;                          /* of `validated`; 0: none is given */
 };
 
 /* An operand is a run file, a table of points (.csv), a directory of run files, or DIR:axis=choice
@@ -53,7 +56,7 @@ struct report_sheet {
 /* Memory of what it points to is the document's arena. */
 struct report_section {
     const char *id, *group, *title;
-    const char *says; /* the sentence that tells what it shows; NULL: that of the first figure */
+    const char *says; /* the sentence that says what it shows; NULL: that of the first figure */
     WR_VEC(struct report_figure) figure;
     WR_VEC(struct report_sheet) sheet;
     struct wr_arena *arena;
@@ -67,12 +70,7 @@ struct report_maker {
                  struct wr_err *err);
 };
 
-/* Those of this room; the table of all is whoever's who calls (report/sections/). */
-extern const struct report_maker report_sweeps, report_slowdowns, report_boxes, report_causes,
-    report_study_links, report_study_machines, report_study_traffic, report_study_times,
-    report_jobs, report_latency, report_links, report_machines, report_servers, report_time,
-    report_summary;
-
+/* Filled by report_doc_open(), read only after it. The inputs outlive the document. */
 struct report_doc {
     struct wr_arena arena;
     const struct report_inputs *in;
@@ -111,7 +109,7 @@ void report_drop_sheet(struct report_section *s); /* the last one */
 bool report_add_query(struct report_section *s, const char *what, const char *title,
                       struct run_reader *r, const char *sql, const char *arg, struct wr_err *err);
 
-/* A time is told in the unit in which `ns` is at least 1. */
+/* A time is given in the unit in which `ns` is at least 1. */
 struct report_unit {
     double ns;
     const char *name;

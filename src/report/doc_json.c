@@ -1,4 +1,7 @@
-/* doc_json.c -- a report document, as docs/formats/report.md has it. */
+/* doc_json.c -- writes a report document as JSON (docs/formats/report.md).
+ *
+ * The viewer in web/ and other programs read it; what is added here is added to that page.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +46,13 @@ void doc_warnings(const struct report_doc *d, doc_warn *fn, void *ctx)
     wr_str_fini(&w);
 }
 
-static void put_warning(void *ctx, const char *text)
+static void doc_json_put_warning(void *ctx, const char *text)
 {
     report_json_comma(ctx);
     report_json_text(ctx, text);
 }
 
-static void put_run(const struct report_input *in, size_t id, struct wr_str *out)
+static void doc_json_put_run(const struct report_input *in, size_t id, struct wr_str *out)
 {
     const struct run_info *info = in->run ? run_info(in->run) : NULL;
     char seed[24] = "";
@@ -77,7 +80,7 @@ static void put_run(const struct report_input *in, size_t id, struct wr_str *out
     wr_str_add(out, "}}");
 }
 
-static void put_cell(const char *cell, bool words, struct wr_str *out)
+static void doc_json_put_cell(const char *cell, bool words, struct wr_str *out)
 {
     char *end = NULL;
 
@@ -91,7 +94,7 @@ static void put_cell(const char *cell, bool words, struct wr_str *out)
 }
 
 /* A column is of numbers if all that stands in it is. */
-static bool column_is_words(const struct report_table *t, size_t col)
+static bool doc_json_column_is_words(const struct report_table *t, size_t col)
 {
     if (report_table_is_words(t, col))
         return true;
@@ -105,7 +108,7 @@ static bool column_is_words(const struct report_table *t, size_t col)
     return false;
 }
 
-static void put_sheet(const struct report_sheet *s, struct wr_str *out)
+static void doc_json_put_sheet(const struct report_sheet *s, struct wr_str *out)
 {
     const struct report_table *t = &s->table;
     bool *words = wr_zalloc(t->ncols + 1, sizeof *words);
@@ -120,7 +123,7 @@ static void put_sheet(const struct report_sheet *s, struct wr_str *out)
         struct wr_str name = {0};
         const char *unit = report_table_unit(t, c, &name);
 
-        words[c] = column_is_words(t, c);
+        words[c] = doc_json_column_is_words(t, c);
         report_json_comma(out);
         wr_str_add(out, "{");
         report_json_member(out, "name", wr_str_get(&name));
@@ -139,7 +142,7 @@ static void put_sheet(const struct report_sheet *s, struct wr_str *out)
             report_json_comma(out);
             wr_str_add(out, "[");
         }
-        put_cell(t->cell.v[i], words[c], out);
+        doc_json_put_cell(t->cell.v[i], words[c], out);
         if (c + 1 == t->ncols)
             wr_str_add(out, "]");
     }
@@ -147,7 +150,7 @@ static void put_sheet(const struct report_sheet *s, struct wr_str *out)
     free(words);
 }
 
-static void put_section(const struct report_section *s, struct wr_str *out)
+static void doc_json_put_section(const struct report_section *s, struct wr_str *out)
 {
     report_json_comma(out);
     wr_str_add(out, "\n{");
@@ -165,7 +168,7 @@ static void put_section(const struct report_section *s, struct wr_str *out)
     report_json_key(out, "tables");
     wr_str_add(out, "[");
     for (size_t i = 0; i < s->sheet.n; i++)
-        put_sheet(&s->sheet.v[i], out);
+        doc_json_put_sheet(&s->sheet.v[i], out);
     wr_str_add(out, "]}");
 }
 
@@ -177,16 +180,16 @@ void report_doc_json(const struct report_doc *d, struct wr_str *out)
     wr_str_addf(out, "\"weir %s\"", wr_version_number());
     report_json_key(out, "warnings");
     wr_str_add(out, "[");
-    doc_warnings(d, put_warning, out);
+    doc_warnings(d, doc_json_put_warning, out);
     wr_str_add(out, "]");
     report_json_key(out, "runs");
     wr_str_add(out, "[");
     for (size_t i = 0; i < d->in->v.n; i++)
-        put_run(&d->in->v.v[i], i, out);
+        doc_json_put_run(&d->in->v.v[i], i, out);
     wr_str_add(out, "]");
     report_json_key(out, "sections");
     wr_str_add(out, "[");
     for (size_t i = 0; i < d->section.n; i++)
-        put_section(&d->section.v[i], out);
+        doc_json_put_section(&d->section.v[i], out);
     wr_str_add(out, "]}\n");
 }

@@ -1,7 +1,7 @@
-/* doc_text.c -- a report for a terminal. */
+/* doc_text.c -- writes a report for a terminal: title, warnings, then each section. */
 #include "doc_priv.h"
 
-static void put_warning(void *ctx, const char *text)
+static void doc_text_put_warning(void *ctx, const char *text)
 {
     wr_str_addf(ctx, "%s\n", text);
 }
@@ -11,23 +11,23 @@ void report_doc_text(const struct report_doc *d, const struct report_text_style 
 {
     unsigned width = style->width ? style->width : 76;
 
-    doc_warnings(d, put_warning, out);
+    doc_warnings(d, doc_text_put_warning, out);
     for (size_t i = 0; i < d->section.n; i++) {
         const struct report_section *s = &d->section.v[i];
-        bool told = false;
+        bool said = false;
 
         if (d->section.n > 1)
             wr_str_addf(out, "%s## %s\n", i ? "\n" : "", s->title);
         for (size_t k = 0; k < s->figure.n; k++) {
             const char *desc = s->figure.v[k].chart.desc;
 
-            told |= desc == s->says;
+            said |= desc == s->says;
             report_figure_text(&s->figure.v[k], style, out);
             if (desc)
                 report_wrap(out, desc, width);
             wr_str_add(out, "\n");
         }
-        if (!told && *s->says) {
+        if (!said && *s->says) {
             report_wrap(out, s->says, width);
             wr_str_add(out, "\n");
         }

@@ -1,3 +1,9 @@
+/* figure.c -- the table of figure kinds, and what all kinds share.
+ *
+ * figure_lines.c, _boxes, _bars, _matrix, _machine and _sequence each fill one row: SVG, text,
+ * JSON, CSV, and the names that get colours. The functions here choose the row by f->kind.
+ */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +37,7 @@ void report_figure_names(const struct report_figure *f, void (*fn)(void *ctx, co
         ops[f->kind]->names(f, fn, ctx);
 }
 
-static void take_name(void *ctx, const char *name)
+static void figure_add_name(void *ctx, const char *name)
 {
     figure_name(ctx, name);
 }
@@ -39,7 +45,7 @@ static void take_name(void *ctx, const char *name)
 void figure_names_open(struct figure_names *ret, const struct report_figure *f)
 {
     *ret = (struct figure_names){0};
-    report_figure_names(f, take_name, ret);
+    report_figure_names(f, figure_add_name, ret);
     for (size_t i = 0; i < ret->v.n; i++)
         wr_vec_push(&ret->ink, 0);
     if (!f->ninks)
@@ -97,6 +103,7 @@ unsigned figure_width(const struct report_text_style *style)
 
 void report_figure_svg(const struct report_figure *f, struct wr_str *out)
 {
+    assert(f->kind < REPORT_KINDS);
     ops[f->kind]->svg(f, true, out);
 }
 
@@ -120,7 +127,7 @@ void report_figure_csv(const struct report_figure *f, struct wr_str *out)
     report_table_fini(&t);
 }
 
-static void put_axis(const char *key, const struct report_axis *a, struct wr_str *out)
+static void figure_put_axis(const char *key, const struct report_axis *a, struct wr_str *out)
 {
     bool fixed = a->max > a->min;
 
@@ -153,8 +160,8 @@ void report_figure_json(const struct report_figure *f, struct wr_str *out)
     report_json_member(out, "desc", f->chart.desc);
     report_json_member(out, "kind", report_kind_names[f->kind]);
     report_json_member(out, "table", f->table);
-    put_axis("x", &f->chart.x, out);
-    put_axis("y", &f->chart.y, out);
+    figure_put_axis("x", &f->chart.x, out);
+    figure_put_axis("y", &f->chart.y, out);
     if (f->ninks) {
         report_json_key(out, "inks");
         wr_str_add(out, "{");

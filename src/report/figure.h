@@ -2,11 +2,11 @@
  *
  *   struct report_figure ──> SVG for a page or a paper
  *     kind, title, words     text for a terminal
- *     axes, data             JSON for who draws it itself (docs/formats/report.md)
+ *     axes, data             JSON for other programs (docs/formats/report.md)
  *                            CSV
  *
  * Curves are one kind of six; each kind is one row of the table in figure.c. Figures are plain data
- * and know no run file; whoever makes one keeps its memory.
+ * and know no run file; the maker keeps its memory.
  */
 #ifndef REPORT_FIGURE_H
 #define REPORT_FIGURE_H
@@ -64,6 +64,7 @@ struct report_bundle {
     const double *load, *sat;
 };
 
+/* Groups of routers on a ring and the links between them, over nslices of dt_ns each. */
 struct report_machine {
     const struct report_spot *spot;
     size_t nspots;
@@ -87,6 +88,7 @@ struct report_step {
     const char *label, *cls;
 };
 
+/* Activities and messages of components (lanes) in the order of time. */
 struct report_sequence {
     const char *const *lane;
     size_t nlanes;
@@ -101,6 +103,7 @@ struct report_ink {
     uint32_t k;
 };
 
+/* A figure of any kind; of box .. sequence only the members of its kind are set. */
 struct report_figure {
     const char *id;    /* unique in a document: letters, digits, '-' */
     const char *table; /* id of the table that holds its data, or NULL */

@@ -1,4 +1,4 @@
-/* figure_bars.c -- lying bars, stacked of their parts. */
+/* figure_bars.c -- the figure kind "bars": horizontal bars, stacked of parts, in groups. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 #include "base/index.h"
 
 #include "figure_priv.h"
-#include "svg_priv.h"
+#include "report_svg_priv.h"
 
 enum { BAR = 18, STEP = 24, HEAD = 22 };
 
-static double total(const struct report_bar *b)
+static double bars_total(const struct report_bar *b)
 {
     double sum = 0;
 
@@ -31,26 +31,47 @@ static void bars_scale(const struct report_figure *f, struct scale *ret)
     c.x.log = false; /* a stack of parts has no logarithm */
     c.x.zero = true;
     for (size_t i = 0; i < f->nbars; i++)
-        p[1].x = fmax(p[1].x, total(&f->bar[i]));
+        p[1].x = fmax(p[1].x, bars_total(&f->bar[i]));
     scale_chart(&c, 6, 4, ret, &unused);
 }
 
-static void part_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
-                       void *ctx)
+static bool bars_draws(const struct report_figure *f, const char *name)
 {
     for (size_t i = 0; i < f->nbars; i++)
         for (size_t k = 0; k < f->bar[i].nparts; k++)
-            if (f->bar[i].part[k].value > 0)
+            if (f->bar[i].part[k].value > 0 && !strcmp(f->bar[i].part[k].name, name))
+                return true;
+    return false;
+}
+
+/* In the order of the parts, even where the first bar has none of the first: figures with the same
+ * parts then have the same marks. */
+static void bars_part_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
+                            void *ctx)
+{
+    for (size_t i = 0; i < f->nbars; i++)
+        for (size_t k = 0; k < f->bar[i].nparts; k++)
+            if (bars_draws(f, f->bar[i].part[k].name))
                 fn(ctx, f->bar[i].part[k].name);
 }
 
-static bool new_group(const struct report_figure *f, size_t i)
+/* "16.01 MB" where the axis has prefixes. */
+static void bars_sum(const struct scale *s, const struct report_axis *a, double sum, char *buf,
+                     size_t size)
+{
+    if (s->base)
+        scale_quantity(sum, a->unit, buf, size);
+    else
+        snprintf(buf, size, "%.4g", sum);
+}
+
+static bool bars_new_group(const struct report_figure *f, size_t i)
 {
     return *f->bar[i].group && (!i || strcmp(f->bar[i].group, f->bar[i - 1].group) != 0);
 }
 
-static void put_bar(const struct report_figure *fig, const struct report_bar *b, double y,
-                    const struct svg_frame *f, struct figure_names *names, struct wr_str *out)
+static void bars_put_bar(const struct report_figure *fig, const struct report_bar *b, double y,
+                         const struct svg_frame *f, struct figure_names *names, struct wr_str *out)
 {
     double sum = 0;
     char text[48];
@@ -72,7 +93,7 @@ static void put_bar(const struct report_figure *fig, const struct report_bar *b,
                  wr_str_get(&title), out);
         wr_str_fini(&title);
     }
-    snprintf(text, sizeof text, "%.4g", sum);
+    bars_sum(&f->sx, &fig->chart.x, sum, text, sizeof text);
     svg_text(svg_x(f, scale_at(&f->sx, sum)) + 5, y + 13, "class=\"dim\"", text, out);
 }
 
@@ -85,7 +106,7 @@ static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str 
     figure_names_open(&names, fig);
     for (size_t i = 0; i < fig->nbars; i++) {
         widest = fmax(widest, svg_text_width(fig->bar[i].name));
-        height += STEP + (new_group(fig, i) ? HEAD : 0);
+        height += STEP + (bars_new_group(fig, i) ? HEAD : 0);
     }
     struct svg_frame f = {.x = fmin(widest + 24, 300),
                           .y =
@@ -101,21 +122,22 @@ static void bars_svg(const struct report_figure *fig, bool whole, struct wr_str 
     svg_axis_line(&f, out);
     double y = f.y + 3;
     for (size_t i = 0; i < fig->nbars; i++, y += STEP) {
-        if (new_group(fig, i)) {
+        if (bars_new_group(fig, i)) {
             svg_text(12, y + 14, "class=\"dim\"", fig->bar[i].group, out);
             y += HEAD;
         }
-        put_bar(fig, &fig->bar[i], y, &f, &names, out);
+        bars_put_bar(fig, &fig->bar[i], y, &f, &names, out);
     }
     svg_swatches(id, names.v.v, names.ink.v, names.v.n, legend_top, out);
     svg_end(out);
     figure_names_fini(&names);
 }
 
-static void text_bar(const struct report_bar *b, const struct scale *s, unsigned cols,
-                     struct figure_names *names, const struct report_text_style *style,
-                     struct wr_str *out)
+static void bars_text_bar(const struct report_bar *b, const struct scale *s,
+                          const struct report_axis *a, unsigned cols, struct figure_names *names,
+                          const struct report_text_style *style, struct wr_str *out)
 {
+    char text[48];
     double sum = 0;
     long at = 0;
 
@@ -131,7 +153,8 @@ static void text_bar(const struct report_bar *b, const struct scale *s, unsigned
         ink_put(out, style, names->ink.v[id], wr_str_get(&cells));
         wr_str_fini(&cells);
     }
-    wr_str_addf(out, " %.4g\n", sum);
+    bars_sum(s, a, sum, text, sizeof text);
+    wr_str_addf(out, " %s\n", text);
 }
 
 static void bars_text(const struct report_figure *f, const struct report_text_style *style,
@@ -153,13 +176,14 @@ static void bars_text(const struct report_figure *f, const struct report_text_st
     for (size_t i = 0; i < f->nbars; i++) {
         int pad = left - (int)(svg_text_width(f->bar[i].name) / 7.4 + 0.5);
 
-        if (new_group(f, i))
+        if (bars_new_group(f, i))
             wr_str_addf(out, "%s\n", f->bar[i].group);
         wr_str_addf(out, "  %s%*s  ", f->bar[i].name, pad > 0 ? pad : 0, "");
-        text_bar(&f->bar[i], &s, figure_width(style) - (unsigned)left - 14, &names, style, out);
+        bars_text_bar(&f->bar[i], &s, &f->chart.x, figure_width(style) - (unsigned)left - 14,
+                      &names, style, out);
     }
     wr_str_addf(out, "%*s", left + 4, "");
-    report_axis_label(&f->chart.x, out);
+    scale_axis_name(&s, &f->chart.x, out);
     wr_str_add(out, "\n");
     figure_legend(out, style, &names);
     figure_names_fini(&names);
@@ -202,4 +226,4 @@ static void bars_csv(const struct report_figure *f, struct report_table *t)
         }
 }
 
-const struct figure_ops figure_bars = {bars_svg, bars_text, bars_json, bars_csv, part_names};
+const struct figure_ops figure_bars = {bars_svg, bars_text, bars_json, bars_csv, bars_part_names};

@@ -1,12 +1,15 @@
-/* figure_lines.c -- curves: drawn by chart_svg.c and chart_text.c. */
+/* figure_lines.c -- the figure kind "lines": curves, marks and bands over two axes.
+ *
+ * chart_svg.c and chart_text.c draw it; JSON and CSV are written here.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "figure_priv.h"
 
-static void series_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
-                         void *ctx)
+static void lines_series_names(const struct report_figure *f,
+                               void (*fn)(void *ctx, const char *name), void *ctx)
 {
     for (size_t i = 0; i < f->chart.nseries; i++)
         if (!f->chart.series[i].guide)
@@ -14,7 +17,7 @@ static void series_names(const struct report_figure *f, void (*fn)(void *ctx, co
 }
 
 /* The chart with the colours of the document. */
-static struct report_chart with_inks(const struct report_figure *f)
+static struct report_chart lines_with_inks(const struct report_figure *f)
 {
     struct report_series *s = wr_zalloc(f->chart.nseries + 1, sizeof *s);
     struct report_chart c = f->chart;
@@ -31,7 +34,7 @@ static struct report_chart with_inks(const struct report_figure *f)
 
 static void lines_svg(const struct report_figure *f, bool whole, struct wr_str *out)
 {
-    struct report_chart c = with_inks(f);
+    struct report_chart c = lines_with_inks(f);
 
     if (whole)
         report_chart_svg(&c, out);
@@ -43,13 +46,13 @@ static void lines_svg(const struct report_figure *f, bool whole, struct wr_str *
 static void lines_text(const struct report_figure *f, const struct report_text_style *style,
                        struct wr_str *out)
 {
-    struct report_chart c = with_inks(f);
+    struct report_chart c = lines_with_inks(f);
 
     report_chart_text(&c, style, out);
     free((void *)c.series);
 }
 
-static const char *style_of(const struct report_series *s)
+static const char *lines_style_of(const struct report_series *s)
 {
     if (s->fan)
         return "fan";
@@ -64,7 +67,7 @@ static const char *style_of(const struct report_series *s)
 
 enum member { OF_X, OF_Y, OF_LOW, OF_HIGH, OF_OPEN, MEMBERS };
 
-static double member_of(const struct report_point *p, enum member m)
+static double lines_member_of(const struct report_point *p, enum member m)
 {
     bool interval = p->low < p->high;
 
@@ -82,7 +85,7 @@ static double member_of(const struct report_point *p, enum member m)
     }
 }
 
-static bool has_member(const struct report_series *s, enum member m)
+static bool lines_has_member(const struct report_series *s, enum member m)
 {
     bool any = m <= OF_Y;
 
@@ -91,29 +94,29 @@ static bool has_member(const struct report_series *s, enum member m)
     return any;
 }
 
-static void put_series(const struct report_series *s, struct wr_str *out)
+static void lines_put_series(const struct report_series *s, struct wr_str *out)
 {
     static const char *const names[MEMBERS] = {"x", "y", "low", "high", "open"};
 
     report_json_comma(out);
     wr_str_add(out, "{");
     report_json_member(out, "name", s->name);
-    report_json_member(out, "style", style_of(s));
+    report_json_member(out, "style", lines_style_of(s));
     for (enum member m = OF_X; m < MEMBERS; m++) {
-        if (!has_member(s, m))
+        if (!lines_has_member(s, m))
             continue;
         report_json_key(out, names[m]);
         wr_str_add(out, "[");
         for (size_t i = 0; i < s->n; i++) {
             report_json_comma(out);
-            report_json_real(out, member_of(&s->point[i], m));
+            report_json_real(out, lines_member_of(&s->point[i], m));
         }
         wr_str_add(out, "]");
     }
     wr_str_add(out, "}");
 }
 
-static void put_marks(const struct report_chart *c, struct wr_str *out)
+static void lines_put_marks(const struct report_chart *c, struct wr_str *out)
 {
     report_json_key(out, "marks");
     wr_str_add(out, "[");
@@ -127,7 +130,7 @@ static void put_marks(const struct report_chart *c, struct wr_str *out)
     wr_str_add(out, "]");
 }
 
-static void put_bands(const struct report_chart *c, struct wr_str *out)
+static void lines_put_bands(const struct report_chart *c, struct wr_str *out)
 {
     report_json_key(out, "bands");
     wr_str_add(out, "[");
@@ -147,13 +150,13 @@ static void lines_json(const struct report_figure *f, struct wr_str *out)
     if (f->chart.open_means)
         report_json_member(out, "open_means", f->chart.open_means);
     if (f->chart.nmarks)
-        put_marks(&f->chart, out);
+        lines_put_marks(&f->chart, out);
     if (f->chart.nbands)
-        put_bands(&f->chart, out);
+        lines_put_bands(&f->chart, out);
     report_json_key(out, "series");
     wr_str_add(out, "[");
     for (size_t i = 0; i < f->chart.nseries; i++)
-        put_series(&f->chart.series[i], out);
+        lines_put_series(&f->chart.series[i], out);
     wr_str_add(out, "]");
 }
 
@@ -166,8 +169,9 @@ static void lines_csv(const struct report_figure *f, struct report_table *t)
         for (size_t i = 0; i < f->chart.series[k].n; i++) {
             report_table_add(t, "%s", f->chart.series[k].name);
             for (enum member m = OF_X; m < OF_OPEN; m++)
-                figure_number(t, member_of(&f->chart.series[k].point[i], m));
+                figure_number(t, lines_member_of(&f->chart.series[k].point[i], m));
         }
 }
 
-const struct figure_ops figure_lines = {lines_svg, lines_text, lines_json, lines_csv, series_names};
+const struct figure_ops figure_lines = {lines_svg, lines_text, lines_json, lines_csv,
+                                        lines_series_names};

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "figure_priv.h"
-#include "svg_priv.h"
+#include "report_svg_priv.h"
 
-enum { RING = 300, SPOT = 13, MOST_TOLD = 8 };
+enum { RING = 300, SPOT = 13, MOST_NAMED = 8 };
 
-static double mean_of(const double *v, size_t n)
+static double machine_mean_of(const double *v, size_t n)
 {
     double sum = 0;
 
@@ -24,7 +24,7 @@ static double mean_of(const double *v, size_t n)
 }
 
 /* The job with most ranks in a spot, or SIZE_MAX. */
-static size_t main_job(const struct report_spot *s, struct figure_names *jobs)
+static size_t machine_main_job(const struct report_spot *s, struct figure_names *jobs)
 {
     size_t best = SIZE_MAX;
     double most = 0;
@@ -37,8 +37,8 @@ static size_t main_job(const struct report_spot *s, struct figure_names *jobs)
     return best;
 }
 
-static void job_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
-                      void *ctx)
+static void machine_job_names(const struct report_figure *f,
+                              void (*fn)(void *ctx, const char *name), void *ctx)
 {
     const struct report_machine *m = &f->machine;
 
@@ -47,21 +47,21 @@ static void job_names(const struct report_figure *f, void (*fn)(void *ctx, const
             fn(ctx, m->spot[i].job[k].name);
 }
 
-static double heaviest(const struct report_machine *m, bool within)
+static double machine_heaviest(const struct report_machine *m, bool within)
 {
     double top = 0;
 
     for (size_t i = 0; i < m->nbundles; i++)
         if ((m->bundle[i].a == m->bundle[i].b) == within)
-            top = fmax(top, mean_of(m->bundle[i].load, m->nslices));
+            top = fmax(top, machine_mean_of(m->bundle[i].load, m->nslices));
     return top > 0 ? top : 1;
 }
 
-static void put_between(const struct report_machine *m, const struct report_bundle *b, double top,
-                        const double centre[2], struct wr_str *out)
+static void machine_put_between(const struct report_machine *m, const struct report_bundle *b,
+                                double top, const double centre[2], struct wr_str *out)
 {
     const struct report_spot *p = &m->spot[b->a], *q = &m->spot[b->b];
-    double load = mean_of(b->load, m->nslices), sat = mean_of(b->sat, m->nslices);
+    double load = machine_mean_of(b->load, m->nslices), sat = machine_mean_of(b->sat, m->nslices);
     double x0 = centre[0] + RING * p->x, y0 = centre[1] + RING * p->y;
     double x1 = centre[0] + RING * q->x, y1 = centre[1] + RING * q->y;
 
@@ -82,15 +82,15 @@ static void put_between(const struct report_machine *m, const struct report_bund
                 100 * load, 100 * sat);
 }
 
-/* The rim of a group tells its job without colour, too. */
-static const char *dash_of(size_t job)
+/* The dashes of a rim identify the job of a group without colour. */
+static const char *machine_dash_of(size_t job)
 {
     return job == SIZE_MAX || !*palette_dash(job) ? "none" : palette_dash(job);
 }
 
 /* Rims as the groups have them, with the names of jobs; the height used. With no `out`, only
  * measures. */
-static double put_rims(const struct figure_names *jobs, double top, struct wr_str *out)
+static double machine_put_rims(const struct figure_names *jobs, double top, struct wr_str *out)
 {
     struct svg_entry e = {12, top + 14};
 
@@ -103,7 +103,7 @@ static double put_rims(const struct figure_names *jobs, double top, struct wr_st
             wr_str_addf(out,
                         "<path class=\"line\" fill=\"none\" stroke-width=\"4\" "
                         "stroke-dasharray=\"%s\" d=\"M%.1f %.1fh26\"/></g>",
-                        dash_of(k), e.x, e.y - 4);
+                        machine_dash_of(k), e.x, e.y - 4);
             svg_text(e.x + 31, e.y, "", jobs->v.v[k], out);
         }
         e.x += width;
@@ -111,12 +111,12 @@ static double put_rims(const struct figure_names *jobs, double top, struct wr_st
     return jobs->v.n ? e.y + 8 - top : 0;
 }
 
-static void put_spot(const struct report_machine *m, uint32_t i, double inside,
-                     struct figure_names *jobs, const double centre[2], struct wr_str *out)
+static void machine_put_spot(const struct report_machine *m, uint32_t i, double inside,
+                             struct figure_names *jobs, const double centre[2], struct wr_str *out)
 {
     const struct report_spot *s = &m->spot[i];
     double x = centre[0] + RING * s->x, y = centre[1] + RING * s->y;
-    size_t job = main_job(s, jobs);
+    size_t job = machine_main_job(s, jobs);
 
     wr_str_addf(
         out,
@@ -134,7 +134,7 @@ static void put_spot(const struct report_machine *m, uint32_t i, double inside,
     wr_str_addf(out,
                 "<circle class=\"line\" fill=\"none\" stroke-width=\"%d\" stroke-dasharray=\"%s\" "
                 "cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" pointer-events=\"all\"><title>",
-                job == SIZE_MAX ? 1 : 4, dash_of(job), x, y, SPOT);
+                job == SIZE_MAX ? 1 : 4, machine_dash_of(job), x, y, SPOT);
     report_escape(out, s->label);
     for (size_t k = 0; k < s->njobs; k++) {
         wr_str_add(out, ", ");
@@ -151,30 +151,30 @@ static void machine_svg(const struct report_figure *f, bool whole, struct wr_str
 {
     const struct report_machine *m = &f->machine;
     struct figure_names jobs;
-    double legend_top = svg_top(&f->chart, whole), between = heaviest(m, false);
-    double within = heaviest(m, true), *inside = wr_zalloc(m->nspots + 1, sizeof *inside);
+    double legend_top = svg_top(&f->chart, whole), between = machine_heaviest(m, false);
+    double within = machine_heaviest(m, true), *inside = wr_zalloc(m->nspots + 1, sizeof *inside);
 
     figure_names_open(&jobs, f);
-    double top = legend_top + put_rims(&jobs, legend_top, NULL) + 8;
+    double top = legend_top + machine_put_rims(&jobs, legend_top, NULL) + 8;
     double centre[2] = {SVG_WIDTH / 2.0, top + RING + SPOT + 6};
     svg_begin(&f->chart, whole ? "chart" : f->id, whole, centre[1] + RING + SPOT + 12, out);
     svg_group_named("guide", SVG_DIM, out);
     for (size_t i = 0; i < m->nbundles; i++) {
         if (m->bundle[i].a != m->bundle[i].b)
-            put_between(m, &m->bundle[i], between, centre, out);
+            machine_put_between(m, &m->bundle[i], between, centre, out);
         else
-            inside[m->bundle[i].a] = mean_of(m->bundle[i].load, m->nslices) / within;
+            inside[m->bundle[i].a] = machine_mean_of(m->bundle[i].load, m->nslices) / within;
     }
     wr_str_add(out, "</g>\n");
     for (uint32_t i = 0; i < m->nspots; i++)
-        put_spot(m, i, inside[i], &jobs, centre, out);
-    put_rims(&jobs, legend_top, out);
+        machine_put_spot(m, i, inside[i], &jobs, centre, out);
+    machine_put_rims(&jobs, legend_top, out);
     svg_end(out);
     free(inside);
     figure_names_fini(&jobs);
 }
 
-static int by_load(const void *a, const void *b)
+static int machine_by_load(const void *a, const void *b)
 {
     double x = ((const double *)a)[0], y = ((const double *)b)[0];
 
@@ -190,12 +190,12 @@ static void machine_text(const struct report_figure *f, const struct report_text
     unsigned cols = figure_width(style) - 46;
 
     for (size_t i = 0; i < m->nbundles; i++) {
-        by[i][0] = mean_of(m->bundle[i].load, m->nslices);
+        by[i][0] = machine_mean_of(m->bundle[i].load, m->nslices);
         by[i][1] = (double)i;
     }
-    qsort(by, m->nbundles, sizeof *by, by_load);
+    qsort(by, m->nbundles, sizeof *by, machine_by_load);
     wr_str_addf(out, "%s: the heaviest links\n", f->chart.title);
-    for (size_t i = 0; i < m->nbundles && i < MOST_TOLD; i++) {
+    for (size_t i = 0; i < m->nbundles && i < MOST_NAMED; i++) {
         const struct report_bundle *b = &m->bundle[(size_t)by[i][1]];
         unsigned n = by[0][0] > 0 ? (unsigned)lround(by[i][0] / by[0][0] * cols) : 0;
 
@@ -208,7 +208,7 @@ static void machine_text(const struct report_figure *f, const struct report_text
     free(by);
 }
 
-static void put_numbers(const char *key, const double *v, size_t n, struct wr_str *out)
+static void machine_put_numbers(const char *key, const double *v, size_t n, struct wr_str *out)
 {
     report_json_key(out, key);
     wr_str_add(out, "[");
@@ -223,7 +223,7 @@ static void put_numbers(const char *key, const double *v, size_t n, struct wr_st
     wr_str_add(out, "]");
 }
 
-static void json_spot(const struct report_spot *s, size_t id, struct wr_str *out)
+static void machine_json_spot(const struct report_spot *s, size_t id, struct wr_str *out)
 {
     report_json_comma(out);
     wr_str_add(out, "{");
@@ -250,7 +250,7 @@ static void machine_json(const struct report_figure *f, struct wr_str *out)
     report_json_key(out, "groups");
     wr_str_add(out, "[");
     for (size_t i = 0; i < m->nspots; i++)
-        json_spot(&m->spot[i], i, out);
+        machine_json_spot(&m->spot[i], i, out);
     wr_str_add(out, "]");
     report_json_key(out, "links");
     wr_str_add(out, "[");
@@ -263,8 +263,8 @@ static void machine_json(const struct report_figure *f, struct wr_str *out)
         report_json_number(out, "b", b->b);
         report_json_member(out, "class", b->cls);
         report_json_number(out, "n", b->n);
-        put_numbers("load", b->load, m->nslices, out);
-        put_numbers("sat", b->sat, m->nslices, out);
+        machine_put_numbers("load", b->load, m->nslices, out);
+        machine_put_numbers("sat", b->sat, m->nslices, out);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");
@@ -293,4 +293,4 @@ static void machine_csv(const struct report_figure *f, struct report_table *t)
 }
 
 const struct figure_ops figure_machine = {machine_svg, machine_text, machine_json, machine_csv,
-                                          job_names};
+                                          machine_job_names};

@@ -1,4 +1,5 @@
-/* figure_priv.h -- one row per kind of figure: how it is drawn, told and written. */
+/* figure_priv.h -- one row per kind of figure: how it is drawn, and written as text, JSON and CSV.
+ */
 #ifndef REPORT_FIGURE_PRIV_H
 #define REPORT_FIGURE_PRIV_H
 
@@ -6,7 +7,7 @@
 #include "report/figure.h"
 #include "report/ink.h"
 #include "report/json.h"
-#include "report/table.h"
+#include "report/report_table.h"
 
 /* Calls `fn` for each name of a figure. */
 typedef void figure_each_name(const struct report_figure *f,
@@ -25,7 +26,7 @@ extern const struct figure_ops figure_lines, figure_boxes, figure_bars, figure_m
     figure_matrix, figure_sequence;
 
 /* Names in the order in which they first come, and their colours. The place of a name gives what
- * tells it apart without colour (base/palette.h). */
+ * distinguishes it without colour (base/palette.h). */
 struct figure_names {
     WR_VEC(const char *) v;
     WR_VEC(uint32_t) ink;

@@ -1,4 +1,4 @@
-/* figure_sequence.c -- who did what when, and who told whom: time runs downwards.
+/* figure_sequence.c -- activities and messages of components over time, which runs downwards.
  *
  *   client   server   disk
  *     |        |       |
@@ -7,18 +7,18 @@
  *     |        |------>|
  *
  * Steps are drawn in equal distances, not to scale: they differ by powers of ten. Their times stand
- * beside them.
+ * next to them.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "figure_priv.h"
-#include "svg_priv.h"
+#include "report_svg_priv.h"
 
 enum { ROW = 22, HEAD = 34, TIMES = 76, MOST_STEPS = 200 };
 
-static double lane_x(const struct report_sequence *q, int lane)
+static double sequence_lane_x(const struct report_sequence *q, int lane)
 {
     double w = (SVG_WIDTH - TIMES - SVG_RIGHT) / fmax((double)q->nlanes, 1);
 
@@ -32,10 +32,10 @@ struct step_ink {
     uint32_t ink;
 };
 
-static void put_message(const struct report_sequence *q, const struct report_step *s,
-                        const struct step_ink *k, double y, struct wr_str *out)
+static void sequence_put_message(const struct report_sequence *q, const struct report_step *s,
+                                 const struct step_ink *k, double y, struct wr_str *out)
 {
-    double x0 = lane_x(q, s->lane), x1 = lane_x(q, s->to), d = x1 > x0 ? -7 : 7;
+    double x0 = sequence_lane_x(q, s->lane), x1 = sequence_lane_x(q, s->to), d = x1 > x0 ? -7 : 7;
 
     svg_group(k->ink, out);
     wr_str_addf(out,
@@ -46,10 +46,10 @@ static void put_message(const struct report_sequence *q, const struct report_ste
     svg_text((x0 + x1) / 2, y - 3, "text-anchor=\"middle\" font-size=\"11\"", s->label, out);
 }
 
-static void put_work(const struct report_sequence *q, const struct report_step *s,
-                     const struct step_ink *k, double y, struct wr_str *out)
+static void sequence_put_work(const struct report_sequence *q, const struct report_step *s,
+                              const struct step_ink *k, double y, struct wr_str *out)
 {
-    double x = lane_x(q, s->lane);
+    double x = sequence_lane_x(q, s->lane);
     struct wr_str title = {0};
 
     wr_str_addf(&title, "%s: %.6g to %.6g", s->label, s->t0, s->t1);
@@ -59,8 +59,8 @@ static void put_work(const struct report_sequence *q, const struct report_step *
     svg_text(x + 9, y + 2, "font-size=\"11\"", s->label, out);
 }
 
-static void class_names(const struct report_figure *f, void (*fn)(void *ctx, const char *name),
-                        void *ctx)
+static void sequence_class_names(const struct report_figure *f,
+                                 void (*fn)(void *ctx, const char *name), void *ctx)
 {
     for (size_t i = 0; i < f->sequence.nsteps; i++)
         fn(ctx, f->sequence.step[i].cls);
@@ -81,10 +81,10 @@ static void sequence_svg(const struct report_figure *f, bool whole, struct wr_st
     svg_hatches(id, classes.v.n, out);
     svg_swatches(id, classes.v.v, classes.ink.v, classes.v.n, legend_top, out);
     for (size_t i = 0; i < q->nlanes; i++) {
-        svg_text(lane_x(q, (int)i), top + 16, "text-anchor=\"middle\"", q->lane[i], out);
-        wr_str_addf(out,
-                    "<path class=\"grid\" fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv%.1f\"/>\n",
-                    svg_light(SVG_GRID), lane_x(q, (int)i), top + 22, HEAD - 22 + ROW * (double)n);
+        svg_text(sequence_lane_x(q, (int)i), top + 16, "text-anchor=\"middle\"", q->lane[i], out);
+        wr_str_addf(
+            out, "<path class=\"grid\" fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv%.1f\"/>\n",
+            svg_light(SVG_GRID), sequence_lane_x(q, (int)i), top + 22, HEAD - 22 + ROW * (double)n);
     }
     for (size_t i = 0; i < n; i++) {
         const struct report_step *s = &q->step[i];
@@ -97,7 +97,8 @@ static void sequence_svg(const struct report_figure *f, bool whole, struct wr_st
         size_t k = figure_name(&classes, s->cls);
         struct step_ink ink = {id, k, classes.ink.v[k]};
 
-        (s->to >= 0 && s->to != s->lane ? put_message : put_work)(q, s, &ink, y, out);
+        (s->to >= 0 && s->to != s->lane ? sequence_put_message : sequence_put_work)(q, s, &ink, y,
+                                                                                    out);
     }
     svg_text(8, top + 16, "class=\"dim\"", f->chart.x.unit ? f->chart.x.unit : "", out);
     svg_end(out);
@@ -173,4 +174,4 @@ static void sequence_csv(const struct report_figure *f, struct report_table *t)
 }
 
 const struct figure_ops figure_sequence = {sequence_svg, sequence_text, sequence_json, sequence_csv,
-                                           class_names};
+                                           sequence_class_names};

@@ -1,3 +1,4 @@
+/* ink.c -- gives series their colours (base/palette.h) and writes coloured text for terminals. */
 #include "report/ink.h"
 
 #include <stdlib.h>

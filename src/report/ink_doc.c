@@ -1,4 +1,7 @@
-/* ink_doc.c -- gives the figures of a document their colours, once all sections are there. */
+/* ink_doc.c -- gives the figures of a document their colours, once all sections are there.
+ *
+ * A name has one colour throughout a document. doc.c calls doc_choose_inks() after the last maker.
+ */
 #include <stdlib.h>
 #include <string.h>
 

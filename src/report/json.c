@@ -1,3 +1,8 @@
+/* json.c -- appends JSON to a string as it is made, safe to embed in an HTML script (json.h).
+ *
+ * A comma is added by report_json_key() and report_json_comma() where the last byte is no opening
+ * bracket, so callers never count elements.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

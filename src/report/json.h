@@ -1,7 +1,7 @@
 /* json.h -- JSON written as it is made: documents are long, and a tree of them is longer.
  *
  * What is written may stand in a script of a page: '<' is written as an escape. Bytes that are not
- * UTF-8 (run files may come from anybody) become U+FFFD.
+ * UTF-8 (run files may come from any source) become U+FFFD.
  */
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H

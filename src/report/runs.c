@@ -1,3 +1,10 @@
+/* runs.c -- reads groups of run files: their place in a study, and the times of their jobs
+ * (runs.h).
+ *
+ * A run file is opened, read into a struct report_member and closed again. Incomplete runs are left
+ * out of directories and refused by name. Members of a directory are ordered by their number in the
+ * study, then by name.
+ */
 #include "report/runs.h"
 
 #include <dirent.h>
@@ -21,34 +28,35 @@ const char *const report_measure_names[] = {
 
 /* ---- one run file ---- */
 
+/* The jobs of a member while its run file is read. */
 struct reading {
     struct report_runs *runs;
     struct report_member *m;
     WR_VEC(struct report_job) jobs;
 };
 
-static double real(const struct run_rows *q, int col)
+static double runs_real(const struct run_rows *q, int col)
 {
     return run_rows_type(q, col) == RUN_T_NULL ? NAN : run_rows_real(q, col);
 }
 
-static bool read_job(void *ctx, const struct run_rows *q)
+static bool runs_read_job(void *ctx, const struct run_rows *q)
 {
     struct reading *in = ctx;
     struct report_job j = {.app = run_rows_int(q, 0),
                            .name = wr_arena_strdup(&in->runs->arena, run_rows_text(q, 1, NULL)),
                            .ranks = (uint64_t)run_rows_int(q, 2),
-                           .elapsed_max_ns = real(q, 3),
+                           .elapsed_max_ns = runs_real(q, 3),
                            .message_p99_ns = NAN};
 
     for (int i = 0; i < REPORT_MESSAGE; i++)
-        j.ns[i] = real(q, 4 + i);
+        j.ns[i] = runs_real(q, 4 + i);
     j.ns[REPORT_MESSAGE] = NAN;
     wr_vec_push(&in->jobs, j);
     return in->jobs.n < UINT16_MAX;
 }
 
-static bool read_choice(void *ctx, const struct run_rows *q)
+static bool runs_read_choice(void *ctx, const struct run_rows *q)
 {
     struct reading *in = ctx;
     struct report_member *m = in->m;
@@ -62,7 +70,7 @@ static bool read_choice(void *ctx, const struct run_rows *q)
     return true;
 }
 
-static bool read_place(void *ctx, const struct run_rows *q)
+static bool runs_read_place(void *ctx, const struct run_rows *q)
 {
     struct reading *in = ctx;
 
@@ -73,13 +81,14 @@ static bool read_place(void *ctx, const struct run_rows *q)
     return false;
 }
 
+/* Mean and 99th percentile of a histogram, cell by cell in ascending order. */
 struct cells {
     double sum_ns, n;
     double below, at_n, q; /* the quantile is in the cell where at_n of n is passed */
     double p99_ns;
 };
 
-static bool read_mean(void *ctx, const struct run_rows *q)
+static bool runs_read_mean(void *ctx, const struct run_rows *q)
 {
     struct cells *c = ctx;
 
@@ -88,7 +97,7 @@ static bool read_mean(void *ctx, const struct run_rows *q)
     return false;
 }
 
-static bool read_cell(void *ctx, const struct run_rows *q)
+static bool runs_read_cell(void *ctx, const struct run_rows *q)
 {
     struct cells *c = ctx;
     double low = run_rows_real(q, 0), high = run_rows_real(q, 1), n = run_rows_real(q, 2);
@@ -101,7 +110,7 @@ static bool read_cell(void *ctx, const struct run_rows *q)
     return true;
 }
 
-static bool read_latency(struct run_reader *r, struct report_job *j, struct wr_err *err)
+static bool runs_read_latency(struct run_reader *r, struct report_job *j, struct wr_err *err)
 {
     struct cells c = {.p99_ns = NAN};
     char app[24];
@@ -112,7 +121,7 @@ static bool read_latency(struct run_reader *r, struct report_job *j, struct wr_e
             /* Of the view `latency`, the percentiles would be worked out as well. */
             "SELECT sum(n), sum(sum_ps) / 1000.0 FROM fact_hist WHERE app = CAST(?1 AS INTEGER) "
             "AND " OWN_MESSAGES,
-            app, read_mean, &c, err))
+            app, runs_read_mean, &c, err))
         return false;
     if (!(c.n > 0))
         return true;
@@ -122,34 +131,34 @@ static bool read_latency(struct run_reader *r, struct report_job *j, struct wr_e
             r,
             "SELECT low_ns, high_ns, sum(n) FROM latency_hist WHERE app = CAST(?1 AS INTEGER) "
             "AND " OWN_MESSAGES " GROUP BY low_ns, high_ns ORDER BY low_ns",
-            app, read_cell, &c, err))
+            app, runs_read_cell, &c, err))
         return false;
     j->message_p99_ns = c.p99_ns;
     return true;
 }
 
-static bool read_member(struct report_runs *runs, struct run_reader *r, struct report_member *m,
-                        struct wr_err *err)
+static bool runs_read_member(struct report_runs *runs, struct run_reader *r,
+                             struct report_member *m, struct wr_err *err)
 {
     struct reading in = {.runs = runs, .m = m};
     bool ok =
         run_each(r,
                  "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
                  "ORDER BY key",
-                 NULL, read_choice, &in, err) &&
+                 NULL, runs_read_choice, &in, err) &&
         run_each(
             r,
             "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_place'), "
             "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'study_runs') FROM meta WHERE "
             "key = 'study'",
-            NULL, read_place, &in, err) &&
+            NULL, runs_read_place, &in, err) &&
         run_each(r,
                  "SELECT app, name, ranks, elapsed_ns, elapsed_mean_ns, compute_mean_ns, "
                  "comm_mean_ns, io_mean_ns, idle_mean_ns FROM app_stat ORDER BY app",
-                 NULL, read_job, &in, err);
+                 NULL, runs_read_job, &in, err);
 
     for (size_t i = 0; ok && i < in.jobs.n; i++)
-        ok = read_latency(r, &in.jobs.v[i], err);
+        ok = runs_read_latency(r, &in.jobs.v[i], err);
     m->njobs = in.jobs.n;
     m->job = wr_arena_alloc(&runs->arena, (in.jobs.n + 1) * sizeof *m->job);
     if (in.jobs.n)
@@ -158,8 +167,8 @@ static bool read_member(struct report_runs *runs, struct run_reader *r, struct r
     return ok;
 }
 
-/* Does the member have all the choices asked for? "axis=choice,axis=choice" */
-static bool is_chosen(const struct report_member *m, char *want)
+/* Does the member have all the choices in `want`? "axis=choice,axis=choice" */
+static bool runs_is_chosen(const struct report_member *m, char *want)
 {
     bool ok = true;
 
@@ -185,8 +194,8 @@ static bool is_chosen(const struct report_member *m, char *want)
 }
 
 /* `named`: by itself, not found in a directory. */
-static bool add_file(struct report_runs *runs, const char *path, bool named, char *want,
-                     struct wr_err *err)
+static bool runs_add_file(struct report_runs *runs, const char *path, bool named, char *want,
+                          struct wr_err *err)
 {
     struct report_member m = {
         .path = wr_arena_strdup(&runs->arena, path), .study = "", .place = -1};
@@ -207,17 +216,17 @@ static bool add_file(struct report_runs *runs, const char *path, bool named, cha
         return true;
     }
     m.seed = run_info(r)->seed;
-    bool ok = read_member(runs, r, &m, err);
+    bool ok = runs_read_member(runs, r, &m, err);
 
     run_close(r);
-    if (ok && is_chosen(&m, want))
+    if (ok && runs_is_chosen(&m, want))
         wr_vec_push(&runs->member, m);
     return ok;
 }
 
 /* ---- directories ---- */
 
-static int by_place(const void *a, const void *b)
+static int runs_by_place(const void *a, const void *b)
 {
     const struct report_member *x = a, *y = b;
 
@@ -226,50 +235,58 @@ static int by_place(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static bool is_run_file(const char *name)
+static bool runs_is_run_file(const char *name)
 {
     size_t n = strlen(name);
 
     return n > 5 && !strcmp(name + n - 5, ".weir");
 }
 
-static bool is_link(const char *path)
+static bool runs_is_link(const char *path)
 {
     struct stat st;
 
     return lstat(path, &st) || !S_ISREG(st.st_mode);
 }
 
-static bool add_dir(struct report_runs *runs, const char *dir, char *want, struct wr_err *err)
+static bool runs_add_dir(struct report_runs *runs, const char *dir, char *want, struct wr_err *err)
 {
     size_t before = runs->member.n;
     DIR *d = opendir(dir);
-    bool ok = true;
+    bool ok = true, profiles = false;
 
     if (!d)
         return wr_fail_read(err, "cannot read the directory %s; check its name", dir);
-    for (const struct dirent *e; ok && (e = readdir(d));)
-        if (is_run_file(e->d_name)) {
+    for (const struct dirent *e; ok && (e = readdir(d));) {
+        profiles = profiles || strstr(e->d_name, ".wprof");
+        if (runs_is_run_file(e->d_name)) {
             struct wr_str path = {0};
 
             wr_str_addf(&path, "%s/%s", dir, e->d_name);
-            if (!runs->access.no_links || !is_link(path.s))
-                ok = add_file(runs, path.s, false, want, err);
+            if (!runs->access.no_links || !runs_is_link(path.s))
+                ok = runs_add_file(runs, path.s, false, want, err);
             wr_str_fini(&path);
         }
+    }
     closedir(d);
     if (ok && runs->member.n > before)
-        qsort(runs->member.v + before, runs->member.n - before, sizeof *runs->member.v, by_place);
+        qsort(runs->member.v + before, runs->member.n - before, sizeof *runs->member.v,
+              runs_by_place);
     if (ok && runs->member.n == before && want)
         return wr_fail(err, WR_INPUT,
                        "no complete run of %s has %s; `weir study show %s` lists what is there",
                        dir, want, dir);
+    if (ok && runs->member.n == before && profiles)
+        return wr_fail(err, WR_INPUT,
+                       "%s holds profiles; make a run file of them with `weir profile show %s -o "
+                       "RUN`, and report that",
+                       dir, dir);
     if (ok && runs->member.n == before)
         return wr_fail(err, WR_INPUT, "%s holds no complete run file; run a study into it", dir);
     return ok;
 }
 
-static bool is_dir(const char *path)
+static bool runs_is_dir(const char *path)
 {
     struct stat st;
 
@@ -277,11 +294,11 @@ static bool is_dir(const char *path)
 }
 
 /* Splits DIR:axis=choice at its colon, in place; NULL: it is no such thing. */
-static char *split_choices(char *operand)
+static char *runs_split_choices(char *operand)
 {
     for (char *colon = operand; (colon = strchr(colon, ':')); colon++) {
         *colon = '\0';
-        if (is_dir(operand) && strchr(colon + 1, '='))
+        if (runs_is_dir(operand) && strchr(colon + 1, '='))
             return colon + 1;
         *colon = ':';
     }
@@ -291,21 +308,21 @@ static char *split_choices(char *operand)
 bool report_is_group(const char *operand)
 {
     char *copy = wr_strdup(operand);
-    bool group = is_dir(operand) || split_choices(copy);
+    bool group = runs_is_dir(operand) || runs_split_choices(copy);
 
     free(copy);
     return group;
 }
 
-static bool add_operand(struct report_runs *runs, const char *operand, struct wr_err *err)
+static bool runs_add_operand(struct report_runs *runs, const char *operand, struct wr_err *err)
 {
     char *copy = wr_arena_strdup(&runs->arena, operand), *want;
 
-    if (is_dir(operand))
-        return add_dir(runs, operand, NULL, err);
-    if ((want = split_choices(copy)))
-        return add_dir(runs, copy, want, err);
-    return add_file(runs, operand, true, NULL, err);
+    if (runs_is_dir(operand))
+        return runs_add_dir(runs, operand, NULL, err);
+    if ((want = runs_split_choices(copy)))
+        return runs_add_dir(runs, copy, want, err);
+    return runs_add_file(runs, operand, true, NULL, err);
 }
 
 bool report_runs_open(struct report_runs *ret, const char *const *operands, size_t n,
@@ -320,7 +337,7 @@ bool report_runs_open_for(struct report_runs *ret, const char *const *operands, 
     struct report_runs runs = {.access = *access};
 
     for (size_t i = 0; i < n; i++)
-        if (!add_operand(&runs, operands[i], err)) {
+        if (!runs_add_operand(&runs, operands[i], err)) {
             report_runs_close(&runs);
             return false;
         }
@@ -381,7 +398,7 @@ bool report_alike(const struct report_member *a, const struct report_member *b, 
     return true;
 }
 
-static bool same_jobs(const struct report_member *a, const struct report_member *b)
+static bool runs_same_jobs(const struct report_member *a, const struct report_member *b)
 {
     if (a->njobs != b->njobs)
         return false;
@@ -404,7 +421,7 @@ void report_workload_axes(const struct report_runs *r, bool *loads)
         only[axis] = true;
         for (size_t i = 0; i < r->member.n && !loads[axis]; i++)
             for (size_t k = 0; k < i && !loads[axis]; k++)
-                loads[axis] = !same_jobs(&r->member.v[i], &r->member.v[k]) &&
+                loads[axis] = !runs_same_jobs(&r->member.v[i], &r->member.v[k]) &&
                               report_alike(&r->member.v[i], &r->member.v[k], only);
     }
 }
@@ -414,13 +431,13 @@ struct column {
     size_t n;
 };
 
-static bool read_rank(void *ctx, const struct run_rows *q)
+static bool runs_read_rank(void *ctx, const struct run_rows *q)
 {
     struct column *c = ctx;
     int64_t rank = run_rows_int(q, 0);
 
     if (rank >= 0 && (uint64_t)rank < c->n)
-        c->at[rank] = real(q, 1);
+        c->at[rank] = runs_real(q, 1);
     return true;
 }
 
@@ -440,7 +457,7 @@ bool report_rank_times(const struct report_member *m, const struct report_job *j
              report_measure_names[what]);
     if (!report_member_open(&r, m, err))
         return false;
-    bool ok = run_each(r, sql, app, read_rank, &c, err);
+    bool ok = run_each(r, sql, app, runs_read_rank, &c, err);
 
     report_member_close(m, r);
     return ok;

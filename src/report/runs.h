@@ -33,11 +33,12 @@ enum report_measure {
 
 extern const char *const report_measure_names[]; /* "elapsed", ... */
 
+/* A job of one run; NaN: not known. */
 struct report_job {
     const char *name;
-    int64_t app;
+    int64_t app; /* its number in the run file */
     uint64_t ranks;
-    double ns[REPORT_MEASURES];
+    double ns[REPORT_MEASURES]; /* means over ranks, or over messages */
     double elapsed_max_ns, message_p99_ns;
 };
 
@@ -45,9 +46,10 @@ struct report_choice {
     const char *axis, *label;
 };
 
+/* A run file of a group; filled when the group is opened, not changed after it. */
 struct report_member {
     const char *path;
-    struct run_reader *run; /* open already, somebody else's; NULL: opened when needed */
+    struct run_reader *run; /* opened and closed by the caller; NULL: opened when needed */
     const char *study;      /* "" when of none */
     int64_t place, of;      /* which of how many; -1, 0 when of none */
     uint64_t seed;

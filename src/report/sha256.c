@@ -1,3 +1,4 @@
+/* sha256.c -- SHA-256 (FIPS 180-4) and base64, for the Content-Security-Policy of a page. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -14,34 +15,34 @@ static const uint32_t round_constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t turn(uint32_t x, unsigned n)
+static uint32_t sha256_rotate(uint32_t x, unsigned n)
 {
     return x >> n | x << (32 - n);
 }
 
-static void fill_schedule(uint32_t w[64], const uint8_t *block)
+static void sha256_fill_schedule(uint32_t w[64], const uint8_t *block)
 {
     for (unsigned i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (unsigned i = 16; i < 64; i++) {
-        uint32_t a = turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3;
-        uint32_t b = turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10;
+        uint32_t a = sha256_rotate(w[i - 15], 7) ^ sha256_rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t b = sha256_rotate(w[i - 2], 17) ^ sha256_rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
 
         w[i] = w[i - 16] + a + w[i - 7] + b;
     }
 }
 
-static void take_block(uint32_t h[8], const uint8_t *block)
+static void sha256_add_block(uint32_t h[8], const uint8_t *block)
 {
     uint32_t w[64], v[8];
 
-    fill_schedule(w, block);
+    sha256_fill_schedule(w, block);
     memcpy(v, h, sizeof v);
     for (unsigned i = 0; i < 64; i++) {
-        uint32_t s1 = turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25);
+        uint32_t s1 = sha256_rotate(v[4], 6) ^ sha256_rotate(v[4], 11) ^ sha256_rotate(v[4], 25);
         uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + round_constants[i] + w[i];
-        uint32_t s0 = turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22);
+        uint32_t s0 = sha256_rotate(v[0], 2) ^ sha256_rotate(v[0], 13) ^ sha256_rotate(v[0], 22);
         uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
 
         memmove(v + 1, v, 7 * sizeof *v);
@@ -61,14 +62,14 @@ void report_sha256(const void *data, size_t n, uint8_t ret[32])
     size_t rest = n % 64, padded = rest < 56 ? 64 : 128;
 
     for (size_t i = 0; i + 64 <= n; i += 64)
-        take_block(h, p + i);
+        sha256_add_block(h, p + i);
     if (rest)
         memcpy(last, p + n - rest, rest);
     last[rest] = 0x80;
     for (unsigned i = 0; i < 8; i++)
         last[padded - 1 - i] = (uint8_t)((uint64_t)n * 8 >> (8 * i));
     for (size_t i = 0; i < padded; i += 64)
-        take_block(h, last + i);
+        sha256_add_block(h, last + i);
     for (unsigned i = 0; i < 32; i++)
         ret[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
 }

@@ -1,15 +1,19 @@
-/* sweep_chart.c -- the pictures of a load sweep, each with a sentence in words. */
+/* sweep_chart.c -- charts of a load sweep (latency, accepted load), each with a sentence.
+ *
+ * Works on struct sweep (sweep_curves.h); section and verb draw the same chart.
+ */
+#include <assert.h>
 #include <math.h>
 
-#include "sweep_priv.h"
+#include "report/sweep_curves.h"
 
 const char *const report_picture_names[] = {
     [REPORT_LATENCY] = "latency", [REPORT_ACCEPTED] = "accepted", NULL};
 
-/* More curves than this are told by their extremes. */
-enum { TOLD_ONE_BY_ONE = 4 };
+/* Of more curves than this only the extremes are described. */
+enum { LISTED_ONE_BY_ONE = 4 };
 
-static void latency_range(const struct sweep *s, double *ret_min, double *ret_max)
+static void sweep_chart_latency_range(const struct sweep *s, double *ret_min, double *ret_max)
 {
     *ret_min = INFINITY;
     *ret_max = -INFINITY;
@@ -24,13 +28,13 @@ struct report_unit sweep_unit(const struct sweep *s)
 {
     double min, max;
 
-    latency_range(s, &min, &max);
+    sweep_chart_latency_range(s, &min, &max);
     return report_unit(min);
 }
 
 /* The load, in per cent, at which a curve's latency is twice that at its lowest
  * load, by linear interpolation; NaN if it never is. */
-static double doubling_load(const struct sweep_curve *c)
+static double sweep_chart_doubling_load(const struct sweep_curve *c)
 {
     double twice = 2 * c->point.v[0].col[SWEEP_MEAN];
 
@@ -45,7 +49,7 @@ static double doubling_load(const struct sweep_curve *c)
     return NAN;
 }
 
-static double most_accepted(const struct sweep_curve *c)
+static double sweep_chart_most_accepted(const struct sweep_curve *c)
 {
     double most = NAN;
 
@@ -54,7 +58,7 @@ static double most_accepted(const struct sweep_curve *c)
     return most;
 }
 
-static bool saturates(const struct sweep *s)
+static bool sweep_chart_saturates(const struct sweep *s)
 {
     bool any = false;
 
@@ -64,19 +68,19 @@ static bool saturates(const struct sweep *s)
     return any;
 }
 
-static double first_latency(const struct sweep_curve *c)
+static double sweep_chart_first_latency(const struct sweep_curve *c)
 {
     return c->point.v[0].col[SWEEP_MEAN];
 }
 
 /* One curve's part of the sentence. */
-static void tell_latency(const struct sweep_curve *c, struct report_unit u, bool first,
-                         struct wr_str *w)
+static void sweep_chart_latency_text(const struct sweep_curve *c, struct report_unit u, bool first,
+                                     struct wr_str *w)
 {
-    double twice = doubling_load(c);
+    double twice = sweep_chart_doubling_load(c);
 
     wr_str_addf(w, "%s%s takes %s%.4g %s at %.3g %% load and ", first ? "" : "; ", c->name,
-                first ? "a mean of " : "", first_latency(c) / u.ns, u.name,
+                first ? "a mean of " : "", sweep_chart_first_latency(c) / u.ns, u.name,
                 100 * c->point.v[0].col[SWEEP_LOAD]);
     if (isnan(twice))
         wr_str_addf(w, "never twice as long up to %.3g %%",
@@ -85,7 +89,7 @@ static void tell_latency(const struct sweep_curve *c, struct report_unit u, bool
         wr_str_addf(w, "twice as long at %.3g %%", twice);
 }
 
-static const char *latency_words(struct sweep *s)
+static const char *sweep_chart_latency_words(struct sweep *s)
 {
     const struct sweep_curve *best = NULL, *worst = NULL;
     struct report_unit u = sweep_unit(s);
@@ -94,29 +98,31 @@ static const char *latency_words(struct sweep *s)
     for (size_t i = 0; i < s->curve.n; i++) {
         const struct sweep_curve *c = &s->curve.v[i];
 
-        if (isnan(first_latency(c)))
+        if (isnan(sweep_chart_first_latency(c)))
             continue;
-        if (s->curve.n <= TOLD_ONE_BY_ONE)
-            tell_latency(c, u, !best, &w);
-        best = !best || first_latency(c) < first_latency(best) ? c : best;
-        worst = !worst || first_latency(c) > first_latency(worst) ? c : worst;
+        if (s->curve.n <= LISTED_ONE_BY_ONE)
+            sweep_chart_latency_text(c, u, !best, &w);
+        best = !best || sweep_chart_first_latency(c) < sweep_chart_first_latency(best) ? c : best;
+        worst =
+            !worst || sweep_chart_first_latency(c) > sweep_chart_first_latency(worst) ? c : worst;
     }
     if (!best)
         wr_str_add(&w, "Latency was not measured");
-    else if (s->curve.n > TOLD_ONE_BY_ONE)
+    else if (s->curve.n > LISTED_ONE_BY_ONE)
         wr_str_addf(&w,
                     "At the lowest load, %s is the fastest of %zu with %.4g %s and %s the slowest "
                     "with %.4g %s",
-                    best->name, s->curve.n, first_latency(best) / u.ns, u.name, worst->name,
-                    first_latency(worst) / u.ns, u.name);
-    wr_str_add(&w,
-               saturates(s) ? "; past saturation the mean depends on how long one looks." : ".");
+                    best->name, s->curve.n, sweep_chart_first_latency(best) / u.ns, u.name,
+                    worst->name, sweep_chart_first_latency(worst) / u.ns, u.name);
+    wr_str_add(&w, sweep_chart_saturates(s)
+                       ? "; past saturation the mean depends on how long one looks."
+                       : ".");
     const char *ret = wr_arena_strdup(s->text, w.s);
     wr_str_fini(&w);
     return ret;
 }
 
-static const char *accepted_words(struct sweep *s)
+static const char *sweep_chart_accepted_words(struct sweep *s)
 {
     const struct sweep_curve *best = NULL, *worst = NULL;
     struct wr_str w = {0};
@@ -124,21 +130,23 @@ static const char *accepted_words(struct sweep *s)
     for (size_t i = 0; i < s->curve.n; i++) {
         const struct sweep_curve *c = &s->curve.v[i];
 
-        if (isnan(most_accepted(c)))
+        if (isnan(sweep_chart_most_accepted(c)))
             continue;
-        best = !best || most_accepted(c) > most_accepted(best) ? c : best;
-        worst = !worst || most_accepted(c) < most_accepted(worst) ? c : worst;
+        best = !best || sweep_chart_most_accepted(c) > sweep_chart_most_accepted(best) ? c : best;
+        worst =
+            !worst || sweep_chart_most_accepted(c) < sweep_chart_most_accepted(worst) ? c : worst;
     }
     if (!best)
         wr_str_add(&w, "How much arrived was not measured");
     else if (best == worst)
         wr_str_addf(&w, "%s carries up to %.3g %% of the injection bandwidth", best->name,
-                    most_accepted(best));
+                    sweep_chart_most_accepted(best));
     else
         wr_str_addf(&w,
                     "%s carries the most, up to %.3g %% of the injection bandwidth, and %s the "
                     "least, up to %.3g %%",
-                    best->name, most_accepted(best), worst->name, most_accepted(worst));
+                    best->name, sweep_chart_most_accepted(best), worst->name,
+                    sweep_chart_most_accepted(worst));
     wr_str_add(&w, "; where a curve leaves the straight line, the network takes less than it is "
                    "offered.");
     const char *ret = wr_arena_strdup(s->text, w.s);
@@ -146,8 +154,9 @@ static const char *accepted_words(struct sweep *s)
     return ret;
 }
 
-/* An interval that has ends; none is told by equal ones. */
-static void set_interval(struct report_point *p, const struct stat_interval *ci, double unit)
+/* An interval that has ends; equal ends mean none. */
+static void sweep_chart_set_interval(struct report_point *p, const struct stat_interval *ci,
+                                     double unit)
 {
     if (ci->low < ci->high) {
         p->low = ci->low / unit;
@@ -155,8 +164,8 @@ static void set_interval(struct report_point *p, const struct stat_interval *ci,
     }
 }
 
-static struct report_point point_of(const struct sweep_point *from, enum report_picture which,
-                                    double ns)
+static struct report_point sweep_chart_point_of(const struct sweep_point *from,
+                                                enum report_picture which, double ns)
 {
     const double *col = from->col;
     struct report_point p = {.open = col[SWEEP_SATURATED] > 0};
@@ -164,28 +173,29 @@ static struct report_point point_of(const struct sweep_point *from, enum report_
     if (which == REPORT_LATENCY) {
         p.x = 100 * col[SWEEP_LOAD];
         p.y = col[SWEEP_MEAN] / ns;
-        set_interval(&p, &from->mean_ns, ns);
+        sweep_chart_set_interval(&p, &from->mean_ns, ns);
     } else {
         p.x = 100 * (isnan(col[SWEEP_OFFERED]) ? col[SWEEP_LOAD] : col[SWEEP_OFFERED]);
         p.y = 100 * col[SWEEP_ACCEPTED];
-        set_interval(&p, &from->accepted, 0.01);
+        sweep_chart_set_interval(&p, &from->accepted, 0.01);
     }
     return p;
 }
 
-static struct report_series series_of(struct sweep *s, const struct sweep_curve *c,
-                                      enum report_picture which, double ns)
+static struct report_series sweep_chart_series_of(struct sweep *s, const struct sweep_curve *c,
+                                                  enum report_picture which, double ns)
 {
     struct report_point *p = wr_arena_alloc(s->text, c->point.n * sizeof *p);
 
     for (size_t i = 0; i < c->point.n; i++)
-        p[i] = point_of(&c->point.v[i], which, ns);
+        p[i] = sweep_chart_point_of(&c->point.v[i], which, ns);
     return (struct report_series){
         .name = c->name, .point = p, .n = c->point.n, .marks_only = c->reference};
 }
 
 /* The line on which everything offered is accepted. */
-static struct report_series diagonal(struct sweep *s, const struct report_series *series, size_t n)
+static struct report_series sweep_chart_diagonal(struct sweep *s,
+                                                 const struct report_series *series, size_t n)
 {
     struct report_point *p = wr_arena_alloc(s->text, 2 * sizeof *p);
 
@@ -193,7 +203,7 @@ static struct report_series diagonal(struct sweep *s, const struct report_series
         for (size_t j = 0; j < series[i].n; j++)
             p[1].x = p[1].y = fmax(p[1].x, series[i].point[j].x);
     return (struct report_series){
-        .name = "all that is offered", .point = p, .n = 2, .line_only = true, .guide = true};
+        .name = "accepted = offered", .point = p, .n = 2, .line_only = true, .guide = true};
 }
 
 struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
@@ -202,25 +212,26 @@ struct report_chart sweep_chart(struct sweep *s, enum report_picture which)
     struct report_series *series = wr_arena_alloc(s->text, (s->curve.n + 1) * sizeof *series);
     double min, max;
 
+    assert(which < REPORT_PICTURES);
     for (size_t i = 0; i < s->curve.n; i++)
-        series[i] = series_of(s, &s->curve.v[i], which, u.ns);
+        series[i] = sweep_chart_series_of(s, &s->curve.v[i], which, u.ns);
     if (which == REPORT_ACCEPTED) {
-        series[s->curve.n] = diagonal(s, series, s->curve.n);
+        series[s->curve.n] = sweep_chart_diagonal(s, series, s->curve.n);
         return (struct report_chart){
             .title = "Accepted against offered load",
-            .desc = accepted_words(s),
-            .open_means = saturates(s) ? "past saturation" : NULL,
+            .desc = sweep_chart_accepted_words(s),
+            .open_means = sweep_chart_saturates(s) ? "past saturation" : NULL,
             .x = {.label = "offered", .unit = "% of injection bandwidth", .zero = true},
             .y = {.label = "accepted", .unit = "% of injection bandwidth", .zero = true},
             .series = series,
             .nseries = s->curve.n + 1,
         };
     }
-    latency_range(s, &min, &max);
+    sweep_chart_latency_range(s, &min, &max);
     return (struct report_chart){
         .title = "Latency against load",
-        .desc = latency_words(s),
-        .open_means = saturates(s) ? "past saturation" : NULL,
+        .desc = sweep_chart_latency_words(s),
+        .open_means = sweep_chart_saturates(s) ? "past saturation" : NULL,
         .x = {.label = "load", .unit = "% of injection bandwidth", .zero = true},
         .y = {.label = "mean message latency",
               .unit = u.name,

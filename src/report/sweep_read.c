@@ -1,16 +1,20 @@
-/* sweep_read.c -- run files -> curves. */
+/* sweep_read.c -- reads the points of load sweeps from run files and CSV tables into curves.
+ *
+ * Points of one curve and load that differ only in their seed become one, with the interval of
+ * their mean. Curves of equal name in several files get the file's name too.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/csv.h"
-#include "sweep_priv.h"
+#include "base/csv.h"
+#include "report/sweep_curves.h"
 
 const char *const sweep_names[SWEEP_COLS + 1] = {
     "series",     "load",       "offered",   "accepted",        "lat_mean_ns", "lat_p50_ns",
     "lat_p99_ns", "lat_max_ns", "hops_mean", "nonminimal_frac", "saturated"};
 
-static struct sweep_curve *find_curve(struct sweep *s, size_t run, const char *name)
+static struct sweep_curve *sweep_read_find_curve(struct sweep *s, size_t run, const char *name)
 {
     for (size_t i = s->curve.n; i-- > 0;)
         if (s->curve.v[i].run == run && !strcmp(s->curve.v[i].name, name))
@@ -20,7 +24,7 @@ static struct sweep_curve *find_curve(struct sweep *s, size_t run, const char *n
     return &s->curve.v[s->curve.n - 1];
 }
 
-static bool read_points(struct sweep *s, size_t run, struct run_reader *r, struct wr_err *err)
+static bool sweep_read_points(struct sweep *s, size_t run, struct run_reader *r, struct wr_err *err)
 {
     struct wr_str sql = {0};
     struct run_rows *q;
@@ -39,7 +43,7 @@ static bool read_points(struct sweep *s, size_t run, struct run_reader *r, struc
 
         for (int c = 0; c < SWEEP_COLS; c++)
             p.col[c] = run_rows_real(q, c + 1);
-        struct sweep_curve *curve = find_curve(s, run, run_rows_text(q, 0, NULL));
+        struct sweep_curve *curve = sweep_read_find_curve(s, run, run_rows_text(q, 0, NULL));
         wr_vec_push(&curve->point, p);
         n++;
     }
@@ -52,7 +56,7 @@ static bool read_points(struct sweep *s, size_t run, struct run_reader *r, struc
     return ok;
 }
 
-static int by_load(const void *a, const void *b)
+static int sweep_read_by_load(const void *a, const void *b)
 {
     const struct sweep_point *x = a, *y = b;
 
@@ -60,7 +64,7 @@ static int by_load(const void *a, const void *b)
 }
 
 /* One point of `n` that differ in the seed alone. */
-static struct sweep_point fold(const struct sweep_point *p, size_t n)
+static struct sweep_point sweep_read_fold(const struct sweep_point *p, size_t n)
 {
     struct sweep_point one = {.seeds = n};
     double *x = wr_alloc(n * sizeof *x);
@@ -80,21 +84,21 @@ static struct sweep_point fold(const struct sweep_point *p, size_t n)
     return one;
 }
 
-static void fold_seeds(struct sweep_curve *c)
+static void sweep_read_fold_seeds(struct sweep_curve *c)
 {
     size_t kept = 0;
 
-    qsort(c->point.v, c->point.n, sizeof *c->point.v, by_load);
+    qsort(c->point.v, c->point.n, sizeof *c->point.v, sweep_read_by_load);
     for (size_t i = 0, j; i < c->point.n; i = j) {
-        for (j = i + 1; j < c->point.n && !by_load(&c->point.v[i], &c->point.v[j]); j++)
+        for (j = i + 1; j < c->point.n && !sweep_read_by_load(&c->point.v[i], &c->point.v[j]); j++)
             ;
-        c->point.v[kept++] = fold(&c->point.v[i], j - i);
+        c->point.v[kept++] = sweep_read_fold(&c->point.v[i], j - i);
     }
     c->point.n = kept;
 }
 
 /* Curves of different files that share a name get their file's. */
-static void tell_apart(struct sweep *s, const char *const *runs)
+static void sweep_read_name_apart(struct sweep *s, const char *const *runs)
 {
     const char **name = wr_zalloc(s->curve.n, sizeof *name);
 
@@ -117,10 +121,10 @@ struct csv_reader {
     size_t file, rows;
 };
 
-static void add_row(void *ctx, const char *const *text, const double *col)
+static void sweep_read_add_row(void *ctx, const char *const *text, const double *col)
 {
     struct csv_reader *r = ctx;
-    struct sweep_curve *curve = find_curve(r->sweep, r->file, text[0]);
+    struct sweep_curve *curve = sweep_read_find_curve(r->sweep, r->file, text[0]);
     struct sweep_point p = {.seeds = 1};
 
     memcpy(p.col, col + 1, sizeof p.col);
@@ -143,17 +147,17 @@ bool sweep_is_table(const char *path)
     return false;
 }
 
-static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_err *err)
+static bool sweep_read_table(struct sweep *s, size_t i, const char *path, struct wr_err *err)
 {
     /* As report_sweep_csv writes them; `seeds` is known and not needed. */
     const char *names[SWEEP_COLS + 2];
     struct csv_reader reader = {s, i, 0};
-    struct report_csv_shape shape = {
-        .names = names, .n = SWEEP_COLS + 2, .needed = 2, .row = add_row};
+    struct wr_csv_shape shape = {
+        .names = names, .n = SWEEP_COLS + 2, .needed = 2, .row = sweep_read_add_row};
 
     memcpy(names, sweep_names, sizeof sweep_names);
     names[SWEEP_COLS + 1] = "seeds";
-    if (!report_csv_read(&shape, path, &reader, err))
+    if (!wr_csv_read(&shape, path, &reader, err))
         return false;
     if (!reader.rows)
         return wr_fail(err, WR_INPUT, "%s: no points; add lines below the names", path);
@@ -161,7 +165,7 @@ static bool read_table(struct sweep *s, size_t i, const char *path, struct wr_er
 }
 
 /* Tables alone have nothing to be compared with: they are the curves. */
-static void draw_lone_tables(struct sweep *s)
+static void sweep_read_draw_lone_tables(struct sweep *s)
 {
     bool alone = true;
 
@@ -171,13 +175,13 @@ static void draw_lone_tables(struct sweep *s)
         s->curve.v[i].reference = false;
 }
 
-static bool read_run(struct sweep *s, size_t i, const char *path, struct wr_err *err)
+static bool sweep_read_run(struct sweep *s, size_t i, const char *path, struct wr_err *err)
 {
     struct run_reader *r;
 
     if (!run_open(&r, path, err))
         return false;
-    bool ok = read_points(s, i, r, err);
+    bool ok = sweep_read_points(s, i, r, err);
     run_close(r);
     return ok;
 }
@@ -188,14 +192,14 @@ bool sweep_read(struct sweep *ret, struct wr_arena *text, const char *const *run
     struct sweep s = {.text = text};
 
     for (size_t i = 0; i < n; i++)
-        if (!(sweep_is_table(runs[i]) ? read_table : read_run)(&s, i, runs[i], err)) {
+        if (!(sweep_is_table(runs[i]) ? sweep_read_table : sweep_read_run)(&s, i, runs[i], err)) {
             sweep_fini(&s);
             return false;
         }
     for (size_t i = 0; i < s.curve.n; i++)
-        fold_seeds(&s.curve.v[i]);
-    tell_apart(&s, runs);
-    draw_lone_tables(&s);
+        sweep_read_fold_seeds(&s.curve.v[i]);
+    sweep_read_name_apart(&s, runs);
+    sweep_read_draw_lone_tables(&s);
     *ret = s;
     return true;
 }

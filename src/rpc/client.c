@@ -1,3 +1,11 @@
+/* client.c -- the client's side of calls: a pool of calls in flight over one connection.
+ *
+ * Used by driver.c (benchmarks) and lib/weir-rpc.c (applications), one thread at a time. A call's
+ * identifier is its slot and the slot's turn, so a late answer to an earlier call is not taken for
+ * the answer to the present one. Invariant: under_way slots of call[] are taken, the others are on
+ * the stack free_call[].
+ */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -6,36 +14,41 @@
 #include "base/mem.h"
 #include "rpc/rpc.h"
 
+/* One slot for a call. */
 struct call {
-    uint64_t cookie;
-    uint16_t turn; /* an answer to an earlier call in this place is not taken for ours */
-    bool taken;
+    uint64_t cookie; /* the caller's */
+    uint16_t turn;   /* calls that had this slot before; part of the identifier */
+    bool taken;      /* in flight */
 };
 
 struct rpc_client {
+    /* set up by rpc_client_open() */
     struct rpc_opts o;
     struct rpc_ep *ep;
-    struct rpc_waiter waiter;
     rpc_done *done;
     void *ctx;
-    struct call *call;
-    uint32_t *free_call; /* a stack */
-    uint32_t under_way, answers;
-    uint64_t looked_ns; /* when it was last seen that an answer is missing; 0: not yet */
-    uint64_t silent_ns; /* how long, as far as we were there to hear */
-    bool pinged;        /* it was asked whether it lives */
-    bool met;           /* the server knows us */
-    uint64_t dropped[RPC_DROPS];
+    bool met; /* the handshake is done */
+    /* per call */
+    struct rpc_waiter waiter;
+    struct call *call;   /* o.depth slots */
+    uint32_t *free_call; /* a stack of free slots */
+    uint32_t under_way;  /* slots that are taken */
+    uint32_t answers;    /* in the present step */
+    /* while an answer is missing */
+    uint64_t looked_ns;          /* last check; 0: none since the last message */
+    uint64_t silent_ns;          /* how long, not counting times when this process was stopped */
+    bool pinged;                 /* a ping was sent */
+    uint64_t dropped[RPC_DROPS]; /* messages, by reason */
 };
 
 enum {
-    PING_NS = 100000000,
-    DEAD_NS = UINT64_C(3100000000),
-    HEARD_NS = 300000000,
-    SEND_TRIES = 4096
+    PING_NS = 100000000,            /* silence after which the server is pinged */
+    DEAD_NS = UINT64_C(3100000000), /* silence after which it counts as gone */
+    HEARD_NS = 300000000,           /* the longest time between two checks that counts */
+    SEND_TRIES = 4096               /* failed sends between checks that the server lives */
 };
 
-static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
+static void client_on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
     struct rpc_client *c = ctx;
     struct rpc_head h = {.id = 0};
@@ -50,7 +63,7 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 
     if (drop == RPC_TAKEN && (h.kind != RPC_RESPONSE || at >= c->o.depth || !c->call[at].taken ||
                               c->call[at].turn != h.id >> 16))
-        drop = RPC_DROP_STRANGER;
+        drop = RPC_DROP_UNEXPECTED;
     if (drop != RPC_TAKEN) {
         c->dropped[drop]++;
         return;
@@ -64,17 +77,18 @@ static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
     c->done(c->ctx, call->cookie, h.status, (const uint8_t *)bytes + sizeof h, h.len);
 }
 
-static void on_bulk(void *ctx, uint64_t cookie, bool ok)
+static void client_on_bulk(void *ctx, uint64_t cookie, bool ok)
 {
     (void)ctx;
     (void)cookie;
     (void)ok;
 }
 
-/* Takes a place and sends; the caller has seen that there is one. */
-static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, uint64_t cookie,
-                      const void *payload, uint32_t len)
+/* Takes a slot and sends the call; the caller has checked that one is free. */
+static void client_send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op,
+                             uint64_t cookie, const void *payload, uint32_t len)
 {
+    assert(c->under_way < c->o.depth);
     uint32_t at = c->free_call[c->o.depth - 1 - c->under_way++];
     struct call *call = &c->call[at];
     struct rpc_head h =
@@ -84,7 +98,7 @@ static void send_call(struct rpc_client *c, enum rpc_kind kind, enum rpc_op op, 
     call->cookie = cookie;
     rpc_waiter_happened(&c->waiter); /* an answer is to be expected soon */
     c->looked_ns = 0;
-    /* To one that is gone nothing can be sent for ever: the call is then without an answer. */
+    /* To a server that has exited nothing can ever be sent: the call then stays unanswered. */
     for (uint32_t tries = 1; !c->ep->t->send(c->ep, 0, &h, payload); tries++) {
         c->ep->t->progress(c->ep);
         if (tries % SEND_TRIES == 0 && !rpc_client_server_alive(c))
@@ -97,13 +111,13 @@ bool rpc_client_start(struct rpc_client *c, const struct rpc_call *call)
     if (c->under_way == c->o.depth)
         return false;
     if (call->op == RPC_OP_NOOP || call->op >= RPC_OP_USAGE) {
-        send_call(c, RPC_REQUEST, call->op, call->cookie, call->payload, call->len);
+        client_send_call(c, RPC_REQUEST, call->op, call->cookie, call->payload, call->len);
         return true;
     }
     struct rpc_ref ref = c->ep->t->refer(c->ep, call->at, call->bulk_len);
 
     ref.place = call->place;
-    send_call(c, RPC_REQUEST, call->op, call->cookie, &ref, sizeof ref);
+    client_send_call(c, RPC_REQUEST, call->op, call->cookie, &ref, sizeof ref);
     return true;
 }
 
@@ -114,9 +128,10 @@ void rpc_client_flush(struct rpc_client *c)
 
 uint32_t rpc_client_step(struct rpc_client *c, uint64_t timeout_ns)
 {
+    assert(c->under_way <= c->o.depth);
     c->answers = 0;
     c->ep->eager = c->under_way == 1 ? rpc_waiter_looks(&c->waiter) : 0;
-    if (!rpc_waiter_dozes(&c->waiter, c->ep))
+    if (!rpc_waiter_blocks_first(&c->waiter, c->ep))
         c->ep->t->progress(c->ep);
     uint32_t found = c->answers;
 
@@ -133,8 +148,8 @@ struct greeting {
     enum rpc_status status;
 };
 
-static void on_greeting(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
-                        uint32_t len)
+static void client_on_greeting(void *ctx, uint64_t cookie, enum rpc_status status,
+                               const void *payload, uint32_t len)
 {
     struct greeting *g = ctx;
 
@@ -151,7 +166,7 @@ static void client_say_hello(struct rpc_client *c, const struct greeting *g, uin
     size_t n = c->ep->t->introduce(c->ep, about, sizeof about);
     uint64_t last = wr_clock_ns();
 
-    send_call(c, RPC_HELLO, 0, 0, about, (uint32_t)n);
+    client_send_call(c, RPC_HELLO, 0, 0, about, (uint32_t)n);
     c->ep->t->flush(c->ep);
     while (!g->answered && *left_ns && c->ep->t->alive(c->ep, 0)) {
         rpc_client_step(c, 100000000);
@@ -175,16 +190,16 @@ static bool client_connect_again(struct rpc_client *c, const char *address, uint
     return c->ep->t->connect(c->ep, address, err);
 }
 
-static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
+static bool client_handshake(struct rpc_client *c, const char *address, struct wr_err *err)
 {
     enum { FIRST_NS = 1000000, TRIES = 10 }; /* the last one after 0.5 s */
     uint64_t left = 1000000ull * (c->o.hello_ms ? c->o.hello_ms : 10000);
     struct greeting g = {false, RPC_OK};
 
-    c->done = on_greeting;
+    c->done = client_on_greeting;
     c->ctx = &g; /* cppcheck-suppress autoVariables; until the greeting has come */
     client_say_hello(c, &g, &left);
-    for (int i = 0; c->ep->t->shuts_out && i < TRIES && !g.answered && left; i++) {
+    for (int i = 0; c->ep->t->may_close_early && i < TRIES && !g.answered && left; i++) {
         if (!client_connect_again(c, address, (uint64_t)FIRST_NS << i, err))
             return false;
         client_say_hello(c, &g, &left);
@@ -202,7 +217,7 @@ static bool greet(struct rpc_client *c, const char *address, struct wr_err *err)
     return true;
 }
 
-static bool check(const struct rpc_opts *o, struct wr_err *err)
+static bool client_check_opts(const struct rpc_opts *o, struct wr_err *err)
 {
     if (!o->depth || o->depth > 4096)
         return wr_fail(err, WR_INPUT,
@@ -223,8 +238,9 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
                              .ticks = o->ticks,
                              .may_block = o->wait == RPC_BLOCK || o->wait == RPC_ADAPTIVE};
 
-    if (!check(o, err))
+    if (!client_check_opts(o, err))
         return false;
+    assert(o->transport);
     struct rpc_client *c = wr_zalloc(1, sizeof *c);
 
     c->o = *o;
@@ -238,9 +254,9 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
         return false;
     }
     c->ep->ctx = c;
-    c->ep->on_msg = on_msg;
-    c->ep->on_bulk = on_bulk;
-    if (!o->transport->connect(c->ep, address, err) || !greet(c, address, err)) {
+    c->ep->on_msg = client_on_msg;
+    c->ep->on_bulk = client_on_bulk;
+    if (!o->transport->connect(c->ep, address, err) || !client_handshake(c, address, err)) {
         rpc_client_close(c);
         return false;
     }
@@ -254,9 +270,9 @@ bool rpc_client_open(struct rpc_client **ret, const struct rpc_opts *o, const ch
     return true;
 }
 
-/* So that the server can give our place to somebody else; if it does not get there it will
- * find out in another way, or do without. */
-static void say_bye(struct rpc_client *c)
+/* The server can then give the slot to another client. If the message is lost, the server notices
+ * the closed connection or the silence. */
+static void client_send_bye(struct rpc_client *c)
 {
     struct rpc_head h = rpc_head_of(RPC_BYE, 0, &c->o.token, 0, 0, 0);
 
@@ -269,7 +285,7 @@ void rpc_client_close(struct rpc_client *c)
     if (!c)
         return;
     if (c->met)
-        say_bye(c);
+        client_send_bye(c);
     if (c->ep)
         c->ep->t->close(c->ep);
     free(c->call);
@@ -287,9 +303,9 @@ size_t rpc_client_inlined(const struct rpc_client *c)
     return c->ep->inlined;
 }
 
-void rpc_client_crowd(struct rpc_client *c, bool crowded)
+void rpc_client_set_oversubscribed(struct rpc_client *c, bool oversubscribed)
 {
-    c->waiter.crowded = crowded;
+    c->waiter.oversubscribed = oversubscribed;
 }
 
 uint32_t rpc_client_under_way(const struct rpc_client *c)
@@ -297,7 +313,7 @@ uint32_t rpc_client_under_way(const struct rpc_client *c)
     return c->under_way;
 }
 
-static void ping(struct rpc_client *c)
+static void client_ping(struct rpc_client *c)
 {
     struct rpc_head h = rpc_head_of(RPC_REQUEST, RPC_OP_NOOP, &c->o.token, RPC_PING_ID, 0, 0);
 
@@ -315,7 +331,7 @@ bool rpc_client_server_alive(struct rpc_client *c)
 
     if (!c->ep->t->alive(c->ep, 0))
         return false;
-    if (c->ep->t->sees_death)
+    if (c->ep->t->detects_exit)
         return true;
     if (!c->looked_ns) {
         c->silent_ns = 0;
@@ -324,18 +340,13 @@ bool rpc_client_server_alive(struct rpc_client *c)
         c->silent_ns += since < HEARD_NS ? since : HEARD_NS;
     c->looked_ns = now;
     if (!c->pinged && c->silent_ns > PING_NS)
-        ping(c);
+        client_ping(c);
     return c->silent_ns < DEAD_NS;
 }
 
 uint64_t rpc_client_sleeps(const struct rpc_client *c)
 {
     return c->waiter.sleeps;
-}
-
-const uint64_t *rpc_client_dropped(const struct rpc_client *c)
-{
-    return c->dropped;
 }
 
 enum rpc_wait rpc_client_waits(const struct rpc_client *c)

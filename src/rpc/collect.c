@@ -1,5 +1,12 @@
+/* collect.c -- `weir roofline collect`: runs all cases, window by window.
+ *
+ * Owns the order of measurements: which clients work, when a window is repeated, what is kept.
+ * Processes are started in collect_start.c and talked to through worker_pool.h; the run file is
+ * written by collect_put.c. A window counts only if every client began it in time.
+ */
 #include "rpc/collect.h"
 
+#include <assert.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,29 +16,32 @@
 
 #include "base/clock.h"
 #include "collect_priv.h"
-#include "rpc/say.h"
 #include "rpc/worker.h"
+#include "rpc/worker_commands.h"
 
-static const struct rpc_case *cases_of(const struct rpc_spec *s)
+/* Of each probe of the machine: long enough for steady rates, short beside a collection. */
+#define PROBE_EACH_S 0.05
+
+static const struct rpc_case *collect_cases(const struct rpc_spec *s)
 {
     return s->cases.items;
 }
 
-void collect_tell(const struct collecting *g, const char *what)
+static void collect_print(const struct collecting *g, const char *what)
 {
-    if (g->o->tell)
-        g->o->tell(g->o->ctx, what);
+    if (g->o->progress)
+        g->o->progress(g->o->ctx, what);
 }
 
 void collect_note_trouble(struct collecting *g)
 {
-    rpc_crew_look(g->member, g->n);
+    rpc_pool_check(g->member, g->n);
     for (size_t i = 0; i < g->n; i++) {
         struct rpc_member *m = &g->member[i];
 
         if (!m->alive && m->why[0]) {
             wr_vec_push(&g->c->trouble, wr_strdup(m->why));
-            collect_tell(g, m->why);
+            collect_print(g, m->why);
             m->why[0] = '\0';
         }
     }
@@ -39,7 +49,7 @@ void collect_note_trouble(struct collecting *g)
 
 void collect_note_waits(struct collecting *g, const char *waits)
 {
-    if (waits && (!g->c->waits[0] || strcmp(waits, rpc_wait_names[RPC_NAP]) == 0))
+    if (waits && (!g->c->waits[0] || strcmp(waits, rpc_wait_names[RPC_TIMED]) == 0))
         snprintf(g->c->waits, sizeof g->c->waits, "%s", waits);
 }
 
@@ -54,8 +64,8 @@ size_t collect_alive(const struct collecting *g, size_t from, size_t n)
 
 /* ---- one window ---- */
 
-static struct rpc_load load_of(const struct collecting *g, const struct rpc_case *k,
-                               uint64_t start_ns)
+static struct rpc_load collect_load_of(const struct collecting *g, const struct rpc_case *k,
+                                       uint64_t start_ns)
 {
     const struct rpc_spec *s = g->s;
     uint64_t window_ns = (uint64_t)(s->window_ps / 1e3);
@@ -74,19 +84,20 @@ static struct rpc_load load_of(const struct collecting *g, const struct rpc_case
                              .storage_b = s->storage.size_b};
 }
 
-/* Who can tell what a server used: itself, or a client of it if it is not ours. */
-static struct rpc_member *witness(const struct collecting *g, uint32_t server)
+/* The process that reports the usage of a server: the server itself, or a client of it if this
+ * collection did not start it. NULL: none. */
+static struct rpc_member *collect_usage_source(const struct collecting *g, uint32_t server)
 {
     if (!g->ticket)
         return &g->member[server];
     for (size_t i = 0; i < g->s->clients; i++)
-        if (g->at[i] == server && client_of(g, i)->alive)
-            return client_of(g, i);
+        if (g->at[i] == server && collect_client(g, i)->alive)
+            return collect_client(g, i);
     return NULL;
 }
 
 /* Processor seconds of the servers since they were last asked. */
-static double server_usage(struct collecting *g, uint64_t *switches)
+static double collect_server_usage(struct collecting *g, uint64_t *switches)
 {
     struct rpc_member **asked = wr_zalloc(g->s->servers, sizeof *asked);
     uint32_t n = 0, *of = wr_zalloc(g->s->servers, sizeof *of);
@@ -94,10 +105,10 @@ static double server_usage(struct collecting *g, uint64_t *switches)
 
     for (uint32_t i = 0; i < g->s->servers; i++) {
         of[n] = i;
-        if ((asked[n] = witness(g, i)))
+        if ((asked[n] = collect_usage_source(g, i)))
             rpc_member_say(asked[n++], json_pack("{ss}", "do", "usage"));
     }
-    rpc_crew_await(asked, n, 10 * SECOND, NULL);
+    rpc_pool_await(asked, n, 10 * SECOND, NULL);
     g->c->dropped = 0;
     for (uint32_t i = 0; i < n; i++) {
         const json_t *u = json_object_get(asked[i]->answer, "usage");
@@ -106,7 +117,7 @@ static double server_usage(struct collecting *g, uint64_t *switches)
                                          json_number_value(json_object_get(u, "sys_ns"))),
                                  (uint64_t)json_integer_value(json_object_get(u, "switches"))};
 
-        if (now.cpu_s < last->cpu_s) /* it did not tell */
+        if (now.cpu_s < last->cpu_s) /* it did not report any */
             continue;
         cpu_s += now.cpu_s - last->cpu_s;
         *switches += now.switches - last->switches;
@@ -120,8 +131,10 @@ static double server_usage(struct collecting *g, uint64_t *switches)
 }
 
 /* The one that a client called. */
-static void expel_server(struct collecting *g, const struct rpc_member *client, const char *why)
+static void collect_fail_server(struct collecting *g, const struct rpc_member *client,
+                                const char *why)
 {
+    assert(client->rank < g->s->clients);
     struct rpc_member *server = &g->member[g->at[client->rank]];
 
     if (server->alive)
@@ -138,7 +151,7 @@ struct attempt {
     double client_s; /* processor seconds */
 };
 
-static void add_seen(struct collecting *g, struct attempt *a, struct rpc_member *m)
+static void collect_add_seen(struct collecting *g, struct attempt *a, struct rpc_member *m)
 {
     struct rpc_window *w = &a->w;
     struct rpc_seen *seen = wr_alloc(sizeof *seen);
@@ -160,14 +173,14 @@ static void add_seen(struct collecting *g, struct attempt *a, struct rpc_member 
         a->nsub = seen->nslices < RPC_SUBWINDOWS ? seen->nslices : RPC_SUBWINDOWS;
     }
     if (seen->server_gone)
-        expel_server(g, m, "went away");
+        collect_fail_server(g, m, "went away");
     else if (seen->unanswered && !seen->elapsed_ns)
-        expel_server(g, m, "does not answer");
+        collect_fail_server(g, m, "does not answer");
     free(seen);
 }
 
 /* How much of the window was over when the last of them began; 0: hardly any. */
-static uint64_t latest(const struct collecting *g, struct rpc_member *const *m, size_t n)
+static uint64_t collect_latest_ns(const struct collecting *g, struct rpc_member *const *m, size_t n)
 {
     uint64_t late = (uint64_t)(g->s->window_ps / 1e3 / 50), hardly = late;
 
@@ -180,21 +193,24 @@ static uint64_t latest(const struct collecting *g, struct rpc_member *const *m, 
     return late > hardly ? late : 0;
 }
 
-/* The clients `from` .. `from + n` work, the others rest. Of a window that somebody missed a part
- * of nothing counts, unless it is the last try. */
-static bool one_window(struct collecting *g, struct attempt *a, size_t from, size_t n, bool last,
-                       uint64_t *ret_late)
+/* The clients `from` .. `from + n` work, the others wait. A window that a client began late does
+ * not count, unless it is the last try. */
+static bool collect_window(struct collecting *g, struct attempt *a, size_t from, size_t n,
+                           bool last, uint64_t *ret_late)
 {
     const struct rpc_spec *s = g->s;
     struct rpc_window *w = &a->w;
-    const struct rpc_case *k = &cases_of(s)[w->of];
+
+    assert(n && from + n <= s->clients && w->of < s->cases.n);
+    const struct rpc_case *k = &collect_cases(s)[w->of];
     struct rpc_member **at_work = wr_zalloc(n, sizeof *at_work);
     double span_s = (s->warmup_ps + s->window_ps) / 1e12;
 
-    server_usage(g, &(uint64_t){0}); /* which may take its time, so the start is set after it */
+    collect_server_usage(
+        g, &(uint64_t){0}); /* which may take its time, so the start is set after it */
     struct rpc_machine_time machine = rpc_machine_time();
     uint64_t before = wr_clock_ns();
-    struct rpc_load load = load_of(g, k, rpc_realtime_ns() + g->lead_ns);
+    struct rpc_load load = collect_load_of(g, k, rpc_realtime_ns() + g->lead_ns);
 
     load.alone = n == 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 
@@ -204,15 +220,15 @@ static bool one_window(struct collecting *g, struct attempt *a, size_t from, siz
         rpc_member_say(at_work[i], rpc_load_json(&load));
     }
     bool ok =
-        rpc_crew_await(at_work, n, (uint64_t)(span_s * 1e9) + g->lead_ns + 15 * SECOND, g->o->stop);
+        rpc_pool_await(at_work, n, (uint64_t)(span_s * 1e9) + g->lead_ns + 15 * SECOND, g->o->stop);
     struct rpc_machine_time later = rpc_machine_time();
     double wall_s = 1e-9 * (double)(wr_clock_ns() - before);
 
-    *ret_late = ok ? latest(g, at_work, n) : 0;
+    *ret_late = ok ? collect_latest_ns(g, at_work, n) : 0;
     for (size_t i = 0; ok && (last || !*ret_late) && i < n; i++)
         if (at_work[i]->alive)
-            add_seen(g, a, at_work[i]);
-    double server_s = ok ? server_usage(g, &w->switches) : 0;
+            collect_add_seen(g, a, at_work[i]);
+    double server_s = ok ? collect_server_usage(g, &w->switches) : 0;
 
     w->servers = (uint32_t)collect_alive(g, 0, s->servers);
     w->client_cpu = a->client_s / span_s;
@@ -224,32 +240,32 @@ static bool one_window(struct collecting *g, struct attempt *a, size_t from, siz
     return ok && w->clients;
 }
 
-static void tell_window(const struct collecting *g, const struct rpc_window *w, bool again)
+static void collect_print_window(const struct collecting *g, const struct rpc_window *w, bool again)
 {
-    const struct rpc_case *k = &cases_of(g->s)[w->of];
+    const struct rpc_case *k = &collect_cases(g->s)[w->of];
     bool bytes = rpc_case_counts_bytes(k);
     char line[160];
 
     snprintf(line, sizeof line, "%s: %.4g %s%s%s", k->name,
              rpc_window_value(w, k) / (bytes ? 0x1p30 : 1e3), bytes ? "GiB/s" : "kops/s",
              rpc_window_disturbed(w) ? ", disturbed" : "", again ? ", measured again" : "");
-    collect_tell(g, line);
+    collect_print(g, line);
 }
 
-static void take_window(struct collecting *g, const struct attempt *a)
+static void collect_keep_window(struct collecting *g, const struct attempt *a)
 {
     wr_vec_push(&g->c->window, a->w);
     wr_hist_merge(&g->c->latency_ps[a->w.of], &a->latency_ps);
-    g->in_vain = rpc_window_disturbed(&a->w) ? g->in_vain + 1 : 0;
-    tell_window(g, &a->w, false);
+    g->disturbed_in_a_row = rpc_window_disturbed(&a->w) ? g->disturbed_in_a_row + 1 : 0;
+    collect_print_window(g, &a->w, false);
 }
 
-static bool may_go_on(const struct collecting *g)
+static bool collect_may_go_on(const struct collecting *g)
 {
     return collect_alive(g, 0, g->s->servers) && !(g->o->stop && g->o->stop());
 }
 
-static void note_late(struct collecting *g, const struct rpc_window *w, uint64_t late_ns)
+static void collect_note_late(struct collecting *g, const struct rpc_window *w, uint64_t late_ns)
 {
     char line[160];
 
@@ -257,24 +273,24 @@ static void note_late(struct collecting *g, const struct rpc_window *w, uint64_t
              "%s: a client missed the window by %.3f s; synchronise the clocks of all nodes, or "
              "use fewer "
              "processes",
-             cases_of(g->s)[w->of].name, 1e-9 * (double)late_ns);
+             collect_cases(g->s)[w->of].name, 1e-9 * (double)late_ns);
     wr_vec_push(&g->c->trouble, wr_strdup(line));
-    collect_tell(g, line);
+    collect_print(g, line);
 }
 
-/* On a busy machine somebody may be told of a window when it has begun: then all are told earlier,
- * and it is measured again. If that does not help, what each saw of it counts. */
-static bool measure_in_time(struct collecting *g, const struct rpc_window *w, size_t from, size_t n,
-                            struct attempt *ret)
+/* On a busy machine a client may learn of a window after it has begun. The window is then repeated
+ * with a longer lead time. If that does not help, what each client saw of it counts. */
+static bool collect_measure_in_time(struct collecting *g, const struct rpc_window *w, size_t from,
+                                    size_t n, struct attempt *ret)
 {
     enum { TRIES = 6, LONGEST_S = 4 };
     uint64_t late = 0;
     bool ok = false;
 
-    for (int tries = 1; !ok && tries <= TRIES && may_go_on(g); tries++) {
+    for (int tries = 1; !ok && tries <= TRIES && collect_may_go_on(g); tries++) {
         memset(ret, 0, sizeof *ret);
         ret->w = *w;
-        ok = one_window(g, ret, from, n, tries == TRIES, &late);
+        ok = collect_window(g, ret, from, n, tries == TRIES, &late);
         if (!ok && !late)
             return false;
         if (ok)
@@ -283,12 +299,12 @@ static bool measure_in_time(struct collecting *g, const struct rpc_window *w, si
         g->lead_ns = g->lead_ns < LONGEST_S * SECOND ? g->lead_ns : LONGEST_S * SECOND;
     }
     if (late >= (uint64_t)(g->s->window_ps / 1e3))
-        note_late(g, w, late);
+        collect_note_late(g, w, late);
     return ok;
 }
 
 /* Faults happened, whichever try counts. */
-static void add_faults(struct rpc_window *to, const struct rpc_window *from)
+static void collect_add_faults(struct rpc_window *to, const struct rpc_window *from)
 {
     to->failed += from->failed;
     to->bad_data += from->bad_data;
@@ -297,80 +313,81 @@ static void add_faults(struct rpc_window *to, const struct rpc_window *from)
 
 /* A disturbed window is measured again. Where that helped none of the last windows it is not tried:
  * the machine is busy for good, and marks say so. */
-static void measure(struct collecting *g, const struct rpc_window *w, size_t from, size_t n)
+static void collect_measure(struct collecting *g, const struct rpc_window *w, size_t from, size_t n)
 {
     enum { IN_VAIN = 3 };
     struct attempt *best = wr_alloc(sizeof *best), *next = wr_alloc(sizeof *next);
-    uint32_t repeats = g->in_vain < IN_VAIN ? g->s->repeats : 0;
-    bool ok = measure_in_time(g, w, from, n, best);
+    uint32_t repeats = g->disturbed_in_a_row < IN_VAIN ? g->s->repeats : 0;
+    bool ok = collect_measure_in_time(g, w, from, n, best);
 
     if (ok && repeats && rpc_window_disturbed(&best->w))
-        tell_window(g, &best->w, true);
+        collect_print_window(g, &best->w, true);
     for (uint32_t i = 1; ok && i <= repeats && rpc_window_disturbed(&best->w); i++) {
-        if (!measure_in_time(g, w, from, n, next))
+        if (!collect_measure_in_time(g, w, from, n, next))
             break;
         bool better = rpc_window_better(&next->w, &best->w);
 
-        add_faults(better ? &next->w : &best->w, better ? &best->w : &next->w);
+        collect_add_faults(better ? &next->w : &best->w, better ? &best->w : &next->w);
         if (better)
             *best = *next;
         best->w.repeats = i;
     }
     if (ok)
-        take_window(g, best);
+        collect_keep_window(g, best);
     free(best);
     free(next);
 }
 
-static bool same_host(const char *a, const char *b)
+static bool collect_same_host(const char *a, const char *b)
 {
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Of a pair of nodes one pair of processes is enough, where that is wished. */
-static bool pair_is_wanted(const struct collecting *g, size_t client, uint32_t server)
+/* With RPC_PAIRS_NODES one pair of processes is measured for each pair of hosts. */
+static bool collect_wants_pair(const struct collecting *g, size_t client, uint32_t server)
 {
-    const char *there = host_of(g, server), *here = host_of(g, g->s->servers + client);
+    const char *there = collect_host(g, server), *here = collect_host(g, g->s->servers + client);
 
     if (g->s->pairs != RPC_PAIRS_NODES)
-        return g->s->pairs == RPC_PAIRS_ALL || server == home_of(g, client);
+        return g->s->pairs == RPC_PAIRS_ALL || server == collect_home(g, client);
     for (size_t c = 0; c <= client; c++)
         for (uint32_t s = 0; s < (c < client ? g->s->servers : server); s++)
-            if (same_host(there, host_of(g, s)) && same_host(here, host_of(g, g->s->servers + c)))
+            if (collect_same_host(there, collect_host(g, s)) &&
+                collect_same_host(here, collect_host(g, g->s->servers + c)))
                 return false;
     return true;
 }
 
 /* What one client reaches is measured for each in turn, with each server. */
-static void run_pairs(struct collecting *g, uint32_t which, uint32_t sample, size_t clients)
+static void collect_run_pairs(struct collecting *g, uint32_t which, uint32_t sample, size_t clients)
 {
     for (size_t i = 0; i < clients; i++)
         for (uint32_t k = 0; k < g->s->servers; k++) {
             struct rpc_window w = {
                 .of = which, .sample = sample, .client = (int64_t)i, .server = k};
 
-            if (!may_go_on(g))
+            if (!collect_may_go_on(g))
                 return;
-            if (!client_of(g, i)->alive || !g->member[k].alive || !pair_is_wanted(g, i, k))
+            if (!collect_client(g, i)->alive || !g->member[k].alive || !collect_wants_pair(g, i, k))
                 continue;
             if (collect_send_to(g, i, 1, k))
-                measure(g, &w, i, 1);
+                collect_measure(g, &w, i, 1);
         }
 }
 
-static void run_case(struct collecting *g, uint32_t which)
+static void collect_run_case(struct collecting *g, uint32_t which)
 {
     const struct rpc_spec *s = g->s;
-    const struct rpc_case *k = &cases_of(s)[which];
+    const struct rpc_case *k = &collect_cases(s)[which];
     size_t n = k->clients ? k->clients : s->clients;
 
-    for (uint32_t sample = 0; sample < s->samples && may_go_on(g); sample++) {
+    for (uint32_t sample = 0; sample < s->samples && collect_may_go_on(g); sample++) {
         struct rpc_window w = {.of = which, .sample = sample, .client = -1, .server = -1};
 
         if (k->measures == RPC_MEASURES_CLIENT)
-            run_pairs(g, which, sample, n);
+            collect_run_pairs(g, which, sample, n);
         else if (collect_send_to(g, 0, n, UINT32_MAX))
-            measure(g, &w, 0, n);
+            collect_measure(g, &w, 0, n);
     }
 }
 
@@ -380,6 +397,8 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
                  const struct rpc_collect_opts *o, struct wr_err *err)
 {
     struct rpc_collected c = {.interrupted = false};
+
+    assert(s->servers && s->clients && s->cases.n); /* rpc_spec_check() */
     bool here = !s->launch || !*s->launch;
     struct collecting g = {.s = s,
                            .o = o,
@@ -388,7 +407,7 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
                            .lead_ns = here ? SECOND / 20 : SECOND,
                            .sizes = rpc_spec_sizes(s)};
 
-    /* A pipe to somebody who died says so by itself. */
+    /* A write to a worker that has exited fails with EPIPE, which is handled there. */
     void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
 
     c.latency_ps = wr_zalloc(s->cases.n, sizeof *c.latency_ps);
@@ -398,15 +417,15 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
     bool ok = collect_tickets(&g, err) && wr_token_make(&g.token, err);
 
     if (ok) {
-        collect_tell(&g, "probing what the machine can do");
-        c.before = rpc_limits_probe(0.05);
+        collect_print(&g, "probing what the machine can do");
+        c.before = rpc_limits_probe(PROBE_EACH_S);
         ok = collect_start(&g, err);
     }
 
     for (uint32_t i = 0; ok && i < s->cases.n; i++)
-        run_case(&g, i);
+        collect_run_case(&g, i);
     c.interrupted = o->stop && o->stop();
-    rpc_crew_end(g.member, g.n);
+    rpc_pool_end(g.member, g.n);
     signal(SIGPIPE, on_pipe);
     free(g.member);
     free(g.at);
@@ -420,7 +439,7 @@ bool rpc_collect(struct rpc_collected *ret, const struct rpc_spec *s,
         rpc_collected_fini(&c, s);
         return false;
     }
-    c.after = rpc_limits_probe(0.05);
+    c.after = rpc_limits_probe(PROBE_EACH_S);
     rpc_peaks(c.client, c.server, c.window.v, c.window.n, s);
     *ret = c;
     return true;

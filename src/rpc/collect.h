@@ -27,7 +27,7 @@ struct rpc_collected {
 struct rpc_collect_opts {
     const char *program; /* weir, as it is called on all hosts */
     bool (*stop)(void);
-    void (*tell)(void *ctx, const char *what); /* progress; may be NULL */
+    void (*progress)(void *ctx, const char *what); /* may be NULL */
     void *ctx;
 };
 

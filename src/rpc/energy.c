@@ -1,10 +1,12 @@
+/* energy.c -- energy counters of the processor packages, from the kernel's powercap files. */
 #include "rpc/energy.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool read_number(const char *path, uint64_t *ret)
+static bool energy_read_number(const char *path, uint64_t *ret)
 {
     FILE *f = fopen(path, "r");
     unsigned long long v;
@@ -20,7 +22,7 @@ static bool read_number(const char *path, uint64_t *ret)
 }
 
 /* Zones whose name begins with "package": what is below them is in them already. */
-static bool is_package(const char *zone)
+static bool energy_is_package(const char *zone)
 {
     char path[320], name[32] = "";
     FILE *f;
@@ -34,18 +36,18 @@ static bool is_package(const char *zone)
     return !strncmp(name, "package", 7);
 }
 
-static void add_zone(struct rpc_energy *e, const char *zone)
+static void energy_add_zone(struct rpc_energy *e, const char *zone)
 {
     char path[320];
     uint64_t now, range = 0;
     uint32_t k = e->npackages;
 
-    if (k == RPC_PACKAGES || !is_package(zone))
+    if (k == RPC_PACKAGES || !energy_is_package(zone))
         return;
     snprintf(path, sizeof path, "%s/max_energy_range_uj", zone);
-    read_number(path, &range);
+    energy_read_number(path, &range);
     snprintf(path, sizeof path, "%s/energy_uj", zone);
-    if (!read_number(path, &now))
+    if (!energy_read_number(path, &now))
         return;
     snprintf(e->package[k].path, sizeof e->package[k].path, "%.299s", path);
     e->package[k].range_uj = range;
@@ -66,7 +68,7 @@ bool rpc_energy_open(struct rpc_energy *ret, const char *root)
         if (each->d_name[0] == '.' ||
             snprintf(zone, sizeof zone, "%s/%s", root, each->d_name) >= (int)sizeof zone)
             continue;
-        add_zone(&e, zone);
+        energy_add_zone(&e, zone);
     }
     if (dir)
         closedir(dir);
@@ -78,10 +80,11 @@ bool rpc_energy_open(struct rpc_energy *ret, const char *root)
 
 double rpc_energy_read(struct rpc_energy *e)
 {
+    assert(e->npackages <= RPC_PACKAGES);
     for (uint32_t i = 0; i < e->npackages; i++) {
         uint64_t now, last = e->package[i].last_uj;
 
-        if (!read_number(e->package[i].path, &now))
+        if (!energy_read_number(e->package[i].path, &now))
             continue;
         e->joules +=
             1e-6 * (double)(now >= last ? now - last : now + e->package[i].range_uj - last);

@@ -1,11 +1,12 @@
 /* fabric.c -- any provider of libfabric with reliable datagrams and RMA.
  *
- * One endpoint, one completion queue. Receive buffers are posted before anybody sends and
+ * One endpoint, one completion queue. Receive buffers are posted before any peer sends and
  * posted again when they were read; messages that fit are injected, others leave from a pool of
  * buffers. Memory for RMA is registered once. A client introduces itself with its address and gets
  * a number, which its messages carry from then on.
  */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -25,11 +26,11 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "rpc/life.h"
+#include "rpc/peer_process.h"
 #include "rpc/transport.h"
 
 enum { BUFFER_B = RPC_INLINE_MOST + sizeof(struct rpc_head), RECEIVES = 256, SENDS = 256 };
-enum { SENDS_PEER = SENDS / 8 }; /* so that one that takes no answers leaves some for others */
+enum { SENDS_PEER = SENDS / 8 }; /* a peer that takes no answers leaves buffers for others */
 enum { BATCH = 32, NAME_B = 256, MOVES = 1024, WAIT_MOST_NS = 100000000 };
 
 enum use { USE_RECEIVE, USE_SEND, USE_MOVE };
@@ -39,13 +40,14 @@ struct work {
     struct fi_context2 context; /* the provider's; first */
     enum use use;
     uint32_t next; /* of those that are free */
-    uint32_t peer; /* whom it was sent to, and its turn */
+    uint32_t peer; /* the receiver, and its turn */
     uint64_t cookie;
     uint8_t *at;
 };
 
 /* The library is opened when it is wanted: merely being linked with it costs every start
  * of the program the 0.2 s that some of its drivers take to look for their hardware. */
+/* Functions of libfabric, found when the transport is opened first: weir runs without it. */
 struct library {
     int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
                    const struct fi_info *hints, struct fi_info **ret);
@@ -55,29 +57,32 @@ struct library {
     const char *(*strerror)(int code);
 };
 
+/* An endpoint over libfabric. */
 struct fabric {
+    /* Set up by open: */
     struct rpc_ep ep;
     struct library lib;
-    struct fi_info *info;
+    struct fi_info *info; /* of the provider that was chosen */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
-    struct fid_av *av;
-    struct fid_cq *cq;
+    struct fid_av *av; /* addresses of peers */
+    struct fid_cq *cq; /* completions of all operations */
     struct fid_ep *fid;
-    struct fid_mr *buffers_mr, *bulk_mr;
-    uint8_t *buffers;
+    struct fid_mr *buffers_mr, *bulk_mr; /* registrations of `buffers` and of ep.bulk */
+    uint8_t *buffers;                    /* of messages, received and sent */
     size_t buffers_b;
-    struct work work[RECEIVES + SENDS + MOVES];
-    uint32_t free_send, free_move; /* places in work[]; UINT32_MAX: none */
-    fi_addr_t peer[RPC_PEERS];
-    bool there[RPC_PEERS], gone[RPC_PEERS]; /* gone: of a server, the provider says so */
-    struct rpc_life own, life[RPC_PEERS];
-    uint16_t turn[RPC_PEERS];  /* how many had that place before */
-    uint16_t sends[RPC_PEERS]; /* buffers with messages to it that have not left */
-    uint32_t mine;             /* of a client: its number at the server, from 1; 0: not yet told */
-    bool broken;               /* of a client: the provider says that the server is gone */
-    bool blocks;
-    int wait_fd; /* if it blocks */
+    /* While running: */
+    struct work work[RECEIVES + SENDS + MOVES]; /* operations that libfabric may have */
+    uint32_t free_send, free_move;              /* places in work[]; UINT32_MAX: none */
+    fi_addr_t peer[RPC_PEERS];                  /* if there[] */
+    bool there[RPC_PEERS], gone[RPC_PEERS];     /* gone: of a server, the provider says so */
+    struct rpc_process own, process[RPC_PEERS]; /* to find out whether a peer has exited */
+    uint16_t turn[RPC_PEERS];                   /* how many had that place before */
+    uint16_t sends[RPC_PEERS];                  /* buffers with messages to it that have not left */
+    uint32_t mine; /* of a client: its number at the server, from 1; 0: not known yet */
+    bool broken;   /* of a client: the provider says that the server is gone */
+    bool blocks;   /* the provider can sleep */
+    int wait_fd;   /* if it blocks */
 };
 
 /* What a hello carries, before the provider's own address. */
@@ -85,10 +90,10 @@ struct introduction {
     uint32_t len;
     uint8_t name[NAME_B];
     uint32_t spare;
-    struct rpc_life life;
+    struct rpc_process process;
 };
 
-static struct fabric *of(struct rpc_ep *ep)
+static struct fabric *fabric_of(struct rpc_ep *ep)
 {
     return (struct fabric *)(void *)ep;
 }
@@ -105,7 +110,7 @@ static struct fabric *of(struct rpc_ep *ep)
                            what, f->lib.strerror(failed_ < 0 ? -failed_ : failed_)); \
     } while (0)
 
-static bool open_library(struct library *lib, struct wr_err *err)
+static bool fabric_open_library(struct library *lib, struct wr_err *err)
 {
     const struct {
         const char *name;
@@ -128,7 +133,7 @@ static bool open_library(struct library *lib, struct wr_err *err)
     return true;
 }
 
-static struct fi_info *wanted(const struct library *lib, const struct rpc_ep_opts *o)
+static struct fi_info *fabric_hints(const struct library *lib, const struct rpc_ep_opts *o)
 {
     struct fi_info *h = lib->dupinfo(NULL);
 
@@ -147,7 +152,7 @@ static struct fi_info *wanted(const struct library *lib, const struct rpc_ep_opt
 }
 
 /* ADDRESS or ADDRESS:PORT. NULL: any port. */
-static const char *split_port(char *into, size_t size, const char *bind)
+static const char *fabric_split_port(char *into, size_t size, const char *bind)
 {
     snprintf(into, size, "%s", bind);
     char *colon = strrchr(into, ':');
@@ -158,13 +163,13 @@ static const char *split_port(char *into, size_t size, const char *bind)
     return colon + 1;
 }
 
-/* Loopback unless told otherwise; providers without addresses of that kind take their own. */
-static bool find_provider(struct fabric *f, struct wr_err *err)
+/* Loopback unless an address is given; providers without addresses of that kind take their own. */
+static bool fabric_find_provider(struct fabric *f, struct wr_err *err)
 {
     const struct rpc_ep_opts *o = &f->ep.o;
-    struct fi_info *hints = wanted(&f->lib, o);
+    struct fi_info *hints = fabric_hints(&f->lib, o);
     char node[128];
-    const char *port = split_port(node, sizeof node, o->bind ? o->bind : "127.0.0.1");
+    const char *port = fabric_split_port(node, sizeof node, o->bind ? o->bind : "127.0.0.1");
     int failed = f->lib.getinfo(FI_VERSION(1, 14), o->domain ? NULL : node,
                                 o->server && !o->domain ? port : NULL, o->domain ? 0 : FI_SOURCE,
                                 hints, &f->info);
@@ -188,7 +193,7 @@ static bool find_provider(struct fabric *f, struct wr_err *err)
 }
 
 /* Any other kind of waiting may turn out to be looking again and again, without end. */
-static bool open_queue(struct fabric *f, struct wr_err *err)
+static bool fabric_open_queue(struct fabric *f, struct wr_err *err)
 {
     struct fi_cq_attr attr = {.size = 4096,
                               .format = FI_CQ_FORMAT_MSG,
@@ -203,7 +208,7 @@ static bool open_queue(struct fabric *f, struct wr_err *err)
     return true;
 }
 
-static bool open_endpoint(struct fabric *f, struct wr_err *err)
+static bool fabric_open_endpoint(struct fabric *f, struct wr_err *err)
 {
     struct fi_av_attr av = {.type = FI_AV_UNSPEC, .count = f->ep.o.peers + 1};
 
@@ -213,7 +218,7 @@ static bool open_endpoint(struct fabric *f, struct wr_err *err)
         av.count = 0; /* some refuse more than they can hold, whether it will be used or not */
         TRY(fi_av_open(f->domain, &av, &f->av, f), "a table of addresses");
     }
-    if (!open_queue(f, err))
+    if (!fabric_open_queue(f, err))
         return false;
     TRY(fi_endpoint(f->domain, f->info, &f->fid, f), "an endpoint");
     TRY(fi_ep_bind(f->fid, &f->av->fid, 0), "binding the addresses");
@@ -229,7 +234,7 @@ static bool open_endpoint(struct fabric *f, struct wr_err *err)
     return true;
 }
 
-static bool map(uint8_t **ret, size_t size, struct wr_err *err)
+static bool fabric_map(uint8_t **ret, size_t size, struct wr_err *err)
 {
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -239,17 +244,17 @@ static bool map(uint8_t **ret, size_t size, struct wr_err *err)
     return true;
 }
 
-static bool open_memory(struct fabric *f, struct wr_err *err)
+static bool fabric_open_memory(struct fabric *f, struct wr_err *err)
 {
     f->buffers_b = (size_t)(RECEIVES + SENDS) * BUFFER_B;
-    if (!map(&f->buffers, f->buffers_b, err))
+    if (!fabric_map(&f->buffers, f->buffers_b, err))
         return false;
     TRY(fi_mr_reg(f->domain, f->buffers, f->buffers_b, FI_SEND | FI_RECV, 0, 1, 0, &f->buffers_mr,
                   NULL),
         "registering buffers");
     if (!f->ep.o.bulk_b)
         return true;
-    if (!map(&f->ep.bulk, f->ep.o.bulk_b, err))
+    if (!fabric_map(&f->ep.bulk, f->ep.o.bulk_b, err))
         return false;
     TRY(fi_mr_reg(f->domain, f->ep.bulk, f->ep.o.bulk_b,
                   FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 2, 0, &f->bulk_mr,
@@ -258,7 +263,7 @@ static bool open_memory(struct fabric *f, struct wr_err *err)
     return true;
 }
 
-static bool post_receive(struct fabric *f, struct work *w)
+static bool fabric_post_receive(struct fabric *f, struct work *w)
 {
     ssize_t failed;
 
@@ -268,7 +273,7 @@ static bool post_receive(struct fabric *f, struct work *w)
     return !failed;
 }
 
-static bool post_all(struct fabric *f, struct wr_err *err)
+static bool fabric_post_all(struct fabric *f, struct wr_err *err)
 {
     f->free_send = f->free_move = UINT32_MAX;
     for (uint32_t i = 0; i < RECEIVES + SENDS + MOVES; i++) {
@@ -278,7 +283,7 @@ static bool post_all(struct fabric *f, struct wr_err *err)
         w->use = i < RECEIVES ? USE_RECEIVE : i < RECEIVES + SENDS ? USE_SEND : USE_MOVE;
         w->at = i < RECEIVES + SENDS ? f->buffers + (size_t)i * BUFFER_B : NULL;
         if (w->use == USE_RECEIVE) {
-            if (!post_receive(f, w))
+            if (!fabric_post_receive(f, w))
                 return wr_fail(err, WR_SYSTEM,
                                "libfabric takes no receive buffers; try another "
                                "provider");
@@ -292,7 +297,7 @@ static bool post_all(struct fabric *f, struct wr_err *err)
 
 static void fabric_close(struct rpc_ep *ep)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     struct fid *fids[] = {f->fid ? &f->fid->fid : NULL,
                           f->bulk_mr ? &f->bulk_mr->fid : NULL,
                           f->buffers_mr ? &f->buffers_mr->fid : NULL,
@@ -313,10 +318,10 @@ static void fabric_close(struct rpc_ep *ep)
     free(f);
 }
 
-static bool open_all(struct fabric *f, struct wr_err *err)
+static bool fabric_open_all(struct fabric *f, struct wr_err *err)
 {
-    return open_library(&f->lib, err) && find_provider(f, err) && open_endpoint(f, err) &&
-           open_memory(f, err) && post_all(f, err);
+    return fabric_open_library(&f->lib, err) && fabric_find_provider(f, err) &&
+           fabric_open_endpoint(f, err) && fabric_open_memory(f, err) && fabric_post_all(f, err);
 }
 
 /* Some providers take signals for themselves and end the process with them: what Ctrl-C does is not
@@ -324,14 +329,15 @@ static bool open_all(struct fabric *f, struct wr_err *err)
 static bool fabric_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
 {
     static const int ours[] = {SIGINT, SIGTERM};
+    assert(o->peers && o->peers <= RPC_PEERS);
     struct fabric *f = wr_zalloc(1, sizeof *f);
     struct sigaction kept[2];
 
     f->ep = (struct rpc_ep){.t = &rpc_fabric, .o = *o, .inlined = RPC_INLINE_MOST};
-    f->own = rpc_life_own();
+    f->own = rpc_process_own();
     for (int i = 0; i < 2; i++)
         sigaction(ours[i], NULL, &kept[i]);
-    bool ok = open_all(f, err);
+    bool ok = fabric_open_all(f, err);
 
     for (int i = 0; i < 2; i++)
         sigaction(ours[i], &kept[i], NULL);
@@ -343,9 +349,9 @@ static bool fabric_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct
     return true;
 }
 
-/* ---- who is who ---- */
+/* ---- addresses and introduction of peers ---- */
 
-static bool own_name(struct fabric *f, struct introduction *ret)
+static bool fabric_own_name(struct fabric *f, struct introduction *ret)
 {
     size_t len = sizeof ret->name;
 
@@ -358,11 +364,11 @@ static bool own_name(struct fabric *f, struct introduction *ret)
 /* fabric:NAME@NODE.PID, what the provider calls us in hexadecimal, and whose life that is. */
 static void fabric_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
 {
-    const struct rpc_life *own = &of(ep)->own;
+    const struct rpc_process *own = &fabric_of(ep)->own;
     struct introduction i = {.len = 0};
     size_t n = (size_t)snprintf(into, RPC_ADDRESS, "fabric:");
 
-    own_name(of(ep), &i);
+    fabric_own_name(fabric_of(ep), &i);
     for (uint32_t k = 0; k < i.len; k++)
         n += (size_t)snprintf(into + n, RPC_ADDRESS - n, "%02x", i.name[k]);
     snprintf(into + n, RPC_ADDRESS - n, "@%" PRIx64 ".%" PRId32, own->node, own->pid);
@@ -370,7 +376,7 @@ static void fabric_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
 
 static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     const char *at = address + 7;
     uint8_t name[NAME_B];
     size_t n = 0;
@@ -384,17 +390,17 @@ static bool fabric_connect(struct rpc_ep *ep, const char *address, struct wr_err
                        "\"%.60s\" is no address of this provider; use the same "
                        "transport and provider on both sides",
                        address);
-    if (sscanf(at, "@%" SCNx64 ".%" SCNd32, &f->life[0].node, &f->life[0].pid) != 2)
-        f->life[0] = (struct rpc_life){.pid = 0};
+    if (sscanf(at, "@%" SCNx64 ".%" SCNd32, &f->process[0].node, &f->process[0].pid) != 2)
+        f->process[0] = (struct rpc_process){.pid = 0};
     f->there[0] = true;
     return true;
 }
 
 static size_t fabric_introduce(struct rpc_ep *ep, void *into, size_t size)
 {
-    struct introduction i = {.life = of(ep)->own};
+    struct introduction i = {.process = fabric_of(ep)->own};
 
-    if (size < sizeof i || !own_name(of(ep), &i))
+    if (size < sizeof i || !fabric_own_name(fabric_of(ep), &i))
         return 0;
     memcpy(into, &i, sizeof i);
     return sizeof i;
@@ -402,10 +408,11 @@ static size_t fabric_introduce(struct rpc_ep *ep, void *into, size_t size)
 
 static bool fabric_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     struct introduction i = {.len = 0};
 
-    /* Another version is to be told so, and its life may be missing. */
+    assert(peer < ep->o.peers);
+    /* Another version gets an answer that says so, and its life may be missing. */
     if (len < offsetof(struct introduction, spare) || f->there[peer])
         return false;
     memcpy(&i, bytes, len < sizeof i ? len : sizeof i);
@@ -413,14 +420,14 @@ static bool fabric_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, siz
         return false;
     f->there[peer] = true;
     f->gone[peer] = false;
-    f->life[peer] = i.life;
+    f->process[peer] = i.process;
     return true;
 }
 
 /* Messages of its may still be on their way: they carry the turn that is over. */
 static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
 
     if (!f->there[peer])
         return;
@@ -430,26 +437,26 @@ static void fabric_forget(struct rpc_ep *ep, uint32_t peer)
     fi_av_remove(f->av, &f->peer[peer], 1, 0);
 }
 
-/* Some providers tell that somebody is gone when one sends, and none reliably. */
+/* Some providers report a peer that has exited when a message is sent to it; none does reliably. */
 static bool fabric_alive(struct rpc_ep *ep, uint32_t peer)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
 
     return !f->there[peer] ||
-           (!f->broken && !f->gone[peer] && !rpc_life_is_over(&f->life[peer], &f->own));
+           (!f->broken && !f->gone[peer] && !rpc_process_exited(&f->process[peer], &f->own));
 }
 
 /* ---- messages ---- */
 
 /* The number that a client has at the server, its place and turn, travels in `spare` of each
  * message's head, and is given out with the answer to its hello. */
-static uint32_t number_of(const struct fabric *f, uint32_t peer)
+static uint32_t fabric_number_of(const struct fabric *f, uint32_t peer)
 {
     return (uint32_t)f->turn[peer] << 16 | (peer + 1);
 }
 
 /* UINT32_MAX: drop it. */
-static uint32_t free_place(const struct fabric *f)
+static uint32_t fabric_free_place(const struct fabric *f)
 {
     for (uint32_t i = 0; i < f->ep.o.peers; i++)
         if (!f->there[i])
@@ -457,7 +464,7 @@ static uint32_t free_place(const struct fabric *f)
     return UINT32_MAX;
 }
 
-static uint32_t peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
+static uint32_t fabric_peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
 {
     struct rpc_head h;
 
@@ -469,14 +476,15 @@ static uint32_t peer_of(struct fabric *f, const uint8_t *bytes, size_t len)
         return 0;
     }
     if (h.kind == RPC_HELLO)
-        return free_place(f);
+        return fabric_free_place(f);
     uint32_t peer = (h.spare & 0xffff) - 1;
 
-    return peer < f->ep.o.peers && f->there[peer] && h.spare == number_of(f, peer) ? peer
-                                                                                   : UINT32_MAX;
+    return peer < f->ep.o.peers && f->there[peer] && h.spare == fabric_number_of(f, peer)
+               ? peer
+               : UINT32_MAX;
 }
 
-static bool means_gone(int64_t code)
+static bool fabric_means_gone(int64_t code)
 {
     static const int gone[] = {FI_ECONNREFUSED, FI_ECONNRESET, FI_ENOTCONN,  FI_EHOSTUNREACH,
                                FI_ECONNABORTED, FI_ESHUTDOWN,  FI_ETIMEDOUT, FI_EIO};
@@ -487,12 +495,11 @@ static bool means_gone(int64_t code)
     return false;
 }
 
-/* Of what was injected a provider cannot tell that it failed, so nobody is asked that way whether
- * he lives. */
+/* A provider cannot report that an injected message failed, so pings are never injected. */
 static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
                         const void *payload)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     uint32_t k = f->free_send;
     size_t len = sizeof *head + head->len;
     struct rpc_head own = *head;
@@ -501,18 +508,18 @@ static bool fabric_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head 
         return false;
     struct work *w = &f->work[k];
 
-    own.spare = ep->o.server ? number_of(f, peer) : f->mine;
+    own.spare = ep->o.server ? fabric_number_of(f, peer) : f->mine;
     memcpy(w->at, &own, sizeof own);
     if (head->len)
         memcpy(w->at + sizeof own, payload, head->len);
-    w->peer = number_of(f, peer);
+    w->peer = fabric_number_of(f, peer);
     bool inject = len <= f->info->tx_attr->inject_size && head->id != RPC_PING_ID;
     ssize_t failed =
         inject ? fi_inject(f->fid, w->at, len, f->peer[peer])
                : fi_send(f->fid, w->at, len, fi_mr_desc(f->buffers_mr), f->peer[peer], &w->context);
 
     if (failed) {
-        f->gone[peer] |= means_gone(-failed);
+        f->gone[peer] |= fabric_means_gone(-failed);
         fi_cq_read(f->cq, NULL, 0); /* lets the provider work, and takes nothing */
         return false;
     }
@@ -528,79 +535,81 @@ static void fabric_flush(struct rpc_ep *ep)
     (void)ep;
 }
 
-static void give_back(struct fabric *f, struct work *w)
+static void fabric_release_work(struct fabric *f, struct work *w)
 {
+    assert(w->use != USE_RECEIVE); /* receive buffers are posted again instead */
     uint32_t *list = w->use == USE_SEND ? &f->free_send : &f->free_move;
 
     w->next = *list;
     *list = (uint32_t)(w - f->work);
 }
 
-static void complete(struct fabric *f, struct work *w, size_t len, bool ok)
+static void fabric_complete(struct fabric *f, struct work *w, size_t len, bool ok)
 {
     if (w->use == USE_MOVE) {
         uint64_t cookie = w->cookie;
 
-        give_back(f, w);
+        fabric_release_work(f, w);
         f->ep.on_bulk(f->ep.ctx, cookie, ok);
     } else if (w->use == USE_SEND) {
         uint32_t peer = (w->peer & 0xffff) - 1;
 
-        if (w->peer == number_of(f, peer % RPC_PEERS))
+        if (w->peer == fabric_number_of(f, peer % RPC_PEERS))
             f->sends[peer]--;
-        give_back(f, w);
+        fabric_release_work(f, w);
     } else {
-        uint32_t peer = ok ? peer_of(f, w->at, len) : UINT32_MAX;
+        uint32_t peer = ok ? fabric_peer_of(f, w->at, len) : UINT32_MAX;
 
         if (peer != UINT32_MAX)
             f->ep.on_msg(f->ep.ctx, peer, w->at, len);
-        post_receive(f, w);
+        fabric_post_receive(f, w);
     }
 }
 
-static void complete_failed(struct fabric *f)
+static void fabric_complete_failed(struct fabric *f)
 {
     struct fi_cq_err_entry e = {.flags = 0};
 
     if (fi_cq_readerr(f->cq, &e, 0) != 1 || e.err == FI_ECANCELED)
         return;
-    f->broken |= !f->ep.o.server && means_gone(e.err);
+    f->broken |= !f->ep.o.server && fabric_means_gone(e.err);
     if (e.op_context) {
         struct work *w = e.op_context;
         uint32_t peer = (w->peer & 0xffff) - 1;
 
-        if (w->use == USE_SEND && means_gone(e.err) && w->peer == number_of(f, peer % RPC_PEERS))
+        if (w->use == USE_SEND && fabric_means_gone(e.err) &&
+            w->peer == fabric_number_of(f, peer % RPC_PEERS))
             f->gone[peer] = true;
-        complete(f, w, 0, false);
+        fabric_complete(f, w, 0, false);
     }
 }
 
 static uint32_t fabric_progress(struct rpc_ep *ep)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     struct fi_cq_msg_entry e[BATCH];
     ssize_t n = fi_cq_read(f->cq, e, BATCH);
 
     if (n == -FI_EAVAIL) {
-        complete_failed(f);
+        fabric_complete_failed(f);
         return 1;
     }
     for (ssize_t i = 0; i < n; i++)
         if (e[i].op_context)
-            complete(f, e[i].op_context, e[i].len, true);
+            fabric_complete(f, e[i].op_context, e[i].len, true);
     return n > 0 ? (uint32_t)n : 0;
 }
 
 static bool fabric_blocks(struct rpc_ep *ep)
 {
-    return of(ep)->blocks;
+    return fabric_of(ep)->blocks;
 }
 
 /* Until there is something to read, which is left to progress(). The provider is asked first
- * whether it may be waited for: it may hold something already that its descriptor does not tell. */
+ * whether it may be waited for: it may hold something already that its descriptor does not show. */
 static uint32_t fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     struct fid *fids[] = {&f->cq->fid};
     struct pollfd p = {.fd = f->wait_fd, .events = POLLIN};
     uint64_t ns = timeout_ns < WAIT_MOST_NS ? timeout_ns : WAIT_MOST_NS;
@@ -616,7 +625,7 @@ static uint32_t fabric_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 
 static struct rpc_ref fabric_refer(struct rpc_ep *ep, size_t at, size_t len)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     bool virtual = f->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
 
     return (struct rpc_ref){.at = at + (virtual ? (uint64_t)(uintptr_t)ep->bulk : 0),
@@ -627,7 +636,7 @@ static struct rpc_ref fabric_refer(struct rpc_ep *ep, size_t at, size_t len)
 /* The provider checks that the peer offered that memory. */
 static enum rpc_moved fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 {
-    struct fabric *f = of(ep);
+    struct fabric *f = fabric_of(ep);
     uint32_t k = f->free_move;
     ssize_t failed;
 
@@ -643,7 +652,7 @@ static enum rpc_moved fabric_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
                  : fi_read(f->fid, ep->bulk + b->at, b->ref.len, fi_mr_desc(f->bulk_mr),
                            f->peer[b->peer], b->ref.at, b->ref.key, &w->context);
     if (failed)
-        give_back(f, w);
+        fabric_release_work(f, w);
     if (failed == -FI_EAGAIN)
         fi_cq_read(f->cq, NULL, 0); /* lets the provider work, and takes nothing */
     return !failed ? RPC_MOVES : failed == -FI_EAGAIN ? RPC_MOVES_LATER : RPC_MOVES_NOT;

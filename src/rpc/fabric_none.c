@@ -1,7 +1,7 @@
 /* fabric_none.c -- without libfabric there is shared memory only. */
 #include "rpc/transport.h"
 
-static bool none_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
+static bool fabric_none_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr_err *err)
 {
     (void)ret;
     (void)o;
@@ -10,5 +10,6 @@ static bool none_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct w
                    "again, or take shm");
 }
 
-const struct rpc_transport rpc_fabric = {
-    .name = "fabric", .summary = "libfabric, which this weir was built without", .open = none_open};
+const struct rpc_transport rpc_fabric = {.name = "fabric",
+                                         .summary = "libfabric, which this weir was built without",
+                                         .open = fabric_none_open};

@@ -1,6 +1,12 @@
+/* limits.c -- what this machine can do at most, measured in short probes.
+ *
+ * Cache-line round trips, TCP round trips and memory copies: the best of many short pieces, so that
+ * other processes on the machine disturb the result little. No state.
+ */
 #include "rpc/limits.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -18,7 +24,7 @@
 
 /* Per second, in the best of many short pieces: what the machine can do, not what others let us do
  * in this moment. Where they let us do little it takes longer. */
-static double best_rate(uint64_t ns, double (*piece)(void *ctx), void *ctx)
+static double limits_best_rate(uint64_t ns, double (*piece)(void *ctx), void *ctx)
 {
     enum { PIECES = 100, LONGER = 10 };
     uint64_t begun = wr_clock_ns(), last = begun, now = begun, most = ns * LONGER;
@@ -38,18 +44,18 @@ static double best_rate(uint64_t ns, double (*piece)(void *ctx), void *ctx)
 
 /* ---- a cache line, to and fro ---- */
 
-struct court {
-    _Alignas(64) _Atomic uint64_t ball;
-    _Alignas(64) _Atomic bool over;
-    _Alignas(64) uint64_t n; /* of balls so far; the other looks at the lines above */
+struct line_test {
+    _Alignas(64) _Atomic uint64_t turn;
+    _Alignas(64) _Atomic bool stop;
+    _Alignas(64) uint64_t n; /* round trips so far; not shared */
 };
 
-/* Who waits in vain for long lets others run: the other may be one of them. */
-static bool await_ball(struct court *c, uint64_t want)
+/* After many checks without success the thread yields: the other thread may need the processor. */
+static bool limits_await_line(struct line_test *c, uint64_t want)
 {
-    for (uint32_t looks = 1; atomic_load_explicit(&c->ball, memory_order_acquire) != want;
+    for (uint32_t looks = 1; atomic_load_explicit(&c->turn, memory_order_acquire) != want;
          looks++) {
-        if (atomic_load_explicit(&c->over, memory_order_relaxed))
+        if (atomic_load_explicit(&c->stop, memory_order_relaxed))
             return false;
         if (looks % 256 == 0)
             sched_yield();
@@ -57,67 +63,67 @@ static bool await_ball(struct court *c, uint64_t want)
     return true;
 }
 
-static void *return_balls(void *arg)
+static void *limits_return_line(void *arg)
 {
-    struct court *c = arg;
+    struct line_test *c = arg;
 
-    for (uint64_t n = 1; await_ball(c, n); n += 2)
-        atomic_store_explicit(&c->ball, n + 1, memory_order_release);
+    for (uint64_t n = 1; limits_await_line(c, n); n += 2)
+        atomic_store_explicit(&c->turn, n + 1, memory_order_release);
     return NULL;
 }
 
-static double play(void *ctx)
+static double limits_bounce_line(void *ctx)
 {
-    enum { BALLS = 64 };
-    struct court *c = ctx;
+    enum { TRIPS = 64 };
+    struct line_test *c = ctx;
 
-    for (int i = 0; i < BALLS; i++, c->n += 2) {
-        atomic_store_explicit(&c->ball, c->n + 1, memory_order_release);
-        await_ball(c, c->n + 2);
+    for (int i = 0; i < TRIPS; i++, c->n += 2) {
+        atomic_store_explicit(&c->turn, c->n + 1, memory_order_release);
+        limits_await_line(c, c->n + 2);
     }
-    return BALLS;
+    return TRIPS;
 }
 
-static double line_rate(uint64_t ns)
+static double limits_line_rate(uint64_t ns)
 {
-    struct court c = {.ball = 0};
+    struct line_test c = {.turn = 0};
     pthread_t other;
 
-    if (pthread_create(&other, NULL, return_balls, &c))
+    if (pthread_create(&other, NULL, limits_return_line, &c))
         return 0;
-    double rate = best_rate(ns, play, &c);
+    double rate = limits_best_rate(ns, limits_bounce_line, &c);
 
-    atomic_store(&c.over, true);
+    atomic_store(&c.stop, true);
     pthread_join(other, NULL);
     return rate;
 }
 
 /* ---- a byte over TCP ---- */
 
-static bool tcp_pair(int ends[2])
+static bool limits_tcp_pair(int ends[2])
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t len = sizeof at;
-    int on = 1, door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     ends[0] = ends[1] = -1;
-    if (door >= 0 && !bind(door, (struct sockaddr *)&at, sizeof at) && !listen(door, 1) &&
-        !getsockname(door, (struct sockaddr *)&at, &len)) {
+    if (listener >= 0 && !bind(listener, (struct sockaddr *)&at, sizeof at) &&
+        !listen(listener, 1) && !getsockname(listener, (struct sockaddr *)&at, &len)) {
         ends[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (ends[0] >= 0 && !connect(ends[0], (struct sockaddr *)&at, sizeof at))
-            ends[1] = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+            ends[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     }
-    if (door >= 0)
-        close(door);
+    if (listener >= 0)
+        close(listener);
     for (int i = 0; i < 2; i++)
         if (ends[i] >= 0)
             setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return ends[0] >= 0 && ends[1] >= 0;
 }
 
-/* Looks for about 100 us, then sleeps: the other may need the processor we are on, and who merely
- * lets others run gives it to strangers for long. */
-static bool read_byte(int fd)
+/* Spins for about 100 us, then blocks: the other end may need this processor, and sched_yield()
+ * would give it to unrelated processes for long. */
+static bool limits_read_byte(int fd)
 {
     char byte;
 
@@ -130,35 +136,35 @@ static bool read_byte(int fd)
     return recv(fd, &byte, 1, 0) > 0;
 }
 
-static void *echo(void *arg)
+static void *limits_echo(void *arg)
 {
     int fd = *(int *)arg;
 
-    while (read_byte(fd))
+    while (limits_read_byte(fd))
         if (send(fd, "x", 1, MSG_NOSIGNAL) != 1)
             break;
     return NULL;
 }
 
-static double call_echo(void *ctx)
+static double limits_call_echo(void *ctx)
 {
     enum { BYTES = 8 };
     int fd = *(int *)ctx;
 
     for (int i = 0; i < BYTES; i++)
-        if (send(fd, "x", 1, MSG_NOSIGNAL) != 1 || !read_byte(fd))
+        if (send(fd, "x", 1, MSG_NOSIGNAL) != 1 || !limits_read_byte(fd))
             return 0;
     return BYTES;
 }
 
-static double socket_rate(uint64_t ns)
+static double limits_socket_rate(uint64_t ns)
 {
     double rate = 0;
     pthread_t other;
     int ends[2];
 
-    if (tcp_pair(ends) && !pthread_create(&other, NULL, echo, &ends[1])) {
-        rate = best_rate(ns, call_echo, &ends[0]);
+    if (limits_tcp_pair(ends) && !pthread_create(&other, NULL, limits_echo, &ends[1])) {
+        rate = limits_best_rate(ns, limits_call_echo, &ends[0]);
         shutdown(ends[0], SHUT_RDWR);
         pthread_join(other, NULL);
     }
@@ -177,7 +183,7 @@ struct copies {
     size_t n;
 };
 
-static double copy_part(void *ctx)
+static double limits_copy_part(void *ctx)
 {
     struct copies *c = ctx;
     size_t at = c->n++ % PARTS * PART;
@@ -187,7 +193,7 @@ static double copy_part(void *ctx)
     return PART;
 }
 
-static double copy_bps(uint64_t ns)
+static double limits_copy_bps(uint64_t ns)
 {
     struct copies c = {malloc((size_t)PART * PARTS), malloc((size_t)PART * PARTS), 0};
     double rate = 0;
@@ -195,7 +201,7 @@ static double copy_bps(uint64_t ns)
     if (c.from && c.to) {
         memset(c.from, 1, (size_t)PART * PARTS);
         memset(c.to, 2, (size_t)PART * PARTS);
-        rate = best_rate(ns, copy_part, &c);
+        rate = limits_best_rate(ns, limits_copy_part, &c);
     }
     free(c.from);
     free(c.to);
@@ -206,7 +212,8 @@ struct rpc_limits rpc_limits_probe(double seconds_each)
 {
     uint64_t ns = (uint64_t)(seconds_each * 1e9);
 
-    return (struct rpc_limits){line_rate(ns), socket_rate(ns), copy_bps(ns)};
+    assert(seconds_each > 0);
+    return (struct rpc_limits){limits_line_rate(ns), limits_socket_rate(ns), limits_copy_bps(ns)};
 }
 
 /* The largest that the kernel lists: the C library multiplies it by the number of its owners. */

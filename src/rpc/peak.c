@@ -1,3 +1,7 @@
+/* peak.c -- disturbed windows, and the peaks C and S that windows show.
+ *
+ * See peak.h. Functions of windows, no state.
+ */
 #include "rpc/peak.h"
 
 #include <assert.h>
@@ -7,12 +11,14 @@
 
 const char *const rpc_metric_names[] = {"rpc", "bw", "iops", "sbw", NULL};
 
-int rpc_metric_of(const struct rpc_case *k)
+/* Index into rpc_metric_names. */
+static int peak_metric_of(const struct rpc_case *k)
 {
     int m = 0;
 
-    while (strcmp(rpc_metric_names[m], rpc_case_metric(k)) != 0)
+    while (rpc_metric_names[m] && strcmp(rpc_metric_names[m], rpc_case_metric(k)) != 0)
         m++;
+    assert(m < RPC_METRICS);
     return m;
 }
 
@@ -170,16 +176,17 @@ void rpc_peaks(struct rpc_span client[RPC_METRICS], struct rpc_span server[RPC_M
     memset(client, 0, RPC_METRICS * sizeof *client);
     memset(server, 0, RPC_METRICS * sizeof *server);
     for (size_t i = 0; i < n; i++) {
+        assert(w[i].of < s->cases.n);
         const struct rpc_case *k = &cases[w[i].of];
 
         if (k->measures == RPC_MEASURES_CLIENT)
-            peak_add_client(&client[rpc_metric_of(k)], w, n, i, k);
+            peak_add_client(&client[peak_metric_of(k)], w, n, i, k);
         else if (k->measures == RPC_MEASURES_SERVER && w[i].servers)
-            peak_add_server(&server[rpc_metric_of(k)], &w[i], k);
+            peak_add_server(&server[peak_metric_of(k)], &w[i], k);
     }
     for (size_t i = 0; i < n; i++) {
         const struct rpc_case *k = &cases[w[i].of];
-        int m = rpc_metric_of(k);
+        int m = peak_metric_of(k);
 
         if (k->measures == RPC_MEASURES_POINT)
             peak_add_point(&client[m], &server[m], &w[i], k, s);

@@ -16,7 +16,6 @@
 
 enum { RPC_METRICS = 4 };
 extern const char *const rpc_metric_names[]; /* rpc, bw, iops, sbw; ends with NULL */
-int rpc_metric_of(const struct rpc_case *k);
 
 /* One window of one case. */
 struct rpc_window {

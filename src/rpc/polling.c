@@ -1,5 +1,11 @@
+/* polling.c -- `weir roofline polling`: cost and rate of each way to wait.
+ *
+ * Starts one server and its clients (worker_pool.h), lets them call in bursts, and reads processor
+ * time and energy from outside, slice by slice.
+ */
 #include "rpc/polling.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -10,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "rpc/crew.h"
 #include "rpc/energy.h"
-#include "rpc/say.h"
 #include "rpc/worker.h"
+#include "rpc/worker_commands.h"
+#include "rpc/worker_pool.h"
 
 #define SECOND UINT64_C(1000000000)
 #define IN(field) offsetof(struct rpc_polling_spec, field)
@@ -94,7 +100,7 @@ const struct conf_row rpc_polling_rows[] = {
      .type = CONF_STRING,
      .offset = IN(powercap),
      .def = "/sys/class/powercap",
-     .help = "where the kernel tells of the packages' energy; in a container perhaps elsewhere"},
+     .help = "where the kernel shows the packages' energy; in a container perhaps elsewhere"},
     CONF_END,
 };
 
@@ -126,6 +132,7 @@ enum rpc_phase rpc_polling_phase(const struct rpc_polling_spec *s, uint32_t slic
     double period = s->burst_ps + s->gap_ps, tiny = s->slice_ps * 1e-6;
     double from = fmod(slice * s->slice_ps + tiny, period) - tiny, to = from + s->slice_ps;
 
+    assert(s->slice_ps > 0 && s->gap_ps > 0);
     if (to <= s->burst_ps + tiny)
         return RPC_IN_BURST;
     if (from >= s->burst_ps + s->slice_ps - tiny && to <= period + tiny)
@@ -135,22 +142,24 @@ enum rpc_phase rpc_polling_phase(const struct rpc_polling_spec *s, uint32_t slic
 
 /* ---- a server and its clients ---- */
 
+/* A measurement in progress. */
 struct polling {
     const struct rpc_polling_spec *s;
     const struct rpc_polling_how *how;
-    struct rpc_polled *p;
+    struct rpc_polled *p;      /* the results */
     struct rpc_member *member; /* the server, then the clients */
-    size_t n;
-    struct rpc_opts o;
+    size_t n;                  /* members */
+    struct rpc_opts o;         /* of all of them */
 };
 
-static bool all_ready(struct polling *g, size_t from, size_t n, struct wr_err *err)
+static bool polling_await_ready(struct polling *g, size_t from, size_t n, struct wr_err *err)
 {
     struct rpc_member **all = wr_zalloc(n, sizeof *all);
 
+    assert(n && from + n <= g->n);
     for (size_t i = 0; i < n; i++)
         all[i] = &g->member[from + i];
-    bool ok = rpc_crew_await(all, n, 60 * SECOND, g->how->stop);
+    bool ok = rpc_pool_await(all, n, 60 * SECOND, g->how->stop);
 
     free(all);
     if (!ok)
@@ -161,14 +170,14 @@ static bool all_ready(struct polling *g, size_t from, size_t n, struct wr_err *e
     return true;
 }
 
-static void copy_waits(char into[16], const struct rpc_member *m)
+static void polling_copy_waits(char into[16], const struct rpc_member *m)
 {
     const char *waits = json_string_value(json_object_get(m->answer, "waits"));
 
     snprintf(into, 16, "%s", waits ? waits : "?");
 }
 
-static bool start(struct polling *g, struct wr_err *err)
+static bool polling_start(struct polling *g, struct wr_err *err)
 {
     for (size_t i = 0; i < g->n; i++) {
         g->member[i].role = i ? "client" : "server";
@@ -177,16 +186,16 @@ static bool start(struct polling *g, struct wr_err *err)
             return false;
     }
     rpc_member_say(&g->member[0], rpc_open_json(&g->o, NULL));
-    if (!all_ready(g, 0, 1, err))
+    if (!polling_await_ready(g, 0, 1, err))
         return false;
     const char *at = json_string_value(json_object_get(g->member[0].answer, "ready"));
 
     for (size_t i = 1; i < g->n; i++)
         rpc_member_say(&g->member[i], rpc_open_json(&g->o, at ? at : "nowhere"));
-    if (!all_ready(g, 1, g->n - 1, err))
+    if (!polling_await_ready(g, 1, g->n - 1, err))
         return false;
-    copy_waits(g->p->server_waits, &g->member[0]);
-    copy_waits(g->p->client_waits, &g->member[1]);
+    polling_copy_waits(g->p->server_waits, &g->member[0]);
+    polling_copy_waits(g->p->client_waits, &g->member[1]);
     return true;
 }
 
@@ -198,7 +207,7 @@ struct reading {
 };
 
 /* Processor time of another process, in nanoseconds. */
-static double cpu_of(pid_t pid)
+static double polling_cpu_s(pid_t pid)
 {
     struct timespec t;
     clockid_t clock;
@@ -208,18 +217,18 @@ static double cpu_of(pid_t pid)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct reading read_now(const struct polling *g, struct rpc_energy *energy)
+static struct reading polling_read(const struct polling *g, struct rpc_energy *energy)
 {
     struct reading r = {.t_s = 1e-9 * (double)wr_clock_ns(),
-                        .server_s = cpu_of(g->member[0].pid),
+                        .server_s = polling_cpu_s(g->member[0].pid),
                         .joules = energy ? rpc_energy_read(energy) : NAN};
 
     for (size_t i = 1; i < g->n; i++)
-        r.client_s += cpu_of(g->member[i].pid);
+        r.client_s += polling_cpu_s(g->member[i].pid);
     return r;
 }
 
-static bool sleep_until(uint64_t real_ns, bool (*stop)(void))
+static bool polling_sleep_until(uint64_t real_ns, bool (*stop)(void))
 {
     struct timespec t = {(time_t)(real_ns / SECOND), (long)(real_ns % SECOND)};
 
@@ -229,7 +238,7 @@ static bool sleep_until(uint64_t real_ns, bool (*stop)(void))
     return !stop || !stop();
 }
 
-static bool watch(struct polling *g, uint64_t from_ns, struct wr_err *err)
+static bool polling_watch(struct polling *g, uint64_t from_ns, struct wr_err *err)
 {
     uint64_t slice_ns = (uint64_t)(g->s->slice_ps / 1e3);
     uint32_t n = rpc_polling_slices(g->s);
@@ -238,9 +247,9 @@ static bool watch(struct polling *g, uint64_t from_ns, struct wr_err *err)
     struct reading last = {.t_s = 0};
 
     for (uint32_t k = 0; k <= n; k++) {
-        if (!sleep_until(from_ns + k * slice_ns, g->how->stop))
+        if (!polling_sleep_until(from_ns + k * slice_ns, g->how->stop))
             return wr_fail(err, WR_INTERRUPTED, "stopped in the middle of a policy");
-        struct reading now = read_now(g, power ? &energy : NULL);
+        struct reading now = polling_read(g, power ? &energy : NULL);
         double span = now.t_s - last.t_s;
 
         if (k)
@@ -255,13 +264,14 @@ static bool watch(struct polling *g, uint64_t from_ns, struct wr_err *err)
     return true;
 }
 
-static bool take_seen(struct polling *g, const struct rpc_member *m, struct wr_err *err)
+static bool polling_add_seen(struct polling *g, const struct rpc_member *m, struct wr_err *err)
 {
     struct rpc_seen *seen = wr_alloc(sizeof *seen);
     bool ok = rpc_seen_parse(seen, json_object_get(m->answer, "seen"));
 
     if (!ok)
-        wr_fail(err, WR_SYSTEM, "client %u tells nonsense; use the same weir everywhere", m->rank);
+        wr_fail(err, WR_SYSTEM, "client %u reports nonsense; use the same weir everywhere",
+                m->rank);
     else if (seen->server_gone)
         ok = wr_fail(err, WR_SYSTEM, "the server went away; start again");
     else {
@@ -275,7 +285,7 @@ static bool take_seen(struct polling *g, const struct rpc_member *m, struct wr_e
 }
 
 /* One period goes by before anything counts, so that bursts begin where slices do. */
-static bool work(struct polling *g, struct wr_err *err)
+static bool polling_run(struct polling *g, struct wr_err *err)
 {
     double period_ps = g->s->burst_ps + g->s->gap_ps;
     struct rpc_load l = {.op = RPC_OP_NOOP,
@@ -289,14 +299,14 @@ static bool work(struct polling *g, struct wr_err *err)
 
     for (size_t i = 1; i < g->n; i++)
         rpc_member_say(&g->member[i], rpc_load_json(&l));
-    if (!watch(g, l.start_ns + l.warm_ns, err) || !all_ready(g, 1, g->n - 1, err))
+    if (!polling_watch(g, l.start_ns + l.warm_ns, err) || !polling_await_ready(g, 1, g->n - 1, err))
         return false;
     for (size_t i = 1; i < g->n; i++)
-        if (!take_seen(g, &g->member[i], err))
+        if (!polling_add_seen(g, &g->member[i], err))
             return false;
     /* A server finds out only at work that it cannot sleep. */
     rpc_member_say(&g->member[0], json_pack("{ss}", "do", "usage"));
-    if (!all_ready(g, 0, 1, err))
+    if (!polling_await_ready(g, 0, 1, err))
         return false;
     const json_t *usage = json_object_get(g->member[0].answer, "usage");
     const char *waits = json_string_value(json_object_get(usage, "waits"));
@@ -311,25 +321,28 @@ bool rpc_polling_measure(struct rpc_polled *ret, const struct rpc_polling_spec *
                          struct wr_err *err)
 {
     struct rpc_polled *p = wr_zalloc(1, sizeof *p);
-    struct polling g = {.s = s,
-                        .how = how,
-                        .p = p,
-                        .n = 1 + (size_t)s->clients,
-                        .o = {.transport = rpc_transport_find(s->transport, err),
-                              .provider = s->provider,
-                              .bind = s->bind,
-                              .wait = policy,
-                              .spin_us = (uint32_t)(s->spindown_ps / 1e6),
-                              .crowded = s->clients + 1 > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
-                              .depth = s->depth,
-                              .peers = s->clients + 1}};
+    struct polling g = {
+        .s = s,
+        .how = how,
+        .p = p,
+        .n = 1 + (size_t)s->clients,
+        .o = {.transport = rpc_transport_find(s->transport, err),
+              .provider = s->provider,
+              .bind = s->bind,
+              .wait = policy,
+              .spin_us = (uint32_t)(s->spindown_ps / 1e6),
+              .oversubscribed = s->clients + 1 > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+              .depth = s->depth,
+              .peers = s->clients + 1}};
     void (*on_pipe)(int) = signal(SIGPIPE, SIG_IGN);
 
+    assert(s->clients && policy <= RPC_TIMED);
     p->policy = policy;
     g.member = wr_zalloc(g.n, sizeof *g.member);
-    bool ok = g.o.transport && wr_token_make(&g.o.token, err) && start(&g, err) && work(&g, err);
+    bool ok = g.o.transport && wr_token_make(&g.o.token, err) && polling_start(&g, err) &&
+              polling_run(&g, err);
 
-    rpc_crew_end(g.member, g.n);
+    rpc_pool_end(g.member, g.n);
     free(g.member);
     signal(SIGPIPE, on_pipe);
     if (ok)
@@ -358,7 +371,7 @@ static const struct {
     {"power", "W", offsetof(struct rpc_polled_slice, watts)},
 };
 
-static double value_of(const struct rpc_polled_slice *s, int measure)
+static double polling_value(const struct rpc_polled_slice *s, int measure)
 {
     double v;
 
@@ -366,27 +379,27 @@ static double value_of(const struct rpc_polled_slice *s, int measure)
     return v;
 }
 
-static double mean_in(const struct rpc_polled *p, enum rpc_phase phase, int measure)
+static double polling_mean(const struct rpc_polled *p, enum rpc_phase phase, int measure)
 {
     double sum = 0, n = 0;
 
     for (size_t k = 0; k < p->slice.n; k++)
         if (p->slice.v[k].phase == phase) {
-            sum += value_of(&p->slice.v[k], measure);
+            sum += polling_value(&p->slice.v[k], measure);
             n++;
         }
     return sum / n;
 }
 
-static bool put_means(struct run *run, const struct rpc_polled *p, const char *name,
-                      struct wr_err *err)
+static bool polling_put_means(struct run *run, const struct rpc_polled *p, const char *name,
+                              struct wr_err *err)
 {
     static const char *const phases[] = {"burst", "gap"};
     char key[96];
 
     for (int phase = RPC_IN_BURST; phase <= RPC_IN_GAP; phase++)
         for (int m = 0; m < MEASURES; m++) {
-            double v = mean_in(p, (enum rpc_phase)phase, m);
+            double v = polling_mean(p, (enum rpc_phase)phase, m);
 
             snprintf(key, sizeof key, "polling.%s.%s.%s", name, phases[phase], measures[m].name);
             if (isfinite(v) && !run_put_real(run, key, v, measures[m].unit, err))
@@ -412,13 +425,13 @@ bool rpc_polled_put(struct run *run, const struct rpc_polled *p, const struct rp
     }
     for (size_t k = 0; k < p->slice.n; k++)
         for (int m = 0; m < MEASURES; m++) {
-            double v = value_of(&p->slice.v[k], m);
+            double v = polling_value(&p->slice.v[k], m);
 
             if (isfinite(v) && !run_put_slice(run, id[m], (int64_t)k * dt, dt, v, err))
                 return false;
         }
     snprintf(key, sizeof key, "polling.%s.server_waits", name);
-    if (!put_means(run, p, name, err) || !run_put_text(run, key, p->server_waits, err))
+    if (!polling_put_means(run, p, name, err) || !run_put_text(run, key, p->server_waits, err))
         return false;
     snprintf(key, sizeof key, "polling.%s.client_waits", name);
     if (!run_put_text(run, key, p->client_waits, err))

@@ -27,7 +27,7 @@ extern const struct conf_row rpc_polling_rows[];
 
 bool rpc_polling_check(const struct rpc_polling_spec *s, const struct conf *c, struct wr_err *err);
 
-/* Where a slice lies. The first one of a gap is between the two: who waits may still look. */
+/* Where a slice lies. The first one of a gap is between the two: waiters may still spin. */
 enum rpc_phase { RPC_IN_BURST, RPC_IN_GAP, RPC_BETWEEN };
 
 struct rpc_polled_slice {
@@ -48,7 +48,7 @@ struct rpc_polled {
 struct rpc_polling_how {
     const char *program; /* weir */
     bool (*stop)(void);
-    void (*tell)(const char *what); /* progress; may be NULL */
+    void (*progress)(const char *what); /* may be NULL */
 };
 
 /* One policy: starts a server and its clients, lets them work, ends them. */

@@ -44,7 +44,7 @@ json_t *rpc_seen_json(const struct rpc_seen *s)
     return j;
 }
 
-static bool take_cells(struct wr_hist *h, const json_t *cells)
+static bool seen_take_cells(struct wr_hist *h, const json_t *cells)
 {
     size_t n = json_array_size(cells);
 
@@ -86,5 +86,5 @@ bool rpc_seen_parse(struct rpc_seen *ret, const json_t *j)
     ret->nslices = n < RPC_SLICES ? (uint32_t)n : RPC_SLICES;
     for (uint32_t i = 0; i < ret->nslices; i++)
         ret->slice_calls[i] = (uint32_t)json_integer_value(json_array_get(slices, i));
-    return take_cells(&ret->latency_ps, json_object_get(j, "cells"));
+    return seen_take_cells(&ret->latency_ps, json_object_get(j, "cells"));
 }

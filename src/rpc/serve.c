@@ -1,5 +1,10 @@
+/* serve.c -- `weir roofline serve`: a server that clients attach to by its ticket.
+ *
+ * See serve.h. Invariant: the ticket exists exactly while the server runs.
+ */
 #include "rpc/serve.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -7,13 +12,13 @@
 
 #include "base/clock.h"
 #include "base/version.h"
-#include "rpc/crew.h"
 #include "rpc/nic/nic.h"
 #include "rpc/take_nic.h"
+#include "rpc/worker_pool.h"
 
 enum { STEP_NS = 50000000, LOOK_STEPS = 256 };
 
-/* A descriptor for each client, and those that are guests: what a shell allows is often less than
+/* A descriptor for each client, and each pending connection: what a shell allows is often less than
  * what the system does. */
 static void serve_raise_files(void)
 {
@@ -26,7 +31,7 @@ static void serve_raise_files(void)
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static struct rpc_opts opts_of(const struct rpc_spec *s, struct wr_token token)
+static struct rpc_opts serve_opts(const struct rpc_spec *s, struct wr_token token)
 {
     struct rpc_sizes sizes = rpc_spec_sizes(s);
     struct wr_err none;
@@ -43,7 +48,7 @@ static struct rpc_opts opts_of(const struct rpc_spec *s, struct wr_token token)
         .token = token,
         .wait = (enum rpc_wait)s->wait,
         .spin_us = (uint32_t)(s->spindown_ps / 1e6),
-        .crowded = s->clients + 1 > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .oversubscribed = s->clients + 1 > (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
         .depth = sizes.depth,
         .bulk_b = sizes.server_bulk_b,
         .peers = RPC_PEERS,
@@ -53,7 +58,8 @@ static struct rpc_opts opts_of(const struct rpc_spec *s, struct wr_token token)
     };
 }
 
-static void make_ticket(struct rpc_ticket *t, struct rpc_server *server, const struct rpc_opts *o)
+static void serve_make_ticket(struct rpc_ticket *t, struct rpc_server *server,
+                              const struct rpc_opts *o)
 {
     memset(t, 0, sizeof *t);
     snprintf(t->version, sizeof t->version, "%s", wr_version_number());
@@ -61,12 +67,12 @@ static void make_ticket(struct rpc_ticket *t, struct rpc_server *server, const s
     snprintf(t->provider, sizeof t->provider, "%s", o->provider ? o->provider : "");
     rpc_server_address(server, t->address);
     t->token = o->token;
-    t->life = rpc_life_own();
+    t->process = rpc_process_own();
     t->bulk_b = o->bulk_b;
     t->storage_b = o->storage ? o->storage_b : 0;
 }
 
-static uint64_t calls_of(const struct rpc_server_stats *st)
+static uint64_t serve_count_calls(const struct rpc_server_stats *st)
 {
     uint64_t n = st->peers + st->left;
 
@@ -75,8 +81,8 @@ static uint64_t calls_of(const struct rpc_server_stats *st)
     return n;
 }
 
-/* Until it is told to stop, or nobody called for long. True: the latter. */
-static bool serve(struct rpc_server *s, const struct rpc_serve_opts *o)
+/* Serves until `stop` returns true, or no call came for idle_ns. True: the latter. */
+static bool serve_loop(struct rpc_server *s, const struct rpc_serve_opts *o)
 {
     uint64_t calls = 0, heard = wr_clock_ns(), sleeps = 0;
 
@@ -84,7 +90,7 @@ static bool serve(struct rpc_server *s, const struct rpc_serve_opts *o)
         rpc_server_step(s, STEP_NS);
         if (steps % LOOK_STEPS && rpc_server_sleeps(s) == sleeps)
             continue;
-        uint64_t now = wr_clock_ns(), n = calls_of(rpc_server_stats(s));
+        uint64_t now = wr_clock_ns(), n = serve_count_calls(rpc_server_stats(s));
 
         sleeps = rpc_server_sleeps(s);
         if (n != calls)
@@ -104,9 +110,10 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
     struct rpc_ticket ticket;
     struct wr_token token;
 
+    assert(o->ticket && s->cases.n);
     if (!wr_token_make(&token, err))
         return false;
-    struct rpc_opts how = opts_of(s, token);
+    struct rpc_opts how = serve_opts(s, token);
 
     serve_raise_files();
     if (!rpc_take_nic(&nic, &how, err))
@@ -115,13 +122,13 @@ bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rp
         rpc_leave_nic(&nic);
         return false;
     }
-    make_ticket(&ticket, server, &how);
+    serve_make_ticket(&ticket, server, &how);
     bool ok = rpc_ticket_write(&ticket, o->ticket, o->force, err);
 
     if (ok) {
         if (o->ready)
             o->ready(o->ctx, &ticket);
-        ret->idle = serve(server, o);
+        ret->idle = serve_loop(server, o);
         ret->stats = *rpc_server_stats(server);
         rpc_ticket_remove(&ticket, o->ticket);
     }

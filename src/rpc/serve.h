@@ -1,8 +1,8 @@
 /* serve.h -- a server by itself, which others attach to.
  *
- * It writes a ticket when it is ready, serves until it is told to stop or nobody called for long,
- * and takes the ticket away again. How many clients it has, how large transfers are and how much
- * storage is used is bounded by the specification it is given.
+ * It writes a ticket when it is ready, serves until a stop is requested or no call came for long,
+ * and removes the ticket. How many clients it has, how large transfers are and how much storage is
+ * used is bounded by the specification it is given.
  */
 #ifndef RPC_SERVE_H
 #define RPC_SERVE_H
@@ -22,7 +22,7 @@ struct rpc_serve_opts {
 /* What it did. */
 struct rpc_served {
     struct rpc_server_stats stats;
-    bool idle; /* it ended because nobody called */
+    bool idle; /* it ended because no call came */
 };
 
 bool rpc_serve(struct rpc_served *ret, const struct rpc_spec *s, const struct rpc_serve_opts *o,

@@ -2,10 +2,12 @@
  *
  * What takes more than one step is a call (server_calls.c).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "rpc/usage.h"
@@ -15,7 +17,7 @@ enum { PAGE = 4096, LOOK_AFTER_NS = 200000000, LOOK_STEPS = 1024, ASK_TRIES = 5 
 #define ASK_FIRST_NS UINT64_C(1000000000)
 #define ASK_MOST_NS (64 * ASK_FIRST_NS)
 
-static void fill_pattern(uint8_t *at, size_t len)
+static void server_fill_pattern(uint8_t *at, size_t len)
 {
     for (size_t i = 0; i + 8 <= len; i += 8) {
         uint64_t v = rpc_pattern(i);
@@ -26,11 +28,12 @@ static void fill_pattern(uint8_t *at, size_t len)
 
 /* ---- requests ---- */
 
-static enum rpc_status check_bulk(const struct rpc_server *s, enum rpc_op op,
-                                  const struct rpc_ref *r)
+static enum rpc_status server_check_bulk(const struct rpc_server *s, enum rpc_op op,
+                                         const struct rpc_ref *r)
 {
     bool storage = op == RPC_OP_SREAD || op == RPC_OP_SWRITE;
 
+    wr_check(op < RPC_OPS);
     if (s->o.share_b && !storage)
         return r->len && r->len <= RPC_BULK_MOST && r->place <= s->o.share_b &&
                        r->len <= s->o.share_b - r->place
@@ -49,12 +52,13 @@ static enum rpc_status check_bulk(const struct rpc_server *s, enum rpc_op op,
 }
 
 /* The bytes are copied first: a client that shares memory with us may still change them. */
-static void on_own(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
-                   const uint8_t *payload)
+static void server_on_own(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
+                          const uint8_t *payload)
 {
     uint8_t asked[RPC_INLINE_MOST], reply[RPC_INLINE_MOST];
-    int room = (int)s->ep->inlined;
+    int most = (int)s->ep->inlined;
 
+    wr_check(h->op >= RPC_OP_OWN && h->len <= sizeof asked);
     memcpy(asked, payload, h->len);
     int n = s->o.handle(s->o.handle_ctx, h->op - RPC_OP_OWN, asked, h->len, reply, s->ep->inlined);
 
@@ -62,7 +66,7 @@ static void on_own(struct rpc_server *s, uint32_t peer, const struct rpc_head *h
     if (n < 0)
         server_respond(s, peer, h->id, RPC_OWN_STATUS | -(uint32_t)n, NULL, 0);
     else
-        server_respond(s, peer, h->id, RPC_OK, reply, (uint32_t)(n < room ? n : room));
+        server_respond(s, peer, h->id, RPC_OK, reply, (uint32_t)(n < most ? n : most));
 }
 
 struct rpc_used rpc_server_used(const struct rpc_server *s)
@@ -80,8 +84,8 @@ struct rpc_used rpc_server_used(const struct rpc_server *s)
     return used;
 }
 
-static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
-                       const uint8_t *payload)
+static void server_on_request(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
+                              const uint8_t *payload)
 {
     if (h->op == RPC_OP_NOOP) {
         s->stats.calls[RPC_OP_NOOP]++;
@@ -95,7 +99,7 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
         return;
     }
     if (h->op >= RPC_OP_OWN && s->o.handle) {
-        on_own(s, peer, h, payload);
+        server_on_own(s, peer, h, payload);
         return;
     }
     struct rpc_ref ref;
@@ -105,7 +109,7 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
         return;
     }
     memcpy(&ref, payload, sizeof ref);
-    enum rpc_status status = check_bulk(s, h->op, &ref);
+    enum rpc_status status = server_check_bulk(s, h->op, &ref);
 
     if (status != RPC_OK)
         server_respond(s, peer, h->id, status, NULL, 0);
@@ -113,13 +117,14 @@ static void on_request(struct rpc_server *s, uint32_t peer, const struct rpc_hea
         server_call(s, peer, h->id, h->op, &ref);
 }
 
-static void on_hello(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
-                     const uint8_t *payload)
+static void server_on_hello(struct rpc_server *s, uint32_t peer, const struct rpc_head *h,
+                            const uint8_t *payload)
 {
     struct server_peer *p = &s->peer[peer];
 
+    assert(peer < s->o.peers);
     if (p->met || !s->ep->t->meet(s->ep, peer, payload, h->len)) {
-        s->stats.dropped[RPC_DROP_STRANGER]++;
+        s->stats.dropped[RPC_DROP_UNEXPECTED]++;
         return;
     }
     s->stats.peers++;
@@ -128,12 +133,13 @@ static void on_hello(struct rpc_server *s, uint32_t peer, const struct rpc_head 
     server_respond(s, peer, h->id, p->met ? RPC_OK : RPC_BAD_VERSION, NULL, 0);
 }
 
-/* Its place is somebody else's from now on. One that leaves while we work for it keeps its place,
- * or the next would get its answers. */
-static void on_bye(struct rpc_server *s, uint32_t peer)
+/* The slot of the peer is free from now on. A peer that leaves while a call of its is in progress
+ * keeps its slot, or the next peer would get its answers. */
+static void server_on_bye(struct rpc_server *s, uint32_t peer)
 {
+    assert(peer < s->o.peers);
     if (!s->peer[peer].met || s->peer[peer].calls) {
-        s->stats.dropped[RPC_DROP_STRANGER]++;
+        s->stats.dropped[RPC_DROP_UNEXPECTED]++;
         return;
     }
     s->stats.left++;
@@ -141,8 +147,8 @@ static void on_bye(struct rpc_server *s, uint32_t peer)
     s->ep->t->forget(s->ep, peer);
 }
 
-/* Processes that are there but do not call are no crowd. */
-static void meet_crowd(struct rpc_server *s, uint32_t peer)
+/* Only clients that call count for oversubscription. */
+static void server_count_callers(struct rpc_server *s, uint32_t peer)
 {
     enum { LAST = 64 };
 
@@ -150,41 +156,44 @@ static void meet_crowd(struct rpc_server *s, uint32_t peer)
     s->last_peer = peer;
     if (++s->messages % LAST)
         return;
-    s->waiter.crowded = s->o.crowded && s->several;
+    s->waiter.oversubscribed = s->o.oversubscribed && s->several;
     s->several = false;
 }
 
-static void on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
+static void server_on_msg(void *ctx, uint32_t peer, const void *bytes, size_t len)
 {
     struct rpc_server *s = ctx;
     struct rpc_head h;
     enum rpc_drop drop = rpc_wire_take(&h, bytes, len, &s->o.token);
     const uint8_t *payload = (const uint8_t *)bytes + sizeof h;
 
-    /* First of all the answer, then what nobody waits for. */
+    wr_check(peer < s->o.peers);
+    /* The answer first: a client waits for it. */
     if (drop == RPC_TAKEN && h.kind == RPC_REQUEST && s->peer[peer].met)
-        on_request(s, peer, &h, payload);
+        server_on_request(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_HELLO)
-        on_hello(s, peer, &h, payload);
+        server_on_hello(s, peer, &h, payload);
     else if (drop == RPC_TAKEN && h.kind == RPC_BYE)
-        on_bye(s, peer);
+        server_on_bye(s, peer);
     else
-        s->stats.dropped[drop == RPC_TAKEN ? RPC_DROP_STRANGER : drop]++;
+        s->stats.dropped[drop == RPC_TAKEN ? RPC_DROP_UNEXPECTED : drop]++;
     s->single = drop == RPC_TAKEN && h.status == 1;
     s->peer[peer].silence.broken = true;
-    meet_crowd(s, peer);
+    server_count_callers(s, peer);
 }
 
 /* ---- life ---- */
 
-/* One that died far away is known only by what comes of a message to it: the transport says that
- * it is gone, or never again that the message left. A client takes it for nothing; one that does
- * not look for long shall not find many. False: it is dead. */
-static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
+/* The exit of a peer on another node shows only in what happens to a message to it: the transport
+ * reports the peer gone, or never reports that the message left. Clients ignore these pings; the
+ * pause between them doubles, so that a client that does not read for long finds few. False: the
+ * peer has exited. */
+static bool server_ping_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
 {
     struct server_silence *k = &s->peer[peer].silence;
     struct rpc_head h = rpc_head_of(RPC_RESPONSE, 0, &s->o.token, RPC_PING_ID, 0, RPC_OK);
 
+    assert(peer < s->o.peers && !s->ep->t->detects_exit);
     if (k->broken)
         *k = (struct server_silence){.asked_ns = now, .pause_ns = ASK_FIRST_NS};
     if (!s->peer[peer].met || now - k->asked_ns < k->pause_ns)
@@ -199,7 +208,7 @@ static bool ask_the_silent(struct rpc_server *s, uint32_t peer, uint64_t now)
 
 /* Also those that never said a proper hello: they have a place all the same. One for which we are
  * at work keeps its place until that is done. */
-static void forget_the_dead(struct rpc_server *s)
+static void server_forget_exited(struct rpc_server *s)
 {
     uint64_t now = wr_clock_ns();
 
@@ -208,7 +217,7 @@ static void forget_the_dead(struct rpc_server *s)
     s->looked_ns = now;
     s->deaths = s->ep->deaths;
     for (uint32_t i = 0; i < s->o.peers; i++) {
-        if (s->ep->t->alive(s->ep, i) && (s->ep->t->sees_death || ask_the_silent(s, i, now)))
+        if (s->ep->t->alive(s->ep, i) && (s->ep->t->detects_exit || server_ping_silent(s, i, now)))
             continue;
         s->peer[i].met = false;
         server_calls_purge(s, i);
@@ -224,7 +233,7 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
     uint32_t n = 0;
 
     s->ep->eager = s->single ? rpc_waiter_looks(&s->waiter) : 0;
-    if (s->store || !rpc_waiter_dozes(&s->waiter, s->ep))
+    if (s->store || !rpc_waiter_blocks_first(&s->waiter, s->ep))
         n = s->ep->t->progress(s->ep);
     uint32_t found = n;
 
@@ -236,7 +245,7 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
 
     if (!n) {
         bool busy =
-            (s->store && rpc_store_under_way(s->store)) || (s->nring && !s->ep->t->tells_room);
+            (s->store && rpc_store_under_way(s->store)) || (s->nring && !s->ep->t->signals_space);
 
         n = rpc_waiter_idle(&s->waiter, s->ep, timeout_ns, busy);
         if (s->nring)
@@ -244,7 +253,7 @@ void rpc_server_step(struct rpc_server *s, uint64_t timeout_ns)
         look |= s->waiter.sleeps != sleeps || s->waiter.rounds % 65536 == 0;
     }
     if (look || s->deaths != s->ep->deaths)
-        forget_the_dead(s);
+        server_forget_exited(s);
     if (n) {
         s->ep->t->flush(s->ep);
         rpc_waiter_happened(&s->waiter);
@@ -257,7 +266,7 @@ static void server_fill_memory(struct rpc_server *s)
 {
     if (s->o.share_b || !s->o.bulk_b)
         return;
-    fill_pattern(s->ep->bulk, s->o.bulk_b);
+    server_fill_pattern(s->ep->bulk, s->o.bulk_b);
     for (size_t i = 1; i < s->npieces + RPC_SOURCES; i++)
         memcpy(s->ep->bulk + i * s->o.bulk_b, s->ep->bulk, s->o.bulk_b);
 }
@@ -302,7 +311,7 @@ bool rpc_server_open(struct rpc_server **ret, const struct rpc_opts *o, struct w
         return false;
     }
     s->ep->ctx = s;
-    s->ep->on_msg = on_msg;
+    s->ep->on_msg = server_on_msg;
     s->ep->on_bulk = server_on_step;
     rpc_waiter_init(&s->waiter, &s->o);
     rpc_waiter_test(&s->waiter, s->ep);
@@ -324,6 +333,7 @@ void rpc_server_close(struct rpc_server *s)
 
 void rpc_server_address(struct rpc_server *s, char into[RPC_ADDRESS])
 {
+    assert(s->ep);
     s->ep->t->address(s->ep, into);
 }
 

@@ -5,10 +5,12 @@
  *   sread   request ─> read storage ─> RMA to the client ─> response
  *   swrite  request ─> RMA from the client ─> write storage ─> response
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "server_priv.h"
@@ -23,7 +25,7 @@ static bool server_is_storage(uint32_t op)
     return op == RPC_OP_SREAD || op == RPC_OP_SWRITE;
 }
 
-/* ---- data that can be told ---- */
+/* ---- data that can be verified ---- */
 
 /* Some words of what a PUT brings, spoilt before and looked at afterwards. */
 static void server_spoil(uint8_t *at, uint64_t len)
@@ -60,6 +62,7 @@ static uint32_t server_list_pop(struct rpc_server *s, struct server_list *l)
 {
     uint32_t k = l->first;
 
+    wr_check(l->first != RPC_NONE);
     l->first = s->call[k].next;
     return k;
 }
@@ -82,9 +85,10 @@ static void server_want(struct rpc_server *s, uint32_t peer)
 
 /* ---- calls ---- */
 
-/* Room for many calls, of which few are ever touched. */
+/* Memory for RPC_CALLS calls, of which few pages are ever touched. */
 bool server_calls_init(struct rpc_server *s, struct wr_err *err)
 {
+    assert(!s->call && s->o.peers <= RPC_PEERS && s->npieces <= RPC_PIECES_MOST);
     void *at = mmap(NULL, RPC_CALLS * sizeof *s->call, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -114,6 +118,7 @@ static uint32_t server_call_take(struct rpc_server *s, uint32_t peer)
 {
     uint32_t k = s->free_call;
 
+    wr_check(s->ncalls <= RPC_CALLS);
     if (s->peer[peer].calls >= RPC_CALLS - s->ncalls)
         return RPC_NONE;
     if (k != RPC_NONE)
@@ -129,6 +134,7 @@ static void server_call_free(struct rpc_server *s, uint32_t k)
 {
     struct server_call *c = &s->call[k];
 
+    wr_check(s->ncalls && s->peer[c->peer].calls);
     s->peer[c->peer].calls--;
     s->ncalls--;
     if (c->payload) {
@@ -185,6 +191,7 @@ static void server_finish(struct rpc_server *s, uint32_t k, enum rpc_status stat
 {
     struct server_call *c = &s->call[k];
 
+    wr_check(s->peer[c->peer].under_way && c->begun);
     if (c->cut_off)
         status = RPC_BUSY;
     if (status == RPC_OK) {
@@ -223,6 +230,7 @@ static enum rpc_moved server_move(struct rpc_server *s, uint32_t k, enum rpc_way
 
 static enum rpc_moved server_store(struct rpc_server *s, const struct server_call *c, bool write)
 {
+    wr_check(c->piece != RPC_NONE);
     return rpc_store_start(s->store, write, s->ep->bulk + c->piece * s->o.bulk_b, c->ref.len,
                            c->ref.place, c->piece)
                ? RPC_MOVES
@@ -303,6 +311,7 @@ void server_on_store(void *ctx, uint64_t cookie, bool ok)
 {
     struct rpc_server *s = ctx;
 
+    wr_check(cookie < s->npieces);
     server_step_done(s, s->owner[cookie], ok);
 }
 
@@ -325,6 +334,7 @@ static bool server_begin(struct rpc_server *s, uint32_t k)
 {
     struct server_call *c = &s->call[k];
 
+    wr_check(!c->begun);
     c->begun = true;
     s->peer[c->peer].under_way++;
     if (server_needs_piece(s, c->op)) {
@@ -360,6 +370,7 @@ static void server_cut_off(struct rpc_server *s, uint32_t k)
 {
     struct server_call *c = &s->call[k];
 
+    assert(s->ep->t->cut_off && !c->cut_off);
     c->cut_off = true;
     if (c->state == CALL_UNDER_WAY)
         s->ep->t->cut_off(s->ep, c->peer, k);
@@ -416,7 +427,7 @@ static bool server_serve_peer(struct rpc_server *s, uint32_t peer)
     return (begun ? server_take_step(s, k) : server_begin(s, k)) || some;
 }
 
-/* Each in turn, one call at a time, until nobody gets any further. */
+/* Peers in turn, one call at a time, until no peer can proceed. */
 void server_serve_ring(struct rpc_server *s)
 {
     bool some = true;
@@ -443,6 +454,7 @@ void server_calls_purge(struct rpc_server *s, uint32_t peer)
 {
     struct server_peer *p = &s->peer[peer];
 
+    assert(peer < s->o.peers);
     while (p->unsent.first != RPC_NONE)
         server_call_free(s, server_list_pop(s, &p->unsent));
     while (p->waiting.first != RPC_NONE) {

@@ -22,7 +22,7 @@
 #define RPC_SERVER_PRIV_H
 
 #include "rpc/rpc.h"
-#include "rpc/store.h"
+#include "rpc/rpc_store.h"
 
 enum { RPC_PEER_TRANSFERS = 16, RPC_PIECES_LEAST = 16, RPC_PIECES_MOST = 64, RPC_CALLS = 16384 };
 enum { RPC_PEER_KEEPS = 64 };
@@ -31,18 +31,19 @@ enum { RPC_PIECES_B = 16 << 20 }; /* of all pieces, as long as that is more than
 
 enum call_state { CALL_FREE, CALL_WAITING, CALL_UNDER_WAY, CALL_UNSENT };
 
+/* A call that has not been answered. Changes with its steps. */
 struct server_call {
-    uint32_t peer, id;
-    uint32_t next;  /* in its list, or of those that are free */
-    uint32_t piece; /* RPC_NONE: it has none */
-    uint8_t op, state;
-    bool begun;   /* it counts as under way, also while it waits for the transport */
-    bool second;  /* the first of two steps is done */
-    bool cut_off; /* its piece was taken back */
-    uint32_t status;
-    uint64_t held_ns; /* when somebody first wanted its piece; 0: nobody did */
-    struct rpc_ref ref;
-    uint32_t len; /* of an answer that could not be sent, and a copy of it */
+    uint32_t peer, id;  /* the client, and its number of the call */
+    uint32_t next;      /* in its list, or of those that are free */
+    uint32_t piece;     /* RPC_NONE: it has none */
+    uint8_t op, state;  /* enum rpc_op, call_state */
+    bool begun;         /* it counts as under way, also while it waits for the transport */
+    bool second;        /* the first of two steps is done */
+    bool cut_off;       /* its piece was taken back */
+    uint32_t status;    /* of the answer */
+    uint64_t held_ns;   /* when another call first wanted its piece; 0: none did */
+    struct rpc_ref ref; /* the client's memory */
+    uint32_t len;       /* of an answer that could not be sent, and a copy of it */
     void *payload;
 };
 
@@ -52,38 +53,40 @@ struct server_list {
 
 /* Of a client that says nothing. */
 struct server_silence {
-    bool broken;     /* it said something since we looked */
-    uint32_t unsent; /* how often in a row it could not even be asked */
-    uint64_t asked_ns, pause_ns;
+    bool broken;                 /* it said something since we looked */
+    uint32_t unsent;             /* how often in a row it could not even be asked */
+    uint64_t asked_ns, pause_ns; /* when it was asked last; how long until it is asked again */
 };
 
+/* A client. */
 struct server_peer {
-    bool met, wants; /* wants: it is in the ring */
-    uint32_t calls, under_way, pieces;
-    uint32_t kept; /* payloads of unsent answers */
-    struct server_list waiting, unsent;
+    bool met, wants;                    /* its hello was accepted; it is in the ring */
+    uint32_t calls, under_way, pieces;  /* not answered; of them begun; pieces that these have */
+    uint32_t kept;                      /* payloads of unsent answers */
+    struct server_list waiting, unsent; /* calls that are not begun; answers that did not fit */
     struct server_silence silence;
 };
 
+/* A server. `o`, `ep` and the addresses of arrays are set up, the rest changes while it runs. */
 struct rpc_server {
     struct rpc_opts o;
     struct rpc_ep *ep;
-    struct rpc_waiter waiter;
-    struct rpc_store *store;
+    struct rpc_waiter waiter; /* how it waits for calls */
+    struct rpc_store *store;  /* what PUT writes and GET reads */
     struct rpc_server_stats stats;
-    struct server_peer *peer;
+    struct server_peer *peer;                   /* [o.peers] */
     uint32_t ring[RPC_PEERS], ring_from, nring; /* peers that want something */
-    struct server_call *call;
-    uint32_t calls_used, free_call, ncalls; /* calls_used: call[] beyond was never taken */
-    uint32_t npieces, nfree;
+    struct server_call *call;                   /* [RPC_CALLS] */
+    uint32_t calls_used, free_call, ncalls;     /* calls_used: call[] beyond was never taken */
+    uint32_t npieces, nfree; /* pieces of ep->bulk, which transfers use; of them free */
     uint32_t free_piece[RPC_PIECES_MOST], owner[RPC_PIECES_MOST]; /* owner: a call */
-    uint32_t turn;      /* of the sources that what is got comes from */
-    uint64_t looked_ns; /* for clients that died */
-    uint32_t deaths;    /* that we know of */
-    uint32_t steps;
-    uint32_t messages, last_peer;
-    bool single;  /* whoever called last has no other call under way */
-    bool several; /* of the last messages not all came from one client */
+    uint32_t turn;                /* of the sources that what is got comes from */
+    uint64_t looked_ns;           /* for clients that died */
+    uint32_t deaths;              /* that we know of */
+    uint32_t steps;               /* so far: every so many, clients are looked after */
+    uint32_t messages, last_peer; /* so far; where the last came from */
+    bool single;                  /* the last caller has no other call in flight */
+    bool several;                 /* of the last messages not all came from one client */
 };
 
 /* ---- server_calls.c ---- */

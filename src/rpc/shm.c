@@ -1,7 +1,7 @@
 /* shm.c -- processes of one node: a mapped segment with two rings for each client.
  *
- *   segment  | head: who, layout, the server's bell | pair 0 | pair 1 | ...
- *   pair     | state | client's bell | up: 64 slots | down: 64 slots |
+ *   segment  | head: pid, layout, the server's doorbell | pair 0 | pair 1 | ...
+ *   pair     | state | client's doorbell | up: 64 slots | down: 64 slots |
  *   slot     | seq | len | message, at most 248 bytes |      4 cache lines, a short one is in 1
  *
  * Each ring has one writer and one reader. A slot is full when its seq is the number of
@@ -9,12 +9,15 @@
  * word is shared. No ring can overflow: a client has fewer calls under way than a ring has slots;
  * when a call is answered its request has been read, and those before it.
  *
- * Who sleeps says so in its bell, then looks once more; who has sent looks at the bell. The fence
- * between the two on both sides makes that one of them sees the other.
+ * A side that blocks sets `asleep` in its doorbell, then checks its ring once more; a side that has
+ * sent reads the doorbell of the other. The fence between the two steps on both sides makes sure
+ * that one of them sees the other.
  *
  * Segments are anonymous files that are found through /proc/PID/fd, so that nothing is left
- * behind however a process ends; they are sealed, so that nobody can shorten them below us.
+ * behind however a process ends; they are sealed, so that no peer can shorten them while they are
+ * mapped.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -30,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "rpc/transport.h"
 
@@ -38,10 +42,10 @@ enum { PAIR_FREE, PAIR_CLAIMED };
 
 static const char magic[8] = "weirrpc1";
 
-struct bell {
+struct doorbell {
     _Alignas(64) _Atomic uint32_t rung;
     _Atomic uint32_t asleep;
-    _Atomic uint32_t cpu; /* on which its owner waited last, and 1; 0: nobody knows */
+    _Atomic uint32_t cpu; /* 1 + the processor on which its owner waited last; 0: not known */
 };
 
 struct slot {
@@ -49,26 +53,28 @@ struct slot {
     uint8_t body[BODY_B];
 };
 _Static_assert(sizeof(struct slot) == SLOT_B, "a slot is four cache lines");
+_Static_assert((SLOTS & (SLOTS - 1)) == 0, "numbers of messages wrap around");
 
 struct pair {
     _Alignas(64) _Atomic uint32_t state;
     _Atomic int32_t pid;
-    struct bell bell; /* the client's */
+    struct doorbell doorbell; /* the client's */
     struct slot up[SLOTS], down[SLOTS];
 };
 
+/* The server's shared memory; clients map it and take a pair each. */
 struct segment {
     char magic[8];
-    uint32_t layout, npairs;
-    int32_t pid;
-    _Alignas(64) _Atomic uint32_t arrivals;
-    struct bell bell; /* the server's */
+    uint32_t layout, npairs;                /* version; pairs behind */
+    int32_t pid;                            /* the server's */
+    _Alignas(64) _Atomic uint32_t arrivals; /* clients so far: the server looks for new ones */
+    struct doorbell doorbell;               /* the server's */
     struct pair pair[];
 };
 
 /* What a client's hello carries. */
 struct introduction {
-    int32_t pid, fd;
+    int32_t pid, fd; /* of the client, and of its offered memory there */
     uint64_t bulk_b;
 };
 
@@ -81,30 +87,33 @@ struct side {
     size_t bulk_b;
 };
 
+/* An endpoint over shared memory. Up to bulk_fd, `mine`, `npairs` and `side` are set up. */
 struct shm {
     struct rpc_ep ep;
-    struct segment *seg;
+    struct segment *seg; /* mapped */
     size_t seg_b;
-    int seg_fd, bulk_fd;
-    uint32_t mine;     /* a client's pair */
-    uint32_t last;     /* the pair that a server heard of last */
-    uint32_t arrivals; /* of which the server knows */
-    uint32_t npairs, high;
-    struct side *side;
+    int seg_fd, bulk_fd;   /* of the segment; of our offered memory */
+    uint32_t mine;         /* a client's pair */
+    uint32_t last;         /* the pair that a server heard of last */
+    uint32_t arrivals;     /* of which the server knows */
+    uint32_t npairs, high; /* high: pairs from here on were never active */
+    struct side *side;     /* [npairs]; of a client one */
 };
 
-static struct shm *of(struct rpc_ep *ep)
+static struct shm *shm_of(struct rpc_ep *ep)
 {
     return (struct shm *)(void *)ep;
 }
 
 /* ---- memory that others can map ---- */
 
-static bool make_memory(void **ret, int *ret_fd, size_t size, const char *name, struct wr_err *err)
+static bool shm_make_memory(void **ret, int *ret_fd, size_t size, const char *name,
+                            struct wr_err *err)
 {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *at = MAP_FAILED;
 
+    assert(size);
     if (fd >= 0 && !ftruncate(fd, (off_t)size) &&
         !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -119,12 +128,13 @@ static bool make_memory(void **ret, int *ret_fd, size_t size, const char *name, 
     return true;
 }
 
-/* NULL: not there, not ours to map, not of that size, or somebody could shorten it. */
-static void *map_theirs(int32_t pid, int32_t fd, size_t size)
+/* NULL: not there, not ours to map, not of that size, or not sealed against shortening. */
+static void *shm_map_peer(int32_t pid, int32_t fd, size_t size)
 {
     char path[64];
     struct stat st;
 
+    assert(size);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
     int own = open(path, O_RDWR | O_CLOEXEC);
 
@@ -141,91 +151,94 @@ static void *map_theirs(int32_t pid, int32_t fd, size_t size)
 
 /* ---- bells ---- */
 
-static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+static void shm_futex(_Atomic uint32_t *word, int op, uint32_t value,
+                      const struct timespec *timeout)
 {
     syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
-static void ring(struct bell *b)
+static void shm_ring_doorbell(struct doorbell *b)
 {
     if (!atomic_load_explicit(&b->asleep, memory_order_relaxed))
         return;
     atomic_fetch_add(&b->rung, 1);
-    futex(&b->rung, FUTEX_WAKE, 1, NULL);
+    shm_futex(&b->rung, FUTEX_WAKE, 1, NULL);
 }
 
-static bool something(struct shm *s);
+static bool shm_has_work(struct shm *s);
 
-static struct bell *bell_of(const struct shm *s, bool server)
+static struct doorbell *shm_doorbell_of(const struct shm *s, bool server)
 {
-    return server ? &s->seg->bell : &s->seg->pair[s->ep.o.server ? s->last : s->mine].bell;
+    return server ? &s->seg->doorbell : &s->seg->pair[s->ep.o.server ? s->last : s->mine].doorbell;
 }
 
-/* Written only by who was moved, so that looking at it costs nothing. */
+/* Written only when the owner has moved, so that the line stays shared and reading it is cheap. */
 static enum rpc_where shm_where(struct rpc_ep *ep)
 {
-    struct shm *s = of(ep);
-    struct bell *own = bell_of(s, ep->o.server), *other = bell_of(s, !ep->o.server);
+    struct shm *s = shm_of(ep);
+    struct doorbell *own = shm_doorbell_of(s, ep->o.server),
+                    *other = shm_doorbell_of(s, !ep->o.server);
     uint32_t here = (uint32_t)sched_getcpu() + 1;
 
     if (atomic_load_explicit(&own->cpu, memory_order_relaxed) != here)
         atomic_store_explicit(&own->cpu, here, memory_order_relaxed);
     uint32_t there = atomic_load_explicit(&other->cpu, memory_order_relaxed);
 
-    return !here || !there ? RPC_SOMEWHERE : here == there ? RPC_BESIDE : RPC_ELSEWHERE;
+    return !here || !there ? RPC_CPU_UNKNOWN : here == there ? RPC_CPU_SAME : RPC_CPU_OTHER;
 }
 
 static uint32_t shm_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
-    struct shm *s = of(ep);
-    struct bell *b = bell_of(s, ep->o.server);
+    struct shm *s = shm_of(ep);
+    struct doorbell *b = shm_doorbell_of(s, ep->o.server);
     struct timespec t = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
     uint32_t seen = atomic_load(&b->rung);
 
     atomic_store(&b->asleep, 1);
     atomic_thread_fence(memory_order_seq_cst);
-    if (!something(s))
-        futex(&b->rung, FUTEX_WAIT, seen, &t);
+    if (!shm_has_work(s))
+        shm_futex(&b->rung, FUTEX_WAIT, seen, &t);
     atomic_store(&b->asleep, 0);
     return 0;
 }
 
 /* ---- messages ---- */
 
-/* The rings are known also of a pair that is free: who reads or writes them then does no harm. */
-static void reset_side(struct shm *s, uint32_t pair, bool active)
+/* The rings are set also for a free pair: reading or writing them then does no harm. */
+static void shm_reset_side(struct shm *s, uint32_t pair, bool active)
 {
     struct pair *p = &s->seg->pair[pair];
 
+    assert(pair < s->npairs);
     s->side[pair] = (struct side){.in = s->ep.o.server ? p->up : p->down,
                                   .out = s->ep.o.server ? p->down : p->up,
                                   .active = active};
 }
 
-static void make_sides(struct shm *s)
+static void shm_make_sides(struct shm *s)
 {
     s->side = wr_zalloc(s->npairs, sizeof *s->side);
     for (uint32_t i = 0; i < s->npairs; i++)
-        reset_side(s, i, false);
+        shm_reset_side(s, i, false);
 }
 
-static struct slot *slot_to_read(const struct side *side)
+static struct slot *shm_next_slot(const struct side *side)
 {
     return &side->in[side->read % SLOTS];
 }
 
-static uint64_t look_at(const struct side *side)
+static uint64_t shm_load_slot(const struct side *side)
 {
-    return atomic_load_explicit(&slot_to_read(side)->full, memory_order_acquire);
+    return atomic_load_explicit(&shm_next_slot(side)->full, memory_order_acquire);
 }
 
-static bool is_full(const struct side *side)
+static bool shm_has_message(const struct side *side)
 {
-    return (uint32_t)look_at(side) == side->read + 1;
+    return (uint32_t)shm_load_slot(side) == side->read + 1;
 }
 
 /* Word by word, as it was written: a wider read would have to wait for the writes. */
-static void copy_word(uint8_t *to, const struct rpc_head *head, size_t at)
+static void shm_copy_word(uint8_t *to, const struct rpc_head *head, size_t at)
 {
     uint64_t word;
 
@@ -233,14 +246,14 @@ static void copy_word(uint8_t *to, const struct rpc_head *head, size_t at)
     atomic_store_explicit((_Atomic uint64_t *)(void *)(to + at), word, memory_order_relaxed);
 }
 
-static bool something(struct shm *s)
+static bool shm_has_work(struct shm *s)
 {
     if (!s->ep.o.server)
-        return is_full(&s->side[s->mine]);
+        return shm_has_message(&s->side[s->mine]);
     if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
         return true;
     for (uint32_t i = 0; i < s->high; i++)
-        if (s->side[i].active && is_full(&s->side[i]))
+        if (s->side[i].active && shm_has_message(&s->side[i]))
             return true;
     return false;
 }
@@ -248,15 +261,16 @@ static bool something(struct shm *s)
 static bool shm_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *head,
                      const void *payload)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
     struct side *side = &s->side[ep->o.server ? peer : s->mine];
     struct slot *slot = &side->out[side->written % SLOTS];
 
-    copy_word(slot->body, head, 0);
-    copy_word(slot->body, head, 8);
-    copy_word(slot->body, head, 16);
-    copy_word(slot->body, head, 24);
-    copy_word(slot->body, head, 32);
+    wr_check(head->len <= BODY_B - sizeof *head);
+    shm_copy_word(slot->body, head, 0);
+    shm_copy_word(slot->body, head, 8);
+    shm_copy_word(slot->body, head, 16);
+    shm_copy_word(slot->body, head, 24);
+    shm_copy_word(slot->body, head, 32);
     if (head->len)
         memcpy(slot->body + sizeof *head, payload, head->len);
     atomic_store_explicit(&slot->full, (sizeof *head + head->len) << 32 | ++side->written,
@@ -267,53 +281,53 @@ static bool shm_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *he
 
 static void shm_flush(struct rpc_ep *ep)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
 
     if (!ep->o.server) {
         if (!s->side[s->mine].dirty)
             return;
         s->side[s->mine].dirty = false;
         atomic_thread_fence(memory_order_seq_cst);
-        ring(&s->seg->bell);
+        shm_ring_doorbell(&s->seg->doorbell);
         return;
     }
     atomic_thread_fence(memory_order_seq_cst);
     for (uint32_t i = 0; i < s->high; i++)
         if (s->side[i].dirty) {
             s->side[i].dirty = false;
-            ring(&s->seg->pair[i].bell);
+            shm_ring_doorbell(&s->seg->pair[i].doorbell);
         }
 }
 
-static uint32_t read_pair(struct shm *s, uint32_t pair)
+static uint32_t shm_read_pair(struct shm *s, uint32_t pair)
 {
     struct side *side = &s->side[pair];
     uint64_t full;
     uint32_t n = 0;
 
-    /* A message may end the pair; what is in it then is the next client's, who is yet to arrive. */
-    while (n < BATCH && side->active && (uint32_t)(full = look_at(side)) == side->read + 1) {
-        const struct slot *slot = slot_to_read(side);
+    /* A message may end the pair; what it holds then belongs to the next client. */
+    while (n < BATCH && side->active && (uint32_t)(full = shm_load_slot(side)) == side->read + 1) {
+        const struct slot *slot = shm_next_slot(side);
         size_t len = full >> 32;
 
         side->read++;
         n++;
-        __builtin_prefetch(slot_to_read(side));
+        __builtin_prefetch(shm_next_slot(side));
         s->ep.on_msg(s->ep.ctx, s->ep.o.server ? pair : 0, slot->body, len < BODY_B ? len : BODY_B);
     }
     return n;
 }
 
 /* To look at many pairs once takes long enough. */
-static void glance(struct shm *s)
+static void shm_spin(struct shm *s)
 {
     enum { FEW = 16 };
 
-    for (uint32_t looks = 0; looks < s->ep.eager && s->high <= FEW && !something(s); looks++)
+    for (uint32_t looks = 0; looks < s->ep.eager && s->high <= FEW && !shm_has_work(s); looks++)
         rpc_pause();
 }
 
-static void look_for_arrivals(struct shm *s)
+static void shm_find_arrivals(struct shm *s)
 {
     s->arrivals = atomic_load_explicit(&s->seg->arrivals, memory_order_acquire);
     for (uint32_t i = 0; i < s->npairs; i++) {
@@ -321,7 +335,7 @@ static void look_for_arrivals(struct shm *s)
             atomic_load_explicit(&s->seg->pair[i].state, memory_order_acquire) == PAIR_CLAIMED;
 
         if (claimed && !s->side[i].active) {
-            reset_side(s, i, true);
+            shm_reset_side(s, i, true);
             s->high = i >= s->high ? i + 1 : s->high;
         }
     }
@@ -329,16 +343,16 @@ static void look_for_arrivals(struct shm *s)
 
 static uint32_t shm_progress(struct rpc_ep *ep)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
     uint32_t n = 0;
 
-    glance(s);
+    shm_spin(s);
     if (!ep->o.server)
-        return read_pair(s, s->mine);
+        return shm_read_pair(s, s->mine);
     if (atomic_load_explicit(&s->seg->arrivals, memory_order_acquire) != s->arrivals)
-        look_for_arrivals(s);
+        shm_find_arrivals(s);
     for (uint32_t i = 0; i < s->high; i++) {
-        uint32_t read = s->side[i].active ? read_pair(s, i) : 0;
+        uint32_t read = s->side[i].active ? shm_read_pair(s, i) : 0;
 
         s->last = read ? i : s->last;
         n += read;
@@ -356,9 +370,10 @@ static struct rpc_ref shm_refer(struct rpc_ep *ep, size_t at, size_t len)
 
 static enum rpc_moved shm_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
     const struct side *side = &s->side[b->peer];
 
+    wr_check(b->peer < s->npairs && b->at + b->ref.len <= ep->o.bulk_b);
     if (b->ref.at > side->bulk_b || b->ref.len > side->bulk_b - b->ref.at)
         return RPC_MOVES_NOT;
     if (b->way == RPC_TO_PEER)
@@ -371,7 +386,7 @@ static enum rpc_moved shm_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
 
 static size_t shm_introduce(struct rpc_ep *ep, void *into, size_t size)
 {
-    struct introduction i = {getpid(), of(ep)->bulk_fd, ep->o.bulk_b};
+    struct introduction i = {getpid(), shm_of(ep)->bulk_fd, ep->o.bulk_b};
 
     if (size < sizeof i)
         return 0;
@@ -381,7 +396,7 @@ static size_t shm_introduce(struct rpc_ep *ep, void *into, size_t size)
 
 static bool shm_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
 {
-    struct side *side = &of(ep)->side[peer];
+    struct side *side = &shm_of(ep)->side[peer];
     struct introduction i;
 
     if (len != sizeof i || side->bulk)
@@ -389,7 +404,7 @@ static bool shm_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t
     memcpy(&i, bytes, sizeof i);
     if (i.bulk_b > (UINT64_C(1) << 36) || i.pid <= 0)
         return false;
-    if (i.bulk_b && !(side->bulk = map_theirs(i.pid, i.fd, i.bulk_b)))
+    if (i.bulk_b && !(side->bulk = shm_map_peer(i.pid, i.fd, i.bulk_b)))
         return false;
     side->bulk_b = i.bulk_b;
     return true;
@@ -397,7 +412,7 @@ static bool shm_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t
 
 static bool shm_alive(struct rpc_ep *ep, uint32_t peer)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
     int32_t pid = ep->o.server ? atomic_load(&s->seg->pair[peer].pid) : s->seg->pid;
 
     return !pid || !kill(pid, 0) || errno == EPERM;
@@ -406,18 +421,19 @@ static bool shm_alive(struct rpc_ep *ep, uint32_t peer)
 /* The rings begin anew with the next client. */
 static void shm_forget(struct rpc_ep *ep, uint32_t peer)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
     struct pair *p = &s->seg->pair[peer];
 
+    assert(ep->o.server && peer < s->npairs);
     if (s->side[peer].bulk)
         munmap(s->side[peer].bulk, s->side[peer].bulk_b);
-    reset_side(s, peer, false);
+    shm_reset_side(s, peer, false);
     for (size_t i = 0; i < SLOTS; i++) {
         atomic_store_explicit(&p->up[i].full, 0, memory_order_relaxed);
         atomic_store_explicit(&p->down[i].full, 0, memory_order_relaxed);
     }
     atomic_store(&p->pid, 0);
-    atomic_store(&p->bell.cpu, 0);
+    atomic_store(&p->doorbell.cpu, 0);
     atomic_store_explicit(&p->state, PAIR_FREE, memory_order_release);
 }
 
@@ -425,7 +441,7 @@ static void shm_forget(struct rpc_ep *ep, uint32_t peer)
 
 static void shm_close(struct rpc_ep *ep)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
 
     for (uint32_t i = 0; s->side && i < s->npairs; i++)
         if (s->side[i].bulk)
@@ -442,20 +458,20 @@ static void shm_close(struct rpc_ep *ep)
     free(s);
 }
 
-static bool make_segment(struct shm *s, struct wr_err *err)
+static bool shm_make_segment(struct shm *s, struct wr_err *err)
 {
     void *at;
 
     s->npairs = s->ep.o.peers;
     s->seg_b = sizeof *s->seg + s->npairs * sizeof s->seg->pair[0];
-    if (!make_memory(&at, &s->seg_fd, s->seg_b, "weir-rpc", err))
+    if (!shm_make_memory(&at, &s->seg_fd, s->seg_b, "weir-rpc", err))
         return false;
     s->seg = at;
     memcpy(s->seg->magic, magic, sizeof magic);
     s->seg->layout = LAYOUT;
     s->seg->npairs = s->npairs;
     s->seg->pid = getpid();
-    make_sides(s);
+    shm_make_sides(s);
     return true;
 }
 
@@ -473,9 +489,9 @@ static bool shm_open_ep(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct
                      "%u calls under way are too many for shared memory; give %d "
                      "or fewer",
                      o->depth, SLOTS - 1);
-    ok = ok && (!o->bulk_b || make_memory(&bulk, &s->bulk_fd, o->bulk_b, "weir-bulk", err));
+    ok = ok && (!o->bulk_b || shm_make_memory(&bulk, &s->bulk_fd, o->bulk_b, "weir-bulk", err));
     s->ep.bulk = bulk;
-    ok = ok && (!o->server || make_segment(s, err));
+    ok = ok && (!o->server || shm_make_segment(s, err));
     if (!ok) {
         shm_close(&s->ep);
         return false;
@@ -486,35 +502,37 @@ static bool shm_open_ep(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct
 
 static void shm_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
 {
-    snprintf(into, RPC_ADDRESS, "shm:%d:%d", (int)getpid(), of(ep)->seg_fd);
+    assert(ep->o.server);
+    snprintf(into, RPC_ADDRESS, "shm:%d:%d", (int)getpid(), shm_of(ep)->seg_fd);
 }
 
-static bool claim(struct shm *s, struct wr_err *err)
+static bool shm_claim_pair(struct shm *s, struct wr_err *err)
 {
+    assert(!s->ep.o.server);
     for (uint32_t i = 0; i < s->npairs; i++) {
         uint32_t is = PAIR_FREE;
 
         if (!atomic_compare_exchange_strong(&s->seg->pair[i].state, &is, PAIR_CLAIMED))
             continue;
         s->mine = i;
-        reset_side(s, i, true);
+        shm_reset_side(s, i, true);
         atomic_store(&s->seg->pair[i].pid, getpid());
         atomic_fetch_add(&s->seg->arrivals, 1);
         return true;
     }
-    return wr_fail(err, WR_INPUT, "the server has %u clients and no room for more; start fewer",
+    return wr_fail(err, WR_INPUT, "the server has %u clients and takes no more; start fewer",
                    s->npairs);
 }
 
 static bool shm_connect(struct rpc_ep *ep, const char *address, struct wr_err *err)
 {
-    struct shm *s = of(ep);
+    struct shm *s = shm_of(ep);
     int pid, fd;
 
     if (sscanf(address, "shm:%d:%d", &pid, &fd) != 2 || pid <= 0 || fd < 0)
         return wr_fail(err, WR_INPUT, "\"%.60s\" is no address in shared memory; give shm:PID:FD",
                        address);
-    struct segment *head = map_theirs(pid, fd, sizeof *head);
+    struct segment *head = shm_map_peer(pid, fd, sizeof *head);
 
     if (!head)
         return wr_fail(err, WR_SYSTEM, "no server is at %.60s; start it first", address);
@@ -529,10 +547,10 @@ static bool shm_connect(struct rpc_ep *ep, const char *address, struct wr_err *e
                        address);
     s->npairs = npairs;
     s->seg_b = sizeof *s->seg + npairs * sizeof s->seg->pair[0];
-    if (!(s->seg = map_theirs(pid, fd, s->seg_b)))
+    if (!(s->seg = shm_map_peer(pid, fd, s->seg_b)))
         return wr_fail(err, WR_SYSTEM, "the server at %.60s went away; start it again", address);
-    make_sides(s);
-    return claim(s, err);
+    shm_make_sides(s);
+    return shm_claim_pair(s, err);
 }
 
 static bool shm_blocks(struct rpc_ep *ep)
@@ -545,7 +563,7 @@ const struct rpc_transport rpc_shm = {
     .name = "shm",
     .summary = "memory shared by the processes of a node",
     .looks = 64,
-    .sees_death = true,
+    .detects_exit = true,
     .open = shm_open_ep,
     .close = shm_close,
     .address = shm_address,

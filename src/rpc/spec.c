@@ -1,5 +1,11 @@
+/* spec.c -- the configuration of `weir roofline collect`: rows, standard cases, checks.
+ *
+ * Rows and help texts are an interface. rpc_spec_check() runs once after parsing; later code relies
+ * on what it checked (sizes, storage, launcher, allocation).
+ */
 #include "rpc/spec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,7 +317,7 @@ static const struct rpc_case standard[] = {
 };
 enum { STANDARD = sizeof standard / sizeof *standard, WITHOUT_STORAGE = 10 };
 
-static bool on_storage(const struct rpc_case *c)
+static bool spec_on_storage(const struct rpc_case *c)
 {
     return c->op == RPC_OP_SREAD || c->op == RPC_OP_SWRITE;
 }
@@ -320,13 +326,13 @@ const char *rpc_case_metric(const struct rpc_case *c)
 {
     if (c->op == RPC_OP_NOOP)
         return "rpc";
-    if (!on_storage(c))
+    if (!spec_on_storage(c))
         return "bw";
     return c->size_b <= 64 << 10 ? "iops" : "sbw";
 }
 
-static bool check_case(const struct rpc_spec *s, const struct rpc_case *c, const struct conf *conf,
-                       struct wr_err *err)
+static bool spec_check_case(const struct rpc_spec *s, const struct rpc_case *c,
+                            const struct conf *conf, struct wr_err *err)
 {
     if (c->clients > s->clients)
         return conf_fail(conf, &c->clients, err, "case %s wants %u clients of %u; give fewer",
@@ -337,10 +343,10 @@ static bool check_case(const struct rpc_spec *s, const struct rpc_case *c, const
     if (c->op != RPC_OP_NOOP && c->size_b < 8)
         return conf_fail(conf, &c->size_b, err, "case %s moves nothing; give it a size from 8 B on",
                          c->name);
-    if (on_storage(c) && !s->storage.path)
+    if (spec_on_storage(c) && !s->storage.path)
         return conf_fail(conf, &c->op, err, "case %s needs storage; add `storage: {path: ...}`",
                          c->name);
-    if (on_storage(c) && (c->size_b % 4096 || c->size_b > s->storage.size_b))
+    if (spec_on_storage(c) && (c->size_b % 4096 || c->size_b > s->storage.size_b))
         return conf_fail(conf, &c->size_b, err,
                          "case %s: storage is used in multiples of 4 KiB, up to its size; give "
                          "another size",
@@ -351,7 +357,7 @@ static bool check_case(const struct rpc_spec *s, const struct rpc_case *c, const
     return true;
 }
 
-static bool check_nic(const struct rpc_spec *s, const struct conf *c, struct wr_err *err)
+static bool spec_check_nic(const struct rpc_spec *s, const struct conf *c, struct wr_err *err)
 {
     bool chosen = (s->nic.name && *s->nic.name) || s->nic.bucket != NIC_PASSTHROUGH;
 
@@ -368,9 +374,10 @@ static bool check_nic(const struct rpc_spec *s, const struct conf *c, struct wr_
     return true;
 }
 
-/* Batch systems tell how many processes an allocation holds; a launcher would wait for the rest
+/* Batch systems say how many processes an allocation holds; a launcher would wait for the rest
  * without end. */
-static bool check_allocation(const struct rpc_spec *s, const struct conf *c, struct wr_err *err)
+static bool spec_check_allocation(const struct rpc_spec *s, const struct conf *c,
+                                  struct wr_err *err)
 {
     static const struct {
         const char *launcher, *variable;
@@ -378,8 +385,8 @@ static bool check_allocation(const struct rpc_spec *s, const struct conf *c, str
     uint64_t want = (s->attach.n ? 0 : (uint64_t)s->servers) + s->clients;
 
     for (size_t i = 0; s->launch && i < sizeof known / sizeof *known; i++) {
-        const char *room = strstr(s->launch, known[i].launcher) ? getenv(known[i].variable) : NULL;
-        unsigned long n = room ? strtoul(room, NULL, 10) : 0;
+        const char *tasks = strstr(s->launch, known[i].launcher) ? getenv(known[i].variable) : NULL;
+        unsigned long n = tasks ? strtoul(tasks, NULL, 10) : 0;
 
         if (n && n < want && !strstr(s->launch, "--overlap"))
             return conf_fail(c, &s->clients, err,
@@ -391,7 +398,7 @@ static bool check_allocation(const struct rpc_spec *s, const struct conf *c, str
 }
 
 /* Of servers that run already there are as many as tickets. */
-static bool check_attach(struct rpc_spec *s, const struct conf *c, struct wr_err *err)
+static bool spec_check_attach(struct rpc_spec *s, const struct conf *c, struct wr_err *err)
 {
     if (!s->attach.n)
         return true;
@@ -407,6 +414,7 @@ struct rpc_sizes rpc_spec_sizes(const struct rpc_spec *s)
 {
     struct rpc_sizes z = {.depth = 0};
 
+    assert(s->cases.n);
     for (size_t i = 0; i < s->cases.n; i++) {
         const struct rpc_case *k = (const struct rpc_case *)s->cases.items + i;
         uint64_t size = k->op == RPC_OP_NOOP ? 0 : k->size_b;
@@ -430,7 +438,8 @@ bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *a
                          "a launcher must say where the command stands; write {cmd} in it");
     if (s->launch && strstr(s->launch, "{host}") && !s->hosts.n)
         return conf_fail(c, &s->launch, err, "the launcher wants a {host}; add `hosts: [...]`");
-    if (!check_nic(s, c, err) || !check_attach(s, c, err) || !check_allocation(s, c, err))
+    if (!spec_check_nic(s, c, err) || !spec_check_attach(s, c, err) ||
+        !spec_check_allocation(s, c, err))
         return false;
     if (!s->cases.n) {
         size_t n = s->storage.path ? STANDARD : WITHOUT_STORAGE;
@@ -443,7 +452,7 @@ bool rpc_spec_check(struct rpc_spec *s, const struct conf *c, struct wr_arena *a
         return true;
     }
     for (size_t i = 0; i < s->cases.n; i++)
-        if (!check_case(s, (const struct rpc_case *)s->cases.items + i, c, err))
+        if (!spec_check_case(s, (const struct rpc_case *)s->cases.items + i, c, err))
             return false;
     return true;
 }

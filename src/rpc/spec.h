@@ -35,12 +35,16 @@ struct rpc_nic_spec {
 /* With which servers a client is measured alone. */
 enum rpc_pairs { RPC_PAIRS_ALL, RPC_PAIRS_NODES, RPC_PAIRS_OWN };
 
+/* A specification; its fields are the keys of spec.c, which explains them. Constant after checking.
+ */
 struct rpc_spec {
-    const char *transport, *provider, *bind, *launch;
-    struct conf_list attach; /* of const char *: tickets of servers that run already */
-    uint32_t pairs;
-    struct conf_list hosts; /* of const char * */
-    uint32_t servers, clients, per_node, wait, samples, repeats;
+    const char *transport, *provider, *bind, *launch; /* bind: an address; launch: a command */
+    struct conf_list attach;             /* of const char *: tickets of servers that run already */
+    uint32_t pairs;                      /* enum rpc_pairs */
+    struct conf_list hosts;              /* of const char * */
+    uint32_t servers, clients, per_node; /* processes; of each host */
+    uint32_t wait;                       /* enum rpc_wait, of servers */
+    uint32_t samples, repeats;           /* sub-windows of a window; windows of a case */
     double spindown_ps, warmup_ps, window_ps;
     uint64_t seed;
     struct rpc_storage storage;

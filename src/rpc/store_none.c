@@ -1,7 +1,7 @@
 /* store_none.c -- without liburing a server has no storage. */
 #include <stddef.h>
 
-#include "rpc/store.h"
+#include "rpc/rpc_store.h"
 
 bool rpc_store_open(struct rpc_store **ret, const char *path, uint64_t size, uint32_t depth,
                     bool direct, struct wr_err *err)

@@ -1,3 +1,10 @@
+/* store_uring.c -- a server's storage through io_uring.
+ *
+ * Invariant: a cookie is a slot of the server's pool (below `depth`) with one operation in flight
+ * at most; want[cookie] is the length that it must have moved. The file has no name and disappears
+ * with the process.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
@@ -7,9 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "rpc/rpc.h"
-#include "rpc/store.h"
+#include "rpc/rpc_store.h"
 
 struct rpc_store {
     struct io_uring ring;
@@ -20,7 +28,7 @@ struct rpc_store {
 };
 
 /* Blocks that were never written are not read from the device. */
-static bool fill(int fd, uint64_t size, struct wr_err *err)
+static bool store_fill(int fd, uint64_t size, struct wr_err *err)
 {
     enum { PART = 1 << 20 };
     uint64_t *part = aligned_alloc(4096, PART);
@@ -35,14 +43,14 @@ static bool fill(int fd, uint64_t size, struct wr_err *err)
         for (size_t i = 0; i < n / 8; i++)
             part[i] = rpc_storage_pattern(at + 8 * i);
         if (pwrite(fd, part, n, (off_t)at) != (ssize_t)n)
-            ok = wr_fail_errno(err, "cannot fill the storage; make room there");
+            ok = wr_fail_errno(err, "cannot fill the storage; free some space there");
     }
     free(part);
     return ok && (!fsync(fd) || wr_fail_errno(err, "cannot fill the storage; check the disk"));
 }
 
-static bool open_file(struct rpc_store *s, const char *path, uint64_t size, bool direct,
-                      struct wr_err *err)
+static bool store_open_file(struct rpc_store *s, const char *path, uint64_t size, bool direct,
+                            struct wr_err *err)
 {
     char name[4096];
     struct stat st;
@@ -64,7 +72,7 @@ static bool open_file(struct rpc_store *s, const char *path, uint64_t size, bool
         return wr_fail_errno(err, "cannot make %s; name a directory you may write to", name);
     unlink(name);
     s->writable = true;
-    if (!fill(s->fd, size, err))
+    if (!store_fill(s->fd, size, err))
         return false;
     if (direct && fcntl(s->fd, F_SETFL, O_DIRECT))
         return wr_fail_errno(err, "%s has no O_DIRECT; set direct: false", path);
@@ -76,10 +84,11 @@ bool rpc_store_open(struct rpc_store **ret, const char *path, uint64_t size, uin
 {
     struct rpc_store *s = wr_zalloc(1, sizeof *s);
 
+    assert(depth && size);
     s->fd = -1;
     s->depth = depth;
     s->want = wr_zalloc(depth, sizeof *s->want);
-    bool ok = open_file(s, path, size, direct, err);
+    bool ok = store_open_file(s, path, size, direct, err);
 
     if (ok) {
         int failed = io_uring_queue_init(2 * depth, &s->ring, 0);
@@ -119,6 +128,7 @@ bool rpc_store_start(struct rpc_store *s, bool write, void *at, size_t len, uint
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&s->ring);
 
+    wr_check(cookie < s->depth);
     if (!sqe)
         return false;
     if (write)

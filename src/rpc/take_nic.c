@@ -1,3 +1,4 @@
+/* take_nic.c -- chooses a worker's NIC and sets the address or domain that its transport uses. */
 #include "rpc/take_nic.h"
 
 #include <arpa/inet.h>
@@ -12,7 +13,7 @@
 #include "base/units.h"
 
 /* The first IPv4 address of an interface. */
-static bool address_of(char into[64], const char *name, struct wr_err *err)
+static bool take_nic_address(char into[64], const char *name, struct wr_err *err)
 {
     struct ifaddrs *all = NULL;
     bool found = false;
@@ -30,14 +31,14 @@ static bool address_of(char into[64], const char *name, struct wr_err *err)
         return true;
     if (!if_nametoindex(name))
         return wr_fail(err, WR_INPUT,
-                       "there is no NIC \"%s\" here; `weir roofline nics --list` shows those there "
+                       "there is no NIC \"%s\" here; `weir roofline nics` can list those there "
                        "are",
                        wr_text_clip(name).s);
     return wr_fail(err, WR_INPUT, "NIC %s has no IPv4 address; give it one, or take another",
                    wr_text_clip(name).s);
 }
 
-static void own_cpus(struct nic_ask *ask)
+static void take_nic_own_cpus(struct nic_ask *ask)
 {
     cpu_set_t *set = CPU_ALLOC(NIC_CPUS);
     size_t size = CPU_ALLOC_SIZE(NIC_CPUS);
@@ -55,7 +56,7 @@ static void own_cpus(struct nic_ask *ask)
 }
 
 /* Sockets do not go through libfabric: for them only what hwloc says of devices counts. */
-static bool restrict_to_offered(struct nic_machine *m, const struct rpc_opts *o, struct wr_err *err)
+static bool take_nic_restrict(struct nic_machine *m, const struct rpc_opts *o, struct wr_err *err)
 {
     struct nic_offer offer[NIC_MOST];
     size_t n = o->transport == &rpc_fabric ? nic_offers(offer, NIC_MOST, o->provider) : 0;
@@ -63,7 +64,7 @@ static bool restrict_to_offered(struct nic_machine *m, const struct rpc_opts *o,
     return nic_restrict(m, o->nic.only, offer, n, err);
 }
 
-static bool pick(struct rpc_taken_nic *ret, const struct rpc_opts *o, struct wr_err *err)
+static bool take_nic_pick(struct rpc_taken_nic *ret, const struct rpc_opts *o, struct wr_err *err)
 {
     const struct rpc_nic *want = &o->nic;
     struct nic_ask ask = {.bucket = (enum nic_bucket)want->bucket,
@@ -75,11 +76,11 @@ static bool pick(struct rpc_taken_nic *ret, const struct rpc_opts *o, struct wr_
 
     if (!nic_machine_open(&m, NULL, err))
         return false;
-    own_cpus(&ask);
+    take_nic_own_cpus(&ask);
     nic_table_path(table, sizeof table);
     nic_tables_collect(NULL);
     wr_rng_init(&rng, (uint64_t)getpid(), 0, 11);
-    bool ok = restrict_to_offered(m, o, err) && nic_table_take(&choice, table, m, &ask, &rng, err);
+    bool ok = take_nic_restrict(m, o, err) && nic_table_take(&choice, table, m, &ask, &rng, err);
 
     if (ok) {
         ret->picked = true;
@@ -100,13 +101,13 @@ bool rpc_take_nic(struct rpc_taken_nic *ret, struct rpc_opts *o, struct wr_err *
     }
     if (o->nic.name)
         snprintf(nic.name, sizeof nic.name, "%s", o->nic.name);
-    else if (!pick(&nic, o, err))
+    else if (!take_nic_pick(&nic, o, err))
         return false;
     /* A device of the fabric is named to libfabric; an interface, and for sockets any, has an
      * address. */
     if (o->transport != &rpc_fabric)
         nic.domain[0] = '\0';
-    if (!nic.domain[0] && !address_of(nic.address, nic.name, err)) {
+    if (!nic.domain[0] && !take_nic_address(nic.address, nic.name, err)) {
         rpc_leave_nic(&nic);
         return false;
     }

@@ -4,17 +4,18 @@
  *
  * Libraries that carry RMA over TCP spend more system calls on a message than it needs: here one to
  * send and one to receive, and several messages that go the same way, or come, share one. A
- * transfer to a client (WRITE) is followed by the answer on the same connection, so nobody confirms
- * it; one from a client is asked for (READ) and comes as DATA. Both are received in the place where
- * they belong.
+ * transfer to a client (WRITE) is followed by the answer on the same connection, so it needs no
+ * acknowledgement; one from a client is requested (READ) and comes as DATA. Both are received in
+ * place, without a copy.
  *
- * What comes is anybody's bytes. A client's memory is written or read only by who knows its key,
- * which its requests carry; a server takes DATA only that it asked for; whoever does not keep to
- * the form is disconnected. No peer makes another wait: what cannot leave stays in its connection's
- * buffer until the kernel tells that there is room, and a peer that does not take its answers is
- * not read from. A connection has a place among the peers only after a hello with the token:
- * before, it is a guest (tcp_guests.h).
+ * Received bytes are not trusted. A client's memory is written or read only by a server that knows
+ * its key, which the client's requests carry; a server takes only DATA that it requested; a peer
+ * that violates the protocol is disconnected. No peer makes another wait: what cannot be sent stays
+ * in the connection's buffer until the kernel signals space, and a peer that does not take its
+ * answers is not read from. A connection becomes a peer only after a hello with the token: before,
+ * it is pending (tcp_pending.h).
  */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -28,17 +29,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "rpc/tcp_socket.h"
 #include "tcp_priv.h"
 
-enum { BATCH = 64, ELSEWHERE = 16, ACCEPTS = 64, SHUT_NS = 100000000, LAYOUT = 1 };
-enum { DOZE_NS = 50000000 }; /* a client sleeps in recv() for so long, and hardly longer */
+enum { BATCH = 64, ELSEWHERE = 16, ACCEPTS = 64, PAUSE_NS = 100000000, LAYOUT = 1 };
+enum { RECV_BLOCK_NS = 50000000 }; /* a client sleeps in recv() for so long, and hardly longer */
 
-/* What epoll tells of: a peer by its number, a guest, or the door. */
-#define SEEN_GUEST UINT32_C(0x40000000)
-#define SEEN_DOOR UINT32_C(0x80000000)
+/* What an epoll event is about: a peer by its number, a connection without a number yet, or the
+ * listener. */
+#define SEEN_PENDING UINT32_C(0x40000000)
+#define SEEN_LISTENER UINT32_C(0x80000000)
 
 /* ---- messages ---- */
 
@@ -48,7 +51,7 @@ static bool tcp_send(struct rpc_ep *ep, uint32_t peer, const struct rpc_head *he
     struct tcp *t = tcp_of(ep);
     struct frame f = {.kind = FRAME_MESSAGE, .len = sizeof *head + head->len};
 
-    if (!t->conn[peer] || !tcp_conn_make_room(t, peer, sizeof f + f.len))
+    if (!t->conn[peer] || !tcp_conn_reserve(t, peer, sizeof f + f.len))
         return false;
     struct conn *c = t->conn[peer];
 
@@ -64,7 +67,7 @@ static void tcp_flush(struct rpc_ep *ep)
     tcp_conn_push_all(tcp_of(ep));
 }
 
-/* ---- guests ---- */
+/* ---- connections whose hello has not been accepted ---- */
 
 static uint32_t tcp_free_place(const struct tcp *t)
 {
@@ -76,114 +79,114 @@ static uint32_t tcp_free_place(const struct tcp *t)
 }
 
 /* What it says goes to the server, which meets it if that is a hello with the token; whatever else
- * it is, the guest goes. What it sent behind its hello is the peer's. */
-static void tcp_let_speak(struct tcp *t, uint32_t g, uint32_t len)
+ * it is, the connection is closed. What it sent behind its hello is the peer's. */
+static void tcp_admit(struct tcp *t, uint32_t g, uint32_t len)
 {
-    struct rpc_guest *guest = &t->guests->guest[g];
+    struct rpc_pending_entry *entry = &t->pending->entry[g];
     uint32_t k = tcp_free_place(t), used = (uint32_t)sizeof(struct frame) + len;
 
     if (k != UINT32_MAX) {
-        t->speaks = guest;
-        t->ep.on_msg(t->ep.ctx, k, guest->bytes + sizeof(struct frame), len);
-        t->speaks = NULL;
+        t->sender = entry;
+        t->ep.on_msg(t->ep.ctx, k, entry->bytes + sizeof(struct frame), len);
+        t->sender = NULL;
     }
-    if (guest->fd >= 0) {
-        rpc_guests_drop(t->guests, g);
+    if (entry->fd >= 0) {
+        rpc_pending_drop(t->pending, g);
         return;
     }
     struct conn *c = t->conn[k];
 
     if (!c || c->dead)
         return;
-    memcpy(c->in, guest->bytes + used, guest->n - used);
-    c->in_to = guest->n - used;
+    memcpy(c->in, entry->bytes + used, entry->n - used);
+    c->in_to = entry->n - used;
     tcp_conn_watch(t, k);
     tcp_conn_take_frames(t, k);
 }
 
 /* True: it said something whole. */
-static bool tcp_hear_guest(struct tcp *t, uint32_t g)
+static bool tcp_read_pending(struct tcp *t, uint32_t g)
 {
-    const struct rpc_guest *guest = &t->guests->guest[g];
+    const struct rpc_pending_entry *entry = &t->pending->entry[g];
     struct frame f = {.len = sizeof(struct rpc_head)};
 
-    if (guest->fd < 0)
+    if (entry->fd < 0)
         return false;
-    bool stays = rpc_guests_hear(t->guests, g);
+    bool stays = rpc_pending_read(t->pending, g);
 
-    if (guest->n >= sizeof f)
-        memcpy(&f, guest->bytes, sizeof f);
+    if (entry->n >= sizeof f)
+        memcpy(&f, entry->bytes, sizeof f);
     bool ours =
-        guest->n < sizeof f || (f.kind == FRAME_MESSAGE && f.len >= sizeof(struct rpc_head) &&
-                                f.len <= sizeof guest->bytes - sizeof f);
+        entry->n < sizeof f || (f.kind == FRAME_MESSAGE && f.len >= sizeof(struct rpc_head) &&
+                                f.len <= sizeof entry->bytes - sizeof f);
 
     if (!ours || !stays)
-        rpc_guests_drop(t->guests, g);
-    else if (guest->n >= sizeof f + f.len) {
-        tcp_let_speak(t, g, (uint32_t)f.len);
+        rpc_pending_drop(t->pending, g);
+    else if (entry->n >= sizeof f + f.len) {
+        tcp_admit(t, g, (uint32_t)f.len);
         return true;
     }
     return false;
 }
 
-static void tcp_watch_door(struct tcp *t, int op)
+static void tcp_watch_listener(struct tcp *t, int op)
 {
-    struct epoll_event e = {.events = EPOLLIN, .data = {.u32 = SEEN_DOOR}};
+    struct epoll_event e = {.events = EPOLLIN, .data = {.u32 = SEEN_LISTENER}};
 
-    epoll_ctl(t->epoll, op, t->door, &e);
+    epoll_ctl(t->epoll, op, t->listener, &e);
 }
 
-/* No descriptor is left, because others in this process took them: the door is closed for a
- * moment, as else it would be told of again and again. */
-static void tcp_shut_door(struct tcp *t, uint64_t now)
+/* No descriptor is left, because others in this process took them: the listener leaves epoll for
+ * a moment, which would otherwise report it again and again. */
+static void tcp_pause_accept(struct tcp *t, uint64_t now)
 {
-    if (rpc_guests_drop_oldest(t->guests))
+    if (rpc_pending_drop_oldest(t->pending))
         return;
-    t->shut_ns = now;
-    tcp_watch_door(t, EPOLL_CTL_DEL);
+    t->paused_ns = now;
+    tcp_watch_listener(t, EPOLL_CTL_DEL);
 }
 
-/* Most have said their hello before they are let in. Those who come after so many wait until it was
- * the others' turn. */
-static uint32_t tcp_answer_door(struct tcp *t)
+/* Most have sent their hello before they are accepted. Connections beyond ACCEPTS wait until the
+ * peers were served. */
+static uint32_t tcp_accept_all(struct tcp *t)
 {
     uint64_t now = wr_clock_ns();
     uint32_t some = 0, address;
 
     for (int i = 0; i < ACCEPTS; i++) {
-        int fd = rpc_socket_accept(t->door, &address);
+        int fd = rpc_socket_accept(t->listener, &address);
 
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE)
-                tcp_shut_door(t, now);
+                tcp_pause_accept(t, now);
             break;
         }
-        uint32_t g = rpc_guests_add(t->guests, fd, address, now);
-        struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP, .data = {.u32 = SEEN_GUEST | g}};
+        uint32_t g = rpc_pending_add(t->pending, fd, address, now);
+        struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP, .data = {.u32 = SEEN_PENDING | g}};
 
         epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e);
-        some += tcp_hear_guest(t, g);
+        some += tcp_read_pending(t, g);
     }
     return some;
 }
 
 /* How long one may sleep before there is something to do for them. */
-static uint64_t tcp_mind_guests(struct tcp *t)
+static uint64_t tcp_expire_pending(struct tcp *t)
 {
-    if (!t->guests->n && !t->shut_ns)
+    if (!t->pending->n && !t->paused_ns)
         return UINT64_MAX;
     uint64_t now = wr_clock_ns();
 
-    if (t->shut_ns && now - t->shut_ns >= SHUT_NS) {
-        t->shut_ns = 0;
-        tcp_watch_door(t, EPOLL_CTL_ADD);
+    if (t->paused_ns && now - t->paused_ns >= PAUSE_NS) {
+        t->paused_ns = 0;
+        tcp_watch_listener(t, EPOLL_CTL_ADD);
     }
-    return t->shut_ns ? SHUT_NS : rpc_guests_expire(t->guests, now);
+    return t->paused_ns ? PAUSE_NS : rpc_pending_expire(t->pending, now);
 }
 
-/* What epoll told of a peer. While it is gated nothing is read, so afterwards all is; one that ends
+/* An epoll event of a peer. While it is gated nothing is read, so afterwards all is; one that ends
  * meanwhile will take no answers. */
-static uint32_t tcp_turn_to(struct tcp *t, uint32_t k, uint32_t what)
+static uint32_t tcp_serve_event(struct tcp *t, uint32_t k, uint32_t what)
 {
     struct conn *c = t->conn[k];
     bool read = what & ~(uint32_t)EPOLLOUT, was_gated = c->gated;
@@ -206,29 +209,29 @@ static uint32_t tcp_turn_to(struct tcp *t, uint32_t k, uint32_t what)
     return some;
 }
 
-static uint32_t tcp_look_everywhere(struct tcp *t, int timeout_ms)
+static uint32_t tcp_poll_events(struct tcp *t, int timeout_ms)
 {
     struct epoll_event e[BATCH];
-    uint64_t guests_ms = tcp_mind_guests(t) / 1000000;
+    uint64_t pending_ms = tcp_expire_pending(t) / 1000000;
     int n = epoll_wait(t->epoll, e, BATCH,
-                       guests_ms < (uint64_t)timeout_ms ? (int)guests_ms + 1 : timeout_ms);
+                       pending_ms < (uint64_t)timeout_ms ? (int)pending_ms + 1 : timeout_ms);
     uint32_t some = 0;
 
     t->looks = 0;
     for (int i = 0; i < n; i++) {
         uint32_t k = e[i].data.u32, what = e[i].events;
 
-        if (k == SEEN_DOOR)
-            some += tcp_answer_door(t);
-        else if (k & SEEN_GUEST)
-            some += tcp_hear_guest(t, k & ~SEEN_GUEST);
+        if (k == SEEN_LISTENER)
+            some += tcp_accept_all(t);
+        else if (k & SEEN_PENDING)
+            some += tcp_read_pending(t, k & ~SEEN_PENDING);
         else if (t->conn[k])
-            some += tcp_turn_to(t, k, what);
+            some += tcp_serve_event(t, k, what);
     }
     return some;
 }
 
-/* Of one connection alone one asks itself, and only now and then who else is there. */
+/* A server with one connection reads it directly, and polls for others now and then only. */
 static uint32_t tcp_progress(struct rpc_ep *ep)
 {
     struct tcp *t = tcp_of(ep);
@@ -238,7 +241,7 @@ static uint32_t tcp_progress(struct rpc_ep *ep)
         return some + (t->conn[0] ? tcp_conn_pull(t, 0, MSG_DONTWAIT) : 0);
     if (t->n == 1 && t->looks++ < ELSEWHERE)
         return some + tcp_conn_pull(t, t->high - 1, MSG_DONTWAIT);
-    return some + tcp_look_everywhere(t, 0);
+    return some + tcp_poll_events(t, 0);
 }
 
 static bool tcp_blocks(struct rpc_ep *ep)
@@ -249,13 +252,13 @@ static bool tcp_blocks(struct rpc_ep *ep)
 
 /* Of the connection that a client has: the receiving itself is the sleep, unless something is to be
  * sent or the sleep is to be short. */
-static uint32_t tcp_doze(struct tcp *t, uint64_t timeout_ns)
+static uint32_t tcp_block(struct tcp *t, uint64_t timeout_ns)
 {
     struct timespec limit = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
     struct pollfd p = {.fd = t->conn[0] ? t->conn[0]->fd : -1,
                        .events = (short)(POLLIN | (t->ndirty ? POLLOUT : 0))};
 
-    if (p.fd >= 0 && !t->ndirty && timeout_ns >= DOZE_NS)
+    if (p.fd >= 0 && !t->ndirty && timeout_ns >= RECV_BLOCK_NS)
         return tcp_conn_pull(t, 0, 0);
     if (ppoll(&p, 1, &limit, NULL) <= 0 || p.fd < 0)
         return 0;
@@ -269,7 +272,7 @@ static uint32_t tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
     struct tcp *t = tcp_of(ep);
 
     if (!ep->o.server)
-        return tcp_doze(t, timeout_ns);
+        return tcp_block(t, timeout_ns);
     uint32_t some = t->ndirty ? tcp_conn_push_all(t) : 0;
     struct pollfd p = {.fd = t->epoll, .events = POLLIN};
     uint64_t ms = timeout_ns / MS;
@@ -280,7 +283,7 @@ static uint32_t tcp_wait(struct rpc_ep *ep, uint64_t timeout_ns)
         ppoll(&p, 1, &(struct timespec){0, (long)timeout_ns}, NULL);
         ms = 0;
     }
-    return tcp_look_everywhere(t, ms < MOST_MS ? (int)ms : MOST_MS);
+    return tcp_poll_events(t, ms < MOST_MS ? (int)ms : MOST_MS);
 }
 
 /* Within a node a packet is taken in where it was sent. */
@@ -291,8 +294,8 @@ static enum rpc_where tcp_where(struct rpc_ep *ep)
     int there;
 
     if (!c || c->dead || !c->here || (there = rpc_socket_cpu(c->fd)) < 0)
-        return RPC_SOMEWHERE;
-    return sched_getcpu() == there ? RPC_BESIDE : RPC_ELSEWHERE;
+        return RPC_CPU_UNKNOWN;
+    return sched_getcpu() == there ? RPC_CPU_SAME : RPC_CPU_OTHER;
 }
 
 /* ---- memory of others ---- */
@@ -313,9 +316,10 @@ static enum rpc_moved tcp_bulk(struct rpc_ep *ep, const struct rpc_bulk *b)
                       .at = b->ref.at,
                       .key = b->ref.key};
 
+    wr_check(b->at + b->ref.len <= ep->o.bulk_b);
     if (!c || c->dead)
         return RPC_MOVES_NOT;
-    if (c->nmoves == MOVES || c->nasked == MOVES || !tcp_conn_make_room(t, b->peer, sizeof f))
+    if (c->nmoves == MOVES || c->nasked == MOVES || !tcp_conn_reserve(t, b->peer, sizeof f))
         return c->dead ? RPC_MOVES_NOT : RPC_MOVES_LATER;
     tcp_conn_put(c, &f, sizeof f);
     if (writes)
@@ -332,7 +336,7 @@ static void tcp_cut_off(struct rpc_ep *ep, uint32_t peer, uint64_t cookie)
     struct conn *c = tcp_of(ep)->conn[peer];
 
     for (uint32_t i = 0; c && i < c->nmoves; i++)
-        if (c->move[i].tell && c->move[i].cookie == cookie)
+        if (c->move[i].notify && c->move[i].cookie == cookie)
             c->move[i].at = NULL;
     for (uint32_t i = 0; c && i < c->nasked; i++) {
         struct asked *a = &c->asked[(c->asked_from + i) % MOVES];
@@ -340,12 +344,12 @@ static void tcp_cut_off(struct rpc_ep *ep, uint32_t peer, uint64_t cookie)
         if (a->cookie != cookie)
             continue;
         a->at = NULL;
-        if (!i && c->left && c->tell)
+        if (!i && c->left && c->notify)
             c->into = NULL;
     }
 }
 
-/* ---- who is who ---- */
+/* ---- introduction of peers ---- */
 
 static size_t tcp_introduce(struct rpc_ep *ep, void *into, size_t size)
 {
@@ -358,18 +362,19 @@ static size_t tcp_introduce(struct rpc_ep *ep, void *into, size_t size)
     return sizeof layout;
 }
 
-/* The guest that speaks gets the place of a peer. */
+/* The pending connection whose message is being handled gets the place of a peer. */
 static bool tcp_meet(struct rpc_ep *ep, uint32_t peer, const void *bytes, size_t len)
 {
     struct tcp *t = tcp_of(ep);
     uint32_t layout;
 
-    if (len != sizeof layout || !t->speaks || t->conn[peer])
+    assert(peer < ep->o.peers);
+    if (len != sizeof layout || !t->sender || t->conn[peer])
         return false;
     memcpy(&layout, bytes, sizeof layout);
     if (layout != LAYOUT)
         return false;
-    int fd = rpc_guests_take(t->guests, (uint32_t)(t->speaks - t->guests->guest));
+    int fd = rpc_pending_take(t->pending, (uint32_t)(t->sender - t->pending->entry));
 
     rpc_socket_settle(fd);
     tcp_conn_adopt(t, peer, fd);
@@ -396,11 +401,11 @@ static void tcp_close(struct rpc_ep *ep)
     for (uint32_t i = t->high; i; i--)
         if (t->conn[i - 1])
             tcp_conn_release(t, i - 1);
-    if (t->guests)
-        rpc_guests_fini(t->guests);
-    free(t->guests);
-    if (t->door >= 0)
-        close(t->door);
+    if (t->pending)
+        rpc_pending_fini(t->pending);
+    free(t->pending);
+    if (t->listener >= 0)
+        close(t->listener);
     if (t->epoll >= 0)
         close(t->epoll);
     if (ep->bulk)
@@ -409,16 +414,17 @@ static void tcp_close(struct rpc_ep *ep)
     free(t);
 }
 
-static bool tcp_open_door(struct tcp *t, struct wr_err *err)
+static bool tcp_listen(struct tcp *t, struct wr_err *err)
 {
+    assert(t->epoll < 0 && !t->pending);
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (t->epoll < 0)
         return wr_fail_errno(err, "cannot wait for clients; close some files");
-    if (!rpc_socket_listen(&t->door, t->ep.o.bind, err))
+    if (!rpc_socket_listen(&t->listener, t->ep.o.bind, err))
         return false;
-    t->guests = wr_zalloc(1, sizeof *t->guests);
-    t->peers = rpc_guests_init(t->guests, t->ep.o.peers);
-    tcp_watch_door(t, EPOLL_CTL_ADD);
+    t->pending = wr_zalloc(1, sizeof *t->pending);
+    t->peers = rpc_pending_init(t->pending, t->ep.o.peers);
+    tcp_watch_listener(t, EPOLL_CTL_ADD);
     return true;
 }
 
@@ -428,7 +434,7 @@ static bool tcp_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr
     bool ok = true;
 
     t->ep = (struct rpc_ep){.t = &rpc_tcp, .o = *o, .inlined = RPC_INLINE_MOST};
-    t->door = t->epoll = -1;
+    t->listener = t->epoll = -1;
     t->dirty = wr_zalloc(RPC_PEERS, sizeof *t->dirty);
     if (o->domain)
         ok = wr_fail(err, WR_INPUT, "\"%.60s\" is a device of libfabric; take transport: fabric",
@@ -445,7 +451,7 @@ static bool tcp_open(struct rpc_ep **ret, const struct rpc_ep_opts *o, struct wr
     }
     if (ok && getrandom(&t->key, sizeof t->key, 0) != sizeof t->key)
         ok = wr_fail_errno(err, "no random key; check the kernel");
-    ok = ok && (!o->server || tcp_open_door(t, err));
+    ok = ok && (!o->server || tcp_listen(t, err));
     if (!ok) {
         tcp_close(&t->ep);
         return false;
@@ -458,7 +464,8 @@ static void tcp_address(struct rpc_ep *ep, char into[RPC_ADDRESS])
 {
     char at[RPC_SOCKET_NAME];
 
-    rpc_socket_name(tcp_of(ep)->door, at);
+    assert(tcp_of(ep)->listener >= 0);
+    rpc_socket_name(tcp_of(ep)->listener, at);
     snprintf(into, RPC_ADDRESS, "tcp:%s", at);
 }
 
@@ -469,7 +476,8 @@ static bool tcp_connect(struct rpc_ep *ep, const char *address, struct wr_err *e
     if (strncmp(address, "tcp:", 4) != 0)
         return wr_fail(err, WR_INPUT, "\"%.60s\" is no address of TCP; give tcp:ADDRESS:PORT",
                        address);
-    if (!rpc_socket_connect(&fd, address + 4, ep->o.bind, ep->o.ticks ? 0 : DOZE_NS / 1000, err))
+    if (!rpc_socket_connect(&fd, address + 4, ep->o.bind, ep->o.ticks ? 0 : RECV_BLOCK_NS / 1000,
+                            err))
         return false;
     tcp_conn_adopt(tcp_of(ep), 0, fd);
     return true;
@@ -481,8 +489,8 @@ const struct rpc_transport rpc_tcp = {
     .looks = 8,
     .kernel_wakes = true,
     .wait_takes = true,
-    .shuts_out = true,
-    .tells_room = true,
+    .may_close_early = true,
+    .signals_space = true,
     .open = tcp_open,
     .close = tcp_close,
     .address = tcp_address,

@@ -1,5 +1,6 @@
 /* tcp_conn.c -- one connection: small bytes and moves that leave, frames and bulk data that come.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "rpc/tcp_socket.h"
 #include "tcp_priv.h"
@@ -16,8 +18,8 @@ enum { PULLS = 16, MESSAGE_MOST = RPC_INLINE_MOST + sizeof(struct rpc_head) };
 
 /* ---- connections ---- */
 
-/* Told once for whatever comes, and when there is room again for what could not leave: what is not
- * told again need not be looked at again by the kernel either. */
+/* Edge-triggered: the kernel reports new data once, and space for sending once after there was
+ * none. */
 void tcp_conn_watch(const struct tcp *t, uint32_t k)
 {
     struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -30,6 +32,7 @@ void tcp_conn_release(struct tcp *t, uint32_t k)
 {
     struct conn *c = t->conn[k];
 
+    assert(c && t->n);
     if (c->fd >= 0)
         close(c->fd);
     for (uint32_t i = 0; c->listed && i < t->ndirty; i++)
@@ -46,6 +49,7 @@ void tcp_conn_drop(struct tcp *t, uint32_t k)
 {
     struct conn *c = t->conn[k];
 
+    assert(c);
     if (c->dead)
         return;
     c->dead = true;
@@ -58,7 +62,7 @@ void tcp_conn_drop(struct tcp *t, uint32_t k)
         struct move m = c->move[0];
 
         memmove(c->move, c->move + 1, --c->nmoves * sizeof m);
-        if (m.tell)
+        if (m.notify)
             t->ep.on_bulk(t->ep.ctx, m.cookie, false);
     }
     for (; c->nasked; c->nasked--)
@@ -67,6 +71,7 @@ void tcp_conn_drop(struct tcp *t, uint32_t k)
 
 void tcp_conn_adopt(struct tcp *t, uint32_t k, int fd)
 {
+    assert(k < RPC_PEERS && !t->conn[k] && fd >= 0);
     t->conn[k] = wr_zalloc(1, sizeof *t->conn[k]);
     t->conn[k]->fd = fd;
     t->conn[k]->here = rpc_socket_stays(fd);
@@ -86,6 +91,7 @@ static void tcp_conn_gone_out(struct tcp *t, struct conn *c, uint64_t n)
 {
     uint32_t small = tcp_conn_small(c);
 
+    wr_check(n <= small + (c->nmoves ? c->move[0].left : 0));
     if (n < small) {
         c->out_from += (uint32_t)n;
         return;
@@ -103,7 +109,7 @@ static void tcp_conn_gone_out(struct tcp *t, struct conn *c, uint64_t n)
     struct move m = c->move[0];
 
     memmove(c->move, c->move + 1, --c->nmoves * sizeof m);
-    if (m.tell)
+    if (m.notify)
         t->ep.on_bulk(t->ep.ctx, m.cookie, true);
 }
 
@@ -147,10 +153,11 @@ bool tcp_conn_push(struct tcp *t, uint32_t k)
     return some;
 }
 
-bool tcp_conn_gain_room(struct tcp *t, uint32_t k, size_t n)
+bool tcp_conn_reserve_slow(struct tcp *t, uint32_t k, size_t n)
 {
     struct conn *c = t->conn[k];
 
+    wr_check(n <= OUT_B);
     tcp_conn_push(t, k);
     if (c->out_from) {
         memmove(c->out, c->out + c->out_from, c->out_to - c->out_from);
@@ -162,7 +169,7 @@ bool tcp_conn_gain_room(struct tcp *t, uint32_t k, size_t n)
     return !c->dead && OUT_B - c->out_to >= n;
 }
 
-/* Those that cannot send all of it stay on the list, unless the kernel will tell when they can. */
+/* Those that cannot send all of it stay on the list, unless epoll reports when they can. */
 uint32_t tcp_conn_push_all(struct tcp *t)
 {
     uint32_t some = 0, kept = 0;
@@ -191,11 +198,11 @@ static bool tcp_conn_within(const struct tcp *t, const struct frame *f)
 }
 
 /* Bytes of a bulk transfer begin. */
-static void tcp_conn_expect(struct conn *c, uint8_t *into, uint64_t len, bool tell)
+static void tcp_conn_expect(struct conn *c, uint8_t *into, uint64_t len, bool notify)
 {
     c->into = into;
     c->left = len;
-    c->tell = tell;
+    c->notify = notify;
 }
 
 static bool tcp_conn_take_read(struct tcp *t, uint32_t k, const struct frame *f)
@@ -204,7 +211,7 @@ static bool tcp_conn_take_read(struct tcp *t, uint32_t k, const struct frame *f)
     struct frame data = {.kind = FRAME_DATA, .cookie = f->cookie, .len = f->len};
 
     if (t->ep.o.server || !tcp_conn_within(t, f) || c->nmoves == MOVES ||
-        !tcp_conn_make_room(t, k, sizeof data))
+        !tcp_conn_reserve(t, k, sizeof data))
         return false;
     tcp_conn_put(c, &data, sizeof data);
     tcp_conn_put_move(c, t->ep.bulk + f->at, f->len, 0, false);
@@ -260,10 +267,11 @@ static uint32_t tcp_conn_take_frame(struct tcp *t, uint32_t k, const uint8_t *at
 
 static void tcp_conn_bulk_came(struct tcp *t, struct conn *c, uint64_t n)
 {
+    wr_check(n <= c->left);
     if (c->into)
         c->into += n;
     c->left -= n;
-    if (c->left || !c->tell)
+    if (c->left || !c->notify)
         return;
     c->nasked--;
     t->ep.on_bulk(t->ep.ctx, c->asked[c->asked_from++ % MOVES].cookie, true);
@@ -274,7 +282,7 @@ bool tcp_conn_may_answer(struct tcp *t, uint32_t k)
     enum { ANSWER_B = sizeof(struct frame) + MESSAGE_MOST };
     struct conn *c = t->conn[k];
 
-    c->gated = !tcp_conn_make_room(t, k, ANSWER_B);
+    c->gated = !tcp_conn_reserve(t, k, ANSWER_B);
     return !c->gated;
 }
 
@@ -321,6 +329,7 @@ uint32_t tcp_conn_pull(struct tcp *t, uint32_t k, int flags)
 {
     struct conn *c = t->conn[k];
 
+    wr_check(c->in_from <= c->in_to && c->in_to <= IN_B);
     if (c->dead || c->gated)
         return 0;
     bool direct = c->left && c->into; /* else what comes is in `in`, perhaps to be forgotten */
@@ -345,9 +354,9 @@ uint32_t tcp_conn_pull(struct tcp *t, uint32_t k, int flags)
     return tcp_conn_take_frames(t, k) + (bulk > 0);
 }
 
-/* All that a connection has, as it is told of only once. One that sends without end is told of
- * again when it was the others' turn. Answers leave with the requests they belong to: whom they
- * wake can begin while others are served. */
+/* Reads all that a connection has, since it is reported only once. A peer that sends without end is
+ * reported again after the others were served. Answers leave with the requests they belong to, so
+ * that the client can go on while others are served. */
 uint32_t tcp_conn_drain(struct tcp *t, uint32_t k)
 {
     const struct conn *c = t->conn[k];

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#include "rpc/tcp_guests.h"
+#include "base/check.h"
+#include "rpc/tcp_pending.h"
 #include "rpc/transport.h"
 
 enum { IN_B = 16384, OUT_B = 65536, MOVES = 64 };
@@ -25,7 +26,7 @@ struct move {
     const uint8_t *at; /* NULL: they were cut off, and zeros leave instead */
     uint64_t left;
     uint32_t after, cookie;
-    bool tell; /* on_bulk when they are gone */
+    bool notify; /* on_bulk when they are gone */
 };
 
 /* What a server asked for and waits for. */
@@ -35,40 +36,43 @@ struct asked {
     uint32_t cookie;
 };
 
+/* A connection. Everything changes while it is open. */
 struct conn {
-    int fd; /* -1: none */
-    bool dead;
+    int fd;      /* -1: none */
+    bool dead;   /* it failed: nothing is read or sent any more */
     bool listed; /* in dirty[] */
     bool here;   /* of this node */
     bool full;   /* all that was asked for came, and there may be more */
     bool ends;   /* the other end sends no more: read on to the end */
-    uint32_t in_from, in_to, out_from, out_to;
+    uint32_t in_from, in_to, out_from, out_to; /* what in[] and out[] hold */
     uint64_t left; /* bytes of a bulk transfer that are yet to come; 0: none is coming */
     uint8_t *into; /* where they go; NULL: nowhere */
-    bool tell;     /* they are the first of those that were asked for */
-    bool stuck;    /* of a server: nothing can leave until the kernel tells so */
-    bool gated;    /* of a server: not read from until there is room for an answer */
-    uint32_t asked_from, nasked;
+    bool notify;   /* they are the first of those that were asked for */
+    bool stuck; /* of a server: nothing can leave until epoll reports that the socket is writable */
+    bool gated; /* of a server: not read from until an answer fits the buffer */
+    uint32_t asked_from, nasked; /* of the ring asked[] */
     struct asked asked[MOVES]; /* a ring: a client sends data in the order it was asked for them */
     uint32_t nmoves;
-    struct move move[MOVES];
-    uint8_t in[IN_B], out[OUT_B];
+    struct move move[MOVES];      /* in the order in which they leave */
+    uint8_t in[IN_B], out[OUT_B]; /* small messages: received, to be sent */
 };
 
+/* An endpoint over TCP. `ep`, `listener`, `epoll`, `peers` and `key` are set up. */
 struct tcp {
     struct rpc_ep ep;
-    int door, epoll;  /* of a server */
-    uint64_t shut_ns; /* since when nobody is let in for want of descriptors; 0: the door is open */
-    uint32_t peers;   /* as many as there are descriptors for */
-    struct rpc_guests *guests;
-    struct rpc_guest *speaks; /* the one whose message is being taken */
-    struct conn *conn[RPC_PEERS];
-    uint32_t high; /* conn[] from here on are empty */
-    uint32_t n;    /* connections */
-    uint32_t *dirty, ndirty;
-    uint64_t key;
-    uint32_t looks; /* at the one connection, since one looked elsewhere */
-    uint32_t last;  /* connection that something came from */
+    int listener, epoll; /* of a server */
+    uint64_t
+        paused_ns;  /* since when no connection is accepted for want of descriptors; 0: accepting */
+    uint32_t peers; /* as many as there are descriptors for */
+    struct rpc_pending *pending;      /* connections whose hello has not been accepted */
+    struct rpc_pending_entry *sender; /* the one whose message is being taken */
+    struct conn *conn[RPC_PEERS];     /* NULL: never used */
+    uint32_t high;                    /* conn[] from here on are empty */
+    uint32_t n;                       /* connections */
+    uint32_t *dirty, ndirty;          /* connections with something to send */
+    uint64_t key;                     /* random: a reference to our memory must have it */
+    uint32_t looks;                   /* at the one connection, since one looked elsewhere */
+    uint32_t last;                    /* connection that something came from */
 };
 
 static inline struct tcp *tcp_of(struct rpc_ep *ep)
@@ -80,15 +84,16 @@ static inline struct tcp *tcp_of(struct rpc_ep *ep)
 
 void tcp_conn_adopt(struct tcp *t, uint32_t k, int fd);
 void tcp_conn_release(struct tcp *t, uint32_t k);
-/* Gone, or not one of ours. Whoever has met it is told by alive(), and forgets it. */
+/* Closed by the peer, or it violated the protocol. alive() is false from now on, until it is
+ * released. */
 void tcp_conn_drop(struct tcp *t, uint32_t k);
 void tcp_conn_watch(const struct tcp *t, uint32_t k);
 
 /* As much as the kernel takes. True: something left. */
 bool tcp_conn_push(struct tcp *t, uint32_t k);
 uint32_t tcp_conn_push_all(struct tcp *t);
-/* By what leaves. false: there is still none. */
-bool tcp_conn_gain_room(struct tcp *t, uint32_t k, size_t n);
+/* Sends what can be sent to make space. false: there is still none. */
+bool tcp_conn_reserve_slow(struct tcp *t, uint32_t k, size_t n);
 
 /* What a server takes from a peer it answers with one message at most, or with two later. */
 bool tcp_conn_may_answer(struct tcp *t, uint32_t k);
@@ -107,23 +112,25 @@ static inline void tcp_conn_mark(struct tcp *t, uint32_t k)
     t->conn[k]->listed = true;
 }
 
-/* Room at the end for so many small bytes. */
-static inline bool tcp_conn_make_room(struct tcp *t, uint32_t k, size_t n)
+/* Makes sure that so many small bytes fit the send buffer. */
+static inline bool tcp_conn_reserve(struct tcp *t, uint32_t k, size_t n)
 {
-    return OUT_B - t->conn[k]->out_to >= n || tcp_conn_gain_room(t, k, n);
+    return OUT_B - t->conn[k]->out_to >= n || tcp_conn_reserve_slow(t, k, n);
 }
 
 static inline void tcp_conn_put(struct conn *c, const void *bytes, size_t n)
 {
+    wr_check(n <= OUT_B - c->out_to);
     if (n)
         memcpy(c->out + c->out_to, bytes, n);
     c->out_to += (uint32_t)n;
 }
 
 static inline void tcp_conn_put_move(struct conn *c, const uint8_t *at, uint64_t len,
-                                     uint32_t cookie, bool tell)
+                                     uint32_t cookie, bool notify)
 {
-    c->move[c->nmoves++] = (struct move){at, len, c->out_to, cookie, tell};
+    wr_check(c->nmoves < MOVES);
+    c->move[c->nmoves++] = (struct move){at, len, c->out_to, cookie, notify};
 }
 
 #endif

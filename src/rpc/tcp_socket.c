@@ -1,6 +1,11 @@
+/* tcp_socket.c -- sockets for RPCs: addresses, listening, connecting, options.
+ *
+ * No state. Within a node pacing is switched off, since there is no network to share.
+ */
 #include "rpc/tcp_socket.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -10,9 +15,9 @@
 #include <unistd.h>
 
 enum { GONE_MS = 30000 }; /* what is not confirmed for so long went to a dead node */
-enum { WAITING = 4096 };  /* at the door; the kernel knows how many it allows */
+enum { WAITING = 4096 };  /* backlog of listen(); the kernel has a limit of its own */
 
-static bool parse_address(struct sockaddr_in *ret, const char *text, struct wr_err *err)
+static bool socket_parse_address(struct sockaddr_in *ret, const char *text, struct wr_err *err)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
     char node[64];
@@ -34,15 +39,15 @@ static bool parse_address(struct sockaddr_in *ret, const char *text, struct wr_e
 
 /* Between processes of one node there is no network to share with others: what paces packets, as
  * BBR does, only costs time there. A socket that was connected with it is paced ever after, even
- * under another; so it is told before, where that is possible. */
-static void be_plain(int fd)
+ * under another; so it is set before, where that is possible. */
+static void socket_disable_pacing(int fd)
 {
     static const char plain[] = "reno";
 
     setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain, sizeof plain - 1);
 }
 
-static bool is_loopback(const struct sockaddr_in *at)
+static bool socket_is_loopback(const struct sockaddr_in *at)
 {
     return ntohl(at->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
@@ -67,13 +72,14 @@ int rpc_socket_cpu(int fd)
 
 void rpc_socket_settle(int fd)
 {
+    assert(fd >= 0);
     unsigned gone_ms = GONE_MS;
     int on = 1;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
     if (rpc_socket_stays(fd))
-        be_plain(fd);
+        socket_disable_pacing(fd);
 }
 
 /* ---- servers ---- */
@@ -84,14 +90,14 @@ bool rpc_socket_listen(int *ret, const char *at, struct wr_err *err)
     struct sockaddr_in where;
     int on = 1;
 
-    if (!parse_address(&where, bind_to, err))
+    if (!socket_parse_address(&where, bind_to, err))
         return false;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd >= 0 && where.sin_port)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && is_loopback(&where))
-        be_plain(fd);
+    if (fd >= 0 && socket_is_loopback(&where))
+        socket_disable_pacing(fd);
     if (fd < 0 || bind(fd, (struct sockaddr *)&where, sizeof where) || listen(fd, WAITING)) {
         wr_fail_errno(err, "cannot listen at %s; give another address or port with bind", bind_to);
         if (fd >= 0)
@@ -102,11 +108,11 @@ bool rpc_socket_listen(int *ret, const char *at, struct wr_err *err)
     return true;
 }
 
-int rpc_socket_accept(int door, uint32_t *ret_address)
+int rpc_socket_accept(int listener, uint32_t *ret_address)
 {
     struct sockaddr_in from = {.sin_port = 0};
     socklen_t len = sizeof from;
-    int fd = accept4(door, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(listener, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0)
         return fd;
@@ -128,13 +134,13 @@ void rpc_socket_name(int fd, char into[RPC_SOCKET_NAME])
 /* ---- clients ---- */
 
 /* From the interface that was chosen, whatever port. */
-static bool leave_from(int fd, const char *from, struct wr_err *err)
+static bool socket_bind_source(int fd, const char *from, struct wr_err *err)
 {
     struct sockaddr_in at;
 
     if (!from || !*from)
         return true;
-    if (!parse_address(&at, from, err))
+    if (!socket_parse_address(&at, from, err))
         return false;
     at.sin_port = 0;
     if (bind(fd, (struct sockaddr *)&at, sizeof at))
@@ -142,21 +148,21 @@ static bool leave_from(int fd, const char *from, struct wr_err *err)
     return true;
 }
 
-bool rpc_socket_connect(int *ret, const char *to, const char *from, uint32_t doze_us,
+bool rpc_socket_connect(int *ret, const char *to, const char *from, uint32_t block_us,
                         struct wr_err *err)
 {
-    struct timeval doze = {.tv_usec = doze_us};
+    struct timeval block = {.tv_usec = block_us};
     struct sockaddr_in at;
 
-    if (!parse_address(&at, to, err))
+    if (!socket_parse_address(&at, to, err))
         return false;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return wr_fail_errno(err, "no socket; close some files");
-    if (is_loopback(&at))
-        be_plain(fd);
-    bool ok = leave_from(fd, from, err);
+    if (socket_is_loopback(&at))
+        socket_disable_pacing(fd);
+    bool ok = socket_bind_source(fd, from, err);
 
     if (ok && connect(fd, (struct sockaddr *)&at, sizeof at))
         ok = wr_fail_errno(err, "no server is at %.60s; start it first", to);
@@ -165,8 +171,8 @@ bool rpc_socket_connect(int *ret, const char *to, const char *from, uint32_t doz
         return false;
     }
     rpc_socket_settle(fd);
-    if (doze_us)
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &doze, sizeof doze);
+    if (block_us)
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &block, sizeof block);
     *ret = fd;
     return true;
 }

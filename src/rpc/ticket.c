@@ -1,3 +1,8 @@
+/* ticket.c -- reads, writes and removes the file by which clients find a running server.
+ *
+ * See ticket.h for its content. It is written with mode 0600 through base/output.h; a ticket whose
+ * server has exited is replaced without asking.
+ */
 #include "rpc/ticket.h"
 
 #include <inttypes.h>
@@ -14,8 +19,8 @@
 
 /* ---- read ---- */
 
-static bool take_word(char *into, size_t size, const json_t *j, const char *key, const char *name,
-                      struct wr_err *err)
+static bool ticket_take_text(char *into, size_t size, const json_t *j, const char *key,
+                             const char *name, struct wr_err *err)
 {
     const char *s = json_string_value(json_object_get(j, key));
 
@@ -29,8 +34,8 @@ static bool take_word(char *into, size_t size, const json_t *j, const char *key,
     return true;
 }
 
-static bool take_size(uint64_t *into, const json_t *j, const char *key, const char *name,
-                      struct wr_err *err)
+static bool ticket_take_size(uint64_t *into, const json_t *j, const char *key, const char *name,
+                             struct wr_err *err)
 {
     const json_t *v = json_object_get(j, key);
 
@@ -43,11 +48,12 @@ static bool take_size(uint64_t *into, const json_t *j, const char *key, const ch
     return true;
 }
 
-static bool take_token(struct wr_token *into, const json_t *j, const char *name, struct wr_err *err)
+static bool ticket_take_token(struct wr_token *into, const json_t *j, const char *name,
+                              struct wr_err *err)
 {
     char digits[WR_TOKEN_TEXT + 1];
 
-    if (!take_word(digits, sizeof digits, j, "token", name, err))
+    if (!ticket_take_text(digits, sizeof digits, j, "token", name, err))
         return false;
     if (!wr_token_parse(into, digits))
         return wr_fail(err, WR_INPUT,
@@ -58,12 +64,12 @@ static bool take_token(struct wr_token *into, const json_t *j, const char *name,
 }
 
 /* Absent in those of other programs; whose life it is, is then not known. */
-static void take_life(struct rpc_life *into, const json_t *j)
+static void ticket_take_process(struct rpc_process *into, const json_t *j)
 {
     const char *s = json_string_value(json_object_get(j, "process"));
 
     if (!s || sscanf(s, "%" SCNx64 ".%" SCNd32, &into->node, &into->pid) != 2)
-        *into = (struct rpc_life){.pid = 0};
+        *into = (struct rpc_process){.pid = 0};
 }
 
 bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text, size_t len,
@@ -78,14 +84,15 @@ bool rpc_ticket_parse(struct rpc_ticket *ret, const char *name, const char *text
                        "%s:%d:%d: %.100s; take the file that `weir roofline serve` wrote", name,
                        where.line, where.column, where.text);
     memset(&t, 0, sizeof t);
-    bool ok = take_word(t.version, sizeof t.version, j, "weir", name, err) &&
-              take_word(t.transport, sizeof t.transport, j, "transport", name, err) &&
-              take_word(t.provider, sizeof t.provider, j, "provider", name, err) &&
-              take_word(t.address, sizeof t.address, j, "address", name, err) &&
-              take_token(&t.token, j, name, err) && take_size(&t.bulk_b, j, "bulk", name, err) &&
-              take_size(&t.storage_b, j, "storage", name, err);
+    bool ok = ticket_take_text(t.version, sizeof t.version, j, "weir", name, err) &&
+              ticket_take_text(t.transport, sizeof t.transport, j, "transport", name, err) &&
+              ticket_take_text(t.provider, sizeof t.provider, j, "provider", name, err) &&
+              ticket_take_text(t.address, sizeof t.address, j, "address", name, err) &&
+              ticket_take_token(&t.token, j, name, err) &&
+              ticket_take_size(&t.bulk_b, j, "bulk", name, err) &&
+              ticket_take_size(&t.storage_b, j, "storage", name, err);
 
-    take_life(&t.life, j);
+    ticket_take_process(&t.process, j);
     json_decref(j);
     if (ok)
         *ret = t;
@@ -113,8 +120,8 @@ static const struct wr_format ticket_format = {
 /* Is what is there the ticket of a server that was killed? */
 static bool ticket_is_stale(const char *path)
 {
-    struct rpc_life own = rpc_life_own();
-    struct rpc_ticket t = {.life = {.pid = 0}};
+    struct rpc_process own = rpc_process_own();
+    struct rpc_ticket t = {.process = {.pid = 0}};
     struct wr_err err;
     struct stat st;
     char *text;
@@ -126,7 +133,7 @@ static bool ticket_is_stale(const char *path)
     bool ours = rpc_ticket_parse(&t, path, text, len, &err);
 
     free(text);
-    return ours && rpc_life_is_over(&t.life, &own);
+    return ours && rpc_process_exited(&t.process, &own);
 }
 
 static json_t *ticket_json(const struct rpc_ticket *t)
@@ -134,7 +141,7 @@ static json_t *ticket_json(const struct rpc_ticket *t)
     char token[WR_TOKEN_TEXT], process[48];
 
     wr_token_text(&t->token, token);
-    snprintf(process, sizeof process, "%" PRIx64 ".%" PRId32, t->life.node, t->life.pid);
+    snprintf(process, sizeof process, "%" PRIx64 ".%" PRId32, t->process.node, t->process.pid);
     return json_pack("{ss, ss, ss, ss, ss, sI, sI, ss}", "weir", t->version, "transport",
                      t->transport, "provider", t->provider, "address", t->address, "token", token,
                      "bulk", (json_int_t)t->bulk_b, "storage", (json_int_t)t->storage_b, "process",

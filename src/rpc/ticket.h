@@ -1,4 +1,4 @@
-/* ticket.h -- what whoever attaches to a running server must know of it.
+/* ticket.h -- what a client must know of a running server to attach to it.
  *
  * A file of one JSON object that only its owner may read, because it holds the server's token:
  *
@@ -6,12 +6,12 @@
  *    "token": "32 hexadecimal digits", "bulk": BYTES, "storage": BYTES,
  *    "process": "NODE.PID"}
  *
- * The process tells of a ticket whose server was killed: the next server replaces it.
+ * The process shows whether the server of a ticket was killed: then the next server replaces it.
  */
 #ifndef RPC_TICKET_H
 #define RPC_TICKET_H
 
-#include "rpc/life.h"
+#include "rpc/peer_process.h"
 #include "rpc/rpc.h"
 
 enum { RPC_TICKET_WORD = 64, RPC_TICKET_MOST = 1 << 16 };
@@ -21,7 +21,7 @@ struct rpc_ticket {
     char address[RPC_ADDRESS];
     struct wr_token token;
     uint64_t bulk_b, storage_b; /* of one transfer at most; of its storage, 0: none */
-    struct rpc_life life;       /* of the server; pid 0: not told */
+    struct rpc_process process; /* of the server; pid 0: unknown */
 };
 
 /* Errors name the file as `name`, with line and column. */

@@ -1,3 +1,4 @@
+/* transport.c -- the table of transports, and looking one up by name. */
 #include "rpc/transport.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* usage.c -- processor time and context switches of this process, from getrusage(). */
 #include "rpc/usage.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,13 @@
+/* wait.c -- how a client or server waits: spin, block in the kernel, or sleep for bounded times.
+ *
+ * A struct rpc_waiter belongs to one endpoint and is used by its thread only. rpc_waiter_idle() is
+ * called each time nothing was found, rpc_waiter_happened() when something was. Where spinning and
+ * blocking may both be right, the waiter measures both in short series (struct rpc_trial).
+ *
+ * Invariant: `policy` is what was asked for, or RPC_TIMED once blocking was found to use the
+ * processor.
+ */
+#include <assert.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -11,88 +21,91 @@
 const char *const rpc_wait_names[] = {"block", "poll", "adaptive", "nap", NULL};
 
 enum { POLL_LOOKS = 32, ASK_TIME = 4, ASK_WHERE = 64 };
-enum { NAP_NS = 50000, NAP_FIRST_NS = 20000, NAP_MOST_NS = 5000000, NAPS = 512 };
-enum { VAIN_NS = 20000000, SLICE_NS = 100000, TICK_US = 50000 };
-enum { SERIES = 32, TRIAL = 8, PATIENCE = 4, PATIENCE_MOST = 64, LONGEST_NS = 2000000 };
+enum { TIMED_BUSY_NS = 50000, TIMED_FIRST_NS = 20000, TIMED_MOST_NS = 5000000, TIMED_RETRY = 512 };
+enum { IDLE_NS = 20000000, SLICE_NS = 100000, TICK_US = 50000 };
+enum { SERIES = 32, TRIAL = 8, TRIAL_EVERY = 4, TRIAL_EVERY_MOST = 64, LONGEST_NS = 2000000 };
 
 void rpc_waiter_init(struct rpc_waiter *w, const struct rpc_opts *o)
 {
+    assert(o->wait <= RPC_TIMED);
     *w = (struct rpc_waiter){.asked = o->wait,
                              .policy = o->wait,
-                             .crowded = o->crowded,
+                             .oversubscribed = o->oversubscribed,
                              .spin_ns = 1000ull * o->spin_us,
-                             .trial = {.length = SERIES, .patience = PATIENCE}};
+                             .trial = {.length = SERIES, .trial_every = TRIAL_EVERY}};
 }
 
 /* ---- sleeping ---- */
 
-static void nap(struct rpc_waiter *w, uint64_t most_ns)
+static void wait_timed(struct rpc_waiter *w, uint64_t most_ns)
 {
-    uint64_t ns = w->in_vain && w->nap_ns ? w->nap_ns : NAP_FIRST_NS;
+    uint64_t ns = w->idle_sleeps && w->sleep_ns ? w->sleep_ns : TIMED_FIRST_NS;
 
-    w->nap_ns = ns < NAP_MOST_NS / 2 ? 2 * ns : NAP_MOST_NS;
+    w->sleep_ns = ns < TIMED_MOST_NS / 2 ? 2 * ns : TIMED_MOST_NS;
     ns = ns < most_ns ? ns : most_ns;
     nanosleep(&(struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}, NULL);
 }
 
 /* Sleeps in vain are what an idle process does: they must not take the processor. Looking at its
  * clock costs nothing that matters then. */
-static uint32_t sleep_watched(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns)
+static uint32_t wait_block_watched(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns)
 {
     uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
     uint32_t n = ep->t->wait(ep, timeout_ns);
 
-    w->vain_wall_ns += wr_clock_ns() - wall;
-    w->vain_cpu_ns += wr_clock_cpu_ns() - cpu;
-    if (w->vain_cpu_ns < VAIN_NS && w->vain_wall_ns < 10ull * VAIN_NS)
+    w->idle_wall_ns += wr_clock_ns() - wall;
+    w->idle_cpu_ns += wr_clock_cpu_ns() - cpu;
+    if (w->idle_cpu_ns < IDLE_NS && w->idle_wall_ns < 10ull * IDLE_NS)
         return n;
     /* One that never sleeps may still get little of a busy machine. */
-    w->policy = w->vain_cpu_ns > w->vain_wall_ns / 16 ? RPC_NAP : w->asked;
-    w->vain_wall_ns = w->vain_cpu_ns = 0;
+    w->policy = w->idle_cpu_ns > w->idle_wall_ns / 16 ? RPC_TIMED : w->asked;
+    w->idle_wall_ns = w->idle_cpu_ns = 0;
     return n;
 }
 
-static uint32_t sleep_now(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
+static uint32_t wait_block(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
-    uint64_t most = busy && timeout_ns > NAP_NS ? NAP_NS : timeout_ns;
+    uint64_t most = busy && timeout_ns > TIMED_BUSY_NS ? TIMED_BUSY_NS : timeout_ns;
     /* What did not sleep while a connection came or went may do so afterwards. */
-    bool again = w->asked != RPC_NAP && ep->t->blocks(ep) && w->in_vain % NAPS == NAPS - 1;
+    bool again = w->asked != RPC_TIMED && ep->t->blocks(ep) &&
+                 w->idle_sleeps % TIMED_RETRY == TIMED_RETRY - 1;
 
     uint32_t n = 0;
 
     w->sleeps++;
-    if (w->policy == RPC_NAP && !again)
-        nap(w, most);
-    else if (w->in_vain && !busy)
-        n = sleep_watched(w, ep, most);
+    if (w->policy == RPC_TIMED && !again)
+        wait_timed(w, most);
+    else if (w->idle_sleeps && !busy)
+        n = wait_block_watched(w, ep, most);
     else
         n = ep->t->wait(ep, most);
-    w->in_vain += !n;
+    w->idle_sleeps += !n;
     return n;
 }
 
 /* ---- looking or sleeping ---- */
 
-/* Whoever finds what it looks for again and again would never let others run. */
-void rpc_waiter_end_turn(struct rpc_waiter *w)
+/* A waiter that finds a message at every check would never let others run. */
+void rpc_waiter_yield(struct rpc_waiter *w)
 {
     w->turn = 0;
     sched_yield();
 }
 
-static void next_series(struct rpc_trial *t)
+static void wait_next_series(struct rpc_trial *t)
 {
-    /* Who sleeps must be woken, which costs the other side. What was never tried counts as short.
-     */
+    assert(t->n && t->trial_every);
+    /* A side that blocks must be woken, which costs the other side: blocking must be twice as
+     * short. A way that was never tried counts as short. */
     bool sleeps = 2ull * t->mean_ns[1] < t->mean_ns[0];
 
     if (t->on_trial) {
         bool won = t->sleeps == sleeps;
 
-        t->patience = won                           ? PATIENCE
-                      : t->patience < PATIENCE_MOST ? 2 * t->patience
-                                                    : PATIENCE_MOST;
-        t->series = t->patience;
+        t->trial_every = won                                 ? TRIAL_EVERY
+                         : t->trial_every < TRIAL_EVERY_MOST ? 2 * t->trial_every
+                                                             : TRIAL_EVERY_MOST;
+        t->series = t->trial_every;
     }
     t->on_trial = !t->on_trial && !t->series;
     t->series -= t->series > 0;
@@ -106,71 +119,71 @@ void rpc_waiter_learn(struct rpc_waiter *w)
 {
     struct rpc_trial *t = &w->trial;
 
-    w->in_vain = 0;
-    w->vain_wall_ns = w->vain_cpu_ns = 0;
+    w->idle_sleeps = 0;
+    w->idle_wall_ns = w->idle_cpu_ns = 0;
     if (!t->began_ns)
         return;
-    if (w->where != RPC_SOMEWHERE) { /* one need not find out */
+    if (w->where != RPC_CPU_UNKNOWN) { /* one need not find out */
         t->began_ns = 0;
         return;
     }
     uint64_t took = wr_clock_ns() - t->began_ns;
 
     t->began_ns = 0;
-    if (took > LONGEST_NS) { /* nobody called */
+    if (took > LONGEST_NS) { /* no call came */
         if (t->sleeps)
             return;
         took = LONGEST_NS;
     }
     t->sum_ns += took;
     t->n++;
-    bool hopeless = t->on_trial && t->sum_ns > 4ull * TRIAL * t->mean_ns[!t->sleeps];
+    bool worse = t->on_trial && t->sum_ns > 4ull * TRIAL * t->mean_ns[!t->sleeps];
 
-    if (t->n < t->length && !hopeless)
+    if (t->n < t->length && !worse)
         return;
     t->mean_ns[t->sleeps] = (uint32_t)(t->sum_ns / t->n) + 1;
-    next_series(t);
+    wait_next_series(t);
 }
 
 /* Can it be woken by the kernel, and is so? */
-static bool is_woken(const struct rpc_waiter *w, const struct rpc_ep *ep)
+static bool wait_kernel_wakes(const struct rpc_waiter *w, const struct rpc_ep *ep)
 {
     return ep->t->kernel_wakes && w->policy == RPC_ADAPTIVE;
 }
 
-/* With more processes than processors, and beside the one it waits for, whoever looks keeps the
- * processor from it. */
-static bool sleeps_first(const struct rpc_waiter *w, const struct rpc_ep *ep)
+/* On an oversubscribed machine, or on the same processor, spinning would keep the processor from
+ * the process that is waited for. */
+static bool wait_blocks_first(const struct rpc_waiter *w, const struct rpc_ep *ep)
 {
-    if (w->policy == RPC_ADAPTIVE && !w->crowded && w->where != RPC_SOMEWHERE)
-        return w->where == RPC_BESIDE;
-    return is_woken(w, ep) && (w->crowded || w->trial.sleeps);
+    if (w->policy == RPC_ADAPTIVE && !w->oversubscribed && w->where != RPC_CPU_UNKNOWN)
+        return w->where == RPC_CPU_SAME;
+    return wait_kernel_wakes(w, ep) && (w->oversubscribed || w->trial.sleeps);
 }
 
 /* Asked once for a wait, and now and then in a long one. */
-static void find_out_where(struct rpc_waiter *w, struct rpc_ep *ep)
+static void wait_find_cpu(struct rpc_waiter *w, struct rpc_ep *ep)
 {
-    if (ep->t->where && !w->crowded && w->rounds % ASK_WHERE == 1)
+    if (ep->t->where && !w->oversubscribed && w->rounds % ASK_WHERE == 1)
         w->where = ep->t->where(ep);
 }
 
-bool rpc_waiter_dozes(const struct rpc_waiter *w, const struct rpc_ep *ep)
+bool rpc_waiter_blocks_first(const struct rpc_waiter *w, const struct rpc_ep *ep)
 {
-    return ep->t->wait_takes && (w->policy == RPC_BLOCK || sleeps_first(w, ep));
+    return ep->t->wait_takes && (w->policy == RPC_BLOCK || wait_blocks_first(w, ep));
 }
 
-/* Between looks one does not let others run unless they are one's own: a stranger may keep the
- * processor for milliseconds, and after a while one sleeps anyway. */
-static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns,
-                              bool busy)
+/* A spinning waiter yields only on an oversubscribed machine: elsewhere an unrelated process may
+ * keep the processor for milliseconds, and after spin_ns the waiter blocks anyway. */
+static uint32_t wait_spin_or_block(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns,
+                                   bool busy)
 {
     struct rpc_trial *t = &w->trial;
-    bool sleeps = sleeps_first(w, ep);
+    bool sleeps = wait_blocks_first(w, ep);
 
     /* There is no choice, so nothing is timed. */
-    if (sleeps && (w->crowded || w->where == RPC_BESIDE))
-        return sleep_now(w, ep, timeout_ns, busy);
-    if (!sleeps && !w->crowded && w->rounds < ep->t->looks) {
+    if (sleeps && (w->oversubscribed || w->where == RPC_CPU_SAME))
+        return wait_block(w, ep, timeout_ns, busy);
+    if (!sleeps && !w->oversubscribed && w->rounds < ep->t->looks) {
         rpc_pause();
         return 0;
     }
@@ -180,8 +193,8 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
     if (!sleeps && w->rounds % ASK_TIME == 0)
         sleeps = wr_clock_ns() - t->began_ns > w->spin_ns;
     if (sleeps)
-        return sleep_now(w, ep, timeout_ns, busy);
-    if (w->crowded)
+        return wait_block(w, ep, timeout_ns, busy);
+    if (w->oversubscribed)
         sched_yield();
     else
         rpc_pause();
@@ -191,18 +204,19 @@ static uint32_t look_or_sleep(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t 
 uint32_t rpc_waiter_idle(struct rpc_waiter *w, struct rpc_ep *ep, uint64_t timeout_ns, bool busy)
 {
     w->rounds++;
-    find_out_where(w, ep);
+    wait_find_cpu(w, ep);
     if (w->policy == RPC_POLL) {
-        /* Whom we wait for may need the processor we are on, whatever we were told. */
-        if (w->crowded || w->rounds % (POLL_LOOKS * ep->t->looks) == 0 || w->where == RPC_BESIDE)
+        /* The process that is waited for may need this processor. */
+        if (w->oversubscribed || w->rounds % (POLL_LOOKS * ep->t->looks) == 0 ||
+            w->where == RPC_CPU_SAME)
             sched_yield();
         else
             rpc_pause();
         return 0;
     }
-    if (w->policy == RPC_BLOCK || w->in_vain)
-        return sleep_now(w, ep, timeout_ns, busy);
-    return look_or_sleep(w, ep, timeout_ns, busy);
+    if (w->policy == RPC_BLOCK || w->idle_sleeps)
+        return wait_block(w, ep, timeout_ns, busy);
+    return wait_spin_or_block(w, ep, timeout_ns, busy);
 }
 
 /* The kernel's struct sched_attr, as of its first version. */
@@ -214,9 +228,9 @@ struct attributes {
     uint64_t slice_ns, deadline_ns, period_ns;
 };
 
-/* Who lets others run gives away a slice: a short one where the kernel can (Linux 6.12), so that
- * strangers do not have a long one before it is our turn again. */
-void rpc_join_crowd(void)
+/* sched_yield() gives away a time slice: a short one where the kernel can set it (Linux 6.12), so
+ * that unrelated processes do not run for long in between. */
+void rpc_share_processors(void)
 {
     struct attributes mine = {.size = sizeof mine}, crowd;
 
@@ -228,7 +242,7 @@ void rpc_join_crowd(void)
     syscall(SYS_sched_setattr, 0, &crowd, 0);
 }
 
-static void only_wake(int signal)
+static void wait_on_alarm(int signal)
 {
     (void)signal;
 }
@@ -236,7 +250,7 @@ static void only_wake(int signal)
 /* Again and again, so that one that comes just before a sleep is followed by another. */
 bool rpc_tick(void)
 {
-    struct sigaction a = {.sa_handler = only_wake};
+    struct sigaction a = {.sa_handler = wait_on_alarm};
     struct itimerval t = {{.tv_usec = TICK_US}, {.tv_usec = TICK_US}};
 
     return !sigaction(SIGALRM, &a, NULL) && !setitimer(ITIMER_REAL, &t, NULL);
@@ -244,7 +258,7 @@ bool rpc_tick(void)
 
 /* ---- does sleeping sleep? ---- */
 
-static bool sleeps_once(struct rpc_ep *ep)
+static bool wait_test_block(struct rpc_ep *ep)
 {
     enum { TRY_NS = 5000000 };
     uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
@@ -262,14 +276,15 @@ static bool sleeps_once(struct rpc_ep *ep)
     return wr_clock_cpu_ns() - cpu < TRY_NS / 4;
 }
 
-/* Once is enough: what looks again and again does so every time, but an interrupt may be charged
- * to whoever sleeps. */
+/* Once is enough: what looks again and again does so every time, but an interrupt may be charged to
+ * a process that sleeps. */
 void rpc_waiter_test(struct rpc_waiter *w, struct rpc_ep *ep)
 {
-    if (w->policy == RPC_POLL || w->policy == RPC_NAP)
+    if (w->policy == RPC_POLL || w->policy == RPC_TIMED)
         return;
+    assert(ep->t->wait && ep->t->blocks);
     for (int tries = 0; ep->t->blocks(ep) && tries < 4; tries++)
-        if (sleeps_once(ep))
+        if (wait_test_block(ep))
             return;
-    w->policy = RPC_NAP;
+    w->policy = RPC_TIMED;
 }

@@ -1,4 +1,4 @@
-/* worker.h -- a server or a client that is told what to do through a pipe.
+/* worker.h -- a server or a client that takes commands through a pipe.
  *
  *   {"do": "open", "role": "server", "transport": "shm", "token": ..., ...}
  *                                       <- {"ready": ADDRESS, "version": ..., "waits": ...}
@@ -6,14 +6,15 @@
  *   {"do": "usage"}                     <- {"usage": {...}}           (servers; clients ask theirs)
  *
  * One line of JSON each. {"failed": WORDS} instead of an answer: what went wrong. When the
- * pipe closes the worker ends, so none outlives whoever started it, near or far.
+ * pipe closes the worker ends, so no worker outlives the process that started it, on this host or
+ * another.
  */
 #ifndef RPC_WORKER_H
 #define RPC_WORKER_H
 
 #include <jansson.h>
 
-#include "rpc/drive.h"
+#include "rpc/driver.h"
 
 /* Never returns before its input ends. */
 int rpc_worker_main(int in, int out);

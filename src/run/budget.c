@@ -1,16 +1,23 @@
+/* budget.c -- limits the cost of reading a run file; see budget_priv.h for the limits.
+ *
+ * Owns a VFS of SQLite per reader, which counts bytes in temporary files, and the progress handler,
+ * which counts instructions. Called by reader.c.
+ */
 #include "budget_priv.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "sql_priv.h"
 
-/* A report, the dearest reader, takes up to 6 instructions per byte of the runs of examples/. */
+/* `weir report`, the most expensive reader, needs up to 6 instructions per byte of the runs of
+ * examples/; the limit leaves a factor of 30. */
 enum { OPS_PER_CALL = 1000, OPS_PER_BYTE = 200, LEAST_OPS = 20 * 1000 * 1000 };
-/* A row that is stored takes several bytes. */
+/* A stored row takes several bytes, so one row per byte is generous. */
 enum { LEAST_ROWS = 10000 };
-/* Names are stored once and told with each row; what is told is kept in memory, mostly. */
+/* Names are stored once but returned with each row; results are mostly kept in memory. */
 enum { TEXT_PER_BYTE = 16, LEAST_TEXT_B = 64 << 20 };
 enum { TEMP_PER_BYTE = 4, LEAST_TEMP_B = 64 << 20 };
 
@@ -64,7 +71,7 @@ static int budget_file_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f,
         return rc;
     b->real = f->pMethods;
     b->methods = *f->pMethods;
-    b->methods.iVersion = 1; /* all that is written comes through xWrite */
+    b->methods.iVersion = 1; /* no memory mapping: all writes use xWrite */
     b->methods.xWrite = budget_write;
     b->methods.xClose = budget_file_close;
     f->pMethods = &b->methods;
@@ -116,5 +123,6 @@ static int budget_step(void *arg)
 
 void run_budget_watch(struct run_budget *b, sqlite3 *db)
 {
+    assert(b->base && db);
     sqlite3_progress_handler(db, OPS_PER_CALL, budget_step, b);
 }

@@ -1,8 +1,8 @@
-/* budget_priv.h -- what reading one run file may cost: steps, rows, time, temporary space.
+/* budget_priv.h -- limits on reading one run file: instructions, rows, time, temporary space.
  *
- * A run file may come from anybody, and a few damaged pages can stand for more rows than there is
- * time (a page that is its own child). What an honest file needs grows with its size, so what any
- * file gets does too. The SQL of `weir query` is the user's own and is not limited.
+ * A run file may come from an untrusted source, and a few damaged pages can yield unlimited rows (a
+ * page that is its own child). The limits grow with the size of the file, as the needs of a valid
+ * one do. The SQL of `weir query` is the user's own and is not limited.
  */
 #ifndef RUN_BUDGET_PRIV_H
 #define RUN_BUDGET_PRIV_H
@@ -28,17 +28,17 @@ struct run_budget {
     uint64_t max_rows;    /* of one statement; 0: any number */
     uint64_t max_temp_b;  /* in temporary files at one time; 0: any */
     uint64_t deadline_ns; /* of wr_clock_ns; 0: none */
-    const volatile sig_atomic_t *stop;
-    bool own; /* max_ops follows from the file's size */
+    const volatile sig_atomic_t *stop; /* set: end the statement; may be NULL */
+    bool own;                          /* max_ops follows from the file's size */
 
-    uint64_t ops, temp_b;
-    enum run_spent spent;
+    uint64_t ops, temp_b; /* instructions so far; bytes in temporary files now */
+    enum run_spent spent; /* what ended the last statement */
 
     /* SQLite asks its VFS for temporary files: this one counts what is written to them. */
     sqlite3_vfs vfs, *base;
-    char name[32];
+    char name[32]; /* of the VFS, which has no other user */
     sqlite3_io_methods methods;
-    const sqlite3_io_methods *real;
+    const sqlite3_io_methods *real; /* what `methods` calls */
 };
 
 /* For a file of `len_b` bytes. It must not move until run_budget_close. */

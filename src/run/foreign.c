@@ -1,9 +1,8 @@
 /* foreign.c -- run files whose schema is not, text for text, the one of this version.
  *
- * Such a file was written by another version of weir, or by somebody else. Its tables are read and
- * nothing else of it is used: its views may be anything. In their place stand this version's views,
- * as temporary ones, over the file's tables; what these lack (columns and tables that came later)
- * is empty.
+ * Such a file was written by another version of weir, or by another program. Only its tables are
+ * used: its views may be anything. This version's views are created as temporary ones over the
+ * file's tables; columns and tables that the file lacks are empty.
  *
  *   main.fact_rank(app, rank, ...)  <- temp.fact_rank: *, NULL AS idle_ps  <- temp.rank_stat
  */
@@ -33,7 +32,7 @@ static bool foreign_refuse(const char *path, const char *name, const char *what,
                    path, name, what);
 }
 
-/* Does the schema differ from this version's? A table that would run code of its own is refused. */
+/* Whether the schema differs from this version's. Virtual tables are refused: they run code. */
 static bool foreign_find(sqlite3 *db, const char *path, bool *ret, struct wr_err *err)
 {
     const char *at = run_schema;
@@ -102,7 +101,7 @@ static bool foreign_has(const struct wr_str *columns, const char *name)
     return has;
 }
 
-/* A temporary view of a table with what it lacks; nothing when it lacks nothing. */
+/* Creates a temporary view of a table with its missing columns; nothing if it is complete. */
 static bool foreign_complete(sqlite3 *db, sqlite3 *ours, const char *path, const char *table,
                              struct wr_err *err)
 {

@@ -1,5 +1,14 @@
+/* reader.c -- opens run files safely and runs queries on them.
+ *
+ * Opening: check the header, connect read-only with all of SQLite's defences, replace foreign views
+ * (foreign.c), read `meta`, and copy the file if its run is in progress. Every query runs within
+ * the file's budget (budget_priv.h). Called by every analysis.
+ *
+ * Invariant: after reader_guard_end only SELECT is authorised on the connection.
+ */
 #include "run/reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -17,22 +26,23 @@
 #include "run/kind.h"
 #include "sql_priv.h"
 
+/* Set up by reader_open_file; later only budget and impossible change. */
 struct run_reader {
     sqlite3 *db;
     char *path;
     struct run_info info;
-    struct wr_arena text; /* of info */
-    uint64_t len_b;       /* of the file */
-    struct run_budget budget;
-    uint64_t impossible; /* numbers that were read as missing */
+    struct wr_arena text;     /* of info */
+    uint64_t len_b;           /* of the file */
+    struct run_budget budget; /* what queries may use */
+    uint64_t impossible;      /* numbers read as NaN */
 };
 
 struct run_rows {
     struct run_reader *reader;
     sqlite3_stmt *stmt;
     uint64_t n;             /* rows so far */
-    uint64_t *text_b;       /* bytes of texts so far */
-    struct wr_arena *shown; /* texts of the current row that had to be changed */
+    uint64_t *text_b;       /* bytes of texts returned so far */
+    struct wr_arena *shown; /* escaped texts of the current row */
 };
 
 enum { VALUE_LEAST_B = 1 << 20, VALUE_MOST_B = 1 << 28 };
@@ -57,7 +67,8 @@ const struct run_view run_views[] = {
     {"buffer_stat", "server,node,role,requests,used_b,used_max_b,dirty_b,in_b,out_b",
      "one line per server"},
     {"client_stat", "node,server", "which server has a node's data"},
-    {"flow_stat", "app,src_group,dst_group,msgs,bytes", "who sent how much from group to group"},
+    {"flow_stat", "app,src_group,dst_group,msgs,bytes",
+     "bytes that applications sent from group to group"},
     {"latency",
      "app,class,n,mean_ns,min_ns,p01_ns,p25_ns,p50_ns,p75_ns,p90_ns,p99_ns,p999_ns,max_ns",
      "latency percentiles"},
@@ -83,16 +94,27 @@ const struct run_view run_views[] = {
      "one operation, state by state"},
     {"stack_check", "bytes,kind,name,n,p10_s,measured_s,p90_s,simulated_s,low_s,high_s,error",
      "what was measured, and what is simulated"},
-    {"stack_param", "name,value,source,help", "parameters of the file system, and who says so"},
+    {"stack_param", "name,value,source,help", "parameters of the file system, with their sources"},
+    {"process",
+     "app,rank,host,pid,ppid,command,counted_by,threads,start_ns,end_ns,io_start_ns,io_end_ns,"
+     "library_read,library_written,kernel_read,kernel_written,start_read,unexplained_read,"
+     "unexplained_written,booked_read,booked_written,images,mpi_rank",
+     "processes of a profiled job, and which layer counted their bytes"},
+    {"use_stat",
+     "app,rank,pid,command,entity,bytes_read,bytes_written,reads,writes,syncs,opens,metas",
+     "what each of them did on which mount and file"},
+    {"access_size", "app,op,low_b,high_b,calls", "how large their reads and writes were"},
+    {"io_phase", "app,rank,seq,t_ns,dt_ns,op,entity,offset_b,bytes,n,io_ns,source",
+     "requests of recorded ranks, in their order"},
     {"meta", "key,value", "what made this file, when and where"},
     {"input", "id,path,len_b,codec,content", "the files the run read, with their contents"},
     {NULL, NULL, NULL},
 };
 
-/* Only reading: of tables, of the harmless pragmas, and no function that
- * reaches outside the database. */
-static int authorize(void *unused, int action, const char *a, const char *b, const char *db,
-                     const char *trigger)
+/* Authorises reading of tables and harmless pragmas, and no function that accesses anything outside
+ * the database. */
+static int reader_authorize(void *unused, int action, const char *a, const char *b, const char *db,
+                            const char *trigger)
 {
     static const char *const pragmas[] = {
         "application_id", "compile_options", "database_list", "encoding",    "foreign_key_list",
@@ -134,8 +156,8 @@ void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic
     sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, VALUE_MOST_B);
 }
 
-/* Before anything of the file is read. */
-static bool guard_begin(sqlite3 *db, const char *path, struct wr_err *err)
+/* Sets the connection's limits, before the file is read. */
+static bool reader_guard_begin(sqlite3 *db, const char *path, struct wr_err *err)
 {
     static const struct {
         int what, most;
@@ -152,16 +174,16 @@ static bool guard_begin(sqlite3 *db, const char *path, struct wr_err *err)
     return run_sql_exec(db, path, "PRAGMA cell_size_check = ON", err);
 }
 
-/* Before anything is asked of it. */
-static bool guard_end(sqlite3 *db, const char *path, struct wr_err *err)
+/* Checks the schema and restricts the connection to reading, before any query. */
+static bool reader_guard_end(sqlite3 *db, const char *path, struct wr_err *err)
 {
     if (!run_schema_trust(db, path, err) || !run_sql_exec(db, path, "PRAGMA query_only = ON", err))
         return false;
-    sqlite3_set_authorizer(db, authorize, NULL);
+    sqlite3_set_authorizer(db, reader_authorize, NULL);
     return true;
 }
 
-/* A statement that its budget ended says so, in place of what SQLite said. False, always. */
+/* Replaces SQLite's error when the budget ended the statement. Always false. */
 static bool run_spent_fail(const struct run_reader *r, struct wr_err *err)
 {
     switch (r->budget.spent) {
@@ -182,7 +204,7 @@ static bool run_spent_fail(const struct run_reader *r, struct wr_err *err)
     return false;
 }
 
-static bool check_header(const struct run_header *h, const char *path, struct wr_err *err)
+static bool reader_check_header(const struct run_header *h, const char *path, struct wr_err *err)
 {
     uint32_t major = h->user_version / 100;
 
@@ -193,6 +215,11 @@ static bool check_header(const struct run_header *h, const char *path, struct wr
                        path);
     if (h->is == RUN_SNIFF_OTHER && !h->sqlite && !run_kind_check(path, "a run file", err))
         return false;
+    if (h->exported)
+        return wr_fail(err, WR_INPUT,
+                       "%s is not a run file but tables of `weir export`; give the run file that "
+                       "they were made from",
+                       path);
     if (h->is == RUN_SNIFF_OTHER)
         return wr_fail(err, WR_INPUT,
                        "%s is not a run file%s; give one that weir made, such as `weir run` does",
@@ -208,9 +235,8 @@ static bool check_header(const struct run_header *h, const char *path, struct wr
     return true;
 }
 
-/* A journal may name a second file for SQLite to look at and delete. Ours never
- * do, so one that does was not left by weir. */
-static bool journal_is_plain(const char *path, struct wr_err *err)
+/* A journal may name a super-journal, which SQLite would open and delete. weir never writes one. */
+static bool reader_journal_is_plain(const char *path, struct wr_err *err)
 {
     static const unsigned char names_another[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
     struct wr_str name = {0};
@@ -232,20 +258,20 @@ static bool journal_is_plain(const char *path, struct wr_err *err)
     return ok;
 }
 
-/* SQLite rolls back by itself as soon as somebody who may write looks. */
-static bool roll_back(const char *path, bool locks, struct wr_err *err)
+/* SQLite rolls back a journal when a writable connection reads the file. */
+static bool reader_roll_back(const char *path, bool locks, struct wr_err *err)
 {
     sqlite3 *db;
 
     if (!locks)
         return wr_fail(err, WR_SYSTEM,
                        "%s: its run is going on or was killed, and this file system has no locks "
-                       "to tell which; copy it together with %s-journal to one that has",
+                       "to decide which; copy it together with %s-journal to one that has",
                        path, path);
-    if (!journal_is_plain(path, err) ||
+    if (!reader_journal_is_plain(path, err) ||
         !run_sql_open(&db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL, err))
         return false;
-    bool ok = guard_begin(db, path, err) &&
+    bool ok = reader_guard_begin(db, path, err) &&
               run_sql_exec(db, path, "SELECT count(*) FROM sqlite_master", err);
     sqlite3_close(db);
     return ok || wr_wrap(err,
@@ -254,8 +280,10 @@ static bool roll_back(const char *path, bool locks, struct wr_err *err)
                          path);
 }
 
-static bool open_guarded(struct run_reader *r, const struct run_header *h, struct wr_err *err)
+static bool reader_open_guarded(struct run_reader *r, const struct run_header *h,
+                                struct wr_err *err)
 {
+    assert(!r->db && h->is == RUN_SNIFF_RUN);
     const char *path = r->path;
 
     for (int attempt = 0;; attempt++) {
@@ -266,25 +294,28 @@ static bool open_guarded(struct run_reader *r, const struct run_header *h, struc
             return false;
         r->db = db;
         run_budget_watch(&r->budget, db);
-        if (!guard_begin(db, path, err))
+        if (!reader_guard_begin(db, path, err))
             return run_spent_fail(r, err);
         int rc = sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
         if (rc == SQLITE_OK)
-            return guard_end(db, path, err) || run_spent_fail(r, err);
+            return reader_guard_end(db, path, err) || run_spent_fail(r, err);
         bool left_behind = rc == SQLITE_READONLY_ROLLBACK && !attempt;
         if ((rc & 0xff) == SQLITE_CORRUPT && h->len_b < h->want_b)
             wr_fail(err, WR_INPUT, "%s is cut short: %llu of %llu bytes; copy it again", path,
                     (unsigned long long)h->len_b, (unsigned long long)h->want_b);
+        else if ((rc & 0xff) == SQLITE_ERROR) /* the statement is right: the schema is not */
+            wr_fail(err, WR_INPUT, "%s: %s; the file is damaged, use a copy", path,
+                    sqlite3_errmsg(db));
         else if (!left_behind)
             run_sql_fail(db, rc, path, err);
         sqlite3_close(db);
         r->db = NULL;
-        if (!left_behind || !roll_back(path, h->locks, err))
+        if (!left_behind || !reader_roll_back(path, h->locks, err))
             return run_spent_fail(r, err);
     }
 }
 
-static void set_info(struct run_reader *r, const char *key, const char *value)
+static void reader_set_info(struct run_reader *r, const char *key, const char *value)
 {
     struct run_info *info = &r->info;
     const struct {
@@ -308,8 +339,8 @@ static void set_info(struct run_reader *r, const char *key, const char *value)
             info->status = (enum run_status)s;
 }
 
-/* 'running' is what a killed run says as well; ask whether its writer lives. */
-static void settle_status(struct run_reader *r, int64_t pid_start)
+/* A killed run still has the status 'running': check its writer. */
+static void reader_set_status(struct run_reader *r, int64_t pid_start)
 {
     struct run_info *info = &r->info;
     struct run_writer_id id = {.pid = info->pid, .pid_start = pid_start};
@@ -322,7 +353,7 @@ static void settle_status(struct run_reader *r, int64_t pid_start)
                                    (long long)info->pid, info->host);
 }
 
-static bool read_info(struct run_reader *r, const struct run_header *h, struct wr_err *err)
+static bool reader_read_info(struct run_reader *r, const struct run_header *h, struct wr_err *err)
 {
     struct run_rows *q;
     int64_t pid_start = 0;
@@ -353,7 +384,7 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
         status |= !strcmp(key, "status");
         if (!strcmp(key, "pid_start"))
             pid_start = run_rows_int(q, 1);
-        set_info(r, key, value);
+        reader_set_info(r, key, value);
         if (len > META_MAX_B || ++rows > META_MAX_ROWS) {
             ok = wr_fail(err, WR_INPUT, "%s: its meta is too long; the file is damaged, use a copy",
                          r->path);
@@ -366,15 +397,15 @@ static bool read_info(struct run_reader *r, const struct run_header *h, struct w
     if (!status)
         return wr_fail(err, WR_INPUT, "%s: it has no status; the file is damaged, use a copy",
                        r->path);
-    settle_status(r, pid_start);
+    reader_set_status(r, pid_start);
     return true;
 }
 
-/* Reading would keep the writer of a run that goes on from committing, for as long as
- * somebody looks at the output. So a copy is read, which is quick to make and goes
- * with the connection; besides, all that is asked then is of one moment. */
-static bool read_copy(struct run_reader *r, struct wr_err *err)
+/* A reader blocks the commits of a run in progress for as long as it is open. So a temporary copy
+ * is read, which also gives a consistent state. */
+static bool reader_read_copy(struct run_reader *r, struct wr_err *err)
 {
+    assert(r->db && r->info.status == RUN_RUNNING);
     sqlite3 *copy;
     int rc =
         sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -395,34 +426,34 @@ static bool read_copy(struct run_reader *r, struct wr_err *err)
     r->db = copy;
     sqlite3_extended_result_codes(copy, 1);
     run_budget_watch(&r->budget, copy);
-    return (guard_begin(copy, r->path, err) && guard_end(copy, r->path, err)) ||
+    return (reader_guard_begin(copy, r->path, err) && reader_guard_end(copy, r->path, err)) ||
            run_spent_fail(r, err);
 }
 
-/* A value of a file is not longer than the file. */
-static void limit_values(struct run_reader *r)
+/* A value is not longer than the file. */
+static void reader_limit_values(struct run_reader *r)
 {
     uint64_t most = r->len_b < VALUE_LEAST_B ? VALUE_LEAST_B : r->len_b;
 
     sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, most > VALUE_MOST_B ? VALUE_MOST_B : (int)most);
 }
 
-static bool open_within(struct run_reader *r, const struct run_header *h, struct wr_err *err)
+static bool reader_open_within(struct run_reader *r, const struct run_header *h, struct wr_err *err)
 {
-    if (!open_guarded(r, h, err) || !read_info(r, h, err))
+    if (!reader_open_guarded(r, h, err) || !reader_read_info(r, h, err))
         return false;
-    if (r->info.status == RUN_RUNNING && !read_copy(r, err))
+    if (r->info.status == RUN_RUNNING && !reader_read_copy(r, err))
         return false;
-    limit_values(r);
+    reader_limit_values(r);
     return true;
 }
 
-static bool open_file(struct run_reader **ret, const char *path, uint64_t deadline_ns,
-                      struct wr_err *err)
+static bool reader_open_file(struct run_reader **ret, const char *path, uint64_t deadline_ns,
+                             struct wr_err *err)
 {
     struct run_header h;
 
-    if (!run_sniff(&h, path, err) || !check_header(&h, path, err))
+    if (!run_sniff(&h, path, err) || !reader_check_header(&h, path, err))
         return false;
 
     struct run_reader *r = wr_zalloc(1, sizeof *r);
@@ -430,7 +461,7 @@ static bool open_file(struct run_reader **ret, const char *path, uint64_t deadli
     r->len_b = h.len_b;
     bool ok = run_budget_open(&r->budget, h.len_b, deadline_ns, h.locks) ||
               wr_fail(err, WR_SYSTEM, "%s: SQLite cannot read files here; build weir again", path);
-    if (!ok || !open_within(r, &h, err)) {
+    if (!ok || !reader_open_within(r, &h, err)) {
         run_close(r);
         return false;
     }
@@ -440,7 +471,7 @@ static bool open_file(struct run_reader **ret, const char *path, uint64_t deadli
 
 bool run_peek(struct run_reader **ret, const char *path, struct wr_err *err)
 {
-    return open_file(ret, path, 0, err);
+    return reader_open_file(ret, path, 0, err);
 }
 
 bool run_open_until(struct run_reader **ret, const char *path, uint64_t deadline_ns,
@@ -448,7 +479,7 @@ bool run_open_until(struct run_reader **ret, const char *path, uint64_t deadline
 {
     struct stat st;
 
-    if (!open_file(ret, path, deadline_ns, err))
+    if (!reader_open_file(ret, path, deadline_ns, err))
         return false;
     if (!stat(path, &st))
         wr_input_note(&st);
@@ -481,7 +512,7 @@ const char *run_path(const struct run_reader *r)
     return r->path;
 }
 
-static bool query_fail(struct run_reader *r, int rc, struct wr_err *err)
+static bool reader_query_fail(struct run_reader *r, int rc, struct wr_err *err)
 {
     if (r->budget.spent)
         return run_spent_fail(r, err);
@@ -508,13 +539,14 @@ static bool query_fail(struct run_reader *r, int rc, struct wr_err *err)
 bool run_query(struct run_rows **ret, struct run_reader *r, const char *sql,
                const char *const *args, size_t nargs, struct wr_err *err)
 {
+    assert(sql && (args || !nargs));
     sqlite3_stmt *s;
     const char *tail;
     r->budget.spent = RUN_SPENT_NOTHING;
     int rc = sqlite3_prepare_v2(r->db, sql, -1, &s, &tail);
 
     if (rc != SQLITE_OK)
-        return query_fail(r, rc, err);
+        return reader_query_fail(r, rc, err);
     if (!s)
         return wr_fail(err, WR_INPUT, "there is no statement in \"%s\"; give a SELECT", sql);
     tail += strspn(tail, " \t\r\n;");
@@ -543,7 +575,7 @@ bool run_rows_next(struct run_rows *q, bool *ret_more, struct wr_err *err)
     wr_arena_fini(q->shown);
 
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return query_fail(q->reader, rc, err);
+        return reader_query_fail(q->reader, rc, err);
     if (rc == SQLITE_ROW &&
         ((b->max_rows && ++q->n > b->max_rows) || (b->max_text_b && *q->text_b > b->max_text_b))) {
         b->spent = RUN_SPENT_STEPS;
@@ -594,6 +626,7 @@ enum run_type run_rows_type(const struct run_rows *q, int col)
 
 int64_t run_rows_int(const struct run_rows *q, int col)
 {
+    assert(col >= 0 && col < sqlite3_column_count(q->stmt));
     return sqlite3_column_int64(q->stmt, col);
 }
 
@@ -616,6 +649,7 @@ uint64_t run_impossible(const struct run_reader *r)
 
 const char *run_rows_bytes(const struct run_rows *q, int col, size_t *ret_len)
 {
+    assert(col >= 0 && col < sqlite3_column_count(q->stmt));
     const char *text = (const char *)sqlite3_column_text(q->stmt, col);
     size_t n = text ? (size_t)sqlite3_column_bytes(q->stmt, col) : 0;
 
@@ -676,10 +710,9 @@ bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_fo
     return ok;
 }
 
-/* The stored length bounds what is unpacked, so that a small blob cannot ask
- * for all memory. */
-static bool unpack(const char *path, const char *codec, uint64_t len, const void *blob,
-                   size_t blob_len, char **ret, struct wr_err *err)
+/* The stored length limits what is unpacked, so that a small blob cannot allocate all memory. */
+static bool reader_unpack(const char *path, const char *codec, uint64_t len, const void *blob,
+                          size_t blob_len, char **ret, struct wr_err *err)
 {
     bool zstd = !strcmp(codec, "zstd");
 
@@ -717,7 +750,7 @@ bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_l
         const void *blob = sqlite3_column_blob(q->stmt, 1);
         size_t blob_len = (size_t)sqlite3_column_bytes(q->stmt, 1);
 
-        ok = unpack(path, codec, (uint64_t)len, blob ? blob : "", blob_len, ret, err);
+        ok = reader_unpack(path, codec, (uint64_t)len, blob ? blob : "", blob_len, ret, err);
         if (ok)
             *ret_len = (size_t)len;
         free(codec);

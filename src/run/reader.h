@@ -3,13 +3,12 @@
  *   run_open ─> run_info                what it is
  *          └──> run_query ─> run_rows_next ... ─> run_rows_close
  *
- * A run file may come from anybody: it is opened read-only, views and triggers that are not weir's
- * own are never run, and what reading it costs is limited by its size. The one exception to
- * read-only: when a killed writer left a journal behind, run_open lets SQLite roll the file back to
- * its last commit.
+ * A run file may be untrusted: it is opened read-only, foreign views and triggers are never
+ * executed, and the cost of reading is limited by its size. One exception to read-only: if a killed
+ * writer left a journal, run_open lets SQLite roll the file back to its last commit.
  *
- * Of a run that is still going on a copy is read, as it was when it was opened, so that
- * looking at it does not hinder it.
+ * Of a run in progress a copy is read, as of the time it was opened, so that the writer is not
+ * blocked.
  *
  * POSIX locks belong to the process: do not open a file that this same process
  * is still writing.
@@ -25,41 +24,40 @@
 #include "base/err.h"
 #include "run/run.h"
 
-/* The views promised to users, in the order `weir show` tells them. */
+/* The views that are a stable interface, in the order of `weir show`. */
 struct run_view {
     const char *name;
-    const char *columns; /* the promised ones, separated by commas; others may follow */
+    const char *columns; /* stable columns, comma-separated; others may follow */
     const char *summary;
 };
 
 extern const struct run_view run_views[]; /* ends with .name == NULL */
 
+/* What a run file says of its run; read when it is opened. */
 struct run_info {
-    enum run_status status; /* never RUN_RUNNING when the writer is known to be gone */
+    enum run_status status; /* not RUN_RUNNING if the writer is known to have ended */
     const char *reason;     /* why it is incomplete or failed, or "" */
     const char *kind, *weir_version, *command, *host, *started;
     const char *config; /* as it is stored, with any bytes */
     uint64_t seed;
-    int64_t pid;
-    uint32_t format_major, format_minor;
+    int64_t pid;                         /* of the writer */
+    uint32_t format_major, format_minor; /* of the file */
 };
 
 struct run_reader;
 
 bool run_open(struct run_reader **ret, const char *path, struct wr_err *err);
-/* The same, and nothing that is asked of it takes beyond `deadline_ns` of wr_clock_ns (0: none). */
+/* The same; queries fail after `deadline_ns` of wr_clock_ns (0: none). */
 bool run_open_until(struct run_reader **ret, const char *path, uint64_t deadline_ns,
                     struct wr_err *err);
-/* The same as run_open, of a file that may be replaced afterwards: it is looked at, but is no
- * input. */
+/* Like run_open, for a file that may be replaced afterwards: it is not recorded as an input. */
 bool run_peek(struct run_reader **ret, const char *path, struct wr_err *err);
 void run_close(struct run_reader *r); /* NULL is fine */
 const struct run_info *run_info(const struct run_reader *r);
 const char *run_path(const struct run_reader *r);
 
-/* For SQL that is the user's own: in place of what a file of this size may cost, stop any later
- * query after `max_ops` SQLite instructions (0: no limit) or when *stop becomes non-zero (NULL:
- * never). */
+/* For the user's own SQL: replaces the file's budget. Later queries stop after `max_ops` SQLite
+ * instructions (0: no limit) or when *stop becomes non-zero (NULL: never). */
 void run_limit(struct run_reader *r, uint64_t max_ops, const volatile sig_atomic_t *stop);
 
 /* One statement of SQL that reads. `?1`, `?2`, ... are bound to `args`. */
@@ -73,15 +71,15 @@ void run_rows_close(struct run_rows *q); /* NULL is fine */
 
 int run_rows_cols(const struct run_rows *q);
 const char *run_rows_name(const struct run_rows *q, int col);
-/* Of the current row; the others convert as SQLite does, NULL to 0, NaN, "". No quantity of a run
- * is larger than RUN_LARGEST, in any unit: what a damaged file has beyond that is missing, NaN. */
+/* Values of the current row, converted as SQLite does; NULL gives 0, NaN, "". Numbers above
+ * RUN_LARGEST exist in damaged files only and are read as NaN. */
 #define RUN_LARGEST 1e30
 enum run_type run_rows_type(const struct run_rows *q, int col);
 int64_t run_rows_int(const struct run_rows *q, int col);
 double run_rows_real(const struct run_rows *q, int col);
-uint64_t run_impossible(const struct run_reader *r); /* how many such numbers were met */
-/* Valid until the next row, and terminated. Harmless to print: what is no UTF-8, and what would
- * move a terminal's cursor, is written out (base/utf8.h). */
+uint64_t run_impossible(const struct run_reader *r); /* number of such values */
+/* Valid until the next row, terminated, and safe to print: invalid UTF-8 and control characters are
+ * escaped (base/utf8.h). */
 const char *run_rows_text(const struct run_rows *q, int col, size_t *ret_len);
 /* The same as it is stored: any bytes. */
 const char *run_rows_bytes(const struct run_rows *q, int col, size_t *ret_len);
@@ -96,13 +94,12 @@ bool run_each(struct run_reader *r, const char *sql, const char *arg, run_each_r
 bool run_number(struct run_reader *r, const char *sql, double *ret, bool *ret_found,
                 struct wr_err *err);
 
-/* An input file's content as it was; free() it. A zero byte follows it. */
+/* The content of an input file; free() it. A zero byte follows it. */
 bool run_input(struct run_reader *r, const char *path, char **ret, size_t *ret_len,
                struct wr_err *err);
 
-/* Do two files hold the same, apart from what may differ between equal runs
- * (host, times, command line, inputs' names, volatile lines of the summary)? A difference is
- * an error of WR_CHECK that names the first one. */
+/* Compares two runs, except for what may differ between equal ones (host, times, command line,
+ * names of inputs, volatile lines of the summary). The first difference is an error of WR_CHECK. */
 bool run_same(const char *a, const char *b, struct wr_err *err);
 
 #endif

@@ -1,22 +1,20 @@
-/* run.h -- the run file, as a maker writes it.
+/* run.h -- writing a run file.
  *
  *   run_create ─> run_put_* ... run_flush ... run_put_* ─> run_finish
  *      │             │                                        │
  *   status           facts, in transactions that are          status 'complete',
  *   'running'        committed about once a second            'incomplete' or 'failed'
  *
- * A run file is an SQLite database. Makers write facts, each once; what can be
- * derived (means, percentiles, nanoseconds, totals) is a view in the file.
+ * A run file is an SQLite database. Makers (simulator, profiler, ...) write facts, each once;
+ * derived values (means, percentiles, nanoseconds, totals) are views in the file.
  * docs/formats/run-file.md describes every view and column.
  *
- * What a crash can lose: a process that is killed loses what was put since the
- * last commit, and the file says so (it is still 'running' although nobody
- * writes it). A machine that loses power may leave a damaged file, because
- * commits during the run do not wait for the disk; run_finish does, and only
- * then does the file say 'complete'.
+ * After a crash: a killed process loses what was put since the last commit, and readers see a
+ * 'running' file whose writer has ended. A power failure may damage the file, because commits
+ * during the run do not wait for the disk; run_finish does, before the status becomes 'complete'.
  *
  * One thread at a time may use a `struct run`. After the first failed put the
- * run is broken: later puts fail with the same words.
+ * run is broken: later puts fail with the same error.
  */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
@@ -43,8 +41,8 @@ struct run_meta {
     const char *config;  /* the resolved configuration as text; NULL: none */
     uint64_t seed;
     bool force; /* replace an existing run file (nothing else is ever replaced) */
-    /* The file gets its name when it is finished, not when it is created. For makers that have all
-     * they will put: half of it is of no use to anybody. */
+    /* The file gets its name when it is finished, not when it is created: for makers that have all
+     * data at once, so that a partial file has no use. */
     bool whole;
 };
 
@@ -54,28 +52,28 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
                 struct wr_err *err);
 
 /* Always frees the run, also when it fails: then the file stays without the
- * status asked for and reads as incomplete. `reason` may be NULL when complete.
+ * requested status and reads as incomplete. `reason` may be NULL when complete.
  * The summary rows wall_s and max_rss_bytes are put here. Waits up to ten minutes
  * for other programs that are reading the file. */
 bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err);
 
-/* How a run file is known. */
+/* The format of run files (base/output.h). */
 extern const struct wr_format run_format;
 
-/* Frees the run and leaves no file: nothing was measured that would be worth keeping. */
+/* Frees the run and removes the file. */
 void run_abandon(struct run *run);
 
-/* Would run_create() do it? For makers that measure before they create. */
+/* Whether run_create() would succeed; for makers that measure before they create the file. */
 bool run_check_path(const char *path, bool force, struct wr_err *err);
 
-/* Commit what was put so far, so that a reader sees it and a kill cannot take
- * it (unless somebody is reading the file just now: then the next commit does). Puts commit by
- * themselves when a second has passed; a maker that may be silent for longer calls this first. */
+/* Commits what was put so far, so that readers see it and a kill does not lose it. If a reader
+ * blocks the commit the next one includes it. Puts commit once a second; a maker calls this before
+ * a longer pause. */
 bool run_flush(struct run *run, struct wr_err *err);
 
-/* How far the run is, for who looks at it meanwhile: `done` of `total` (0: not known) of what `of`
- * says ("simulated time"). Kept once a second at most, so it may be called often; a run that is
- * complete has none of it. */
+/* Progress for readers of a run in progress: `done` of `total` (0: not known) of `of` ("simulated
+ * time"). Written once a second at most, so it may be called often; removed when the run completes.
+ */
 bool run_put_progress(struct run *run, double done, double total, const char *of,
                       struct wr_err *err);
 
@@ -93,7 +91,7 @@ bool run_put_volatile(struct run *run, const char *key, double value, const char
                       struct wr_err *err);
 bool run_put_text(struct run *run, const char *key, const char *value, struct wr_err *err);
 
-/* One more line of `meta`: where the run belongs. Equal runs may differ in it. */
+/* One more line of `meta`, such as the study of the run. Equal runs may differ in it. */
 bool run_put_meta(struct run *run, const char *key, const char *value, struct wr_err *err);
 
 /* An application (a job): its traffic and times are sums over its ranks. */
@@ -111,7 +109,7 @@ bool run_put_app(struct run *run, const struct run_app *app, struct wr_err *err)
 /* Start from run_rank_unknown(): all RUN_NULL. */
 struct run_rank {
     uint32_t app;
-    uint64_t rank;
+    uint64_t rank; /* within the application */
     int64_t node;
     int64_t msgs_sent, bytes_sent, msgs_recvd, bytes_recvd;
     /* elapsed = compute + comm + io + idle; wait is the part of comm and io that is
@@ -160,7 +158,7 @@ bool run_put_cause(struct run *run, uint32_t app, uint64_t rank, const char *dur
 bool run_put_mark(struct run *run, uint32_t app, uint64_t rank, uint32_t mark, uint64_t t_ps,
                   struct wr_err *err);
 
-/* A stretch of a rank's time, since its job's start, and how long it did what in it. */
+/* An interval of a rank's time since its job's start, divided by activity. */
 struct run_interval {
     uint32_t app;
     uint64_t rank, t_ps;
@@ -218,15 +216,15 @@ struct run_server {
 
 bool run_put_server(struct run *run, const struct run_server *server, struct wr_err *err);
 
-/* The buffer of a server, and what else it counts beside its devices. */
+/* The buffer of a server, and its counters other than its devices'. */
 struct run_buffer {
     uint32_t server, node;
-    const char *role;
+    const char *role; /* server, io_node, client */
     uint64_t requests;
-    uint64_t used_b, used_max_b, dirty_b;
-    uint64_t in_b, out_b, absorbed_b; /* in = out + dirty + absorbed */
-    uint64_t evicted_b, hit_b, miss_b;
-    uint64_t waits, wait_ps; /* for room */
+    uint64_t used_b, used_max_b, dirty_b; /* at the end; the most at any time; not drained */
+    uint64_t in_b, out_b, absorbed_b;     /* in = out + dirty + absorbed */
+    uint64_t evicted_b, hit_b, miss_b; /* clean bytes given up; read from it; read from elsewhere */
+    uint64_t waits, wait_ps;           /* for space in the buffer */
 };
 
 bool run_put_buffer(struct run *run, const struct run_buffer *buffer, struct wr_err *err);
@@ -243,15 +241,15 @@ bool run_put_latency(struct run *run, int64_t app, const char *cls, const struct
 
 /* Time series. A series is one metric of one entity ("router:12.5", "node:7",
  * "app:0", "class:global", "machine"); asking again for the same gives the same
- * id. `dt_ps` is the usual width of its slices (a slice of that width costs
- * less room). Put slices in ascending t_ps, each (t_ps, series) once. */
+ * id. `dt_ps` is the usual width of its slices (a slice of that width needs less space). Put slices
+ * in ascending t_ps, each (t_ps, series) once. */
 struct run_series {
     const char *entity, *metric, *unit;
     int64_t dt_ps;
 };
 
-/* The slices of a complete run that has at least so many are gathered besides, so many into one,
- * for who draws them (run/slices.h). */
+/* A complete run with at least RUN_GATHER_FROM slices also stores sums over RUN_GATHER neighbours,
+ * for charts (run/slices.h). */
 enum { RUN_GATHER = 8, RUN_GATHER_FROM = 50000 };
 
 bool run_open_series(struct run *run, const struct run_series *series, uint32_t *ret_id,
@@ -262,9 +260,9 @@ bool run_put_slice(struct run *run, uint32_t series, int64_t t_ps, int64_t dt_ps
 /* One point of a load sweep. Loads are fractions of the injection bandwidth,
  * latencies nanoseconds; NaN: unknown. (series, load, seed) once. */
 struct run_sweep {
-    int64_t place; /* from 1: where it stands among the points, whoever is done first; 0: last */
+    int64_t place; /* from 1: its index among the points, in any order of completion; 0: last */
     const char *series; /* what is compared: "minimal", "valiant", ... */
-    double load;        /* asked for */
+    double load;        /* requested */
     uint64_t seed;
     double offered, accepted; /* measured: what was injected, what arrived */
     double lat_mean_ns, lat_min_ns, lat_p50_ns, lat_p99_ns, lat_max_ns;
@@ -283,7 +281,7 @@ struct run_stack_state {
     const char *side, *layer, *agent, *machine, *state, *class;
     uint32_t layer_at; /* from the application down, then up the server */
     uint64_t visits, work_ns, wait_ns;
-    uint64_t own_ns; /* what it costs itself: its work, and waiting for storage or data */
+    uint64_t own_ns; /* its own cost: work, and waiting for storage or data */
     uint64_t between_ns;
     bool measured; /* its time comes from a measurement */
 };
@@ -308,13 +306,13 @@ struct run_stack_step {
     int64_t op, parent;
 };
 
-/* What was measured, and what a simulation tells: of reads and writes ("io"), functions, classes
- * of time or states. NaN: not known. */
+/* Measured and simulated times of reads and writes ("io"), functions, classes of time or states.
+ * NaN: not known. */
 struct run_stack_check {
     const char *kind, *name;
     uint64_t bytes, n; /* of a transfer; measured times */
     double p10_s, measured_s, p90_s, simulated_s;
-    double low_s, high_s; /* between these eight of ten should lie */
+    double low_s, high_s; /* predicted range of 80 % of the times */
 };
 
 bool run_put_stack_check(struct run *run, const struct run_stack_check *c, struct wr_err *err);
@@ -325,7 +323,57 @@ bool run_put_stack_param(struct run *run, const char *name, int64_t value, const
                          const char *help, struct wr_err *err);
 bool run_put_stack_step(struct run *run, const struct run_stack_step *s, struct wr_err *err);
 
-/* A command line as a shell would take it again. */
+/* A process of a profiled job. Times from the beginning of the run; RUN_NULL: not known. */
+struct run_process {
+    uint32_t app, rank;
+    const char *host, *command, *counted_by;
+    int64_t pid, ppid, threads;
+    int64_t start_ps, end_ps, io_start_ps, io_end_ps; /* its life, and its I/O */
+    int64_t library_read, library_written;            /* by the library, storage or not */
+    int64_t kernel_read, kernel_written;              /* by the kernel's counters */
+    int64_t start_read;                               /* of these, before the library was ready */
+    int64_t unexplained_read, unexplained_written;    /* by the kernel's counters alone */
+    int64_t booked_read, booked_written; /* counted as storage from the kernel's counters */
+    int64_t images, mpi_rank;            /* programs that it executed */
+};
+
+bool run_put_process(struct run *run, const struct run_process *p, struct wr_err *err);
+
+/* What a process did on a mount or a file ("mount:/scratch"). */
+struct run_use {
+    uint32_t app, rank;
+    const char *entity;
+    int64_t bytes_read, bytes_written, reads, writes, syncs, opens, metas;
+};
+
+bool run_put_use(struct run *run, const struct run_use *u, struct wr_err *err);
+
+/* Calls of a job ("read" or "write") that requested low..high bytes, high excluded. */
+struct run_access {
+    uint32_t app;
+    const char *op;
+    int64_t low_b, high_b, calls;
+};
+
+bool run_put_access(struct run *run, const struct run_access *a, struct wr_err *err);
+
+/* `n` requests of one kind of a rank to one file, in the order in which the rank made them: request
+ * k began at t + k * dt / n since the job's start. */
+struct run_io_phase {
+    uint32_t app, rank;
+    uint64_t seq;       /* from 0 for each rank */
+    const char *op;     /* "read", "write", "open", "sync" */
+    const char *entity; /* "file:/scratch/a" */
+    const char *source; /* "measured": each was recorded; how the order was assumed otherwise */
+    int64_t t_ps, dt_ps;
+    int64_t offset_b; /* of the first; RUN_NULL: not known */
+    int64_t bytes, n;
+    int64_t io_ps; /* time in them, all together */
+};
+
+bool run_put_io_phase(struct run *run, const struct run_io_phase *p, struct wr_err *err);
+
+/* A command line, quoted for a shell. */
 void run_command_line(struct wr_str *out, int argc, char **argv);
 void run_command_word(struct wr_str *out, const char *word); /* one word of it */
 

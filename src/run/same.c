@@ -1,10 +1,9 @@
-/* same.c -- do two runs say the same?
+/* same.c -- compares two runs.
  *
- * Each kind of fact is read from both files in one order that does not depend
- * on how it was written, and the two are walked side by side. Names are compared
- * as text, never as dictionary ids. Inputs are not compared: what they mean is in
- * the resolved configuration and what they caused is in the facts, while their names
- * depend on where a run was started.
+ * Each kind of fact is read from both files in an order that does not depend on how it was written,
+ * and compared row by row. Names are compared as text, never as dictionary ids. Inputs are not
+ * compared: what they mean is in the resolved configuration and what they caused is in the facts,
+ * while their names depend on where a run was started.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +80,16 @@ static const struct facts {
     {"stack_param", 5, 1, "SELECT name, value, source FROM fact_stack_param ORDER BY name"},
     {"stack_step", 5, 1, "SELECT * FROM fact_stack_step ORDER BY id"},
     {"stack_check", 8, 1, "SELECT * FROM fact_stack_check ORDER BY id"},
+    {"process", 10, 2, "SELECT * FROM fact_process ORDER BY app, rank"},
+    {"use_stat", 10, 3,
+     "SELECT app, rank, entity, bytes_read, bytes_written, reads, writes, syncs, opens, metas"
+     " FROM use_stat ORDER BY app, rank, entity"},
+    {"access_size", 10, 3, "SELECT * FROM fact_access ORDER BY app, op, low_b"},
+    {"io_phase", 11, 3,
+     "SELECT p.app, p.rank, p.seq, o.text AS op, e.text AS entity, s.text AS source, p.t_ps,"
+     " p.dt_ps, p.offset_b, p.bytes, p.n, p.io_ps FROM fact_io_phase p"
+     " LEFT JOIN dict o ON o.id = p.op LEFT JOIN dict e ON e.id = p.entity"
+     " LEFT JOIN dict s ON s.id = p.source ORDER BY p.app, p.rank, p.seq"},
 };
 
 struct side {
@@ -108,7 +117,7 @@ static bool same_value(const struct run_rows *a, const struct run_rows *b, int c
 enum { SHOWN_MAX = 60 };
 
 /* A line of it, from byte `from` on. */
-static void add_value(struct wr_str *out, const struct run_rows *q, int col, size_t from)
+static void same_add_value(struct wr_str *out, const struct run_rows *q, int col, size_t from)
 {
     size_t n;
     const char *text = run_rows_text(q, col, &n);
@@ -127,7 +136,7 @@ static void add_value(struct wr_str *out, const struct run_rows *q, int col, siz
 }
 
 /* Where the line begins in which two long texts part. */
-static size_t parting_line(const struct run_rows *a, const struct run_rows *b, int col)
+static size_t same_first_difference(const struct run_rows *a, const struct run_rows *b, int col)
 {
     size_t na, nb, line = 0;
     const char *sa = run_rows_bytes(a, col, &na), *sb = run_rows_bytes(b, col, &nb);
@@ -138,39 +147,39 @@ static size_t parting_line(const struct run_rows *a, const struct run_rows *b, i
     return line;
 }
 
-static void add_keys(struct wr_str *out, const struct facts *f, const struct run_rows *q)
+static void same_add_keys(struct wr_str *out, const struct facts *f, const struct run_rows *q)
 {
     wr_str_addf(out, "%s(", f->what);
     for (int i = 0; i < f->keys; i++) {
         wr_str_addf(out, "%s%s = ", i ? ", " : "", run_rows_name(q, i));
-        add_value(out, q, i, 0);
+        same_add_value(out, q, i, 0);
     }
     wr_str_add(out, ")");
 }
 
-static bool say_extra(const struct facts *f, const struct side *has, const struct side *lacks,
-                      struct wr_err *err)
+static bool same_report_extra(const struct facts *f, const struct side *has,
+                              const struct side *lacks, struct wr_err *err)
 {
     struct wr_str line = {0};
 
-    add_keys(&line, f, has->rows);
+    same_add_keys(&line, f, has->rows);
     wr_fail(err, WR_CHECK, "they differ: %s has %s, which %s has not", run_path(has->run),
             wr_str_get(&line), run_path(lacks->run));
     wr_str_fini(&line);
     return false;
 }
 
-static bool say_different(const struct facts *f, const struct side side[2], int col,
-                          struct wr_err *err)
+static bool same_report_difference(const struct facts *f, const struct side side[2], int col,
+                                   struct wr_err *err)
 {
     struct wr_str line[2] = {{0}, {0}};
-    size_t from = parting_line(side[0].rows, side[1].rows, col);
+    size_t from = same_first_difference(side[0].rows, side[1].rows, col);
 
     for (int i = 0; i < 2; i++) {
-        add_keys(&line[i], f, side[i].rows);
+        same_add_keys(&line[i], f, side[i].rows);
         if (col >= f->keys) {
             wr_str_addf(&line[i], ".%s = ", run_rows_name(side[i].rows, col));
-            add_value(&line[i], side[i].rows, col, from);
+            same_add_value(&line[i], side[i].rows, col, from);
         }
     }
     wr_fail(err, WR_CHECK, "they differ: %s in %s, %s in %s", wr_str_get(&line[0]),
@@ -180,7 +189,7 @@ static bool say_different(const struct facts *f, const struct side side[2], int 
     return false;
 }
 
-static bool walk(const struct facts *f, struct side side[2], struct wr_err *err)
+static bool same_walk(const struct facts *f, struct side side[2], struct wr_err *err)
 {
     int cols = run_rows_cols(side[0].rows);
 
@@ -192,19 +201,20 @@ static bool walk(const struct facts *f, struct side side[2], struct wr_err *err)
             if (!run_rows_next(side[i].rows, &side[i].more, err))
                 return false;
         if (side[0].more != side[1].more)
-            return say_extra(f, &side[side[1].more], &side[side[0].more], err);
+            return same_report_extra(f, &side[side[1].more], &side[side[0].more], err);
         if (!side[0].more)
             return true;
         for (int c = 0; c < cols; c++)
             if (!same_value(side[0].rows, side[1].rows, c))
-                return say_different(f, side, c, err);
+                return same_report_difference(f, side, c, err);
     }
 }
 
 static bool same_facts(const struct facts *f, struct side side[2], struct wr_err *err)
 {
     bool ok = run_query(&side[0].rows, side[0].run, f->sql, NULL, 0, err) &&
-              run_query(&side[1].rows, side[1].run, f->sql, NULL, 0, err) && walk(f, side, err);
+              run_query(&side[1].rows, side[1].run, f->sql, NULL, 0, err) &&
+              same_walk(f, side, err);
 
     for (int i = 0; i < 2; i++) {
         run_rows_close(side[i].rows);

@@ -1,7 +1,7 @@
-/* schema.c -- the tables that hold the facts, and the views that are the promise.
+/* schema.c -- the tables of facts, and the views that are the stable interface.
  *
  *   fact_*, dict         written by makers, free to change with the format's major version
- *   views, meta, input   names and columns are kept, new columns are added at the end only
+ *   views, meta, input   names and columns are stable; new columns are added at the end
  *
  * The views are plain SQL, without SQLite's own functions where a standard way exists,
  * because some programs (DuckDB) read a view's text and run it themselves. Nothing newer
@@ -105,8 +105,8 @@
     " text TEXT);\n" \
     "CREATE VIEW output AS SELECT app, rank, t_ps / 1000.0 AS t_ns, text FROM fact_output;\n"
 
-/* id = src_kind << 48 | src << 16 | port: half the time and two thirds of the room of a key
- * of three columns. No NOT NULL either: four million links times ten checks. */
+/* id = src_kind << 48 | src << 16 | port: half the time and two thirds of the size of a key of
+ * three columns. No NOT NULL either: four million links times ten checks. */
 #define LINKS \
     "CREATE TABLE fact_link(id INTEGER PRIMARY KEY, dst_kind INTEGER, dst INTEGER," \
     " class INTEGER, bytes INTEGER, packets INTEGER, busy_ps INTEGER, saturated_ps INTEGER," \
@@ -175,7 +175,7 @@
     " max_ps / 1000.0 AS max_ns FROM raw;\n"
 
 /* A slice's width is stored only where it is not its series' usual one. What is in fact_gather is
- * derived (gather.c). */
+ * derived (slices_gather.c). */
 #define SLICES \
     "CREATE TABLE fact_series(id INTEGER PRIMARY KEY, entity INTEGER NOT NULL," \
     " metric INTEGER NOT NULL, unit INTEGER NOT NULL, dt_ps INTEGER NOT NULL);\n" \
@@ -247,4 +247,39 @@
     " simulated_s, low_s, high_s, simulated_s / nullif(measured_s, 0) - 1 AS error\n" \
     " FROM fact_stack_check ORDER BY id;\n"
 
-const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS SERVERS LATENCIES SLICES SWEEPS STACK;
+/* A profiled job. Bytes of the balance are what the kernel counts, storage or not. */
+#define PROCESSES \
+    "CREATE TABLE fact_process(app INTEGER, rank INTEGER, host TEXT, command TEXT," \
+    " counted_by TEXT, pid INTEGER, ppid INTEGER, threads INTEGER, start_ps INTEGER," \
+    " end_ps INTEGER, io_start_ps INTEGER, io_end_ps INTEGER, library_read INTEGER," \
+    " library_written INTEGER, kernel_read INTEGER, kernel_written INTEGER, start_read INTEGER," \
+    " unexplained_read INTEGER, unexplained_written INTEGER, booked_read INTEGER," \
+    " booked_written INTEGER, images INTEGER, mpi_rank INTEGER, PRIMARY KEY(app, rank))" \
+    " WITHOUT ROWID;\n" \
+    "CREATE VIEW process AS SELECT app, rank, host, pid, ppid, command, counted_by, threads,\n" \
+    " start_ps / 1000.0 AS start_ns, end_ps / 1000.0 AS end_ns,\n" \
+    " io_start_ps / 1000.0 AS io_start_ns, io_end_ps / 1000.0 AS io_end_ns, library_read,\n" \
+    " library_written, kernel_read, kernel_written, start_read, unexplained_read,\n" \
+    " unexplained_written, booked_read, booked_written, images, mpi_rank FROM fact_process;\n" \
+    "CREATE TABLE fact_use(app INTEGER, rank INTEGER, entity INTEGER, bytes_read INTEGER," \
+    " bytes_written INTEGER, reads INTEGER, writes INTEGER, syncs INTEGER, opens INTEGER," \
+    " metas INTEGER, PRIMARY KEY(app, rank, entity)) WITHOUT ROWID;\n" \
+    "CREATE VIEW use_stat AS SELECT u.app AS app, u.rank AS rank, p.pid AS pid,\n" \
+    " p.command AS command, e.text AS entity, u.bytes_read AS bytes_read,\n" \
+    " u.bytes_written AS bytes_written, u.reads AS reads, u.writes AS writes,\n" \
+    " u.syncs AS syncs, u.opens AS opens, u.metas AS metas FROM fact_use u\n" \
+    " LEFT JOIN dict e ON e.id = u.entity\n" \
+    " LEFT JOIN fact_process p ON p.app = u.app AND p.rank = u.rank;\n" \
+    "CREATE TABLE fact_access(app INTEGER, op TEXT, low_b INTEGER, high_b INTEGER," \
+    " calls INTEGER, PRIMARY KEY(app, op, low_b)) WITHOUT ROWID;\n" \
+    "CREATE VIEW access_size AS SELECT app, op, low_b, high_b, calls FROM fact_access;\n" \
+    "CREATE TABLE fact_io_phase(app INTEGER, rank INTEGER, seq INTEGER, t_ps INTEGER," \
+    " dt_ps INTEGER, op INTEGER, entity INTEGER, offset_b INTEGER, bytes INTEGER, n INTEGER," \
+    " io_ps INTEGER, source INTEGER, PRIMARY KEY(app, rank, seq)) WITHOUT ROWID;\n" \
+    "CREATE VIEW io_phase AS SELECT p.app AS app, p.rank AS rank, p.seq AS seq,\n" \
+    " p.t_ps / 1000.0 AS t_ns, p.dt_ps / 1000.0 AS dt_ns, o.text AS op, e.text AS entity,\n" \
+    " p.offset_b AS offset_b, p.bytes AS bytes, p.n AS n, p.io_ps / 1000.0 AS io_ns,\n" \
+    " s.text AS source FROM fact_io_phase p LEFT JOIN dict o ON o.id = p.op\n" \
+    " LEFT JOIN dict e ON e.id = p.entity LEFT JOIN dict s ON s.id = p.source;\n"
+
+const char run_schema[] = META SUMMARY APPS PROGRAMS LINKS SERVERS LATENCIES SLICES SWEEPS STACK PROCESSES;

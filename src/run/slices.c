@@ -1,14 +1,19 @@
+/* slices.c -- reads the slices of chosen series in order of time, by the cheapest plan.
+ *
+ * Either the whole table is scanned, or rows are looked up by key when few series are wanted.
+ */
 #include "run/slices.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Looking up a row by its key takes about so many times as long as reading the next one. */
+/* A lookup by key costs about LOOK_UP times as much as reading the next row. */
 enum { LOOK_UP = 4, MOST_LOOK_UPS = 150000 };
 
-static bool take_extent(void *ctx, const struct run_rows *q)
+static bool slices_take_extent(void *ctx, const struct run_rows *q)
 {
     struct run_slices *s = ctx;
 
@@ -16,7 +21,7 @@ static bool take_extent(void *ctx, const struct run_rows *q)
     s->last_ps = run_rows_int(q, 1);
     s->dt_ps = run_rows_int(q, 2);
     s->nseries = (double)run_rows_int(q, 3);
-    /* Seconds, where nobody says how long a slice is. */
+    /* One second if no series has a width. */
     double dt = s->dt_ps > 0 ? (double)s->dt_ps : 1e12;
 
     if (run_rows_type(q, 0) != RUN_T_NULL)
@@ -33,9 +38,9 @@ bool run_slices(struct run_slices *ret, struct run_reader *r, struct wr_err *err
                   "SELECT (SELECT min(t_ps) FROM fact_slice), (SELECT max(t_ps) FROM fact_slice),"
                   " (SELECT min(dt_ps) FROM fact_series WHERE dt_ps > 0),"
                   " (SELECT count(*) FROM fact_series)",
-                  NULL, take_extent, &s, err))
+                  NULL, slices_take_extent, &s, err))
         return false;
-    /* It is made last; who was killed then left a part. */
+    /* It is written last: only a complete run has all of it. */
     if (run_info(r)->status == RUN_COMPLETE && run_info(r)->format_minor >= 6 && s.dt_ps > 0 &&
         !run_number(r, "SELECT 1 FROM fact_gather LIMIT 1", &one, &s.gathered, err))
         return false;
@@ -50,7 +55,7 @@ struct picked {
     void *ctx;
 };
 
-static bool pick(void *ctx, const struct run_rows *q)
+static bool slices_pick(void *ctx, const struct run_rows *q)
 {
     const struct picked *p = ctx;
     size_t id = (size_t)run_rows_int(q, 0);
@@ -69,8 +74,8 @@ static bool pick(void *ctx, const struct run_rows *q)
 }
 
 /* By the key (time, series): what is not wanted is not read. */
-static void add_look_up(struct wr_str *sql, const char *table, const char *columns,
-                        const uint32_t *wanted, size_t n)
+static void slices_add_lookup(struct wr_str *sql, const char *table, const char *columns,
+                              const uint32_t *wanted, size_t n)
 {
     wr_str_addf(sql,
                 "WITH RECURSIVE times(t) AS (SELECT min(t_ps) FROM %s UNION ALL SELECT (SELECT"
@@ -89,6 +94,7 @@ static void add_look_up(struct wr_str *sql, const char *table, const char *colum
 bool run_each_slice(struct run_reader *r, const struct run_slices *s, const uint32_t *wanted,
                     size_t n, bool gathered, run_each_heap *fn, void *ctx, struct wr_err *err)
 {
+    assert(!gathered || s->gathered);
     const char *table = gathered ? "fact_gather" : "fact_slice";
     const char *columns = gathered ? "series, t_ps, 0, sum, most, n" : "series, t_ps, dt_ps, value";
     struct picked p = {wanted, n, fn, ctx};
@@ -99,10 +105,10 @@ bool run_each_slice(struct run_reader *r, const struct run_slices *s, const uint
         some += wanted[id] != 0;
     double look_ups = some * s->n / (gathered ? RUN_GATHER : 1);
     if (some > 0 && LOOK_UP * some < s->nseries && look_ups <= MOST_LOOK_UPS)
-        add_look_up(&sql, table, columns, wanted, n);
+        slices_add_lookup(&sql, table, columns, wanted, n);
     else
         wr_str_addf(&sql, "SELECT %s FROM %s", columns, table);
-    bool ok = run_each(r, sql.s, NULL, pick, &p, err);
+    bool ok = run_each(r, sql.s, NULL, slices_pick, &p, err);
 
     wr_str_fini(&sql);
     return ok;

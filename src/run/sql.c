@@ -1,3 +1,5 @@
+/* sql.c -- opening SQLite files, errors of SQLite in words, file headers, and the identity of a
+ * writer. Shared by writer.c and reader.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +16,7 @@ bool run_locks_work(int fd)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
 
-    /* Held by somebody else means that they work. */
+    /* A lock held by another process means that locks work. */
     if (!fcntl(fd, F_SETLK, &lock) || errno == EAGAIN || errno == EACCES)
         return true;
     return errno != ENOSYS && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINVAL;
@@ -46,7 +48,7 @@ bool run_sql_exec(sqlite3 *db, const char *path, const char *sql, struct wr_err 
     return rc == SQLITE_OK || run_sql_fail(db, rc, path, err);
 }
 
-/* Primary result codes; the rest is told in SQLite's words. */
+/* Primary result codes; others use SQLite's text. */
 static const struct {
     int rc;
     enum wr_code code;
@@ -56,7 +58,7 @@ static const struct {
     {SQLITE_READONLY, WR_SYSTEM,
      "it may not be written; choose another place, or try again if its "
      "run was killed just now"},
-    {SQLITE_PERM, WR_SYSTEM, "no permission; check who owns it"},
+    {SQLITE_PERM, WR_SYSTEM, "no permission; check its owner"},
     {SQLITE_CANTOPEN, WR_SYSTEM, "cannot be opened; check that it exists and may be read"},
     {SQLITE_BUSY, WR_SYSTEM, "another program uses it just now; try again in a moment"},
     {SQLITE_LOCKED, WR_SYSTEM, "another program uses it just now; try again in a moment"},
@@ -80,24 +82,25 @@ bool run_sql_fail(sqlite3 *db, int rc, const char *path, struct wr_err *err)
     return wr_fail(err, WR_BUG, "%s: %s", path, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
 }
 
-static uint32_t be32(const unsigned char *p)
+static uint32_t sql_be32(const unsigned char *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 /* The SQLite file header: magic at 0, page size at 16, pages at 28,
  * user_version at 60, application_id at 68. */
-static void sniff_header(struct run_header *h, const unsigned char *head, size_t n)
+static void sql_read_header(struct run_header *h, const unsigned char *head, size_t n)
 {
     h->is = n ? RUN_SNIFF_OTHER : RUN_SNIFF_EMPTY;
     h->sqlite = n >= 100 && !memcmp(head, "SQLite format 3", 16);
-    if (!h->sqlite || be32(head + 68) != RUN_APPLICATION_ID)
+    h->exported = h->sqlite && sql_be32(head + 68) == RUN_EXPORT_ID;
+    if (!h->sqlite || sql_be32(head + 68) != RUN_APPLICATION_ID)
         return;
     uint32_t page = (uint32_t)head[16] << 8 | head[17];
 
     h->is = RUN_SNIFF_RUN;
-    h->user_version = be32(head + 60);
-    h->want_b = (uint64_t)(page == 1 ? 65536 : page) * be32(head + 28);
+    h->user_version = sql_be32(head + 60);
+    h->want_b = (uint64_t)(page == 1 ? 65536 : page) * sql_be32(head + 28);
 }
 
 bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
@@ -105,7 +108,7 @@ bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
     struct run_header h = {0};
     unsigned char head[100];
     struct stat st;
-    /* A FIFO would wait for its writer; it is not a run file anyway. */
+    /* O_NONBLOCK: opening a FIFO would wait for its writer. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
@@ -127,14 +130,14 @@ bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err)
     if (!ok)
         return false;
     if (S_ISREG(st.st_mode))
-        sniff_header(&h, head, (size_t)n);
+        sql_read_header(&h, head, (size_t)n);
     *ret = h;
     return true;
 }
 
-/* Field 22 of /proc/PID/stat, counted after the name, which may hold anything.
- * A process that has ended but that nobody has waited for is not there any more. */
-static bool start_ticks(int64_t pid, int64_t *ret)
+/* Field 22 of /proc/PID/stat, counted after the name, which may contain spaces. A zombie counts as
+ * ended. */
+static bool sql_start_ticks(int64_t pid, int64_t *ret)
 {
     char name[64], text[1024];
 
@@ -163,7 +166,7 @@ void run_writer_self(struct run_writer_id *ret)
     *ret = (struct run_writer_id){.pid = getpid()};
     if (gethostname(ret->host, sizeof ret->host - 1) < 0)
         strcpy(ret->host, "unknown");
-    start_ticks(ret->pid, &ret->pid_start);
+    sql_start_ticks(ret->pid, &ret->pid_start);
 }
 
 bool run_writer_lives(const struct run_writer_id *id)
@@ -173,10 +176,10 @@ bool run_writer_lives(const struct run_writer_id *id)
 
     run_writer_self(&self);
     if (strcmp(self.host, id->host) != 0)
-        return true; /* nobody here can tell */
+        return true; /* not known on this host */
     if (id->pid <= 0 || id->pid > INT32_MAX || (kill((pid_t)id->pid, 0) < 0 && errno == ESRCH))
         return false;
     if (access("/proc/self/stat", R_OK) < 0)
         return true;
-    return start_ticks(id->pid, &start) && start == id->pid_start;
+    return sql_start_ticks(id->pid, &start) && start == id->pid_start;
 }

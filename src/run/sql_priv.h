@@ -1,4 +1,4 @@
-/* sql_priv.h -- what the writer and the readers share of SQLite. */
+/* sql_priv.h -- SQLite functions shared by writer and reader. */
 #ifndef RUN_SQL_PRIV_H
 #define RUN_SQL_PRIV_H
 
@@ -10,8 +10,9 @@
 
 enum {
     RUN_APPLICATION_ID = 0x57454952, /* "WEIR" */
+    RUN_EXPORT_ID = 0x57454958,      /* "WEIX": tables that were exported, no run file */
     RUN_FORMAT_MAJOR = 1,            /* an older weir cannot read a newer one */
-    RUN_FORMAT_MINOR = 9,            /* what was added since; older readers do not mind */
+    RUN_FORMAT_MINOR = 11,           /* what was added since; older readers do not mind */
     RUN_USER_VERSION = RUN_FORMAT_MAJOR * 100 + RUN_FORMAT_MINOR,
 };
 
@@ -20,7 +21,7 @@ enum { RUN_BUSY_MS = 5000 }; /* how long a statement waits for another program's
 extern const char run_schema[];
 
 /* Opens with extended result codes, a busy timeout, and a name that SQLite
- * cannot take for anything but a file. Tells nothing about the content.
+ * cannot take for anything but a file. Does not check the content.
  * `vfs`: NULL, RUN_NO_LOCKS where run_locks_work said no, or a budget's. */
 #define RUN_NO_LOCKS "unix-none"
 bool run_sql_open(sqlite3 **ret, const char *path, int flags, const char *vfs, struct wr_err *err);
@@ -28,9 +29,8 @@ bool run_sql_open(sqlite3 **ret, const char *path, int flags, const char *vfs, s
 /* foreign.c: from here on only this version's views are run on the file's tables. */
 bool run_schema_trust(sqlite3 *db, const char *path, struct wr_err *err);
 
-/* Some parallel file systems are mounted without locks, and SQLite would fail
- * there. Without them a run is written all the same, by its one writer; what is
- * lost is the safe look at a run that is still going on. */
+/* Whether file locks work: some parallel file systems are mounted without them, and SQLite would
+ * fail. Then the one writer works without locks, and a run in progress cannot be read safely. */
 bool run_locks_work(int fd);
 
 bool run_sql_exec(sqlite3 *db, const char *path, const char *sql, struct wr_err *err);
@@ -43,15 +43,16 @@ enum run_sniff { RUN_SNIFF_ABSENT, RUN_SNIFF_EMPTY, RUN_SNIFF_RUN, RUN_SNIFF_OTH
 
 struct run_header {
     enum run_sniff is;
-    bool sqlite;            /* an SQLite file, perhaps somebody else's */
+    bool sqlite;            /* an SQLite file, not necessarily weir's */
+    bool exported;          /* tables of `weir export` */
     bool locks;             /* see run_locks_work */
     uint32_t user_version;  /* when it is ours */
-    uint64_t want_b, len_b; /* how long it says it is, how long it is */
+    uint64_t want_b, len_b; /* length in its header, actual length */
 };
 
 bool run_sniff(struct run_header *ret, const char *path, struct wr_err *err);
 
-/* Who writes a file, so that a reader can tell whether somebody still does. */
+/* Identifies the writer of a file, so that a reader can check whether it runs. */
 struct run_writer_id {
     char host[256];
     int64_t pid;
@@ -59,7 +60,7 @@ struct run_writer_id {
 };
 
 void run_writer_self(struct run_writer_id *ret);
-/* False only when it is certain that this writer is gone. */
+/* False only if the writer has certainly ended. */
 bool run_writer_lives(const struct run_writer_id *id);
 
 #endif

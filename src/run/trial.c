@@ -1,15 +1,19 @@
+/* trial.c -- builds and parses the names of an experiment's run files; see trial.h. */
 #include "run/trial.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 char run_trial_letter(size_t job)
 {
+    assert(job < RUN_TRIAL_JOBS);
     return (char)('P' + job);
 }
 
 void run_trial_id(struct wr_str *out, const struct run_trial *t)
 {
+    assert(t->n > 0 && t->n <= RUN_TRIAL_JOBS && t->repetition > 0);
     wr_str_addf(out, "%.*s.", (int)t->mode_len, t->mode);
     for (size_t i = 0; i < t->n; i++)
         wr_str_addf(out, "%s%u", i ? "+" : "", t->size[i]);
@@ -70,7 +74,8 @@ bool run_trial_parse(struct run_trial *ret, const char *path)
     t.mode_len = (size_t)(sizes - 1 - name);
     t.job = (size_t)(*job - 'P');
     if (end - job != 1 || *job < 'P' || *repetition++ != 'r' ||
-        !trial_number(&t.repetition, &repetition, job - 1) || repetition != job - 1)
+        !trial_number(&t.repetition, &repetition, job - 1) || repetition != job - 1 ||
+        !t.repetition)
         return false;
     const char *after_sizes = sizes + strcspn(sizes, ".");
 

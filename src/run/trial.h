@@ -1,5 +1,5 @@
-/* trial.h -- how the run files of an experiment are named, which is all that tells who ran with
- * whom: each job of a trial leaves a run file of its own.
+/* trial.h -- names of the run files of an experiment. Each job of a trial has a run file of its
+ * own; the names are the only record of which jobs ran together.
  *
  *   private.4.r1.P.weir      mode private, size 4 alone, first repetition
  *   private.1+4.r1.Q.weir    sizes 1 and 4 together: the second job, of size 4
@@ -21,7 +21,7 @@ struct run_trial {
     uint32_t size[RUN_TRIAL_JOBS]; /* of every job */
     size_t n;
     uint32_t repetition; /* from 1 */
-    size_t job;          /* whose file it is */
+    size_t job;          /* index of the file's job */
 };
 
 /* Job 0 is P, then Q, R, ... */

@@ -1,6 +1,13 @@
-/* writer.c -- the life of a run file: created, filled, finished. put.c holds the facts. */
+/* writer.c -- creates, commits and finishes run files; run_put.c writes the facts.
+ *
+ * A new file is written under a temporary name without locks or journal; writer_publish gives it
+ * its name and reconnects with both. A transaction is always open between a put and the next
+ * commit.
+ *
+ * Invariant: the status becomes 'complete' in a commit of its own, after all facts are on disk. */
 #include "writer_priv.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +17,9 @@
 #include "base/version.h"
 #include "run/reader.h"
 
-/* A commit costs a journal file made and removed; a batch makes that nothing. */
+/* A commit creates and removes a journal file; batches make that cost negligible. */
 enum { BATCH_ROWS = 1 << 17, BATCH_NS = 1000 * 1000 * 1000 };
-enum { PATIENCE_MS = 20, LAST_PATIENCE_MS = 10 * 60 * 1000 };
+enum { COMMIT_WAIT_MS = 20, LAST_WAIT_MS = 10 * 60 * 1000 }; /* for readers of the file */
 
 static const char *const status_names[] = {
     [RUN_RUNNING] = "running",
@@ -20,6 +27,10 @@ static const char *const status_names[] = {
     [RUN_INCOMPLETE] = "incomplete",
     [RUN_FAILED] = "failed",
 };
+
+/* RUN_SLICE_ROWS at once: a statement of its own for each row costs several times as much. */
+#define ROWS_4 "(?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?)"
+#define ROWS_16 ROWS_4 ", " ROWS_4 ", " ROWS_4 ", " ROWS_4
 
 static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_META] = "INSERT INTO meta VALUES(?1, ?2)"
@@ -52,7 +63,8 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [RUN_S_HIST_CELL] = "INSERT INTO fact_hist_cell VALUES(?1, ?2, ?3, ?4)",
     [RUN_S_SERIES] = "INSERT INTO fact_series VALUES(?1, ?2, ?3, ?4, ?5)",
-    [RUN_S_SLICE] = "INSERT INTO fact_slice VALUES(?1, ?2, ?3, ?4)",
+    [RUN_S_SLICE] = "INSERT INTO fact_slice VALUES(?, ?, ?, ?)",
+    [RUN_S_SLICES] = "INSERT INTO fact_slice VALUES" ROWS_16 ", " ROWS_16,
     [RUN_S_GATHER] = "INSERT INTO fact_gather VALUES(?1, ?2, ?3, ?4, ?5)",
     [RUN_S_SWEEP] =
         "INSERT INTO fact_sweep(series, load, seed, offered, accepted, lat_mean_ns,"
@@ -75,22 +87,35 @@ static const char *const stmt_sql[RUN_S_COUNT] = {
     [RUN_S_STACK_CHECK] = "INSERT INTO fact_stack_check(kind, name, bytes, n, p10_s, measured_s,"
                           " p90_s, simulated_s, low_s, high_s)"
                           " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [RUN_S_PROCESS] = "INSERT INTO fact_process(app, rank, host, command, counted_by, pid, ppid,"
+                      " threads, start_ps, end_ps, io_start_ps, io_end_ps, library_read,"
+                      " library_written, kernel_read, kernel_written, start_read, unexplained_read,"
+                      " unexplained_written, booked_read, booked_written, images, mpi_rank)"
+                      " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
+                      " ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
+    [RUN_S_USE] = "INSERT INTO fact_use VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [RUN_S_ACCESS] = "INSERT INTO fact_access VALUES(?1, ?2, ?3, ?4, ?5)",
+    [RUN_S_IO_PHASE] = "INSERT INTO fact_io_phase(app, rank, seq, op, entity, source, t_ps, dt_ps,"
+                       " offset_b, bytes, n, io_ps)"
+                       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 };
 
 const char *run_status_name(enum run_status status)
 {
+    assert(status <= RUN_FAILED);
     return status_names[status];
 }
 
 bool run_break(struct run *run, int rc, struct wr_err *err)
 {
+    assert(rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE);
     run_sql_fail(run->db, rc, run->path, err);
     if (!run->broken.code)
         run->broken = *err;
     return false;
 }
 
-static bool exec_or_break(struct run *run, const char *sql, struct wr_err *err)
+static bool writer_exec_or_break(struct run *run, const char *sql, struct wr_err *err)
 {
     int rc = sqlite3_exec(run->db, sql, NULL, NULL, NULL);
 
@@ -99,11 +124,12 @@ static bool exec_or_break(struct run *run, const char *sql, struct wr_err *err)
 
 sqlite3_stmt *run_begin(struct run *run, enum run_stmt which, struct wr_err *err)
 {
+    assert(which < RUN_S_COUNT && stmt_sql[which]);
     if (run->broken.code) {
         *err = run->broken;
         return NULL;
     }
-    if (!run->open && !exec_or_break(run, "BEGIN", err))
+    if (!run->open && !writer_exec_or_break(run, "BEGIN", err))
         return NULL;
     run->open = true;
     if (!run->stmt[which]) {
@@ -117,23 +143,24 @@ sqlite3_stmt *run_begin(struct run *run, enum run_stmt which, struct wr_err *err
     return run->stmt[which];
 }
 
-/* Somebody who reads the file keeps a commit from being written. During the run
- * that is no reason to wait, let alone to fail: the transaction stays open and the next
- * commit takes it along. At the end it is worth waiting. */
-static bool commit(struct run *run, int patience_ms, struct wr_err *err)
+/* A reader of the file blocks a commit. During the run the writer does not wait for it: the
+ * transaction stays open and the next commit includes it. At the end it waits. */
+static bool writer_commit(struct run *run, int wait_ms, struct wr_err *err)
 {
     if (run->broken.code) {
         *err = run->broken;
         return false;
     }
+    if (!run_put_rows(run, err))
+        return false;
     run->committed_ns = wr_clock_ns();
     run->pending = 0;
     if (!run->open)
         return true;
-    sqlite3_busy_timeout(run->db, patience_ms);
+    sqlite3_busy_timeout(run->db, wait_ms);
     int rc = sqlite3_exec(run->db, "COMMIT", NULL, NULL, NULL);
     sqlite3_busy_timeout(run->db, RUN_BUSY_MS);
-    if (rc == SQLITE_BUSY && patience_ms < LAST_PATIENCE_MS)
+    if (rc == SQLITE_BUSY && wait_ms < LAST_WAIT_MS)
         return true;
     if (rc != SQLITE_OK)
         return run_break(run, rc, err);
@@ -141,28 +168,38 @@ static bool commit(struct run *run, int patience_ms, struct wr_err *err)
     return true;
 }
 
-bool run_step(struct run *run, enum run_stmt which, struct wr_err *err)
+bool run_step_only(struct run *run, enum run_stmt which, uint32_t rows, struct wr_err *err)
 {
+    assert(run->open && run->stmt[which] && rows > 0);
     int rc = sqlite3_step(run->stmt[which]);
 
     if (rc != SQLITE_DONE)
         run_break(run, rc, err);
     sqlite3_reset(run->stmt[which]);
-    if (rc != SQLITE_DONE)
-        return false;
-    run->pending++;
+    run->pending += rows;
+    return rc == SQLITE_DONE;
+}
+
+bool run_commit_in_time(struct run *run, struct wr_err *err)
+{
     if (run->pending < BATCH_ROWS && wr_clock_ns() - run->committed_ns < BATCH_NS)
         return true;
-    return commit(run, PATIENCE_MS, err);
+    return writer_commit(run, COMMIT_WAIT_MS, err);
+}
+
+bool run_step(struct run *run, enum run_stmt which, struct wr_err *err)
+{
+    return run_step_only(run, which, 1, err) && run_commit_in_time(run, err);
 }
 
 bool run_flush(struct run *run, struct wr_err *err)
 {
-    return commit(run, PATIENCE_MS, err);
+    return writer_commit(run, COMMIT_WAIT_MS, err);
 }
 
 bool run_put_meta_text(struct run *run, const char *key, const char *value, struct wr_err *err)
 {
+    assert(key && *key && value);
     sqlite3_stmt *s = run_begin(run, RUN_S_META, err);
 
     if (!s)
@@ -182,7 +219,7 @@ static void writer_disconnect(struct run *run)
     run->db = NULL;
 }
 
-static void run_free(struct run *run)
+static void writer_free(struct run *run)
 {
     writer_disconnect(run);
     if (run->out.f)
@@ -190,14 +227,15 @@ static void run_free(struct run *run)
     for (size_t i = 0; i < run->text.n; i++)
         free(run->text.v[i]);
     wr_vec_fini(&run->text);
-    wr_vec_fini(&run->series);
-    free(run->text_ids.slot);
-    free(run->series_ids.slot);
+    wr_vec_fini(&run->series_dt_ps);
+    wr_vec_fini(&run->rows);
+    wr_map_fini(&run->text_index);
+    wr_map_fini(&run->series_ids);
     free(run->path);
     free(run);
 }
 
-static void unlink_with_journal(const char *path)
+static void writer_unlink_with_journal(const char *path)
 {
     struct wr_str journal = {0};
 
@@ -217,13 +255,13 @@ const struct wr_format run_format = {.name = "a run file",
                                      .own_only = true};
 
 /* A run file under its name is not locked (SQLite's own locks would mix with that one); its status
- * says whether somebody writes it. */
+ * says whether it is being written. */
 static bool writer_is_free(const char *path, struct wr_err *err)
 {
     struct run_reader *old;
     struct wr_err why;
 
-    /* What is damaged may go; what cannot be read just now may be somebody's. */
+    /* A damaged file may be replaced; one that cannot be read now may be in use. */
     if (!run_peek(&old, path, &why)) {
         if (why.code != WR_SYSTEM)
             return true;
@@ -246,7 +284,7 @@ bool run_check_path(const char *path, bool force, struct wr_err *err)
            writer_is_free(path, err);
 }
 
-static bool put_first_meta(struct run *run, const struct run_meta *meta, struct wr_err *err)
+static bool writer_put_first_meta(struct run *run, const struct run_meta *meta, struct wr_err *err)
 {
     struct run_writer_id self;
     char started[WR_CLOCK_TEXT], seed[32], pid[32], pid_start[32];
@@ -278,7 +316,7 @@ static bool put_first_meta(struct run *run, const struct run_meta *meta, struct 
     return true;
 }
 
-/* Not waiting for the disk at each commit is what a power cut can punish until run_finish. */
+/* Commits do not wait for the disk: a power failure before run_finish may damage the file. */
 static bool writer_connect(struct run *run, const char *path, bool locks, const char *journal,
                            struct wr_err *err)
 {
@@ -293,10 +331,11 @@ static bool writer_connect(struct run *run, const char *path, bool locks, const 
            run_sql_exec(run->db, run->path, pragmas, err);
 }
 
-/* The part is locked as a whole and nobody reads it: it needs neither SQLite's locks nor a
+/* The temporary file is locked as a whole and has no readers: it needs neither SQLite's locks nor a
  * journal. */
 static bool writer_set_up(struct run *run, const struct run_meta *meta, struct wr_err *err)
 {
+    assert(run->out.f && !run->db);
     char id[96];
 
     snprintf(id, sizeof id, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
@@ -306,13 +345,14 @@ static bool writer_set_up(struct run *run, const struct run_meta *meta, struct w
         return false;
     run->open = true;
     return run_sql_exec(run->db, run->path, id, err) &&
-           run_sql_exec(run->db, run->path, run_schema, err) && put_first_meta(run, meta, err) &&
-           commit(run, LAST_PATIENCE_MS, err);
+           run_sql_exec(run->db, run->path, run_schema, err) &&
+           writer_put_first_meta(run, meta, err) && writer_commit(run, LAST_WAIT_MS, err);
 }
 
-/* The journal of a run that was killed would be rolled back into this one. */
+/* The journal of a killed run would be rolled back into this file. */
 static bool writer_name(struct run *run, struct wr_err *err)
 {
+    assert(run->out.f && !run->db);
     struct wr_str journal = {0};
 
     wr_str_addf(&journal, "%s-journal", run->out.target);
@@ -321,9 +361,10 @@ static bool writer_name(struct run *run, struct wr_err *err)
     return wr_output_commit(&run->out, err);
 }
 
-/* From here on others may look: the journal keeps a killed process from harming the file. */
+/* From here on there may be readers: a journal protects the file if the process is killed. */
 static bool writer_publish(struct run *run, bool locks, struct wr_err *err)
 {
+    assert(!run->open && run->rows.n == 0);
     writer_disconnect(run);
     return writer_name(run, err) && writer_connect(run, run->path, locks, "DELETE", err);
 }
@@ -346,7 +387,7 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
     run->out.name = run->path;
     run->began_ns = run->progress_ns = wr_clock_ns();
     if (!writer_set_up(run, meta, err) || (!meta->whole && !writer_publish(run, locks, err))) {
-        run_free(run);
+        writer_free(run);
         return wr_wrap(err, "cannot create run file");
     }
     *ret = run;
@@ -356,6 +397,7 @@ bool run_create(struct run **ret, const char *path, const struct run_meta *meta,
 bool run_put_progress(struct run *run, double done, double total, const char *of,
                       struct wr_err *err)
 {
+    assert(of);
     uint64_t now = wr_clock_ns();
     char fraction[32] = "";
 
@@ -368,7 +410,7 @@ bool run_put_progress(struct run *run, double done, double total, const char *of
            run_put_meta_text(run, "progress_of", of, err) && run_flush(run, err);
 }
 
-static bool put_cost(struct run *run, struct wr_err *err)
+static bool writer_put_cost(struct run *run, struct wr_err *err)
 {
     double wall_s = 1e-9 * (double)(wr_clock_ns() - run->began_ns);
 
@@ -376,27 +418,30 @@ static bool put_cost(struct run *run, struct wr_err *err)
            run_put_volatile(run, "max_rss_bytes", (double)wr_max_rss_b(), "B", err);
 }
 
-/* The facts are committed before the status is touched, and the commit of the
- * status waits for the disk: journal first, then the whole file. So whatever
- * happens in between, a file that says 'complete' is. */
-static bool finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
+/* The facts are committed before the status changes, and the commit of the status waits for the
+ * disk. So a file with the status 'complete' is complete after any crash. */
+static bool writer_finish(struct run *run, enum run_status status, const char *reason,
+                          struct wr_err *err)
 {
-    if (status == RUN_COMPLETE && !run->broken.code && !run_gather(run, err))
+    if (status == RUN_COMPLETE && !run->broken.code &&
+        (!run_put_rows(run, err) || !run_gather(run, err)))
         return false;
     if (status == RUN_COMPLETE && run->progress_ns > run->began_ns && !run->broken.code &&
-        !exec_or_break(run, "DELETE FROM meta WHERE key IN ('progress', 'progress_of')", err))
+        !writer_exec_or_break(run, "DELETE FROM meta WHERE key IN ('progress', 'progress_of')",
+                              err))
         return false;
-    return put_cost(run, err) && commit(run, LAST_PATIENCE_MS, err) &&
-           exec_or_break(run, "PRAGMA synchronous = FULL", err) &&
+    return writer_put_cost(run, err) && writer_commit(run, LAST_WAIT_MS, err) &&
+           writer_exec_or_break(run, "PRAGMA synchronous = FULL", err) &&
            run_put_meta_text(run, "reason", reason ? reason : "", err) &&
            run_put_meta_text(run, "status", status_names[status], err) &&
-           commit(run, LAST_PATIENCE_MS, err);
+           writer_commit(run, LAST_WAIT_MS, err);
 }
 
-/* A broken run: what was committed stays, and says why there is no more, if
- * there is room left for these words. */
-static void finish_broken(struct run *run)
+/* A broken run: what was committed stays, with the reason of the failure if it can still be
+ * written. */
+static void writer_finish_broken(struct run *run)
 {
+    assert(!run->out.f);
     struct wr_err first = run->broken, ignored;
 
     if (!sqlite3_get_autocommit(run->db))
@@ -405,20 +450,21 @@ static void finish_broken(struct run *run)
     run->open = false;
     if (run_put_meta_text(run, "reason", first.text, &ignored) &&
         run_put_meta_text(run, "status", status_names[RUN_FAILED], &ignored))
-        commit(run, RUN_BUSY_MS, &ignored);
+        writer_commit(run, RUN_BUSY_MS, &ignored);
 }
 
 bool run_finish(struct run *run, enum run_status status, const char *reason, struct wr_err *err)
 {
-    bool ok = finish(run, status, reason, err);
+    assert(status != RUN_RUNNING);
+    bool ok = writer_finish(run, status, reason, err);
 
     if (run->out.f) {
         writer_disconnect(run);
         ok = ok && writer_name(run, err);
     } else if (!ok) {
-        finish_broken(run);
+        writer_finish_broken(run);
     }
-    run_free(run);
+    writer_free(run);
     return ok;
 }
 
@@ -426,25 +472,15 @@ void run_abandon(struct run *run)
 {
     char *path = run->out.f ? NULL : wr_strdup(run->path);
 
-    run_free(run);
+    writer_free(run);
     if (path)
-        unlink_with_journal(path);
+        writer_unlink_with_journal(path);
     free(path);
 }
 
 void run_command_word(struct wr_str *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=./,:@%^";
-
-    if (*word && !word[strspn(word, plain)]) {
-        wr_str_add(out, word);
-        return;
-    }
-    wr_str_add(out, "'");
-    for (; *word; word++)
-        wr_str_addn(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    wr_str_add(out, "'");
+    wr_str_add_word(out, word, "^");
 }
 
 void run_command_line(struct wr_str *out, int argc, char **argv)

@@ -1,11 +1,11 @@
-/* event.h -- something that happens to one logical process at one time.
+/* event.h -- an event: something that happens to one logical process at one time.
  *
- * Events of one partition are executed in the order of (time, destination,
- * lane, sequence). The lane says through which of the destination's doors the
- * event comes: its top byte is the kind, the rest is the kind's own (a port).
- * The sequence orders what comes through one door at one time. None of the
- * four depends on who was executed before whom elsewhere, so the order is the
- * same for any number of partitions.
+ *   key = destination << 32 | sub-key        sub-key = kind << 24 | input port
+ *
+ * A partition executes its events in the order of (time, key, sequence). The input port is the
+ * kind's own number (a port of a router, a rank). The sequence orders events of one key at one
+ * time. None of these depends on the order in which other events were executed, so the order is
+ * the same for any number of partitions.
  */
 #ifndef SIM_EVENT_H
 #define SIM_EVENT_H
@@ -16,24 +16,24 @@
 #define SIM_NEVER UINT64_MAX
 
 struct sim_event {
-    uint64_t t;   /* picoseconds */
-    uint64_t key; /* destination << 32 | kind << 24 | door */
-    uint32_t seq;
-    uint32_t arg; /* the kind's own: a packet, a message, a rank */
-    uint32_t arg2;
-    uint32_t next; /* the queue's */
+    uint64_t t;    /* picoseconds */
+    uint64_t key;  /* destination << 32 | kind << 24 | input port */
+    uint32_t seq;  /* compared modulo 2^32 */
+    uint32_t arg;  /* the kind's own: a packet, a message, a rank */
+    uint32_t arg2; /* the same */
+    uint32_t next; /* link of the queue that holds the event; in an outbox: bytes of payload */
 };
 
-static inline struct sim_event sim_event(uint64_t t, uint32_t dst, uint32_t lane, uint32_t seq,
+static inline struct sim_event sim_event(uint64_t t, uint32_t dst, uint32_t subkey, uint32_t seq,
                                          uint32_t arg, uint32_t arg2)
 {
     return (struct sim_event){
-        .t = t, .key = (uint64_t)dst << 32 | lane, .seq = seq, .arg = arg, .arg2 = arg2};
+        .t = t, .key = (uint64_t)dst << 32 | subkey, .seq = seq, .arg = arg, .arg2 = arg2};
 }
 
-static inline uint32_t sim_lane(uint32_t kind, uint32_t door)
+static inline uint32_t sim_subkey(uint32_t kind, uint32_t in_port)
 {
-    return kind << 24 | door;
+    return kind << 24 | in_port;
 }
 
 static inline uint32_t sim_dst(const struct sim_event *e)
@@ -46,12 +46,12 @@ static inline uint32_t sim_kind(const struct sim_event *e)
     return (uint32_t)e->key >> 24;
 }
 
-static inline uint32_t sim_door(const struct sim_event *e)
+static inline uint32_t sim_in_port(const struct sim_event *e)
 {
     return (uint32_t)e->key & 0xffffff;
 }
 
-/* Would an event of this time, key and sequence come before *b? */
+/* Does an event of this time, key and sequence come before *b? */
 static inline bool sim_earlier(uint64_t t, uint64_t key, uint32_t seq, const struct sim_event *b)
 {
     if (t != b->t)

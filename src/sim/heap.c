@@ -1,5 +1,7 @@
+/* heap.c -- push and pop of the 4-ary heap; see heap.h. */
 #include "sim/heap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -27,6 +29,7 @@ void sim_heap_push(struct sim_heap *h, const struct sim_event *e)
 
 void sim_heap_pop(struct sim_heap *h, struct sim_event *ret)
 {
+    assert(h->n);
     *ret = h->v[0];
     struct sim_event last = h->v[--h->n];
     size_t i = 0;

@@ -1,3 +1,5 @@
+/* launched.c -- finds the launcher of this process by its environment, and loads the shared object
+ * of that launcher's MPI (sim/mpi). Called once, by the verb that runs a simulation. */
 #include "sim/launched.h"
 
 #include <dlfcn.h>
@@ -7,19 +9,20 @@
 
 #include "base/self.h"
 
-/* How launchers make themselves known. The first that fits decides; `mpi` is what the site's own
- * mpicc built, where that is neither of the two. */
+/* The environment variable that each launcher sets. The first row whose variable is set is used.
+ * The shared object "mpi" is the one that the site's mpicc built, if that is neither Open MPI nor
+ * MPICH. */
 static const struct launcher {
-    const char *variable; /* the number of processes, or something */
-    bool counts;
-    const char *mpi[4]; /* whose shared object to try */
+    const char *variable;
+    bool counts;        /* its value is the number of processes */
+    const char *mpi[4]; /* shared objects to try, in this order */
 } launchers[] = {
     {"OMPI_COMM_WORLD_SIZE", true, {"openmpi", "mpi"}},
     {"PMI_SIZE", true, {"mpich", "mpi"}},
     {"PMIX_RANK", false, {"openmpi", "mpi", "mpich"}},
 };
 
-static const struct launcher *find_launcher(void)
+static const struct launcher *launched_find_launcher(void)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const char *value = getenv(launchers[i].variable);
@@ -30,10 +33,10 @@ static const struct launcher *find_launcher(void)
     return NULL;
 }
 
-static bool open_object(struct sim_link **ret, const char *path, struct wr_err *err)
+static bool launched_open_object(struct sim_link **ret, const char *path, struct wr_err *err)
 {
     char why[200] = "";
-    /* MPIs load parts of themselves, which must find the rest. */
+    /* RTLD_GLOBAL: an MPI loads plug-ins of its own, which must find its symbols. */
     void *object = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 
     if (!object)
@@ -51,14 +54,15 @@ static bool open_object(struct sim_link **ret, const char *path, struct wr_err *
     return true;
 }
 
-static bool open_named(struct sim_link **ret, const char *mpi, bool *found, struct wr_err *err)
+static bool launched_open_named(struct sim_link **ret, const char *mpi, bool *found,
+                                struct wr_err *err)
 {
     struct wr_str path = {0};
     char leaf[80];
 
     snprintf(leaf, sizeof leaf, "libweir-link-%.40s.so", mpi);
     *found = wr_self_find_library(&path, leaf);
-    bool ok = *found && open_object(ret, path.s, err);
+    bool ok = *found && launched_open_object(ret, path.s, err);
 
     wr_str_fini(&path);
     return ok;
@@ -66,7 +70,7 @@ static bool open_named(struct sim_link **ret, const char *mpi, bool *found, stru
 
 bool sim_link_launched(struct sim_link **ret, struct wr_err *err)
 {
-    const struct launcher *l = find_launcher();
+    const struct launcher *l = launched_find_launcher();
     const char *given = getenv("WEIR_MPI");
     struct sim_link *link = NULL;
     bool found = false, ok = true;
@@ -77,15 +81,15 @@ bool sim_link_launched(struct sim_link **ret, struct wr_err *err)
     }
     if (given && strchr(given, '/')) {
         found = true;
-        ok = open_object(&link, given, err);
+        ok = launched_open_object(&link, given, err);
     } else if (given)
-        ok = open_named(&link, given, &found, err);
+        ok = launched_open_named(&link, given, &found, err);
     for (size_t i = 0; !given && !found && l->mpi[i]; i++)
-        ok = open_named(&link, l->mpi[i], &found, err);
+        ok = launched_open_named(&link, l->mpi[i], &found, err);
     if (!found)
         return wr_fail(err, WR_SYSTEM,
                        "started by a launcher of %s, but libweir-link-%s.so is not installed with "
-                       "weir; build weir where that MPI's mpicc is, or give --processes 1",
+                       "weir; build weir where that MPI's mpicc is, or start it without a launcher",
                        given ? given : l->mpi[0], given ? given : l->mpi[0]);
     if (!ok)
         return false;

@@ -1,12 +1,12 @@
-/* link.h -- messages between the processes of one simulation: what a transport must be able to do.
+/* link.h -- messages between the processes of one simulation: the operations of a transport.
  *
- *   process 0 <---> process 1          every process is linked with every other; what one posts to
- *       ^  \           ^               another comes in the order it was posted in, and whole
+ *   process 0 <---> process 1          every process has a link to every other; messages of a pair
+ *       ^  \           ^               arrive whole, in the order in which they were posted
  *       |   +--> process 2
  *
- * A link is used by one thread at a time. Nothing here needs anything else of weir, so that a
- * transport can be a shared object of its own (sim/mpi): it is opened when a launcher
- * of that kind has started the process, and nothing is linked that may not be there.
+ * Used by peers.c, by one thread at a time. This header includes nothing else of weir, so that a
+ * transport can be a shared object of its own (sim/mpi). launched.c opens it when a launcher of
+ * that kind has started the process; weir itself is linked with no MPI.
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
@@ -19,26 +19,27 @@ struct sim_link;
 
 struct sim_link_ops {
     const char *name;
-    /* A copy of the message is on its way, or the link is lost. Never waits. */
+    /* Sends a copy of the message. Does not block; a failure sets `lost`. */
     void (*post)(struct sim_link *l, uint32_t to, const void *data, size_t bytes);
-    /* The next message, there until the next call; NULL: none has come. */
+    /* The next message, valid until the next call; NULL: none has arrived. */
     const void *(*poll)(struct sim_link *l, uint32_t *ret_from, size_t *ret_bytes);
-    /* Nothing is to be done for so long, unless a message comes. */
-    void (*nap)(struct sim_link *l, uint64_t ns);
-    /* All that was posted has left; the link is gone. Returns the worst exit status of processes
-     * that it started. Not well: somebody may not answer any more, and need not be waited for. */
+    /* Blocks for up to `ns`, or until a message arrives. */
+    void (*wait)(struct sim_link *l, uint64_t ns);
+    /* Waits until all posted messages have left, and frees the link. Returns the worst exit status
+     * of processes that it started. `well` false: other processes may not answer any more, and
+     * are not waited for. */
     int (*close)(struct sim_link *l, bool well);
 };
 
 struct sim_link {
     const struct sim_link_ops *ops;
-    uint32_t rank, size;
-    uint32_t local; /* processes on this machine, this one among them */
-    char lost[120]; /* which process is gone; "": none */
+    uint32_t rank, size; /* of this process; of all */
+    uint32_t local;      /* processes on this machine, including this one */
+    char lost[120];      /* says which process is lost; "": none. The only field that changes */
 };
 
-/* What a shared object offers under the name SIM_LINK_OPEN. An `abi` that it does not know, or a
- * launcher of another kind: NULL with the reason in `why`. */
+/* The function that a shared object exports as SIM_LINK_OPEN. Returns NULL with the reason in
+ * `why` for an unknown `abi` or a launcher of another kind. */
 enum { SIM_LINK_ABI = 1 };
 #define SIM_LINK_OPEN "weir_link_open"
 typedef struct sim_link *sim_link_open(uint32_t abi, char *why, size_t why_bytes);

@@ -1,3 +1,9 @@
+/* peers.c -- gather, broadcast and agreement among processes, over a link (link.h).
+ *
+ * Owns the link, the outgoing buffers and the messages that have arrived before their function was
+ * called. A message begins with its kind; await returns the oldest of one kind from one process.
+ * Called by one thread at a time: the caller's between runs, the last worker at a barrier.
+ */
 #include "sim/peers.h"
 
 #include <assert.h>
@@ -5,15 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 
-enum kind { GATHER, TELL };
+enum kind { GATHER, BROADCAST, WINDOW };
 enum {
-    SPINS = 1 << 8,  /* looks before a waiting process naps ... */
-    NAP_NS = 100000, /* ... for so long */
+    SPINS = 1 << 8,   /* spin limit: polls before a process blocks ... */
+    WAIT_NS = 100000, /* ... for this long at most */
 };
 
-/* A message that came before somebody waited for it. */
+/* A message begins with this. */
+struct head {
+    uint32_t kind, unused;
+};
+
+/* A message that has arrived and was not requested yet. */
 struct kept {
     struct kept *next;
     uint32_t from;
@@ -23,10 +35,9 @@ struct kept {
 
 struct sim_peers {
     struct sim_link *link;
-    struct kept *first, **last;
-    sim_peers_far *far;
-    void *far_ctx;
-    bool apart;
+    struct kept *first, **last; /* messages not requested yet, oldest first */
+    struct wr_bytes *out;       /* [size] outgoing messages of a window */
+    struct kept *received;      /* what sim_peers_receive returned last */
 };
 
 void sim_peers_open(struct sim_peers **ret, struct sim_link *link)
@@ -35,6 +46,7 @@ void sim_peers_open(struct sim_peers **ret, struct sim_link *link)
 
     p->link = link;
     p->last = &p->first;
+    p->out = wr_zalloc(link->size, sizeof *p->out);
     *ret = p;
 }
 
@@ -42,7 +54,13 @@ int sim_peers_close(struct sim_peers *p, bool well)
 {
     if (!p)
         return 0;
+    uint32_t size = p->link->size;
     int status = p->link->ops->close(p->link, well);
+
+    for (uint32_t i = 0; i < size; i++)
+        wr_bytes_fini(&p->out[i]);
+    free(p->out);
+    free(p->received);
 
     while (p->first) {
         struct kept *k = p->first;
@@ -69,43 +87,12 @@ uint32_t sim_peers_local(const struct sim_peers *p)
     return p->link->local;
 }
 
-const char *sim_peers_transport(const struct sim_peers *p)
-{
-    return p->link->ops->name;
-}
-
-void sim_peers_keep_apart(struct sim_peers *p)
-{
-    p->apart = true;
-}
-
-bool sim_peers_are_apart(const struct sim_peers *p)
-{
-    return p->apart;
-}
-
 const char *sim_peers_lost(const struct sim_peers *p)
 {
     return p->link->lost[0] ? p->link->lost : NULL;
 }
 
-void sim_peers_listen(struct sim_peers *p, sim_peers_far *fn, void *ctx)
-{
-    p->far = fn;
-    p->far_ctx = ctx;
-}
-
-void sim_peers_post(struct sim_peers *p, uint32_t to, const void *data, size_t bytes)
-{
-    p->link->ops->post(p->link, to, data, bytes);
-}
-
-void sim_peers_nap(struct sim_peers *p, uint64_t ns)
-{
-    p->link->ops->nap(p->link, ns);
-}
-
-static void keep(struct sim_peers *p, uint32_t from, const void *data, size_t bytes)
+static void peers_keep(struct sim_peers *p, uint32_t from, const void *data, size_t bytes)
 {
     struct kept *k = wr_alloc(sizeof *k + bytes);
 
@@ -115,31 +102,27 @@ static void keep(struct sim_peers *p, uint32_t from, const void *data, size_t by
     p->last = &k->next;
 }
 
-bool sim_peers_poll(struct sim_peers *p)
+/* Keeps one message that has arrived; false: none has. */
+static bool peers_poll(struct sim_peers *p)
 {
-    struct sim_peers_head head;
     uint32_t from;
     size_t bytes;
     const void *data = p->link->ops->poll(p->link, &from, &bytes);
 
     if (!data)
         return false;
-    assert(bytes >= sizeof head);
-    memcpy(&head, data, sizeof head);
-    if (head.kind < SIM_PEERS_FAR)
-        keep(p, from, data, bytes);
-    else if (p->far) /* or its crew has gone home */
-        p->far(p->far_ctx, from, data, bytes);
+    assert(bytes >= sizeof(struct head));
+    peers_keep(p, from, data, bytes);
     return true;
 }
 
-/* The next of a kind from somebody; to be freed. NULL: somebody is gone. */
-static struct kept *await(struct sim_peers *p, uint32_t kind, uint32_t from)
+/* The oldest message of a kind from a process; free() it. NULL: a process is lost. */
+static struct kept *peers_await(struct sim_peers *p, uint32_t kind, uint32_t from)
 {
     for (uint32_t i = 0;; i++) {
         for (struct kept **at = &p->first; *at; at = &(*at)->next) {
             struct kept *k = *at;
-            struct sim_peers_head head;
+            struct head head;
 
             memcpy(&head, k->data, sizeof head);
             if (k->from != from || head.kind != kind)
@@ -149,7 +132,7 @@ static struct kept *await(struct sim_peers *p, uint32_t kind, uint32_t from)
                 p->last = at;
             return k;
         }
-        if (sim_peers_poll(p)) {
+        if (peers_poll(p)) {
             i = 0;
             continue;
         }
@@ -158,27 +141,27 @@ static struct kept *await(struct sim_peers *p, uint32_t kind, uint32_t from)
         if (i < SPINS)
             sched_yield();
         else
-            sim_peers_nap(p, NAP_NS);
+            p->link->ops->wait(p->link, WAIT_NS);
     }
 }
 
-static bool gone(const struct sim_peers *p, struct wr_err *err)
+static bool peers_fail_lost(const struct sim_peers *p, struct wr_err *err)
 {
     return wr_fail(err, WR_CHECK,
                    "%s; the run is incomplete: see what that process said, and run it again",
                    p->link->lost);
 }
 
-static void post_kind(struct sim_peers *p, uint32_t to, uint32_t kind, const void *data,
-                      size_t bytes)
+static void peers_post_kind(struct sim_peers *p, uint32_t to, uint32_t kind, const void *data,
+                            size_t bytes)
 {
-    struct sim_peers_head head = {.kind = kind};
+    struct head head = {.kind = kind};
     unsigned char *buf = wr_alloc(sizeof head + bytes);
 
     memcpy(buf, &head, sizeof head);
     if (bytes)
         memcpy(buf + sizeof head, data, bytes);
-    sim_peers_post(p, to, buf, sizeof head + bytes);
+    p->link->ops->post(p->link, to, buf, sizeof head + bytes);
     free(buf);
 }
 
@@ -186,39 +169,38 @@ bool sim_peers_gather(struct sim_peers *p, const void *data, size_t bytes, sim_p
                       void *ctx, struct wr_err *err)
 {
     if (p->link->rank) {
-        post_kind(p, 0, GATHER, data, bytes);
+        peers_post_kind(p, 0, GATHER, data, bytes);
         return true;
     }
     for (uint32_t from = 1; from < p->link->size; from++) {
-        struct kept *k = await(p, GATHER, from);
+        struct kept *k = peers_await(p, GATHER, from);
 
         if (!k)
-            return gone(p, err);
-        take(ctx, from, k->data + sizeof(struct sim_peers_head),
-             k->bytes - sizeof(struct sim_peers_head));
+            return peers_fail_lost(p, err);
+        take(ctx, from, k->data + sizeof(struct head), k->bytes - sizeof(struct head));
         free(k);
     }
     return true;
 }
 
-bool sim_peers_tell(struct sim_peers *p, void *data, size_t bytes, struct wr_err *err)
+bool sim_peers_broadcast(struct sim_peers *p, void *data, size_t bytes, struct wr_err *err)
 {
     if (!p->link->rank) {
         for (uint32_t to = 1; to < p->link->size; to++)
-            post_kind(p, to, TELL, data, bytes);
+            peers_post_kind(p, to, BROADCAST, data, bytes);
         return true;
     }
-    struct kept *k = await(p, TELL, 0);
+    struct kept *k = peers_await(p, BROADCAST, 0);
 
     if (!k)
-        return gone(p, err);
-    assert(k->bytes == sizeof(struct sim_peers_head) + bytes);
-    memcpy(data, k->data + sizeof(struct sim_peers_head), bytes);
+        return peers_fail_lost(p, err);
+    assert(k->bytes == sizeof(struct head) + bytes);
+    memcpy(data, k->data + sizeof(struct head), bytes);
     free(k);
     return true;
 }
 
-static void take_error(void *ctx, uint32_t from, const void *data, size_t bytes)
+static void peers_take_error(void *ctx, uint32_t from, const void *data, size_t bytes)
 {
     struct wr_err *first = ctx;
     struct wr_err theirs;
@@ -237,8 +219,8 @@ bool sim_peers_agree(struct sim_peers *p, bool ok, struct wr_err *err)
         return ok;
     if (!ok)
         first = *err;
-    if (!sim_peers_gather(p, &first, sizeof first, take_error, &first, &lost) ||
-        !sim_peers_tell(p, &first, sizeof first, &lost)) {
+    if (!sim_peers_gather(p, &first, sizeof first, peers_take_error, &first, &lost) ||
+        !sim_peers_broadcast(p, &first, sizeof first, &lost)) {
         if (ok)
             *err = lost;
         return false;
@@ -248,19 +230,28 @@ bool sim_peers_agree(struct sim_peers *p, bool ok, struct wr_err *err)
     return first.code == WR_NONE;
 }
 
-static void take_least(void *ctx, uint32_t from, const void *data, size_t bytes)
+struct wr_bytes *sim_peers_buffer(struct sim_peers *p, uint32_t to)
 {
-    uint64_t *least = ctx, theirs;
+    assert(to < p->link->size && to != p->link->rank);
+    struct wr_bytes *b = &p->out[to];
 
-    (void)from;
-    for (size_t i = 0; i < bytes / sizeof theirs; i++) {
-        memcpy(&theirs, (const char *)data + i * sizeof theirs, sizeof theirs);
-        least[i] = theirs < least[i] ? theirs : least[i];
-    }
+    b->n = 0;
+    wr_bytes_put(b, &(struct head){.kind = WINDOW}, sizeof(struct head));
+    return b;
 }
 
-bool sim_peers_least(struct sim_peers *p, uint64_t *value, uint32_t n, struct wr_err *err)
+void sim_peers_send(struct sim_peers *p, uint32_t to)
 {
-    return sim_peers_gather(p, value, n * sizeof *value, take_least, value, err) &&
-           sim_peers_tell(p, value, n * sizeof *value, err);
+    p->link->ops->post(p->link, to, p->out[to].v, p->out[to].n);
+}
+
+const void *sim_peers_receive(struct sim_peers *p, uint32_t from, size_t *ret_bytes)
+{
+    assert(from < p->link->size && from != p->link->rank);
+    free(p->received);
+    p->received = peers_await(p, WINDOW, from);
+    if (!p->received)
+        return NULL;
+    *ret_bytes = p->received->bytes - sizeof(struct head);
+    return p->received->data + sizeof(struct head);
 }

@@ -1,9 +1,9 @@
-/* peers.h -- the processes that run one simulation together, when they speak to each other all at
- * once: before it begins, when they meet, and when it ends.
+/* peers.h -- the processes that run one simulation: collective operations among them.
  *
- * Process 0 is where everything comes together: it has the run file, the terminal and the last
- * word. All processes must call the same functions in the same order. What partitions tell each
- * other while they run is far.c's, and may come in between.
+ * Used at set-up, between windows (engine.c), at time slices and at the end (world/). Process 0
+ * has the run file and the terminal, and decides. All processes must call the same functions in
+ * the same order. Messages of different functions may overtake one another; each is kept until
+ * its function is called.
  */
 #ifndef SIM_PEERS_H
 #define SIM_PEERS_H
@@ -13,45 +13,30 @@
 
 struct sim_peers;
 
-void sim_peers_open(struct sim_peers **ret, struct sim_link *link); /* takes it */
-/* Returns the worst exit status of the processes that were started here; 0: all is well. */
+void sim_peers_open(struct sim_peers **ret, struct sim_link *link); /* owns `link` from now on */
+/* Returns the worst exit status of the processes that were started here; 0: no failure. */
 int sim_peers_close(struct sim_peers *p, bool well);
 uint32_t sim_peers_rank(const struct sim_peers *p);
 uint32_t sim_peers_size(const struct sim_peers *p);
 uint32_t sim_peers_local(const struct sim_peers *p);
-const char *sim_peers_transport(const struct sim_peers *p);
-/* Even on one machine they shall have no memory in common (near.h), and speak by messages. */
-void sim_peers_keep_apart(struct sim_peers *p);
-bool sim_peers_are_apart(const struct sim_peers *p);
-/* Who is gone; NULL: nobody. */
+/* Says which process is lost; NULL: none is. */
 const char *sim_peers_lost(const struct sim_peers *p);
 
-/* Process 0 gets what the others have, one after the other. */
+/* Gather: process 0 calls `take` with the data of each other process, in the order of ranks. */
 typedef void sim_peers_take(void *ctx, uint32_t from, const void *data, size_t bytes);
 bool sim_peers_gather(struct sim_peers *p, const void *data, size_t bytes, sim_peers_take *take,
                       void *ctx, struct wr_err *err);
-/* All get what process 0 has, of a size that all know. */
-bool sim_peers_tell(struct sim_peers *p, void *data, size_t bytes, struct wr_err *err);
-/* Did it go well everywhere? If not, all fail with the error of the first that failed. */
+/* Broadcast: all get the data of process 0; all pass the same size. */
+bool sim_peers_broadcast(struct sim_peers *p, void *data, size_t bytes, struct wr_err *err);
+/* True if `ok` is true in all processes; otherwise all fail with the error of the lowest rank that
+ * failed. `p` may be NULL: one process. */
 bool sim_peers_agree(struct sim_peers *p, bool ok, struct wr_err *err);
-/* Of each of `n` values the least of all. */
-bool sim_peers_least(struct sim_peers *p, uint64_t *value, uint32_t n, struct wr_err *err);
 
-/* For far.c: messages of its kinds go to `fn` whenever they come. */
-enum { SIM_PEERS_FAR = 16 }; /* kinds from here on */
-typedef void sim_peers_far(void *ctx, uint32_t from, const void *data, size_t bytes);
-void sim_peers_listen(struct sim_peers *p, sim_peers_far *fn, void *ctx);
-/* Take in what has come; false: nothing. */
-bool sim_peers_poll(struct sim_peers *p);
-void sim_peers_post(struct sim_peers *p, uint32_t to, const void *data, size_t bytes);
-void sim_peers_nap(struct sim_peers *p, uint64_t ns);
-
-/* A message begins with this. */
-struct sim_peers_head {
-    uint32_t kind, extra;
-};
-
-/* This process and R - 1 that it starts, linked by sockets, on this machine. */
-bool sim_link_fork(struct sim_link **ret, uint32_t processes, struct wr_err *err);
+/* Between windows (engine.c): one message to each process, and one from each. sim_peers_buffer
+ * returns an empty buffer to append to; sim_peers_send sends it. The data returned by
+ * sim_peers_receive is valid until the next call; NULL: a process is lost. */
+struct wr_bytes *sim_peers_buffer(struct sim_peers *p, uint32_t to);
+void sim_peers_send(struct sim_peers *p, uint32_t to);
+const void *sim_peers_receive(struct sim_peers *p, uint32_t from, size_t *ret_bytes);
 
 #endif

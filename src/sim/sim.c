@@ -1,70 +1,75 @@
+/* sim.c -- the event loop of one partition: which queue has the earliest event.
+ *
+ * Invariants: next[b] is the time of FIFO b's first event, or sim_never(b); first[g] is the FIFO
+ * of group g whose first event is the earliest. sim_enqueue and sim_take keep both.
+ */
 #include "sim/sim.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 
-/* Empty belts never tie. */
-static uint64_t never(uint32_t belt)
+/* The time of an empty FIFO: no two of them are equal, so no tie has to be broken. */
+static uint64_t sim_never(uint32_t fifo)
 {
-    return SIM_NEVER - belt;
+    return SIM_NEVER - fifo;
 }
 
-static const uint64_t some_time = SIM_NEVER - SIM_BELTS; /* not never */
+static const uint64_t some_time = SIM_NEVER - SIM_FIFOS; /* later than any event's time */
 
 void sim_init(struct sim *s)
 {
     *s = (struct sim){0};
     sim_calendar_init(&s->queue);
-    for (uint32_t b = 0; b < SIM_BELTS; b++)
-        s->next[b] = never(b);
-    for (uint32_t g = 0; g < SIM_BELTS / SIM_GROUP; g++)
+    for (uint32_t b = 0; b < SIM_FIFOS; b++)
+        s->next[b] = sim_never(b);
+    for (uint32_t g = 0; g < SIM_FIFOS / SIM_GROUP; g++)
         s->first[g] = g * SIM_GROUP;
 }
 
 void sim_fini(struct sim *s)
 {
     sim_calendar_fini(&s->queue);
-    for (uint32_t b = 0; b < s->nbelts; b++)
-        sim_belt_fini(&s->belt[b]);
+    for (uint32_t b = 0; b < s->nfifos; b++)
+        sim_fifo_fini(&s->fifo[b]);
 }
 
 void sim_handle(struct sim *s, uint32_t kind, sim_handler *fn, void *ctx)
 {
-    assert(kind < SIM_KINDS && !s->on[kind].fn);
+    assert(kind < SIM_KINDS && fn && !s->on[kind].fn); /* one handler per kind */
     s->on[kind].fn = fn;
     s->on[kind].ctx = ctx;
 }
 
-uint32_t sim_belt_open(struct sim *s, uint32_t kind)
+uint32_t sim_fifo_open(struct sim *s, uint32_t kind)
 {
-    if (s->nbelts == SIM_BELTS) {
-        assert(s->belt[SIM_BELTS - 1].kind == kind);
-        return SIM_BELTS - 1;
+    assert(kind < SIM_KINDS && !s->fifo_events); /* before the first event */
+    if (s->nfifos == SIM_FIFOS) {
+        assert(s->fifo[SIM_FIFOS - 1].kind == kind);
+        return SIM_FIFOS - 1;
     }
-    sim_belt_init(&s->belt[s->nbelts]);
-    s->belt[s->nbelts].kind = kind;
-    return s->nbelts++;
+    sim_fifo_init(&s->fifo[s->nfifos]);
+    s->fifo[s->nfifos].kind = kind;
+    return s->nfifos++;
 }
 
 uint64_t sim_pending(const struct sim *s)
 {
     uint64_t sum = sim_calendar_count(&s->queue);
 
-    for (uint32_t b = 0; b < s->nbelts; b++)
-        sum += s->belt[b].n;
+    for (uint32_t b = 0; b < s->nfifos; b++)
+        sum += s->fifo[b].n;
     return sum;
 }
 
 void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event *e), void *ctx)
 {
     sim_calendar_each(&s->queue, fn, ctx);
-    for (uint32_t b = 0; b < s->nbelts; b++)
-        for (uint32_t i = 0; i < s->belt[b].n; i++)
-            fn(ctx, sim_belt_at(&s->belt[b], i));
+    for (uint32_t b = 0; b < s->nfifos; b++)
+        for (uint32_t i = 0; i < s->fifo[b].n; i++)
+            fn(ctx, sim_fifo_at(&s->fifo[b], i));
 }
 
-/* The belt of a group of four whose first event is the earliest. */
-static inline uint32_t first_of(const struct sim *s, uint32_t group)
+/* The FIFO of a group whose first event is the earliest. */
+static inline uint32_t sim_first_of_group(const struct sim *s, uint32_t group)
 {
     const uint64_t *next = s->next + group;
     uint32_t best = 0;
@@ -75,7 +80,7 @@ static inline uint32_t first_of(const struct sim *s, uint32_t group)
         uint64_t u = next[b];
 
         if (__builtin_expect(u == t, 0) &&
-            sim_before(sim_belt_at(&s->belt[group + b], 0), sim_belt_at(&s->belt[group + best], 0)))
+            sim_before(sim_fifo_at(&s->fifo[group + b], 0), sim_fifo_at(&s->fifo[group + best], 0)))
             best = b;
         best = u < t ? b : best;
         t = u < t ? u : t;
@@ -83,77 +88,66 @@ static inline uint32_t first_of(const struct sim *s, uint32_t group)
     return group + best;
 }
 
-static inline uint32_t earlier(const struct sim *s, uint32_t a, uint32_t b)
+static inline uint32_t sim_earlier_fifo(const struct sim *s, uint32_t a, uint32_t b)
 {
     if (__builtin_expect(s->next[a] == s->next[b], 0))
-        return sim_before(sim_belt_at(&s->belt[a], 0), sim_belt_at(&s->belt[b], 0)) ? a : b;
+        return sim_before(sim_fifo_at(&s->fifo[a], 0), sim_fifo_at(&s->fifo[b], 0)) ? a : b;
     return s->next[a] < s->next[b] ? a : b;
 }
 
-static inline uint32_t first_belt(const struct sim *s)
+static inline uint32_t sim_first_fifo(const struct sim *s)
 {
-    return earlier(s, earlier(s, s->first[0], s->first[1]), s->first[2]);
+    return sim_earlier_fifo(s, sim_earlier_fifo(s, s->first[0], s->first[1]), s->first[2]);
 }
 
-void sim_belt_changed(struct sim *s, uint32_t belt)
+void sim_fifo_changed(struct sim *s, uint32_t fifo)
 {
-    s->first[belt / SIM_GROUP] = first_of(s, belt / SIM_GROUP * SIM_GROUP);
+    assert(fifo < s->nfifos && s->fifo[fifo].n);
+    s->first[fifo / SIM_GROUP] = sim_first_of_group(s, fifo / SIM_GROUP * SIM_GROUP);
 }
 
-/* The calendar's first event comes before what is first on belt `b`. */
-static inline __attribute__((always_inline)) bool calendar_first(struct sim *s, uint32_t b)
+/* Does the calendar's first event come before the first of FIFO `b`? */
+static inline __attribute__((always_inline)) bool sim_calendar_is_first(struct sim *s, uint32_t b)
 {
     const struct sim_event *e = sim_calendar_peek(&s->queue);
 
     if (!e || e->t > s->next[b])
         return false;
-    return e->t < s->next[b] || sim_before(e, sim_belt_at(&s->belt[b], 0));
+    return e->t < s->next[b] || sim_before(e, sim_fifo_at(&s->fifo[b], 0));
 }
 
-/* It stays where it is while it is handled. */
-static inline const struct sim_event *take(struct sim *s, uint32_t belt)
+/* Takes the first event of a FIFO. Its memory is valid while it is handled. */
+static inline const struct sim_event *sim_take(struct sim *s, uint32_t fifo)
 {
-    struct sim_belt *b = &s->belt[belt];
+    struct sim_fifo *b = &s->fifo[fifo];
     const struct sim_event *e = &b->ring[b->head];
 
     b->head = (b->head + 1) & b->mask;
     b->n--;
-    s->next[belt] = b->n ? b->ring[b->head].t : never(belt);
-    s->first[belt / SIM_GROUP] = first_of(s, belt / SIM_GROUP * SIM_GROUP);
-    s->rode++;
+    s->next[fifo] = b->n ? b->ring[b->head].t : sim_never(fifo);
+    s->first[fifo / SIM_GROUP] = sim_first_of_group(s, fifo / SIM_GROUP * SIM_GROUP);
+    s->fifo_events++;
     return e;
 }
 
 uint64_t sim_next(struct sim *s)
 {
     const struct sim_event *e = sim_calendar_peek(&s->queue);
-    uint64_t belt = s->next[first_belt(s)], queue = e ? e->t : UINT64_MAX;
+    uint64_t fifo = s->next[sim_first_fifo(s)], queue = e ? e->t : UINT64_MAX;
 
-    return belt < some_time && belt < queue ? belt : queue;
+    return fifo < some_time && fifo < queue ? fifo : queue;
 }
 
-/* The event just handled counts, unless its handler says that it does not. */
-static inline void count(struct sim *s)
+bool sim_run(struct sim *s, uint64_t until, uint64_t most)
 {
-    if (__builtin_expect(s->aside, 0)) {
-        s->aside = false;
-        s->unasked++;
-    } else
-        s->last = s->now;
-}
-
-static inline __attribute__((always_inline)) bool run(struct sim *s, uint64_t until, uint64_t most,
-                                                      bool part)
-{
-    struct sim_event here[SIM_AHEAD + 1] = {{0}}; /* the calendar's, and that nothing follows */
+    /* An event of the calendar, followed by zeros: nothing to prefetch. */
+    struct sim_event here[SIM_AHEAD + 1] = {{0}};
 
     for (;;) {
-        uint32_t b = first_belt(s);
+        uint32_t b = sim_first_fifo(s);
         const struct sim_event *e = here;
 
-        if (part)
-            until = s->limit;
-        if (sim_calendar_next(&s->queue) <= s->next[b] && calendar_first(s, b)) {
+        if (sim_calendar_next(&s->queue) <= s->next[b] && sim_calendar_is_first(s, b)) {
             if (sim_calendar_next(&s->queue) >= until || !most--)
                 return true;
             here[0] = *sim_calendar_peek(&s->queue);
@@ -163,24 +157,9 @@ static inline __attribute__((always_inline)) bool run(struct sim *s, uint64_t un
                 return false;
             if (s->next[b] >= until || !most--)
                 return true;
-            e = take(s, b);
+            e = sim_take(s, b);
         }
         s->now = e->t;
         s->on[sim_kind(e)].fn(s->on[sim_kind(e)].ctx, e);
-        if (part) {
-            count(s);
-            if (__builtin_expect(s->now > atomic_load_explicit(s->wish, memory_order_relaxed), 0))
-                return true;
-        }
     }
-}
-
-bool sim_run(struct sim *s, uint64_t until, uint64_t most)
-{
-    return run(s, until, most, false);
-}
-
-bool sim_run_part(struct sim *s, uint64_t most)
-{
-    return run(s, 0, most, true);
 }

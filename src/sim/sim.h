@@ -1,89 +1,82 @@
-/* sim.h -- the clock of one partition: its events and who handles what.
+/* sim.h -- the clock, the event queues and the event handlers of one partition.
  *
- * sim/ knows no network. A model registers a handler per event kind and keeps
- * its own state; a logical process is a number. A partition is executed by one
- * thread at a time, in the order of event.h. What crosses from one
- * partition to another takes at least `lookahead` of simulated time.
+ * sim/ knows no network. A model registers a handler per event kind and keeps its own state; a
+ * logical process is a number. One thread at a time executes a partition, in the order of
+ * event.h; engine.h executes several partitions.
  *
- *   sim_at()    an event at any time            -> the calendar
- *   sim_ride()  events that are made in order   -> a belt
+ *   sim_at()        schedules an event at any time           -> the calendar
+ *   sim_enqueue()   schedules events made (nearly) in order  -> a FIFO
  *
- * The clock takes the earliest of what lies in front on the belts and in the
- * calendar. Where an event waits changes the cost, never the order.
+ * sim_run executes the earliest of the FIFOs' first events and the calendar's first event. The
+ * queue in which an event is kept changes the cost, never the order.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
-#include "sim/belt.h"
 #include "sim/calendar.h"
+#include "sim/fifo.h"
 
-/* e[i] is what comes i places later on the same belt, up to SIM_AHEAD: good for asking for
- * memory and nothing else, since it may be an event of long ago, or none (all zeros). */
+/* e[i], up to i == SIM_AHEAD, is the event i places later in the same FIFO. Handlers may only
+ * prefetch by it: it may be an event that was executed long ago, or none (all zeros). */
 typedef void sim_handler(void *ctx, const struct sim_event *e);
 
 enum { SIM_AHEAD = 16 };
 
 struct sim {
-    uint64_t now;       /* the time of the event being handled */
-    uint64_t lookahead; /* a promise of the models, for windows */
-    uint64_t
-        next[SIM_BELTS]; /* when the first of a belt happens; empty: later than all that does */
-    uint32_t first[SIM_BELTS / SIM_GROUP]; /* of each group of belts, the one to serve first */
-    uint32_t nbelts;
-    uint64_t rode; /* events that came by belt so far */
-    /* Partitions (crew.h): */
-    uint64_t limit;   /* what lies before may be executed; handlers may lower it */
-    uint64_t last;    /* the time of the last event that counts */
-    uint64_t unasked; /* events that one partition alone would not have had, less those it would */
-    bool aside;       /* set by a handler whose event does not count */
-    const _Atomic uint64_t *wish; /* others': somebody waits until this one is beyond */
-    struct sim_belt belt[SIM_BELTS];
+    _Alignas(128) uint64_t now; /* the time of the event being handled */
+    uint64_t next[SIM_FIFOS];   /* time of a FIFO's first event; an empty one: sim_never() */
+    uint32_t first[SIM_FIFOS / SIM_GROUP]; /* of each group of FIFOs, the one with the earliest */
+    uint32_t nfifos;                       /* opened by sim_fifo_open, at set-up */
+    uint64_t fifo_events;                  /* executed so far that were in a FIFO */
+    struct sim_fifo fifo[SIM_FIFOS];
     struct sim_calendar queue;
     struct {
         sim_handler *fn;
         void *ctx;
-    } on[SIM_KINDS];
+    } on[SIM_KINDS]; /* set up by sim_handle, then constant */
 };
 
 void sim_init(struct sim *s);
 void sim_fini(struct sim *s);
 void sim_handle(struct sim *s, uint32_t kind, sim_handler *fn, void *ctx);
 
-/* One more belt, for events of one kind; the last one again when there is no more. */
-uint32_t sim_belt_open(struct sim *s, uint32_t kind);
+/* Opens a FIFO for events of one kind; when all are in use, returns the last one, which must be
+ * of the same kind. */
+uint32_t sim_fifo_open(struct sim *s, uint32_t kind);
 
-static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t lane, uint32_t seq,
+static inline void sim_at(struct sim *s, uint64_t t, uint32_t dst, uint32_t subkey, uint32_t seq,
                           uint32_t arg, uint32_t arg2)
 {
-    struct sim_event e = sim_event(t, dst, lane, seq, arg, arg2);
+    struct sim_event e = sim_event(t, dst, subkey, seq, arg, arg2);
 
     sim_calendar_push(&s->queue, &e);
 }
 
-void sim_belt_changed(struct sim *s, uint32_t belt);
+/* The first event of `fifo` is another one now. */
+void sim_fifo_changed(struct sim *s, uint32_t fifo);
 
-static inline __attribute__((always_inline)) void sim_ride(struct sim *s, uint32_t belt, uint64_t t,
-                                                           uint32_t dst, uint32_t lane,
-                                                           uint32_t seq, uint32_t arg,
-                                                           uint32_t arg2)
+static inline __attribute__((always_inline)) void sim_enqueue(struct sim *s, uint32_t fifo,
+                                                              uint64_t t, uint32_t dst,
+                                                              uint32_t subkey, uint32_t seq,
+                                                              uint32_t arg, uint32_t arg2)
 {
-    uint64_t key = (uint64_t)dst << 32 | lane;
+    uint64_t key = (uint64_t)dst << 32 | subkey;
 
-    if (__builtin_expect(!sim_belt_put(&s->belt[belt], t, key, seq, arg, arg2), 0))
-        sim_at(s, t, dst, lane, seq, arg, arg2);
-    else if (__builtin_expect(t <= s->next[belt], 0)) { /* at the same time: perhaps before it */
-        s->next[belt] = t;
-        sim_belt_changed(s, belt);
+    if (__builtin_expect(!sim_fifo_put(&s->fifo[fifo], t, key, seq, arg, arg2), 0))
+        sim_at(s, t, dst, subkey, seq, arg, arg2);
+    else if (__builtin_expect(t <= s->next[fifo], 0)) { /* equal times: it may come before it */
+        s->next[fifo] = t;
+        sim_fifo_changed(s, fifo);
     }
 }
 
 static inline uint64_t sim_events(const struct sim *s)
 {
-    return s->queue.popped + s->rode - s->unasked;
+    return s->queue.popped + s->fifo_events;
 }
 
 uint64_t sim_pending(const struct sim *s);
-/* When the next event happens; UINT64_MAX: there is none. */
+/* The time of the next event; UINT64_MAX: there is none. */
 uint64_t sim_next(struct sim *s);
 
 /* Calls `fn` for every event to come, in no particular order. */
@@ -92,7 +85,5 @@ void sim_each(const struct sim *s, void (*fn)(void *ctx, const struct sim_event 
 /* Executes events with t < until, at most `most` of them; false when none is
  * left at all. */
 bool sim_run(struct sim *s, uint64_t until, uint64_t most);
-/* The same until s->limit, which may change meanwhile; false also when there is nothing now. */
-bool sim_run_part(struct sim *s, uint64_t most);
 
 #endif

@@ -1,11 +1,12 @@
-/* speed.h -- how fast would a simulation be by so many workers? A model, from measured costs.
+/* speed.h -- a model of the speed-up of a simulation with several workers, from measured costs.
+ * Used to choose a number of threads (world/auto.c) and by benchmarks.
  *
- *   step      |== own events ==|= uneven =|hand|        workers need each other's clocks
- *   (worker)  |==================|        |hand|        once in a step of simulated time
+ *   window    |== own events ==|= uneven =|barrier|
+ *   (worker)  |==================|        |barrier|
  *
- * One worker takes  e * r * S  for a step of length S in which r * S events happen. Of N workers
- * each has its share of them, pays for what it sends to others and for looking at their clocks,
- * and waits for the slowest and for the news of it. docs/models/parallel.md has the assumptions.
+ * One worker takes  e * r * S  for a window of length S in which r * S events happen. Of N workers
+ * each has its share of them, pays for what it sends to others, and waits at the barrier for the
+ * slowest. docs/models/parallel.md has the assumptions.
  */
 #ifndef SIM_SPEED_H
 #define SIM_SPEED_H
@@ -13,35 +14,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What things cost on a machine. */
+/* Costs on one computer. */
 struct sim_costs {
-    double event_ns; /* to execute an event */
-    double cross_ns; /* more for one that goes to another partition: to send and to take it in */
-    double look_ns;  /* to look at another's clock and to show one's own */
-    double hand_ns;  /* until another worker sees what is shown */
+    double event_ns;    /* to execute an event */
+    double cross_ns;    /* in addition for one that is sent to another partition */
+    double handover_ns; /* until another worker sees a store; a barrier takes several of these */
 };
 
-/* What a simulation asks for. */
+/* Properties of a simulation. */
 struct sim_demand {
     double events_per_us; /* of simulated time */
-    double step_us;       /* between two times at which partitions need each other */
-    double cross;         /* of all events, if every partition were one router group */
+    double step_us;       /* length of a window: the lookahead */
+    double cross;         /* fraction of events that cross, if each router group is a partition */
 };
 
-/* Times as fast as one. */
+/* The speed-up over one worker. */
 double sim_speed(const struct sim_costs *c, const struct sim_demand *d, uint32_t workers);
 
-/* A message between nodes takes so long, and one more so much. */
+/* The network between nodes: time of one message, and of each further one. */
 struct sim_fabric {
     double latency_ns, message_ns;
 };
-/* The same over nodes with so many workers each: news between nodes is one collective per step,
- * and one message for every node that has a neighbour's events. */
+/* The speed-up of `nodes` with `workers` each. After each window, a node exchanges a message with
+ * every other node that it sends events to. */
 double sim_speed_nodes(const struct sim_costs *c, const struct sim_demand *d,
                        const struct sim_fabric *f, uint32_t nodes, uint32_t workers);
 
-/* Two threads hand a number to each other for `for_ns`: how long that takes, and the share of the
- * time in which both could run. False where there is but one processor, or no thread to be had. */
-bool sim_hand_measure(uint64_t for_ns, double *ret_hand_ns, double *ret_share);
+/* Measures for `for_ns` how long two threads take to hand a number to each other, and the fraction
+ * of the time in which both could run. False: only one processor, or no thread could be started. */
+bool sim_handover_measure(uint64_t for_ns, double *ret_handover_ns, double *ret_share);
 
 #endif

@@ -1,226 +1,320 @@
-/* band.c -- how far laws may be wrong: each size is told by the other sizes.
+/* band.c -- stack_calibrate(): the medium that fits, the error bands, and the report of both.
  *
- *   all runs - those of one size --> laws --> simulated at that size
- *                                                 │
- *   the runs of that size ──────── measured / told, for every function and for reads and writes
+ *   all tests - those left out --> timing models --> simulated tests that were left out
+ *                                                        |
+ *   the runs of those tests ------ measured / predicted, of reads and writes
  *
- * What comes out of all sizes together is the band, and its middle error says which of two ways to
- * see the network is the better one. So neither ever saw what it is judged by.
+ * `weir stack calibrate` and `weir stack validate` call it. The medium is the one with the smaller
+ * error for tests left out. The band of reads and writes comes from sizes left out, the bands of
+ * functions from a simulation with all tests.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calib_priv.h"
 #include "stack/replay.h"
+#include "stat/sample.h"
 
-struct residual {
-    uint32_t key; /* function and io, or IO_KEY */
+/* p-values of the sign test below which a medium is reported as sure, and as likely. */
+#define BAND_SURE 0.01
+#define BAND_LIKELY 0.1
+/* Start slopes are 0 with a link for each process and -1 on a shared one: the middle decides. */
+#define BAND_SHARED_SLOPE (-0.5)
+
+struct ratio {
+    uint32_t key; /* function and io */
     float ratio;
 };
 
-#define IO_KEY UINT32_MAX
-
-struct residuals {
-    WR_VEC(struct residual) v;
-    double error;
-    size_t medians;
+struct ratios {
+    WR_VEC(struct ratio) v;
 };
 
-static int by_residual(const void *a, const void *b)
+static int band_compare_ratios(const void *a, const void *b)
 {
-    const struct residual *x = a, *y = b;
+    const struct ratio *x = a, *y = b;
 
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
 }
 
-static void take_io(struct residuals *r, const struct stack_log *log, const struct stack_log *run,
-                    uint64_t bytes)
-{
-    for (int w = 0; w < 2; w++) {
-        double told, is;
-
-        if (!stack_io_median(run, w, bytes, &told) || !stack_io_median(log, w, bytes, &is) ||
-            !(told > 0) || !(is > 0))
-            continue;
-        r->error += fabs(log2(is / told));
-        r->medians++;
-        for (size_t i = 0; i < log->io.n; i++)
-            if (log->io.v[i].bytes == bytes && log->io.v[i].writes == w)
-                wr_vec_push(&r->v, (struct residual){IO_KEY, (float)(log->io.v[i].seconds / told)});
-    }
-}
-
-static void take_functions(struct residuals *r, const struct stack_log *log,
-                           const struct stack_log *run, uint64_t bytes)
+static void band_add_functions(struct ratios *r, const struct stack_log *log,
+                               const struct stack_log *run, uint16_t test)
 {
     size_t machines = log->fs->machine.n;
-    double *told = wr_zalloc(3 * machines + 1, sizeof *told);
+    double *predicted = wr_zalloc(3 * machines + 1, sizeof *predicted);
 
+    assert(log->fs == run->fs);
     for (size_t k = 0; k < 3 * machines; k++)
-        if (!stack_op_median(run, (uint16_t)(k / 3), (uint8_t)(k % 3), bytes, &told[k]))
-            told[k] = 0;
+        if (!stack_op_median(run, (uint16_t)(k / 3), (uint8_t)(k % 3), test, &predicted[k]))
+            predicted[k] = 0;
     for (size_t i = 0; i < log->op.n; i++) {
         const struct stack_op_sample *s = &log->op.v[i];
         uint32_t key = s->function * 3u + s->io;
 
-        if (s->bytes == bytes && told[key] > 0)
-            wr_vec_push(&r->v, (struct residual){key, (float)(s->seconds / told[key])});
+        if (s->test == test && predicted[key] > 0)
+            wr_vec_push(&r->v, (struct ratio){key, (float)(s->seconds / predicted[key])});
     }
-    free(told);
+    free(predicted);
 }
 
-/* One size, told by laws of the others. */
-static bool tell_without(struct residuals *r, const struct stack_log *log,
-                         const struct stack_laws *base, bool shared, uint64_t bytes, bool alone,
-                         struct wr_err *err)
+static bool band_fit_functions(struct draft *d, struct wr_err *err)
 {
-    struct stack_log rest, run;
-    struct stack_laws *laws = NULL;
-    struct wr_str text = {0};
+    struct stack_timings *timings = calib_open(d, err);
+    struct ratios r = {0};
+    bool ok = timings;
 
-    stack_log_without(&rest, log, alone ? 0 : bytes);
-    bool ok = calib_laws(&text, &rest, base, "left out", shared, NULL, err) &&
-              stack_laws_open_text(&laws, log->fs, "the laws", text.s, text.n, err) &&
-              stack_replay_log(&run, log, laws, bytes, err);
+    assert(d->tests && d->slowdown);
+    for (int i = 0; i < 3; i++)
+        d->bands.of[i] = wr_zalloc(d->log->fs->machine.n + 1, sizeof *d->bands.of[i]);
+    for (size_t i = 0; ok && i < d->tests; i++) {
+        struct stack_log run;
 
-    if (ok) {
-        take_io(r, log, &run, bytes);
-        take_functions(r, log, &run, bytes);
-        stack_log_fini(&run);
+        ok = stack_replay_log(&run, d->log, timings, d->test[i], err);
+        if (ok) {
+            band_add_functions(&r, d->log, &run, d->test[i]);
+            stack_log_fini(&run);
+        }
     }
-    stack_laws_close(laws);
-    wr_str_fini(&text);
-    stack_log_fini(&rest);
-    return ok;
-}
+    if (r.v.n)
+        qsort(r.v.v, r.v.n, sizeof *r.v.v, band_compare_ratios);
+    for (size_t i = 0, end; i < r.v.n; i = end) {
+        uint32_t key = r.v.v[i].key;
 
-/* Of reads and writes together the sizes are few, and a law that is wrong by a factor at one of
- * them may be wrong the other way at the next: the band is the same to both sides. */
-static struct stack_band io_band(struct residual *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        v[i].ratio = (float)fabs(log(fmax(v[i].ratio, 1e-9)));
-    qsort(v, n, sizeof *v, by_residual);
-    double by = exp((double)v[n - 1 - n / 5].ratio);
-
-    return (struct stack_band){1 / by, by};
-}
-
-static void take_bands(struct calib_bands *b, struct residuals *r)
-{
-    if (r->v.n)
-        qsort(r->v.v, r->v.n, sizeof *r->v.v, by_residual);
-    for (size_t i = 0, end; i < r->v.n; i = end) {
-        uint32_t key = r->v.v[i].key;
-
-        for (end = i; end < r->v.n && r->v.v[end].key == key;)
+        for (end = i; end < r.v.n && r.v.v[end].key == key;)
             end++;
         size_t tenth = (end - i) / 10;
 
-        if (key == IO_KEY)
-            b->io = io_band(r->v.v + i, end - i);
-        else
-            b->of[key % 3][key / 3] =
-                (struct stack_band){r->v.v[i + tenth].ratio, r->v.v[end - 1 - tenth].ratio};
+        d->bands.of[key % 3][key / 3] =
+            (struct stack_band){r.v.v[i + tenth].ratio, r.v.v[end - 1 - tenth].ratio};
     }
-    b->error = r->medians ? r->error / (double)r->medians : INFINITY;
+    wr_vec_fini(&r.v);
+    stack_timings_close(timings);
+    return ok;
 }
 
-bool calib_bands(struct calib_bands *ret, const struct stack_log *log,
-                 const struct stack_laws *base, bool shared, struct wr_err *err)
+/* Of reads and writes together there are few tests, and a timing model that is too large at one of
+ * them may be too small at the next: the band is symmetric. Each test counts the same, however many
+ * calls it has: EACH order statistics of its errors. */
+static struct stack_band band_fit_io(const struct draft *d, const struct calib_predicted *t)
 {
-    struct residuals r = {0};
-    struct calib_bands b = {.io = {1, 1}};
-    size_t n;
-    uint64_t *size = stack_log_sizes(log, &n);
+    enum { EACH = 10 };
+    const struct stack_log *log = d->log;
+    double *v = wr_zalloc(2 * d->tests * EACH + 1, sizeof *v), *of;
+    size_t n = 0;
+
+    assert(d->tests && t->predicted);
+    of = wr_zalloc(log->io.n + 1, sizeof *of);
+    for (size_t i = 0; i < 2 * d->tests; i++) {
+        size_t k = 0;
+
+        for (size_t j = 0; j < log->io.n && t->predicted[i] > 0; j++)
+            if (log->io.v[j].test == d->test[i / 2] && log->io.v[j].writes == i % 2)
+                of[k++] = fabs(log2(fmax(log->io.v[j].seconds, 1e-12) / t->predicted[i]));
+        stat_sort(of, k);
+        for (size_t j = 0; k && j < EACH; j++)
+            v[n++] = of[j * k / EACH];
+    }
+    stat_sort(v, n);
+    double by = n ? exp2(v[n - 1 - n / 5]) : 1;
+
+    free(of);
+    free(v);
+    return (struct stack_band){1 / by, by};
+}
+
+/* --- the medium ---------------------------------------------------------------------------- */
+
+struct choice {
+    struct draft d;
+    struct calib_predicted predicted[CALIB_WAYS];
+    double error[CALIB_WAYS];
+};
+
+static void band_choice_fini(struct choice *c)
+{
+    for (int w = 0; w < CALIB_WAYS; w++)
+        calib_predicted_fini(&c->predicted[w]);
+    calib_draft_fini(&c->d);
+}
+
+static bool band_choice_init(struct choice *c, const struct stack_log *log,
+                             const struct stack_timings *base, const char *title, bool shared,
+                             struct wr_err *err)
+{
+    assert(log->fs && title);
+    *c = (struct choice){0};
+    if (!calib_draft(&c->d, log, base, title, shared, err))
+        return false;
     bool ok = true;
 
-    for (int i = 0; i < 3; i++)
-        b.of[i] = wr_zalloc(log->fs->machine.n + 1, sizeof *b.of[i]);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = tell_without(&r, log, base, shared, size[i], n < 3, err);
-    take_bands(&b, &r);
-    wr_vec_fini(&r.v);
-    free(size);
-    if (!ok) {
-        calib_bands_fini(&b);
-        return false;
+    for (int w = 0; ok && w < CALIB_WAYS; w++) {
+        ok = calib_flows_left_out(&c->d, (enum calib_way)w, &c->predicted[w], err);
+        c->error[w] = ok ? calib_predicted_error(&c->d, &c->predicted[w]) : NAN;
+        c->d.trust[w] = c->error[w];
     }
-    *ret = b;
-    return true;
+    if (!ok)
+        band_choice_fini(c);
+    return ok;
 }
 
-void calib_bands_fini(struct calib_bands *b)
+/* Which tests left out decide about sharing: set-ups, or sizes where there is one set-up only. */
+static enum calib_way band_deciding_way(const struct choice *c)
 {
-    for (int i = 0; i < 3; i++)
-        free(b->of[i]);
+    return isnan(c->error[CALIB_SETUPS]) ? CALIB_SIZES : CALIB_SETUPS;
 }
 
-static int by_slope(const void *a, const void *b)
+/* The number of medians in which `a` is nearer to the measurement than `b`. */
+static size_t band_count_nearer(const struct choice *a, const struct choice *b, enum calib_way way,
+                                size_t *ret_of)
 {
-    const struct stack_lean *x = a, *y = b;
+    size_t n = 0, of = 0;
 
-    return x->slope < y->slope ? -1 : x->slope > y->slope;
-}
+    assert(a->d.tests == b->d.tests && way < CALIB_WAYS);
+    for (size_t i = 0; i < 2 * a->d.tests; i++) {
+        double x = fabs(log2(a->predicted[way].predicted[i] / a->predicted[way].measured[i]));
+        double y = fabs(log2(b->predicted[way].predicted[i] / b->predicted[way].measured[i]));
 
-/* On one link that all share, a process that begins later ends with the others and takes so much
- * less; where each has its own, it takes as long as they do. */
-static bool leans(const struct stack_log *log)
-{
-    size_t n = log->lean.n;
-    struct stack_lean *v = wr_zalloc(n + 1, sizeof *v);
-
-    if (n) {
-        memcpy(v, log->lean.v, n * sizeof *v);
-        qsort(v, n, sizeof *v, by_slope);
+        if (isnan(x) || isnan(y))
+            continue;
+        of++;
+        n += x < y;
     }
-    bool shared = n && v[n / 2].slope < -0.5;
+    *ret_of = of;
+    return n;
+}
+
+/* The one-sided p-value of the sign test: at least n of `of` fair coins. */
+static double band_sign_test(size_t n, size_t of)
+{
+    double sum = 0;
+
+    assert(n <= of);
+    for (size_t k = n; k <= of; k++)
+        sum += exp(lgamma((double)of + 1) - lgamma((double)k + 1) - lgamma((double)(of - k) + 1) -
+                   (double)of * M_LN2);
+    return fmin(sum, 1);
+}
+
+/* The median of start slopes: how much longer a process takes for each second that it begins after
+ * another of its run. On a link that all share, a process that begins later ends with the others
+ * and takes less (-1); with a link each it takes as long as they do (0). NaN: no two processes
+ * began apart. */
+static double band_median_start_slope(const struct stack_log *log)
+{
+    size_t n = log->start_slope.n;
+    double *v = wr_zalloc(n + 1, sizeof *v);
+
+    for (size_t i = 0; i < n; i++)
+        v[i] = log->start_slope.v[i].slope;
+    stat_sort(v, n);
+    double ret = n ? v[n / 2] : NAN;
 
     free(v);
+    return ret;
+}
+
+/* The medium with the smaller error for tests left out. Where the sign test does not decide, the
+ * start slopes of processes do. */
+static bool band_find_medium(const struct choice c[2], struct wr_str *report)
+{
+    static const char *const names[] = {"switched", "shared"};
+    enum calib_way way = band_deciding_way(&c[0]);
+    bool shared = c[1].error[way] < c[0].error[way];
+    size_t of, n = band_count_nearer(&c[shared], &c[!shared], way, &of);
+    double chance = band_sign_test(n, of), slope = band_median_start_slope(c[0].d.log);
+    bool seen = chance >= BAND_LIKELY && !isnan(slope);
+
+    if (seen)
+        shared = slope < BAND_SHARED_SLOPE;
+    wr_str_addf(report,
+                "medium: %s, %s. %s left out are predicted within %.0f %% in the mean, with a %s "
+                "medium within %.0f %%; the better one is nearer in %zu of %zu medians",
+                names[shared],
+                chance < BAND_SURE     ? "sure"
+                : chance < BAND_LIKELY ? "likely"
+                                       : "not sure: set it where it is known",
+                way == CALIB_SETUPS ? "set-ups" : "sizes", 100 * (exp(c[shared].error[way]) - 1),
+                names[!shared], 100 * (exp(c[!shared].error[way]) - 1), n, of);
+    if (seen)
+        wr_str_addf(report,
+                    ". A process that begins a second later takes %.2f s longer, which "
+                    "decides",
+                    slope);
+    wr_str_add(report, "\n");
     return shared;
 }
 
-/* What the processes of a run show of each other, unless sizes left out are told clearly better
- * by the other way to see it. */
-static bool find_medium(struct calib_bands *ret, bool *ret_shared, const struct stack_log *log,
-                        const struct stack_laws *base, struct wr_err *err)
+static void band_report_errors(struct wr_str *report, const struct choice *c)
 {
-    static const double clearly = 0.05; /* three and a half in a hundred, as a logarithm */
-    struct calib_bands shared;
+    static const char *const ways[] = {"sizes of a call", "numbers of servers and processes",
+                                       "patterns"};
 
-    *ret_shared = false;
-    if (!calib_bands(ret, log, base, false, err))
-        return false;
-    if (log->clients < 2)
-        return true;
-    if (!calib_bands(&shared, log, base, true, err)) {
-        calib_bands_fini(ret);
-        return false;
+    for (int w = 0; w < CALIB_WAYS; w++) {
+        const struct calib_predicted *t = &c->predicted[w];
+        double *v = wr_zalloc(2 * c->d.tests + 1, sizeof *v);
+        size_t n = 0;
+
+        for (size_t i = 0; i < 2 * c->d.tests; i++) {
+            double by = t->predicted[i] / t->measured[i] - 1;
+
+            if (!isnan(by))
+                v[n++] = fabs(by);
+        }
+        stat_sort(v, n);
+        if (n)
+            wr_str_addf(
+                report,
+                "other %s: left out in turn, %zu medians are predicted with a median error of "
+                "%.0f %%, %.0f %% at worst\n",
+                ways[w], n, 100 * v[n / 2], 100 * v[n - 1]);
+        else
+            wr_str_addf(report, "other %s: there is one only, so the error is unknown\n", ways[w]);
+        free(v);
     }
-    bool better = shared.error < ret->error + (leans(log) ? clearly : -clearly);
-    struct calib_bands other = better ? *ret : shared;
-
-    if (better)
-        *ret = shared;
-    *ret_shared = better;
-    calib_bands_fini(&other);
-    return true;
 }
 
-bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
-                     const char *title, enum stack_see see, struct wr_err *err)
+bool stack_calibrate(struct wr_str *out, struct wr_str *report, const struct stack_log *log,
+                     const struct stack_timings *base, const char *title, enum stack_see see,
+                     struct wr_err *err)
 {
-    struct calib_bands bands;
-    bool shared = see == STACK_SEE_SHARED;
+    struct choice c[2] = {{.d = {0}}, {.d = {0}}};
+    struct wr_str predicted = {0};
+    bool shared = see == STACK_SEE_SHARED, several = false;
 
-    if (!(see == STACK_SEE_ITSELF ? find_medium(&bands, &shared, log, base, err)
-                                  : calib_bands(&bands, log, base, shared, err)))
+    assert(out && log->fs && title);
+    for (size_t i = 0; i < log->io.n; i++)
+        several |= stack_test_at(log, log->io.v[i].test)->clients > 1;
+    bool both = see == STACK_SEE_ITSELF && several;
+
+    if (!band_choice_init(&c[shared], log, base, title, shared, err))
         return false;
-    bool ok = calib_laws(out, log, base, title, shared, &bands, err);
+    if (both && !band_choice_init(&c[!shared], log, base, title, !shared, err)) {
+        band_choice_fini(&c[shared]);
+        return false;
+    }
+    if (both) {
+        shared = band_find_medium(c, &predicted);
+        band_choice_fini(&c[!shared]);
+    }
+    struct choice *best = &c[shared];
+    bool ok = band_fit_functions(&best->d, err);
 
-    calib_bands_fini(&bands);
+    best->d.bands.io = band_fit_io(&best->d, &best->predicted[CALIB_SIZES]);
+    band_report_errors(&predicted, best);
+    ok = ok && calib_put(out, &best->d, err);
+    for (const char *line = wr_str_get(&predicted); ok && *line;) {
+        size_t n = strcspn(line, "\n");
+
+        wr_str_addf(out, "# %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    if (ok && report)
+        wr_str_add(report, wr_str_get(&predicted));
+    wr_str_fini(&predicted);
+    band_choice_fini(best);
     return ok;
 }

@@ -4,12 +4,13 @@
  *     Job     post 2 us ......................... complete 1 us
  *       Trove        service: what is left of the 500 us
  *
- * Such a layer's machine is walked at once, when it is known how long the state took: its states
- * take what their laws say, and the one that waits takes the rest. So the time of the state above
- * stays what was measured, and only is told in finer parts. Laws that say more than there is are
- * shortened in proportion.
+ * The engine calls it when it knows how long the state took. The states of the layer take the times
+ * of their timing models, and the one that waits takes the rest. The state above keeps its time;
+ * timing models that exceed it are scaled down in proportion.
  */
-#include "engine_priv.h"
+#include <assert.h>
+
+#include "stack_engine_priv.h"
 
 enum { MOST_BELOW = 32 };
 
@@ -22,9 +23,10 @@ struct walk {
 };
 
 /* The states in their order, those of a layer further down between. */
-static void gather(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
-                   struct walk *w)
+static void below_gather(struct stack_engine *e, struct activity *a, uint16_t machine, uint64_t t,
+                         struct walk *w)
 {
+    assert(machine < e->fs->machine.n);
     uint16_t at = e->fs->machine.v[machine].first;
 
     while (at < STACK_TERMINATE && w->n < MOST_BELOW) {
@@ -37,32 +39,34 @@ static void gather(struct stack_engine *e, struct act *a, uint16_t machine, uint
         if (s->does == STACK_WAIT && w->waits == MOST_BELOW)
             w->waits = me;
         if (s->below != STACK_NONE)
-            gather(e, a, s->below, t, w);
-        at = stack_next_of(e->fs, s, s->has_code ? act_eval(e, a, s->code, t) : 0);
+            below_gather(e, a, s->below, t, w);
+        at = stack_next_of(e->fs, s, s->has_code ? activity_eval(e, a, s->code, t) : 0);
     }
 }
 
-double stack_below_per_byte(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t)
+double stack_below_per_byte(struct stack_engine *e, struct activity *a, uint16_t machine,
+                            uint64_t t)
 {
     struct walk w = {.waits = MOST_BELOW};
     double ns = 0;
 
-    gather(e, a, machine, t, &w);
+    below_gather(e, a, machine, t, &w);
     for (uint32_t i = 0; i < w.n; i++)
         if (e->fs->state.v[w.state[i]].cls == STACK_DATA)
-            ns += e->laws->exec[a->var[STACK_VAR_WRITES] != 0][w.state[i]].per_byte_ns;
+            ns += e->timings->exec[a->var[STACK_VAR_WRITES] != 0][w.state[i]].per_byte_ns;
     return ns;
 }
 
-uint64_t stack_below(struct stack_engine *e, struct act *a, uint16_t machine, uint64_t t,
+uint64_t stack_below(struct stack_engine *e, struct activity *a, uint16_t machine, uint64_t t,
                      uint64_t budget)
 {
     struct walk w;
 
+    assert(e->fs->machine.v[machine].kind == STACK_LAYER);
     w.n = 0;
     w.waits = MOST_BELOW;
     w.sum = 0;
-    gather(e, a, machine, t, &w);
+    below_gather(e, a, machine, t, &w);
     double scale = w.sum > budget ? (double)budget / (double)w.sum : 1;
     uint64_t left = budget;
 

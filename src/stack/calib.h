@@ -1,35 +1,33 @@
-/* calib.h -- laws from logs.
+/* calib.h -- timing models from logs of one or several tests.
  *
- * Medians by size become points; a law is a constant, so much per byte, a line that does not fall,
- * or a line with a knee beyond which bytes are dearer. Which of them: the one that, fitted without
- * one of the sizes, tells that size best. Errors are relative, so that small sizes count as much as
- * large ones. No law has more parameters than there are sizes.
+ * What a state works is a constant, the median of its samples, each test counting the same; what it
+ * waits for a data file may be a line that does not fall. Flows are fitted jointly over all tests
+ * by simulating them (calib_flow.c): a constant of each flow from small calls, the time of a byte
+ * from large ones, how flows share the medium from tests with several processes. Errors are
+ * relative, so that small calls count as much as large ones.
  */
 #ifndef STACK_CALIB_H
 #define STACK_CALIB_H
 
-#include "stack/law.h"
-#include "stack/log.h"
+#include "stack/stack_log.h"
+#include "stack/timing.h"
 
 struct stack_point {
     double x, y;
 };
 
-/* Only data are proportional to their bytes, or have a knee. */
-enum stack_shape { STACK_CONSTANT, STACK_PROPORTIONAL, STACK_LINE, STACK_KNEE, STACK_SHAPES };
-
-extern const char *const stack_shape_names[];
+enum stack_shape { STACK_CONSTANT, STACK_PROPORTIONAL, STACK_LINE, STACK_SHAPES };
 
 struct stack_fit {
     enum stack_shape shape;
-    double constant, slope, knee, after;
-    double loso; /* mean error of the size left out, as a logarithm; NaN: too few sizes to tell */
+    double constant, slope;
+    double loso; /* leave-one-size-out error, as a logarithm; NaN: too few sizes */
 };
 
 /* Of samples, many for a size. Refuses when there is none. */
 bool stack_fit(struct stack_fit *ret, const struct stack_point *p, size_t n, enum stack_shape most,
                struct wr_err *err);
-/* What the shape says of the size `x` when it is fitted to the others; NaN: they are too few. */
+/* The prediction for size `x` of the shape fitted to the other sizes; NaN: they are too few. */
 double stack_fit_without(enum stack_shape shape, const struct stack_point *p, size_t n, double x);
 double stack_fit_at(const struct stack_fit *f, double x);
 
@@ -38,20 +36,22 @@ size_t stack_medians(struct stack_point *p, size_t n);
 /* The mean likewise. */
 size_t stack_means(struct stack_point *p, size_t n);
 
-/* The lower median of a function's times at one size; false: there is none. */
-bool stack_op_median(const struct stack_log *log, uint16_t function, uint8_t io, uint64_t bytes,
+/* The lower median of a function's times in one test; false: there is none. */
+bool stack_op_median(const struct stack_log *log, uint16_t function, uint8_t io, uint16_t test,
                      double *ret);
 
-/* The same of reads or writes. */
-bool stack_io_median(const struct stack_log *log, bool writes, uint64_t bytes, double *ret);
+/* The median of reads or writes. */
+bool stack_io_median(const struct stack_log *log, bool writes, uint16_t test, double *ret);
 
-/* Whether all nodes shared one link or had one each; or what tells sizes left out better. */
+/* The medium: found by the calibration, or given. */
 enum stack_see { STACK_SEE_ITSELF, STACK_SEE_SHARED, STACK_SEE_SWITCHED };
 
-/* The laws of all states that the log has samples of, as the text of a file of laws. The others
- * keep those of `base` (may be NULL). Functions, reads and writes have a band that they are
- * likely in, found by telling each size by the others. */
-bool stack_calibrate(struct wr_str *out, const struct stack_log *log, const struct stack_laws *base,
-                     const char *title, enum stack_see see, struct wr_err *err);
+/* The timing models of all states that the log has samples of, as the text of a file of timing
+ * models. Other states keep those of `base` (may be NULL). Functions, reads and writes get a band.
+ * `report` (may be NULL): the error for tests left out, a line for each way to leave them out, and
+ * how certain the medium is. */
+bool stack_calibrate(struct wr_str *out, struct wr_str *report, const struct stack_log *log,
+                     const struct stack_timings *base, const char *title, enum stack_see see,
+                     struct wr_err *err);
 
 #endif

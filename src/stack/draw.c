@@ -1,5 +1,11 @@
+/* draw.c -- one operation through all layers, as text, as a picture, and for viewers of traces.
+ *
+ * `weir stack trace` calls it with a trace (stack_trace.h) after the simulation. It only reads the
+ * trace; every index of a visit or message is one of the trace's activities.
+ */
 #include "stack/draw.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,8 +13,8 @@
 
 uint32_t stack_find_call(const struct stack_trace *t, uint16_t machine, uint32_t nth)
 {
-    for (size_t i = 0; i < t->act.n; i++)
-        if (t->act.v[i].machine == machine && t->act.v[i].parent == UINT32_MAX && !nth--)
+    for (size_t i = 0; i < t->activity.n; i++)
+        if (t->activity.v[i].machine == machine && t->activity.v[i].parent == UINT32_MAX && !nth--)
             return (uint32_t)i;
     return UINT32_MAX;
 }
@@ -16,11 +22,12 @@ uint32_t stack_find_call(const struct stack_trace *t, uint16_t machine, uint32_t
 /* A child begins after its parent, so its number is larger. */
 bool *stack_family(const struct stack_trace *t, uint32_t root)
 {
-    bool *of = wr_zalloc(t->act.n + 1, 1);
+    assert(root < t->activity.n);
+    bool *of = wr_zalloc(t->activity.n + 1, 1);
 
     of[root] = true;
-    for (size_t i = (size_t)root + 1; i < t->act.n; i++) {
-        uint32_t p = t->act.v[i].parent;
+    for (size_t i = (size_t)root + 1; i < t->activity.n; i++) {
+        uint32_t p = t->activity.v[i].parent;
 
         of[i] = p < i && of[p];
     }
@@ -33,7 +40,7 @@ struct line {
     bool sent;
 };
 
-static int by_time(const void *a, const void *b)
+static int draw_compare_times(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
 
@@ -44,26 +51,27 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct line *lines_of(const struct stack_trace *t, const bool *of, bool visits,
-                             size_t *ret_n)
+static struct line *draw_lines(const struct stack_trace *t, const bool *of, bool visits,
+                               size_t *ret_n)
 {
     struct line *l = wr_zalloc(t->visit.n + t->sent.n + 1, sizeof *l);
     size_t n = 0;
 
+    assert(of);
     for (size_t i = 0; visits && i < t->visit.n; i++)
         if (of[t->visit.v[i].op])
             l[n++] = (struct line){t->visit.v[i].t_ns, (uint32_t)i, false};
     for (size_t i = 0; i < t->sent.n; i++)
         if (of[t->sent.v[i].op])
             l[n++] = (struct line){t->sent.v[i].t_ns, (uint32_t)i, true};
-    qsort(l, n, sizeof *l, by_time);
+    qsort(l, n, sizeof *l, draw_compare_times);
     *ret_n = n;
     return l;
 }
 
 uint32_t *stack_messages_of(const struct stack_trace *t, const bool *of, size_t *ret_n)
 {
-    struct line *l = lines_of(t, of, false, ret_n);
+    struct line *l = draw_lines(t, of, false, ret_n);
     uint32_t *at = wr_zalloc(*ret_n + 1, sizeof *at);
 
     for (size_t i = 0; i < *ret_n; i++)
@@ -96,7 +104,7 @@ void stack_draw_visit(const struct stack_trace *t, const struct stack_visit *v, 
     fprintf(out, "  work %.3f", (double)v->exec_ns * 1e-3);
     if (v->wait_ns)
         fprintf(out, "  wait %.3f", (double)v->wait_ns * 1e-3);
-    if (!t->assumed && t->laws && t->laws->assumed[v->state])
+    if (!t->assumed && t->timings && t->timings->assumed[v->state])
         fprintf(out, "  assumed");
     fputc('\n', out);
 }
@@ -116,9 +124,11 @@ void stack_draw_sent(const struct stack_trace *t, const struct stack_sent *s, ui
 void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
 {
     size_t n;
-    struct line *l = lines_of(t, of, true, &n);
+    struct line *l = draw_lines(t, of, true, &n);
 
-    fprintf(out, "%12s  (all times in us%s)\n", "time", t->assumed ? "; not measured" : "");
+    fprintf(out, "%12s  (all times in us%s)\n", "time", t->assumed ? "; assumed" : "");
+    if (t->beyond)
+        fprintf(out, "%12s  %s\n", "", t->beyond);
     for (size_t i = 0; i < n; i++) {
         if (!l[i].sent) {
             stack_draw_visit(t, &t->visit.v[l[i].at], l[0].t_ns, out);
@@ -130,8 +140,8 @@ void stack_draw_text(const struct stack_trace *t, const bool *of, FILE *out)
 }
 
 /* Columns of the nodes that take part, clients first. */
-static uint32_t *columns_of(const struct stack_trace *t, const struct line *l, size_t n,
-                            uint32_t nodes, uint32_t *ret_used)
+static uint32_t *draw_columns(const struct stack_trace *t, const struct line *l, size_t n,
+                              uint32_t nodes, uint32_t *ret_used)
 {
     uint32_t *column = wr_zalloc(nodes, sizeof *column), used = 0;
 
@@ -147,7 +157,7 @@ static uint32_t *columns_of(const struct stack_trace *t, const struct line *l, s
 }
 
 /* Text inside XML; names of machine files are plain, but a path may be anything. */
-static void xml(const char *text, FILE *out)
+static void draw_escape_xml(const char *text, FILE *out)
 {
     for (; *text; text++) {
         const char *as = *text == '<'   ? "&lt;"
@@ -165,8 +175,8 @@ static void xml(const char *text, FILE *out)
 
 enum { LEFT = 110, WIDE = 190, HIGH = 26, TOP = 70 };
 
-static void svg_arrow(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0,
-                      const uint32_t *column, size_t row, FILE *out)
+static void draw_svg_arrow(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0,
+                           const uint32_t *column, size_t row, FILE *out)
 {
     uint32_t x1 = LEFT + (column[s->from] - 1) * WIDE, x2 = LEFT + (column[s->to] - 1) * WIDE;
     size_t y = TOP + row * HIGH;
@@ -187,21 +197,21 @@ static void svg_arrow(const struct stack_trace *t, const struct stack_sent *s, u
 void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *title, FILE *out)
 {
     size_t n;
-    struct line *l = lines_of(t, of, false, &n);
+    struct line *l = draw_lines(t, of, false, &n);
     uint32_t nodes = 1, used;
 
     for (size_t i = 0; i < t->sent.n; i++) {
         nodes = t->sent.v[i].from >= nodes ? t->sent.v[i].from + 1 : nodes;
         nodes = t->sent.v[i].to >= nodes ? t->sent.v[i].to + 1 : nodes;
     }
-    uint32_t *column = columns_of(t, l, n, nodes, &used);
+    uint32_t *column = draw_columns(t, l, n, nodes, &used);
     size_t high = TOP + n * HIGH + 20;
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%zu\" "
             "font-family=\"sans-serif\" font-size=\"11\">\n" WR_SVG_MARK "\n<title>",
             LEFT + used * WIDE, high);
-    xml(title, out);
+    draw_escape_xml(title, out);
     fputs("</title>\n"
           "<style>.m{stroke:#246}.d{stroke:#a40;stroke-width:2}.t{fill:#777}"
           ".l{stroke:#bbb}</style>\n"
@@ -210,7 +220,7 @@ void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *tit
           "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
           "<text x=\"10\" y=\"18\" font-size=\"13\">",
           out);
-    xml(title, out);
+    draw_escape_xml(title, out);
     fputs("</text>\n", out);
     for (uint32_t i = 0; i < nodes; i++)
         if (column[i]) {
@@ -222,7 +232,7 @@ void stack_draw_svg(const struct stack_trace *t, const bool *of, const char *tit
                     x, stack_node_name(t, i).s, x, x, high - 10);
         }
     for (size_t i = 0; i < n; i++)
-        svg_arrow(t, &t->sent.v[l[i].at], l[0].t_ns, column, i, out);
+        draw_svg_arrow(t, &t->sent.v[l[i].at], l[0].t_ns, column, i, out);
     fputs("</svg>\n", out);
     free(column);
     free(l);
@@ -241,26 +251,26 @@ struct lanes {
     size_t layers;
 };
 
-static uint32_t track(const struct lanes *lanes, uint32_t layer, uint32_t number)
+static uint32_t draw_track(const struct lanes *lanes, uint32_t layer, uint32_t number)
 {
     return number * (uint32_t)(lanes->layers + 1) + layer + 1;
 }
 
-static void perfetto_track(const struct stack_trace *t, const struct lanes *lanes, uint32_t node,
-                           uint32_t layer, uint32_t number, FILE *out)
+static void draw_perfetto_track(const struct stack_trace *t, const struct lanes *lanes,
+                                uint32_t node, uint32_t layer, uint32_t number, FILE *out)
 {
     fprintf(out,
             ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_name\","
             "\"args\":{\"name\":\"%s",
-            node + 1, track(lanes, layer, number),
+            node + 1, draw_track(lanes, layer, number),
             layer < t->fs->layer.n ? t->fs->layer.v[layer] : "messages");
     if (number)
         fprintf(out, " %u", number + 1);
     fputs("\"}}", out);
 }
 
-static uint32_t lane_of(const struct stack_trace *t, struct lanes *lanes,
-                        const struct stack_visit *v, uint16_t layer, FILE *out)
+static uint32_t draw_lane(const struct stack_trace *t, struct lanes *lanes,
+                          const struct stack_visit *v, uint16_t layer, FILE *out)
 {
     uint64_t end = v->t_ns + v->exec_ns + v->wait_ns;
     uint16_t number = 0;
@@ -274,20 +284,20 @@ static uint32_t lane_of(const struct stack_trace *t, struct lanes *lanes,
         if (l->until_ns > v->t_ns)
             continue;
         l->until_ns = end;
-        return track(lanes, layer, l->number);
+        return draw_track(lanes, layer, l->number);
     }
     wr_vec_push(&lanes->v, (struct lane){v->node, layer, number, end});
     if (number)
-        perfetto_track(t, lanes, v->node, layer, number, out);
-    return track(lanes, layer, number);
+        draw_perfetto_track(t, lanes, v->node, layer, number, out);
+    return draw_track(lanes, layer, number);
 }
 
-static void perfetto_visit(const struct stack_trace *t, struct lanes *lanes,
-                           const struct stack_visit *v, FILE *out)
+static void draw_perfetto_visit(const struct stack_trace *t, struct lanes *lanes,
+                                const struct stack_visit *v, FILE *out)
 {
     const struct stack_machine *m = &t->fs->machine.v[t->fs->state.v[v->state].machine];
     static const char *const parts[] = {"", " (waits)"};
-    uint32_t tid = lane_of(t, lanes, v, m->layer_id, out);
+    uint32_t tid = draw_lane(t, lanes, v, m->layer_id, out);
 
     for (int wait = 0; wait < 2; wait++) {
         uint64_t from = wait ? v->t_ns + v->exec_ns : v->t_ns;
@@ -307,14 +317,14 @@ static void perfetto_visit(const struct stack_trace *t, struct lanes *lanes,
 }
 
 /* A message is a point in time on the track of its sender. */
-static void perfetto_message(const struct stack_trace *t, const struct lanes *lanes,
-                             const struct stack_sent *s, FILE *out)
+static void draw_perfetto_message(const struct stack_trace *t, const struct lanes *lanes,
+                                  const struct stack_sent *s, FILE *out)
 {
     fprintf(
         out,
         ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"name\":\"%s%s to %s\","
         "\"args\":{\"bytes\":%" PRIu64 "}}",
-        s->from + 1, track(lanes, (uint32_t)lanes->layers, 0), (double)s->t_ns * 1e-3,
+        s->from + 1, draw_track(lanes, (uint32_t)lanes->layers, 0), (double)s->t_ns * 1e-3,
         t->fs->message.v[s->message].name,
         s->data     ? " data"
         : s->answer ? " answer"
@@ -326,14 +336,16 @@ void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
 {
     struct lanes lanes = {.layers = t->fs->layer.n};
     size_t n;
-    struct line *l = lines_of(t, of, true, &n);
+    struct line *l = draw_lines(t, of, true, &n);
     uint32_t nodes = 0;
 
     fprintf(
         out,
         "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
         "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"weir stack%s\"}}",
-        t->assumed ? ", times not measured" : "");
+        t->assumed  ? ", times assumed"
+        : t->beyond ? ", times extrapolated"
+                    : "");
     for (size_t i = 0; i < t->visit.n; i++)
         if (t->visit.v[i].node >= nodes)
             nodes = t->visit.v[i].node + 1;
@@ -342,13 +354,13 @@ void stack_draw_perfetto(const struct stack_trace *t, const bool *of, FILE *out)
                 ",\n{\"ph\":\"M\",\"pid\":%u,\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}",
                 i + 1, stack_node_name(t, i).s);
         for (uint32_t k = 0; k <= t->fs->layer.n; k++)
-            perfetto_track(t, &lanes, i, k, 0, out);
+            draw_perfetto_track(t, &lanes, i, k, 0, out);
     }
     for (size_t i = 0; i < n; i++)
         if (l[i].sent)
-            perfetto_message(t, &lanes, &t->sent.v[l[i].at], out);
+            draw_perfetto_message(t, &lanes, &t->sent.v[l[i].at], out);
         else
-            perfetto_visit(t, &lanes, &t->visit.v[l[i].at], out);
+            draw_perfetto_visit(t, &lanes, &t->visit.v[l[i].at], out);
     wr_vec_fini(&lanes.v);
     free(l);
     fputs("\n]}\n", out);

@@ -2,7 +2,7 @@
 #ifndef STACK_DRAW_H
 #define STACK_DRAW_H
 
-#include "stack/trace.h"
+#include "stack/stack_trace.h"
 
 /* The activities that belong to `root`, itself too: one flag for each. free() it. */
 bool *stack_family(const struct stack_trace *t, uint32_t root);
@@ -17,7 +17,7 @@ struct stack_node_name {
 };
 struct stack_node_name stack_node_name(const struct stack_trace *t, uint32_t node);
 
-/* One line each; times are told from `t0_ns` on. */
+/* One line each; times are relative to `t0_ns`. */
 void stack_draw_visit(const struct stack_trace *t, const struct stack_visit *v, uint64_t t0_ns,
                       FILE *out);
 void stack_draw_sent(const struct stack_trace *t, const struct stack_sent *s, uint64_t t0_ns,

@@ -1,5 +1,14 @@
+/* expr.c -- compiles the expressions of machine files, and evaluates them.
+ *
+ * A recursive-descent parser: one function for each level of C's operators, from ?: down to names
+ * and numbers. fs.c compiles, the engine evaluates.
+ *
+ * Invariant: code that stack_expr() accepted never uses more than STACK_EXPR_DEEP numbers of the
+ *            stack, and evaluating it cannot fail.
+ */
 #include "stack/expr.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +22,9 @@ struct parser {
     int inside; /* parentheses and operators: the parser's own depth */
 };
 
-static bool ternary(struct parser *p);
+static bool expr_ternary(struct parser *p);
 
-static bool fail(const struct parser *p, const char *what)
+static bool expr_fail(const struct parser *p, const char *what)
 {
     struct wr_text near = wr_text_clip(p->at);
 
@@ -24,39 +33,39 @@ static bool fail(const struct parser *p, const char *what)
                    *p->at ? "\"" : "", "write it as in C, as in `object == DIR ? 0 : meta`");
 }
 
-static void skip(struct parser *p)
+static void expr_skip_blanks(struct parser *p)
 {
     while (*p->at == ' ' || *p->at == '\t')
         p->at++;
 }
 
-static bool emit(struct parser *p, enum stack_op op, uint32_t arg, uint32_t nargs, int grows)
+static bool expr_emit(struct parser *p, enum stack_op op, uint32_t arg, uint32_t nargs, int grows)
 {
     p->depth += grows;
     if (p->depth > STACK_EXPR_DEEP)
-        return fail(p, "this is nested too deep");
+        return expr_fail(p, "this is nested too deep");
     wr_vec_push(&p->out->code, (struct stack_code){(uint8_t)op, (uint8_t)nargs, arg});
     return true;
 }
 
-static bool emit_number(struct parser *p, int64_t value)
+static bool expr_emit_number(struct parser *p, int64_t value)
 {
     wr_vec_push(&p->out->number, value);
-    return emit(p, STACK_PUSH, (uint32_t)p->out->number.n - 1, 0, 1);
+    return expr_emit(p, STACK_PUSH, (uint32_t)p->out->number.n - 1, 0, 1);
 }
 
-static bool take(struct parser *p, const char *word)
+static bool expr_accept(struct parser *p, const char *word)
 {
     size_t n = strlen(word);
 
-    skip(p);
+    expr_skip_blanks(p);
     if (strncmp(p->at, word, n))
         return false;
     p->at += n;
     return true;
 }
 
-static size_t name_length(const char *s)
+static size_t expr_name_length(const char *s)
 {
     size_t n = 0;
 
@@ -67,51 +76,51 @@ static size_t name_length(const char *s)
     return n;
 }
 
-static bool number(struct parser *p)
+static bool expr_number(struct parser *p)
 {
     int64_t v = 0;
 
     while (isdigit((unsigned char)*p->at)) {
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p->at - '0', &v))
-            return fail(p, "this number is too large");
+            return expr_fail(p, "this number is too large");
         p->at++;
     }
-    return emit_number(p, v);
+    return expr_emit_number(p, v);
 }
 
-static bool arguments(struct parser *p, uint32_t *ret)
+static bool expr_arguments(struct parser *p, uint32_t *ret)
 {
     uint32_t n = 0;
 
-    if (take(p, "(") && !take(p, ")")) {
+    if (expr_accept(p, "(") && !expr_accept(p, ")")) {
         do {
-            if (!ternary(p))
+            if (!expr_ternary(p))
                 return false;
             n++;
-        } while (take(p, ","));
-        if (!take(p, ")"))
-            return fail(p, "here \")\" is missing");
+        } while (expr_accept(p, ","));
+        if (!expr_accept(p, ")"))
+            return expr_fail(p, "here \")\" is missing");
     }
     *ret = n;
     return true;
 }
 
-static bool name(struct parser *p)
+static bool expr_name(struct parser *p)
 {
     const char *word = p->at;
-    size_t len = name_length(word);
+    size_t len = expr_name_length(word);
     struct stack_name found;
     uint32_t nargs = 0;
 
     if (!p->names->find(p->names->ctx, word, len, &found))
-        return fail(p, "nothing has this name");
+        return expr_fail(p, "nothing has this name");
     p->at += len;
     if (found.kind == STACK_IS_NUMBER)
-        return emit_number(p, found.number);
+        return expr_emit_number(p, found.number);
     if (found.kind == STACK_IS_VAR)
-        return emit(p, STACK_LOAD, (uint32_t)found.number, 0, 1);
-    skip(p);
-    if (!arguments(p, &nargs))
+        return expr_emit(p, STACK_LOAD, (uint32_t)found.number, 0, 1);
+    expr_skip_blanks(p);
+    if (!expr_arguments(p, &nargs))
         return false;
     if (nargs != found.nargs) {
         p->at = word;
@@ -120,29 +129,29 @@ static bool name(struct parser *p)
             "column %zu of the expression: %.*s takes %u values, not %u; give it so many",
             (size_t)(word - p->text) + 1, (int)len, word, found.nargs, nargs);
     }
-    return emit(p, STACK_CALL, (uint32_t)found.number, nargs, 1 - (int)nargs);
+    return expr_emit(p, STACK_CALL, (uint32_t)found.number, nargs, 1 - (int)nargs);
 }
 
-static bool unary(struct parser *p)
+static bool stack_expr_unary(struct parser *p)
 {
     bool ok;
 
     if (++p->inside > 4 * STACK_EXPR_DEEP)
-        return fail(p, "this is nested too deep");
-    skip(p);
-    if (take(p, "-")) {
-        ok = unary(p) && emit(p, STACK_NEG, 0, 0, 0);
+        return expr_fail(p, "this is nested too deep");
+    expr_skip_blanks(p);
+    if (expr_accept(p, "-")) {
+        ok = stack_expr_unary(p) && expr_emit(p, STACK_NEG, 0, 0, 0);
     } else if (p->at[0] == '!' && p->at[1] != '=') {
         p->at++;
-        ok = unary(p) && emit(p, STACK_NOT, 0, 0, 0);
-    } else if (take(p, "(")) {
-        ok = ternary(p) && (take(p, ")") || fail(p, "here \")\" is missing"));
+        ok = stack_expr_unary(p) && expr_emit(p, STACK_NOT, 0, 0, 0);
+    } else if (expr_accept(p, "(")) {
+        ok = expr_ternary(p) && (expr_accept(p, ")") || expr_fail(p, "here \")\" is missing"));
     } else if (isdigit((unsigned char)*p->at)) {
-        ok = number(p);
-    } else if (name_length(p->at)) {
-        ok = name(p);
+        ok = expr_number(p);
+    } else if (expr_name_length(p->at)) {
+        ok = expr_name(p);
     } else {
-        ok = fail(p, "a number or a name is missing");
+        ok = expr_fail(p, "a number or a name is missing");
     }
     p->inside--;
     return ok;
@@ -163,18 +172,18 @@ static const struct level {
 
 enum { LEVELS = sizeof levels / sizeof *levels };
 
-static bool binary(struct parser *p, size_t level)
+static bool expr_binary(struct parser *p, size_t level)
 {
     if (level == LEVELS)
-        return unary(p);
-    if (!binary(p, level + 1))
+        return stack_expr_unary(p);
+    if (!expr_binary(p, level + 1))
         return false;
     for (size_t i = 0; i < 4 && levels[level].ops[i].word;) {
-        if (!take(p, levels[level].ops[i].word)) {
+        if (!expr_accept(p, levels[level].ops[i].word)) {
             i++;
             continue;
         }
-        if (!binary(p, level + 1) || !emit(p, levels[level].ops[i].op, 0, 0, -1))
+        if (!expr_binary(p, level + 1) || !expr_emit(p, levels[level].ops[i].op, 0, 0, -1))
             return false;
         i = 0;
     }
@@ -182,41 +191,42 @@ static bool binary(struct parser *p, size_t level)
 }
 
 /* a && b, a || b: the second is not looked at when the first decides. */
-static bool logic(struct parser *p, bool or)
+static bool stack_expr_logic(struct parser *p, bool or)
 {
-    if (!(or ? logic(p, false) : binary(p, 0)))
+    if (!(or ? stack_expr_logic(p, false) : expr_binary(p, 0)))
         return false;
-    while (take(p, or ? "||" : "&&")) {
-        if (!emit(p, or ? STACK_OR : STACK_AND, 0, 0, -1))
+    while (expr_accept(p, or ? "||" : "&&")) {
+        if (!expr_emit(p, or ? STACK_OR : STACK_AND, 0, 0, -1))
             return false;
         size_t hole = p->out->code.n - 1;
 
-        if (!(or ? logic(p, false) : binary(p, 0)) || !emit(p, STACK_BOOL, 0, 0, 0))
+        if (!(or ? stack_expr_logic(p, false) : expr_binary(p, 0)) ||
+            !expr_emit(p, STACK_BOOL, 0, 0, 0))
             return false;
         p->out->code.v[hole].arg = (uint32_t)p->out->code.n;
     }
     return true;
 }
 
-static bool ternary(struct parser *p)
+static bool expr_ternary(struct parser *p)
 {
     if (++p->inside > 4 * STACK_EXPR_DEEP)
-        return fail(p, "this is nested too deep");
-    if (!logic(p, true))
+        return expr_fail(p, "this is nested too deep");
+    if (!stack_expr_logic(p, true))
         return false;
-    if (take(p, "?")) {
-        if (!emit(p, STACK_ELSE, 0, 0, -1))
+    if (expr_accept(p, "?")) {
+        if (!expr_emit(p, STACK_ELSE, 0, 0, -1))
             return false;
         size_t otherwise = p->out->code.n - 1;
 
-        if (!ternary(p) || !emit(p, STACK_JUMP, 0, 0, -1))
+        if (!expr_ternary(p) || !expr_emit(p, STACK_JUMP, 0, 0, -1))
             return false;
         size_t over = p->out->code.n - 1;
 
         p->out->code.v[otherwise].arg = (uint32_t)p->out->code.n;
-        if (!take(p, ":"))
-            return fail(p, "here \":\" is missing");
-        if (!ternary(p))
+        if (!expr_accept(p, ":"))
+            return expr_fail(p, "here \":\" is missing");
+        if (!expr_ternary(p))
             return false;
         p->out->code.v[over].arg = (uint32_t)p->out->code.n;
     }
@@ -225,9 +235,9 @@ static bool ternary(struct parser *p)
 }
 
 /* "name =", not "name ==". */
-static bool assigned(struct parser *p, struct stack_name *ret, bool *store)
+static bool expr_assignment(struct parser *p, struct stack_name *ret, bool *store)
 {
-    size_t len = name_length(p->at);
+    size_t len = expr_name_length(p->at);
     const char *after = p->at + len;
 
     *store = false;
@@ -236,7 +246,7 @@ static bool assigned(struct parser *p, struct stack_name *ret, bool *store)
     if (!len || *after != '=' || after[1] == '=')
         return true;
     if (!p->names->find(p->names->ctx, p->at, len, ret) || ret->kind != STACK_IS_VAR)
-        return fail(p, "only a variable can be set");
+        return expr_fail(p, "only a variable can be set");
     p->at = after + 1;
     *store = true;
     return true;
@@ -250,14 +260,15 @@ bool stack_expr(uint32_t *ret, struct stack_codes *codes, const struct stack_nam
     size_t start = codes->code.n, numbers = codes->number.n;
     bool store = false;
 
-    skip(&p);
-    bool ok = (!assign || assigned(&p, &target, &store)) && ternary(&p);
+    assert(text && names->find);
+    expr_skip_blanks(&p);
+    bool ok = (!assign || expr_assignment(&p, &target, &store)) && expr_ternary(&p);
 
-    skip(&p);
+    expr_skip_blanks(&p);
     if (ok && *p.at)
-        ok = fail(&p, "nothing may follow here");
-    ok = ok && (!store || emit(&p, STACK_STORE, (uint32_t)target.number, 0, 0)) &&
-         emit(&p, STACK_END, 0, 0, 0);
+        ok = expr_fail(&p, "nothing may follow here");
+    ok = ok && (!store || expr_emit(&p, STACK_STORE, (uint32_t)target.number, 0, 0)) &&
+         expr_emit(&p, STACK_END, 0, 0, 0);
     if (!ok) {
         codes->code.n = start;
         codes->number.n = numbers;
@@ -273,7 +284,7 @@ void stack_codes_fini(struct stack_codes *codes)
     wr_vec_fini(&codes->number);
 }
 
-static int64_t wrap(enum stack_op op, int64_t a, int64_t b)
+static int64_t expr_wrap(enum stack_op op, int64_t a, int64_t b)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
 
@@ -357,7 +368,7 @@ int64_t stack_eval_code(const struct stack_codes *codes, uint32_t at, int64_t *v
             return stack[n - 1];
         default:
             n--;
-            stack[n - 1] = wrap(c->op, stack[n - 1], stack[n]);
+            stack[n - 1] = expr_wrap(c->op, stack[n - 1], stack[n]);
         }
     }
 }

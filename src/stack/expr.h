@@ -5,7 +5,7 @@
  *     seen = seen + 1                     what a state changes
  *
  * Whole numbers, C's operators and their order, names and calls. A name is a constant or a
- * variable of the machine file, or a fact that the engine knows; a call asks the engine. Text
+ * variable of the machine file, or a builtin of the engine; a call evaluates a builtin. Text
  * becomes code for a stack of numbers, once; running it never fails: sums wrap, a division by
  * zero is 0.
  */
@@ -26,7 +26,7 @@ enum stack_op {
     STACK_PUSH, /* constant number arg */
     STACK_LOAD, /* variable arg */
     STACK_STORE,
-    STACK_CALL, /* fact arg, its arguments are on the stack */
+    STACK_CALL, /* builtin arg, its arguments are on the stack */
     STACK_NEG,
     STACK_NOT,
     STACK_MUL,
@@ -60,13 +60,13 @@ struct stack_codes {
     WR_VEC(int64_t) number;
 };
 
-/* What a name means; false: nobody knows it. */
-enum stack_name_kind { STACK_IS_NUMBER, STACK_IS_VAR, STACK_IS_FACT };
+/* What a name means; false: the name is unknown. */
+enum stack_name_kind { STACK_IS_NUMBER, STACK_IS_VAR, STACK_IS_BUILTIN };
 
 struct stack_name {
     enum stack_name_kind kind;
-    int64_t number; /* or the index of the variable or fact */
-    uint32_t nargs; /* of a fact */
+    int64_t number; /* or the index of the variable or builtin */
+    uint32_t nargs; /* of a builtin */
 };
 
 struct stack_names {
@@ -75,13 +75,13 @@ struct stack_names {
 };
 
 /* Compiles `text` to the end of `codes`. `assign`: may be "name = expression", and may call what
- * changes something. A fault is told by its column in the text, from 1. */
+ * changes something. A fault is reported with its column in the text, from 1. */
 bool stack_expr(uint32_t *ret, struct stack_codes *codes, const struct stack_names *names,
                 const char *text, bool assign, struct wr_err *err);
 void stack_codes_fini(struct stack_codes *codes);
 
-/* The fact number `fact` with its arguments. */
-typedef int64_t stack_ask(void *ctx, uint32_t fact, const int64_t *args);
+/* Evaluates builtin number `builtin` with its arguments. */
+typedef int64_t stack_ask(void *ctx, uint32_t builtin, const int64_t *args);
 
 int64_t stack_eval_code(const struct stack_codes *codes, uint32_t at, int64_t *var, stack_ask *ask,
                         void *ctx);

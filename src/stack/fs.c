@@ -1,4 +1,11 @@
-/* fs.c -- a machine file becomes numbers. */
+/* fs.c -- compiles a machine file: names become numbers, expressions become code.
+ *
+ * The order matters: variables, constants and parameters first, then the names of all machines and
+ * states (fs_outline), so that a state may refer to a later one, then messages, operations and the
+ * states themselves. fs_check.c finds what is wrong although every word is known. Read-only once
+ * opened: engines, traces and logs share one struct stack_fs.
+ */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +33,17 @@ static const char *const common_vars[] = {
 static const struct {
     const char *name;
     uint32_t nargs;
-} facts[] = {
+} builtins[] = {
 #define X(id, name, nargs) {#name, nargs},
-    STACK_FACTS(X)
+    STACK_BUILTINS(X)
 #undef X
 };
 
+/* A machine file that is being compiled into `fs`. */
 struct builder {
     struct stack_fs *fs;
-    struct conf *conf;
-    struct stack_file *file;
+    struct conf *conf;       /* places of values, for errors */
+    struct stack_file *file; /* the text, typed */
     WR_VEC(struct stack_name_of {
         const char *name;
         int64_t value;
@@ -44,37 +52,37 @@ struct builder {
     struct stack_names names;
 };
 
-static bool is(const char *name, const char *word, size_t len)
+static bool fs_is_word(const char *name, const char *word, size_t len)
 {
     return !strncmp(name, word, len) && !name[len];
 }
 
-static bool find_name(void *ctx, const char *word, size_t len, struct stack_name *ret)
+static bool fs_find_name(void *ctx, const char *word, size_t len, struct stack_name *ret)
 {
     struct builder *b = ctx;
 
     for (size_t i = 0; i < b->fs->var.n; i++)
-        if (is(b->fs->var.v[i], word, len)) {
+        if (fs_is_word(b->fs->var.v[i], word, len)) {
             *ret = (struct stack_name){.kind = STACK_IS_VAR, .number = (int64_t)i};
             return true;
         }
     for (size_t i = 0; i < b->constant.n; i++)
-        if (is(b->constant.v[i].name, word, len)) {
+        if (fs_is_word(b->constant.v[i].name, word, len)) {
             *ret = (struct stack_name){.kind = STACK_IS_NUMBER, .number = b->constant.v[i].value};
             return true;
         }
-    for (size_t i = 0; i < STACK_FACTS_ALL; i++)
-        if (is(facts[i].name, word, len)) {
+    for (size_t i = 0; i < STACK_BUILTINS_ALL; i++)
+        if (fs_is_word(builtins[i].name, word, len)) {
             *ret = (struct stack_name){
-                .kind = STACK_IS_FACT, .number = (int64_t)i, .nargs = facts[i].nargs};
+                .kind = STACK_IS_BUILTIN, .number = (int64_t)i, .nargs = builtins[i].nargs};
             return true;
         }
     return false;
 }
 
 /* The expression at `field`, a const char * of the file. */
-static bool expr(struct builder *b, uint32_t *ret, const char *const *field, bool assign,
-                 struct wr_err *err)
+static bool fs_compile_expr(struct builder *b, uint32_t *ret, const char *const *field, bool assign,
+                            struct wr_err *err)
 {
     struct wr_err inner = {0};
 
@@ -83,19 +91,19 @@ static bool expr(struct builder *b, uint32_t *ret, const char *const *field, boo
     return conf_fail(b->conf, field, err, "%s", inner.text);
 }
 
-static bool given(const char *text)
+static bool fs_is_given(const char *text)
 {
     return text && *text;
 }
 
-static bool optional(struct builder *b, uint32_t *ret, bool *has, const char *const *field,
-                     struct wr_err *err)
+static bool fs_compile_optional(struct builder *b, uint32_t *ret, bool *has,
+                                const char *const *field, struct wr_err *err)
 {
-    *has = given(*field);
-    return !*has || expr(b, ret, field, false, err);
+    *has = fs_is_given(*field);
+    return !*has || fs_compile_expr(b, ret, field, false, err);
 }
 
-static bool name_of(const char *text, char *ret, size_t size)
+static bool fs_read_name(const char *text, char *ret, size_t size)
 {
     size_t n = 0;
 
@@ -107,7 +115,7 @@ static bool name_of(const char *text, char *ret, size_t size)
     return n && !isdigit((unsigned char)*ret);
 }
 
-static bool constants(struct builder *b, struct wr_err *err)
+static bool fs_compile_codes(struct builder *b, struct wr_err *err)
 {
     const char **text = b->file->codes.items;
 
@@ -115,7 +123,7 @@ static bool constants(struct builder *b, struct wr_err *err)
         char name[64], *end;
         const char *equals = strchr(text[i], '=');
 
-        if (!name_of(text[i], name, sizeof name) || !equals)
+        if (!fs_read_name(text[i], name, sizeof name) || !equals)
             return conf_fail(b->conf, &text[i], err,
                              "\"%s\" is no constant; write it as NAME = 190",
                              wr_text_clip(text[i]).s);
@@ -129,25 +137,27 @@ static bool constants(struct builder *b, struct wr_err *err)
     return true;
 }
 
-static void add_constant(struct builder *b, const char *name, int64_t value)
+static void fs_add_constant(struct builder *b, const char *name, int64_t value)
 {
+    assert(name && *name);
     wr_vec_push(&b->constant, (struct stack_name_of){name, value});
 }
 
-static bool unused(struct builder *b, const void *field, const char *name, struct wr_err *err)
+static bool fs_check_unused(struct builder *b, const void *field, const char *name,
+                            struct wr_err *err)
 {
     struct stack_name known;
     char plain[64];
 
-    if (!name_of(name, plain, sizeof plain) || strcmp(plain, name))
+    if (!fs_read_name(name, plain, sizeof plain) || strcmp(plain, name))
         return conf_fail(b->conf, field, err, "\"%s\" is no name; use letters, digits and _",
                          wr_text_clip(name).s);
-    return !find_name(b, name, strlen(name), &known) ||
+    return !fs_find_name(b, name, strlen(name), &known) ||
            conf_fail(b->conf, field, err, "there is a %s already; take another name", name);
 }
 
 /* Numbers with a source, and the names of cells and resources: constants, all of them. */
-static bool named(struct builder *b, struct wr_err *err)
+static bool fs_compile_constants(struct builder *b, struct wr_err *err)
 {
     const struct stack_param_text *p = b->file->params.items;
     const struct stack_resource_text *r = b->file->resources.items;
@@ -157,7 +167,7 @@ static bool named(struct builder *b, struct wr_err *err)
     for (size_t i = 0; i < b->file->params.n; i++) {
         uint64_t v;
 
-        if (!unused(b, &p[i], p[i].key.name, err))
+        if (!fs_check_unused(b, &p[i], p[i].key.name, err))
             return false;
         if ((!wr_parse_u64(&v, p[i].value, &inner) && !wr_parse_bytes(&v, p[i].value, &inner)) ||
             v > INT64_MAX)
@@ -166,25 +176,26 @@ static bool named(struct builder *b, struct wr_err *err)
                              wr_text_clip(p[i].value).s);
         wr_vec_push(&b->fs->param, (struct stack_param){p[i].key.name, p[i].value, p[i].source,
                                                         p[i].help, (int64_t)v});
-        add_constant(b, p[i].key.name, (int64_t)v);
+        fs_add_constant(b, p[i].key.name, (int64_t)v);
     }
     for (size_t i = 0; i < b->file->cells.n; i++) {
-        if (!unused(b, &cell[i], cell[i], err))
+        if (!fs_check_unused(b, &cell[i], cell[i], err))
             return false;
-        add_constant(b, cell[i], (int64_t)i);
+        fs_add_constant(b, cell[i], (int64_t)i);
     }
     for (size_t i = 0; i < b->file->resources.n; i++) {
         struct stack_resource to = {.name = r[i].key.name};
 
-        if (!unused(b, &r[i], r[i].key.name, err) || !expr(b, &to.limit, &r[i].limit, false, err))
+        if (!fs_check_unused(b, &r[i], r[i].key.name, err) ||
+            !fs_compile_expr(b, &to.limit, &r[i].limit, false, err))
             return false;
-        add_constant(b, r[i].key.name, (int64_t)i);
+        fs_add_constant(b, r[i].key.name, (int64_t)i);
         wr_vec_push(&b->fs->resource, to);
     }
     return true;
 }
 
-static bool variables(struct builder *b, struct wr_err *err)
+static bool fs_compile_variables(struct builder *b, struct wr_err *err)
 {
     const char **text = b->file->vars.items;
 
@@ -194,11 +205,11 @@ static bool variables(struct builder *b, struct wr_err *err)
         char name[64];
         struct stack_name known;
 
-        if (!name_of(text[i], name, sizeof name) || strcmp(name, text[i]))
+        if (!fs_read_name(text[i], name, sizeof name) || strcmp(name, text[i]))
             return conf_fail(b->conf, &text[i], err,
                              "\"%s\" is no name of a variable; use letters, digits and _",
                              wr_text_clip(text[i]).s);
-        if (find_name(b, name, strlen(name), &known))
+        if (fs_find_name(b, name, strlen(name), &known))
             return conf_fail(b->conf, &text[i], err, "there is a %s already; take another name",
                              name);
         if (b->fs->var.n == STACK_VARS)
@@ -210,7 +221,7 @@ static bool variables(struct builder *b, struct wr_err *err)
     return true;
 }
 
-static uint16_t layer_id(struct builder *b, const char *name)
+static uint16_t fs_layer_id(struct builder *b, const char *name)
 {
     for (size_t i = 0; i < b->fs->layer.n; i++)
         if (!strcmp(b->fs->layer.v[i], name))
@@ -220,8 +231,8 @@ static uint16_t layer_id(struct builder *b, const char *name)
 }
 
 /* Names come into pictures, traces and tables as they are. */
-static bool plain(struct builder *b, const void *at, const char *what, const char *name,
-                  struct wr_err *err)
+static bool fs_check_name(struct builder *b, const void *at, const char *what, const char *name,
+                          struct wr_err *err)
 {
     for (const char *c = name ? name : ""; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127 || strchr("<>&\"'\\,", *c))
@@ -232,37 +243,39 @@ static bool plain(struct builder *b, const void *at, const char *what, const cha
     return true;
 }
 
-static bool plain_names(struct builder *b, const struct stack_machine_text *m, struct wr_err *err)
+static bool fs_check_names(struct builder *b, const struct stack_machine_text *m,
+                           struct wr_err *err)
 {
     const struct stack_state_text *s = m->states.items;
 
-    if (!plain(b, m, "machine", m->key.name, err) || !plain(b, &m->layer, "layer", m->layer, err) ||
-        !plain(b, &m->agent, "agent", m->agent, err) ||
-        !plain(b, &m->function, "function", m->function, err))
+    if (!fs_check_name(b, m, "machine", m->key.name, err) ||
+        !fs_check_name(b, &m->layer, "layer", m->layer, err) ||
+        !fs_check_name(b, &m->agent, "agent", m->agent, err) ||
+        !fs_check_name(b, &m->function, "function", m->function, err))
         return false;
     for (size_t i = 0; i < m->states.n; i++)
-        if (!plain(b, &s[i], "state", s[i].key.name, err) ||
-            !plain(b, &s[i].function, "function", s[i].function, err))
+        if (!fs_check_name(b, &s[i], "state", s[i].key.name, err) ||
+            !fs_check_name(b, &s[i].function, "function", s[i].function, err))
             return false;
     return true;
 }
 
 /* All names first, so that a state may point forward. */
-static bool outline(struct builder *b, struct wr_err *err)
+static bool fs_outline(struct builder *b, struct wr_err *err)
 {
     const struct stack_machine_text *m = b->file->machines.items;
     const char **layers = b->file->layers.items;
     struct stack_fs *fs = b->fs;
 
     for (size_t i = 0; i < b->file->layers.n; i++) {
-        if (!plain(b, &layers[i], "layer", layers[i], err))
+        if (!fs_check_name(b, &layers[i], "layer", layers[i], err))
             return false;
-        layer_id(b, layers[i]);
+        fs_layer_id(b, layers[i]);
     }
     for (size_t i = 0; i < b->file->machines.n; i++, m++) {
         const struct stack_state_text *s = m->states.items;
 
-        if (!plain_names(b, m, err))
+        if (!fs_check_names(b, m, err))
             return false;
         if (fs->state.n + m->states.n > STACK_MOST)
             return conf_fail(b->conf, m, err, "more than %d states; use several file systems",
@@ -271,30 +284,31 @@ static bool outline(struct builder *b, struct wr_err *err)
                                       .name = m->key.name,
                                       .layer = m->layer,
                                       .agent = m->agent,
-                                      .function = given(m->function) ? m->function : NULL,
+                                      .function = fs_is_given(m->function) ? m->function : NULL,
                                       .side = (uint8_t)m->side,
                                       .kind = (uint8_t)m->kind,
                                       .common = m->common || m->kind == STACK_LAYER,
                                       .first = (uint16_t)fs->state.n,
                                       .nstates = (uint16_t)m->states.n,
-                                      .layer_id = layer_id(b, m->layer),
+                                      .layer_id = fs_layer_id(b, m->layer),
                                   });
         for (size_t j = 0; j < m->states.n; j++) {
-            wr_vec_push(&fs->state, (struct stack_state){
-                                        .function = given(s[j].function) ? s[j].function : NULL,
-                                        .does = (uint8_t)s[j].does,
-                                        .cls = (uint8_t)s[j].cls,
-                                        .machine = (uint16_t)i,
-                                        .target = STACK_NONE,
-                                        .below = STACK_NONE,
-                                        .message = STACK_NONE,
-                                        .instead = STACK_NONE,
-                                        .phase = (uint16_t)s[j].phase,
-                                        .resource = STACK_NONE,
-                                        .receives_data = s[j].data,
-                                        .pulls = s[j].pull,
-                                        .resends = s[j].failed,
-                                    });
+            wr_vec_push(&fs->state,
+                        (struct stack_state){
+                            .function = fs_is_given(s[j].function) ? s[j].function : NULL,
+                            .does = (uint8_t)s[j].does,
+                            .cls = (uint8_t)s[j].cls,
+                            .machine = (uint16_t)i,
+                            .target = STACK_NONE,
+                            .below = STACK_NONE,
+                            .message = STACK_NONE,
+                            .instead = STACK_NONE,
+                            .phase = (uint16_t)s[j].phase,
+                            .resource = STACK_NONE,
+                            .receives_data = s[j].data,
+                            .pulls = s[j].pull,
+                            .resends = s[j].failed,
+                        });
             wr_vec_push(&fs->state_name, s[j].key.name);
         }
     }
@@ -325,8 +339,8 @@ uint16_t stack_find_state_function(const struct stack_fs *fs, const char *name)
     return STACK_NONE;
 }
 
-static bool machine_at(struct builder *b, uint16_t *ret, const char *const *field, const char *name,
-                       struct wr_err *err)
+static bool fs_compile_machine_name(struct builder *b, uint16_t *ret, const char *const *field,
+                                    const char *name, struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
 
@@ -340,31 +354,32 @@ static bool machine_at(struct builder *b, uint16_t *ret, const char *const *fiel
                      near.best ? near.best : "", near.best ? "?" : "");
 }
 
-static bool messages(struct builder *b, struct wr_err *err)
+static bool fs_compile_messages(struct builder *b, struct wr_err *err)
 {
     const struct stack_message_text *m = b->file->messages.items;
 
     for (size_t i = 0; i < b->file->messages.n; i++) {
         struct stack_message to = {.name = m[i].key.name};
 
-        if (!plain(b, &m[i], "message", m[i].key.name, err) ||
-            !machine_at(b, &to.serves, &m[i].serves, m[i].serves, err))
+        if (!fs_check_name(b, &m[i], "message", m[i].key.name, err) ||
+            !fs_compile_machine_name(b, &to.serves, &m[i].serves, m[i].serves, err))
             return false;
         to.down = b->fs->machine.v[to.serves].side == STACK_CLIENT;
-        if (!expr(b, &to.request, &m[i].request, false, err) ||
-            !expr(b, &to.response, &m[i].response, false, err))
+        if (!fs_compile_expr(b, &to.request, &m[i].request, false, err) ||
+            !fs_compile_expr(b, &to.response, &m[i].response, false, err))
             return false;
         wr_vec_push(&b->fs->message, to);
     }
     b->fs->starts = STACK_NONE;
-    if (given(b->file->starts) &&
-        !machine_at(b, &b->fs->starts, &b->file->starts, b->file->starts, err))
+    if (fs_is_given(b->file->starts) &&
+        !fs_compile_machine_name(b, &b->fs->starts, &b->file->starts, b->file->starts, err))
         return false;
-    return machine_at(b, &b->fs->serves, &b->file->requests, b->file->requests, err);
+    return fs_compile_machine_name(b, &b->fs->serves, &b->file->requests, b->file->requests, err);
 }
 
-static bool operations(struct builder *b, enum stack_api api, struct wr_err *err)
+static bool fs_compile_operations(struct builder *b, enum stack_api api, struct wr_err *err)
 {
+    assert(api < STACK_APIS);
     const struct stack_operation_text *o = b->file->operations[api].items;
 
     for (size_t i = 0; i < STACK_OPS; i++)
@@ -380,15 +395,16 @@ static bool operations(struct builder *b, enum stack_api api, struct wr_err *err
                              wr_text_clip(o[i].key.name).s,
                              near.best ? "did you mean " : "use open, create, write, read, ...",
                              near.best ? near.best : "");
-        if (!machine_at(b, &b->fs->operation[api][op], &o[i].machine, o[i].machine, err))
+        if (!fs_compile_machine_name(b, &b->fs->operation[api][op], &o[i].machine, o[i].machine,
+                                     err))
             return false;
         b->fs->once[api][op] = o[i].once;
     }
     return true;
 }
 
-static bool steps(struct builder *b, uint32_t *ret, uint8_t *ret_n, const struct conf_list *list,
-                  struct wr_err *err)
+static bool fs_compile_steps(struct builder *b, uint32_t *ret, uint8_t *ret_n,
+                             const struct conf_list *list, struct wr_err *err)
 {
     const char *const *text = list->items;
 
@@ -399,7 +415,7 @@ static bool steps(struct builder *b, uint32_t *ret, uint8_t *ret_n, const struct
     for (size_t i = 0; i < list->n; i++) {
         uint32_t at;
 
-        if (!expr(b, &at, &text[i], true, err))
+        if (!fs_compile_expr(b, &at, &text[i], true, err))
             return false;
         wr_vec_push(&b->fs->step, at);
     }
@@ -407,8 +423,8 @@ static bool steps(struct builder *b, uint32_t *ret, uint8_t *ret_n, const struct
 }
 
 /* "machine if expression" */
-static bool forks(struct builder *b, struct stack_state *s, const struct conf_list *list,
-                  struct wr_err *err)
+static bool fs_compile_forks(struct builder *b, struct stack_state *s, const struct conf_list *list,
+                             struct wr_err *err)
 {
     const char *const *text = list->items;
 
@@ -424,7 +440,7 @@ static bool forks(struct builder *b, struct stack_state *s, const struct conf_li
         struct stack_fork f;
         struct wr_err inner = {0};
 
-        if (!machine_at(b, &f.machine, &text[i], name, err))
+        if (!fs_compile_machine_name(b, &f.machine, &text[i], name, err))
             return false;
         if (!stack_expr(&f.when, &b->fs->codes, &b->names, when ? when + 4 : always, false, &inner))
             return conf_fail(b->conf, &text[i], err, "%s", inner.text);
@@ -433,8 +449,9 @@ static bool forks(struct builder *b, struct stack_state *s, const struct conf_li
     return true;
 }
 
-static bool next_state(struct builder *b, const struct stack_machine *m, const char *const *field,
-                       const char *name, uint16_t *ret, struct wr_err *err)
+static bool fs_find_next_state(struct builder *b, const struct stack_machine *m,
+                               const char *const *field, const char *name, uint16_t *ret,
+                               struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
 
@@ -454,8 +471,8 @@ static bool next_state(struct builder *b, const struct stack_machine *m, const c
 }
 
 /* A code: a number, or its name. */
-static bool constant(struct builder *b, int64_t *ret, const void *field, const char *code,
-                     struct wr_err *err)
+static bool fs_compile_code(struct builder *b, int64_t *ret, const void *field, const char *code,
+                            struct wr_err *err)
 {
     int64_t none[STACK_VARS] = {0};
     struct wr_err inner = {0};
@@ -471,21 +488,21 @@ static bool constant(struct builder *b, int64_t *ret, const void *field, const c
     return true;
 }
 
-static bool data_code_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
-                         struct wr_err *err)
+static bool fs_compile_data_code(struct builder *b, const struct stack_state_text *t,
+                                 struct stack_state *s, struct wr_err *err)
 {
-    s->has_data_code = given(t->data_code);
+    s->has_data_code = fs_is_given(t->data_code);
     if (!s->has_data_code)
         return true;
     if (s->does != STACK_WAIT)
         return conf_fail(b->conf, &t->data_code, err,
                          "data_code is for states that wait; leave it out, or add \"does: wait\"");
-    return constant(b, &s->data_code, &t->data_code, t->data_code, err);
+    return fs_compile_code(b, &s->data_code, &t->data_code, t->data_code, err);
 }
 
 /* "code -> state" */
-static bool transition(struct builder *b, const struct stack_machine *m, const char *const *field,
-                       struct wr_err *err)
+static bool fs_compile_transition(struct builder *b, const struct stack_machine *m,
+                                  const char *const *field, struct wr_err *err)
 {
     const char *arrow = strstr(*field, "->"), *to;
     struct stack_next n = {0};
@@ -502,16 +519,16 @@ static bool transition(struct builder *b, const struct stack_machine *m, const c
     for (size_t i = strlen(code); i && code[i - 1] == ' ';)
         code[--i] = 0;
     n.any = !strcmp(code, "default");
-    if (!n.any && strcmp(code, "success") && !constant(b, &n.code, field, code, err))
+    if (!n.any && strcmp(code, "success") && !fs_compile_code(b, &n.code, field, code, err))
         return false;
-    if (!next_state(b, m, field, to, &n.to, err))
+    if (!fs_find_next_state(b, m, field, to, &n.to, err))
         return false;
     wr_vec_push(&b->fs->next, n);
     return true;
 }
 
-static bool find_message(struct builder *b, uint16_t *ret, const char *const *field,
-                         const char *name, struct wr_err *err)
+static bool fs_find_message(struct builder *b, uint16_t *ret, const char *const *field,
+                            const char *name, struct wr_err *err)
 {
     struct wr_nearest near = {.want = name};
 
@@ -528,21 +545,21 @@ static bool find_message(struct builder *b, uint16_t *ret, const char *const *fi
 }
 
 /* "message if expression" */
-static bool instead_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
-                       struct wr_err *err)
+static bool fs_compile_instead(struct builder *b, const struct stack_state_text *t,
+                               struct stack_state *s, struct wr_err *err)
 {
     struct wr_err inner = {0};
 
-    if (!given(t->instead))
+    if (!fs_is_given(t->instead))
         return true;
     const char *when = strstr(t->instead, " if ");
 
     if (!when || s->message == STACK_NONE)
         return conf_fail(b->conf, &t->instead, err,
                          "write \"MESSAGE if expression\", beside a message");
-    if (!find_message(b, &s->instead, &t->instead,
-                      wr_arena_strndup(&b->fs->arena, t->instead, (size_t)(when - t->instead)),
-                      err))
+    if (!fs_find_message(b, &s->instead, &t->instead,
+                         wr_arena_strndup(&b->fs->arena, t->instead, (size_t)(when - t->instead)),
+                         err))
         return false;
     if (b->fs->message.v[s->instead].down != b->fs->message.v[s->message].down)
         return conf_fail(b->conf, &t->instead, err,
@@ -554,17 +571,19 @@ static bool instead_at(struct builder *b, const struct stack_state_text *t, stru
     return true;
 }
 
-static bool message_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
-                       struct wr_err *err)
+static bool fs_compile_message(struct builder *b, const struct stack_state_text *t,
+                               struct stack_state *s, struct wr_err *err)
 {
-    if (!given(t->message))
-        return instead_at(b, t, s, err);
-    return find_message(b, &s->message, &t->message, t->message, err) && instead_at(b, t, s, err) &&
-           expr(b, &s->count, &t->count, false, err) && expr(b, &s->to, &t->to, false, err);
+    if (!fs_is_given(t->message))
+        return fs_compile_instead(b, t, s, err);
+    return fs_find_message(b, &s->message, &t->message, t->message, err) &&
+           fs_compile_instead(b, t, s, err) &&
+           fs_compile_expr(b, &s->count, &t->count, false, err) &&
+           fs_compile_expr(b, &s->to, &t->to, false, err);
 }
 
-static bool resource_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
-                        struct wr_err *err)
+static bool fs_compile_resource(struct builder *b, const struct stack_state_text *t,
+                                struct stack_state *s, struct wr_err *err)
 {
     struct wr_nearest near = {.want = t->resource};
 
@@ -580,15 +599,16 @@ static bool resource_at(struct builder *b, const struct stack_state_text *t, str
                          wr_text_clip(t->resource).s,
                          near.best ? "did you mean " : "add it to resources",
                          near.best ? near.best : "", near.best ? "?" : "");
-    return expr(b, &s->key, &t->of, false, err) && expr(b, &s->amount, &t->amount, false, err);
+    return fs_compile_expr(b, &s->key, &t->of, false, err) &&
+           fs_compile_expr(b, &s->amount, &t->amount, false, err);
 }
 
-static bool below_at(struct builder *b, const struct stack_state_text *t, struct stack_state *s,
-                     struct wr_err *err)
+static bool fs_compile_below(struct builder *b, const struct stack_state_text *t,
+                             struct stack_state *s, struct wr_err *err)
 {
-    if (!given(t->below))
+    if (!fs_is_given(t->below))
         return true;
-    if (!machine_at(b, &s->below, &t->below, t->below, err))
+    if (!fs_compile_machine_name(b, &s->below, &t->below, t->below, err))
         return false;
     if (b->fs->machine.v[s->below].kind != STACK_LAYER)
         return conf_fail(b->conf, &t->below, err, "%s is no layer; say kind: layer in it",
@@ -596,49 +616,52 @@ static bool below_at(struct builder *b, const struct stack_state_text *t, struct
     return true;
 }
 
-static bool state(struct builder *b, uint16_t at, struct wr_err *err)
+static bool fs_compile_state(struct builder *b, uint16_t at, struct wr_err *err)
 {
+    assert(at < b->fs->state.n);
     struct stack_fs *fs = b->fs;
     const struct stack_state_text *t = stack_text_of(fs, at);
     struct stack_state *s = &fs->state.v[at];
     const char *const *next = t->next.items;
 
-    if (s->does == STACK_JUMP_TO && !machine_at(b, &s->target, &t->machine, t->machine, err))
+    if (s->does == STACK_JUMP_TO &&
+        !fs_compile_machine_name(b, &s->target, &t->machine, t->machine, err))
         return false;
-    if (!data_code_at(b, t, s, err) || !below_at(b, t, s, err) || !message_at(b, t, s, err) ||
-        !resource_at(b, t, s, err) || !forks(b, s, &t->fork, err) ||
-        !steps(b, &s->set, &s->nset, &t->set, err) ||
-        !steps(b, &s->pass, &s->npass, &t->pass, err) ||
-        !optional(b, &s->code, &s->has_code, &t->code, err) ||
-        !optional(b, &s->then, &s->has_then, &t->then, err) ||
-        !optional(b, &s->when, &s->has_when, &t->when, err) ||
-        !optional(b, &s->tag, &s->has_tag, &t->tag, err) ||
-        !optional(b, &s->bytes, &s->has_bytes, &t->bytes, err))
+    if (!fs_compile_data_code(b, t, s, err) || !fs_compile_below(b, t, s, err) ||
+        !fs_compile_message(b, t, s, err) || !fs_compile_resource(b, t, s, err) ||
+        !fs_compile_forks(b, s, &t->fork, err) ||
+        !fs_compile_steps(b, &s->set, &s->nset, &t->set, err) ||
+        !fs_compile_steps(b, &s->pass, &s->npass, &t->pass, err) ||
+        !fs_compile_optional(b, &s->code, &s->has_code, &t->code, err) ||
+        !fs_compile_optional(b, &s->then, &s->has_then, &t->then, err) ||
+        !fs_compile_optional(b, &s->when, &s->has_when, &t->when, err) ||
+        !fs_compile_optional(b, &s->tag, &s->has_tag, &t->tag, err) ||
+        !fs_compile_optional(b, &s->bytes, &s->has_bytes, &t->bytes, err))
         return false;
     s->next = (uint32_t)fs->next.n;
     s->nnext = (uint8_t)t->next.n;
     if (t->next.n > 100)
         return conf_fail(b->conf, &next[100], err, "more than 100 transitions; use two states");
     for (size_t i = 0; i < t->next.n; i++)
-        if (!transition(b, &fs->machine.v[s->machine], &next[i], err))
+        if (!fs_compile_transition(b, &fs->machine.v[s->machine], &next[i], err))
             return false;
     return true;
 }
 
-static bool place(struct builder *b, struct wr_err *err)
+static bool fs_compile_place(struct builder *b, struct wr_err *err)
 {
     struct stack_fs *fs = b->fs;
     const struct stack_file *f = b->file;
 
-    fs->placed = given(f->place.meta);
-    if (fs->placed != given(f->place.data))
+    fs->placed = fs_is_given(f->place.meta);
+    if (fs->placed != fs_is_given(f->place.data))
         return conf_fail(b->conf, &f->place, err, "place needs both meta and data; give the other");
-    return !fs->placed || (expr(b, &fs->place_meta, &f->place.meta, false, err) &&
-                           expr(b, &fs->place_data, &f->place.data, false, err));
+    return !fs->placed || (fs_compile_expr(b, &fs->place_meta, &f->place.meta, false, err) &&
+                           fs_compile_expr(b, &fs->place_data, &f->place.data, false, err));
 }
 
-/* What nobody named is known by the message it serves, or by its own name. */
-static void functions(struct stack_fs *fs)
+/* A machine without a function has the name of the message that it serves, or its own. */
+static void fs_name_functions(struct stack_fs *fs)
 {
     for (size_t i = 0; i < fs->message.n; i++) {
         struct stack_machine *m = &fs->machine.v[fs->message.v[i].serves];
@@ -653,15 +676,16 @@ static void functions(struct stack_fs *fs)
         fs->machine.v[i].function_id = stack_find_function(fs, fs->machine.v[i].function);
 }
 
-static bool build(struct builder *b, struct wr_err *err)
+static bool fs_compile(struct builder *b, struct wr_err *err)
 {
     struct stack_fs *fs = b->fs;
 
-    b->names = (struct stack_names){find_name, b};
+    b->names = (struct stack_names){fs_find_name, b};
     fs->title = b->file->title;
     fs->strip_b = b->file->strip_b;
     fs->eager_b = b->file->eager_b;
     fs->buffer_b = b->file->buffer_b;
+    fs->buffers = b->file->buffers;
     fs->header_b = b->file->header_b;
     fs->acache_ns = (uint64_t)(b->file->acache_ps * 1e-3);
     fs->acache_size_ns = (uint64_t)(b->file->acache_size_ps * 1e-3);
@@ -672,16 +696,17 @@ static bool build(struct builder *b, struct wr_err *err)
     fs->apart = b->file->roles == 1;
     fs->stripes = b->file->stripes;
     fs->cache_b = b->file->cache_b;
-    if (!variables(b, err) || !constants(b, err) || !named(b, err) || !place(b, err) ||
-        !outline(b, err) || !messages(b, err) || !operations(b, STACK_MPIIO, err) ||
-        !operations(b, STACK_POSIX, err))
+    if (!fs_compile_variables(b, err) || !fs_compile_codes(b, err) ||
+        !fs_compile_constants(b, err) || !fs_compile_place(b, err) || !fs_outline(b, err) ||
+        !fs_compile_messages(b, err) || !fs_compile_operations(b, STACK_MPIIO, err) ||
+        !fs_compile_operations(b, STACK_POSIX, err))
         return false;
     for (size_t i = 0; i < fs->state.n; i++) {
-        if (!state(b, (uint16_t)i, err))
+        if (!fs_compile_state(b, (uint16_t)i, err))
             return false;
         fs->machine.v[fs->state.v[i].machine].moves |= fs->state.v[i].cls == STACK_DATA;
     }
-    functions(fs);
+    fs_name_functions(fs);
     return true;
 }
 
@@ -689,7 +714,7 @@ struct first {
     char text[1024];
 };
 
-static void keep_first(void *ctx, const char *text)
+static void fs_keep_first(void *ctx, const char *text)
 {
     struct first *f = ctx;
 
@@ -697,18 +722,19 @@ static void keep_first(void *ctx, const char *text)
         snprintf(f->text, sizeof f->text, "%s", text);
 }
 
-static bool finish(struct stack_fs *fs, struct wr_err *err)
+static bool fs_finish(struct stack_fs *fs, struct wr_err *err)
 {
     struct builder b = {.fs = fs, .conf = fs->conf, .file = fs->file};
-    bool ok = build(&b, err);
+    bool ok = fs_compile(&b, err);
 
     wr_vec_fini(&b.constant);
     return ok;
 }
 
-static bool read_with(struct stack_fs **ret, const char *name, const char *text, size_t len,
-                      const char *const *sets, size_t nsets, struct wr_err *err)
+static bool fs_read_with(struct stack_fs **ret, const char *name, const char *text, size_t len,
+                         const char *const *sets, size_t nsets, struct wr_err *err)
 {
+    assert(name && (text || !len));
     struct stack_fs *fs = wr_zalloc(1, sizeof *fs);
 
     fs->file = wr_zalloc(1, sizeof *fs->file);
@@ -717,7 +743,7 @@ static bool read_with(struct stack_fs **ret, const char *name, const char *text,
                                     nsets, err)
                    : conf_load(&fs->conf, fs->file, stack_file_rows, name, sets, nsets, err);
 
-    if (!ok || !finish(fs, err)) {
+    if (!ok || !fs_finish(fs, err)) {
         stack_fs_close(fs);
         return false;
     }
@@ -728,14 +754,14 @@ static bool read_with(struct stack_fs **ret, const char *name, const char *text,
 bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
                    struct wr_err *err)
 {
-    return read_with(ret, name, text, len, NULL, 0, err);
+    return fs_read_with(ret, name, text, len, NULL, 0, err);
 }
 
-static bool checked(struct stack_fs **ret, struct stack_fs *fs, struct wr_err *err)
+static bool fs_checked(struct stack_fs **ret, struct stack_fs *fs, struct wr_err *err)
 {
     struct first first = {{0}};
 
-    if (stack_fs_check(fs, keep_first, &first)) {
+    if (stack_fs_check(fs, fs_keep_first, &first)) {
         wr_fail(err, WR_INPUT, "%s", first.text);
         stack_fs_close(fs);
         return false;
@@ -749,7 +775,7 @@ bool stack_fs_open_text(struct stack_fs **ret, const char *name, const char *tex
 {
     struct stack_fs *fs;
 
-    return stack_fs_read(&fs, name, text, len, err) && checked(ret, fs, err);
+    return stack_fs_read(&fs, name, text, len, err) && fs_checked(ret, fs, err);
 }
 
 bool stack_fs_open_with(struct stack_fs **ret, const char *name, const char *const *sets,
@@ -761,14 +787,14 @@ bool stack_fs_open_with(struct stack_fs **ret, const char *name, const char *con
     for (const struct stack_shipped *s = shipped; s->name; s++) {
         wr_nearest_try(&near, s->name);
         if (!strcmp(s->name, name))
-            return read_with(&fs, name, s->text, strlen(s->text), sets, nsets, err) &&
-                   checked(ret, fs, err);
+            return fs_read_with(&fs, name, s->text, strlen(s->text), sets, nsets, err) &&
+                   fs_checked(ret, fs, err);
     }
     if (!strchr(name, '/') && !strchr(name, '.'))
         return wr_fail(err, WR_UNKNOWN, "no file system \"%s\"; %s%s%s", wr_text_clip(name).s,
                        near.best ? "did you mean " : "`weir stack list` shows them",
                        near.best ? near.best : "", near.best ? "?" : "");
-    return read_with(&fs, name, NULL, 0, sets, nsets, err) && checked(ret, fs, err);
+    return fs_read_with(&fs, name, NULL, 0, sets, nsets, err) && fs_checked(ret, fs, err);
 }
 
 bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err)
@@ -801,6 +827,7 @@ void stack_fs_close(struct stack_fs *fs)
 
 const struct stack_state_text *stack_text_of(const struct stack_fs *fs, uint16_t s)
 {
+    assert(s < fs->state.n);
     uint16_t m = fs->state.v[s].machine;
     const struct stack_machine_text *t = fs->file->machines.items;
 
@@ -809,6 +836,7 @@ const struct stack_state_text *stack_text_of(const struct stack_fs *fs, uint16_t
 
 struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state)
 {
+    assert(state < fs->state.n);
     struct stack_text t;
 
     snprintf(t.s, sizeof t.s, "%s:%s", fs->machine.v[fs->state.v[state].machine].name,
@@ -818,6 +846,7 @@ struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state)
 
 uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t len)
 {
+    assert(name);
     const char *colon = memchr(name, ':', len);
 
     if (!colon)
@@ -825,10 +854,11 @@ uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t le
     for (size_t m = 0; m < fs->machine.n; m++) {
         const struct stack_machine *k = &fs->machine.v[m];
 
-        if (!is(k->name, name, (size_t)(colon - name)))
+        if (!fs_is_word(k->name, name, (size_t)(colon - name)))
             continue;
         for (uint16_t i = 0; i < k->nstates; i++)
-            if (is(fs->state_name.v[k->first + i], colon + 1, len - 1 - (size_t)(colon - name)))
+            if (fs_is_word(fs->state_name.v[k->first + i], colon + 1,
+                           len - 1 - (size_t)(colon - name)))
                 return (uint16_t)(k->first + i);
     }
     return STACK_NONE;

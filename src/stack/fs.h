@@ -7,7 +7,7 @@
  *
  * A machine is a layer's agent in one activity; a state does one thing, leaves with a code, and
  * the code picks the next state. Everything is numbers in arrays: a state is one cache line, and
- * the engine (engine.h) walks from one to the next without looking at a name.
+ * the engine (stack_engine.h) walks from one to the next without looking at a name.
  *
  * What a state does:
  *   run       computes
@@ -16,12 +16,12 @@
  *   fork      children of the same node, and waits for all of them
  *   send      what `message` prepared, to `count` servers; an answer from each comes back
  *   receive   takes one answer; while there are more it stays where it is
- *   reply     answers the one who sent
+ *   reply     answers the sender
  *   flow      the data of the request
  *   dispatch  becomes the machine that serves the message
  *   take      so much of a resource, and waits while others have it
- *   spawn     children that nobody waits for
- *   sleep     waits, and nobody's time is lost
+ *   spawn     children that run in the background
+ *   sleep     waits in the background: not counted as waiting time
  */
 #ifndef STACK_FS_H
 #define STACK_FS_H
@@ -113,14 +113,14 @@ enum stack_var {
     STACK_VARS = 28
 };
 
-/* What the engine can be asked. The second number is how many values it takes. */
-#define STACK_FACTS(X)                                                                     \
+/* The builtins of machine files. The number is how many arguments each takes. */
+#define STACK_BUILTINS(X)                                                                  \
     X(SERVERS, servers, 0) /* how many there are */                                        \
     X(CLIENTS, clients, 0)                                                                 \
     X(HERE, here, 0)         /* this node's number among its like */                       \
     X(EXISTS, exists, 0)     /* the file has a name */                                     \
     X(STUFFED, stuffed, 0)   /* its data are in one place; a client may not know */        \
-    X(WHOLE, whole, 0)       /* so does the operation know it, or who asked for it */      \
+    X(WHOLE, whole, 0)       /* what the operation, or its requester, knows of it */       \
     X(DFILES, dfiles, 0)     /* its data files, once it is not */                          \
     X(META, meta, 0)         /* the server that has its metadata */                        \
     X(STRIP, strip, 0)       /* bytes of a strip */                                        \
@@ -141,7 +141,7 @@ enum stack_var {
     X(FIRST_SERVER, first_server, 0)                                                       \
     X(CACHED, cached, 0)       /* the client has these bytes in memory */                  \
     X(CELL, cell, 2)           /* what the node remembers: (cell, number) */               \
-    X(WAITING, waiting, 2)     /* who waits for a resource: (resource, key) */             \
+    X(WAITING, waiting, 2)     /* waiters of a resource: (resource, key) */                \
     X(LOCKED, locked, 1)       /* `who` has a lock of these bytes: (data file) */          \
     X(CONFLICTS, conflicts, 1) /* locks of others that stand against it */                 \
     X(UNCALLED, uncalled, 1)   /* those that were not asked back yet */                    \
@@ -164,7 +164,7 @@ enum stack_var {
     X(LINK, link, 0)             /* it gets its name */                                    \
     X(UNLINK, unlink, 0)         /* and loses it */                                        \
     X(UNSTUFF, unstuff, 0)       /* its data spread over its data files */                 \
-    X(SHOW, show, 0)             /* the answer tells whether they are in one place */      \
+    X(SHOW, show, 0)             /* the answer says whether they are in one place */       \
     X(LOAD, load, 0)             /* the server reads the object's attributes */            \
     X(SETTLE, settle, 0)         /* bytes of the request are kept here */                  \
     X(CACHE_FILL, cache_fill, 0) /* the client has these bytes now */                      \
@@ -176,11 +176,11 @@ enum stack_var {
     X(GRANT, grant, 1)           /* it gets the lock */                                    \
     X(CANCEL, cancel, 1)         /* it gives its locks of the data file back */
 
-enum stack_fact {
-#define X(id, name, nargs) STACK_FACT_##id,
-    STACK_FACTS(X)
+enum stack_builtin {
+#define X(id, name, nargs) STACK_BUILTIN_##id,
+    STACK_BUILTINS(X)
 #undef X
-        STACK_FACTS_ALL
+        STACK_BUILTINS_ALL
 };
 
 enum {
@@ -197,9 +197,11 @@ struct stack_next {
     bool any; /* default */
 };
 
+/* A state of a machine. Constant after stack_fs_open(), as is all of struct stack_fs. Expressions
+ * are indices into stack_fs.codes; `set`, `pass`, `next`, `fork` are ranges of the arrays there. */
 struct stack_state {
     const char *function; /* what tables of real runs know it as, or NULL */
-    uint8_t does, cls;
+    uint8_t does, cls;    /* enum stack_does; the class of time */
     uint8_t nset, npass, nnext, nfork;
     bool receives_data; /* of an answer: the data begin to move */
     bool pulls;         /* flow: the other end has offered its memory already */
@@ -207,44 +209,46 @@ struct stack_state {
     bool has_code, has_then, has_when, has_tag, has_bytes;
     bool has_data_code; /* what it waits for depends on whether it leaves with this code */
     int64_t data_code;
-    uint16_t machine;  /* of which it is a state */
-    uint16_t target;   /* jump */
-    uint16_t below;    /* the layer that its waiting, or part of its work, is spent in */
-    uint16_t message;  /* prepared here, or STACK_NONE */
-    uint16_t instead;  /* in its place, where `swap` is not 0; or STACK_NONE */
-    uint16_t phase;    /* reply */
-    uint16_t resource; /* take */
-    uint32_t key, amount;
-    uint32_t code, then, when, tag, count, to, bytes, swap;
-    uint32_t set, pass, next, fork; /* the first of them */
+    uint16_t machine;     /* of which it is a state */
+    uint16_t target;      /* jump */
+    uint16_t below;       /* the layer that its waiting, or part of its work, is spent in */
+    uint16_t message;     /* prepared here, or STACK_NONE */
+    uint16_t instead;     /* in its place, where `swap` is not 0; or STACK_NONE */
+    uint16_t phase;       /* reply */
+    uint16_t resource;    /* take */
+    uint32_t key, amount; /* take, give: which of the resource's instances, and how much */
+    uint32_t code, then, when, tag, count, to, bytes, swap; /* expressions, where has_... */
+    uint32_t set, pass, next, fork;                         /* the first of them */
 };
 
-/* Which law a visit is told by: `io` (0 of a read, 1 of a write, 2 of neither); where data files
- * have a law of their own, 0 of metadata and 1 of a data file. */
+/* Which timing model a visit uses: that of `io` (0 of a read, 1 of a write, 2 of neither); for
+ * states with a timing model of data files, 0 for metadata and 1 for a data file. */
 static inline uint8_t stack_way(const struct stack_state *s, uint8_t io, int64_t code)
 {
     return s->has_data_code ? code == s->data_code : io;
 }
 
+/* A state machine: an operation, a request, or a piece of them that states jump to. */
 struct stack_machine {
     const char *name, *layer, *agent;
-    const char *function; /* what callers know it as; its name, when nothing else is said */
-    uint16_t function_id; /* the first machine of the same function */
-    uint8_t side, kind;
-    bool moves;  /* has a state of class data */
-    bool common; /* what every request goes through: no request is named after it */
-    uint16_t first, nstates;
-    uint16_t layer_id; /* in stack_fs.layer */
+    const char *function;    /* what callers know it as; its name, when nothing else is said */
+    uint16_t function_id;    /* the first machine of the same function */
+    uint8_t side, kind;      /* enum stack_side, stack_kind */
+    bool moves;              /* has a state of class data */
+    bool common;             /* what every request goes through: no request is named after it */
+    uint16_t first, nstates; /* in stack_fs.state */
+    uint16_t layer_id;       /* in stack_fs.layer */
 };
 
+/* A kind of message. */
 struct stack_message {
     const char *name;
-    uint16_t serves; /* the machine */
-    bool down;       /* it goes to a client */
-    uint32_t request, response;
+    uint16_t serves;            /* the machine */
+    bool down;                  /* it goes to a client */
+    uint32_t request, response; /* expressions: bytes without the header */
 };
 
-/* A number of the file system that may be set otherwise, and who says that it is so. */
+/* A parameter of the file system that a user may set, and the source of its default. */
 struct stack_param {
     const char *name, *text, *source, *help;
     int64_t value;
@@ -253,23 +257,25 @@ struct stack_param {
 /* What activities take and give back; each node has one of it for each key. */
 struct stack_resource {
     const char *name;
-    uint32_t limit;
+    uint32_t limit; /* expression */
 };
 
+/* A background activity that a state begins. */
 struct stack_fork {
     uint16_t machine;
-    uint32_t when;
+    uint32_t when; /* expression */
 };
 
+/* A file system: its machine file, compiled. */
 struct stack_fs {
     const char *name, *title;
-    struct wr_arena arena;
-    struct conf *conf;
-    struct stack_file *file; /* the text, typed: where a complaint points */
-    struct stack_codes codes;
+    struct wr_arena arena;    /* of strings and what is derived */
+    struct conf *conf;        /* of the file: places of values */
+    struct stack_file *file;  /* the text, typed: where a complaint points */
+    struct stack_codes codes; /* all expressions */
     WR_VEC(struct stack_machine) machine;
-    WR_VEC(struct stack_state) state;
-    WR_VEC(const char *) state_name;
+    WR_VEC(struct stack_state) state; /* machine after machine */
+    WR_VEC(const char *) state_name;  /* "machine:state" of each */
     WR_VEC(struct stack_next) next;
     WR_VEC(uint32_t) step; /* expressions of `set` and `pass` */
     WR_VEC(struct stack_fork) fork;
@@ -277,21 +283,26 @@ struct stack_fs {
     WR_VEC(struct stack_param) param;
     WR_VEC(struct stack_resource) resource;
     WR_VEC(const char *) layer; /* in the order a call goes down, then up the server */
-    WR_VEC(const char *) var;
+    WR_VEC(const char *) var;   /* names of activity.var[] */
     uint16_t operation[STACK_APIS][STACK_OPS]; /* its machine, or STACK_NONE */
-    /* of a shared file one task does it for all, who wait for it */
+    /* of a shared file, one task does it while the others wait */
     bool once[STACK_APIS][STACK_OPS];
     uint16_t serves; /* the machine that takes requests */
     uint16_t starts; /* what every server does first, or STACK_NONE */
     /* defaults of the file system */
-    uint64_t strip_b, eager_b, buffer_b, header_b;
+    uint64_t strip_b;  /* of a data file in turn */
+    uint64_t eager_b;  /* data up to this go with the request */
+    uint64_t buffer_b; /* of a flow */
+    uint64_t header_b; /* of every message */
+    uint32_t buffers;  /* of a flow, filled from the storage before it begins */
+    /* how long clients keep attributes, sizes, capabilities and names */
     uint64_t acache_ns, acache_size_ns, capcache_ns, ncache_ns;
     bool stuffs;   /* a new file's data stay with its metadata until they outgrow a strip */
     bool apart;    /* servers keep metadata or data, not both */
     bool connects; /* the first message to a server waits for a connection */
     bool placed;   /* by the two expressions */
-    uint32_t place_meta, place_data;
-    uint64_t cache_b; /* bytes of a file that a client keeps in memory */
+    uint32_t place_meta, place_data; /* expressions: the server */
+    uint64_t cache_b;                /* bytes of a file that a client keeps in memory */
     uint32_t stripes; /* data files of a file; 0: as many as there are servers for data */
 };
 
@@ -300,7 +311,7 @@ bool stack_fs_open(struct stack_fs **ret, const char *name, struct wr_err *err);
 /* With overrides, as after --set: "stripes=4", "params.rpc_size.value=1 MiB". */
 bool stack_fs_open_with(struct stack_fs **ret, const char *name, const char *const *sets,
                         size_t nsets, struct wr_err *err);
-/* Read, not checked: for those who want to hear of all faults. `text` NULL: `name` is a path. */
+/* Reads without checking, for callers that report all faults. `text` NULL: `name` is a path. */
 bool stack_fs_read(struct stack_fs **ret, const char *name, const char *text, size_t len,
                    struct wr_err *err);
 bool stack_fs_open_text(struct stack_fs **ret, const char *name, const char *text, size_t len,
@@ -315,7 +326,7 @@ const struct stack_shipped *stack_shipped_fs(void);
 
 /* "client_io_sm:init", to be used inside one expression */
 struct stack_text {
-    char s[160];
+    char s[200];
 };
 struct stack_text stack_state_text(const struct stack_fs *fs, uint16_t state);
 uint16_t stack_find_machine(const struct stack_fs *fs, const char *name);
@@ -329,9 +340,9 @@ uint16_t stack_find_state(const struct stack_fs *fs, const char *name, size_t le
 /* The state whose name is most like this one; empty: none is. */
 struct stack_text stack_like_state(const struct stack_fs *fs, const char *name);
 
-/* Everything that is wrong with the machines, each told once with its place. Returns how many.
- * Opening a file system refuses it at the first. */
-typedef void stack_tell(void *ctx, const char *text);
-size_t stack_fs_check(const struct stack_fs *fs, stack_tell *tell, void *ctx);
+/* Reports every fault of the machines once, with its place. Returns how many. Opening a file system
+ * fails at the first. */
+typedef void stack_report_fn(void *ctx, const char *text);
+size_t stack_fs_check(const struct stack_fs *fs, stack_report_fn *report, void *ctx);
 
 #endif

@@ -1,7 +1,14 @@
-/* hold.c -- cells and resources. */
+/* hold.c -- the cells and resources of nodes: numbers kept for the machines, and limited amounts.
+ *
+ * stack_world.c calls it for the builtins cell(), keep(), give() and waiting(), the engine for
+ * states that take a resource. Waiters of a resource are served in the order of their requests.
+ *
+ * Invariant: a resource has waiters only while its first waiter's amount exceeds what is left.
+ */
+#include <assert.h>
 #include <stdlib.h>
 
-#include "engine_priv.h"
+#include "stack_engine_priv.h"
 
 enum { MOST_HELD = 1u << 27 };
 
@@ -9,6 +16,7 @@ void stack_hold_init(struct stack_hold *h, uint64_t nodes)
 {
     uint32_t n = 1024;
 
+    assert(nodes > 0);
     while (n < 4 * nodes && n < 1u << 22)
         n *= 2;
     h->mask = n - 1;
@@ -28,8 +36,8 @@ void stack_hold_fini(struct stack_hold *h)
     free(h->bucket);
 }
 
-static uint32_t bucket_of(const struct stack_hold *h, uint32_t kind, uint32_t node, uint32_t file,
-                          int64_t number)
+static uint32_t hold_bucket(const struct stack_hold *h, uint32_t kind, uint32_t node, uint32_t file,
+                            int64_t number)
 {
     uint64_t x = ((uint64_t)node << 32 | file) * 0x9e3779b97f4a7c15u;
 
@@ -41,7 +49,7 @@ static uint32_t bucket_of(const struct stack_hold *h, uint32_t kind, uint32_t no
 struct entry *stack_hold_find(struct stack_hold *h, uint32_t kind, uint32_t node, uint32_t file,
                               int64_t number, bool make)
 {
-    uint32_t *at = &h->bucket[bucket_of(h, kind, node, file, number)];
+    uint32_t *at = &h->bucket[hold_bucket(h, kind, node, file, number)];
 
     for (uint32_t i = *at; i != WR_NIL;) {
         struct entry *x = wr_pool_at(&h->entry, i);
@@ -68,23 +76,23 @@ struct entry *stack_hold_find(struct stack_hold *h, uint32_t kind, uint32_t node
 
 /* --- cells ---------------------------------------------------------------------------- */
 
-static uint32_t kind_of(enum stack_held kind, int64_t number)
+static uint32_t hold_kind(enum stack_held kind, int64_t number)
 {
     return (uint32_t)kind + 4 * (uint32_t)(number & 0xffff);
 }
 
-int64_t stack_cell(struct stack_engine *e, const struct act *a, const int64_t *v)
+int64_t stack_cell(struct stack_engine *e, const struct activity *a, const int64_t *v)
 {
     struct entry *x =
-        stack_hold_find(&e->hold, kind_of(HELD_CELL, v[0]), a->node, a->file, v[1], false);
+        stack_hold_find(&e->hold, hold_kind(HELD_CELL, v[0]), a->node, a->file, v[1], false);
 
     return x ? x->value : 0;
 }
 
-int64_t stack_keep(struct stack_engine *e, const struct act *a, const int64_t *v)
+int64_t stack_keep(struct stack_engine *e, const struct activity *a, const int64_t *v)
 {
     struct entry *x =
-        stack_hold_find(&e->hold, kind_of(HELD_CELL, v[0]), a->node, a->file, v[1], v[2] != 0);
+        stack_hold_find(&e->hold, hold_kind(HELD_CELL, v[0]), a->node, a->file, v[1], v[2] != 0);
 
     if (x)
         x->value = v[2];
@@ -93,10 +101,10 @@ int64_t stack_keep(struct stack_engine *e, const struct act *a, const int64_t *v
 
 /* --- resources ------------------------------------------------------------------------ */
 
-static struct entry *resource(struct stack_engine *e, const struct act *a, int64_t which,
-                              int64_t key)
+static struct entry *hold_resource(struct stack_engine *e, const struct activity *a, int64_t which,
+                                   int64_t key)
 {
-    uint32_t kind = kind_of(HELD_RESOURCE, which);
+    uint32_t kind = hold_kind(HELD_RESOURCE, which);
     struct entry *x = stack_hold_find(&e->hold, kind, a->node, 0, key, false);
 
     if (x || which < 0 || which >= (int64_t)e->fs->resource.n)
@@ -111,8 +119,9 @@ static struct entry *resource(struct stack_engine *e, const struct act *a, int64
     return x;
 }
 
-/* Nobody can take more than there is: who wants more takes all. */
-static int64_t at_most(struct stack_engine *e, const struct entry *x, int64_t which, int64_t amount)
+/* An amount is limited by the resource's limit: a request for more takes all of it. */
+static int64_t hold_at_most(struct stack_engine *e, const struct entry *x, int64_t which,
+                            int64_t amount)
 {
     int64_t var[STACK_VARS] = {0};
 
@@ -126,10 +135,11 @@ static int64_t at_most(struct stack_engine *e, const struct entry *x, int64_t wh
     return amount < limit ? amount : limit;
 }
 
-bool stack_take(struct stack_engine *e, struct act *a, const struct stack_state *s, uint64_t t)
+bool stack_take(struct stack_engine *e, struct activity *a, const struct stack_state *s, uint64_t t)
 {
-    struct entry *x = resource(e, a, s->resource, act_eval(e, a, s->key, t));
-    int64_t amount = at_most(e, x, s->resource, act_eval(e, a, s->amount, t));
+    assert(s->resource < e->fs->resource.n);
+    struct entry *x = hold_resource(e, a, s->resource, activity_eval(e, a, s->key, t));
+    int64_t amount = hold_at_most(e, x, s->resource, activity_eval(e, a, s->amount, t));
 
     if (x->first == WR_NIL && x->value >= amount) {
         x->value -= amount;
@@ -138,7 +148,7 @@ bool stack_take(struct stack_engine *e, struct act *a, const struct stack_state 
     uint32_t h = wr_pool_take(&e->hold.waiter);
 
     *(struct waiter *)wr_pool_at(&e->hold.waiter, h) =
-        (struct waiter){WR_NIL, act_handle(e, a), amount};
+        (struct waiter){WR_NIL, activity_handle(e, a), amount};
     if (x->first == WR_NIL)
         x->first = h;
     else
@@ -147,13 +157,13 @@ bool stack_take(struct stack_engine *e, struct act *a, const struct stack_state 
     return false;
 }
 
-int64_t stack_give(struct stack_engine *e, const struct act *a, const int64_t *v)
+int64_t stack_give(struct stack_engine *e, const struct activity *a, const int64_t *v)
 {
-    struct entry *x = resource(e, a, v[0], v[1]);
+    struct entry *x = hold_resource(e, a, v[0], v[1]);
 
     if (!x)
         return 0;
-    x->value += at_most(e, x, v[0], v[2]);
+    x->value += hold_at_most(e, x, v[0], v[2]);
     while (x->first != WR_NIL) {
         uint32_t h = x->first;
         struct waiter w = *(struct waiter *)wr_pool_at(&e->hold.waiter, h);
@@ -163,15 +173,15 @@ int64_t stack_give(struct stack_engine *e, const struct act *a, const int64_t *v
         x->value -= w.amount;
         x->first = w.next;
         wr_pool_give(&e->hold.waiter, h);
-        stack_post(e, e->now, w.act, 0, PHASE_STORED, 0, WR_NIL);
+        stack_post(e, e->now, w.activity, 0, PHASE_STORED, 0, WR_NIL);
     }
     return 0;
 }
 
-int64_t stack_waiting(struct stack_engine *e, const struct act *a, const int64_t *v)
+int64_t stack_waiting(struct stack_engine *e, const struct activity *a, const int64_t *v)
 {
     const struct entry *x =
-        stack_hold_find(&e->hold, kind_of(HELD_RESOURCE, v[0]), a->node, 0, v[1], false);
+        stack_hold_find(&e->hold, hold_kind(HELD_RESOURCE, v[0]), a->node, 0, v[1], false);
     int64_t n = 0;
 
     for (uint32_t h = x ? x->first : WR_NIL; h != WR_NIL; n++)

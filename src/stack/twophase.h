@@ -1,11 +1,12 @@
-/* twophase.h -- collective buffering as ROMIO does it: who gathers what, and when.
+/* twophase.h -- collective buffering as ROMIO does it: which aggregator has which bytes, in which
+ * round.
  *
  *   tasks' parts of the file    |--0--|--1--|--2--|--3--|
  *   file domains                |   of task 0   |   of task 1   |     as many as aggregators
  *   rounds                      |-1-|-2-|-3-|-4-| ...                 windows of cb_buffer_size
  *
- * In every round each aggregator gets its window's bytes from those who have them (exchange) and
- * writes it; reading goes the other way. What a window does not get it has to read before it
+ * In every round each aggregator gets its window's bytes from the tasks that have them (exchange)
+ * and writes it; reading goes the other way. What a window does not get it has to read before it
  * writes. By itself ROMIO does so only when tasks' parts lie between each other; parts in the order
  * of their tasks are written by each task alone. This file only plans; it knows no time.
  */
@@ -23,7 +24,7 @@ extern const char *const stack_cb_mode_names[];
 /* ROMIO's hints romio_cb_write and romio_cb_read, cb_nodes, cb_buffer_size. */
 struct stack_cb {
     enum stack_cb_mode mode;
-    uint32_t nodes;    /* aggregators; 0: every task, each is on a node of its own */
+    uint32_t nodes;    /* aggregators; 0: every task, each being on a node of its own */
     uint64_t buffer_b; /* 0: 16 MiB */
 };
 

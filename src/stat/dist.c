@@ -1,3 +1,7 @@
+/* dist.c -- normal and Student's t distribution by their tails; the incomplete beta function.
+ *
+ * Pure functions. Quantiles are found by bisection of the tail, where the CDF would lose digits.
+ */
 #include "stat/dist.h"
 
 #include <float.h>
@@ -6,7 +10,7 @@
 
 /* The continued fraction DLMF 8.17.22, evaluated by the modified method of Lentz;
  * it converges fast for x < (a + 1)/(a + b + 2). */
-static double beta_fraction(double x, double a, double b)
+static double dist_beta_fraction(double x, double a, double b)
 {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
@@ -33,7 +37,7 @@ static double beta_fraction(double x, double a, double b)
 }
 
 /* What Stirling's formula leaves out of ln Gamma(x), for x >= 20. */
-static double stirling_rest(double x)
+static double dist_stirling_rest(double x)
 {
     double x2 = x * x;
 
@@ -42,14 +46,14 @@ static double stirling_rest(double x)
 
 /* ln B(a, b). Of large arguments the gamma functions nearly cancel, so their
  * quotient is taken from Stirling's formula, where what cancels is left out. */
-static double log_beta(double a, double b)
+static double dist_log_beta(double a, double b)
 {
     double large = fmax(a, b), small = fmin(a, b);
 
     if (large < 20)
         return lgamma(a) + lgamma(b) - lgamma(a + b);
     double ratio = (large + small - 0.5) * log1p(small / large) + small * (log(large) - 1) +
-                   stirling_rest(large + small) - stirling_rest(large);
+                   dist_stirling_rest(large + small) - dist_stirling_rest(large);
 
     return lgamma(small) - ratio;
 }
@@ -62,19 +66,19 @@ double stat_incomplete_beta(double x, double a, double b)
         return x;
     if (x > (a + 1) / (a + b + 2))
         return 1 - stat_incomplete_beta(1 - x, b, a);
-    double front = exp(a * log(x) + b * log1p(-x) - log_beta(a, b));
+    double front = exp(a * log(x) + b * log1p(-x) - dist_log_beta(a, b));
 
-    return front * beta_fraction(x, a, b) / a;
+    return front * dist_beta_fraction(x, a, b) / a;
 }
 
-static double normal_tail(double x, double unused)
+static double dist_normal_tail(double x, double unused)
 {
     (void)unused;
     return erfc(x * M_SQRT1_2) / 2;
 }
 
 /* P(T > t) for t >= 0. */
-static double student_tail(double t, double df)
+static double dist_student_tail(double t, double df)
 {
     /* Near the middle the argument of the beta function is close to 1: use the
      * complement, which is small there. */
@@ -86,8 +90,8 @@ static double student_tail(double t, double df)
 }
 
 /* The x >= 0 beyond which a decreasing tail holds q <= 1/2: bracket, then halve
- * until the doubles end. Slow and certain; nobody asks in a loop. */
-static double tail_inverse(double (*tail)(double, double), double q, double df)
+ * until the interval is two neighbouring doubles. Slow; not for inner loops. */
+static double dist_tail_inverse(double (*tail)(double, double), double q, double df)
 {
     double low = 0, high = 1;
 
@@ -110,7 +114,7 @@ static double tail_inverse(double (*tail)(double, double), double q, double df)
     return low + (high - low) / 2;
 }
 
-static double quantile(double (*tail)(double, double), double p, double df)
+static double dist_quantile(double (*tail)(double, double), double p, double df)
 {
     if (!(p >= 0 && p <= 1 && df > 0))
         return NAN;
@@ -118,27 +122,27 @@ static double quantile(double (*tail)(double, double), double p, double df)
         return p == 0 ? -INFINITY : INFINITY;
     if (p == 0.5)
         return 0;
-    return p < 0.5 ? -tail_inverse(tail, p, df) : tail_inverse(tail, 1 - p, df);
+    return p < 0.5 ? -dist_tail_inverse(tail, p, df) : dist_tail_inverse(tail, 1 - p, df);
 }
 
 double stat_normal_cdf(double x)
 {
-    return normal_tail(-x, 0);
+    return dist_normal_tail(-x, 0);
 }
 
 double stat_normal_quantile(double p)
 {
-    return quantile(normal_tail, p, 1);
+    return dist_quantile(dist_normal_tail, p, 1);
 }
 
 double stat_student_cdf(double t, double df)
 {
     if (!(df > 0))
         return NAN;
-    return t < 0 ? student_tail(-t, df) : 1 - student_tail(t, df);
+    return t < 0 ? dist_student_tail(-t, df) : 1 - dist_student_tail(t, df);
 }
 
 double stat_student_quantile(double p, double df)
 {
-    return quantile(student_tail, p, df);
+    return dist_quantile(dist_student_tail, p, df);
 }

@@ -1,5 +1,10 @@
+/* kde.c -- Gaussian kernel density estimates and their extrema.
+ *
+ * See kde.h. A struct stat_kde owns its arrays between init and fini; `at` is ascending.
+ */
 #include "stat/kde.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,7 +39,7 @@ double stat_kde_bandwidth(const double *sorted, size_t n, enum stat_bandwidth ru
  * a hundredth of it. */
 enum { DIRECT = 20000 };
 
-static void put(struct stat_kde *k, double x, double weight)
+static void kde_put(struct stat_kde *k, double x, double weight)
 {
     k->at[k->n] = x;
     k->weight[k->n++] = weight;
@@ -42,6 +47,7 @@ static void put(struct stat_kde *k, double x, double weight)
 
 void stat_kde_init(struct stat_kde *ret, const double *sorted, size_t n, double h)
 {
+    assert(h > 0);
     *ret = (struct stat_kde){.h = h};
     ret->at = wr_alloc((n + 1) * sizeof *ret->at);
     ret->weight = wr_alloc((n + 1) * sizeof *ret->weight);
@@ -53,7 +59,7 @@ void stat_kde_init(struct stat_kde *ret, const double *sorted, size_t n, double 
 
         for (; i < n && sorted[i] - sorted[from] <= width; i++)
             sum += sorted[i];
-        put(ret, sum / (double)(i - from), (double)(i - from) * each);
+        kde_put(ret, sum / (double)(i - from), (double)(i - from) * each);
     }
 }
 
@@ -65,7 +71,7 @@ void stat_kde_fini(struct stat_kde *k)
 }
 
 /* The first value not below x. */
-static size_t lower(const struct stat_kde *k, double x)
+static size_t kde_lower_bound(const struct stat_kde *k, double x)
 {
     size_t a = 0, b = k->n;
 
@@ -81,9 +87,9 @@ static size_t lower(const struct stat_kde *k, double x)
 }
 
 /* Sums of kernels no further than `reach` away, and of their slopes. */
-static double sum_within(const struct stat_kde *k, double x, double reach, double *ret_slope)
+static double kde_sum_within(const struct stat_kde *k, double x, double reach, double *ret_slope)
 {
-    size_t from = lower(k, x - reach), to = lower(k, x + reach);
+    size_t from = kde_lower_bound(k, x - reach), to = kde_lower_bound(k, x + reach);
     double f = 0, g = 0;
 
     if (from == to) {
@@ -103,13 +109,13 @@ static double sum_within(const struct stat_kde *k, double x, double reach, doubl
 /* Density and slope. A kernel further than 9 h away is below 1e-17; where that is not little, all
  * are added that a double can hold. Further still from all values the nearest count, so that
  * valleys have a floor. */
-static double evaluate(const struct stat_kde *k, double x, double *ret_slope)
+static double kde_evaluate(const struct stat_kde *k, double x, double *ret_slope)
 {
     const double norm = 0.39894228040143267794 / k->h;
-    double slope, f = sum_within(k, x, 9 * k->h, &slope);
+    double slope, f = kde_sum_within(k, x, 9 * k->h, &slope);
 
     if (f < 1e-12)
-        f = sum_within(k, x, 38 * k->h, &slope);
+        f = kde_sum_within(k, x, 38 * k->h, &slope);
     *ret_slope = slope * norm / k->h;
     return f * norm;
 }
@@ -118,16 +124,16 @@ double stat_kde_density(const struct stat_kde *k, double x)
 {
     double slope;
 
-    return evaluate(k, x, &slope);
+    return kde_evaluate(k, x, &slope);
 }
 
 /* Where the slope changes its sign between a and b. */
-static double refine(const struct stat_kde *k, double a, double b, bool rising)
+static double kde_refine(const struct stat_kde *k, double a, double b, bool rising)
 {
     for (int i = 0; i < 60 && b - a > 1e-13 * (1 + fabs(a)); i++) {
         double mid = (a + b) / 2, slope;
 
-        evaluate(k, mid, &slope);
+        kde_evaluate(k, mid, &slope);
         if ((slope > 0) == rising)
             b = mid;
         else
@@ -137,7 +143,7 @@ static double refine(const struct stat_kde *k, double a, double b, bool rising)
 }
 
 /* All places where the slope changes sign, ascending: hill, valley, hill, ... */
-static struct stat_extremum *all_extrema(const struct stat_kde *k, size_t *ret_n)
+static struct stat_extremum *kde_all_extrema(const struct stat_kde *k, size_t *ret_n)
 {
     double from = k->at[0] - 4 * k->h, to = k->at[k->n - 1] + 4 * k->h;
     size_t steps = (size_t)fmin(fmax((to - from) / k->h * 8, 512), 20000), n = 0;
@@ -147,9 +153,9 @@ static struct stat_extremum *all_extrema(const struct stat_kde *k, size_t *ret_n
     for (size_t i = 0; i <= steps; i++) {
         double x = from + (to - from) * (double)i / (double)steps, slope;
 
-        evaluate(k, x, &slope);
+        kde_evaluate(k, x, &slope);
         if (i && slope != 0 && (slope > 0) != (last > 0)) {
-            double at = refine(k, before, x, slope > 0);
+            double at = kde_refine(k, before, x, slope > 0);
 
             list[n++] = (struct stat_extremum){.x = at, .density = stat_kde_density(k, at)};
         }
@@ -163,13 +169,14 @@ static struct stat_extremum *all_extrema(const struct stat_kde *k, size_t *ret_n
 }
 
 /* Hills are at even places of the list, valleys at odd ones. */
-static size_t pick(const struct stat_kde *k, struct stat_extremum *ret, size_t most, size_t first)
+static size_t kde_pick(const struct stat_kde *k, struct stat_extremum *ret, size_t most,
+                       size_t first)
 {
     size_t n, found = 0;
 
     if (!k->n)
         return 0;
-    struct stat_extremum *list = all_extrema(k, &n);
+    struct stat_extremum *list = kde_all_extrema(k, &n);
 
     for (size_t i = first; i < n; i += 2) {
         struct stat_extremum e = list[i];
@@ -191,10 +198,10 @@ static size_t pick(const struct stat_kde *k, struct stat_extremum *ret, size_t m
 
 size_t stat_kde_minima(const struct stat_kde *k, struct stat_extremum *ret, size_t most)
 {
-    return pick(k, ret, most, 1);
+    return kde_pick(k, ret, most, 1);
 }
 
 size_t stat_kde_maxima(const struct stat_kde *k, struct stat_extremum *ret, size_t most)
 {
-    return pick(k, ret, most, 0);
+    return kde_pick(k, ret, most, 0);
 }

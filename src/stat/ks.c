@@ -1,18 +1,23 @@
-/* ks.c -- Kolmogorov and Smirnov's distance and its distribution. */
+/* ks.c -- Kolmogorov and Smirnov's distance and its distribution.
+ *
+ * Pure functions, declared in family.h.
+ */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "stat/law.h"
+#include "stat/family.h"
 #include "stat/sample.h"
 
-double stat_ks_distance(const struct stat_law *law, const double *p, const double *sorted, size_t n)
+double stat_ks_distance(const struct stat_family *family, const double *p, const double *sorted,
+                        size_t n)
 {
     double most = 0;
 
     for (size_t i = 0; i < n; i++) {
-        double f = law->cdf(p, sorted[i]);
+        double f = family->cdf(p, sorted[i]);
 
         most = fmax(most, fmax(f - (double)i / (double)n, (double)(i + 1) / (double)n - f));
     }
@@ -36,7 +41,7 @@ double stat_ks_p_limit(double d, size_t n)
 }
 
 /* c = a b, scaled: the exponent of ten is kept apart so that powers do not overflow. */
-static void multiply(double *c, const double *a, const double *b, int m)
+static void ks_multiply(double *c, const double *a, const double *b, int m)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
@@ -49,7 +54,7 @@ static void multiply(double *c, const double *a, const double *b, int m)
 }
 
 /* H^n by squaring; `e` is the decimal exponent of the result. */
-static void power(double *a, int *e, double *h, int m, size_t n)
+static void ks_power(double *a, int *e, double *h, int m, size_t n)
 {
     double *t = wr_alloc(sizeof *t * (size_t)(m * m));
     int eh = 0;
@@ -60,11 +65,11 @@ static void power(double *a, int *e, double *h, int m, size_t n)
         a[i * m + i] = 1;
     for (; n; n >>= 1) {
         if (n & 1) {
-            multiply(t, a, h, m);
+            ks_multiply(t, a, h, m);
             memcpy(a, t, sizeof *t * (size_t)(m * m));
             *e += eh;
         }
-        multiply(t, h, h, m);
+        ks_multiply(t, h, h, m);
         memcpy(h, t, sizeof *t * (size_t)(m * m));
         eh *= 2;
         if (h[m / 2 * m + m / 2] > 1e140) {
@@ -111,7 +116,7 @@ double stat_ks_p_exact(double d, size_t n)
         for (int j = 0; j < m; j++)
             for (int g = 1; g <= i - j + 1; g++)
                 hm[i * m + j] /= g;
-    power(q, &e, hm, m, n);
+    ks_power(q, &e, hm, m, n);
     double p = q[(k - 1) * m + k - 1];
 
     for (size_t i = 1; i <= n; i++) {
@@ -127,9 +132,10 @@ double stat_ks_p_exact(double d, size_t n)
     return fmin(fmax(1 - p, 0), 1);
 }
 
-double stat_ks_p_fitted(const struct stat_law *law, const double *p, double d, size_t n,
+double stat_ks_p_fitted(const struct stat_family *family, const double *p, double d, size_t n,
                         uint32_t rounds, uint64_t seed)
 {
+    assert(n && d >= 0);
     double *x = wr_alloc(sizeof *x * (n + 1));
     uint32_t beyond = 0;
 
@@ -139,9 +145,9 @@ double stat_ks_p_fitted(const struct stat_law *law, const double *p, double d, s
 
         wr_rng_init(&g, seed, r, 0x6b73);
         for (size_t i = 0; i < n; i++)
-            x[i] = law->draw(p, &g);
+            x[i] = family->draw(p, &g);
         stat_sort(x, n);
-        beyond += law->fit(fitted, x, n) && stat_ks_distance(law, fitted, x, n) >= d;
+        beyond += family->fit(fitted, x, n) && stat_ks_distance(family, fitted, x, n) >= d;
     }
     free(x);
     return (beyond + 1.0) / (rounds + 1.0);

@@ -1,3 +1,4 @@
+/* moments.c -- Welford's update of mean and variance, and the merge of Chan, Golub and LeVeque. */
 #include "stat/moments.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
+/* outlier.c -- marks outliers by standard deviations or by the median absolute deviation. */
 #include "stat/outlier.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 static const double mad_to_sd = 1.4826;
 
-static double median(const double *x, size_t n, double about)
+static double outlier_median(const double *x, size_t n, double about)
 {
     double *v = wr_alloc(n * sizeof *v);
 
@@ -25,6 +27,7 @@ static double median(const double *x, size_t n, double about)
 
 size_t stat_outliers(bool *drop, const double *x, size_t n, enum stat_outlier how, double limit)
 {
+    assert(how == STAT_OUTLIER_NONE || limit > 0);
     size_t stay = n;
 
     memset(drop, 0, n * sizeof *drop);
@@ -32,8 +35,8 @@ size_t stat_outliers(bool *drop, const double *x, size_t n, enum stat_outlier ho
         return n;
     struct stat_moments m = stat_moments_of(x, n);
     bool mad = how == STAT_OUTLIER_MAD;
-    double mid = mad ? median(x, n, NAN) : m.mean;
-    double sd = mad ? mad_to_sd * median(x, n, mid) : stat_moments_stddev(&m);
+    double mid = mad ? outlier_median(x, n, NAN) : m.mean;
+    double sd = mad ? mad_to_sd * outlier_median(x, n, mid) : stat_moments_stddev(&m);
 
     for (size_t i = 0; i < n && sd > 0; i++) {
         drop[i] = fabs(x[i] - mid) > limit * sd;

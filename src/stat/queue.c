@@ -1,3 +1,4 @@
+/* queue.c -- Pollaczek and Khinchine's mean waiting time. Pure functions, see queue.h. */
 #include "stat/queue.h"
 
 #include <math.h>

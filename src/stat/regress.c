@@ -1,3 +1,5 @@
+/* regress.c -- the least-squares line through points, from deviations rather than sums of squares.
+ */
 #include "stat/regress.h"
 
 #include <math.h>

@@ -1,10 +1,15 @@
+/* roofline.c -- bounds of a client-server service, its knee, and mean-value analysis.
+ *
+ * Pure functions of the parameters in struct stat_roof; see roofline.h for the model.
+ */
 #include "stat/roofline.h"
 
+#include <assert.h>
 #include <math.h>
 
 const char *const stat_bound_names[] = {"client", "server", "node"};
 
-static double client_ceiling(const struct stat_roof *r, double c, double node)
+static double roof_client_ceiling(const struct stat_roof *r, double c, double node)
 {
     return fmin(c, node / r->per_node);
 }
@@ -12,7 +17,7 @@ static double client_ceiling(const struct stat_roof *r, double c, double node)
 static double roof_client(const struct stat_roof *r, double c, double s, double node, double x,
                           enum stat_bound *bound)
 {
-    double own = client_ceiling(r, c, node);
+    double own = roof_client_ceiling(r, c, node);
 
     if (x * s < own) {
         *bound = STAT_BOUND_SERVER;
@@ -35,28 +40,30 @@ struct stat_roof_point stat_roof_at(const struct stat_roof *r, double servers, d
 
 struct stat_range stat_roof_knee(const struct stat_roof *r)
 {
-    return (struct stat_range){client_ceiling(r, r->client.lo, r->node.lo) / r->server.hi,
-                               client_ceiling(r, r->client.hi, r->node.hi) / r->server.lo};
+    return (struct stat_range){roof_client_ceiling(r, r->client.lo, r->node.lo) / r->server.hi,
+                               roof_client_ceiling(r, r->client.hi, r->node.hi) / r->server.lo};
 }
 
-static double at_of(struct stat_range r, double at)
+static double roof_interpolate(struct stat_range r, double at)
 {
     return r.lo == r.hi ? r.lo : r.lo + at * (r.hi - r.lo);
 }
 
-static double knee_at(const struct stat_roof *r, double at)
+static double roof_knee_at(const struct stat_roof *r, double at)
 {
-    return client_ceiling(r, at_of(r->client, at), at_of(r->node, at)) / at_of(r->server, at);
+    return roof_client_ceiling(r, roof_interpolate(r->client, at), roof_interpolate(r->node, at)) /
+           roof_interpolate(r->server, at);
 }
 
 double stat_roof_knee_mid(const struct stat_roof *r)
 {
-    return knee_at(r, 0.5);
+    return roof_knee_at(r, 0.5);
 }
 
 void stat_roof_steps(const struct stat_roof *r, double from, double to, double *x, size_t n)
 {
-    double knee = knee_at(r, 1), at = log(knee / from) / log(to / from) * (double)(n - 1);
+    assert(n >= 2 && from > 0 && to > from);
+    double knee = roof_knee_at(r, 1), at = log(knee / from) / log(to / from) * (double)(n - 1);
 
     for (size_t i = 0; i < n; i++)
         x[i] = from * pow(to / from, (double)i / (double)(n - 1));
@@ -68,8 +75,8 @@ double stat_roof_bound(const struct stat_roof *r, double at, double servers, dou
 {
     enum stat_bound unused;
 
-    return roof_client(r, at_of(r->client, at), at_of(r->server, at), at_of(r->node, at),
-                       servers / clients, &unused);
+    return roof_client(r, roof_interpolate(r->client, at), roof_interpolate(r->server, at),
+                       roof_interpolate(r->node, at), servers / clients, &unused);
 }
 
 double stat_range_distance(struct stat_range band, double v)
@@ -81,17 +88,19 @@ double stat_range_distance(struct stat_range band, double v)
     return band.hi > STAT_KNOWN * band.lo ? NAN : 0;
 }
 
-static double total_mid(const struct stat_roof *r, double servers, double clients)
+static double roof_total_mid(const struct stat_roof *r, double servers, double clients)
 {
     return clients * stat_roof_bound(r, 0.5, servers, clients);
 }
 
 uint64_t stat_roof_best_servers(const struct stat_roof *r, uint64_t processes)
 {
+    assert(processes >= 2);
     double knee = stat_roof_knee_mid(r), p = (double)processes;
     double low = fmin(fmax(floor(p * knee / (1 + knee)), 1), p - 1), high = fmin(low + 1, p - 1);
 
-    return (uint64_t)(total_mid(r, high, p - high) > total_mid(r, low, p - low) ? high : low);
+    return (uint64_t)(roof_total_mid(r, high, p - high) > roof_total_mid(r, low, p - low) ? high
+                                                                                          : low);
 }
 
 enum { MVA_STATIONS = 8 };
@@ -121,15 +130,17 @@ double stat_mva(const double *demand, size_t n, double think, uint32_t populatio
             busy[k] = x * demand[k];
         }
     }
-    /* The correction for constant service is approximate and may promise too much. */
+    /* The correction for constant service is approximate and may predict too much. */
     return worst > 0 ? fmin(x, 1 / worst) : x;
 }
 
 double stat_roof_mva(const struct stat_roof *r, double at, double servers, double clients,
                      enum stat_service service)
 {
-    double c = client_ceiling(r, at_of(r->client, at), at_of(r->node, at));
-    double s = at_of(r->server, at), n = clients / servers, low = floor(n), part = n - low;
+    double c =
+        roof_client_ceiling(r, roof_interpolate(r->client, at), roof_interpolate(r->node, at));
+    double s = roof_interpolate(r->server, at), n = clients / servers, low = floor(n),
+           part = n - low;
 
     if (c >= s)
         return fmin(c, s / n);

@@ -1,5 +1,10 @@
+/* sample.c -- order statistics, Student's interval, the bootstrap.
+ *
+ * The one home of medians and quantiles of samples; other modules sort and ask here.
+ */
 #include "stat/sample.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +14,7 @@
 #include "stat/dist.h"
 #include "stat/moments.h"
 
-static int ascending(const void *a, const void *b)
+static int sample_ascending(const void *a, const void *b)
 {
     double x, y;
 
@@ -21,7 +26,7 @@ static int ascending(const void *a, const void *b)
 void stat_sort(double *x, size_t n)
 {
     if (n > 1)
-        qsort(x, n, sizeof *x, ascending);
+        qsort(x, n, sizeof *x, sample_ascending);
 }
 
 double stat_quantile(const double *sorted, size_t n, double q)
@@ -34,6 +39,19 @@ double stat_quantile(const double *sorted, size_t n, double q)
     if (i + 1 >= n)
         return sorted[n - 1];
     return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
+}
+
+double stat_lower_median(const double *sorted, size_t n)
+{
+    return n ? sorted[(n - 1) / 2] : NAN;
+}
+
+struct stat_interval stat_central_range(const double *sorted, size_t n, double tail)
+{
+    assert(n >= 1 && tail >= 0 && tail < 0.5);
+    size_t left = (size_t)(tail * (double)n);
+
+    return (struct stat_interval){stat_lower_median(sorted, n), sorted[left], sorted[n - 1 - left]};
 }
 
 struct stat_interval stat_mean_interval(const double *x, size_t n, double level)
@@ -55,6 +73,7 @@ struct stat_interval stat_bootstrap(const double *x, size_t n, stat_statistic *f
 {
     if (!n || !rounds)
         return (struct stat_interval){NAN, NAN, NAN};
+    assert(n <= UINT32_MAX && level > 0 && level < 1);
     double *again = wr_alloc(n * sizeof *again), *value = wr_alloc(rounds * sizeof *value);
     struct wr_rng rng;
 

@@ -15,6 +15,14 @@ void stat_sort(double *x, size_t n); /* ascending; NaN is our own mistake */
  * Hyndman and Fan, "Sample quantiles in statistical packages", 1996. NaN if n is 0. */
 double stat_quantile(const double *sorted, size_t n, double q);
 
+/* The lower median: the value at place (n - 1) / 2 of ascending samples, so always one of them, as
+ * two-humped samples need. NaN if n is 0. */
+double stat_lower_median(const double *sorted, size_t n);
+
+/* The values that remain at either end of n >= 1 ascending samples when the share `tail` < 1/2 of
+ * them is left out there, and the lower median. */
+struct stat_interval stat_central_range(const double *sorted, size_t n, double tail);
+
 /* Student's interval of the mean of independent samples. With fewer than two
  * samples the ends are NaN. */
 struct stat_interval stat_mean_interval(const double *x, size_t n, double level);

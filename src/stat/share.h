@@ -1,7 +1,7 @@
-/* share.h -- jobs that share one server: who gets how much, and when each is done.
+/* share.h -- jobs that share one server: the rate of each, and when it is done.
  *
  * Weighted processor sharing with caps. While a job has something left it is active;
- * the capacity is divided among active jobs in proportion to their weights, nobody gets
+ * the capacity is divided among active jobs in proportion to their weights, no job gets
  * more than its cap, and what a capped job leaves goes to the others (water-filling):
  *
  *     rate_i = min(cap_i, level * weight_i),   sum of rates = min(capacity, sum of caps)
@@ -59,11 +59,6 @@ bool stat_share_check_job(const struct stat_share_job *job, struct wr_err *err);
 void stat_share_solve(struct stat_share *ret, const struct stat_share_job *jobs, size_t njobs,
                       const struct stat_share_capacity *c);
 void stat_share_fini(struct stat_share *s);
-
-/* The rates of one moment: rate[i] of the job number who[i], i < n. The jobs in
- * `who` stand in the order of growing cap / weight. */
-void stat_share_fill(double *rate, const struct stat_share_job *jobs, const size_t *who, size_t n,
-                     double capacity);
 
 /* Run times of two jobs of equal volumes that begin together, by the published equations;
  * "large" is the one with more weight:

@@ -1,3 +1,5 @@
+/* special.c -- digamma, trigamma and the incomplete gamma function. Pure functions, see special.h.
+ */
 #include "stat/special.h"
 
 #include <float.h>
@@ -33,7 +35,7 @@ double stat_trigamma(double x)
 }
 
 /* Series DLMF 8.11.4 for x < a + 1. */
-static double gamma_series(double a, double x)
+static double special_gamma_series(double a, double x)
 {
     double term = 1 / a, sum = term;
 
@@ -45,7 +47,7 @@ static double gamma_series(double a, double x)
 }
 
 /* Continued fraction DLMF 8.9.2 for the complement, by the modified method of Lentz. */
-static double gamma_fraction(double a, double x)
+static double special_gamma_fraction(double a, double x)
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
 
@@ -73,7 +75,7 @@ double stat_incomplete_gamma(double a, double x)
         return 0;
     if (isinf(x))
         return 1;
-    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
+    return x < a + 1 ? special_gamma_series(a, x) : 1 - special_gamma_fraction(a, x);
 }
 
 /* Bisection on the logarithm finds the place, Newton the digits. */

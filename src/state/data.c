@@ -1,5 +1,11 @@
+/* data.c -- turns series of latencies into the arrays that the recursions of state/hmm read.
+ *
+ * A struct state_data owns its arrays from init to fini. Steps are cut where the part of the day
+ * changes; at such a cut nothing was observed (x is NaN).
+ */
 #include "state/data.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +19,7 @@ struct filler {
     size_t cap;
 };
 
-static void put(struct filler *f, double x, double dt, uint8_t block)
+static void data_put(struct filler *f, double x, double dt, uint8_t block)
 {
     struct state_data *d = f->to;
     size_t at = d->data.n++;
@@ -29,16 +35,17 @@ static void put(struct filler *f, double x, double dt, uint8_t block)
     d->block[at] = block;
 }
 
-static double part_length(const struct state_data_opts *o)
+static double data_part_length(const struct state_data_opts *o)
 {
     return (double)HMM_DAY_S / o->nblocks;
 }
 
-static uint8_t block_of(const struct state_data_opts *o, double t)
+static uint8_t data_block_of(const struct state_data_opts *o, double t)
 {
+    assert(o->nblocks >= 1 && o->nblocks <= HMM_BLOCKS);
     double day = fmod(t + o->day_offset_s, HMM_DAY_S);
 
-    return (uint8_t)wr_index((day < 0 ? day + HMM_DAY_S : day) / part_length(o),
+    return (uint8_t)wr_index((day < 0 ? day + HMM_DAY_S : day) / data_part_length(o),
                              (size_t)o->nblocks - 1);
 }
 
@@ -47,24 +54,24 @@ static uint8_t block_of(const struct state_data_opts *o, double t)
  * step has the rates of the part that it begins in. */
 enum { MOST_CUTS = 4096 };
 
-static void put_step(struct filler *f, double from, double to, double x)
+static void data_put_step(struct filler *f, double from, double to, double x)
 {
     const struct state_data_opts *o = f->opts;
 
     for (int cuts = 0; o->nblocks > 1 && cuts < MOST_CUTS; cuts++) {
-        double len = part_length(o);
+        double len = data_part_length(o);
         double next = (floor((from + o->day_offset_s) / len) + 1) * len - o->day_offset_s;
 
         if (!(next > from) || next >= to)
             break;
-        put(f, NAN, next - from, block_of(o, from));
+        data_put(f, NAN, next - from, data_block_of(o, from));
         from = next;
     }
-    put(f, x, to - from, o->nblocks > 1 ? block_of(o, from) : 0);
+    data_put(f, x, to - from, o->nblocks > 1 ? data_block_of(o, from) : 0);
 }
 
 /* The bounds of a rounded value. The lowest values could reach 0, whose logarithm does not end. */
-static void set_bounds(struct state_data *d, double width)
+static void data_set_bounds(struct state_data *d, double width)
 {
     size_t n = d->data.n;
 
@@ -93,12 +100,12 @@ void state_data_init(struct state_data *ret, const struct state_series *s, size_
             ret->data.jacobian -= x;
             ret->seen++;
             if (i)
-                put_step(&f, s[k].t[i - 1], s[k].t[i], x);
+                data_put_step(&f, s[k].t[i - 1], s[k].t[i], x);
             else
-                put(&f, x, -1, block_of(&o, s[k].t[0]));
+                data_put(&f, x, -1, data_block_of(&o, s[k].t[0]));
         }
     if (o.rounding_s > 0)
-        set_bounds(ret, o.rounding_s);
+        data_set_bounds(ret, o.rounding_s);
     ret->data.x = ret->x;
     ret->data.dt = ret->dt;
     ret->data.lo = ret->lo;

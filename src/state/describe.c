@@ -1,5 +1,10 @@
+/* describe.c -- density, cuts, labels, sojourn times and their distributions, without a model.
+ *
+ * See describe.h. Pure functions; memory they need is released before they return.
+ */
 #include "state/describe.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +15,7 @@
 const double state_qq_p[STATE_QQ] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.3,  0.4, 0.5,
                                      0.6,  0.7,  0.75, 0.8, 0.9, 0.95, 0.98, 0.99};
 
-static double *sorted_log10(const double *latency, size_t n)
+static double *describe_sorted_log10(const double *latency, size_t n)
 {
     double *x = wr_alloc((n + 1) * sizeof *x);
 
@@ -23,7 +28,7 @@ static double *sorted_log10(const double *latency, size_t n)
 void state_density_of(struct state_density *ret, const double *latency, size_t n,
                       enum stat_bandwidth rule)
 {
-    double *x = sorted_log10(latency, n);
+    double *x = describe_sorted_log10(latency, n);
     struct stat_kde k;
 
     *ret = (struct state_density){.rule = rule, .h = stat_kde_bandwidth(x, n, rule)};
@@ -37,7 +42,7 @@ void state_density_of(struct state_density *ret, const double *latency, size_t n
 }
 
 /* The two deepest of many, in ascending order. */
-static void deepest(struct state_cuts *c, const struct stat_extremum *m, size_t n)
+static void describe_deepest(struct state_cuts *c, const struct stat_extremum *m, size_t n)
 {
     size_t one = 0, two = 1;
 
@@ -53,17 +58,20 @@ static void deepest(struct state_cuts *c, const struct stat_extremum *m, size_t 
     c->n = 2;
 }
 
-enum { MOST_MINIMA = 4096 };
+/* The bandwidth grows by 5 % until two minima are left: 1.05^400 is a factor of 3e8, beyond any
+ * range of latencies. */
+enum { MOST_MINIMA = 4096, CUTS_ROUNDS = 400 };
+#define CUTS_WIDER 1.05
 
 void state_cuts3(struct state_cuts *ret, const double *latency, size_t n)
 {
-    double *x = sorted_log10(latency, n), h = stat_kde_bandwidth(x, n, STAT_NRD0);
+    double *x = describe_sorted_log10(latency, n), h = stat_kde_bandwidth(x, n, STAT_NRD0);
     struct stat_extremum *now = wr_alloc(MOST_MINIMA * sizeof *now);
     struct stat_extremum *before = wr_alloc(MOST_MINIMA * sizeof *before);
     size_t nbefore = 0;
 
     *ret = (struct state_cuts){.h = h};
-    for (int round = 0; round < 400; round++, h *= 1.05) {
+    for (int round = 0; round < CUTS_ROUNDS; round++, h *= CUTS_WIDER) {
         struct stat_kde k;
 
         stat_kde_init(&k, x, n, h);
@@ -72,12 +80,12 @@ void state_cuts3(struct state_cuts *ret, const double *latency, size_t n)
         stat_kde_fini(&k);
         found = found < MOST_MINIMA ? found : MOST_MINIMA;
         if (found <= 2) {
-            ret->h = found == 2 || !nbefore ? h : h / 1.05;
+            ret->h = found == 2 || !nbefore ? h : h / CUTS_WIDER;
             if (found == 2 || !nbefore)
                 for (size_t i = 0; i < found; i++)
                     ret->log10_s[ret->n++] = now[i].x;
             else
-                deepest(ret, before, nbefore);
+                describe_deepest(ret, before, nbefore);
             break;
         }
         struct stat_extremum *t = now;
@@ -102,7 +110,7 @@ void state_label(uint8_t *ret, const double *latency, size_t n, const struct sta
     }
 }
 
-static double median_step(const double *t, size_t n)
+static double describe_median_step(const double *t, size_t n)
 {
     double *dt = wr_alloc((n + 1) * sizeof *dt), m;
 
@@ -117,7 +125,7 @@ static double median_step(const double *t, size_t n)
 size_t state_sojourns(double *ret, uint8_t *ret_state, const double *t, const uint8_t *label,
                       size_t n)
 {
-    double gap = 5 * median_step(t, n);
+    double gap = 5 * describe_median_step(t, n);
     size_t found = 0, from = 0;
     bool whole = false; /* began with a change of label, no gap since */
 
@@ -140,35 +148,38 @@ size_t state_sojourns(double *ret, uint8_t *ret_state, const double *t, const ui
     return found;
 }
 
-void state_fit_laws(struct state_law_fit ret[STATE_LAWS], const double *sojourn, size_t n,
-                    uint32_t rounds, uint64_t seed)
+void state_fit_families(struct state_family_fit ret[STATE_FAMILIES], const double *sojourn,
+                        size_t n, uint32_t rounds, uint64_t seed)
 {
+    assert(sojourn || !n);
     double *x = wr_alloc((n + 1) * sizeof *x);
 
     memcpy(x, sojourn, n * sizeof *x);
     stat_sort(x, n);
-    for (int i = 0; i < STATE_LAWS; i++) {
-        struct state_law_fit *f = &ret[i];
+    for (int i = 0; i < STATE_FAMILIES; i++) {
+        struct state_family_fit *f = &ret[i];
 
-        *f = (struct state_law_fit){.law = &stat_laws[i], .ks_p_fitted = NAN};
-        f->fits = n > 0 && f->law->fit(f->p, x, n);
+        *f = (struct state_family_fit){.family = &stat_families[i], .ks_p_fitted = NAN};
+        f->fits = n > 0 && f->family->fit(f->p, x, n);
         if (!f->fits)
             continue;
-        f->loglik = stat_law_loglik(f->law, f->p, x, n);
-        f->aic = 2 * f->law->nparams - 2 * f->loglik;
-        f->ks = stat_ks_distance(f->law, f->p, x, n);
+        f->loglik = stat_family_loglik(f->family, f->p, x, n);
+        f->aic = 2 * f->family->nparams - 2 * f->loglik;
+        f->ks = stat_ks_distance(f->family, f->p, x, n);
         f->ks_p_exact = stat_ks_p_exact(f->ks, n);
         f->ks_p_limit = stat_ks_p_limit(f->ks, n);
         if (rounds)
-            f->ks_p_fitted = stat_ks_p_fitted(f->law, f->p, f->ks, n, rounds, seed);
+            f->ks_p_fitted = stat_ks_p_fitted(f->family, f->p, f->ks, n, rounds, seed);
         for (int q = 0; q < STATE_QQ; q++) {
-            f->qq_law[q] = f->law->quantile(f->p, state_qq_p[q]);
+            f->qq_fitted[q] = f->family->quantile(f->p, state_qq_p[q]);
             f->qq_sample[q] = stat_quantile(x, n, state_qq_p[q]);
         }
     }
     free(x);
 }
 
+/* The test of Kwiatkowski, Phillips, Schmidt and Shin (J. Econometrics 54, 1992): critical values
+ * of their table 1 for a constant level, 4 (n / 100)^(1/4) lags with the weights of Bartlett. */
 struct state_kpss state_stationarity(const double *latency, size_t n)
 {
     static const struct {
@@ -177,6 +188,8 @@ struct state_kpss state_stationarity(const double *latency, size_t n)
     double mean = 0, sum = 0, partial = 0, long_run = 0, *e = wr_alloc((n + 1) * sizeof *e);
     size_t lags = (size_t)floor(4 * pow((double)n / 100, 0.25));
     struct state_kpss r = {NAN, NAN};
+    enum { KPSS_FEW = 8 };                     /* too few to speak of a long run */
+    static const double KPSS_ROUNDING = 1e-24; /* what rounding leaves of a constant */
 
     for (size_t i = 0; i < n; i++)
         mean += log(latency[i]) / (double)n;
@@ -193,7 +206,7 @@ struct state_kpss state_stationarity(const double *latency, size_t n)
         long_run += (lag ? 2 * (1 - (double)lag / (double)(lags + 1)) : 1) * c / (double)n;
     }
     free(e);
-    if (n < 8 || !(long_run > 1e-24 * (1 + mean * mean))) /* what rounding leaves of a constant */
+    if (n < KPSS_FEW || !(long_run > KPSS_ROUNDING * (1 + mean * mean)))
         return r;
     r.statistic = partial / ((double)n * (double)n) / long_run;
     r.p = r.statistic <= table[0].statistic ? 0.1 : 0.01;

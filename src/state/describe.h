@@ -1,6 +1,6 @@
 /* describe.h -- a series before any model: density, its valleys as borders of states, sojourns.
  *
- *   log10 latency ─ kernel density ─ valleys ─ labels ─ times between changes ─ laws
+ *   log10 latency ─ kernel density ─ valleys ─ labels ─ sojourn times ─ distributions
  *
  * The path of a fitted model may give the labels instead, which is the better way: labels cut at
  * valleys flicker, and flicker looks like short sojourns.
@@ -8,8 +8,8 @@
 #ifndef STATE_DESCRIBE_H
 #define STATE_DESCRIBE_H
 
+#include "stat/family.h"
 #include "stat/kde.h"
-#include "stat/law.h"
 #include "state/hmm/hmm.h"
 #include "state/probes.h"
 
@@ -43,20 +43,20 @@ void state_label(uint8_t *ret, const double *latency, size_t n, const struct sta
 size_t state_sojourns(double *ret, uint8_t *ret_state, const double *t, const uint8_t *label,
                       size_t n);
 
-enum { STATE_LAWS = 6, STATE_QQ = 17 };
+enum { STATE_FAMILIES = 6, STATE_QQ = 17 };
 extern const double state_qq_p[STATE_QQ];
 
-struct state_law_fit {
-    const struct stat_law *law;
+struct state_family_fit {
+    const struct stat_family *family;
     bool fits;
     double p[2], loglik, aic;
     double ks, ks_p_exact, ks_p_limit, ks_p_fitted; /* the last is NaN when not asked for */
-    double qq_law[STATE_QQ], qq_sample[STATE_QQ];
+    double qq_fitted[STATE_QQ], qq_sample[STATE_QQ];
 };
 
-/* All laws; `rounds` of the bootstrap, 0: none. */
-void state_fit_laws(struct state_law_fit ret[STATE_LAWS], const double *sojourn, size_t n,
-                    uint32_t rounds, uint64_t seed);
+/* All families; `rounds` of the bootstrap, 0: none. */
+void state_fit_families(struct state_family_fit ret[STATE_FAMILIES], const double *sojourn,
+                        size_t n, uint32_t rounds, uint64_t seed);
 
 /* Is the level of ln latency the same throughout? Kwiatkowski, Phillips, Schmidt and Shin, 1992:
  * the statistic, and its p between 0.01 and 0.1 (the ends mean "at most", "at least"). */

@@ -1,32 +1,38 @@
+/* estimate.c -- fits models with 1 to k states to series and reports their uncertainty.
+ *
+ * Called by `weir state fit` and validate.c. Fits of fewer states are the starts of those with
+ * more.
+ */
 #include "state/estimate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-static struct state_data_opts data_opts(const struct state_estimate_opts *o)
+static struct state_data_opts estimate_data_opts(const struct state_estimate_opts *o)
 {
     return (struct state_data_opts){.nblocks = o->nblocks ? o->nblocks : 1,
                                     .day_offset_s = o->day_offset_s,
                                     .rounding_s = o->rounding_s};
 }
 
-static bool work_for(struct hmm_work *w, const struct hmm_data *d, int k, struct wr_err *err)
+static bool estimate_work_for(struct hmm_work *w, const struct hmm_data *d, int k,
+                              struct wr_err *err)
 {
     if (!hmm_work_init(w, d->n, 0, k))
         return wr_fail(err, WR_SYSTEM,
-                       "not enough memory for %zu observations; fit a part of them "
-                       "with --from and --to",
+                       "not enough memory for %zu observations; choose fewer by `from` and `to`",
                        d->n);
     hmm_work_bind(w, d);
     return true;
 }
 
 /* Enough to see more than one state's worth? */
-static bool check_size(const struct state_data *d, const struct state_estimate_opts *o,
-                       struct wr_err *err)
+static bool estimate_check_size(const struct state_data *d, const struct state_estimate_opts *o,
+                                struct wr_err *err)
 {
     struct hmm_model m = {.k = o->k, .nblocks = o->nblocks ? o->nblocks : 1, .family = o->family};
     int np = hmm_nparams(&m);
@@ -52,21 +58,30 @@ static bool check_size(const struct state_data *d, const struct state_estimate_o
     return true;
 }
 
-/* Many states make many summits: a short series, whose starts cost little, gets more of them. */
-static int grown_starts(int starts, int k, size_t n)
-{
-    const size_t worth = 3000000; /* observations looked at by all of them */
-    size_t more = n ? worth / n * (size_t)starts / 24 : 0;
+enum {
+    DEFAULT_STARTS = 24,
+    FEW_STATES = 3, /* with so few the starts of hmm_start find the summit */
+    /* Starts made from a model with one state less, for each other start, and how many observations
+     * all of them may look at: some seconds. */
+    GROWN_LEAST = 2,
+    GROWN_MOST = 20,
+    GROWN_WORTH = 3000000,
+};
 
-    if (k <= 3 || more < 2 * (size_t)starts)
-        return 2 * starts;
-    return (int)(more > 20 * (size_t)starts ? 20 * (size_t)starts : more);
+/* Many states make many summits: a short series, whose starts cost little, gets more of them. */
+static int estimate_grown_starts(int starts, int k, size_t n)
+{
+    size_t more = n ? GROWN_WORTH / n * (size_t)starts / DEFAULT_STARTS : 0;
+
+    if (k <= FEW_STATES || more < GROWN_LEAST * (size_t)starts)
+        return GROWN_LEAST * starts;
+    return (int)(more > GROWN_MOST * (size_t)starts ? GROWN_MOST * (size_t)starts : more);
 }
 
-static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k, size_t n,
-                                    const struct hmm_model *base)
+static struct hmm_fit_opts estimate_fit_opts(const struct state_estimate_opts *o, int k, size_t n,
+                                             const struct hmm_model *base)
 {
-    int starts = o->starts > 0 ? o->starts : 24;
+    int starts = o->starts > 0 ? o->starts : DEFAULT_STARTS;
     int finalists = k > 3 ? starts / 3 : starts / 2;
 
     return (struct hmm_fit_opts){.k = k,
@@ -76,7 +91,7 @@ static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k, 
                                  .day_offset_s = o->day_offset_s,
                                  .starts = k == 1 ? 1 : starts,
                                  .base = base,
-                                 .grown = grown_starts(starts, k, n),
+                                 .grown = estimate_grown_starts(starts, k, n),
                                  .finalists = finalists > 2 ? finalists : 2,
                                  .semifinalists = k > 3 ? 3 * starts : 0,
                                  .rounds = k > 3 ? 3 : 0,
@@ -86,7 +101,7 @@ static struct hmm_fit_opts fit_opts(const struct state_estimate_opts *o, int k, 
                                  .stop_arg = o->stop_arg};
 }
 
-static void summarise(struct state_estimate *e, size_t seen)
+static void estimate_summarise(struct state_estimate *e, size_t seen)
 {
     e->n = seen;
     e->nparams = hmm_nparams(&e->fit.model);
@@ -97,10 +112,10 @@ static void summarise(struct state_estimate *e, size_t seen)
         e->se[i] = NAN;
 }
 
-static void uncertainty(struct state_estimate *e, struct hmm_work *w,
-                        const struct state_estimate_opts *o, double *scratch)
+static void estimate_uncertainty(struct state_estimate *e, struct hmm_work *w,
+                                 const struct state_estimate_opts *o, double *scratch)
 {
-    const double chi2_95_half = 1.920729410347062;
+    const double chi2_95_half = 1.920729410347062; /* half the 95 % quantile of chi2(1) */
 
     if (o->errors || o->profiles) {
         hmm_standard_errors(e->se, w, &e->fit, scratch);
@@ -115,12 +130,13 @@ static void uncertainty(struct state_estimate *e, struct hmm_work *w,
 bool state_estimate(struct state_estimate *ret, const struct state_series *s, size_t nseries,
                     const struct state_estimate_opts *opts, struct wr_err *err)
 {
-    struct state_data_opts d_opts = data_opts(opts);
+    assert(nseries && opts->k >= 1 && opts->k <= HMM_STATES);
+    struct state_data_opts d_opts = estimate_data_opts(opts);
     struct state_data d;
     struct hmm_work w;
 
     state_data_init(&d, s, nseries, &d_opts);
-    if (!check_size(&d, opts, err) || !work_for(&w, &d.data, opts->k, err)) {
+    if (!estimate_check_size(&d, opts, err) || !estimate_work_for(&w, &d.data, opts->k, err)) {
         state_data_fini(&d);
         return false;
     }
@@ -129,14 +145,15 @@ bool state_estimate(struct state_estimate *ret, const struct state_series *s, si
 
     for (int k = 1; ok && k <= opts->k; k++) {
         struct state_estimate *e = &ret[k - 1];
-        struct hmm_fit_opts o = fit_opts(opts, k, d.data.n, k > 1 ? &ret[k - 2].fit.model : NULL);
+        struct hmm_fit_opts o =
+            estimate_fit_opts(opts, k, d.data.n, k > 1 ? &ret[k - 2].fit.model : NULL);
 
         memset(e, 0, sizeof *e);
         ok = hmm_fit(&e->fit, &w, &o, scratch);
-        summarise(e, d.seen);
+        estimate_summarise(e, d.seen);
     }
     if (ok)
-        uncertainty(&ret[opts->k - 1], &w, opts, scratch);
+        estimate_uncertainty(&ret[opts->k - 1], &w, opts, scratch);
     else
         wr_fail(err, WR_INPUT,
                 "no model with %d states fits these data; look at them with `weir "
@@ -157,7 +174,7 @@ bool state_loglik(double *ret, const struct state_series *s, size_t nseries,
     struct hmm_work w;
 
     state_data_init(&d, s, nseries, &o);
-    bool ok = work_for(&w, &d.data, m->k, err);
+    bool ok = estimate_work_for(&w, &d.data, m->k, err);
 
     if (ok) {
         *ret = hmm_loglik(&w, m);

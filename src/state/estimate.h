@@ -3,7 +3,7 @@
 #define STATE_ESTIMATE_H
 
 #include "state/data.h"
-#include "state/hmm/fit.h"
+#include "state/hmm/hmm_fit.h"
 
 struct state_estimate_opts {
     int k;
@@ -30,7 +30,7 @@ struct state_estimate {
     double held_out; /* mean ln density of the second half given the first; NaN: not asked */
 };
 
-/* Fits opts->k states, and all smaller numbers on the way. `ret` has room for opts->k estimates:
+/* Fits opts->k states, and all smaller numbers on the way. `ret` holds opts->k estimates:
  * the one with j states is ret[j - 1]. Errors and profiles only of the last. */
 bool state_estimate(struct state_estimate *ret, const struct state_series *s, size_t nseries,
                     const struct state_estimate_opts *opts, struct wr_err *err);

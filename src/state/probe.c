@@ -1,5 +1,12 @@
+/* probe.c -- probes storage paths: one thread per target, one queue of results.
+ *
+ * The caller's thread takes results from the queue. A thread that hangs in a system call is not
+ * waited for: it is detached, and the last user of struct probe_pool frees it.
+ * Invariant: queue, users, ending and the busy_ fields of workers change under `lock` only.
+ */
 #include "state/probe.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,18 +28,19 @@ struct entry {
 };
 
 struct worker {
-    struct crew *crew;
+    struct probe_pool *pool;
     size_t index;
     struct target target;
     uint64_t busy_since_ns; /* 0: idle; under the lock, as what follows */
     int64_t busy_unix_ns;
-    bool reading, told, done;
+    bool reading, reported, done;
 };
 
-/* Shared by all threads; the last to leave frees it, because a hung one may leave much later. */
-struct crew {
+/* The pool of workers, shared by all threads. The last user frees it, because a thread that hangs
+ * may end much later. Fields after the lock change under it, but for o and begin_ns. */
+struct probe_pool {
     pthread_mutex_t lock;
-    pthread_cond_t news;
+    pthread_cond_t changed;
     struct entry queue[QUEUE];
     size_t head, count, users, n;
     bool ending;
@@ -41,25 +49,25 @@ struct crew {
     struct worker *workers;
 };
 
-static void leave(struct crew *c)
+static void probe_leave(struct probe_pool *c)
 {
     pthread_mutex_lock(&c->lock);
     bool last = !--c->users;
 
-    pthread_cond_broadcast(&c->news);
+    pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     if (!last)
         return;
     for (size_t i = 0; i < c->n; i++)
         target_close(&c->workers[i].target);
     pthread_mutex_destroy(&c->lock);
-    pthread_cond_destroy(&c->news);
+    pthread_cond_destroy(&c->changed);
     free(c->workers);
     free(c);
 }
 
 /* Results are never waited for: when the caller is far behind, the oldest are lost. */
-static void put(struct crew *c, const struct state_probe_result *r, const char *words)
+static void probe_put(struct probe_pool *c, const struct state_probe_result *r, const char *words)
 {
     pthread_mutex_lock(&c->lock);
     if (c->count == QUEUE) {
@@ -70,7 +78,7 @@ static void put(struct crew *c, const struct state_probe_result *r, const char *
 
     e->r = *r;
     snprintf(e->words, sizeof e->words, "%.*s", WORDS - 1, words ? words : "");
-    pthread_cond_broadcast(&c->news);
+    pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -82,13 +90,13 @@ int64_t state_wall_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void set_time(const struct crew *c, struct state_probe_result *r)
+static void probe_set_time(const struct probe_pool *c, struct state_probe_result *r)
 {
     r->unix_ns = (int64_t)wr_clock_ns() + c->o.mono_to_unix_ns;
     r->clock_step_ns = c->o.wall_ns() - r->unix_ns;
 }
 
-static double thread_cpu_s(void)
+static double probe_thread_cpu_s(void)
 {
     struct timespec t;
 
@@ -97,41 +105,41 @@ static double thread_cpu_s(void)
 }
 
 /* NULL: it is over. */
-static void set_busy(struct worker *w, const struct state_probe_result *r)
+static void probe_set_busy(struct worker *w, const struct state_probe_result *r)
 {
-    pthread_mutex_lock(&w->crew->lock);
+    pthread_mutex_lock(&w->pool->lock);
     w->busy_since_ns = r ? wr_clock_ns() : 0;
     w->busy_unix_ns = r ? r->unix_ns : 0;
     w->reading = r && r->read;
-    w->told = false;
-    pthread_mutex_unlock(&w->crew->lock);
+    w->reported = false;
+    pthread_mutex_unlock(&w->pool->lock);
 }
 
-static void one_probe(struct worker *w, uint64_t number)
+static void probe_once(struct worker *w, uint64_t number)
 {
     struct state_probe_result r = {.target = w->index, .direct = w->target.direct};
     struct wr_err err = {0};
 
     for (int read = 0; read < 2; read++) {
-        double cpu = thread_cpu_s();
+        double cpu = probe_thread_cpu_s();
 
         r.read = read;
-        set_time(w->crew, &r);
-        set_busy(w, &r);
+        probe_set_time(w->pool, &r);
+        probe_set_busy(w, &r);
         bool ok = read ? target_read(&w->target, &r.latency_s, &err)
                        : target_write(&w->target, number, &r.latency_s, &err);
 
-        set_busy(w, NULL);
+        probe_set_busy(w, NULL);
         r.kind = !ok ? STATE_PROBE_FAILED : read ? STATE_PROBE_READ : STATE_PROBE_WRITE;
-        r.cost_s = thread_cpu_s() - cpu;
-        put(w->crew, &r, ok ? NULL : err.text);
+        r.cost_s = probe_thread_cpu_s() - cpu;
+        probe_put(w->pool, &r, ok ? NULL : err.text);
         if (!ok)
             return;
     }
 }
 
 /* False: the end came first. */
-static bool wait_until(struct crew *c, uint64_t when_ns)
+static bool probe_wait_until(struct probe_pool *c, uint64_t when_ns)
 {
     bool go;
 
@@ -149,16 +157,16 @@ static bool wait_until(struct crew *c, uint64_t when_ns)
         wait += (uint64_t)until.tv_nsec;
         until.tv_sec += (time_t)(wait / 1000000000);
         until.tv_nsec = (long)(wait % 1000000000);
-        pthread_cond_timedwait(&c->news, &c->lock, &until);
+        pthread_cond_timedwait(&c->changed, &c->lock, &until);
     }
     pthread_mutex_unlock(&c->lock);
     return go;
 }
 
-static void *work(void *arg)
+static void *probe_work(void *arg)
 {
     struct worker *w = arg;
-    struct crew *c = w->crew;
+    struct probe_pool *c = w->pool;
     struct wr_rng g;
 
     wr_rng_init(&g, c->o.seed, (uint32_t)w->index, 0x7072);
@@ -167,27 +175,28 @@ static void *work(void *arg)
     for (uint64_t i = 0; !c->o.most || done < c->o.most; i++, done++) {
         double at = ((double)i + c->o.jitter * (wr_rng_unit(&g) - (i ? 0.5 : 0))) * c->o.interval_s;
 
-        if (!wait_until(c, c->begin_ns + (uint64_t)fmax(at * 1e9, 0)))
+        if (!probe_wait_until(c, c->begin_ns + (uint64_t)fmax(at * 1e9, 0)))
             break;
         /* After a hang, go on with the next that is due; do not catch up. */
         uint64_t due = (uint64_t)((double)(wr_clock_ns() - c->begin_ns) / 1e9 / c->o.interval_s);
 
         i = due > i ? due : i;
-        one_probe(w, i);
+        probe_once(w, i);
     }
     pthread_mutex_lock(&c->lock);
     w->done = true;
     pthread_mutex_unlock(&c->lock);
-    leave(c);
+    probe_leave(c);
     return NULL;
 }
 
-static bool open_all(struct crew *c, const struct state_target *targets, struct wr_err *err)
+static bool probe_open_all(struct probe_pool *c, const struct state_target *targets,
+                           struct wr_err *err)
 {
     for (size_t i = 0; i < c->n; i++) {
         struct worker *w = &c->workers[i];
 
-        *w = (struct worker){.crew = c, .index = i};
+        *w = (struct worker){.pool = c, .index = i};
         if (!target_open(&w->target, targets[i].text, (size_t)c->o.bytes, c->o.devices, err)) {
             c->n = i;
             return false;
@@ -196,10 +205,10 @@ static bool open_all(struct crew *c, const struct state_target *targets, struct 
     return true;
 }
 
-static struct crew *gather(const struct state_target *targets, size_t n,
-                           const struct state_probe_opts *opts, struct wr_err *err)
+static struct probe_pool *probe_open(const struct state_target *targets, size_t n,
+                                     const struct state_probe_opts *opts, struct wr_err *err)
 {
-    struct crew *c = wr_zalloc(1, sizeof *c);
+    struct probe_pool *c = wr_zalloc(1, sizeof *c);
     pthread_condattr_t attr;
 
     c->o = *opts;
@@ -210,10 +219,10 @@ static struct crew *gather(const struct state_target *targets, size_t n,
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->news, &attr);
+    pthread_cond_init(&c->changed, &attr);
     pthread_condattr_destroy(&attr);
-    if (!open_all(c, targets, err)) {
-        leave(c);
+    if (!probe_open_all(c, targets, err)) {
+        probe_leave(c);
         return NULL;
     }
     c->begin_ns = wr_clock_ns();
@@ -224,13 +233,13 @@ static struct crew *gather(const struct state_target *targets, size_t n,
     return c;
 }
 
-static bool start_all(struct crew *c, struct wr_err *err)
+static bool probe_start_all(struct probe_pool *c, struct wr_err *err)
 {
     for (size_t i = 0; i < c->n; i++) {
         pthread_t t;
 
         pthread_mutex_lock(&c->lock);
-        bool started = !pthread_create(&t, NULL, work, &c->workers[i]);
+        bool started = !pthread_create(&t, NULL, probe_work, &c->workers[i]);
 
         c->users += started;
         pthread_mutex_unlock(&c->lock);
@@ -242,7 +251,7 @@ static bool start_all(struct crew *c, struct wr_err *err)
 }
 
 /* One result, or word of a hang; false when there is nothing yet. */
-static bool next_result(struct crew *c, struct entry *ret)
+static bool probe_next_result(struct probe_pool *c, struct entry *ret)
 {
     uint64_t now = wr_clock_ns();
     bool found = c->count > 0;
@@ -255,19 +264,20 @@ static bool next_result(struct crew *c, struct entry *ret)
     for (size_t i = 0; !found && i < c->n; i++) {
         struct worker *w = &c->workers[i];
 
-        if (!w->busy_since_ns || w->told || (double)(now - w->busy_since_ns) < c->o.hang_s * 1e9)
+        if (!w->busy_since_ns || w->reported ||
+            (double)(now - w->busy_since_ns) < c->o.hang_s * 1e9)
             continue;
         *ret = (struct entry){.r = {.target = i,
                                     .kind = STATE_PROBE_HANGS,
                                     .read = w->reading,
                                     .unix_ns = w->busy_unix_ns}};
         ret->r.latency_s = (double)(now - w->busy_since_ns) / 1e9;
-        w->told = found = true;
+        w->reported = found = true;
     }
     return found;
 }
 
-static bool all_done(const struct crew *c)
+static bool probe_all_done(const struct probe_pool *c)
 {
     for (size_t i = 0; i < c->n; i++)
         if (!c->workers[i].done)
@@ -275,8 +285,8 @@ static bool all_done(const struct crew *c)
     return true;
 }
 
-/* A short wait that news can end. */
-static void pause_for_news(struct crew *c)
+/* A short wait, which a result ends. */
+static void probe_await_result(struct probe_pool *c)
 {
     struct timespec until;
 
@@ -286,7 +296,7 @@ static void pause_for_news(struct crew *c)
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
     }
-    pthread_cond_timedwait(&c->news, &c->lock, &until);
+    pthread_cond_timedwait(&c->changed, &c->lock, &until);
 }
 
 bool state_probe_run(const struct state_target *targets, size_t n,
@@ -295,39 +305,40 @@ bool state_probe_run(const struct state_target *targets, size_t n,
                                   struct wr_err *err),
                      void *arg, struct wr_err *err)
 {
-    struct crew *c = gather(targets, n, opts, err);
+    assert(n && opts->interval_s > 0 && take);
+    struct probe_pool *c = probe_open(targets, n, opts, err);
 
     if (!c)
         return false;
-    bool ok = start_all(c, err);
+    bool ok = probe_start_all(c, err);
     uint64_t end_ns =
         opts->length_s > 0 ? c->begin_ns + (uint64_t)(opts->length_s * 1e9) : UINT64_MAX;
-    uint64_t patience_ns = 0;
+    uint64_t give_up_ns = 0;
 
     pthread_mutex_lock(&c->lock);
     for (;;) {
         struct entry e;
 
-        if (ok && next_result(c, &e)) {
+        if (ok && probe_next_result(c, &e)) {
             pthread_mutex_unlock(&c->lock);
             e.r.words = e.words;
             ok = take(arg, &e.r, err);
             pthread_mutex_lock(&c->lock);
             continue;
         }
-        if (!ok || all_done(c))
+        if (!ok || probe_all_done(c))
             break;
         if (!c->ending && (wr_clock_ns() >= end_ns || (opts->stop && opts->stop()))) {
             c->ending = true;
-            patience_ns = wr_clock_ns() + 2000000000u; /* for what is under way */
-            pthread_cond_broadcast(&c->news);
+            give_up_ns = wr_clock_ns() + 2000000000u; /* for what is under way */
+            pthread_cond_broadcast(&c->changed);
         }
-        if (c->ending && wr_clock_ns() >= patience_ns)
+        if (c->ending && wr_clock_ns() >= give_up_ns)
             break;
-        pause_for_news(c);
+        probe_await_result(c);
     }
     c->ending = true;
     pthread_mutex_unlock(&c->lock);
-    leave(c);
+    probe_leave(c);
     return ok;
 }

@@ -1,9 +1,9 @@
 /* probe.h -- real writes and reads on storage paths, timed.
  *
  *   one thread per target:  wait ─ write + fdatasync ─ read back ─ ...
- *   the caller's thread:    takes results as they come, notices who hangs
+ *   the caller's thread:    takes results as they come, reports targets that hang
  *
- * A target that hangs keeps its own thread waiting and nobody else's. A probe's file has no name
+ * A target that hangs blocks its own thread only. A probe's file has no name
  * (it is unlinked before it is written), so nothing is left behind however the process ends, and it
  * never grows beyond one probe.
  */

@@ -1,5 +1,11 @@
+/* probes.c -- reads a table of probes from text.
+ *
+ * See probes.h for the format. Errors name file, line and column. Rows of one target are in order
+ * of time; names of operations and targets are kept once.
+ */
 #include "state/probes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +47,7 @@ struct reader {
     struct wr_err *err;
 };
 
-static bool bad(const struct reader *r, const char *where, const char *what, struct field f)
+static bool probes_bad(const struct reader *r, const char *where, const char *what, struct field f)
 {
     char text[48];
 
@@ -51,7 +57,7 @@ static bool bad(const struct reader *r, const char *where, const char *what, str
 }
 
 /* Cuts a line into fields; a carriage return at its end and blanks around fields do not count. */
-static int split(struct field *f, const char *s, const char *end)
+static int probes_split(struct field *f, const char *s, const char *end)
 {
     int n = 0;
 
@@ -74,7 +80,7 @@ static int split(struct field *f, const char *s, const char *end)
     }
 }
 
-static bool read_head(struct reader *r, const struct field *f, int n)
+static bool probes_read_head(struct reader *r, const struct field *f, int n)
 {
     if (n > MOST_FIELDS)
         return wr_fail(r->err, WR_INPUT, "%s:%llu:1: more than %d columns; keep those of a probe",
@@ -84,7 +90,7 @@ static bool read_head(struct reader *r, const struct field *f, int n)
         for (int i = 0; i < n; i++)
             if (f[i].n == strlen(col_name[c]) && !memcmp(f[i].s, col_name[c], f[i].n)) {
                 if (r->at[c] >= 0)
-                    return bad(r, f[i].s, "is there twice; keep one such column", f[i]);
+                    return probes_bad(r, f[i].s, "is there twice; keep one such column", f[i]);
                 r->at[c] = i;
             }
         if (r->at[c] < 0 && (c == COL_T || c == COL_LATENCY))
@@ -97,25 +103,25 @@ static bool read_head(struct reader *r, const struct field *f, int n)
     return true;
 }
 
-static bool read_number(const struct reader *r, double *ret, struct field f)
+static bool probes_read_number(const struct reader *r, double *ret, struct field f)
 {
     char text[64], *end;
 
     if (!f.n || f.n >= sizeof text)
-        return bad(r, f.s, "is not a number; give seconds, such as 0.0042", f);
+        return probes_bad(r, f.s, "is not a number; give seconds, such as 0.0042", f);
     memcpy(text, f.s, f.n);
     text[f.n] = '\0';
     double v = strtod(text, &end);
 
     if (*end || end == text || memchr(text, 'x', f.n) || memchr(text, 'X', f.n))
-        return bad(r, f.s, "is not a number; give seconds, such as 0.0042", f);
+        return probes_bad(r, f.s, "is not a number; give seconds, such as 0.0042", f);
     *ret = v;
     return true;
 }
 
 /* The index of a name, which is added when it is new. */
-static bool find_name(const struct reader *r, uint16_t *ret, char ***names, size_t *n,
-                      struct field f)
+static bool probes_find_name(const struct reader *r, uint16_t *ret, char ***names, size_t *n,
+                             struct field f)
 {
     for (size_t i = *n; i-- > 0;)
         if (strlen((*names)[i]) == f.n && !memcmp((*names)[i], f.s, f.n)) {
@@ -123,10 +129,11 @@ static bool find_name(const struct reader *r, uint16_t *ret, char ***names, size
             return true;
         }
     if (*n >= MOST_NAMES)
-        return bad(r, f.s, "is one name too many; give files with fewer operations or targets", f);
+        return probes_bad(r, f.s,
+                          "is one name too many; give files with fewer operations or targets", f);
     if (!wr_text_is_harmless(f.s, f.n))
-        return bad(r, f.s, "is no text that may be printed; give UTF-8 without control characters",
-                   f);
+        return probes_bad(
+            r, f.s, "is no text that may be printed; give UTF-8 without control characters", f);
     *names = wr_realloc(*names, *n + 1, sizeof **names);
     char *copy = wr_alloc(f.n + 1);
 
@@ -138,7 +145,7 @@ static bool find_name(const struct reader *r, uint16_t *ret, char ***names, size
 }
 
 /* Targets are probed side by side, so each is in order on its own. */
-static bool in_order(struct reader *r, const struct state_probe *p)
+static bool probes_in_order(struct reader *r, const struct state_probe *p)
 {
     size_t need = r->to->ntargets;
 
@@ -155,7 +162,7 @@ static bool in_order(struct reader *r, const struct state_probe *p)
     return true;
 }
 
-static bool read_row(struct reader *r, const struct field *f, int n)
+static bool probes_read_row(struct reader *r, const struct field *f, int n)
 {
     static const struct field none = {"", 0};
     struct state_probes *to = r->to;
@@ -169,39 +176,41 @@ static bool read_row(struct reader *r, const struct field *f, int n)
                        r->name, (unsigned long long)r->line, n, r->nfields);
     struct field t = f[r->at[COL_T]], lat = f[r->at[COL_LATENCY]];
 
-    if (!read_number(r, &p.t_s, t))
+    if (!probes_read_number(r, &p.t_s, t))
         return false;
     if (!isfinite(p.t_s) || fabs(p.t_s) > 1e15)
-        return bad(r, t.s, "is no time; give seconds since some beginning", t);
+        return probes_bad(r, t.s, "is no time; give seconds since some beginning", t);
     if (!lat.n) {
         to->skipped++;
         return true;
     }
-    if (!read_number(r, &p.latency_s, lat))
+    if (!probes_read_number(r, &p.latency_s, lat))
         return false;
     if (!(p.latency_s > 0) || !(p.latency_s < 1e12) || p.latency_s < 1e-12)
-        return bad(r, lat.s,
-                   "is no latency; it must be more than 0 s, and empty where there was none", lat);
+        return probes_bad(r, lat.s,
+                          "is no latency; it must be more than 0 s, and empty where there was none",
+                          lat);
     if (r->at[COL_BYTES] >= 0 && f[r->at[COL_BYTES]].n) {
         struct field b = f[r->at[COL_BYTES]];
 
-        if (!read_number(r, &bytes, b))
+        if (!probes_read_number(r, &bytes, b))
             return false;
         if (!(bytes >= 0 && bytes < 1e18 && bytes == floor(bytes)))
-            return bad(r, b.s, "is no number of bytes; give a whole number", b);
+            return probes_bad(r, b.s, "is no number of bytes; give a whole number", b);
         p.bytes = (uint64_t)bytes;
     }
-    if (!find_name(r, &p.op, &to->op, &to->nops, r->at[COL_OP] >= 0 ? f[r->at[COL_OP]] : none) ||
-        !find_name(r, &p.target, &to->target, &to->ntargets,
-                   r->at[COL_TARGET] >= 0 ? f[r->at[COL_TARGET]] : none))
+    if (!probes_find_name(r, &p.op, &to->op, &to->nops,
+                          r->at[COL_OP] >= 0 ? f[r->at[COL_OP]] : none) ||
+        !probes_find_name(r, &p.target, &to->target, &to->ntargets,
+                          r->at[COL_TARGET] >= 0 ? f[r->at[COL_TARGET]] : none))
         return false;
-    if (!in_order(r, &p))
-        return bad(r, t.s, "is before an earlier line; sort the file by t_seconds", t);
+    if (!probes_in_order(r, &p))
+        return probes_bad(r, t.s, "is before an earlier line; sort the file by t_seconds", t);
     wr_vec_push(to, p);
     return true;
 }
 
-static bool parse(struct reader *r, const char *text, size_t len)
+static bool probes_parse_text(struct reader *r, const char *text, size_t len)
 {
     const char *end = text + len;
     bool head = false;
@@ -215,9 +224,9 @@ static bool parse(struct reader *r, const char *text, size_t len)
         bool blank = stop == s || (stop == s + 1 && *s == '\r');
 
         if (!blank && *s != '#') {
-            int n = split(f, s, stop);
+            int n = probes_split(f, s, stop);
 
-            if (head ? !read_row(r, f, n) : !read_head(r, f, n))
+            if (head ? !probes_read_row(r, f, n) : !probes_read_head(r, f, n))
                 return false;
             head = true;
         }
@@ -234,10 +243,11 @@ static bool parse(struct reader *r, const char *text, size_t len)
 bool state_probes_parse(struct state_probes *ret, const char *name, const char *text, size_t len,
                         struct wr_err *err)
 {
+    assert(text || !len);
     struct state_probes p = {0};
     struct reader r = {.to = &p, .name = name, .err = err};
 
-    bool ok = parse(&r, text, len);
+    bool ok = probes_parse_text(&r, text, len);
 
     free(r.last);
     if (!ok) {

@@ -19,7 +19,7 @@
 
 struct state_probe {
     double t_s, latency_s;
-    uint64_t bytes; /* 0: not told */
+    uint64_t bytes; /* 0: not given */
     uint16_t op;    /* index into names */
     uint16_t target;
 };
@@ -45,8 +45,6 @@ struct state_series {
     double *t, *latency;
     size_t n;
 };
-
-void state_series_fini(struct state_series *s);
 
 struct state_choice {
     const char *op;     /* NULL: the only one there is */

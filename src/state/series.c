@@ -8,7 +8,12 @@
 #include "stat/sample.h"
 #include "state/probes.h"
 
-void state_series_fini(struct state_series *s)
+#define SERIES_SAME_SIZE 0.99 /* sizes that differ by less than a percent are one size */
+/* Latencies are rounded if all are multiples of one width, as far as decimals in a file can be. */
+#define SERIES_ON_GRID 1e-6
+enum { SERIES_FEW = 20 }; /* fewer may be multiples by chance */
+
+static void series_fini(struct state_series *s)
 {
     free(s->name);
     free(s->t);
@@ -19,11 +24,11 @@ void state_series_fini(struct state_series *s)
 void state_series_free(struct state_series *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        state_series_fini(&s[i]);
+        series_fini(&s[i]);
     free(s);
 }
 
-static void list(struct wr_str *out, char *const *names, size_t n)
+static void series_list(struct wr_str *out, char *const *names, size_t n)
 {
     for (size_t i = 0; i < n && i < 8; i++)
         wr_str_addf(out, "%s%s", i ? ", " : "", names[i]);
@@ -32,8 +37,9 @@ static void list(struct wr_str *out, char *const *names, size_t n)
 }
 
 /* Which name is meant; -1: any (`want` is NULL and there is no choice to make, or it is free). */
-static bool choose_name(int *ret, char *const *names, size_t n, const char *want, const char *what,
-                        bool free_choice, const char *file, struct wr_err *err)
+static bool series_choose_name(int *ret, char *const *names, size_t n, const char *want,
+                               const char *what, bool free_choice, const char *file,
+                               struct wr_err *err)
 {
     struct wr_str all = {0};
 
@@ -45,9 +51,9 @@ static bool choose_name(int *ret, char *const *names, size_t n, const char *want
             *ret = (int)i;
             return true;
         }
-    list(&all, names, n);
+    series_list(&all, names, n);
     if (!want)
-        wr_fail(err, WR_INPUT, "%s holds several: %s; choose one with --%s", file, wr_str_get(&all),
+        wr_fail(err, WR_INPUT, "%s holds several: %s; choose one by `%s`", file, wr_str_get(&all),
                 what);
     else
         wr_fail(err, WR_INPUT, "%s holds no %s \"%s\"; it has: %s", file, what, want,
@@ -56,7 +62,8 @@ static bool choose_name(int *ret, char *const *names, size_t n, const char *want
     return false;
 }
 
-static bool wanted(const struct state_probe *p, const struct state_choice *c, int op, int target)
+static bool series_wanted(const struct state_probe *p, const struct state_choice *c, int op,
+                          int target)
 {
     return (op < 0 || p->op == op) && (target < 0 || p->target == target) &&
            (!c->bytes || p->bytes == c->bytes) &&
@@ -64,39 +71,38 @@ static bool wanted(const struct state_probe *p, const struct state_choice *c, in
 }
 
 /* Latencies of different sizes are different things; a percent of difference is not. */
-static bool one_size(const struct state_probes *p, const struct state_choice *c, int op, int target,
-                     const char *file, struct wr_err *err)
+static bool series_one_size(const struct state_probes *p, const struct state_choice *c, int op,
+                            int target, const char *file, struct wr_err *err)
 {
     uint64_t least = UINT64_MAX, most = 0;
 
     for (size_t i = 0; i < p->n && !c->any_size; i++) {
-        if (!wanted(&p->v[i], c, op, target))
+        if (!series_wanted(&p->v[i], c, op, target))
             continue;
         least = p->v[i].bytes < least ? p->v[i].bytes : least;
         most = p->v[i].bytes > most ? p->v[i].bytes : most;
     }
-    if (most && (double)least < 0.99 * (double)most)
-        return wr_fail(
-            err, WR_INPUT,
-            "%s mixes sizes from %llu to %llu bytes; choose one with --bytes or take all "
-            "with --any-size",
-            file, (unsigned long long)least, (unsigned long long)most);
+    if (most && (double)least < SERIES_SAME_SIZE * (double)most)
+        return wr_fail(err, WR_INPUT,
+                       "%s mixes sizes from %llu to %llu bytes; choose one by `bytes` or take all "
+                       "by `any-size`",
+                       file, (unsigned long long)least, (unsigned long long)most);
     return true;
 }
 
-static void pick_out(struct state_series *to, const struct state_probes *p,
-                     const struct state_choice *c, int op, int target, const char *file)
+static void series_pick_out(struct state_series *to, const struct state_probes *p,
+                            const struct state_choice *c, int op, int target, const char *file)
 {
     struct wr_str name = {0};
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++)
-        n += wanted(&p->v[i], c, op, target);
+        n += series_wanted(&p->v[i], c, op, target);
     to->t = wr_alloc((n + 1) * sizeof *to->t);
     to->latency = wr_alloc((n + 1) * sizeof *to->latency);
     to->n = 0;
     for (size_t i = 0; i < p->n; i++)
-        if (wanted(&p->v[i], c, op, target)) {
+        if (series_wanted(&p->v[i], c, op, target)) {
             to->t[to->n] = p->v[i].t_s;
             to->latency[to->n++] = p->v[i].latency_s;
         }
@@ -115,25 +121,25 @@ bool state_choose(struct state_series **ret, size_t *ret_n, const struct state_p
 
     if (!p->n)
         return wr_fail(err, WR_INPUT, "%s holds no latency; probe for a while first", name);
-    if (!choose_name(&op, p->op, p->nops, choice->op, "op", false, name, err) ||
-        !choose_name(&target, p->target, p->ntargets, choice->target, "target", true, name, err) ||
-        !one_size(p, choice, op, target, name, err))
+    if (!series_choose_name(&op, p->op, p->nops, choice->op, "op", false, name, err) ||
+        !series_choose_name(&target, p->target, p->ntargets, choice->target, "target", true, name,
+                            err) ||
+        !series_one_size(p, choice, op, target, name, err))
         return false;
     size_t most = target >= 0 ? 1 : p->ntargets, n = 0;
     struct state_series *s = wr_zalloc(most, sizeof *s);
 
     for (size_t i = 0; i < most; i++) {
-        pick_out(&s[n], p, choice, op, target >= 0 ? target : (int)i, name);
+        series_pick_out(&s[n], p, choice, op, target >= 0 ? target : (int)i, name);
         if (s[n].n)
             n++;
         else
-            state_series_fini(&s[n]);
+            series_fini(&s[n]);
     }
     if (!n) {
         free(s);
         return wr_fail(err, WR_INPUT,
-                       "%s: no row is left after choosing; widen --from, --to, "
-                       "--bytes or --target",
+                       "%s: no row is left after choosing; widen `from`, `to`, `bytes` or `target`",
                        name);
     }
     *ret = s;
@@ -187,7 +193,7 @@ double state_rounding(const double *latency, size_t n)
     stat_sort(sorted, n);
     for (size_t i = 0; i < n; i++)
         distinct += !i || sorted[i] != sorted[i - 1];
-    for (int e = 1; n >= 20 && distinct < n / 2 && e >= -9 && found == 0; e--)
+    for (int e = 1; n >= SERIES_FEW && distinct < n / 2 && e >= -9 && found == 0; e--)
         for (int j = 0; j < 3 && found == 0; j++) {
             double width = mantissa[j] * pow(10, e);
             bool all = true;
@@ -195,7 +201,8 @@ double state_rounding(const double *latency, size_t n)
             for (size_t i = 0; all && i < n; i++) {
                 double steps = sorted[i] / width;
 
-                all = fabs(steps - round(steps)) < 1e-6 * fmax(1, steps * 1e-6) + 1e-9 * steps;
+                all = fabs(steps - round(steps)) <
+                      SERIES_ON_GRID * fmax(1, steps * 1e-6) + 1e-9 * steps;
             }
             if (all)
                 found = width;

@@ -1,3 +1,9 @@
+/* target.c -- one storage target: opens its nameless file or device, times a write or a read.
+ *
+ * Used by probe.c, one thread per target. On Lustre the object storage target is chosen through the
+ * ioctl of liblustreapi. A block device is written only with what it holds.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +32,7 @@ struct lustre_layout {
     uint16_t stripe_count, stripe_offset;
 } __attribute__((packed));
 
-static bool set_layout(int fd, const char *dir, unsigned ost, struct wr_err *err)
+static bool target_set_layout(int fd, const char *dir, unsigned ost, struct wr_err *err)
 {
     struct lustre_layout l = {.magic = LAYOUT_MAGIC,
                               .pattern = RAID0,
@@ -43,7 +49,7 @@ static bool set_layout(int fd, const char *dir, unsigned ost, struct wr_err *err
 }
 
 /* A file without a name, on the chosen OST if there is a choice. */
-static bool open_nameless(int *ret, const char *dir, int ost, struct wr_err *err)
+static bool target_open_nameless(int *ret, const char *dir, int ost, struct wr_err *err)
 {
     char path[4096];
     int fd = -1;
@@ -64,7 +70,7 @@ static bool open_nameless(int *ret, const char *dir, int ost, struct wr_err *err
                                 dir);
         unlink(path);
     }
-    if (ost >= 0 && !set_layout(fd, dir, (unsigned)ost, err)) {
+    if (ost >= 0 && !target_set_layout(fd, dir, (unsigned)ost, err)) {
         close(fd);
         return false;
     }
@@ -72,7 +78,7 @@ static bool open_nameless(int *ret, const char *dir, int ost, struct wr_err *err
     return true;
 }
 
-static bool open_directory(struct target *t, const char *text, struct wr_err *err)
+static bool target_open_directory(struct target *t, const char *text, struct wr_err *err)
 {
     char *at = strstr(text, "@ost");
     char *dir = at ? strndup(text, (size_t)(at - text)) : wr_strdup(text);
@@ -93,24 +99,24 @@ static bool open_directory(struct target *t, const char *text, struct wr_err *er
                          "give the directory alone",
                          text, dir);
     }
-    ok = ok && open_nameless(&t->fd, dir, ost, err);
+    ok = ok && target_open_nameless(&t->fd, dir, ost, err);
     t->dir = dir;
     if (!ok)
         free(dir);
     return ok;
 }
 
-static bool open_device(struct target *t, const char *text, bool allowed, struct wr_err *err)
+static bool target_open_device(struct target *t, const char *text, bool allowed, struct wr_err *err)
 {
     if (!allowed)
         return wr_fail(err, WR_INPUT,
-                       "%s is a block device; allow writing back what it holds with "
-                       "--devices, or give a directory",
+                       "%s is a block device; allow writing back what it holds by `devices`, or "
+                       "give a directory",
                        text);
     /* O_EXCL: not while it is mounted. */
     t->fd = open(text, O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC);
     if (t->fd < 0)
-        return wr_fail_errno(err, "%s: cannot open the device; check that nobody uses it", text);
+        return wr_fail_errno(err, "%s: cannot open the device; check that it is not in use", text);
     t->device = t->direct = true;
     ssize_t got = pread(t->fd, t->buffer, t->len, 0);
 
@@ -122,7 +128,7 @@ static bool open_device(struct target *t, const char *text, bool allowed, struct
 }
 
 /* O_DIRECT is set afterwards, so that a file system without it still gives a file. */
-static void try_direct(struct target *t)
+static void target_try_direct(struct target *t)
 {
     int flags = fcntl(t->fd, F_GETFL);
 
@@ -142,15 +148,15 @@ bool target_open(struct target *ret, const char *text, size_t len, bool devices,
         return wr_fail(err, WR_SYSTEM, "not enough memory for a probe; make it smaller");
     memset(t.buffer, 0x5a, len);
     if (!stat(text, &st) && S_ISBLK(st.st_mode))
-        ok = open_device(&t, text, devices, err);
+        ok = target_open_device(&t, text, devices, err);
     else
-        ok = open_directory(&t, text, err);
+        ok = target_open_directory(&t, text, err);
     if (!ok) {
         free(t.buffer);
         return false;
     }
     if (!t.device)
-        try_direct(&t);
+        target_try_direct(&t);
     *ret = t;
     return true;
 }
@@ -162,20 +168,23 @@ void target_close(struct target *t)
     free(t->buffer);
 }
 
-/* Never the last room of a disk: leave at least 64 probes' worth. */
-static bool has_room(const struct target *t, struct wr_err *err)
+/* Never fills a disk: leaves at least so many probes' worth of space. */
+#define TARGET_SPARE 64.0
+
+static bool target_has_space(const struct target *t, struct wr_err *err)
 {
     struct statvfs vfs;
 
     if (t->dir && !fstatvfs(t->fd, &vfs) &&
-        (double)vfs.f_bavail * (double)vfs.f_frsize < 64.0 * (double)t->len)
+        (double)vfs.f_bavail * (double)vfs.f_frsize < TARGET_SPARE * (double)t->len)
         return wr_fail(err, WR_SYSTEM, "%s is nearly full; this probe was left out", t->dir);
     return true;
 }
 
 bool target_write(struct target *t, uint64_t stamp, double *ret_s, struct wr_err *err)
 {
-    if (!has_room(t, err))
+    assert(t->fd >= 0);
+    if (!target_has_space(t, err))
         return false;
     /* Not the same bytes twice, for storage that would notice; a device gets its own back. */
     for (size_t i = 0; !t->device && i + sizeof stamp <= t->len; i += 512) {
@@ -188,10 +197,11 @@ bool target_write(struct target *t, uint64_t stamp, double *ret_s, struct wr_err
     ssize_t n = pwrite(t->fd, t->buffer, t->len, 0);
 
     if (n >= 0 && n < (ssize_t)t->len)
-        return wr_fail(err, WR_SYSTEM,
-                       "only %zd of %zu bytes were written; check the target's room, your quota "
-                       "and `ulimit -f`",
-                       n, t->len);
+        return wr_fail(
+            err, WR_SYSTEM,
+            "only %zd of %zu bytes were written; check the target's free space, your quota "
+            "and `ulimit -f`",
+            n, t->len);
     if (n < 0 || fdatasync(t->fd))
         return wr_fail_errno(err, "a write failed; check the target");
     *ret_s = (double)(wr_clock_ns() - from) / 1e9;
@@ -200,6 +210,7 @@ bool target_write(struct target *t, uint64_t stamp, double *ret_s, struct wr_err
 
 bool target_read(struct target *t, double *ret_s, struct wr_err *err)
 {
+    assert(t->fd >= 0);
     if (!t->direct) /* ask the page cache to forget it; it may or may not */
         posix_fadvise(t->fd, 0, (off_t)t->len, POSIX_FADV_DONTNEED);
     uint64_t from = wr_clock_ns();

@@ -7,7 +7,7 @@
 struct target {
     int fd;
     bool direct, device;
-    char *dir; /* to look for room; NULL for a device */
+    char *dir; /* to check for free space; NULL for a device */
     void *buffer;
     size_t len;
 };

@@ -1,5 +1,10 @@
+/* validate.c -- scores forecasters on the part of a series that they were not trained on.
+ *
+ * See validate.h. Each row of the result is one forecaster; all are scored by the rules of score.c.
+ */
 #include "state/validate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +16,18 @@
 #include "state/lib/forecast.h"
 #include "state/model/simulate.h"
 
+#define VALIDATE_TRAIN 0.5  /* by default the first half trains, the second tests */
+#define VALIDATE_TAIL 0.025 /* either side of a 95 % interval */
+enum { VALIDATE_LEAST_TRAIN = 20, VALIDATE_LEAST_TEST = 10 };
+
 const int state_horizons[STATE_HORIZONS] = {1, 5, 15, 60};
 const double state_mc_p[STATE_MC] = {0.01, 0.05, 0.1, 0.2, 0.3,  0.4, 0.5,
                                      0.6,  0.7,  0.8, 0.9, 0.95, 0.99};
 
-static struct state_forecaster_row *add_row(struct state_validation *v, const char *name,
-                                            bool baseline)
+static struct state_forecaster_row *validate_add_row(struct state_validation *v, const char *name,
+                                                     bool baseline)
 {
+    assert(v->nrows < STATE_FORECASTERS);
     struct state_forecaster_row *r = &v->row[v->nrows++];
 
     *r = (struct state_forecaster_row){.name = name, .baseline = baseline};
@@ -26,12 +36,12 @@ static struct state_forecaster_row *add_row(struct state_validation *v, const ch
     return r;
 }
 
-static void run_simple(struct state_validation *v, const struct trial *t)
+static void validate_run_simple(struct state_validation *v, const struct trial *t)
 {
     double *scratch = wr_alloc((t->n + 1) * sizeof *scratch), p[4];
 
     for (const struct simple *f = simple_table; f->name; f++) {
-        struct state_forecaster_row *r = add_row(v, f->name, true);
+        struct state_forecaster_row *r = validate_add_row(v, f->name, true);
 
         for (int h = 0; h < v->nhorizons; h++) {
             struct tally sum = {0};
@@ -50,9 +60,9 @@ static void run_simple(struct state_validation *v, const struct trial *t)
     free(scratch);
 }
 
-static void run_empirical(struct state_validation *v, const struct trial *t)
+static void validate_run_empirical(struct state_validation *v, const struct trial *t)
 {
-    struct state_forecaster_row *r = add_row(v, "empirical_train", true);
+    struct state_forecaster_row *r = validate_add_row(v, "empirical_train", true);
     struct tally sum = {0};
 
     for (size_t i = t->train; i < t->n; i++)
@@ -63,7 +73,7 @@ static void run_empirical(struct state_validation *v, const struct trial *t)
 }
 
 /* p exp(Q dt), through the parts of the day. */
-static void ahead(double *p, const struct hmm_model *m, double from, double to)
+static void validate_ahead(double *p, const struct hmm_model *m, double from, double to)
 {
     while (from < to) {
         double len = (double)HMM_DAY_S / m->nblocks, e[HMM_STATES * HMM_STATES];
@@ -84,9 +94,10 @@ static void ahead(double *p, const struct hmm_model *m, double from, double to)
 }
 
 /* A model with fixed parameters whose filter runs on; also what it says without looking. */
-static bool run_model(struct state_validation *v, const struct trial *t,
-                      const struct state_series *s, const struct hmm_model *m, const char *name,
-                      const char *blind, double *ret_last, struct wr_err *err)
+static bool validate_run_model(struct state_validation *v, const struct trial *t,
+                               const struct state_series *s, const struct hmm_model *m,
+                               const char *name, const char *blind, double *ret_last,
+                               struct wr_err *err)
 {
     struct state_data_opts o = {.nblocks = m->nblocks, .day_offset_s = m->day_offset_s};
     struct state_data d;
@@ -97,7 +108,7 @@ static bool run_model(struct state_validation *v, const struct trial *t,
     state_data_init(&d, s, 1, &o);
     if (!hmm_work_init(&w, d.data.n, 0, m->k)) {
         state_data_fini(&d);
-        return wr_fail(err, WR_SYSTEM, "not enough memory; validate less with --from and --to");
+        return wr_fail(err, WR_SYSTEM, "not enough memory; choose fewer rows by `from` and `to`");
     }
     double *all = wr_alloc(d.data.n * k * sizeof *all);
 
@@ -107,8 +118,8 @@ static bool run_model(struct state_validation *v, const struct trial *t,
         if (!isnan(d.x[i]))
             memmove(all + k * at++, all + k * i, k * sizeof *all);
     hmm_stationary(share, m, 0);
-    struct state_forecaster_row *r = add_row(v, name, false);
-    struct state_forecaster_row *still = blind ? add_row(v, blind, false) : NULL;
+    struct state_forecaster_row *r = validate_add_row(v, name, false);
+    struct state_forecaster_row *still = blind ? validate_add_row(v, blind, false) : NULL;
 
     for (int h = 0; h < v->nhorizons; h++) {
         struct tally sum = {0}, fixed = {0};
@@ -119,7 +130,7 @@ static bool run_model(struct state_validation *v, const struct trial *t,
             double p[HMM_STATES] = {0};
 
             memcpy(p, all + k * from, k * sizeof *p);
-            ahead(p, m, t->t[from], t->t[i]);
+            validate_ahead(p, m, t->t[from], t->t[i]);
             hmm_mix_states(&mix, m, p, 1);
             tally_mix(&sum, t, &mix, t->x[i]);
             hmm_mix_states(&long_run, m, share, 1);
@@ -139,8 +150,8 @@ static bool run_model(struct state_validation *v, const struct trial *t,
 }
 
 /* The library's forecaster, which learns as it goes. */
-static bool run_rolling(struct state_validation *v, const struct trial *t,
-                        const struct state_series *s, struct wr_err *err)
+static bool validate_run_rolling(struct state_validation *v, const struct trial *t,
+                                 const struct state_series *s, struct wr_err *err)
 {
     struct weir_state *w = weir_state_create(NULL);
     struct tally sum[STATE_HORIZONS] = {{0}};
@@ -160,7 +171,7 @@ static bool run_rolling(struct state_validation *v, const struct trial *t,
         }
     }
     weir_state_destroy(w);
-    struct state_forecaster_row *r = add_row(v, "rolling", false);
+    struct state_forecaster_row *r = validate_add_row(v, "rolling", false);
 
     for (int h = 0; h < v->nhorizons; h++)
         r->at[h] = tally_end(&sum[h]);
@@ -168,7 +179,7 @@ static bool run_rolling(struct state_validation *v, const struct trial *t,
 }
 
 /* The common area of two histograms over the range of both. */
-static double overlap(const double *a, size_t na, const double *b, size_t nb)
+static double validate_overlap(const double *a, size_t na, const double *b, size_t nb)
 {
     enum { BINS = 50 };
     double low = fmin(a[0], b[0]), high = fmax(a[na - 1], b[nb - 1]), sum = 0;
@@ -183,9 +194,9 @@ static double overlap(const double *a, size_t na, const double *b, size_t nb)
     return sum;
 }
 
-static void monte_carlo(struct state_validation *v, const struct trial *t,
-                        const struct hmm_model *m, const double *filtered, int rounds,
-                        uint64_t seed)
+static void validate_monte_carlo(struct state_validation *v, const struct trial *t,
+                                 const struct hmm_model *m, const double *filtered, int rounds,
+                                 uint64_t seed)
 {
     size_t n = t->n - t->train;
     double *x = wr_alloc((n + 1) * sizeof *x), *q = wr_alloc((size_t)rounds * sizeof *q);
@@ -195,7 +206,7 @@ static void monte_carlo(struct state_validation *v, const struct trial *t,
     double *first = NULL;
 
     memcpy(p, filtered, sizeof *p * (size_t)m->k);
-    ahead(p, m, t->t[t->train - 1], t->t[t->train]);
+    validate_ahead(p, m, t->t[t->train - 1], t->t[t->train]);
     double *seen = wr_alloc((n + 1) * sizeof *seen);
 
     memcpy(seen, t->x + t->train, n * sizeof *seen);
@@ -209,7 +220,7 @@ static void monte_carlo(struct state_validation *v, const struct trial *t,
         if (!first) {
             first = wr_alloc((n + 1) * sizeof *first);
             memcpy(first, x, n * sizeof *first);
-            v->overlap = overlap(seen, n, first, n);
+            v->overlap = validate_overlap(seen, n, first, n);
         }
         for (int i = 0; i < STATE_MC; i++)
             all[i * rounds + r] = stat_quantile(x, n, state_mc_p[i]) * M_LOG10E;
@@ -225,8 +236,8 @@ static void monte_carlo(struct state_validation *v, const struct trial *t,
             sum += q[r] / rounds;
         v->observed[i] = stat_quantile(seen, n, state_mc_p[i]) * M_LOG10E;
         v->mc_mean[i] = sum;
-        v->mc_low[i] = stat_quantile(q, (size_t)rounds, 0.025);
-        v->mc_high[i] = stat_quantile(q, (size_t)rounds, 0.975);
+        v->mc_low[i] = stat_quantile(q, (size_t)rounds, VALIDATE_TAIL);
+        v->mc_high[i] = stat_quantile(q, (size_t)rounds, 1 - VALIDATE_TAIL);
         v->model[i] = hmm_mix_quantile(&long_run, state_mc_p[i]) * M_LOG10E;
         v->inside += v->observed[i] >= v->mc_low[i] && v->observed[i] <= v->mc_high[i];
     }
@@ -237,8 +248,8 @@ static void monte_carlo(struct state_validation *v, const struct trial *t,
     free(x);
 }
 
-static bool train_model(struct hmm_model *ret, const struct state_series *s, size_t train,
-                        const struct state_validate_opts *o, struct wr_err *err)
+static bool validate_train_model(struct hmm_model *ret, const struct state_series *s, size_t train,
+                                 const struct state_validate_opts *o, struct wr_err *err)
 {
     struct state_series half = *s;
     struct state_estimate *e = wr_zalloc((size_t)o->k, sizeof *e);
@@ -257,20 +268,20 @@ bool state_validate(struct state_validation *ret, struct hmm_model *ret_model,
                     const struct state_series *s, const struct state_validate_opts *opts,
                     struct wr_err *err)
 {
-    double part = opts->train_share > 0 ? opts->train_share : 0.5, last[HMM_STATES];
+    double part = opts->train_share > 0 ? opts->train_share : VALIDATE_TRAIN, last[HMM_STATES];
     size_t train = opts->train ? opts->train : (size_t)floor(part * (double)s->n);
     struct state_validation v = {.n = s->n, .train = train};
     struct hmm_model m;
     struct trial t;
 
-    if (train < 20 || s->n < train + 10)
+    if (train < VALIDATE_LEAST_TRAIN || s->n < train + VALIDATE_LEAST_TEST)
         return wr_fail(err, WR_INPUT,
                        "%s: %zu observations to train on and %zu to test are too few; "
                        "probe longer",
                        s->name, train, s->n - train);
     if (opts->model)
         m = *opts->model;
-    else if (!train_model(&m, s, train, opts, err))
+    else if (!validate_train_model(&m, s, train, opts, err))
         return false;
     double *x = wr_alloc((s->n + 1) * sizeof *x);
 
@@ -278,14 +289,15 @@ bool state_validate(struct state_validation *ret, struct hmm_model *ret_model,
     v.threshold_s = exp(t.threshold);
     for (int h = 0; h < STATE_HORIZONS && (size_t)state_horizons[h] * 4 < train; h++)
         v.nhorizons++;
-    run_simple(&v, &t);
-    run_empirical(&v, &t);
-    bool ok = run_model(&v, &t, s, &m, "hmm", "hmm_stationary_mixture", last, err) &&
-              (!opts->truth || run_model(&v, &t, s, opts->truth, "hmm_truth", NULL, NULL, err)) &&
-              (!opts->rolling || run_rolling(&v, &t, s, err));
+    validate_run_simple(&v, &t);
+    validate_run_empirical(&v, &t);
+    bool ok = validate_run_model(&v, &t, s, &m, "hmm", "hmm_stationary_mixture", last, err) &&
+              (!opts->truth ||
+               validate_run_model(&v, &t, s, opts->truth, "hmm_truth", NULL, NULL, err)) &&
+              (!opts->rolling || validate_run_rolling(&v, &t, s, err));
 
     if (ok)
-        monte_carlo(&v, &t, &m, last, opts->rounds > 0 ? opts->rounds : 200, opts->seed);
+        validate_monte_carlo(&v, &t, &m, last, opts->rounds > 0 ? opts->rounds : 200, opts->seed);
     trial_fini(&t);
     free(x);
     if (ok) {

@@ -6,7 +6,7 @@
  *
  * Storage lives on nodes of the machine: burst-buffer servers, I/O nodes, and with local burst
  * buffers every compute node. Whatever travels between nodes goes over the wire,
- * packet by packet with everybody else's; devices are models (store/dev/), and so is the
+ * packet by packet with all other messages; devices are models (store/dev/), and so is the
  * storage-area network behind I/O nodes: a formula. docs/models/storage.md says what is modelled.
  *
  * An operation's time is divided over the causes of base/cause.h; the parts add up
@@ -41,37 +41,62 @@ struct store_assign {
     uint32_t server;
 };
 
+/* How a file is divided: stripes of size_b go round robin over `count` servers. */
 struct store_stripe {
     uint64_t size_b;
-    uint32_t count, layout;
+    uint32_t count, layout; /* servers of a file, 0: all; one after another, or spread evenly */
 };
 
 struct store_buffer {
-    uint64_t capacity_b; /* 0: no limit */
-    double high, low;    /* of the capacity */
-    uint32_t drain, streams, reserve;
-    double period_ps;
-    bool write_through, flush_on_close, keep_reads;
+    uint64_t capacity_b;             /* 0: no limit */
+    double high, low;                /* watermarks, fractions of the capacity */
+    uint32_t drain, reserve;         /* enum store_drain, store_reserve */
+    uint32_t streams;                /* requests that drain at a time */
+    double period_ps;                /* of STORE_DRAIN_SCHEDULE */
+    bool write_through;              /* a write ends when the servers have it, too */
+    bool flush_on_close, keep_reads; /* a close waits for the drain; what was read is buffered */
 };
 
 struct store_san {
     double latency_ps, bandwidth; /* 0: no limit */
 };
 
-/* One struct for all kinds; each kind has the rows that mean something to it. */
+enum store_times { STORE_TIMES_EXPONENTIAL, STORE_TIMES_CONSTANT };
+
+/* What was measured: the range of each number, and with how many requests of a server at a time. */
+struct store_service_measured {
+    uint32_t requests; /* 0: not known */
+    double server_min_ps, server_max_ps, latency_min_ps, latency_max_ps;
+    double bandwidth_min, bandwidth_max;
+};
+
+/* The software of servers and clients as measured (store_service.c). All zero: there is none. */
+struct store_service_params {
+    const char *title;
+    double server_ps, client_ps, latency_ps; /* for a request */
+    double bandwidth, client_bandwidth;      /* of a server, of a client; 0: no limit */
+    uint32_t concurrency, times;
+    struct store_service_measured measured;
+};
+
+extern const struct conf_row store_service_rows[];
+
+/* One struct for all kinds; each kind has the rows that mean something to it (store_conf.c, which
+ * explains the keys). Constant after reading. */
 struct store_params {
     const char *servers, *io_nodes; /* sets of nodes */
-    uint32_t numbering, policy;
-    struct conf_list assign; /* struct store_assign */
+    uint32_t numbering, policy;     /* of servers; enum store_policy */
+    struct conf_list assign;        /* struct store_assign */
     struct store_stripe stripe;
-    uint64_t block_b, control_b;
-    uint32_t pulls;
-    struct conf_plugin device, external;
-    uint32_t devices, externals;
+    uint64_t block_b, control_b;         /* most of one access of a device; of a control message */
+    uint32_t pulls;                      /* blocks of a request in progress at a time */
+    struct conf_plugin device, external; /* of the buffers; of the slow storage */
+    uint32_t devices, externals;         /* of each site */
     struct store_buffer buffer;
     struct store_san san;
-    uint64_t threshold_b;
-    double client_ps, server_ps, jitter_ps;
+    uint64_t threshold_b;                   /* smaller writes are buffered where a site has both */
+    double client_ps, server_ps, jitter_ps; /* software at either end; a random time on top */
+    struct store_service_params service;
     bool metadata, one_object;
 };
 
@@ -88,7 +113,7 @@ extern const struct conf_kind *const store_kinds[]; /* ends with NULL */
 /* Whether a device can be opened; one that is not there can. */
 bool store_try_device(const struct conf_plugin *device, struct wr_err *err);
 
-/* ---- who carries messages between nodes ---- */
+/* ---- the network between nodes ---- */
 
 /* What a message is, for latencies and for the wire's `cls`. */
 enum store_class { STORE_REQUEST, STORE_DATA, STORE_CLASSES };
@@ -99,20 +124,28 @@ struct store_wire {
     /* Carry a message; then call store_arrived with `user`. */
     void (*send)(void *ctx, uint32_t src_node, uint32_t dst_node, uint64_t bytes, uint16_t app,
                  enum store_class cls, uint64_t user);
-    uint32_t (*lp)(void *ctx, uint32_t node);
+    uint32_t (*lp)(void *ctx, uint32_t node); /* the logical process that a node's events are for */
 };
 
 /* ---- operations ---- */
 
-enum store_act { STORE_OPEN, STORE_CLOSE, STORE_READ, STORE_WRITE, STORE_FLUSH, STORE_ACTS };
+enum store_op_kind {
+    STORE_OPEN,
+    STORE_CLOSE,
+    STORE_READ,
+    STORE_WRITE,
+    STORE_FLUSH,
+    STORE_OP_KINDS
+};
 
+/* An operation that a rank begins. */
 struct store_op {
     uint32_t node;
     uint16_t app;
-    enum store_act act;
+    enum store_op_kind kind;
     int64_t file; /* the job's own number of it */
     uint64_t offset, bytes;
-    uint64_t user;
+    uint64_t user; /* given to store_done */
 };
 
 /* An operation has ended, now and at its node. ps[CAUSES] adds up to its time. */
@@ -122,17 +155,19 @@ enum {
     STORE_EV_BEGIN,
     STORE_EV_ANSWER,
     STORE_EV_SERVE,
+    STORE_EV_NIC,
     STORE_EV_SAN,
     STORE_EV_DISK,
     STORE_EV_TICK,
     STORE_EV_KINDS
 };
 
+/* What store_open() needs; arrays are copied. */
 struct store_setup {
     struct sim *sim;
     uint32_t first_kind; /* STORE_EV_KINDS event kinds from here on are the storage's */
     struct store_wire wire;
-    store_done *done;
+    store_done *done; /* called when an operation has ended */
     void *done_ctx;
     const struct conf_plugin *plug; /* one of store_kinds */
     uint64_t seed;
@@ -151,21 +186,21 @@ struct store;
 bool store_open(struct store **ret, const struct store_setup *setup, struct wr_err *err);
 void store_close(struct store *s);
 
-/* The same in partitions: a `struct store` for each, for what is done at its nodes, whose arrays
- * are shared. The wire calls that of the node that a message comes to. What was counted can be
- * asked of the first, while nobody runs. Closing the first closes all. */
-struct store_part {
+/* The same in partitions: one `struct store` for each, for what happens at its nodes; arrays are
+ * shared. The wire calls the store of the node that a message comes to. Counters are read from the
+ * first, while no partition runs. Closing the first closes all. */
+struct store_partition {
     struct sim *sim;
     void *wire_ctx, *done_ctx;
 };
 
-bool store_open_parts(struct store **ret, const struct store_setup *setup,
-                      const struct store_part *parts, uint32_t nparts, const uint8_t *part_of_node,
-                      struct wr_err *err);
+bool store_open_partitions(struct store **ret, const struct store_setup *setup,
+                           const struct store_partition *partitions, uint32_t npartitions,
+                           const uint8_t *partition_of_node, struct wr_err *err);
 
-/* What a partition has counted, as bytes, for a process in which it was not executed: there it is
- * put into the same partition's, and then what was counted can be asked of the first, as if all
- * had been executed here. While nobody runs, with all clocks at one time. */
+/* The counters of a partition as bytes, for a process that did not execute it: there they are put
+ * into the same partition, and then read from the first as if all had been executed here. Called
+ * while no partition runs, with all clocks at one time. */
 void store_pack_accounts(const struct store *s, struct wr_bytes *out);
 void store_take_accounts(struct store *s, struct wr_reader *in);
 
@@ -181,7 +216,7 @@ void store_arrived(struct store *s, uint64_t user, const struct cause_trip *trip
 
 /* ---- what was counted; any time ---- */
 
-/* Nothing happens until then: what is asked from now on is told as of that time. */
+/* No event happens before t_ps: counters are reported as of that time. */
 void store_look(struct store *s, uint64_t t_ps);
 
 uint64_t store_pending(const struct store *s); /* operations under way */
@@ -203,6 +238,8 @@ struct store_disk_stat {
 };
 
 uint32_t store_disks(const struct store *s);
+/* Requests to devices whose times follow from an assumption; adds what is assumed, in words. */
+uint64_t store_assumed(const struct store *s, struct wr_str *out);
 void store_disk_stat(const struct store *s, uint32_t i, struct store_disk_stat *ret);
 
 /* A server, an I/O node or a compute node with a buffer. */
@@ -216,7 +253,7 @@ struct store_site_stat {
     uint64_t absorbed_b;          /* written again before they were drained */
     uint64_t evicted_b;
     uint64_t hit_b, miss_b;  /* read */
-    uint64_t waits, wait_ps; /* for room in the buffer */
+    uint64_t waits, wait_ps; /* for space in the buffer */
     uint32_t waiting;
 };
 
@@ -224,21 +261,21 @@ uint32_t store_sites(const struct store *s);
 void store_site_stat(const struct store *s, uint32_t i, struct store_site_stat *ret);
 
 struct store_app_stat {
-    uint64_t calls[STORE_ACTS];
-    uint64_t time_ps[STORE_ACTS]; /* in operations, those under way included */
+    uint64_t calls[STORE_OP_KINDS];
+    uint64_t time_ps[STORE_OP_KINDS]; /* in operations, those under way included */
     uint64_t bytes_read, bytes_written;
     uint32_t inflight;
 };
 
 void store_app_stat(const struct store *s, uint32_t app, struct store_app_stat *ret);
 const struct wr_hist *store_latency(const struct store *s, uint32_t app, enum store_class cls);
-uint64_t store_bytes_used(const struct store *s);
 
 /* Conservation, when nothing is under way: every request has ended, and what clients wrote is on
  * devices or in buffers. False says what does not hold. */
 bool store_check(const struct store *s, struct wr_err *err);
 
-/* Operations are under way and nothing moves: who waits for what. Fills `err`, returns false. */
-bool store_tell_stuck(const struct store *s, struct wr_err *err);
+/* Operations are outstanding and no event is left: reports what they wait for. Fills `err`, returns
+ * false. */
+bool store_report_stall(const struct store *s, struct wr_err *err);
 
 #endif

@@ -1,6 +1,9 @@
-/* store_account.c -- what a partition of the storage has counted, for a process in which it was not
- * executed. What is taken is put where it would be had it been.
+/* store_account.c -- the counters of a partition as bytes, for a process that did not execute it.
+ *
+ * The process that gathers the results unpacks them into its own copy of the partition, where they
+ * would be if it had executed it. Called when no partition runs.
  */
+#include <assert.h>
 #include <stddef.h>
 
 #include "store_priv.h"
@@ -16,28 +19,30 @@ struct place {
     }
 
 static const struct place disk_places[] = {
-    PLACE(store_disk, until_ps),       PLACE(store_disk, busy_ps),   PLACE(store_disk, queue_ps),
-    PLACE(store_disk, queue_since_ps), PLACE(store_disk, reads),     PLACE(store_disk, writes),
-    PLACE(store_disk, read_b),         PLACE(store_disk, written_b), PLACE(store_disk, queue),
-    PLACE(store_disk, queue_most),     PLACE(store_disk, dev.seeks), {0},
+    PLACE(store_disk, until_ps),
+    PLACE(store_disk, busy_ps),
+    PLACE(store_disk, queue_ps),
+    PLACE(store_disk, queue_since_ps),
+    PLACE(store_disk, reads),
+    PLACE(store_disk, writes),
+    PLACE(store_disk, read_b),
+    PLACE(store_disk, written_b),
+    PLACE(store_disk, queue),
+    PLACE(store_disk, queue_most),
+    PLACE(store_disk, dev.seeks),
+    PLACE(store_disk, dev.assumed),
+    {0},
 };
 
 static const struct place site_places[] = {
-    PLACE(store_site, requests),
-    PLACE(store_site, buf.used_b),
-    PLACE(store_site, buf.dirty_b),
-    PLACE(store_site, buf.used_most_b),
-    PLACE(store_site, buf.inflight_b),
-    PLACE(store_site, buf.waiting),
-    PLACE(store_site, buf.in_b),
-    PLACE(store_site, buf.out_b),
-    PLACE(store_site, buf.absorbed_b),
-    PLACE(store_site, buf.evicted_b),
-    PLACE(store_site, buf.hit_b),
-    PLACE(store_site, buf.miss_b),
-    PLACE(store_site, buf.waits),
-    PLACE(store_site, buf.wait_ps),
-    {0},
+    PLACE(store_site, requests),        PLACE(store_site, crowded),
+    PLACE(store_site, buf.used_b),      PLACE(store_site, buf.dirty_b),
+    PLACE(store_site, buf.used_most_b), PLACE(store_site, buf.inflight_b),
+    PLACE(store_site, buf.waiting),     PLACE(store_site, buf.in_b),
+    PLACE(store_site, buf.out_b),       PLACE(store_site, buf.absorbed_b),
+    PLACE(store_site, buf.evicted_b),   PLACE(store_site, buf.hit_b),
+    PLACE(store_site, buf.miss_b),      PLACE(store_site, buf.waits),
+    PLACE(store_site, buf.wait_ps),     {0},
 };
 
 static const struct place app_places[] = {
@@ -50,7 +55,7 @@ static const struct place own_places[] = {
     PLACE(store, entries.peak), PLACE(store, ranges.peak), {0},
 };
 
-static void pack(const void *thing, const struct place *p, struct wr_bytes *out)
+static void account_pack(const void *thing, const struct place *p, struct wr_bytes *out)
 {
     for (; p->size; p++) {
         const char *at = (const char *)thing + p->at;
@@ -59,7 +64,7 @@ static void pack(const void *thing, const struct place *p, struct wr_bytes *out)
     }
 }
 
-static void take(void *thing, const struct place *p, struct wr_reader *in)
+static void account_unpack(void *thing, const struct place *p, struct wr_reader *in)
 {
     for (; p->size; p++) {
         char *at = (char *)thing + p->at;
@@ -72,30 +77,31 @@ static void take(void *thing, const struct place *p, struct wr_reader *in)
     }
 }
 
-static bool is_mine(const struct store *s, uint32_t site)
+static bool store_account_owns(const struct store *s, uint32_t site)
 {
-    return !s->team || s->team->part_of[s->site[site].node] == s->me;
+    return !s->partitions || s->partitions->partition_of[s->site[site].node] == s->me;
 }
 
-static void pack_app(const struct store_app *a, struct wr_bytes *out)
+static void account_pack_app(const struct store_app *a, struct wr_bytes *out)
 {
-    pack(a, app_places, out);
-    wr_bytes_many(out, a->calls, STORE_ACTS);
-    wr_bytes_many(out, a->ended_ps, STORE_ACTS);
-    wr_bytes_many(out, a->since_ps, STORE_ACTS);
-    for (int k = 0; k < STORE_ACTS; k++)
+    account_pack(a, app_places, out);
+    wr_bytes_many(out, a->calls, STORE_OP_KINDS);
+    wr_bytes_many(out, a->ended_ps, STORE_OP_KINDS);
+    wr_bytes_many(out, a->since_ps, STORE_OP_KINDS);
+    for (int k = 0; k < STORE_OP_KINDS; k++)
         wr_bytes_u64(out, a->inflight[k]);
     for (int c = 0; c < STORE_CLASSES; c++)
         wr_bytes_hist(out, &a->latency[c]);
 }
 
-static void take_app(struct store_app *a, struct wr_reader *in)
+static void account_unpack_app(struct store_app *a, struct wr_reader *in)
 {
-    take(a, app_places, in);
-    wr_read_many(in, a->calls, STORE_ACTS);
-    wr_read_many(in, a->ended_ps, STORE_ACTS);
-    wr_read_many(in, a->since_ps, STORE_ACTS);
-    for (int k = 0; k < STORE_ACTS; k++)
+    assert(a->latency);
+    account_unpack(a, app_places, in);
+    wr_read_many(in, a->calls, STORE_OP_KINDS);
+    wr_read_many(in, a->ended_ps, STORE_OP_KINDS);
+    wr_read_many(in, a->since_ps, STORE_OP_KINDS);
+    for (int k = 0; k < STORE_OP_KINDS; k++)
         a->inflight[k] = (uint32_t)wr_read_u64(in);
     for (int c = 0; c < STORE_CLASSES; c++)
         wr_read_hist(in, &a->latency[c]);
@@ -103,27 +109,29 @@ static void take_app(struct store_app *a, struct wr_reader *in)
 
 void store_pack_accounts(const struct store *s, struct wr_bytes *out)
 {
-    pack(s, own_places, out);
+    assert(!s->partitions || s != s->partitions->whole);
+    account_pack(s, own_places, out);
     for (uint32_t i = 0; i < s->napps; i++)
-        pack_app(&s->app[i], out);
+        account_pack_app(&s->app[i], out);
     for (uint32_t i = 0; i < s->nsites; i++)
-        if (is_mine(s, i))
-            pack(&s->site[i], site_places, out);
+        if (store_account_owns(s, i))
+            account_pack(&s->site[i], site_places, out);
     for (uint32_t i = 0; i < s->ndisks; i++)
-        if (is_mine(s, s->disk[i].site))
-            pack(&s->disk[i], disk_places, out);
+        if (store_account_owns(s, s->disk[i].site))
+            account_pack(&s->disk[i], disk_places, out);
 }
 
 void store_take_accounts(struct store *s, struct wr_reader *in)
 {
+    assert(!s->partitions || s != s->partitions->whole);
     store_audit_away(s);
-    take(s, own_places, in);
+    account_unpack(s, own_places, in);
     for (uint32_t i = 0; i < s->napps; i++)
-        take_app(&s->app[i], in);
+        account_unpack_app(&s->app[i], in);
     for (uint32_t i = 0; i < s->nsites; i++)
-        if (is_mine(s, i))
-            take(&s->site[i], site_places, in);
+        if (store_account_owns(s, i))
+            account_unpack(&s->site[i], site_places, in);
     for (uint32_t i = 0; i < s->ndisks; i++)
-        if (is_mine(s, s->disk[i].site))
-            take(&s->disk[i], disk_places, in);
+        if (store_account_owns(s, s->disk[i].site))
+            account_unpack(&s->disk[i], disk_places, in);
 }

@@ -5,11 +5,11 @@
  *                     \-> BEYOND             ^-- write-through: SENT at once
  *
  * Owns, for each site and each client, which bytes were ever written there and where the newest of
- * them are. It is told what happens, never what a buffer believes: buffers count, evict and
+ * them are. Its input is what happens, never the counters of a buffer: buffers count, evict and
  * forget without it. At the end of a run
  *  1. every byte that a client asked to write was written at its site;
  *  2. what is in a buffer alone is there and dirty, and there is no more that is dirty;
- *  3. nothing is still on its way;
+ *  3. nothing is still in transfer;
  *  4. a buffer has absorbed exactly what was written again while it was there alone.
  */
 #include "store_priv.h"
@@ -27,23 +27,26 @@ enum { AUDIT_CAP = 1 << 26, AUDIT_BUCKETS = 1 << 14, AUDIT_ASKED = 1 };
 /* A block of a file at a site, or (`client`) at a node that asked. */
 struct audit_block {
     uint32_t bucket, all; /* next ones */
-    uint32_t place, ranges;
+    uint32_t place;       /* the site, or the node */
+    uint32_t ranges;      /* which of its bytes are where; tags AUDIT_... */
     uint16_t app;
     bool client;
     int64_t file;
     uint64_t block;
 };
 
+/* The counters of a buffer, counted a second time. */
 struct audit_site {
     uint64_t in_b, absorbed_b;
 };
 
+/* The account of a partition; changes with every block that is moved. */
 struct store_audit {
     struct wr_pool blocks, ranges;
-    uint32_t bucket[AUDIT_BUCKETS];
-    uint32_t all;
-    bool away;
-    struct audit_site *site;  /* [nsites] */
+    uint32_t bucket[AUDIT_BUCKETS]; /* of blocks, by file and place */
+    uint32_t all;                   /* the list of all blocks */
+    bool away;                      /* another process executes the partition, and checks it */
+    struct audit_site *site;        /* [nsites] */
     struct store_bytes twice; /* the first that were sent on and not in the buffer; bytes 0: none */
 };
 
@@ -193,7 +196,8 @@ static bool audit_fail(const struct store *s, const struct audit_block *b,
 /* The bytes of a site's object that have a record; all of them, where it was not executed. */
 static uint64_t audit_written(const struct store *s, const struct store_bytes *b)
 {
-    const struct store *at = s->team ? s->team->all[s->team->part_of[s->site[b->place].node]] : s;
+    const struct store *at =
+        s->partitions ? s->partitions->all[s->partitions->partition_of[s->site[b->place].node]] : s;
     struct audit_block k = audit_key(s, b, false), *found = audit_find(at->audit, &k);
     uint64_t lo = b->at % s->p.block_b;
 
@@ -266,7 +270,7 @@ static bool audit_check_site(const struct store *s, uint32_t i, uint64_t dirty_b
     const struct store_buf *b = &s->site[i].buf;
     const struct audit_site *a = &s->audit->site[i];
 
-    if (!b->track || (s->team && s->team->part_of[s->site[i].node] != s->me))
+    if (!b->track || (s->partitions && s->partitions->partition_of[s->site[i].node] != s->me))
         return true;
     if (b->dirty_b != dirty_b || b->inflight_b || b->absorbed_b != a->absorbed_b ||
         (!s->p.buffer.write_through && b->in_b != a->in_b))
@@ -279,7 +283,7 @@ static bool audit_check_site(const struct store *s, uint32_t i, uint64_t dirty_b
     return true;
 }
 
-static bool audit_check_part(const struct store *s, struct wr_err *err)
+static bool audit_check_partition(const struct store *s, struct wr_err *err)
 {
     const struct store_bytes *twice = &s->audit->twice;
     uint64_t *dirty_b = wr_zalloc(s->nsites ? s->nsites : 1, sizeof *dirty_b);
@@ -299,8 +303,8 @@ static bool audit_check_part(const struct store *s, struct wr_err *err)
 
 bool store_audit_check(const struct store *s, struct wr_err *err)
 {
-    for (uint32_t i = 0; i < store_parts(s); i++)
-        if (!store_each(s, i)->audit->away && !audit_check_part(store_each(s, i), err))
+    for (uint32_t i = 0; i < store_partitions(s); i++)
+        if (!store_each(s, i)->audit->away && !audit_check_partition(store_each(s, i), err))
             return false;
     return true;
 }

@@ -1,4 +1,4 @@
-/* store_buf.c -- a burst buffer: room, what is in it, and draining.
+/* store_buf.c -- a burst buffer: its space, its blocks, and draining.
  *
  *             claim                 written               drained
  *   free ----------------> reserved --------> dirty ----------------> clean --evicted--> free
@@ -7,17 +7,21 @@
  * These are states of bytes: a block has ranges in several of them, and each range is drained by a
  * request of its own.
  *
- * Room is given in the order in which it was asked for. Whoever waits for room, or for a flush,
- * sets the drain to work whatever its watermarks say, and clean blocks make way; so as
- * long as drains end, room comes.
+ * Space is given in the order of the requests for it. A slot that waits for space, or an operation
+ * that waits for a flush, starts the drain whatever its watermarks say, and clean blocks are
+ * evicted; so as long as drains end, every waiting slot gets space.
+ *
+ * store_xfer.c claims space and reports what was written and read; store_op.c flushes.
  */
 #include <assert.h>
 
 #include "store_priv.h"
 
+static void buf_drain(struct store *s, uint32_t site);
+
 /* ---- lists of entries ---- */
 
-static void list_leave(struct store *s, struct store_buf *b, uint32_t h)
+static void buf_list_remove(struct store *s, struct store_buf *b, uint32_t h)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_list *l = &b->list[e->list];
@@ -26,7 +30,7 @@ static void list_leave(struct store *s, struct store_buf *b, uint32_t h)
     *(e->next == WR_NIL ? &l->tail : &store_entry(s, e->next)->prev) = e->prev;
 }
 
-static void list_join(struct store *s, struct store_buf *b, uint32_t h, enum store_keep list)
+static void buf_list_append(struct store *s, struct store_buf *b, uint32_t h, enum store_keep list)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_list *l = &b->list[list];
@@ -38,8 +42,8 @@ static void list_join(struct store *s, struct store_buf *b, uint32_t h, enum sto
     l->tail = h;
 }
 
-/* To the list in which a block belongs now; used last is evicted last. */
-static void list_settle(struct store *s, uint32_t h)
+/* Moves a block to the list of its state; the block used last is evicted last. */
+static void buf_list_update(struct store *s, uint32_t h)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_buf *b = &s->site[e->site].buf;
@@ -49,24 +53,24 @@ static void list_settle(struct store *s, uint32_t h)
 
     if (list == e->list && list != ENTRY_CLEAN)
         return;
-    list_leave(s, b, h);
-    list_join(s, b, h, list);
+    buf_list_remove(s, b, h);
+    buf_list_append(s, b, h, list);
 }
 
 /* ---- finding ---- */
 
-static uint32_t *bucket_of(const struct store *s, uint32_t site, uint16_t app, int64_t file,
-                           uint64_t block)
+static uint32_t *buf_bucket(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                            uint64_t block)
 {
     uint64_t h = store_mix(store_hash(app, file) + store_mix(block + ((uint64_t)site << 40)));
 
     return &s->bucket[h & (s->nbuckets - 1)];
 }
 
-static uint32_t find(const struct store *s, uint32_t site, uint16_t app, int64_t file,
-                     uint64_t block)
+static uint32_t buf_find_entry(const struct store *s, uint32_t site, uint16_t app, int64_t file,
+                               uint64_t block)
 {
-    uint32_t h = *bucket_of(s, site, app, file, block);
+    uint32_t h = *buf_bucket(s, site, app, file, block);
 
     for (; h != WR_NIL; h = store_entry(s, h)->bucket) {
         const struct store_entry *e = store_entry(s, h);
@@ -80,7 +84,7 @@ static uint32_t find(const struct store *s, uint32_t site, uint16_t app, int64_t
 uint32_t store_buf_find(const struct store *s, uint32_t site, uint16_t app, int64_t file,
                         uint64_t at, uint64_t bytes)
 {
-    uint32_t h = find(s, site, app, file, at / s->p.block_b);
+    uint32_t h = buf_find_entry(s, site, app, file, at / s->p.block_b);
     uint64_t lo = at % s->p.block_b;
 
     if (h == WR_NIL || store_range_bytes(&s->ranges, store_entry(s, h)->ranges, lo, lo + bytes,
@@ -92,7 +96,7 @@ uint32_t store_buf_find(const struct store *s, uint32_t site, uint16_t app, int6
 uint64_t store_buf_dirty(const struct store *s, uint32_t site, uint16_t app, int64_t file,
                          uint64_t at, uint64_t bytes)
 {
-    uint32_t h = find(s, site, app, file, at / s->p.block_b);
+    uint32_t h = buf_find_entry(s, site, app, file, at / s->p.block_b);
     uint64_t lo = at % s->p.block_b;
 
     if (h == WR_NIL)
@@ -100,48 +104,49 @@ uint64_t store_buf_dirty(const struct store *s, uint32_t site, uint16_t app, int
     return store_range_bytes(&s->ranges, store_entry(s, h)->ranges, lo, lo + bytes, HELD_DIRTY);
 }
 
-static void drop(struct store *s, uint32_t h)
+static void buf_drop_entry(struct store *s, uint32_t h)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_buf *b = &s->site[e->site].buf;
-    uint32_t *at = bucket_of(s, e->site, e->app, e->file, e->block);
+    uint32_t *at = buf_bucket(s, e->site, e->app, e->file, e->block);
 
     while (*at != h)
         at = &store_entry(s, *at)->bucket;
     *at = e->bucket;
-    list_leave(s, b, h);
+    buf_list_remove(s, b, h);
     b->used_b -= e->have;
     if (e->have)
         store_range_set(&s->ranges, &e->ranges, 0, s->p.block_b, STORE_RANGE_ANY);
     wr_pool_give(&s->entries, h);
 }
 
-/* A block may be empty: what it had was forgotten while it was in use. */
-static void settle_or_drop(struct store *s, uint32_t h)
+/* A block is empty when its bytes were forgotten while it was in use. */
+static void buf_update_or_drop(struct store *s, uint32_t h)
 {
     const struct store_entry *e = store_entry(s, h);
 
     if (e->have || e->busy || e->drains)
-        list_settle(s, h);
+        buf_list_update(s, h);
     else
-        drop(s, h);
+        buf_drop_entry(s, h);
 }
 
-/* ---- room ---- */
+/* ---- space ---- */
 
-static bool make_room(struct store *s, struct store_buf *b, uint64_t bytes)
+static bool buf_evict_until_free(struct store *s, struct store_buf *b, uint64_t bytes)
 {
     while (b->capacity_b - b->used_b < bytes && b->list[ENTRY_CLEAN].head != WR_NIL) {
         uint32_t h = b->list[ENTRY_CLEAN].head;
 
         b->evicted_b += store_entry(s, h)->have;
-        drop(s, h);
+        buf_drop_entry(s, h);
     }
     return b->capacity_b - b->used_b >= bytes;
 }
 
-static void reserve(struct store_buf *b, uint64_t bytes)
+static void buf_add_used(struct store_buf *b, uint64_t bytes)
 {
+    assert(!b->capacity_b || b->used_b + bytes <= b->capacity_b);
     if (!b->track)
         return;
     b->used_b += bytes;
@@ -149,13 +154,13 @@ static void reserve(struct store_buf *b, uint64_t bytes)
         b->used_most_b = b->used_b;
 }
 
-bool store_buf_room(struct store *s, uint32_t site, uint64_t bytes)
+bool store_buf_reserve(struct store *s, uint32_t site, uint64_t bytes)
 {
     struct store_buf *b = &s->site[site].buf;
 
-    if (b->capacity_b && (b->line.head != WR_NIL || !make_room(s, b, bytes)))
+    if (b->capacity_b && (b->wait_list.head != WR_NIL || !buf_evict_until_free(s, b, bytes)))
         return false;
-    reserve(b, bytes);
+    buf_add_used(b, bytes);
     return true;
 }
 
@@ -163,32 +168,34 @@ void store_buf_claim(struct store *s, uint32_t site, uint32_t slot, uint64_t byt
 {
     struct store_buf *b = &s->site[site].buf;
 
-    if (store_buf_room(s, site, bytes)) {
+    assert(bytes > 0);
+    if (store_buf_reserve(s, site, bytes)) {
         store_slot_step(s, slot);
         return;
     }
-    store_slot(s, slot)->room_b = bytes;
+    store_slot(s, slot)->claim_b = bytes;
     store_slot(s, slot)->next = WR_NIL;
-    *(b->line.head == WR_NIL ? &b->line.head : &store_slot(s, b->line.tail)->next) = slot;
-    b->line.tail = slot;
+    *(b->wait_list.head == WR_NIL ? &b->wait_list.head : &store_slot(s, b->wait_list.tail)->next) =
+        slot;
+    b->wait_list.tail = slot;
     b->waiting++;
     b->waits++;
-    store_buf_drain(s, site);
+    buf_drain(s, site);
 }
 
-/* Room to those that wait for it, in their order. */
-static void serve_line(struct store *s, uint32_t site)
+/* Gives space to waiting slots, in their order. */
+static void buf_serve_waiting(struct store *s, uint32_t site)
 {
     struct store_buf *b = &s->site[site].buf;
 
-    while (b->line.head != WR_NIL) {
-        uint32_t h = b->line.head;
+    while (b->wait_list.head != WR_NIL) {
+        uint32_t h = b->wait_list.head;
         struct store_slot *x = store_slot(s, h);
 
-        if (!make_room(s, b, x->room_b))
+        if (!buf_evict_until_free(s, b, x->claim_b))
             return;
-        reserve(b, x->room_b);
-        b->line.head = x->next;
+        buf_add_used(b, x->claim_b);
+        b->wait_list.head = x->next;
         b->waiting--;
         b->wait_ps += s->sim->now - x->mark_ps;
         x->ps[CAUSE_RESERVE] += s->sim->now - x->mark_ps;
@@ -199,9 +206,10 @@ static void serve_line(struct store *s, uint32_t site)
 
 /* ---- writing ---- */
 
-static uint32_t new_entry(struct store *s, uint32_t site, const struct store_req *q, uint64_t block)
+static uint32_t buf_new_entry(struct store *s, uint32_t site, const struct store_req *q,
+                              uint64_t block)
 {
-    uint32_t h = wr_pool_take(&s->entries), *bucket = bucket_of(s, site, q->app, q->file, block);
+    uint32_t h = wr_pool_take(&s->entries), *bucket = buf_bucket(s, site, q->app, q->file, block);
 
     *store_entry(s, h) = (struct store_entry){.bucket = *bucket,
                                               .site = site,
@@ -210,12 +218,12 @@ static uint32_t new_entry(struct store *s, uint32_t site, const struct store_req
                                               .block = block,
                                               .ranges = WR_NIL};
     *bucket = h;
-    list_join(s, &s->site[site].buf, h, ENTRY_IN_USE);
+    buf_list_append(s, &s->site[site].buf, h, ENTRY_IN_USE);
     return h;
 }
 
-static void dirtied(struct store *s, struct store_buf *b, struct store_entry *e, uint64_t lo,
-                    uint64_t hi)
+static void buf_mark_dirty(struct store *s, struct store_buf *b, struct store_entry *e, uint64_t lo,
+                           uint64_t hi)
 {
     uint64_t was = store_range_bytes(&s->ranges, e->ranges, lo, hi, HELD_DIRTY);
 
@@ -239,32 +247,32 @@ void store_buf_wrote(struct store *s, uint32_t site, const struct store_slot *x,
         b->dirty_b += x->bytes;
         return;
     }
-    uint32_t h = find(s, site, q->app, q->file, block);
+    uint32_t h = buf_find_entry(s, site, q->app, q->file, block);
 
     if (h == WR_NIL)
-        h = new_entry(s, site, q, block);
+        h = buf_new_entry(s, site, q, block);
     struct store_entry *e = store_entry(s, h);
     uint64_t had = store_range_bytes(&s->ranges, e->ranges, lo, hi, STORE_RANGE_ANY);
 
     e->have += x->bytes - had;
-    b->used_b -= had; /* what was claimed for bytes that have their room already is free again */
+    b->used_b -= had; /* space claimed for bytes that were in the buffer already is free again */
     if (dirty)
-        dirtied(s, b, e, lo, hi);
+        buf_mark_dirty(s, b, e, lo, hi);
     else
         store_range_fill(&s->ranges, &e->ranges, lo, hi, HELD_CLEAN);
-    list_settle(s, h);
-    serve_line(s, site);
-    store_buf_drain(s, site);
+    buf_list_update(s, h);
+    buf_serve_waiting(s, site);
+    buf_drain(s, site);
 }
 
-/* Nobody waits for what is dropped here to be drained: only local buffers are flushed, and their
- * writes do not go past them. A drain of it that is under way goes on; the server keeps the order
- * of writes to the same bytes. */
+/* No flush waits for what is dropped here: only local buffers are flushed, and their writes do not
+ * bypass them. A drain in progress goes on; the server keeps the order of writes to the same bytes.
+ */
 void store_buf_forget(struct store *s, uint32_t site, const struct store_slot *x)
 {
     struct store_buf *b = &s->site[site].buf;
     const struct store_req *q = store_req(s, x->req);
-    uint32_t h = find(s, site, q->app, q->file, x->at / s->p.block_b);
+    uint32_t h = buf_find_entry(s, site, q->app, q->file, x->at / s->p.block_b);
     uint64_t lo = x->at % s->p.block_b, hi = lo + x->bytes;
 
     assert(b->flush == WR_NIL);
@@ -280,7 +288,7 @@ void store_buf_forget(struct store *s, uint32_t site, const struct store_slot *x
     b->used_b -= had;
     b->dirty_b -= dirty;
     b->absorbed_b += dirty;
-    settle_or_drop(s, h);
+    buf_update_or_drop(s, h);
 }
 
 /* A file of which this site's large devices have something is marked by an entry in no list. */
@@ -288,12 +296,12 @@ enum { WHOLE_FILE = -1 };
 
 bool store_buf_is_slow(const struct store *s, uint32_t site, uint16_t app, int64_t file)
 {
-    return find(s, site, app, file, (uint64_t)WHOLE_FILE) != WR_NIL;
+    return buf_find_entry(s, site, app, file, (uint64_t)WHOLE_FILE) != WR_NIL;
 }
 
 void store_buf_mark_slow(struct store *s, uint32_t site, uint16_t app, int64_t file)
 {
-    uint32_t *bucket = bucket_of(s, site, app, file, (uint64_t)WHOLE_FILE);
+    uint32_t *bucket = buf_bucket(s, site, app, file, (uint64_t)WHOLE_FILE);
 
     if (store_buf_is_slow(s, site, app, file))
         return;
@@ -304,30 +312,31 @@ void store_buf_mark_slow(struct store *s, uint32_t site, uint16_t app, int64_t f
     *bucket = h;
 }
 
-/* While somebody reads a block it stays. */
+/* A block that is being read is not evicted. */
 void store_buf_hold(struct store *s, uint32_t h)
 {
     store_entry(s, h)->busy++;
-    list_settle(s, h);
+    buf_list_update(s, h);
 }
 
 void store_buf_release(struct store *s, uint32_t h)
 {
     uint32_t site = store_entry(s, h)->site;
 
+    assert(store_entry(s, h)->busy > 0);
     store_entry(s, h)->busy--;
-    settle_or_drop(s, h);
-    serve_line(s, site);
-    store_buf_drain(s, site);
+    buf_update_or_drop(s, h);
+    buf_serve_waiting(s, site);
+    buf_drain(s, site);
 }
 
 /* ---- draining ---- */
 
-static bool wants_drain(const struct store *s, struct store_buf *b)
+static bool buf_wants_drain(const struct store *s, struct store_buf *b)
 {
     const struct store_buffer *p = &s->p.buffer;
 
-    if (p->drain == STORE_DRAIN_AT_ONCE || b->line.head != WR_NIL || b->flush != WR_NIL)
+    if (p->drain == STORE_DRAIN_AT_ONCE || b->wait_list.head != WR_NIL || b->flush != WR_NIL)
         return true;
     if (p->drain == STORE_DRAIN_WATERMARKS && b->dirty_b > b->high_b)
         b->hot = true;
@@ -337,7 +346,7 @@ static bool wants_drain(const struct store *s, struct store_buf *b)
 }
 
 /* The next period's beginning sets a scheduled drain to work. */
-static void plan_tick(struct store *s, uint32_t site)
+static void buf_schedule_tick(struct store *s, uint32_t site)
 {
     struct store_buf *b = &s->site[site].buf;
     uint64_t period = store_ps(s->p.buffer.period_ps);
@@ -353,11 +362,11 @@ void store_buf_tick(struct store *s, uint32_t site)
 {
     s->site[site].buf.tick = false;
     s->site[site].buf.hot = true;
-    store_buf_drain(s, site);
+    buf_drain(s, site);
 }
 
 /* One range of a block, by a request of its own. */
-static void drain_range(struct store *s, uint32_t h, const struct store_range *r)
+static void buf_drain_range(struct store *s, uint32_t h, const struct store_range *r)
 {
     const struct store_entry *e = store_entry(s, h);
     const struct store_site *t = &s->site[e->site];
@@ -386,11 +395,12 @@ static void drain_range(struct store *s, uint32_t h, const struct store_range *r
 }
 
 /* All that is dirty of a block. */
-static void drain_entry(struct store *s, uint32_t h)
+static void buf_drain_entry(struct store *s, uint32_t h)
 {
     struct store_entry *e = store_entry(s, h);
     struct store_buf *b = &s->site[e->site].buf;
 
+    assert(e->dirty > 0 && !e->drains);
     store_range_turn(&s->ranges, &e->ranges, 0, s->p.block_b, HELD_DIRTY, HELD_SENT);
     for (uint32_t r = e->ranges; r != WR_NIL; r = store_range(&s->ranges, r)->next)
         e->drains += store_range(&s->ranges, r)->tag == HELD_SENT;
@@ -400,29 +410,30 @@ static void drain_entry(struct store *s, uint32_t h)
     b->inflight_b += e->dirty;
     e->dirty = 0;
     b->streams++;
-    list_settle(s, h);
+    buf_list_update(s, h);
     for (uint32_t r = e->ranges; r != WR_NIL; r = store_range(&s->ranges, r)->next)
         if (store_range(&s->ranges, r)->tag == HELD_SENT)
-            drain_range(s, h, store_range(&s->ranges, r));
+            buf_drain_range(s, h, store_range(&s->ranges, r));
 }
 
-void store_buf_drain(struct store *s, uint32_t site)
+static void buf_drain(struct store *s, uint32_t site)
 {
     struct store_buf *b = &s->site[site].buf;
 
     if (!b->track || s->p.buffer.drain == STORE_DRAIN_NEVER)
         return;
     while (b->streams < s->p.buffer.streams && b->list[ENTRY_DIRTY].head != WR_NIL &&
-           wants_drain(s, b))
-        drain_entry(s, b->list[ENTRY_DIRTY].head);
+           buf_wants_drain(s, b))
+        buf_drain_entry(s, b->list[ENTRY_DIRTY].head);
     if (b->list[ENTRY_DIRTY].head == WR_NIL && !b->dirty_b)
         b->hot = false;
-    plan_tick(s, site);
+    buf_schedule_tick(s, site);
 }
 
 /* ---- flushing ---- */
 
-static bool waits_for(const struct store_task *t, const struct store_entry *e, uint64_t seq)
+static bool buf_flush_waits_for(const struct store_task *t, const struct store_entry *e,
+                                uint64_t seq)
 {
     return e->app == t->app && e->file == t->file && seq <= t->seq;
 }
@@ -438,19 +449,19 @@ bool store_buf_flush(struct store *s, uint32_t site, uint32_t task)
         for (uint32_t h = b->list[l].head; h != WR_NIL; h = store_entry(s, h)->next) {
             const struct store_entry *e = store_entry(s, h);
 
-            t->left += e->dirty && waits_for(t, e, e->seq);
-            t->left += e->drains && waits_for(t, e, e->inflight_seq);
+            t->left += e->dirty && buf_flush_waits_for(t, e, e->seq);
+            t->left += e->drains && buf_flush_waits_for(t, e, e->inflight_seq);
         }
     if (!t->left)
         return false;
     t->next = b->flush;
     b->flush = task;
-    store_buf_drain(s, site);
+    buf_drain(s, site);
     return true;
 }
 
-static void tell_flushes(struct store *s, uint32_t site, const struct store_entry *e,
-                         const uint64_t *ps)
+static void buf_notify_flushes(struct store *s, uint32_t site, const struct store_entry *e,
+                               const uint64_t *ps)
 {
     uint32_t *at = &s->site[site].buf.flush;
 
@@ -458,7 +469,7 @@ static void tell_flushes(struct store *s, uint32_t site, const struct store_entr
         uint32_t h = *at;
         struct store_task *t = store_task(s, h);
 
-        if (waits_for(t, e, e->inflight_seq) && !--t->left) {
+        if (buf_flush_waits_for(t, e, e->inflight_seq) && !--t->left) {
             *at = t->next;
             store_op_flushed(s, h, ps);
         } else {
@@ -483,8 +494,8 @@ void store_buf_drained(struct store *s, const struct store_req *q)
     assert(!e->inflight);
     b->streams--;
     was = *e;
-    settle_or_drop(s, q->owner);
-    tell_flushes(s, was.site, &was, q->ps);
-    serve_line(s, was.site);
-    store_buf_drain(s, was.site);
+    buf_update_or_drop(s, q->owner);
+    buf_notify_flushes(s, was.site, &was, q->ps);
+    buf_serve_waiting(s, was.site);
+    buf_drain(s, was.site);
 }

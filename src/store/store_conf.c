@@ -1,5 +1,7 @@
-/* store_conf.c -- what a user may say about storage. Each architecture has the rows that mean
- * something to it, and `reference` is one with the published study's settings. */
+/* store_conf.c -- the keys of `storage:` for each architecture: type, default, range and help.
+ *
+ * A kind of storage is a table of rows and the architecture that they describe (struct store_kind).
+ */
 #include <stddef.h>
 
 #include "store/dev/dev.h"
@@ -9,6 +11,7 @@ static const char *const policy_names[] = {"nearest", "hashed", "round-robin", "
 static const char *const drain_names[] = {"never", "watermarks", "schedule", "at-once", NULL};
 static const char *const numbering_names[] = {"ascending", "descending", NULL};
 static const char *const layout_names[] = {"consecutive", "spread", NULL};
+static const char *const times_names[] = {"exponential", "constant", NULL};
 static const char *const reserve_names[] = {"request", "block", NULL};
 
 #define IN(struct_, field_) offsetof(struct struct_, field_)
@@ -73,7 +76,7 @@ static const struct conf_row san_rows[] = {
 #define ROW_CAPACITY(def_)                                                             \
     {                                                                                  \
         .key = "capacity", .type = CONF_BYTES, .offset = IN(store_buffer, capacity_b), \
-        .def = def_, .max = MOST_BYTES, .help = "room of each buffer; 0 B: no limit"   \
+        .def = def_, .max = MOST_BYTES, .help = "size of each buffer; 0 B: no limit"   \
     }
 #define ROW_HIGH                                                                               \
     {                                                                                          \
@@ -116,7 +119,7 @@ static const struct conf_row compute_buffer_rows[] = {
      .offset = IN(store_buffer, reserve),
      .def = "request",
      .names = reserve_names,
-     .help = "room is reserved for a whole request before its first block is pulled, or block by "
+     .help = "space is reserved for a whole request before its first block is pulled, or block by "
              "block; a request that is larger than the buffer goes block by block"},
     CONF_END,
 };
@@ -142,7 +145,7 @@ static const struct conf_row local_buffer_rows[] = {
      .type = CONF_BOOL,
      .offset = IN(store_buffer, keep_reads),
      .def = "true",
-     .help = "blocks read from servers stay in the buffer if there is room"},
+     .help = "blocks read from servers stay in the buffer if there is space"},
     CONF_END,
 };
 
@@ -156,6 +159,99 @@ static const struct conf_row reference_buffer_rows[] = {
     ROW_DRAIN("never"),
     CONF_END,
 };
+
+/* ---- a measured service ---- */
+
+#define ROW_SPAN(key_, type_, field_, help_)                                                  \
+    {                                                                                         \
+        .key = key_, .type = type_, .offset = IN(store_service_measured, field_), .def = "0", \
+        .max = 1e18, .help = help_                                                            \
+    }
+
+static const struct conf_row service_measured_rows[] = {
+    {.key = "requests",
+     .type = CONF_U32,
+     .offset = IN(store_service_measured, requests),
+     .def = "0",
+     .help = "the most requests that a server had at a time when measured; 0: not known"},
+    ROW_SPAN("server_cpu_min", CONF_TIME, server_min_ps, "the least that a request took a server"),
+    ROW_SPAN("server_cpu_max", CONF_TIME, server_max_ps, "and the most"),
+    ROW_SPAN("latency_min", CONF_TIME, latency_min_ps, "the least of a call without the server"),
+    ROW_SPAN("latency_max", CONF_TIME, latency_max_ps, "and the most"),
+    ROW_SPAN("bandwidth_min", CONF_RATE, bandwidth_min, "the least rate of a server"),
+    ROW_SPAN("bandwidth_max", CONF_RATE, bandwidth_max, "and the most"),
+    CONF_END,
+};
+
+const struct conf_row store_service_rows[] = {
+    {.key = "title",
+     .type = CONF_STRING,
+     .offset = IN(store_service_params, title),
+     .def = "",
+     .help = "what was measured, in words"},
+    {.key = "server_cpu",
+     .type = CONF_TIME,
+     .offset = IN(store_service_params, server_ps),
+     .def = "0",
+     .max = LONGEST,
+     .help = "for how long a request occupies a processor of its server; others wait"},
+    {.key = "client_cpu",
+     .type = CONF_TIME,
+     .offset = IN(store_service_params, client_ps),
+     .def = "0",
+     .max = LONGEST,
+     .help = "software of the client, once for every operation"},
+    {.key = "latency",
+     .type = CONF_TIME,
+     .offset = IN(store_service_params, latency_ps),
+     .def = "0",
+     .max = LONGEST,
+     .help =
+         "rest of a call that waits for no other; lower it by what the simulated network takes"},
+    {.key = "bandwidth",
+     .type = CONF_RATE,
+     .offset = IN(store_service_params, bandwidth),
+     .def = "0",
+     .min = 0,
+     .max = 1e18,
+     .help = "rate at which a server moves data, to and from all clients together; 0: no limit"},
+    {.key = "client_bandwidth",
+     .type = CONF_RATE,
+     .offset = IN(store_service_params, client_bandwidth),
+     .def = "0",
+     .min = 0,
+     .max = 1e18,
+     .help = "rate at which a client handles data besides; 0: no limit"},
+    {.key = "concurrency",
+     .type = CONF_U32,
+     .offset = IN(store_service_params, concurrency),
+     .def = "1",
+     .min = 1,
+     .max = 1024,
+     .help = "requests that a server handles at the same time"},
+    {.key = "times",
+     .type = CONF_CHOICE,
+     .offset = IN(store_service_params, times),
+     .def = "exponential",
+     .names = times_names,
+     .help = "how server_cpu varies from request to request"},
+    {.key = "measured",
+     .type = CONF_SECTION,
+     .offset = IN(store_service_params, measured),
+     .rows = service_measured_rows,
+     .def = "",
+     .help = "ranges of what was measured"},
+    CONF_END,
+};
+
+#define ROW_SERVICE                                                                                \
+    {                                                                                              \
+        .key = "service", .type = CONF_SECTION, .offset = AT(service), .rows = store_service_rows, \
+        .include = true, .def = "",                                                                \
+        .help = "servers as measured by `weir roofline collect`: requests "                        \
+                "queue for their processors and NICs; replaces client_overhead and "               \
+                "server_overhead"                                                                  \
+    }
 
 /* ---- rows that several kinds share ---- */
 
@@ -205,7 +301,7 @@ static const struct conf_row reference_buffer_rows[] = {
 #define ROW_DEVICE(def_, help_)                                                         \
     {                                                                                   \
         .key = "device", .type = CONF_PLUGIN, .offset = AT(device), .kinds = dev_kinds, \
-        .def = def_, .help = help_                                                      \
+        .files = &dev_files, .def = def_, .help = help_                                 \
     }
 #define ROW_DEVICES                                                                         \
     {                                                                                       \
@@ -215,7 +311,7 @@ static const struct conf_row reference_buffer_rows[] = {
 #define ROW_EXTERNAL(help_)                                                                 \
     {                                                                                       \
         .key = "external", .type = CONF_PLUGIN, .offset = AT(external), .kinds = dev_kinds, \
-        .what = "device", .def = "hdd", .help = help_                                       \
+        .files = &dev_files, .what = "device", .def = "hdd", .help = help_                  \
     }
 #define ROW_EXTERNALS                                                                        \
     {                                                                                        \
@@ -225,7 +321,7 @@ static const struct conf_row reference_buffer_rows[] = {
 #define ROW_BUFFER(rows_)                                                                      \
     {                                                                                          \
         .key = "buffer", .type = CONF_SECTION, .offset = AT(buffer), .rows = rows_, .def = "", \
-        .help = "room in the burst buffer, and when it is drained"                             \
+        .help = "size of the burst buffer, and when it is drained"                             \
     }
 #define ROW_SAN                                                                             \
     {                                                                                       \
@@ -279,6 +375,7 @@ static const struct conf_row local_rows[] = {
     ROW_SAN,
     ROW_CLIENT("2 us"),
     ROW_SERVER("5 us"),
+    ROW_SERVICE,
     ROW_JITTER("0"),
     ROW_METADATA("true"),
     ROW_OBJECT("false"),
@@ -307,6 +404,7 @@ static const struct conf_row compute_rows[] = {
     ROW_SAN,
     ROW_CLIENT("2 us"),
     ROW_SERVER("5 us"),
+    ROW_SERVICE,
     ROW_JITTER("0"),
     ROW_METADATA("true"),
     ROW_OBJECT("false"),
@@ -336,6 +434,7 @@ static const struct conf_row side_rows[] = {
     ROW_SAN,
     ROW_CLIENT("2 us"),
     ROW_SERVER("5 us"),
+    ROW_SERVICE,
     ROW_JITTER("0"),
     ROW_METADATA("true"),
     ROW_OBJECT("false"),
@@ -358,6 +457,7 @@ static const struct conf_row reference_rows[] = {
     ROW_BUFFER(reference_buffer_rows),
     ROW_CLIENT("0"),
     ROW_SERVER("0"),
+    ROW_SERVICE,
     ROW_JITTER("1 ns"),
     ROW_METADATA("false"),
     ROW_OBJECT("true"),

@@ -11,10 +11,13 @@
  * A copy has the handle of the request that it is a copy of; a slot of a WRITE that is at its
  * client has the handle of the copy. Nothing else that is on one side has a name on the other.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "store_priv.h"
 
+/* Requests and slots as they travel: what the other side needs of store_req and store_slot, in
+ * words of eight bytes. */
 struct packed_req {
     uint32_t far, node, site;
     uint16_t app;
@@ -40,7 +43,7 @@ _Static_assert(sizeof(struct packed_head) + sizeof(struct packed_slot) +
                    sizeof(struct packed_req) % 8 == 0 && sizeof(struct packed_slot) % 8 == 0,
                "a message fits");
 
-static char *put(char *at, const void *x, size_t n)
+static char *far_put(char *at, const void *x, size_t n)
 {
     memcpy(at, x, n);
     return at + n;
@@ -48,7 +51,7 @@ static char *put(char *at, const void *x, size_t n)
 
 /* ---- requests ---- */
 
-static char *put_req(char *at, const struct store_req *q, uint32_t far)
+static char *far_put_req(char *at, const struct store_req *q, uint32_t far)
 {
     struct packed_req p = {.far = far,
                            .node = q->node,
@@ -64,10 +67,10 @@ static char *put_req(char *at, const struct store_req *q, uint32_t far)
                            .mark_ps = q->mark_ps};
 
     memcpy(p.ps, q->ps, sizeof p.ps);
-    return put(at, &p, sizeof p);
+    return far_put(at, &p, sizeof p);
 }
 
-static uint32_t take_copy(struct store *s, const struct packed_req *p)
+static uint32_t far_take_copy(struct store *s, const struct packed_req *p)
 {
     struct store_req q = {.owner = WR_NIL,
                           .far = p->far,
@@ -83,12 +86,13 @@ static uint32_t take_copy(struct store *s, const struct packed_req *p)
                           .bytes = p->bytes,
                           .mark_ps = p->mark_ps};
 
+    assert(p->site < s->nsites && p->node < s->nodes);
     memcpy(q.ps, p->ps, sizeof q.ps);
     return store_req_new(s, &q);
 }
 
-/* What it cost, to whoever waits for the end of it. */
-static uint32_t take_ack(struct store *s, const struct packed_req *p)
+/* Copies the causes to the request that waits for the acknowledgement. */
+static uint32_t far_take_ack(struct store *s, const struct packed_req *p)
 {
     struct store_req *q = store_req(s, p->far);
 
@@ -99,16 +103,16 @@ static uint32_t take_ack(struct store *s, const struct packed_req *p)
 
 /* ---- slots ---- */
 
-static char *put_slot(char *at, const struct store_slot *x, uint32_t req, uint32_t far)
+static char *far_put_slot(char *at, const struct store_slot *x, uint32_t req, uint32_t far)
 {
     struct packed_slot p = {
         .req = req, .far = far, .at = x->at, .bytes = x->bytes, .mark_ps = x->mark_ps};
 
     memcpy(p.ps, x->ps, sizeof p.ps);
-    return put(at, &p, sizeof p);
+    return far_put(at, &p, sizeof p);
 }
 
-static uint32_t take_slot(struct store *s, const struct packed_slot *p, uint32_t req)
+static uint32_t far_take_slot(struct store *s, const struct packed_slot *p, uint32_t req)
 {
     uint32_t h = wr_pool_take(&s->slots);
     struct store_slot *x = store_slot(s, h);
@@ -123,22 +127,22 @@ static uint32_t take_slot(struct store *s, const struct packed_slot *p, uint32_t
     return h;
 }
 
-static char *pack_slot(struct store *s, uint32_t h, enum store_msg kind, char *at,
-                       struct packed_head *head)
+static char *far_pack_slot(struct store *s, uint32_t h, enum store_msg kind, char *at,
+                           struct packed_head *head)
 {
     const struct store_slot x = *store_slot(s, h);
     const struct store_req *q = store_req(s, x.req);
 
     wr_pool_give(&s->slots, h);
     if (q->mode == MODE_WRITE && kind == MSG_PULL)
-        return put_slot(at, &x, q->far, x.req);
+        return far_put_slot(at, &x, q->far, x.req);
     if (q->mode == MODE_WRITE)
-        return put_slot(at, &x, x.far, WR_NIL);
+        return far_put_slot(at, &x, x.far, WR_NIL);
     if (kind == MSG_PULL) {
         head->copy = true;
-        return put_req(put_slot(at, &x, WR_NIL, WR_NIL), q, x.req);
+        return far_put_req(far_put_slot(at, &x, WR_NIL, WR_NIL), q, x.req);
     }
-    at = put_slot(at, &x, q->far, WR_NIL);
+    at = far_put_slot(at, &x, q->far, WR_NIL);
     wr_pool_give(&s->reqs, x.req);
     return at;
 }
@@ -152,13 +156,14 @@ uint32_t store_pack(struct store *s, uint64_t user, void *buf)
     struct packed_head head = {.kind = kind};
     char *at = (char *)buf + sizeof head;
 
+    assert(kind <= MSG_ACK);
     if (kind == MSG_ASK) {
-        at = put_req(at, store_req(s, h), h);
+        at = far_put_req(at, store_req(s, h), h);
     } else if (kind == MSG_ACK) {
-        at = put_req(at, store_req(s, h), store_req(s, h)->far);
+        at = far_put_req(at, store_req(s, h), store_req(s, h)->far);
         wr_pool_give(&s->reqs, h);
     } else {
-        at = pack_slot(s, h, kind, at, &head);
+        at = far_pack_slot(s, h, kind, at, &head);
     }
     memcpy(buf, &head, sizeof head);
     return (uint32_t)(at - (char *)buf);
@@ -175,14 +180,14 @@ uint64_t store_unpack(struct store *s, const void *buf)
     memcpy(&head, buf, sizeof head);
     if (head.kind == MSG_ASK || head.kind == MSG_ACK) {
         memcpy(&req, at, sizeof req);
-        h = head.kind == MSG_ASK ? take_copy(s, &req) : take_ack(s, &req);
+        h = head.kind == MSG_ASK ? far_take_copy(s, &req) : far_take_ack(s, &req);
     } else {
         memcpy(&slot, at, sizeof slot);
         if (head.copy) {
             memcpy(&req, at + sizeof slot, sizeof req);
-            slot.req = take_copy(s, &req);
+            slot.req = far_take_copy(s, &req);
         }
-        h = take_slot(s, &slot, slot.req);
+        h = far_take_slot(s, &slot, slot.req);
     }
     return (uint64_t)head.kind << 32 | h;
 }

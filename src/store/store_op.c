@@ -1,20 +1,28 @@
-/* store_op.c -- operations of ranks, and which server has what. */
+/* store_op.c -- operations of ranks, and which server has which bytes of a file.
+ *
+ * store.c starts an operation when the client's software is done (store_op_start). It ends when all
+ * its requests have ended (store_op_request_ended) or what it flushes is drained
+ * (store_op_flushed).
+ */
+#include <assert.h>
+
 #include "store_priv.h"
 
 /* ---- striping ---- */
 
 /* Bytes of 0..x of a file that are on the j-th of its servers. */
-static uint64_t on_server(const struct store_stripe *st, uint32_t count, uint64_t x, uint32_t j)
+static uint64_t op_bytes_on_server(const struct store_stripe *st, uint32_t count, uint64_t x,
+                                   uint32_t j)
 {
     if (count == 1)
         return x;
     uint64_t stripe = x / st->size_b, turn = stripe % count;
-    uint64_t part = turn > j ? st->size_b : turn == j ? x % st->size_b : 0;
+    uint64_t partial = turn > j ? st->size_b : turn == j ? x % st->size_b : 0;
 
-    return stripe / count * st->size_b + part;
+    return stripe / count * st->size_b + partial;
 }
 
-static uint32_t stripes(const struct store *s)
+static uint32_t op_stripe_count(const struct store *s)
 {
     uint32_t n = s->p.stripe.count;
 
@@ -22,10 +30,10 @@ static uint32_t stripes(const struct store *s)
 }
 
 /* The j-th server of a file as this node sees it. */
-static uint32_t server_of(const struct store *s, uint32_t node, uint16_t app, int64_t file,
+static uint32_t op_server(const struct store *s, uint32_t node, uint16_t app, int64_t file,
                           uint32_t j)
 {
-    uint32_t count = stripes(s), step = s->p.stripe.layout ? s->nservers / count : 1;
+    uint32_t count = op_stripe_count(s), step = s->p.stripe.layout ? s->nservers / count : 1;
     uint64_t first = s->p.policy == STORE_HASHED ? store_hash(app, file) : s->home[node];
 
     return (uint32_t)((first + (uint64_t)j * step) % s->nservers);
@@ -33,7 +41,7 @@ static uint32_t server_of(const struct store *s, uint32_t node, uint16_t app, in
 
 bool store_home(const struct store *s, uint32_t node, uint32_t *ret)
 {
-    if (s->p.policy == STORE_HASHED || stripes(s) != 1)
+    if (s->p.policy == STORE_HASHED || op_stripe_count(s) != 1)
         return false;
     *ret = s->home[node];
     return true;
@@ -42,32 +50,34 @@ bool store_home(const struct store *s, uint32_t node, uint32_t *ret)
 uint32_t store_place(const struct store *s, uint32_t node, uint16_t app, int64_t file,
                      uint64_t offset, uint64_t *ret_at)
 {
-    uint32_t count = stripes(s), j = (uint32_t)(offset / s->p.stripe.size_b % count);
+    assert(s->p.stripe.size_b > 0 && node < s->nodes);
+    uint32_t count = op_stripe_count(s), j = (uint32_t)(offset / s->p.stripe.size_b % count);
 
-    *ret_at = on_server(&s->p.stripe, count, offset, j);
-    return server_of(s, node, app, file, j);
+    *ret_at = op_bytes_on_server(&s->p.stripe, count, offset, j);
+    return op_server(s, node, app, file, j);
 }
 
 /* ---- beginning ---- */
 
-static void ended(struct store *s, uint32_t h)
+static void op_ended(struct store *s, uint32_t h)
 {
     struct store_task t = *store_task(s, h);
     struct store_app *a = &s->app[t.app];
 
     wr_pool_give(&s->tasks, h);
-    a->inflight[t.act]--;
-    a->since_ps[t.act] -= t.t0_ps;
-    a->ended_ps[t.act] += s->sim->now - t.t0_ps;
-    if (t.act == STORE_WRITE)
+    a->inflight[t.kind]--;
+    a->since_ps[t.kind] -= t.t0_ps;
+    a->ended_ps[t.kind] += s->sim->now - t.t0_ps;
+    if (t.kind == STORE_WRITE)
         a->asked_b += t.bytes;
     s->done(s->done_ctx, t.user, t.ps);
 }
 
-static void begin_req(struct store *s, uint32_t h, struct store_req *q)
+static void op_begin_req(struct store *s, uint32_t h, struct store_req *q)
 {
     const struct store_task *t = store_task(s, h);
 
+    assert(q->site < s->nsites && q->at <= q->end);
     q->owner = h;
     q->node = t->node;
     q->from = FROM_OP;
@@ -81,33 +91,33 @@ static void begin_req(struct store *s, uint32_t h, struct store_req *q)
     store_req_begin(s, store_req_new(s, q));
 }
 
-static void ask_server(struct store *s, uint32_t h)
+static void op_ask_server(struct store *s, uint32_t h)
 {
     struct store_task *t = store_task(s, h);
 
     if (!s->p.metadata) {
-        ended(s, h);
+        op_ended(s, h);
         return;
     }
-    struct store_req q = {.mode = MODE_META, .site = server_of(s, t->node, t->app, t->file, 0)};
+    struct store_req q = {.mode = MODE_META, .site = op_server(s, t->node, t->app, t->file, 0)};
 
     t->left = 1;
-    begin_req(s, h, &q);
+    op_begin_req(s, h, &q);
 }
 
-static void start_open(struct store *s, uint32_t h)
+static void op_start_open(struct store *s, uint32_t h)
 {
-    ask_server(s, h);
+    op_ask_server(s, h);
 }
 
-static void start_flush(struct store *s, uint32_t h)
+static void op_start_flush(struct store *s, uint32_t h)
 {
     struct store_task *t = store_task(s, h);
     bool drains = s->arch == STORE_LOCAL && s->p.buffer.drain != STORE_DRAIN_NEVER &&
-                  (t->act == STORE_FLUSH || s->p.buffer.flush_on_close);
+                  (t->kind == STORE_FLUSH || s->p.buffer.flush_on_close);
 
     if (!drains || !store_buf_flush(s, s->local[t->node], h))
-        ask_server(s, h);
+        op_ask_server(s, h);
 }
 
 /* What it waited for is drained; the last drain's causes share out its waiting. */
@@ -120,16 +130,16 @@ void store_op_flushed(struct store *s, uint32_t h, const uint64_t *ps)
         whole += ps[c];
     cause_share(t->ps, s->sim->now - t->mark_ps, ps, whole);
     t->mark_ps = s->sim->now;
-    ask_server(s, h);
+    op_ask_server(s, h);
 }
 
-static void start_move(struct store *s, uint32_t h)
+static void op_start_transfer(struct store *s, uint32_t h)
 {
     struct store_task *t = store_task(s, h), was = *t;
-    bool write = t->act == STORE_WRITE;
+    bool write = t->kind == STORE_WRITE;
 
     if (!t->bytes) {
-        ended(s, h);
+        op_ended(s, h);
         return;
     }
     if (s->arch == STORE_LOCAL) {
@@ -139,10 +149,10 @@ static void start_move(struct store *s, uint32_t h)
                               .end = t->offset + t->bytes};
 
         t->left = 1;
-        begin_req(s, h, &q);
+        op_begin_req(s, h, &q);
         return;
     }
-    uint32_t count = stripes(s);
+    uint32_t count = op_stripe_count(s);
     uint64_t first = was.offset / s->p.stripe.size_b,
              last = (was.offset + was.bytes - 1) / s->p.stripe.size_b;
 
@@ -153,13 +163,13 @@ static void start_move(struct store *s, uint32_t h)
     for (uint32_t j = 0; j < count; j++) {
         struct store_req q = {
             .mode = write ? MODE_WRITE : MODE_READ,
-            .at = on_server(&s->p.stripe, count, was.offset, j),
-            .end = on_server(&s->p.stripe, count, was.offset + was.bytes, j),
+            .at = op_bytes_on_server(&s->p.stripe, count, was.offset, j),
+            .end = op_bytes_on_server(&s->p.stripe, count, was.offset + was.bytes, j),
         };
 
-        q.site = server_of(s, was.node, was.app, was.file, j);
+        q.site = op_server(s, was.node, was.app, was.file, j);
         if (q.end > q.at)
-            begin_req(s, h, &q);
+            op_begin_req(s, h, &q);
     }
 }
 
@@ -167,25 +177,27 @@ typedef void start_fn(struct store *s, uint32_t task);
 
 void store_op_start(struct store *s, uint32_t h)
 {
-    static start_fn *const start[STORE_ACTS] = {
-        [STORE_OPEN] = start_open,  [STORE_CLOSE] = start_flush, [STORE_READ] = start_move,
-        [STORE_WRITE] = start_move, [STORE_FLUSH] = start_flush,
+    static start_fn *const start[STORE_OP_KINDS] = {
+        [STORE_OPEN] = op_start_open,     [STORE_CLOSE] = op_start_flush,
+        [STORE_READ] = op_start_transfer, [STORE_WRITE] = op_start_transfer,
+        [STORE_FLUSH] = op_start_flush,
     };
     struct store_task *t = store_task(s, h);
 
     t->ps[CAUSE_SOFTWARE] += s->sim->now - t->mark_ps;
     t->mark_ps = s->sim->now;
-    start[t->act](s, h);
+    start[t->kind](s, h);
 }
 
 /* A request of it has ended; the last one's causes are the operation's. */
-void store_op_part(struct store *s, uint32_t h, const uint64_t *ps)
+void store_op_request_ended(struct store *s, uint32_t h, const uint64_t *ps)
 {
     struct store_task *t = store_task(s, h);
 
+    assert(t->left > 0);
     if (--t->left)
         return;
     for (int c = 0; c < CAUSES; c++)
         t->ps[c] = ps[c];
-    ended(s, h);
+    op_ended(s, h);
 }

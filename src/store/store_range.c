@@ -1,4 +1,10 @@
-/* store_range.c -- ranges of bytes with tags: set, turned, filled and counted. */
+/* store_range.c -- ranges of bytes with tags: set, retagged, filled and counted (store_range.h).
+ *
+ * store_buf.c and store_audit.c call it.
+ *
+ * Invariant: the ranges of a list are ascending and not empty, do not overlap, and neighbours that
+ *            touch have different tags.
+ */
 #include "store_range.h"
 
 #include <assert.h>

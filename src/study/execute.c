@@ -1,4 +1,13 @@
-/* execute.c -- looks at all runs before any, then runs what is not done, heaviest first. */
+/* execute.c -- inspects all runs of a study, then executes those that are not done.
+ *
+ * study_inspect() loads every configuration and opens every machine once (runs that differ in the
+ * seed only share one), so that errors are found before anything is simulated. study_execute() then
+ * hands the runs to study_pool.c, the most expensive first, each in a process of its own.
+ *
+ * Owns the lock of the output directory while it executes. States and costs of runs are written in
+ * the parent only; a worker returns a struct result.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,16 +19,16 @@
 #include "base/mem.h"
 #include "base/signals.h"
 #include "rank/rank.h"
-#include "study/pool.h"
+#include "study/study_pool.h"
 #include "study_priv.h"
 #include "world/record.h"
 #include "world/world.h"
 
 /* ---- looking ---- */
 
-/* Opens the machine: what only it can refuse is refused now. Gives how much there is to do. */
-static bool try_open(struct study *s, const struct conf *conf, const struct study_config *all,
-                     double *ret_ranks, struct wr_err *err)
+/* Opens the machine, which finds errors that only it can find. Returns the number of ranks. */
+static bool execute_try_open(struct study *s, const struct conf *conf,
+                             const struct study_config *all, double *ret_ranks, struct wr_err *err)
 {
     const struct world_config *c = &all->run;
 
@@ -42,7 +51,7 @@ static bool try_open(struct study *s, const struct conf *conf, const struct stud
 
 /* The first of the runs that differ from this one in the seed only: its machine opens as this
  * one's would. */
-static size_t first_like(const struct study *s, const struct study_run *r)
+static size_t execute_first_like(const struct study *s, const struct study_run *r)
 {
     size_t at = 0;
 
@@ -51,12 +60,13 @@ static size_t first_like(const struct study *s, const struct study_run *r)
     return at;
 }
 
+/* What inspection found out about one run. */
 struct look {
-    double ranks, wall_s;
+    double ranks, wall_s; /* 0: not known */
 };
 
-static bool inspect_one(struct study *s, size_t i, const char *dir, bool open, struct look *ret,
-                        struct wr_err *err)
+static bool execute_inspect_one(struct study *s, size_t i, const char *dir, bool open,
+                                struct look *ret, struct wr_err *err)
 {
     struct study_run *r = &s->run[i];
     struct study_config c = {0};
@@ -65,15 +75,16 @@ static bool inspect_one(struct study *s, size_t i, const char *dir, bool open, s
     if (!study_load(s, r, &conf, &c, err))
         return wr_wrap(err, "run %s", r->name);
     if (dir)
-        study_look(conf, s->part, study_path(s, r, dir), &r->state, &ret->wall_s);
-    bool ok = !open || r->state == STUDY_DONE || try_open(s, conf, &c, &ret->ranks, err);
+        study_look(conf, s->section, study_path(s, r, dir), &r->state, &ret->wall_s);
+    bool ok = !open || r->state == STUDY_DONE || execute_try_open(s, conf, &c, &ret->ranks, err);
 
     conf_close(conf);
     return ok || wr_wrap(err, "run %s", r->name);
 }
 
-/* Seconds where an earlier run took some; the others are thought to be like them, per rank. */
-static void guess_costs(struct study *s, const struct look *look)
+/* Seconds of an earlier run of the same point if there was one; else ranks times the mean of those.
+ */
+static void execute_guess_costs(struct study *s, const struct look *look)
 {
     double seconds = 0, ranks = 0;
 
@@ -83,7 +94,7 @@ static void guess_costs(struct study *s, const struct look *look)
             ranks += look[i].ranks;
         }
     for (size_t i = 0; i < s->nruns; i++) {
-        double like = look[first_like(s, &s->run[i])].ranks;
+        double like = look[execute_first_like(s, &s->run[i])].ranks;
 
         like = like > 0 ? like : 1;
         s->run[i].cost = look[i].wall_s > 0 ? look[i].wall_s
@@ -97,24 +108,27 @@ bool study_inspect(struct study *s, const char *dir, size_t only, struct wr_err 
     struct look *look = wr_zalloc(s->nruns, sizeof *look);
     bool ok = true;
 
+    assert(only == SIZE_MAX || only < s->nruns);
     for (size_t i = 0; ok && i < s->nruns; i++)
         if (only == SIZE_MAX || i == only)
-            ok = inspect_one(s, i, dir, only != SIZE_MAX || first_like(s, &s->run[i]) == i,
-                             &look[i], err);
+            ok = execute_inspect_one(s, i, dir,
+                                     only != SIZE_MAX || execute_first_like(s, &s->run[i]) == i,
+                                     &look[i], err);
     if (ok)
-        guess_costs(s, look);
+        execute_guess_costs(s, look);
     free(look);
     return ok;
 }
 
 /* ---- one run, in its own process ---- */
 
+/* What a worker returns through its pipe. */
 struct result {
     bool ok, interrupted;
     struct wr_err err;
 };
 
-/* Beside what was simulated, not in it: the same run made alone is the same. */
+/* Metadata only: the results are those of the same run executed alone. */
 bool study_put_point(const struct study *s, const struct study_run *r, struct run *run,
                      struct wr_err *err)
 {
@@ -133,7 +147,8 @@ bool study_put_point(const struct study *s, const struct study_run *r, struct ru
 }
 
 /* Into an open run file, which is closed whatever happens. */
-static bool fill(struct world *w, struct run *run, enum world_end *ret, struct wr_err *err)
+static bool execute_fill_run_file(struct world *w, struct run *run, enum world_end *ret,
+                                  struct wr_err *err)
 {
     struct wr_err ignored;
 
@@ -146,8 +161,8 @@ static bool fill(struct world *w, struct run *run, enum world_end *ret, struct w
     return run_finish(run, RUN_COMPLETE, NULL, err);
 }
 
-static bool simulate(struct study *s, const struct study_run *r, const char *dir, bool *interrupted,
-                     struct wr_err *err)
+static bool execute_simulate(struct study *s, const struct study_run *r, const char *dir,
+                             bool *interrupted, struct wr_err *err)
 {
     struct study_config c = {0};
     struct wr_str command = {0};
@@ -173,7 +188,7 @@ static bool simulate(struct study *s, const struct study_run *r, const char *dir
     bool ok = world_record(&run,
                            &(struct world_record){.path = study_path(s, r, dir),
                                                   .conf = conf,
-                                                  .part = "run",
+                                                  .section = "run",
                                                   .command = wr_str_get(&command),
                                                   .seed = c.run.seed,
                                                   .force = true},
@@ -183,7 +198,7 @@ static bool simulate(struct study *s, const struct study_run *r, const char *dir
 
     if (ok && !placed)
         run_finish(run, RUN_FAILED, err->text, &ignored);
-    ok = placed && fill(w, run, &end, err);
+    ok = placed && execute_fill_run_file(w, run, &end, err);
     *interrupted = ok && end == WORLD_INTERRUPTED;
     wr_str_fini(&command);
     world_close(w);
@@ -199,19 +214,20 @@ struct executing {
     struct study_outcome *out;
     size_t *todo; /* runs, heaviest first */
     size_t ntodo;
-    double cost, done_cost;
-    uint64_t peak_b; /* the most that any run so far held */
+    double cost, done_cost; /* of all in todo; of those that ended */
+    uint64_t peak_b;        /* the largest resident set of a run that ended */
 };
 
-static void work(void *ctx, size_t task, void *result)
+static void execute_task(void *ctx, size_t task, void *result)
 {
     const struct executing *x = ctx;
     struct result *r = result;
 
-    r->ok = simulate(x->s, &x->s->run[x->todo[task]], x->how->dir, &r->interrupted, &r->err);
+    r->ok =
+        execute_simulate(x->s, &x->s->run[x->todo[task]], x->how->dir, &r->interrupted, &r->err);
 }
 
-static void show(void *ctx, size_t running)
+static void execute_show_progress(void *ctx, size_t running)
 {
     const struct executing *x = ctx;
 
@@ -219,12 +235,14 @@ static void show(void *ctx, size_t running)
     wr_progress_set(x->how->progress, x->cost > 0 ? (double)x->ntodo * x->done_cost / x->cost : 0);
 }
 
-static bool done(void *ctx, size_t task, const struct study_ended *end, struct wr_err *err)
+static bool execute_task_done(void *ctx, size_t task, const struct study_ended *end,
+                              struct wr_err *err)
 {
     struct executing *x = ctx;
     struct study_run *r = &x->s->run[x->todo[task]];
     const struct result *got = end->result;
 
+    assert(task < x->ntodo);
     (void)err;
     x->done_cost += r->cost;
     x->peak_b = end->peak_b > x->peak_b ? end->peak_b : x->peak_b;
@@ -241,7 +259,7 @@ static bool done(void *ctx, size_t task, const struct study_ended *end, struct w
     return true;
 }
 
-static bool room(void *ctx, size_t task, const pid_t *running, size_t n)
+static bool execute_may_start(void *ctx, size_t task, const pid_t *running, size_t n)
 {
     const struct executing *x = ctx;
     uint64_t need = x->peak_b > x->s->open_b ? x->peak_b : x->s->open_b;
@@ -252,7 +270,7 @@ static bool room(void *ctx, size_t task, const pid_t *running, size_t n)
 
         need = has > need ? has : need;
     }
-    return study_room(need, running, n);
+    return study_memory_fits(need, running, n);
 }
 
 struct weight {
@@ -260,7 +278,7 @@ struct weight {
     size_t run;
 };
 
-static int heaviest_first(const void *a, const void *b)
+static int execute_heaviest_first(const void *a, const void *b)
 {
     const struct weight *x = a, *y = b;
 
@@ -269,7 +287,7 @@ static int heaviest_first(const void *a, const void *b)
     return x->run < y->run ? -1 : 1;
 }
 
-static void list_work(struct executing *x)
+static void execute_list_work(struct executing *x)
 {
     const struct study *s = x->s;
     struct weight *v = wr_alloc(s->nruns * sizeof *v);
@@ -287,7 +305,7 @@ static void list_work(struct executing *x)
         v[x->ntodo++] = (struct weight){s->run[i].cost, i};
         x->cost += s->run[i].cost;
     }
-    qsort(v, x->ntodo, sizeof *v, heaviest_first);
+    qsort(v, x->ntodo, sizeof *v, execute_heaviest_first);
     x->todo = wr_alloc((x->ntodo + 1) * sizeof *x->todo);
     for (size_t i = 0; i < x->ntodo; i++)
         x->todo[i] = v[i].run;
@@ -295,9 +313,9 @@ static void list_work(struct executing *x)
 }
 
 /* One study at a time in a directory; single runs of it (--only, tasks of a batch system) go side
- * by side. The lock is of the directory itself and goes with the process and its children. File
- * systems that lock no directories do without. False: another has it. */
-static bool lock_dir(const char *dir, bool shared, int *ret_fd, struct wr_err *err)
+ * by side. The lock is on the directory itself and is held by the process and its children. On a
+ * file system that cannot lock directories there is no lock. False: another study holds it. */
+static bool execute_lock_dir(const char *dir, bool shared, int *ret_fd, struct wr_err *err)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -305,7 +323,7 @@ static bool lock_dir(const char *dir, bool shared, int *ret_fd, struct wr_err *e
         close(fd);
         return wr_fail(err, WR_INPUT,
                        "another study is being run into %s; wait until it has ended, or name "
-                       "another directory with -o",
+                       "another directory",
                        dir);
     }
     *ret_fd = fd;
@@ -319,19 +337,20 @@ bool study_execute(struct study *s, const struct study_how *how, struct study_ou
     struct executing x = {.s = s, .how = how, .out = &out};
     int lock = -1;
 
+    assert(how->dir && how->progress);
     if (!study_make_dir(how->dir, how->force, err) ||
-        !lock_dir(how->dir, how->only != SIZE_MAX, &lock, err))
+        !execute_lock_dir(how->dir, how->only != SIZE_MAX, &lock, err))
         return false;
-    list_work(&x);
+    execute_list_work(&x);
     how->progress->total = (double)x.ntodo;
     struct study_pool pool = {.ctx = &x,
                               .jobs = how->jobs ? how->jobs : study_pool_cores(),
                               .ntasks = x.ntodo,
                               .result_size = sizeof(struct result),
-                              .work = work,
-                              .done = done,
-                              .room = how->jobs ? NULL : room,
-                              .tick = show};
+                              .work = execute_task,
+                              .done = execute_task_done,
+                              .may_start = how->jobs ? NULL : execute_may_start,
+                              .tick = execute_show_progress};
     bool ok = study_pool_run(&pool, &out.interrupted, err);
 
     free(x.todo);

@@ -1,4 +1,8 @@
-/* slurm.c -- the same study as a job array: each task runs `weir study run FILE --only K`. */
+/* slurm.c -- a study as a Slurm job array: each task executes one run by its number.
+ *
+ * Writes DIR/study.sbatch and submits it with sbatch. Slurm's own directives (#SBATCH --array) and
+ * the command that a task runs are text of that script.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +17,8 @@
 #include "run/run.h"
 #include "study_priv.h"
 
-/* "0-3,7": the numbers of the runs to do, as --array takes them. */
-static size_t add_array(const struct study *s, bool force, struct wr_str *out)
+/* "0-3,7": the numbers of the runs to do, in the syntax of Slurm's job arrays. */
+static size_t slurm_add_array(const struct study *s, bool force, struct wr_str *out)
 {
     size_t n = 0;
 
@@ -35,16 +39,16 @@ static size_t add_array(const struct study *s, bool force, struct wr_str *out)
     return n;
 }
 
-static void add_words(struct wr_str *out, const char *a, const char *b)
+static void slurm_add_words(struct wr_str *out, const char *a, const char *b)
 {
     wr_str_add(out, " ");
     run_command_word(out, a);
     if (b)
-        add_words(out, b, NULL);
+        slurm_add_words(out, b, NULL);
 }
 
 /* A line of sbatch's own cannot be quoted. */
-static void add_name(struct wr_str *out, const char *name)
+static void slurm_add_name(struct wr_str *out, const char *name)
 {
     wr_str_add(out, "#SBATCH --job-name=");
     for (; *name; name++)
@@ -57,26 +61,26 @@ const struct wr_format study_script_format = {.name = "a script of a study",
                                               .holds = "\n# Written by weir study run --slurm"};
 
 /* The tasks may start elsewhere, so every name is a whole path. */
-static bool write_script(const struct study *s, const struct study_slurm *how, const char *path,
-                         const char *array, struct wr_err *err)
+static bool slurm_write_script(const struct study *s, const struct study_slurm *how,
+                               const char *path, const char *array, struct wr_err *err)
 {
     char cwd[PATH_MAX];
     struct wr_str text = {0};
 
     if (!getcwd(cwd, sizeof cwd))
-        return wr_fail_errno(err, "cannot tell the current directory; change to another");
+        return wr_fail_errno(err, "cannot find the current directory; change to another");
     wr_str_addf(&text, "#!/bin/sh\n#SBATCH --array=%s\n#SBATCH --ntasks=1\n", array);
-    add_name(&text, s->c.name);
+    slurm_add_name(&text, s->c.name);
     wr_str_addf(&text,
                 "# Written by weir study run --slurm: each task makes one run file, and those\n"
                 "# that are there already are kept.\ncd");
-    add_words(&text, cwd, NULL);
+    slurm_add_words(&text, cwd, NULL);
     wr_str_add(&text, " || exit 4\nexec");
-    add_words(&text, how->program, "study");
-    add_words(&text, "run", s->file);
-    add_words(&text, "-o", how->dir);
+    slurm_add_words(&text, how->program, "study");
+    slurm_add_words(&text, "run", s->file);
+    slurm_add_words(&text, "-o", how->dir);
     for (size_t i = 0; i < how->nsets; i++)
-        add_words(&text, "--set", how->sets[i]);
+        slurm_add_words(&text, "--set", how->sets[i]);
     wr_str_addf(&text, "%s -q --only \"$SLURM_ARRAY_TASK_ID\"\n", how->force ? " --force" : "");
 
     bool ok = wr_output_text(path, &study_script_format, how->force ? WR_FORCE : 0, &text, err);
@@ -85,7 +89,8 @@ static bool write_script(const struct study *s, const struct study_slurm *how, c
     return ok;
 }
 
-static void run_sbatch(const struct study_slurm *how, const char *path, const char *log, int fd)
+static void slurm_run_sbatch(const struct study_slurm *how, const char *path, const char *log,
+                             int fd)
 {
     char **words = wr_zalloc(how->noptions + 4, sizeof *words);
     size_t n = 0;
@@ -102,8 +107,8 @@ static void run_sbatch(const struct study_slurm *how, const char *path, const ch
     _exit(127);
 }
 
-static bool submit(const struct study_slurm *how, const char *path, struct wr_str *said,
-                   struct wr_err *err)
+static bool slurm_submit(const struct study_slurm *how, const char *path, struct wr_str *said,
+                         struct wr_err *err)
 {
     char log[PATH_MAX], buffer[512];
     int fd[2], status = 0;
@@ -121,7 +126,7 @@ static bool submit(const struct study_slurm *how, const char *path, struct wr_st
         return wr_fail_errno(err, "cannot start sbatch; try again");
     }
     if (!pid)
-        run_sbatch(how, path, log, fd[1]);
+        slurm_run_sbatch(how, path, log, fd[1]);
     close(fd[1]);
     while ((n = read(fd[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
         wr_str_addn(said, buffer, n > 0 ? (size_t)n : 0);
@@ -133,12 +138,12 @@ static bool submit(const struct study_slurm *how, const char *path, struct wr_st
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return wr_fail(err, WR_SYSTEM,
                        "no sbatch on this machine; take %s to one that has Slurm, or run the study "
-                       "here without --slurm",
+                       "here",
                        path);
     while (said->n && said->s[said->n - 1] == '\n')
         said->s[--said->n] = '\0';
-    return wr_fail(err, WR_SYSTEM, "sbatch refused %s: %.1000s; mend it with --sbatch OPTION", path,
-                   wr_str_get(said));
+    return wr_fail(err, WR_SYSTEM, "sbatch refused %s: %.1000s; correct it with options for sbatch",
+                   path, wr_str_get(said));
 }
 
 bool study_slurm(struct study *s, const struct study_slurm *how, size_t *ret_tasks,
@@ -146,12 +151,12 @@ bool study_slurm(struct study *s, const struct study_slurm *how, size_t *ret_tas
 {
     struct wr_str array = {0}, said = {0};
     const char *path = wr_arena_printf(&s->arena, "%s/study.sbatch", how->dir);
-    size_t n = add_array(s, how->force, &array);
+    size_t n = slurm_add_array(s, how->force, &array);
     bool ok = study_make_dir(how->dir, how->force, err);
 
     if (ok && n)
-        ok = write_script(s, how, path, wr_str_get(&array), err) &&
-             (!how->submit || submit(how, path, &said, err));
+        ok = slurm_write_script(s, how, path, wr_str_get(&array), err) &&
+             (!how->submit || slurm_submit(how, path, &said, err));
     wr_str_fini(&array);
     if (!ok) {
         wr_str_fini(&said);

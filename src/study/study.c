@@ -1,6 +1,12 @@
-/* study.c -- the file, and the runs that it spells out. */
+/* study.c -- reads a study file and lists the runs of the product of its axes.
+ *
+ * Owns struct study from study_open() to study_close(). Run i has the choices of i written as a
+ * mixed-radix number, the first axis being the most significant digit. study_load() resolves the
+ * configuration of one run: the base, then the overrides of each choice, then the list of jobs.
+ */
 #include "study/study.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +27,7 @@ static const struct conf_row option_rows[] = {
      .item = CONF_STRING,
      .offset = IN(study_option, set),
      .def = "",
-     .help = "overrides of the base, each as after --set: \"machine.routing=par\""},
+     .help = "overrides of the base, each a key and its value: \"machine.routing=par\""},
     {.key = "jobs",
      .type = CONF_LIST,
      .item = CONF_STRING,
@@ -65,7 +71,8 @@ static const struct conf_row axis_rows[] = {
         .help = "the axes: every choice of each is run with every choice of the others"           \
     }
 
-const struct conf_row study_stack_rows[] = {
+/* With `stack:` instead of `run:`. */
+static const struct conf_row study_stack_rows[] = {
     NAME_ROW,
     {.key = "stack",
      .type = CONF_SECTION,
@@ -101,7 +108,7 @@ enum { MOST_CHOICES = 10000, LONGEST_NAME = 200, MOST_TEXT = 1 << 24 };
 /* ---- axes ---- */
 
 /* "3..17", whole numbers. */
-static bool is_range(const char *text, uint64_t *from, uint64_t *to)
+static bool study_is_range(const char *text, uint64_t *from, uint64_t *to)
 {
     const char *dots = strstr(text, "..");
     struct wr_err ignored;
@@ -115,8 +122,8 @@ static bool is_range(const char *text, uint64_t *from, uint64_t *to)
            wr_parse_u64(from, first, &ignored) && wr_parse_u64(to, dots + 2, &ignored);
 }
 
-static bool add_values(struct study *s, struct study_dim *d, const struct study_axis *a,
-                       struct wr_err *err)
+static bool study_add_values(struct study *s, struct study_dim *d, const struct study_axis *a,
+                             struct wr_err *err)
 {
     const char *const *text = a->values.items;
     WR_VEC(struct study_choice) all = {0};
@@ -125,7 +132,7 @@ static bool add_values(struct study *s, struct study_dim *d, const struct study_
     for (size_t i = 0; ok && i < a->values.n; i++) {
         uint64_t from, to;
 
-        if (!is_range(text[i], &from, &to)) {
+        if (!study_is_range(text[i], &from, &to)) {
             wr_vec_push(&all, (struct study_choice){text[i], text[i], &text[i], NULL});
             continue;
         }
@@ -151,7 +158,7 @@ static bool add_values(struct study *s, struct study_dim *d, const struct study_
     return ok;
 }
 
-static void add_options(struct study *s, struct study_dim *d, const struct study_axis *a)
+static void study_add_options(struct study *s, struct study_dim *d, const struct study_axis *a)
 {
     const struct study_option *o = a->options.items;
 
@@ -161,7 +168,7 @@ static void add_options(struct study *s, struct study_dim *d, const struct study
         d->choice[i] = (struct study_choice){o[i].key.name, NULL, &o[i], &o[i]};
 }
 
-static bool open_axis(struct study *s, const struct study_axis *a, struct wr_err *err)
+static bool study_open_axis(struct study *s, const struct study_axis *a, struct wr_err *err)
 {
     struct study_dim *d = &s->dim[s->ndims++];
 
@@ -174,22 +181,22 @@ static bool open_axis(struct study *s, const struct study_axis *a, struct wr_err
         return conf_fail(s->conf, a, err,
                          "nothing to choose from; give it `values:` or `options:`");
     if (a->options.n) {
-        add_options(s, d, a);
+        study_add_options(s, d, a);
         return true;
     }
     d->is_seed = !strcmp(d->key, "seed");
-    return add_values(s, d, a, err);
+    return study_add_values(s, d, a, err);
 }
 
 /* ---- runs ---- */
 
-static bool is_plain(char c)
+static bool study_is_plain(char c)
 {
     return isalnum((unsigned char)c) || strchr("._+=", c);
 }
 
-/* What a shell and a file system take without a second thought. */
-static void add_label(struct wr_str *out, const struct study_dim *d, const char *label)
+/* Only characters that need no quotes in a shell and are safe in file names. */
+static void study_add_label(struct wr_str *out, const struct study_dim *d, const char *label)
 {
     size_t n = strlen(label);
 
@@ -201,26 +208,26 @@ static void add_label(struct wr_str *out, const struct study_dim *d, const char 
         n--;
     wr_str_add(out, out->n ? "-" : "");
     for (const char *c = d->name; *c && (!n || isdigit((unsigned char)*label)); c++)
-        wr_str_addn(out, is_plain(*c) ? c : "_", 1);
+        wr_str_addn(out, study_is_plain(*c) ? c : "_", 1);
     for (size_t i = 0; i < n; i++)
-        wr_str_addn(out, is_plain(label[i]) ? label + i : "_", 1);
+        wr_str_addn(out, study_is_plain(label[i]) ? label + i : "_", 1);
 }
 
-static int by_name(const void *a, const void *b)
+static int study_by_name(const void *a, const void *b)
 {
     const struct study_run *const *x = a, *const *y = b;
 
     return strcmp((*x)->name, (*y)->name);
 }
 
-static bool check_names(struct study *s, struct wr_err *err)
+static bool study_check_names(struct study *s, struct wr_err *err)
 {
     const struct study_run **v = wr_alloc(s->nruns * sizeof *v);
     const char *twice = NULL;
 
     for (size_t i = 0; i < s->nruns; i++)
         v[i] = &s->run[i];
-    qsort(v, s->nruns, sizeof *v, by_name);
+    qsort(v, s->nruns, sizeof *v, study_by_name);
     for (size_t i = 1; i < s->nruns && !twice; i++)
         if (!strcmp(v[i - 1]->name, v[i]->name))
             twice = v[i]->name;
@@ -233,7 +240,7 @@ static bool check_names(struct study *s, struct wr_err *err)
     return true;
 }
 
-static bool spell_out(struct study *s, struct wr_err *err)
+static bool study_spell_out(struct study *s, struct wr_err *err)
 {
     size_t n = 1;
 
@@ -253,7 +260,7 @@ static bool spell_out(struct study *s, struct wr_err *err)
         for (size_t d = s->ndims; d-- > 0; rest /= s->dim[d].n)
             r->choice[d] = (uint32_t)(rest % s->dim[d].n);
         for (size_t d = 0; d < s->ndims; d++)
-            add_label(&name, &s->dim[d], s->dim[d].choice[r->choice[d]].label);
+            study_add_label(&name, &s->dim[d], s->dim[d].choice[r->choice[d]].label);
         r->name = wr_arena_strdup(&s->arena, wr_str_get(&name));
         wr_str_fini(&name);
         if (strlen(r->name) > LONGEST_NAME)
@@ -262,11 +269,11 @@ static bool spell_out(struct study *s, struct wr_err *err)
                              "names",
                              i, LONGEST_NAME);
     }
-    return check_names(s, err);
+    return study_check_names(s, err);
 }
 
 /* "dir/hybrid.yaml" -> "hybrid" */
-static const char *stem(struct study *s, const char *path)
+static const char *study_file_stem(struct study *s, const char *path)
 {
     const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path;
     const char *dot = strrchr(leaf, '.');
@@ -276,34 +283,34 @@ static const char *stem(struct study *s, const char *path)
 }
 
 /* The base's overrides from the command line. */
-static const char *const *below_run(struct study *s, const char *const *sets, size_t nsets)
+static const char *const *study_prefix_sets(struct study *s, const char *const *sets, size_t nsets)
 {
     const char **v = wr_arena_alloc(&s->arena, (nsets + 1) * sizeof *v);
 
     for (size_t i = 0; i < nsets; i++)
-        v[i] = wr_arena_printf(&s->arena, "%s.%s", s->part, sets[i]);
+        v[i] = wr_arena_printf(&s->arena, "%s.%s", s->section, sets[i]);
     return v;
 }
 
 /* A study of file systems has `stack:` where others have `run:`. */
-static const char *part_of(const char *file)
+static const char *study_base_key(const char *file)
 {
     struct wr_err ignored;
     char *text;
     size_t len;
-    const char *part = "run";
+    const char *section = "run";
 
     if (!wr_file_read(&text, &len, file, MOST_TEXT, &ignored))
-        return part;
+        return section;
     if (!strncmp(text, "stack:", 6) || strstr(text, "\nstack:"))
-        part = "stack";
+        section = "stack";
     free(text);
-    return part;
+    return section;
 }
 
-static const struct conf_row *rows_of(const struct study *s)
+static const struct conf_row *study_rows_of(const struct study *s)
 {
-    return !strcmp(s->part, "run") ? study_rows : study_stack_rows;
+    return !strcmp(s->section, "run") ? study_rows : study_stack_rows;
 }
 
 bool study_open(struct study **ret, const char *file, const char *const *sets, size_t nsets,
@@ -312,21 +319,21 @@ bool study_open(struct study **ret, const char *file, const char *const *sets, s
     struct study *s = wr_zalloc(1, sizeof *s);
 
     s->file = wr_arena_strdup(&s->arena, file);
-    s->part = part_of(file);
-    s->sets = below_run(s, sets, nsets);
+    s->section = study_base_key(file);
+    s->sets = study_prefix_sets(s, sets, nsets);
     s->nsets = nsets;
-    bool ok = conf_load(&s->conf, &s->c, rows_of(s), file, s->sets, nsets, err);
+    bool ok = conf_load(&s->conf, &s->c, study_rows_of(s), file, s->sets, nsets, err);
     const struct study_axis *axis = s->c.cross.items;
 
     for (size_t i = 0; ok && i < s->c.cross.n; i++)
-        ok = open_axis(s, &axis[i], err);
-    ok = ok && spell_out(s, err);
+        ok = study_open_axis(s, &axis[i], err);
+    ok = ok && study_spell_out(s, err);
     if (!ok) {
         study_close(s);
         return false;
     }
     if (!s->c.name || !*s->c.name)
-        s->c.name = stem(s, file);
+        s->c.name = study_file_stem(s, file);
     *ret = s;
     return true;
 }
@@ -353,11 +360,13 @@ size_t study_axes(const struct study *s)
 
 const char *study_axis(const struct study *s, size_t axis)
 {
+    assert(axis < s->ndims);
     return s->dim[axis].name;
 }
 
 const char *study_label(const struct study *s, const struct study_run *r, size_t axis)
 {
+    assert(axis < s->ndims && r->choice[axis] < s->dim[axis].n);
     return s->dim[axis].choice[r->choice[axis]].label;
 }
 
@@ -368,6 +377,7 @@ size_t study_runs(const struct study *s)
 
 const struct study_run *study_run(const struct study *s, size_t i)
 {
+    assert(i < s->nruns);
     return &s->run[i];
 }
 
@@ -396,7 +406,7 @@ bool study_find(const struct study *s, const char *which, size_t *ret, struct wr
 /* ---- one run's configuration ---- */
 
 /* The choice's names as a list in YAML. */
-static const char *active_jobs(struct wr_arena *arena, const struct conf_list *jobs)
+static const char *study_active_jobs(struct wr_arena *arena, const struct conf_list *jobs)
 {
     const char *const *name = jobs->items;
     struct wr_str text = {0};
@@ -419,9 +429,9 @@ static const char *active_jobs(struct wr_arena *arena, const struct conf_list *j
 
 typedef WR_VEC(struct conf_override) override_list;
 
-/* Which jobs run is decided last, when all that is said about each of them was said. */
-static void list_overrides(const struct study *s, const struct study_run *r, override_list *list,
-                           struct wr_arena *arena)
+/* `active` comes last, because other overrides may name jobs that it leaves out. */
+static void study_list_overrides(const struct study *s, const struct study_run *r,
+                                 override_list *list, struct wr_arena *arena)
 {
     for (size_t i = 0; i < s->nsets; i++)
         wr_vec_push(list, (struct conf_override){.text = s->sets[i]});
@@ -430,21 +440,22 @@ static void list_overrides(const struct study *s, const struct study_run *r, ove
         const char *const *set = c->option ? c->option->set.items : NULL;
 
         if (!c->option) {
-            const char *text = wr_arena_printf(arena, "%s.%s=%s", s->part, s->dim[d].key, c->value);
+            const char *text =
+                wr_arena_printf(arena, "%s.%s=%s", s->section, s->dim[d].key, c->value);
 
             wr_vec_push(list, (struct conf_override){text, s->conf, c->at});
         }
         for (size_t i = 0; c->option && i < c->option->set.n; i++)
             wr_vec_push(list,
-                        (struct conf_override){wr_arena_printf(arena, "%s.%s", s->part, set[i]),
+                        (struct conf_override){wr_arena_printf(arena, "%s.%s", s->section, set[i]),
                                                s->conf, &set[i]});
     }
     for (size_t d = 0; d < s->ndims; d++) {
         const struct study_choice *c = &s->dim[d].choice[r->choice[d]];
 
         if (c->option && c->option->jobs.n)
-            wr_vec_push(list, (struct conf_override){active_jobs(arena, &c->option->jobs), s->conf,
-                                                     &c->option->jobs});
+            wr_vec_push(list, (struct conf_override){study_active_jobs(arena, &c->option->jobs),
+                                                     s->conf, &c->option->jobs});
     }
 }
 
@@ -454,8 +465,9 @@ bool study_load(const struct study *s, const struct study_run *r, struct conf **
     struct wr_arena arena = {0};
     override_list list = {0};
 
-    list_overrides(s, r, &list, &arena);
-    bool ok = conf_load_over(ret, into, rows_of(s), s->file, list.v, list.n, err);
+    assert(r >= s->run && r < s->run + s->nruns);
+    study_list_overrides(s, r, &list, &arena);
+    bool ok = conf_load_over(ret, into, study_rows_of(s), s->file, list.v, list.n, err);
 
     wr_vec_fini(&list);
     wr_arena_fini(&arena);

@@ -1,7 +1,7 @@
 /* study.h -- one file that describes many runs: a configuration, and what to cross.
  *
  *   name: hybrid                         study_rows
- *   run: base.yaml  (or inline)          struct world_config; or stack: (stack/job.h)
+ *   run: base.yaml  (or inline)          struct world_config; or stack: (stack/stack_job.h)
  *   cross:                               one axis each; the first varies slowest
  *     workload:  options of sets and jobs
  *     seed:      a key and its values
@@ -10,8 +10,8 @@
  *
  * A run of the study is a point of the product of its axes: the base with the overrides of each
  * axis' choice. It is one process and one run file DIR/<its choices>.weir, which says in its
- * summary which point it is; so a directory needs no list of what is in it, and whoever wrote a
- * file (this process, an earlier one, a task of a job array) does not matter.
+ * summary which point it is; so a directory needs no list of what is in it, and it does not matter
+ * which process wrote a file (this one, an earlier one, a task of a job array).
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
@@ -24,8 +24,7 @@
 #include "conf/conf.h"
 
 extern const struct conf_row study_rows[];
-extern const struct conf_row study_stack_rows[]; /* with stack: instead of run: */
-extern const size_t study_rows_size;             /* of the struct they fill, for tests */
+extern const size_t study_rows_size; /* of the struct they fill, for tests */
 
 enum { STUDY_MOST_AXES = 16, STUDY_MOST_RUNS = 100000 };
 
@@ -44,7 +43,7 @@ struct study_run {
     const char *name; /* its choices joined: the run file without .weir */
     uint32_t choice[STUDY_MOST_AXES];
     enum study_state state; /* after study_inspect */
-    double cost;            /* expected seconds, or ranks where nobody knows; heaviest first */
+    double cost; /* expected seconds, or ranks if no earlier run is known; the largest runs first */
 };
 
 struct study;
@@ -63,8 +62,8 @@ const struct study_run *study_run(const struct study *s, size_t i);
 /* By number or name. */
 bool study_find(const struct study *s, const char *which, size_t *ret, struct wr_err *err);
 
-/* Loads the configuration of every run and opens its machine, so that what is wrong is said
- * before anything is simulated; and looks which runs `dir` holds already. `only`: of one
+/* Loads the configuration of every run and opens its machine, so that errors are reported
+ * before anything is simulated; and finds out which runs `dir` holds already. `only`: of one
  * run, or SIZE_MAX. */
 bool study_inspect(struct study *s, const char *dir, size_t only, struct wr_err *err);
 

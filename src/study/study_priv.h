@@ -1,11 +1,15 @@
-/* study_priv.h -- what a study is made of. */
+/* study_priv.h -- the state of an open study, shared by the files of this module.
+ *
+ * study.c reads the file and lists the runs; after study_open() all is fixed but the states and
+ * costs of the runs and open_b, which execute.c sets while it inspects and executes.
+ */
 #ifndef STUDY_STUDY_PRIV_H
 #define STUDY_STUDY_PRIV_H
 
 #include <sys/types.h>
 
 #include "run/run.h"
-#include "stack/job.h"
+#include "stack/stack_job.h"
 #include "study/study.h"
 #include "world/config.h"
 
@@ -38,24 +42,25 @@ struct study_choice {
     const struct study_option *option; /* or NULL */
 };
 
+/* An axis with its choices listed. */
 struct study_dim {
-    const char *name, *key;
-    bool is_seed;
-    struct study_choice *choice;
+    const char *name, *key;      /* of the axis; of the configuration, for `values` */
+    bool is_seed;                /* runs that differ in it only open alike */
+    struct study_choice *choice; /* [n] */
     uint32_t n;
 };
 
 struct study {
-    struct wr_arena arena;
+    struct wr_arena arena; /* names, labels and paths */
     const char *file;
-    const char *const *sets;
+    const char *const *sets; /* overrides from the command line, with `section` in front */
     size_t nsets;
-    struct study_config c;
+    struct study_config c; /* as the file says, filled by `conf` */
     struct conf *conf;
-    const char *part; /* "run", or "stack": what the runs are */
-    struct study_dim dim[STUDY_MOST_AXES];
+    const char *section;                   /* "run", or "stack": what the runs are */
+    struct study_dim dim[STUDY_MOST_AXES]; /* [ndims] the axes; the first varies slowest */
     size_t ndims;
-    struct study_run *run;
+    struct study_run *run; /* [nruns] all points of the product of the axes */
     size_t nruns;
     uint64_t open_b; /* memory that opening the largest world took */
 };
@@ -75,19 +80,19 @@ void study_command(const struct study *s, const struct study_run *r, const char 
 bool study_put_point(const struct study *s, const struct study_run *r, struct run *run,
                      struct wr_err *err);
 
-/* stack.c: runs that are tests on a file system. */
+/* study_stack.c: runs that are tests on a file system. */
 bool study_of_stack(const struct study *s);
 bool study_stack_try(const struct stack_config *c, double *ret_ranks, struct wr_err *err);
 bool study_stack_run(struct study *s, const struct study_run *r, const struct conf *conf,
                      const struct stack_config *c, const char *dir, bool *ret_interrupted,
                      struct wr_err *err);
 
-/* state.c */
-void study_look(const struct conf *conf, const char *part, const char *path,
+/* study_state.c */
+void study_look(const struct conf *conf, const char *section, const char *path,
                 enum study_state *ret_state, double *ret_wall_s);
-/* room.c: may one more process start beside those running, each of which may come to hold
+/* study_memory.c: may one more process start beside those running, each of which may come to hold
  * `need_b`? */
-bool study_room(uint64_t need_b, const pid_t *running, size_t n);
-uint64_t study_rss(pid_t pid); /* bytes; 0: nobody knows */
+bool study_memory_fits(uint64_t need_b, const pid_t *running, size_t n);
+uint64_t study_rss(pid_t pid); /* resident bytes; 0: not known */
 
 #endif

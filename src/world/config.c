@@ -1,8 +1,10 @@
+/* config.c -- the configuration rows of a run and of a machine file; see config.h. Rows only: what
+ * contradicts another row is found where it is used (machine.c, files.c, jobs.c). */
 #include "world/config.h"
 
 #include <float.h>
 
-#include "load/load.h"
+#include "load/kinds/load_kinds.h"
 #include "load/synth/synth.h"
 #include "net/net.h"
 #include "rank/place/place.h"
@@ -29,8 +31,9 @@ static const struct conf_row link_rows[] = {
      .def = "32 KiB",
      .min = 1,
      .max = 1 << 30,
-     .help = "room of each virtual channel of the link, from a packet's admission to the sending "
-             "port until the receiving router has admitted it further"},
+     .help =
+         "capacity of each virtual channel of the link, from a packet's admission to the sending "
+         "port until the receiving router has admitted it further"},
     CONF_END,
 };
 
@@ -46,12 +49,13 @@ static const struct conf_row router_rows[] = {
      .offset = IN(world_router, credit_delay_ps),
      .def = "10 ns",
      .max = 1e12,
-     .help = "time from a packet's admission downstream until the sender may use its room again"},
+     .help = "time from a packet's admission downstream until the sender has its credit back"},
     {.key = "credit_on_link",
      .type = CONF_BOOL,
      .offset = IN(world_router, credit_on_link),
-     .def = "false",
-     .help = "credits also take the link's latency on their way back"},
+     .def = "true",
+     .help = "credits take the link's latency on their way back, as in hardware; false: only "
+             "credit_delay, and one thread"},
     {.key = "switch_time",
      .type = CONF_TIME,
      .offset = IN(world_router, switch_time_ps),
@@ -79,7 +83,7 @@ static const struct conf_row router_rows[] = {
      .names = net_arbitration_names,
      .help =
          "which virtual channel an idle link serves next; age: that with the oldest packet, and of "
-         "packets that wait for room in a channel the oldest gets it, whichever port it came "
+         "packets that wait for a credit of a channel the oldest gets it, whichever port it came "
          "through"},
     {.key = "accounting",
      .type = CONF_CHOICE,
@@ -192,7 +196,7 @@ static const struct conf_row traffic_rows[] = {
      .offset = IN(world_traffic, pattern),
      .def = "uniform",
      .kinds = synth_pattern_kinds,
-     .help = "who sends to whom; `weir list patterns`"},
+     .help = "the destinations of each node; `weir list patterns`"},
     {.key = "injection",
      .type = CONF_PLUGIN,
      .offset = IN(world_traffic, injection),
@@ -395,7 +399,7 @@ const struct conf_row world_rows[] = {
      .offset = IN(world_config, timeline),
      .def = "",
      .rows = timeline_rows,
-     .help = "what ranks did and when, for `weir show --trace`"},
+     .help = "what ranks did and when, for the traces of `weir show`"},
     {.key = "slice",
      .type = CONF_TIME,
      .offset = IN(world_config, slice_ps),

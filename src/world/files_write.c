@@ -7,7 +7,8 @@
 
 /* ---- the end of a run ---- */
 
-static bool put_disk(struct run *run, const struct store_disk_stat *d, struct wr_err *err)
+static bool files_write_put_disk(struct run *run, const struct store_disk_stat *d,
+                                 struct wr_err *err)
 {
     struct run_server x = {.server = d->site,
                            .node = d->node,
@@ -27,8 +28,8 @@ static bool put_disk(struct run *run, const struct store_disk_stat *d, struct wr
     return run_put_server(run, &x, err);
 }
 
-static bool put_site(struct run *run, uint32_t i, const struct store_site_stat *s,
-                     struct wr_err *err)
+static bool files_write_put_site(struct run *run, uint32_t i, const struct store_site_stat *s,
+                                 struct wr_err *err)
 {
     struct run_buffer x = {.server = i,
                            .node = s->node,
@@ -50,7 +51,7 @@ static bool put_site(struct run *run, uint32_t i, const struct store_site_stat *
 }
 
 /* Nodes with ranks and the server that has their data, where it is one. */
-static bool put_clients(const struct world *w, struct run *run, struct wr_err *err)
+static bool files_write_put_clients(const struct world *w, struct run *run, struct wr_err *err)
 {
     bool *seen = wr_zalloc(net_nodes(w->net), sizeof *seen), ok = true;
     uint32_t server;
@@ -65,6 +66,23 @@ static bool put_clients(const struct world *w, struct run *run, struct wr_err *e
     return ok;
 }
 
+uint64_t world_assumed(const struct world *w, struct wr_str *out)
+{
+    return w->store ? store_assumed(w->store, out) : 0;
+}
+
+/* Times that no probe has shown are marked as such. */
+static bool files_write_put_assumed(const struct world *w, struct run *run, struct wr_err *err)
+{
+    struct wr_str why = {0};
+    uint64_t n = world_assumed(w, &why);
+    bool ok = !n || (run_put_count(run, "assumed_requests", n, "", err) &&
+                     run_put_text(run, "assumed_service_times", wr_str_get(&why), err));
+
+    wr_str_fini(&why);
+    return ok;
+}
+
 bool world_files_write(const struct world *w, struct run *run, struct wr_err *err)
 {
     bool ok = run_put_text(run, "storage", w->c->storage.kind->name, err) &&
@@ -74,15 +92,15 @@ bool world_files_write(const struct world *w, struct run *run, struct wr_err *er
         struct store_disk_stat d;
 
         store_disk_stat(w->store, i, &d);
-        ok = put_disk(run, &d, err);
+        ok = files_write_put_disk(run, &d, err);
     }
     for (uint32_t i = 0; ok && i < store_sites(w->store); i++) {
         struct store_site_stat s;
 
         store_site_stat(w->store, i, &s);
-        ok = put_site(run, i, &s, err);
+        ok = files_write_put_site(run, i, &s, err);
     }
-    return ok && put_clients(w, run, err);
+    return ok && files_write_put_assumed(w, run, err) && files_write_put_clients(w, run, err);
 }
 
 /* ---- time series ---- */
@@ -143,13 +161,13 @@ static const struct metric site_metric[SITE_SERIES] = {
     [SITE_WAITING] = {"waiting", "", 1, true},
 };
 
-static uint32_t nseries(const struct world *w)
+static uint32_t files_write_nseries(const struct world *w)
 {
     return w->njobs * APP_SERIES + store_sites(w->store) * SITE_SERIES;
 }
 
-static bool open_all(struct run *run, const char *entity, const struct metric *m, uint32_t n,
-                     int64_t dt, uint32_t *ret, struct wr_err *err)
+static bool files_write_open_all(struct run *run, const char *entity, const struct metric *m,
+                                 uint32_t n, int64_t dt, uint32_t *ret, struct wr_err *err)
 {
     for (uint32_t i = 0; i < n; i++)
         if (!run_open_series(run, &(struct run_series){entity, m[i].name, m[i].unit, dt}, &ret[i],
@@ -165,21 +183,22 @@ bool world_files_slices_open(struct world *w, struct run *run, struct wr_err *er
     char entity[32];
     bool ok = true;
 
-    f->series = wr_zalloc(nseries(w), sizeof *f->series);
-    f->before = wr_zalloc(nseries(w), sizeof *f->before);
+    f->series = wr_zalloc(files_write_nseries(w), sizeof *f->series);
+    f->before = wr_zalloc(files_write_nseries(w), sizeof *f->before);
     for (uint32_t i = 0; ok && i < w->njobs; i++) {
         snprintf(entity, sizeof entity, "app:%u", i);
-        ok = open_all(run, entity, app_metric, APP_SERIES, dt, f->series + i * APP_SERIES, err);
+        ok = files_write_open_all(run, entity, app_metric, APP_SERIES, dt,
+                                  f->series + i * APP_SERIES, err);
     }
     for (uint32_t i = 0; ok && i < store_sites(w->store); i++) {
         snprintf(entity, sizeof entity, "server:%u", i);
-        ok = open_all(run, entity, site_metric, SITE_SERIES, dt,
-                      f->series + w->njobs * APP_SERIES + i * SITE_SERIES, err);
+        ok = files_write_open_all(run, entity, site_metric, SITE_SERIES, dt,
+                                  f->series + w->njobs * APP_SERIES + i * SITE_SERIES, err);
     }
     return ok;
 }
 
-static void app_now(const struct world *w, uint32_t app, uint64_t *now)
+static void files_write_app_now(const struct world *w, uint32_t app, uint64_t *now)
 {
     struct store_app_stat s;
 
@@ -200,7 +219,7 @@ static void app_now(const struct world *w, uint32_t app, uint64_t *now)
 }
 
 /* Of all sites at once: devices come in no order of theirs. */
-static void sites_now(const struct world *w, uint64_t *now)
+static void files_write_sites_now(const struct world *w, uint64_t *now)
 {
     for (uint32_t i = 0; i < store_sites(w->store); i++) {
         struct store_site_stat s;
@@ -227,14 +246,14 @@ bool world_files_slices_put(struct world *w, struct run *run, uint64_t t_ps, str
 {
     struct world_files *f = w->files;
     int64_t dt = (int64_t)w->c->slice_ps, from = (int64_t)t_ps - dt;
-    uint32_t n = nseries(w), apps = w->njobs * APP_SERIES;
+    uint32_t n = files_write_nseries(w), apps = w->njobs * APP_SERIES;
     uint64_t *now = wr_zalloc(n, sizeof *now);
     bool ok = true;
 
     store_look(w->store, t_ps);
     for (uint32_t i = 0; i < w->njobs; i++)
-        app_now(w, i, now + i * APP_SERIES);
-    sites_now(w, now + apps);
+        files_write_app_now(w, i, now + i * APP_SERIES);
+    files_write_sites_now(w, now + apps);
     for (uint32_t i = 0; ok && i < n; i++) {
         const struct metric *m =
             i < apps ? &app_metric[i % APP_SERIES] : &site_metric[(i - apps) % SITE_SERIES];

@@ -1,54 +1,47 @@
-/* gather.c -- partitions that another process executes: what they have counted, as bytes. */
+/* gather.c -- the counters of a partition as bytes, for processes that do not execute it. Called by
+ * team.c while no partition runs. */
+#include <assert.h>
+
 #include "net/account.h"
 #include "world_priv.h"
 
-/* For `--profile`. */
-static void pack_work(const struct sim_part *p, struct wr_bytes *out)
+void world_pack_partition(const struct world *w, uint32_t i, bool all, struct wr_bytes *out)
 {
-    wr_bytes_put(out, &p->work, sizeof p->work);
-    wr_bytes_u64(out, p->sent);
-}
+    assert(w->engine && i < w->npartitions);
+    const struct world_partition *partition = &w->partition[i];
 
-static void take_work(struct sim_part *p, struct wr_reader *in)
-{
-    wr_read_raw(in, &p->work, sizeof p->work);
-    p->sent = wr_read_u64(in);
-}
-
-void world_pack_part(const struct world *w, uint32_t i, bool all, struct wr_bytes *out)
-{
-    const struct world_part *part = &w->part[i];
-
-    wr_bytes_u64(out, part->sim->now);
-    wr_bytes_u64(out, sim_events(part->sim));
-    net_pack_accounts(part->net, out);
-    meter_pack_accounts(part->meter, w->node_part, i, out);
-    if (part->rank)
-        ranks_pack_accounts(part->rank, all, out);
-    if (part->store)
-        store_pack_accounts(part->store, out);
-    world_flow_pack(part, all, out);
+    wr_bytes_u64(out, partition->sim->now);
+    wr_bytes_u64(out, sim_events(partition->sim));
+    wr_bytes_u64(out, partition->arrival_ps);
+    net_pack_accounts(partition->net, out);
+    meter_pack_accounts(partition->meter, w->node_partition, i, out);
+    if (partition->rank)
+        ranks_pack_accounts(partition->rank, all, out);
+    if (partition->store)
+        store_pack_accounts(partition->store, out);
+    world_flow_pack(partition, all, out);
     if (all)
-        pack_work(sim_crew_part(w->crew, i), out);
+        wr_bytes_put(out, &sim_engine_partition(w->engine, i)->work, sizeof(struct sim_work));
 }
 
-bool world_take_part(struct world *w, uint32_t i, bool all, const void *data, size_t bytes,
-                     struct wr_err *err)
+bool world_take_partition(struct world *w, uint32_t i, bool all, const void *data, size_t bytes,
+                          struct wr_err *err)
 {
-    struct world_part *part = &w->part[i];
+    struct world_partition *partition = &w->partition[i];
     struct wr_reader in = {.at = data, .end = (const unsigned char *)data + bytes};
 
-    part->sim->now = wr_read_u64(&in);
-    part->sim->rode = wr_read_u64(&in) + part->sim->unasked - part->sim->queue.popped;
-    net_take_accounts(part->net, &in);
-    meter_take_accounts(part->meter, w->node_part, i, &in);
-    if (part->rank)
-        ranks_take_accounts(part->rank, all, &in);
-    if (part->store)
-        store_take_accounts(part->store, &in);
-    world_flow_take(part, all, &in);
+    partition->sim->now = wr_read_u64(&in);
+    partition->sim->fifo_events = wr_read_u64(&in) - partition->sim->queue.popped;
+    partition->arrival_ps = wr_read_u64(&in);
+    net_take_accounts(partition->net, &in);
+    meter_take_accounts(partition->meter, w->node_partition, i, &in);
+    if (partition->rank)
+        ranks_take_accounts(partition->rank, all, &in);
+    if (partition->store)
+        store_take_accounts(partition->store, &in);
+    world_flow_take(partition, all, &in);
     if (all)
-        take_work(sim_crew_part(w->crew, i), &in);
+        wr_read_raw(&in, &sim_engine_partition(w->engine, i)->work, sizeof(struct sim_work));
     if (!wr_read_all(&in))
         return wr_fail(err, WR_BUG,
                        "what partition %u has counted cannot be read: the processes do not run "

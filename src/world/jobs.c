@@ -8,27 +8,28 @@
 
 /* ---- opening ---- */
 
-static const char *job_name(const struct world_job *c)
+static const char *jobs_name(const struct world_job *c)
 {
     return c->name && *c->name ? c->name : c->program.kind->name;
 }
 
-static bool open_program(struct world *w, uint32_t i, const struct conf *conf, struct wr_err *err)
+static bool jobs_open_program(struct world *w, uint32_t i, const struct conf *conf,
+                              struct wr_err *err)
 {
     struct world_running *j = &w->job[i];
     struct load_start start = {.ranks = j->c->ranks, .seed = w->c->seed + i, .logs = true};
 
     /* A program's own error says where in the program; it may have several lines. */
     if (!load_open(&j->load, &j->c->program, &start, err))
-        return wr_wrap(err, "job %s (%s)", job_name(j->c), conf_origin(conf, &j->c->program));
+        return wr_wrap(err, "job %s (%s)", jobs_name(j->c), conf_origin(conf, &j->c->program));
     if (!j->load.ranks)
         return conf_fail(conf, &j->c->ranks, err,
-                         "job %s has no ranks; give `ranks:` a number above 0", job_name(j->c));
+                         "job %s has no ranks; give `ranks:` a number above 0", jobs_name(j->c));
     return true;
 }
 
-static bool place_program(struct world *w, uint32_t i, struct place *place, const struct conf *conf,
-                          struct wr_err *err)
+static bool jobs_place_program(struct world *w, uint32_t i, struct place *place,
+                               const struct conf *conf, struct wr_err *err)
 {
     struct world_running *j = &w->job[i];
     struct place_job want = {.how = j->c->placement,
@@ -39,68 +40,68 @@ static bool place_program(struct world *w, uint32_t i, struct place *place, cons
 
     j->node = wr_alloc(j->load.ranks * sizeof *j->node);
     if (!place_job(place, &want, j->node, &inner))
-        return conf_fail(conf, &j->c->placement, err, "job %s: %s", job_name(j->c), inner.text);
+        return conf_fail(conf, &j->c->placement, err, "job %s: %s", jobs_name(j->c), inner.text);
     return true;
 }
 
-static bool place_all(struct world *w, const struct conf *conf, struct wr_err *err)
+static bool jobs_place_all(struct world *w, const struct conf *conf, struct wr_err *err)
 {
     struct place place;
     struct wr_err inner;
     bool ok = true;
 
-    if (!place_open(&place, &w->parts.topo, w->parts.net.rails, w->c->seed, err))
+    if (!place_open(&place, &w->network.topo, w->network.net.rails, w->c->seed, err))
         return false;
     if (w->c->exclude && *w->c->exclude && !place_exclude(&place, w->c->exclude, &inner))
         ok = conf_fail(conf, &w->c->exclude, err, "%s", inner.text);
     if (ok && w->c->storage.kind)
         ok = world_files_plan(w, conf, &place, err);
     for (uint32_t i = 0; ok && i < w->njobs; i++)
-        ok = place_program(w, i, &place, conf, err);
+        ok = jobs_place_program(w, i, &place, conf, err);
     place_close(&place);
     return ok;
 }
 
-static bool find_job(const struct world *w, const char *const *name, const struct conf *conf,
-                     uint32_t *ret, struct wr_err *err)
+static bool jobs_find(const struct world *w, const char *const *name, const struct conf *conf,
+                      uint32_t *ret, struct wr_err *err)
 {
     struct wr_nearest near = {.want = *name};
 
     for (uint32_t i = 0; i < w->njobs; i++) {
-        if (!strcmp(job_name(w->job[i].c), *name)) {
+        if (!strcmp(jobs_name(w->job[i].c), *name)) {
             *ret = i;
             return true;
         }
-        wr_nearest_try(&near, job_name(w->job[i].c));
+        wr_nearest_try(&near, jobs_name(w->job[i].c));
     }
     return conf_fail(conf, name, err, "no job has the name \"%s\"; %s%s%sname some of `jobs`",
                      wr_text_clip(*name).s, near.best ? "did you mean \"" : "",
                      near.best ? near.best : "", near.best ? "\"? Else " : "");
 }
 
-static void close_job(struct world_running *j)
+static void jobs_close_job(struct world_running *j)
 {
     load_close(&j->load);
     free(j->log_fault);
     free(j->node);
 }
 
-/* Jobs that do not run have done their part: their nodes are taken. */
-static bool keep_active(struct world *w, const struct conf *conf, struct wr_err *err)
+/* Jobs that do not run are done: their nodes are taken. */
+static bool jobs_keep_active(struct world *w, const struct conf *conf, struct wr_err *err)
 {
     const char *const *name = w->c->active.items;
     bool *active = wr_zalloc(w->njobs, sizeof *active), ok = true;
     uint32_t n = 0, at = 0;
 
     for (size_t i = 0; ok && i < w->c->active.n; i++) {
-        ok = find_job(w, &name[i], conf, &at, err);
+        ok = jobs_find(w, &name[i], conf, &at, err);
         active[at] = true;
     }
     for (uint32_t i = 0; ok && w->c->active.n && i < w->njobs; i++) {
         if (active[i])
             w->job[n++] = w->job[i];
         else
-            close_job(&w->job[i]);
+            jobs_close_job(&w->job[i]);
     }
     free(active);
     if (ok && w->c->active.n)
@@ -121,33 +122,36 @@ struct cause_trip world_trip(const struct world *w, const struct net_msg *m, boo
     };
 }
 
-static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
-                      uint8_t cls, uint64_t user)
+static void jobs_wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t app,
+                           uint8_t cls, uint64_t user)
 {
-    world_part_send(ctx, src, dst, bytes, app, cls, user);
+    world_partition_send(ctx, src, dst, bytes, app, cls, user);
 }
 
 uint32_t world_lp(void *ctx, uint32_t node)
 {
-    const struct world_part *part = ctx;
+    const struct world_partition *partition = ctx;
 
-    return net_node_lp(part->net, node);
+    return net_node_lp(partition->net, node);
 }
 
-static void wire_trip(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret)
+static void jobs_wire_trip(void *ctx, uint32_t it, bool arrived, struct cause_trip *ret)
 {
-    const struct world_part *part = ctx;
+    const struct world_partition *partition = ctx;
 
-    *ret = world_trip(part->w, net_msg_at(part->net, it), arrived);
+    *ret = world_trip(partition->w, net_msg_at(partition->net, it), arrived);
 }
 
-static void open_ranks(struct world *w, const struct rank_job *jobs)
+static void jobs_open_ranks(struct world *w, const struct rank_job *jobs)
 {
     struct rank_setup setup = {
         .sim = w->sim,
         .first_kind = WORLD_EV_RANK,
-        .wire = {.ctx = &w->part[0], .send = wire_send, .lp = world_lp, .trip = wire_trip},
-        .files = {.ctx = &w->part[0], .begin = w->store ? world_files_begin : NULL},
+        .wire = {.ctx = &w->partition[0],
+                 .send = jobs_wire_send,
+                 .lp = world_lp,
+                 .trip = jobs_wire_trip},
+        .files = {.ctx = &w->partition[0], .begin = w->store ? world_files_begin : NULL},
         .mpi = w->c->mpi.params,
         .coll = &w->c->collectives,
         .io_ps = (uint64_t)w->c->io.time_ps,
@@ -155,22 +159,24 @@ static void open_ranks(struct world *w, const struct rank_job *jobs)
                      .most = w->c->timeline.intervals,
                      .resolution_ps = (uint64_t)w->c->timeline.resolution_ps},
     };
-    struct rank_part parts[SIM_MAX_PARTS];
-    struct ranks *ranks[SIM_MAX_PARTS];
+    struct rank_partition partitions[SIM_MAX_PARTITIONS];
+    struct ranks *ranks[SIM_MAX_PARTITIONS];
 
-    if (!w->crew) {
+    if (!w->engine) {
         ranks_open(&w->rank, &setup, jobs, w->njobs);
-        w->part[0].rank = w->rank;
+        w->partition[0].rank = w->rank;
         return;
     }
-    for (uint32_t i = 0; i < w->nparts; i++)
-        parts[i] = (struct rank_part){
-            .part = sim_crew_part(w->crew, i), .wire_ctx = &w->part[i], .files_ctx = &w->part[i]};
-    ranks_open_parts(ranks, &setup, parts, w->nparts, w->node_part, jobs, w->njobs);
+    for (uint32_t i = 0; i < w->npartitions; i++)
+        partitions[i] = (struct rank_partition){.partition = sim_engine_partition(w->engine, i),
+                                                .wire_ctx = &w->partition[i],
+                                                .files_ctx = &w->partition[i]};
+    ranks_open_partitions(ranks, &setup, partitions, w->npartitions, w->node_partition, jobs,
+                          w->njobs);
     w->rank = ranks[0];
-    for (uint32_t i = 0; i < w->nparts; i++) {
-        w->part[i].rank = ranks[i];
-        net_pass_on(w->part[i].net, ranks_receive, ranks[i]);
+    for (uint32_t i = 0; i < w->npartitions; i++) {
+        w->partition[i].rank = ranks[i];
+        net_forward_other(w->partition[i].net, ranks_receive, ranks[i]);
     }
     for (uint32_t i = 0; i < w->njobs; i++)
         w->job[i].load.order = w->job[i].node;
@@ -188,9 +194,9 @@ bool world_jobs_plan(struct world *w, const struct conf *conf, struct wr_err *er
     w->job = wr_zalloc(w->njobs, sizeof *w->job);
     for (uint32_t i = 0; ok && i < w->njobs; i++) {
         w->job[i].c = &c[i];
-        ok = open_program(w, i, conf, err);
+        ok = jobs_open_program(w, i, conf, err);
     }
-    return ok && place_all(w, conf, err) && keep_active(w, conf, err);
+    return ok && jobs_place_all(w, conf, err) && jobs_keep_active(w, conf, err);
 }
 
 bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *err)
@@ -206,7 +212,7 @@ bool world_jobs_open(struct world *w, const struct conf *conf, struct wr_err *er
                                     .node = w->job[i].node,
                                     .start_ps = (uint64_t)w->job[i].c->start_ps,
                                     .app = (uint16_t)i};
-    open_ranks(w, jobs);
+    jobs_open_ranks(w, jobs);
     free(jobs);
     return true;
 }
@@ -216,7 +222,7 @@ void world_jobs_close(struct world *w)
     ranks_close(w->rank);
     world_files_close(w);
     for (uint32_t i = 0; w->job && i < w->njobs; i++)
-        close_job(&w->job[i]);
+        jobs_close_job(&w->job[i]);
     free(w->job);
 }
 
@@ -226,7 +232,7 @@ bool world_jobs_check(const struct world *w, struct wr_err *err)
     case RANKS_FAILED:
         return ranks_fault(w->rank, err);
     case RANKS_STUCK:
-        return ranks_tell_stuck(w->rank, err);
+        return ranks_report_deadlock(w->rank, err);
     default:
         return true;
     }
@@ -239,12 +245,12 @@ uint32_t world_jobs(const struct world *w)
 
 const char *world_job_name(const struct world *w, uint32_t job)
 {
-    return job_name(w->job[job].c);
+    return jobs_name(w->job[job].c);
 }
 
 /* ---- what they leave ---- */
 
-static bool put_rank(struct run *run, const struct rank_stat *s, struct wr_err *err)
+static bool jobs_put_rank(struct run *run, const struct rank_stat *s, struct wr_err *err)
 {
     const uint64_t *a = s->account_ps;
     struct run_rank r = run_rank_unknown(s->job, s->rank);
@@ -293,7 +299,7 @@ struct leaving {
 };
 
 /* The job has run, and all that was counted stays. */
-static void keep_fault(void *ctx, const struct wr_err *what)
+static void jobs_keep_fault(void *ctx, const struct wr_err *what)
 {
     struct world_running *j = ((const struct leaving *)ctx)->job;
 
@@ -301,7 +307,7 @@ static void keep_fault(void *ctx, const struct wr_err *what)
     j->log_fault = wr_strdup(what->text);
 }
 
-static bool put_value(void *ctx, const struct load_log *v, struct wr_err *err)
+static bool jobs_put_value(void *ctx, const struct load_log *v, struct wr_err *err)
 {
     const struct leaving *l = ctx;
     struct run_log log = {.app = l->app,
@@ -316,21 +322,22 @@ static bool put_value(void *ctx, const struct load_log *v, struct wr_err *err)
     return run_put_log(l->run, &log, err);
 }
 
-static bool put_line(void *ctx, uint32_t rank, uint64_t t_ps, const char *line, struct wr_err *err)
+static bool jobs_put_line(void *ctx, uint32_t rank, uint64_t t_ps, const char *line,
+                          struct wr_err *err)
 {
     const struct leaving *l = ctx;
 
     return run_put_output(l->run, l->app, rank, t_ps, line, err);
 }
 
-static bool put_job(const struct world *w, struct run *run, uint32_t i, struct wr_err *err)
+static bool jobs_put_job(const struct world *w, struct run *run, uint32_t i, struct wr_err *err)
 {
     struct world_running *j = &w->job[i];
     struct leaving leaving = {run, j, i};
     struct load_out out = {
-        .ctx = &leaving, .fault = keep_fault, .value = put_value, .text = put_line};
+        .ctx = &leaving, .fault = jobs_keep_fault, .value = jobs_put_value, .text = jobs_put_line};
     struct run_app app = {.app = i,
-                          .name = job_name(j->c),
+                          .name = jobs_name(j->c),
                           .ranks = j->load.ranks,
                           .start_ps = (int64_t)j->c->start_ps,
                           .workload = j->c->program.kind->name,
@@ -357,7 +364,7 @@ static bool put_job(const struct world *w, struct run *run, uint32_t i, struct w
     return ok;
 }
 
-static bool put_fault(const struct world *w, struct run *run, struct wr_err *err)
+static bool jobs_put_fault(const struct world *w, struct run *run, struct wr_err *err)
 {
     const char *fault = world_log_fault(w);
 
@@ -372,7 +379,7 @@ static bool put_fault(const struct world *w, struct run *run, struct wr_err *err
     return ok;
 }
 
-static bool put_marks(const struct world *w, struct run *run, struct wr_err *err)
+static bool jobs_put_marks(const struct world *w, struct run *run, struct wr_err *err)
 {
     struct rank_stat s;
 
@@ -386,7 +393,8 @@ static bool put_marks(const struct world *w, struct run *run, struct wr_err *err
     return true;
 }
 
-static bool put_timeline(const struct world *w, struct run *run, uint32_t i, struct wr_err *err)
+static bool jobs_put_timeline(const struct world *w, struct run *run, uint32_t i,
+                              struct wr_err *err)
 {
     const struct rank_interval *v = NULL;
     uint32_t n = ranks_intervals(w->rank, i, &v);
@@ -416,14 +424,14 @@ bool world_jobs_write(const struct world *w, struct run *run, struct wr_err *err
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < w->njobs; i++)
-        ok = put_job(w, run, i, err);
+        ok = jobs_put_job(w, run, i, err);
     for (uint32_t i = 0; ok && i < ranks_count(w->rank); i++) {
         ranks_stat(w->rank, i, &s);
         accesses += s.accesses;
         left += !s.ended;
-        ok = put_rank(run, &s, err) && put_timeline(w, run, i, err);
+        ok = jobs_put_rank(run, &s, err) && jobs_put_timeline(w, run, i, err);
     }
-    ok = ok && put_fault(w, run, err) && put_marks(w, run, err) &&
+    ok = ok && jobs_put_fault(w, run, err) && jobs_put_marks(w, run, err) &&
          run_put_count(run, "jobs", w->njobs, "", err) &&
          run_put_count(run, "ranks", ranks_count(w->rank), "", err) &&
          run_put_count(run, "ranks_unfinished", left, "", err) &&

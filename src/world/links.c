@@ -22,15 +22,15 @@ struct world_pair {
 
 void world_links_open(struct world *w)
 {
-    size_t n = w->parts.topo.ngroups;
+    size_t n = w->network.topo.ngroups;
 
     if (n >= FEWEST_GROUPS && n <= MOST_GROUPS)
         w->pair = wr_zalloc(n * n, sizeof *w->pair);
 }
 
-static void add_up(struct world *w)
+static void links_add_up(struct world *w)
 {
-    const struct topo *t = &w->parts.topo;
+    const struct topo *t = &w->network.topo;
 
     for (size_t i = 0; i < (size_t)t->ngroups * t->ngroups; i++)
         for (int m = 0; m < PAIR_METRICS; m++)
@@ -50,13 +50,13 @@ static void add_up(struct world *w)
         }
 }
 
-static bool open_pair(struct world *w, struct run *run, size_t i, struct wr_err *err)
+static bool links_open_pair(struct world *w, struct run *run, size_t i, struct wr_err *err)
 {
     struct world_pair *p = &w->pair[i];
     char entity[48];
 
-    snprintf(entity, sizeof entity, "links:%zu>%zu", i / w->parts.topo.ngroups,
-             i % w->parts.topo.ngroups);
+    snprintf(entity, sizeof entity, "links:%zu>%zu", i / w->network.topo.ngroups,
+             i % w->network.topo.ngroups);
     for (int m = 0; m < PAIR_METRICS; m++)
         if (!run_open_series(
                 run, &(struct run_series){entity, metrics[m], "ns", (int64_t)w->c->slice_ps},
@@ -70,11 +70,11 @@ static bool open_pair(struct world *w, struct run *run, size_t i, struct wr_err 
 bool world_links_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_err *err)
 {
     int64_t dt = (int64_t)w->c->slice_ps, from = (int64_t)t_ps - dt;
-    size_t n = w->parts.topo.ngroups;
+    size_t n = w->network.topo.ngroups;
 
     if (!w->pair)
         return true;
-    add_up(w);
+    links_add_up(w);
     for (size_t i = 0; i < n * n; i++)
         for (int m = 0; m < PAIR_METRICS; m++) {
             struct world_pair *p = &w->pair[i];
@@ -83,7 +83,7 @@ bool world_links_put(struct world *w, struct run *run, uint64_t t_ps, struct wr_
             p->before[m] = p->now[m];
             if (!ps)
                 continue;
-            if ((!p->open && !open_pair(w, run, i, err)) ||
+            if ((!p->open && !links_open_pair(w, run, i, err)) ||
                 !run_put_slice(run, p->series[m], from, dt, (double)ps / 1e3, err))
                 return false;
         }

@@ -1,3 +1,5 @@
+/* machine.c -- checks a machine's configuration against its topology, and builds world_network.
+ * Errors name the place in the file (conf_fail). */
 #include "world/machine.h"
 
 #include <stdlib.h>
@@ -6,7 +8,7 @@
 #include "base/units.h"
 #include "net/topo/fail.h"
 
-static const struct world_link *find_link(const struct world_machine *m, const char *name)
+static const struct world_link *machine_find_link(const struct world_machine *m, const char *name)
 {
     const struct world_link *links = m->links.items;
 
@@ -17,8 +19,8 @@ static const struct world_link *find_link(const struct world_machine *m, const c
 }
 
 /* Every link the user names must be a class of the topology, or `default`. */
-static bool check_names(const struct conf *conf, const struct world_machine *m,
-                        const struct topo *t, struct wr_err *err)
+static bool machine_check_names(const struct conf *conf, const struct world_machine *m,
+                                const struct topo *t, struct wr_err *err)
 {
     const struct world_link *links = m->links.items;
 
@@ -46,15 +48,15 @@ static bool check_names(const struct conf *conf, const struct world_machine *m,
     return true;
 }
 
-static bool is_default(const struct conf *conf, const void *field)
+static bool machine_is_default(const struct conf *conf, const void *field)
 {
     return !strcmp(conf_origin(conf, field), "default");
 }
 
-/* A link must carry a packet. The complaint is about what the user wrote: where the
- * buffer is its default, the packet is too long. */
-static bool check_link(const struct conf *conf, const struct world_link *l,
-                       const uint64_t *packet_b, struct wr_err *err)
+/* A link's buffer must hold a packet. The error is at the value that the user wrote: at the packet
+ * size if the buffer is a default. */
+static bool machine_check_link(const struct conf *conf, const struct world_link *l,
+                               const uint64_t *packet_b, struct wr_err *err)
 {
     const char *name = l->key.name;
 
@@ -65,8 +67,8 @@ static bool check_link(const struct conf *conf, const struct world_link *l,
                          wr_text_bytes(*packet_b).s, name);
     if (l->buffer_b < *packet_b)
         return conf_fail(conf,
-                         is_default(conf, &l->buffer_b) ? (const void *)packet_b
-                                                        : (const void *)&l->buffer_b,
+                         machine_is_default(conf, &l->buffer_b) ? (const void *)packet_b
+                                                                : (const void *)&l->buffer_b,
                          err,
                          "a buffer of %s does not hold a packet of %s; raise links.%s.buffer or "
                          "lower nic.packet",
@@ -74,8 +76,8 @@ static bool check_link(const struct conf *conf, const struct world_link *l,
     return true;
 }
 
-static bool check_rails(const struct conf *conf, const struct world_machine *m,
-                        const struct topo *t, struct wr_err *err)
+static bool machine_check_rails(const struct conf *conf, const struct world_machine *m,
+                                const struct topo *t, struct wr_err *err)
 {
     uint32_t fewer = m->nic.rails;
 
@@ -89,32 +91,32 @@ static bool check_rails(const struct conf *conf, const struct world_machine *m,
                      t->nterms, m->nic.rails, fewer);
 }
 
-static bool set_links(const struct conf *conf, const struct world_machine *m, const struct topo *t,
-                      struct net_params *p, struct wr_err *err)
+static bool machine_set_links(const struct conf *conf, const struct world_machine *m,
+                              const struct topo *t, struct net_params *p, struct wr_err *err)
 {
-    if (!check_names(conf, m, t, err))
+    if (!machine_check_names(conf, m, t, err))
         return false;
     for (uint32_t c = 0; c < t->nclasses; c++) {
-        const struct world_link *l = find_link(m, t->class_name[c]);
+        const struct world_link *l = machine_find_link(m, t->class_name[c]);
 
         if (!l && c == TOPO_EJECT)
-            l = find_link(m, t->class_name[TOPO_INJECT]);
+            l = machine_find_link(m, t->class_name[TOPO_INJECT]);
         if (!l)
-            l = find_link(m, "default");
+            l = machine_find_link(m, "default");
         if (!l)
             return conf_fail(conf, &m->links, err,
                              "link class \"%s\" of topology %s is not given; add links.%s or "
                              "links.default",
                              t->class_name[c], t->ops->kind.name, t->class_name[c]);
-        if (!check_link(conf, l, &m->nic.packet_b, err))
+        if (!machine_check_link(conf, l, &m->nic.packet_b, err))
             return false;
         p->link[c] = (struct net_link_params){l->bandwidth, l->latency_ps, l->buffer_b};
     }
     return true;
 }
 
-static bool set_failures(const struct conf *conf, const struct world_machine *m, struct topo *t,
-                         struct wr_err *err)
+static bool machine_set_failures(const struct conf *conf, const struct world_machine *m,
+                                 struct topo *t, struct wr_err *err)
 {
     const struct world_failure *list = m->failures.items;
     bool ok = true;
@@ -134,7 +136,7 @@ static bool set_failures(const struct conf *conf, const struct world_machine *m,
     return ok;
 }
 
-static void set_rest(const struct world_machine *m, struct net_params *p)
+static void machine_set_rest(const struct world_machine *m, struct net_params *p)
 {
     const struct world_router *r = &m->router;
     const struct world_nic *nic = &m->nic;
@@ -154,22 +156,23 @@ static void set_rest(const struct world_machine *m, struct net_params *p)
     p->rail_choice = nic->rail_choice;
 }
 
-bool world_parts_open(struct world_parts *ret, const struct conf *conf,
-                      const struct world_machine *m, struct wr_err *err)
+bool world_network_open(struct world_network *ret, const struct conf *conf,
+                        const struct world_machine *m, struct wr_err *err)
 {
-    *ret = (struct world_parts){0};
+    *ret = (struct world_network){0};
     if (!topo_open(&ret->topo, (const struct topo_ops *)m->topology.kind, m->topology.params,
                    err)) {
         struct wr_err inner = *err;
 
         return conf_fail(conf, &m->topology, err, "%s", inner.text);
     }
-    if (!set_failures(conf, m, &ret->topo, err) ||
-        !set_links(conf, m, &ret->topo, &ret->net, err) || !check_rails(conf, m, &ret->topo, err)) {
+    if (!machine_set_failures(conf, m, &ret->topo, err) ||
+        !machine_set_links(conf, m, &ret->topo, &ret->net, err) ||
+        !machine_check_rails(conf, m, &ret->topo, err)) {
         topo_close(&ret->topo);
         return false;
     }
-    set_rest(m, &ret->net);
+    machine_set_rest(m, &ret->net);
     if (!route_open(&ret->route, (const struct route_ops *)m->routing.kind, m->routing.params,
                     &ret->topo, err)) {
         struct wr_err inner = *err;
@@ -180,7 +183,7 @@ bool world_parts_open(struct world_parts *ret, const struct conf *conf,
     return true;
 }
 
-void world_parts_close(struct world_parts *p)
+void world_network_close(struct world_network *p)
 {
     route_close(&p->route);
     topo_close(&p->topo);

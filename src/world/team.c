@@ -1,13 +1,13 @@
-/* team.c -- a world that several processes run: when they meet, the first of them learns what the
- * others have counted, decides, and tells.
+/* team.c -- a simulation in several processes: between two runs of the engine, process 0 gathers
+ * the counters of the others, decides how to continue, and broadcasts the decision.
  *
  *   process 0                          the others
- *   sim_crew_run ...................... sim_crew_run       to the same time
+ *   sim_engine_run ...................... sim_engine_run       to the same time
  *   accounts of their partitions  <---  packed             world_meet
- *   what more it wants to know    --->
+ *   whether it needs everything   --->
  *   [ everything                  <---  packed ]           once in a run
  *   decides
- *   what it decided               --->  follow             world_follow
+ *   its decision                  --->                     world_follow
  */
 #include <stdlib.h>
 
@@ -16,19 +16,19 @@
 #include "sim/peers.h"
 #include "world_priv.h"
 
-static void pack(const struct world *w, bool all, struct wr_bytes *out)
+static void team_pack_shares(const struct world *w, bool all, struct wr_bytes *out)
 {
-    uint32_t first = sim_crew_first(w->crew), local = sim_crew_local(w->crew);
+    uint32_t first = sim_engine_first(w->engine), local = sim_engine_local(w->engine);
 
     wr_bytes_u64(out, wr_interrupted());
     for (uint32_t i = first; i < first + local; i++) {
-        struct wr_bytes part = {0};
+        struct wr_bytes packed = {0};
 
-        world_pack_part(w, i, all, &part);
+        world_pack_partition(w, i, all, &packed);
         wr_bytes_u64(out, i);
-        wr_bytes_u64(out, part.n);
-        wr_bytes_put(out, part.v, part.n);
-        wr_bytes_fini(&part);
+        wr_bytes_u64(out, packed.n);
+        wr_bytes_put(out, packed.v, packed.n);
+        wr_bytes_fini(&packed);
     }
 }
 
@@ -38,7 +38,7 @@ struct taking {
     struct wr_err *err;
 };
 
-static void take(void *ctx, uint32_t from, const void *data, size_t bytes)
+static void team_take_shares(void *ctx, uint32_t from, const void *data, size_t bytes)
 {
     struct taking *t = ctx;
     struct wr_reader in = {.at = data, .end = (const unsigned char *)data + bytes};
@@ -46,22 +46,22 @@ static void take(void *ctx, uint32_t from, const void *data, size_t bytes)
     (void)from;
     t->interrupted |= wr_read_u64(&in);
     while (t->ok && in.at < in.end) {
-        uint32_t i = (uint32_t)wr_read_below(&in, t->w->nparts);
+        uint32_t i = (uint32_t)wr_read_below(&in, t->w->npartitions);
         size_t n = wr_read_count(&in, 1);
 
-        t->ok = world_take_part(t->w, i, t->all, in.at, n, t->err);
+        t->ok = world_take_partition(t->w, i, t->all, in.at, n, t->err);
         in.at += n;
     }
 }
 
-static bool gather(struct world *w, bool all, bool *interrupted, struct wr_err *err)
+static bool team_gather(struct world *w, bool all, bool *interrupted, struct wr_err *err)
 {
     struct taking t = {.w = w, .all = all, .ok = true, .interrupted = wr_interrupted(), .err = err};
     struct wr_bytes out = {0};
 
     if (!world_leads(w))
-        pack(w, all, &out);
-    bool ok = sim_peers_gather(w->peers, out.v, out.n, take, &t, err) && t.ok;
+        team_pack_shares(w, all, &out);
+    bool ok = sim_peers_gather(w->peers, out.v, out.n, team_take_shares, &t, err) && t.ok;
 
     wr_bytes_fini(&out);
     w->whole |= all;
@@ -69,8 +69,8 @@ static bool gather(struct world *w, bool all, bool *interrupted, struct wr_err *
     return ok;
 }
 
-/* Who decides must say why a run cannot go on, which it may have to ask the others for. */
-static bool must_know(const struct world *w)
+/* Process 0 must say why a run cannot continue; for that it may need everything of the others. */
+static bool team_must_know(const struct world *w)
 {
     if (!w->rank || w->whole)
         return false;
@@ -87,14 +87,14 @@ bool world_meet(struct world *w, bool all, bool *ret_interrupted, struct wr_err 
         *ret_interrupted = wr_interrupted();
         return true;
     }
-    if (!gather(w, all, ret_interrupted, err))
+    if (!team_gather(w, all, ret_interrupted, err))
         return false;
-    more = world_leads(w) && must_know(w);
-    if (!sim_peers_tell(w->peers, &more, sizeof more, err))
+    more = world_leads(w) && team_must_know(w);
+    if (!sim_peers_broadcast(w->peers, &more, sizeof more, err))
         return false;
     bool ignored;
 
-    return !more || gather(w, true, &ignored, err);
+    return !more || team_gather(w, true, &ignored, err);
 }
 
 struct verdict {
@@ -108,7 +108,7 @@ bool world_follow(struct world *w, bool ok, struct wr_err *err)
 
     if (!w->peers)
         return ok;
-    if (!sim_peers_tell(w->peers, &v, sizeof v, err))
+    if (!sim_peers_broadcast(w->peers, &v, sizeof v, err))
         return false;
     w->meter.unfinished = v.unfinished;
     if (ok && v.code != WR_NONE)

@@ -1,5 +1,12 @@
+/* world.c -- set-up of a simulation, its traffic sources, and the loop that runs it.
+ *
+ * world_run advances to the next time slice or check (world_advance with one thread,
+ * world_advance_all with partitions), writes slices, and stops when all measured messages have
+ * arrived. Invariant: where a run stops does not depend on the number of threads.
+ */
 #include "world/world.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,14 +19,14 @@
 #include "sim/sim.h"
 #include "world_priv.h"
 
-enum { LOOK_EVERY = 1 << 16 }; /* events between two looks at Ctrl-C and the progress line */
+enum { CHECK_EVENTS = 1 << 16 }; /* events between two checks of Ctrl-C and the progress line */
 
 /* --- traffic --- */
 
-/* Let `node` post its next message when its gap has passed. */
-static void plan(struct world_part *part, uint32_t node)
+/* Schedules the next message of `node`. */
+static void world_plan(struct world_partition *partition, uint32_t node)
 {
-    struct world *w = part->w;
+    struct world *w = partition->w;
     struct world_source *s = &w->source[node];
 
     if (w->c->traffic.messages && s->posted >= w->c->traffic.messages)
@@ -27,24 +34,25 @@ static void plan(struct world_part *part, uint32_t node)
     s->next = synth_next(&w->traffic, &s->synth, node);
     if (w->down && s->next.dest != SYNTH_SKIP && w->down[s->next.dest])
         s->next.dest = SYNTH_SKIP;
-    sim_at(part->sim, part->sim->now + s->next.gap_ps, net_node_lp(w->net, node),
-           sim_lane(WORLD_EV_SOURCE, 0), 0, node, s->next.dest); /* for warm_source() */
+    sim_at(partition->sim, partition->sim->now + s->next.gap_ps, net_node_lp(w->net, node),
+           sim_subkey(WORLD_EV_SOURCE, 0), 0, node, s->next.dest); /* for world_prefetch_source() */
 }
 
-static void on_source(void *ctx, const struct sim_event *e)
+static void world_on_source(void *ctx, const struct sim_event *e)
 {
-    struct world_part *part = ctx;
+    struct world_partition *partition = ctx;
     uint32_t node = e->arg;
-    struct world_source *s = &part->w->source[node];
+    struct world_source *s = &partition->w->source[node];
 
     if (s->next.dest != SYNTH_SKIP)
-        world_part_send(part, node, s->next.dest, s->next.bytes, world_traffic_app(part->w), 0, 0);
+        world_partition_send(partition, node, s->next.dest, s->next.bytes,
+                             world_traffic_app(partition->w), 0, 0);
     s->posted++;
-    if (!part->rank || !ranks_all_over(part->rank, net_node_lp(part->net, node)))
-        plan(part, node);
+    if (!partition->rank || !ranks_ended(partition->rank, partition->w->longest_ps))
+        world_plan(partition, node);
 }
 
-static void warm_source(const void *ctx, const struct sim_event *e)
+static void world_prefetch_source(const void *ctx, const struct sim_event *e)
 {
     const struct world *w = ctx;
 
@@ -52,35 +60,36 @@ static void warm_source(const void *ctx, const struct sim_event *e)
     __builtin_prefetch(&w->meter.node[e->arg]);
     if (e->arg2 == SYNTH_SKIP)
         return;
-    net_warm_node(w->net, e->arg, e->arg2);
-    if (w->part[0].flow)
+    net_prefetch_node(w->net, e->arg, e->arg2);
+    if (w->partition[0].flow)
         __builtin_prefetch(&w->group[e->arg2]);
 }
 
-static void on_arrived(void *ctx, uint32_t msg)
+static void world_on_arrived(void *ctx, uint32_t msg)
 {
-    struct world_part *part = ctx;
-    struct world *w = part->w;
-    const struct net_msg *m = net_msg_at(part->net, msg);
+    struct world_partition *partition = ctx;
+    struct world *w = partition->w;
+    const struct net_msg *m = net_msg_at(partition->net, msg);
 
-    meter_arrived(part->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps,
-                  part->sim->now);
+    meter_arrived(partition->meter, m->dst, (enum meter_near)m->near, m->bytes, m->t_post_ps,
+                  partition->sim->now);
+    partition->arrival_ps = partition->sim->now;
     if (m->app == world_traffic_app(w))
         return;
     if (m->cls >= RANK_CLASSES)
-        world_files_arrived(part, m);
+        world_files_arrived(partition, m);
     else
-        ranks_arrived(part->rank, m->user, msg);
+        ranks_arrived(partition->rank, m->user, msg);
 }
 
-static void on_sent(void *ctx, uint32_t msg)
+static void world_on_sent(void *ctx, uint32_t msg)
 {
-    struct world_part *part = ctx;
-    struct world *w = part->w;
-    const struct net_msg *m = net_msg_at(part->net, msg);
+    struct world_partition *partition = ctx;
+    struct world *w = partition->w;
+    const struct net_msg *m = net_msg_at(partition->net, msg);
 
     if (m->app != world_traffic_app(w) && m->cls < RANK_CLASSES)
-        ranks_sent(part->rank, m->user, msg);
+        ranks_sent(partition->rank, m->user, msg);
 }
 
 /* Messages of ranks and of storage go to other partitions by value. */
@@ -88,26 +97,27 @@ _Static_assert((int)RANK_MOST_PACKED <= (int)NET_MOST_USER &&
                    (int)STORE_MOST_PACKED <= (int)NET_MOST_USER,
                "what travels with a message fits");
 
-static uint32_t on_pack(void *ctx, const struct net_msg *m, void *buf)
+static uint32_t world_on_pack(void *ctx, const struct net_msg *m, void *buf)
 {
-    struct world_part *part = ctx;
+    struct world_partition *partition = ctx;
 
-    if (m->app == world_traffic_app(part->w))
+    if (m->app == world_traffic_app(partition->w))
         return 0;
-    return m->cls < RANK_CLASSES ? ranks_pack(part->rank, m->user, buf)
-                                 : store_pack(part->store, m->user, buf);
+    return m->cls < RANK_CLASSES ? ranks_pack(partition->rank, m->user, buf)
+                                 : store_pack(partition->store, m->user, buf);
 }
 
-static uint64_t on_unpack(void *ctx, const struct net_msg *m, const void *buf, uint32_t bytes)
+static uint64_t world_on_unpack(void *ctx, const struct net_msg *m, const void *buf, uint32_t bytes)
 {
-    struct world_part *part = ctx;
+    struct world_partition *partition = ctx;
 
     (void)bytes;
-    return m->cls < RANK_CLASSES ? ranks_unpack(part->rank, buf) : store_unpack(part->store, buf);
+    return m->cls < RANK_CLASSES ? ranks_unpack(partition->rank, buf)
+                                 : store_unpack(partition->store, buf);
 }
 
 /* The group of each node's first rail, for patterns that speak of groups. */
-static uint32_t *node_groups(const struct topo *t, uint32_t rails)
+static uint32_t *world_node_groups(const struct topo *t, uint32_t rails)
 {
     uint32_t nodes = t->nterms / rails, *group = wr_alloc(nodes * sizeof *group);
 
@@ -118,10 +128,10 @@ static uint32_t *node_groups(const struct topo *t, uint32_t rails)
 
 /* A node is down when a router of any of its rails is dead: messages take all rails
  * in turn, and the rail they leave by is the rail they arrive at. */
-static bool find_down(struct world *w, const struct conf *conf, struct wr_err *err)
+static bool world_find_down(struct world *w, const struct conf *conf, struct wr_err *err)
 {
-    const struct topo *t = &w->parts.topo;
-    uint32_t rails = w->parts.net.rails, nodes = t->nterms / rails;
+    const struct topo *t = &w->network.topo;
+    uint32_t rails = w->network.net.rails, nodes = t->nterms / rails;
 
     w->nodes_up = nodes;
     if (!t->nfailed)
@@ -138,22 +148,22 @@ static bool find_down(struct world *w, const struct conf *conf, struct wr_err *e
     return true;
 }
 
-static bool open_traffic(struct world *w, const struct conf *conf, struct wr_err *err)
+static bool world_open_traffic(struct world *w, const struct conf *conf, struct wr_err *err)
 {
     const struct world_traffic *c = &w->c->traffic;
-    const struct topo *t = &w->parts.topo;
-    uint32_t rails = w->parts.net.rails;
-    double rate = w->parts.net.link[TOPO_INJECT].bandwidth * rails;
+    const struct topo *t = &w->network.topo;
+    uint32_t rails = w->network.net.rails;
+    double rate = w->network.net.link[TOPO_INJECT].bandwidth * rails;
     struct wr_err inner;
 
-    w->group = node_groups(t, rails);
+    w->group = world_node_groups(t, rails);
     struct synth_pattern shape = {
         .nnodes = t->nterms / rails, .ngroups = t->ngroups, .group = w->group, .seed = w->c->seed};
 
     if (!synth_size_open(&w->traffic.size, &c->size, &inner))
         return conf_fail(conf, &c->size, err, "%s", inner.text);
     w->mean_gap_ps = synth_mean_gap_ps(c->load, w->traffic.size.mean, rate);
-    double slot_ps = 1e12 * (double)w->parts.net.packet_b / rate;
+    double slot_ps = 1e12 * (double)w->network.net.packet_b / rate;
 
     if (!synth_inject_open(&w->traffic.inject, &c->injection, w->mean_gap_ps, slot_ps, &inner))
         return conf_fail(conf, &c->injection, err, "%s", inner.text);
@@ -164,13 +174,14 @@ static bool open_traffic(struct world *w, const struct conf *conf, struct wr_err
 
 /* --- setting up --- */
 
-static void join_part(struct world_part *part)
+static void world_join_partition(struct world_partition *partition)
 {
-    sim_handle(part->sim, WORLD_EV_SOURCE, on_source, part);
-    part->sim->queue.warm[WORLD_EV_SOURCE] = (struct sim_warm){.thing = (char *)part->w->source,
-                                                               .size = sizeof *part->w->source,
-                                                               .more = warm_source,
-                                                               .ctx = part->w};
+    sim_handle(partition->sim, WORLD_EV_SOURCE, world_on_source, partition);
+    partition->sim->queue.prefetch[WORLD_EV_SOURCE] =
+        (struct sim_prefetch){.thing = (char *)partition->w->source,
+                              .size = sizeof *partition->w->source,
+                              .more = world_prefetch_source,
+                              .ctx = partition->w};
 }
 
 bool world_open(struct world **ret, const struct conf *conf, const struct world_config *c,
@@ -185,13 +196,33 @@ bool world_open_threads(struct world **ret, const struct conf *conf, const struc
     return world_open_shared(ret, conf, c, threads, NULL, err);
 }
 
-static bool open_world(struct world **ret, const struct conf *conf, const struct world_config *c,
-                       uint32_t threads, struct sim_peers *peers, struct wr_err *err)
+/* The longest delay of a packet or credit between two routers: at least the lookahead, however the
+ * machine is divided. Traffic beside jobs goes on for as long after the last of them has ended,
+ * which every partition knows by then. */
+static uint64_t world_longest_delay(const struct world_network *network)
 {
+    const struct topo *t = &network->topo;
+    uint64_t most = 0;
+
+    for (uint32_t c = 0; c < t->nclasses; c++) {
+        uint64_t ps =
+            1 + (uint64_t)(network->net.link[c].latency_ps + network->net.router_delay_ps);
+
+        if (c != TOPO_INJECT && c != TOPO_EJECT)
+            most = ps > most ? ps : most;
+    }
+    return most;
+}
+
+static bool world_open_world(struct world **ret, const struct conf *conf,
+                             const struct world_config *c, uint32_t threads,
+                             struct sim_peers *peers, struct wr_err *err)
+{
+    assert(conf && c && threads <= WORLD_MOST_THREADS);
     struct world *w = wr_zalloc_aligned(1, sizeof *w);
     const struct world_traffic *t = &c->traffic;
     uint64_t from = (uint64_t)t->warmup_ps, to = from + (uint64_t)t->measure_ps;
-    struct net_client client = {.arrived = on_arrived};
+    struct net_client client = {.arrived = world_on_arrived};
     bool jobs = c->jobs.n != 0;
 
     w->c = c;
@@ -199,13 +230,16 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
     w->njobs = (uint32_t)c->jobs.n;
     w->traffic_on = !w->njobs || t->beside_jobs;
     if (w->njobs)
-        client = (struct net_client){
-            .arrived = on_arrived, .sent = on_sent, .pack = on_pack, .unpack = on_unpack};
-    if (!world_parts_open(&w->parts, conf, &c->machine, err)) {
+        client = (struct net_client){.arrived = world_on_arrived,
+                                     .sent = world_on_sent,
+                                     .pack = world_on_pack,
+                                     .unpack = world_on_unpack};
+    if (!world_network_open(&w->network, conf, &c->machine, err)) {
         free(w);
         return false;
     }
-    if (!find_down(w, conf, err) || !open_traffic(w, conf, err) ||
+    w->longest_ps = world_longest_delay(&w->network);
+    if (!world_find_down(w, conf, err) || !world_open_traffic(w, conf, err) ||
         (jobs && !world_jobs_plan(w, conf, err)) || !world_split(w, threads, peers, &client, err)) {
         world_close(w);
         return false;
@@ -217,18 +251,20 @@ static bool open_world(struct world **ret, const struct conf *conf, const struct
     uint32_t nodes = net_nodes(w->net);
 
     world_split_meters(w, from, to);
-    w->source = wr_zalloc_aligned(nodes, sizeof *w->source);
-    for (uint32_t i = 0; i < w->nparts; i++)
-        join_part(&w->part[i]);
+    w->nsources = nodes;
+    w->source = wr_alloc_pages(nodes, sizeof *w->source);
+    for (uint32_t i = 0; i < w->npartitions; i++)
+        world_join_partition(&w->partition[i]);
     world_flow_open(w);
     if (jobs && !world_jobs_open(w, conf, err)) {
         world_close(w);
         return false;
     }
     for (uint32_t i = 0; i < nodes; i++) {
+        if (!w->traffic_on || (w->down && w->down[i]) || !world_runs(w, i))
+            continue;
         synth_source_init(&w->source[i].synth, c->seed, i);
-        if (w->traffic_on && (!w->down || !w->down[i]) && world_runs(w, i))
-            plan(world_part_of(w, i), i);
+        world_plan(world_partition_of(w, i), i);
     }
     *ret = w;
     return true;
@@ -238,9 +274,9 @@ bool world_open_shared(struct world **ret, const struct conf *conf, const struct
                        uint32_t threads, struct sim_peers *peers, struct wr_err *err)
 {
     struct world *w = NULL;
-    bool ok = open_world(&w, conf, c, threads, peers, err);
+    bool ok = world_open_world(&w, conf, c, threads, peers, err);
 
-    if (!sim_peers_agree(peers, ok, err)) { /* nobody runs before all are open */
+    if (!sim_peers_agree(peers, ok, err)) { /* no process runs before all are open */
         world_close(w);
         return false;
     }
@@ -257,9 +293,9 @@ void world_close(struct world *w)
     synth_pattern_close(&w->traffic.pattern);
     synth_size_close(&w->traffic.size);
     meter_fini(&w->meter);
-    world_parts_close(&w->parts);
+    world_network_close(&w->network);
     world_links_close(w);
-    free(w->source);
+    wr_free_pages(w->source, w->nsources, sizeof *w->source);
     free(w->group);
     free(w->down);
     free(w);
@@ -272,7 +308,7 @@ const struct net *world_net(const struct world *w)
 
 const struct topo *world_topo(const struct world *w)
 {
-    return &w->parts.topo;
+    return &w->network.topo;
 }
 
 const struct store *world_store(const struct world *w)
@@ -312,22 +348,22 @@ uint64_t world_horizon_ps(const struct world_config *c)
 
 /* --- running --- */
 
-/* Builds with WEIR_CHECK look at the network's invariants now and then: a look
- * takes time in proportion to the machine, so a large one is looked at less often. */
-static uint64_t stretch(const struct world *w)
+/* Events per call of sim_run. Builds with WEIR_CHECK verify the network's invariants in between,
+ * which takes time in proportion to the machine. */
+static uint64_t world_events_per_call(const struct world *w)
 {
 #ifdef WEIR_CHECK
     return 4096 + 16 * (uint64_t)net_lps(w->net);
 #else
     (void)w;
-    return LOOK_EVERY;
+    return CHECK_EVENTS;
 #endif
 }
 
-static bool check(const struct world *w, struct wr_err *err)
+static bool world_check(const struct world *w, struct wr_err *err)
 {
 #ifdef WEIR_CHECK
-    return w->peers || net_check(w->net, err); /* of what others have, nothing is known here */
+    return w->peers || net_check(w->net, err); /* the state of other processes is not here */
 #else
     (void)w;
     (void)err;
@@ -335,22 +371,22 @@ static bool check(const struct world *w, struct wr_err *err)
 #endif
 }
 
-/* How far the run is, as seen by one partition. What programs still have to do is not known; that
- * jobs have ended is. */
-static bool tell(const struct world_part *part, struct run *run, struct wr_progress *progress,
-                 struct wr_err *err)
+/* Reports progress, as known in one partition. How much programs still have to do is not known;
+ * the number of jobs that have ended is. */
+static bool world_report_progress(const struct world_partition *partition, struct run *run,
+                                  struct wr_progress *progress, struct wr_err *err)
 {
-    const struct world *w = part->w;
+    const struct world *w = partition->w;
     const struct world_traffic *t = &w->c->traffic;
-    double us = (double)part->sim->now * 1e-6;
-    double measured = (double)part->meter->measured * w->nparts;
+    double us = (double)partition->sim->now * 1e-6;
+    double measured = (double)partition->meter->measured * w->npartitions;
 
     if (progress)
         wr_progress_set(progress, t->messages && !w->njobs ? measured : us);
     if (!run)
         return true;
     if (w->njobs)
-        return run_put_progress(run, ranks_jobs_ended(part->rank), w->njobs > 1 ? w->njobs : 0,
+        return run_put_progress(run, ranks_jobs_ended(partition->rank), w->njobs > 1 ? w->njobs : 0,
                                 "jobs that have ended", err);
     if (t->messages)
         return run_put_progress(run, measured, (double)t->messages * (double)w->nodes_up,
@@ -360,83 +396,89 @@ static bool tell(const struct world_part *part, struct run *run, struct wr_progr
 
 /* Executes up to `until`; false when Ctrl-C came or a check failed. Sets
  * *ret_more: events are left. */
-static bool advance(struct world *w, uint64_t until, struct run *run, struct wr_progress *progress,
-                    bool *ret_more, struct wr_err *err)
+static bool world_advance(struct world *w, uint64_t until, struct run *run,
+                          struct wr_progress *progress, bool *ret_more, struct wr_err *err)
 {
-    uint64_t most = stretch(w);
+    uint64_t most = world_events_per_call(w);
 
     for (;;) {
         uint64_t before = sim_events(w->sim);
 
         *ret_more = sim_run(w->sim, until, most);
-        if (!check(w, err) || (w->rank && !world_jobs_check(w, err)))
+        if (!world_check(w, err) || (w->rank && !world_jobs_check(w, err)))
             return false;
-        if (!tell(&w->part[0], run, progress, err))
+        if (!world_report_progress(&w->partition[0], run, progress, err))
             return false;
         if (wr_interrupted())
             return wr_fail(err, WR_INTERRUPTED, "interrupted");
-        if (!*ret_more || sim_events(w->sim) - before < most)
-            return true;
+        if (sim_events(w->sim) - before == most)
+            continue;
+        if (*ret_more)
+            w->sim->now = until;
+        return true;
     }
 }
 
-/* A pulse may end a stretch of a run with jobs and traffic, so that all partitions are looked at
- * together: jobs may have come to a standstill that the traffic hides. */
-enum { LOOK_NS = 250 * 1000 * 1000 };
+/* With jobs and traffic, a heartbeat stops the engine at intervals so that all ranks are checked
+ * together: a deadlock of jobs does not end the events of the traffic. */
+enum { STOP_NS = 250 * 1000 * 1000 };
 
-struct pulse {
+/* The state of the heartbeat during one run of the engine. */
+struct heartbeat {
     struct world *w;
     struct run *run;
     struct wr_progress *progress;
     struct wr_err *err;
     bool failed;
-    uint64_t since; /* the last look */
+    uint64_t since; /* when the engine was started, ns */
 };
 
-static bool pulse(void *ctx)
+static bool world_heartbeat(void *ctx)
 {
-    struct pulse *p = ctx;
+    struct heartbeat *p = ctx;
 
-    p->failed = p->failed || !tell(&p->w->part[0], p->run, p->progress, p->err);
+    p->failed =
+        p->failed || !world_report_progress(&p->w->partition[0], p->run, p->progress, p->err);
     if (p->w->rank &&
-        (ranks_any_failed(p->w->rank) || (p->w->traffic_on && wr_clock_ns() - p->since > LOOK_NS)))
+        (ranks_any_failed(p->w->rank) || (p->w->traffic_on && wr_clock_ns() - p->since > STOP_NS)))
         return true;
     return p->failed || wr_interrupted();
 }
 
-/* May it go on? Asked of the process that decides, when all partitions stand at one time. */
-static bool judge(struct world *w, const struct pulse *p, bool interrupted, struct wr_err *err)
+/* May the run continue? Called in the process that decides, with all clocks at one time. */
+static bool world_check_end(struct world *w, const struct heartbeat *p, bool interrupted,
+                            struct wr_err *err)
 {
-    if (p->failed || !check(w, err) || (w->rank && !world_jobs_check(w, err)))
+    if (p->failed || !world_check(w, err) || (w->rank && !world_jobs_check(w, err)))
         return false;
     return !interrupted || wr_fail(err, WR_INTERRUPTED, "interrupted");
 }
 
-/* The same with a thread for each partition, in this process or in others. */
-static bool advance_all(struct world *w, uint64_t until, struct run *run,
-                        struct wr_progress *progress, bool *ret_more, struct wr_err *err)
+/* The same with partitions, in this process or in others. */
+static bool world_advance_all(struct world *w, uint64_t until, struct run *run,
+                              struct wr_progress *progress, bool *ret_more, struct wr_err *err)
 {
     uint64_t reached = 0;
 
     *ret_more = true;
     while (*ret_more && reached < until) {
-        struct pulse p = {
+        struct heartbeat p = {
             .w = w, .run = run, .progress = progress, .err = err, .since = wr_clock_ns()};
         bool interrupted, ok;
 
-        *ret_more = sim_crew_run(w->crew, until, pulse, &p, &reached);
+        *ret_more = sim_engine_run(w->engine, until, world_heartbeat, &p, &reached);
         if (!world_meet(w, !*ret_more, &interrupted, err))
             return false;
         world_gather(w);
-        ok = !world_leads(w) || judge(w, &p, interrupted, err);
+        ok = !world_leads(w) || world_check_end(w, &p, interrupted, err);
         if (!world_follow(w, ok, err))
             return false;
     }
     return true;
 }
 
-/* What is counted where, when there is nothing more to be executed. */
-static bool finish(struct world *w, struct wr_err *err)
+/* Gathers all counters, once, at the end. */
+static bool world_finish(struct world *w, struct wr_err *err)
 {
     bool ignored;
 
@@ -448,8 +490,8 @@ static bool finish(struct world *w, struct wr_err *err)
     return true;
 }
 
-/* It ends before its time, with what was counted so far or with an error. */
-static bool stop(struct world *w, enum world_end *ret, struct wr_err *err)
+/* Ends a run early: interrupted, with the counters so far, or with an error. */
+static bool world_stop(struct world *w, enum world_end *ret, struct wr_err *err)
 {
     struct wr_err why;
 
@@ -457,10 +499,20 @@ static bool stop(struct world *w, enum world_end *ret, struct wr_err *err)
     w->end_ps = w->sim->now;
     if (err->code != WR_INTERRUPTED)
         return false;
-    return finish(w, &why) || (*err = why, false);
+    return world_finish(w, &why) || (*err = why, false);
 }
 
-/* The run is cut at fixed times, so where it ends does not depend on how it is executed. */
+static uint64_t world_last_arrival(const struct world *w)
+{
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < w->npartitions; i++)
+        last = w->partition[i].arrival_ps > last ? w->partition[i].arrival_ps : last;
+    return last;
+}
+
+/* The run stops only at fixed times, so that where it ends does not depend on how it is executed.
+ */
 bool world_run(struct world *w, struct run *run, struct wr_progress *progress, enum world_end *ret,
                struct wr_err *err)
 {
@@ -469,11 +521,12 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     uint64_t limit = by_time ? horizon + (uint64_t)w->c->traffic.drain_ps : UINT64_MAX;
     uint64_t slice = (uint64_t)w->c->slice_ps,
              step = horizon == UINT64_MAX ? horizon : horizon / 64 + 1;
-    /* Whether all has arrived is looked at at these times only: slices change nothing. */
-    uint64_t look = horizon;
+    /* Whether all messages have arrived is checked at these times only: slices change nothing. */
+    uint64_t check = horizon;
     uint64_t at = 0, next_slice = slice ? slice : UINT64_MAX;
     bool more = true;
 
+    assert(!w->end_ps); /* a simulation runs once */
     if (w->idle) {
         *ret = WORLD_DONE;
         return true;
@@ -481,28 +534,28 @@ bool world_run(struct world *w, struct run *run, struct wr_progress *progress, e
     if (slice && !world_slices_open(w, run, err))
         return false;
     while (more && at < limit) {
-        uint64_t to = look < next_slice ? look : next_slice;
+        uint64_t to = check < next_slice ? check : next_slice;
 
-        if (!(w->crew ? advance_all : advance)(w, to, run, progress, &more, err))
-            return stop(w, ret, err);
+        if (!(w->engine ? world_advance_all : world_advance)(w, to, run, progress, &more, err))
+            return world_stop(w, ret, err);
         at = to;
         if (slice && at == next_slice) {
             if (!world_slices_put(w, run, at, err))
                 return false;
             next_slice += slice;
         }
-        if (at == look) {
+        if (at == check) {
             if (!w->meter.unfinished)
                 break;
-            look = limit - look < step ? limit : look + step;
+            check = limit - check < step ? limit : check + step;
         }
     }
-    if (!finish(w, err))
+    if (!world_finish(w, err))
         return false;
     if (w->store && !more && world_leads(w) && !world_files_check(w, err))
         return false;
     *ret = w->meter.unfinished ? WORLD_DRAIN_LIMIT : WORLD_DONE;
-    w->end_ps = more ? at : w->sim->now;
+    w->end_ps = more ? at : world_last_arrival(w);
     for (uint32_t i = 0; i < w->njobs; i++) {
         uint64_t end = ranks_job_end_ps(w->rank, i);
 

@@ -162,6 +162,8 @@ static const struct reader {
     {.words = {"show", "@", "--trace"}},
     {.words = {"show", "@", "link_stat", "--csv", "--limit", "5000"}},
     {.words = {"show", "@", "latency"}},
+    {.words = {"export", "@"}},
+    {.words = {"export", "@", "--json", "latency", "summary"}},
     {.words = {"show", "@", "slice", "--limit", "500"}},
     {.words = {"show", "@", "meta", "--json"}},
     {.raw = true, .words = {"show", "@", "--config"}},

@@ -41,7 +41,7 @@ struct web_attack {
     char fault[256]; /* "" : none */
 };
 
-/* The first is the one that is told. */
+/* The first is the one that is reported. */
 static void fault(struct web_attack *a, const char *what, const char *of, int value)
 {
     if (!*a->fault)
@@ -187,7 +187,7 @@ static int ask(const struct web_attack *a, const char *method, const char *targe
 
 /* ---- attackers ---- */
 
-/* A request that never ends, a byte at a time; whoever is dropped comes again. */
+/* A request that never ends, a byte at a time; a client that is dropped connects again. */
 static void trickle(struct web_attack *a)
 {
     static const char begin[] = "GET /api/runs HTTP/1.1\r\nX: ";

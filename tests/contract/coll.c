@@ -27,7 +27,7 @@ struct member {
 struct message {
     uint64_t block[MOST];
     uint64_t bytes;
-    struct coll_part part;
+    struct coll_piece piece;
     bool full;
 };
 
@@ -50,7 +50,7 @@ static uint64_t item(uint32_t from, uint32_t to)
     return ((uint64_t)from << 32 | to) + 1;
 }
 
-static bool carries(const struct coll_part *p, uint32_t i)
+static bool carries(const struct coll_piece *p, uint32_t i)
 {
     return p->bit == COLL_NO_BIT || (i >> p->bit & 1);
 }
@@ -99,7 +99,7 @@ static void post(struct stage *s, uint32_t i)
                  load_coll_names[s->ops->coll], s->ops->name, s->n, i, st->to);
     x->full = true;
     x->bytes = st->send_b;
-    x->part = st->sent;
+    x->piece = st->sent;
     for (uint32_t k = 0; k < st->sent.n; k++)
         x->block[k] = m->block[(st->sent.first + k) % s->nblocks];
     s->messages++;
@@ -138,10 +138,10 @@ static bool receive(struct stage *s, uint32_t i)
     x->full = false;
     s->taken[st->from][i]++;
     assert_int_equal(x->bytes, st->recv_b);
-    assert_int_equal(x->part.n, st->got.n);
-    assert_int_equal(x->part.bit, st->got.bit);
+    assert_int_equal(x->piece.n, st->got.n);
+    assert_int_equal(x->piece.bit, st->got.bit);
     if (s->ops->coll != LOAD_ALLTOALL)
-        assert_int_equal(x->part.first, st->got.first);
+        assert_int_equal(x->piece.first, st->got.first);
     for (uint32_t k = 0; k < st->got.n; k++)
         if (carries(&st->got, k))
             take_block(s, m, (st->got.first + k) % s->nblocks, x->block[k], st->from);
@@ -177,10 +177,10 @@ static void play(struct stage *s)
                 moved = true;
     }
     for (uint32_t i = 0; i < s->n; i++)
-        assert_true(s->m[i].done); /* nobody waits forever */
+        assert_true(s->m[i].done); /* no rank waits forever */
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t k = 0; k < s->n; k++)
-            assert_int_equal(s->put[i][k], s->taken[i][k]); /* nobody sent in vain */
+            assert_int_equal(s->put[i][k], s->taken[i][k]); /* every message was received */
 }
 
 static void check_member(const struct stage *s, uint32_t i)

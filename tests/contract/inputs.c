@@ -1,6 +1,5 @@
 /* Every verb that reads a file: one that is not there is the user's mistake, one that is compressed
  * is read as it is, and a file for another verb is sent there. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +16,7 @@
 #include "base/output.h"
 #include "base/version.h"
 #include "cli/cli.h"
+#include "verb_place.h"
 
 /* "@" stands for the file that is read. What is at the end of the line, NULL, is a verb that reads
  * none: why. */
@@ -31,11 +31,14 @@ static const struct {
     {"study run", "study run -q @ -o out", NULL},
     {"study show", "study show @", NULL},
     {"show", "show @", NULL},
+    {"export", "export @", NULL},
     {"query", "query @ SELECT", NULL},
     {"same", "same @ t.weir", NULL},
     {"same", "same t.weir @", NULL},
     {"compare", "compare @ t.weir", NULL},
     {"compare", "compare t.weir @", NULL},
+    {"validate", "validate @ t.weir", NULL},
+    {"validate", "validate t.weir @", NULL},
     {"config explain", NULL, "knows the keys"},
     {"config show", "config show @", NULL},
     {"topo", "topo @", NULL},
@@ -44,6 +47,8 @@ static const struct {
     {"lang events", "lang events @", NULL},
     {"lang stats", "lang stats @", NULL},
     {"lang fmt", "lang fmt @", NULL},
+    {"lang compile", "lang compile @ -f -o out.c", NULL},
+    {"lang bench", "lang bench -b serial @ -- true", NULL},
     {"lang goal", "lang goal @", NULL},
     {"lang ior", NULL, "reads a command line"},
     {"dev", "dev @", NULL},
@@ -60,17 +65,18 @@ static const struct {
     {"state loglik", "state loglik @ -m model.json", NULL},
     {"state loglik", "state loglik probes.csv -m @", NULL},
     {"state simulate", "state simulate @", NULL},
+    {"state policy", "state policy @", NULL},
     {"state validate", "state validate @", NULL},
     {"state forecast", "state forecast @", NULL},
     {"state forecast", "state forecast probes.csv -m @", NULL},
     {"state watch", "state watch -n 1 @/there", NULL},
-    {"stack run", "stack run --laws @ -- ior -a MPIIO", NULL},
+    {"stack run", "stack run --timing @ -- ior -a MPIIO", NULL},
     {"stack run", "stack run --fs @ -- ior -a MPIIO", NULL},
     {"stack run", "stack run -- @", NULL},
-    {"stack step", "stack step --laws @ -- ior -a MPIIO", NULL},
+    {"stack step", "stack step --timing @ -- ior -a MPIIO", NULL},
     {"stack check", "stack check @", NULL},
     {"stack list", NULL, "knows what weir brings along"},
-    {"stack trace", "stack trace --laws @ -- ior -a MPIIO", NULL},
+    {"stack trace", "stack trace --timing @ -- ior -a MPIIO", NULL},
     {"stack show", "stack show @", NULL},
     {"stack calibrate", "stack calibrate --logs @", NULL},
     {"stack validate", "stack validate --logs @", NULL},
@@ -79,7 +85,10 @@ static const struct {
     {"interfere", "interfere @", NULL},
     {"interfere alone", "interfere alone @", NULL},
     {"interfere experiment", "interfere experiment @ -o out", NULL},
+    {"paper list", "paper list @", NULL},
+    {"paper run", "paper run @ -o out", NULL},
     {"interfere import", "interfere import @ -o out.weir", NULL},
+    {"import darshan", "import darshan @ -o out.weir", NULL},
     {"interfere predict", "interfere predict @", NULL},
     {"interfere predict", "interfere predict --cases @", NULL},
     {"interfere tables", "interfere tables @", NULL},
@@ -89,7 +98,7 @@ static const struct {
     {"roofline serve", "roofline serve @", NULL},
     {"roofline nics", "roofline nics --topology @", NULL},
     {"roofline polling", "roofline polling -q @ -o out.weir", NULL},
-    {"roofline polling", "roofline polling --from @", NULL},
+    {"roofline polling", "roofline polling --from-run @", NULL},
     {"top", "top @", NULL},
     {"io-load", "io-load @ --total 4KiB --block 4KiB", NULL},
     {"io-limit", NULL, "makes a socket"},
@@ -103,6 +112,7 @@ static const struct {
     {"examples/ring.yaml", "config show @"},
     {"examples/torus-8x8x8.yaml", "topo @"},
     {"examples/apps/ping-pong.ncptl", "lang stats --tasks 2 @"},
+    {"examples/apps/ping-pong.ncptl", "lang compile @ -f -o out.c"},
     {"examples/goal/ring.goal", "lang goal @"},
     {"examples/devices/d3-s4510.yaml", "dev @"},
     {"examples/devices/d3-s4510.csv", "dev fit nvme @"},
@@ -111,6 +121,7 @@ static const struct {
     {"probes.csv", "state import -f -o out.weir @"},
     {"model.json", "state loglik probes.csv -m @"},
     {"slices.csv", "interfere import -f -o out.weir @"},
+    {"examples/darshan/ior.darshan", "import darshan -f -o out.weir @"},
     {"functions.csv", "stack validate --logs @"},
     {"examples/roofline/four-systems.csv", "roofline model @"},
     {"points.csv", "report @"},
@@ -129,6 +140,7 @@ static const struct {
     {"examples/devices/d3-s4510.yaml", "run it with `weir dev examples/devices/d3-s4510.yaml`"},
     {"examples/goal/ring.goal", "look at it with `weir lang goal examples/goal/ring.goal`"},
     {"page.html", "open it in a browser"},
+    {"examples/darshan/ior.darshan", "make a run file of it with `weir import darshan examples/darshan/ior.darshan`"},
 };
 
 /* Each row's help names keys after --set; the verb must know them. @ stands for the option. */
@@ -159,23 +171,7 @@ static const struct {
 
 /* ---- a place with inputs ---- */
 
-static char place[] = "/tmp/weir-inputs-XXXXXX";
 static char said[1 << 16]; /* standard output and error */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
 
 static const char *with(const char *words, const char *file)
 {
@@ -198,11 +194,9 @@ static int weir(const char *line)
     pid_t child = fork();
 
     if (!child) {
-        char *words = strdup(line), *argv[40] = {(char *)"weir"}, *rest = words;
-        int argc = 1;
+        char *words = strdup(line), *argv[40];
+        int argc = verb_split(words, argv);
 
-        for (char *w; (w = strsep(&rest, " "));)
-            argv[argc++] = w;
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
         status = cli_main(argc, argv, stdout, stderr);
@@ -232,17 +226,18 @@ static int set_up(void **state)
     char from[4096];
 
     (void)state;
-    assert_non_null(mkdtemp(place));
-    assert_int_equal(chdir(place), 0);
+    verb_place_enter();
     snprintf(from, sizeof from, "%s/examples", WEIR_SOURCE_DIR);
     assert_int_equal(symlink(from, "examples"), 0);
-    write_text("slices.csv", "app,bytes,t_s\nA,10,0\nA,10,1\nA,10,2\n");
-    write_text("points.csv", "series,load,accepted\nmine,0.1,0.1\nmine,0.2,0.2\n");
-    write_text("functions.csv",
+    verb_write("slices.csv", "app,bytes,t_s\nA,10,0\nA,10,1\nA,10,2\n");
+    verb_write("points.csv", "series,load,accepted\nmine,0.1,0.1\nmine,0.2,0.2\n");
+    verb_write("functions.csv",
                "run,file_size,side,layer,function,start,duration,node,kind,io,op_seq,extra,"
                "exec_or_bytes\nF_S1P1_b0008_r0,8388608,client,AD_PVFS,ADIOI_PVFS2_WriteContig,1.0,"
                "0.1,0,call,,,,8388608\nF_S1P1_b0008_r0,8388608,client,AD_PVFS,"
                "ADIOI_PVFS2_ReadContig,2.0,0.1,0,call,,,,8388608\n");
+    verb_write("runs.csv", "run,nservers,nprocs,ior_cmd\nF_S1P1_b0008_r0,1,1,"
+                           "ior -a MPIIO -b 8m -t 8m -F\n");
     FILE *f = fopen("probes.csv", "w");
 
     fputs("t_seconds,op,bytes,latency_seconds\n", f);
@@ -254,12 +249,6 @@ static int set_up(void **state)
     must("state fit probes.csv --states 1 -o model.json");
     must("dev fit nvme examples/devices/d3-s4510.csv -o device.yaml");
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return chdir("/") || nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- missing ---- */
@@ -460,5 +449,5 @@ int main(void)
         cmocka_unit_test(the_key_that_help_names_is_one_that_the_verb_takes),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, verb_place_leave);
 }

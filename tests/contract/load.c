@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "load/load.h"
+#include "load/kinds/load_kinds.h"
 #include "rank/rank.h"
 #include "world/world.h"
 
@@ -21,6 +21,8 @@ static const struct {
     {"ncptl", "file: examples/apps/stencil-2d.ncptl, options: --iterations 2 --points 32", 12},
     {"goal", "file: examples/goal/pipeline.goal", 0},
     {"ior", "command: ior -a MPIIO -b 4m -t 1m -s 2 -w", 6},
+    {"mpi", "file: " WEIR_TEST_OBJECTS "/ring.so, args: 2", 7},
+    {"profile", "file: " WEIR_SOURCE_DIR "/tests/data/darshan/mpiio_3.1.8_plain.darshan", 0},
 };
 
 static void sample_of(const struct load_ops *ops, char *text, size_t n)
@@ -98,7 +100,7 @@ static void every_kind_of_program_runs_and_repeats(void **state)
     }
 }
 
-static void every_kind_of_program_tells_a_missing_file(void **state)
+static void every_kind_of_program_reports_a_missing_file(void **state)
 {
     (void)state;
     for (const struct load_ops *const *o = load_table; *o; o++) {
@@ -128,8 +130,8 @@ static void groups_count_their_members(void **state)
     const uint32_t list[] = {2, 3, 7, 9};
     struct load_group groups[] = {
         load_group_all(5),
-        {.n = 4, .first = 1, .step = 3, .hole = UINT32_MAX, .lead = LOAD_NOBODY},
-        {.n = 4, .first = 1, .step = 3, .hole = 2, .lead = LOAD_NOBODY},
+        {.n = 4, .first = 1, .step = 3, .hole = UINT32_MAX, .lead = LOAD_NO_RANK},
+        {.n = 4, .first = 1, .step = 3, .hole = 2, .lead = LOAD_NO_RANK},
         {.n = 4, .hole = UINT32_MAX, .lead = 5, .list = list},
         {.n = 3, .hole = 1, .lead = 0, .list = list},
     };
@@ -151,7 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_program_runs_and_repeats),
-        cmocka_unit_test(every_kind_of_program_tells_a_missing_file),
+        cmocka_unit_test(every_kind_of_program_reports_a_missing_file),
         cmocka_unit_test(groups_count_their_members),
     };
 

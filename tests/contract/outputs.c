@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "run/reader.h"
+#include "verb_place.h"
 
 /* What --force and what an own earlier file mean to a row. */
 enum rule {
@@ -39,10 +40,20 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[] = {
-    {"run", "output", "run -q examples/ring.yaml -o @", ".weir", "examples/ring.yaml", RUN_FILE, false},
-    {"run", "logs", "run -q logs.yaml -o scrap.weir --logs @", ".log", "logs.yaml", DERIVED, false},
-    {"sweep", "output", "sweep -q examples/ring.yaml -l 10% -o @", ".weir", "examples/ring.yaml", RUN_FILE, false},
-    {"compare", "output", "compare jobs.weir jobs2.weir -o @", ".html", "jobs.weir", DERIVED, false},
+    {"run", "output", "run examples/ring.yaml -o @", ".weir", "examples/ring.yaml", RUN_FILE, false},
+    {"run", "logs", "run logs.yaml -o scrap.weir --logs @", ".log", "logs.yaml", DERIVED, false},
+    {"sweep", "output", "sweep examples/ring.yaml -l 10% -o @", ".weir", "examples/ring.yaml", RUN_FILE, false},
+    {"validate", "html", "validate jobs.weir jobs2.weir -o @", ".html", "jobs.weir", DERIVED, false},
+    {"validate", "svg", "validate jobs.weir jobs2.weir -o @", ".svg", "jobs2.weir", DERIVED, false},
+    {"compare", "html", "compare jobs.weir jobs2.weir -o @", ".html", "jobs.weir", DERIVED, false},
+    {"compare", "output", "compare jobs.weir jobs2.weir -o @", ".csv", "jobs.weir", DERIVED, false},
+    {"show", "output", "show t.weir summary -o @", ".csv", "t.weir", DERIVED, false},
+    {"show", "output", "show t.weir summary -o @", ".json", "t.weir", DATA, false},
+    {"export", "output", "export t.weir latency -o @", ".csv", "t.weir", DERIVED, false},
+    {"export", "output", "export t.weir latency summary -o @", ".json", "t.weir", DATA, false},
+    {"export", "output", "export t.weir -o @", ".db", "t.weir", DERIVED, false},
+    {"topo", "output", "topo examples/torus-8x8x8.yaml -o @", ".txt", "examples/torus-8x8x8.yaml", DERIVED, false},
+    {"topo", "output", "topo examples/torus-8x8x8.yaml -o @", ".svg", "examples/torus-8x8x8.yaml", DERIVED, false},
     {"topo", "svg", "topo examples/torus-8x8x8.yaml --svg @", ".svg", "examples/torus-8x8x8.yaml", DERIVED, false},
     {"place", "svg", "place examples/two-jobs.yaml --svg @", ".svg", "examples/two-jobs.yaml", DERIVED, false},
     {"report", "output", "report t.weir -o @", ".txt", "t.weir", DERIVED, false},
@@ -51,6 +62,7 @@ static const struct row rows[] = {
     {"report", "output", "report t.weir -o @", ".csv", "t.weir", DERIVED, false},
     {"report", "output", "report t.weir -o @", ".json", "t.weir", DERIVED, false},
     {"lang events", "logs", "lang events logs.ncptl --tasks 2 --logs @", ".log", "logs.ncptl", DERIVED, false},
+    {"lang compile", "output", "lang compile logs.ncptl -o @", ".c", "logs.ncptl", DERIVED, false},
     {"lang goal", "output", "lang goal examples/goal/ring.goal -o @", ".bin", "examples/goal/ring.goal", DATA, false},
     {"lang goal", "output", "lang goal examples/goal/ring.goal -o @", ".goal", "examples/goal/ring.goal", DATA, false},
     {"dev fit", "output", "dev fit nvme examples/devices/d3-s4510.csv -o @", ".yaml", "examples/devices/d3-s4510.csv", DATA, false},
@@ -58,10 +70,10 @@ static const struct row rows[] = {
     {"state fit", "output", "state fit probes.csv --states 1 --per-target -o @", ".json", "probes.csv", DERIVED, false},
     {"state fit", "path", "state fit probes.csv --states 1 --path @", ".csv", "probes.csv", DERIVED, false},
     {"state import", "output", "state import probes.csv -o @", ".weir", "probes.csv", RUN_FILE, false},
-    {"state probe", "output", "state probe . -n 1 -i 1ms -q -o @", ".csv", NULL, DATA, false},
-    {"state probe", "run", "state probe . -n 1 -i 1ms -q -o scrap.csv --run @", ".weir", NULL, RUN_FILE, false},
+    {"state probe", "output", "state probe . -n 1 -i 1ms -o @", ".csv", NULL, DATA, false},
+    {"state probe", "run", "state probe . -n 1 -i 1ms -o scrap.csv --run @", ".weir", NULL, RUN_FILE, false},
     {"stack run", "output", "stack run -o @ -- ior -a MPIIO -b 1m -t 1m", ".weir", NULL, RUN_FILE, false},
-    {"stack run", "states", "stack run --states @ -- ior -a MPIIO -b 1m -t 1m", ".csv", NULL, DERIVED, false},
+    {"stack run", "state-times", "stack run --state-times @ -- ior -a MPIIO -b 1m -t 1m", ".csv", NULL, DERIVED, false},
     {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".txt", NULL, DERIVED, false},
     {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".svg", NULL, DERIVED, false},
     {"stack trace", "output", "stack trace -o @ -- ior -a MPIIO -b 1m -t 1m", ".json", NULL, DERIVED, false},
@@ -73,10 +85,12 @@ static const struct row rows[] = {
     {"profile show", "output", "profile show profiles -o @", ".weir", NULL, RUN_FILE, true},
     {"interfere", "svg", "interfere io.weir --svg @", ".svg", "io.weir", DERIVED, false},
     {"interfere import", "output", "interfere import slices.csv -o @", ".weir", "slices.csv", RUN_FILE, false},
-    {"roofline model", "output", "roofline model examples/roofline/four-systems.csv -o @", ".svg", "examples/roofline/four-systems.csv", DERIVED, false},
-    {"roofline collect", "output", "roofline collect -q -o @", ".weir", NULL, RUN_FILE, true},
-    {"roofline polling", "output", "roofline polling -q -o @", ".weir", NULL, RUN_FILE, true},
-    {"roofline polling", "svg", "roofline polling --from t.weir --svg @", ".svg", "t.weir", DERIVED, true},
+    {"import darshan", "output", "import darshan examples/darshan/ior.darshan -o @", ".weir", "examples/darshan/ior.darshan", RUN_FILE, false},
+    {"roofline model", "svg", "roofline model examples/roofline/four-systems.csv -o @", ".svg", "examples/roofline/four-systems.csv", DERIVED, false},
+    {"roofline collect", "output", "roofline collect -o @", ".weir", NULL, RUN_FILE, true},
+    {"roofline collect", "service", "roofline collect -o scrap.weir --service @", ".yaml", NULL, DATA, true},
+    {"roofline polling", "output", "roofline polling -o @", ".weir", NULL, RUN_FILE, true},
+    {"roofline polling", "svg", "roofline polling --from-run t.weir --svg @", ".svg", "t.weir", DERIVED, true},
     {"io-load", "output", "io-load . --total 64KiB --block 4KiB --output @", ".weir", NULL, RUN_FILE, false},
 };
 
@@ -87,10 +101,9 @@ static const struct {
     {"study run", "output", "a directory"},
     {"study list", "output", "a directory, which is looked into"},
     {"interfere experiment", "output", "a directory"},
+    {"paper run", "output", "a directory"},
+    {"lang bench", "output", "how the names begin of what profile and run write"},
     {"roofline serve", "ticket", "a ticket, which is there as long as its server"},
-    {"state fit", "states", "a number"},
-    {"state validate", "states", "a number"},
-    {"state forecast", "states", "a number"},
     {"stack calibrate", "logs", "an input"},
     {"stack validate", "logs", "an input"},
 };
@@ -100,22 +113,8 @@ enum { NROWS = sizeof rows / sizeof *rows };
 
 /* ---- a place with inputs ---- */
 
-static char place[] = "/tmp/weir-outputs-XXXXXX";
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
+/* Whether results count as said, too. */
+static bool with_results;
 
 /* In a process of its own, as a user would; what it says on stderr goes to `said`. */
 static int weir(const char *line, char *said, size_t size)
@@ -129,13 +128,12 @@ static int weir(const char *line, char *said, size_t size)
     pid_t child = fork();
 
     if (!child) {
-        char *words = strdup(line), *argv[40] = {(char *)"weir"}, *rest = words;
-        int argc = 1;
+        char *words = strdup(line), *argv[40];
+        int argc = verb_split(words, argv);
 
-        for (char *w; (w = strsep(&rest, " "));)
-            argv[argc++] = w;
         dup2(ends[1], STDERR_FILENO);
-        FILE *out = fopen("/dev/null", "w"), *errors = fdopen(ends[1], "w");
+        FILE *errors = fdopen(ends[1], "w");
+        FILE *out = with_results ? errors : fopen("/dev/null", "w");
         status = cli_main(argc, argv, out, errors);
 
         fflush(NULL);
@@ -176,26 +174,24 @@ static void write_functions(void)
                     "F_S1P1_b%04d_r0,%d,client,AD_PVFS,ADIOI_PVFS2_%s,%d.0,0.%02d,0,call,,,,%d\n",
                     mib, mib << 20, names[i], 1 + i, mib, mib << 20);
     fclose(f);
+    f = fopen("runs.csv", "w");
+    assert_non_null(f);
+    fputs("run,nservers,nprocs,ior_cmd\n", f);
+    for (int mib = 8; mib <= 32; mib *= 2)
+        fprintf(f, "F_S1P1_b%04d_r0,1,1,ior -a MPIIO -b %dm -t %dm -F\n", mib, mib, mib);
+    fclose(f);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    assert_non_null(mkdtemp(place));
-    assert_int_equal(chdir(place), 0);
+    verb_place_enter();
     /* A copy: what is tested here may destroy its inputs. */
     assert_int_equal(system("cp -r '" WEIR_SOURCE_DIR "/examples' ."), 0);
     mkdir("profiles", 0777);
-    write_text("slices.csv", "app,bytes,t_s\nA,10,0\nA,10,1\nA,10,2\n");
-    write_text("logs.ncptl",
-               "FOR 2 REPETITIONS { TASK 0 SENDS A 8 BYTE MESSAGE TO TASK 1 THEN TASK "
-               "0 LOGS THE MEAN OF elapsed_usecs AS \"time\" }\n");
-    write_text("logs.yaml",
-               "machine:\n  topology: {kind: torus, sizes: [4], nodes: 1}\n"
-               "  links: {default: {bandwidth: 10 GB/s, latency: 20 ns}}\n  routing: "
-               "dimension-order\njobs:\n  - {name: a, program: {kind: ncptl, file: logs.ncptl}, "
-               "ranks: 2}\n");
-    write_text("probes.csv", "t_seconds,op,bytes,latency_seconds\n");
+    verb_write("slices.csv", "app,bytes,t_s\nA,10,0\nA,10,1\nA,10,2\n");
+    verb_write_job();
+    verb_write("probes.csv", "t_seconds,op,bytes,latency_seconds\n");
     write_functions();
     FILE *f = fopen("probes.csv", "a");
 
@@ -207,12 +203,6 @@ static int set_up(void **state)
     must("run -q logs.yaml -o jobs2.weir");
     must("io-load . --total 64KiB --block 4KiB --slice 1ms --output io.weir");
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return chdir("/") || nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- what is checked ---- */
@@ -267,13 +257,21 @@ static void refused(const char *line, const char *word)
     none_left(line);
 }
 
+/* Can this row also be written as a picture? */
+static bool draws(const struct row *r)
+{
+    return !strcmp(r->option, "svg") || !strcmp(r->verb, "report") ||
+           !strcmp(r->verb, "stack trace") || !strcmp(r->verb, "topo") ||
+           !strcmp(r->verb, "validate");
+}
+
 static void an_ending_that_cannot_be_written_is_refused(void **state)
 {
-    static const char *const bad[] = {"out.pdf", "out.png", "out.docx"};
+    static const char *const bad[] = {"out.docx", "out.xls", "out.pdf", "out.png"};
 
     (void)state;
     for (size_t i = 0; i < NROWS; i++)
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < (draws(&rows[i]) ? 2 : 4); k++) {
             const char *line = line_of(&rows[i], bad[k], "");
 
             if (!strcmp(rows[i].verb, "profile show")) /* of a directory without profiles */
@@ -282,6 +280,51 @@ static void an_ending_that_cannot_be_written_is_refused(void **state)
             if (!access(bad[k], F_OK))
                 fail_msg("weir %s left %s", line, bad[k]);
         }
+}
+
+static void write_renderer(const char *text)
+{
+    mkdir("renderer", 0777);
+    verb_write("renderer/rsvg-convert", text);
+    assert_int_equal(chmod("renderer/rsvg-convert", 0755), 0);
+}
+
+/* With a stand-in for the renderer, and without one. */
+static void pictures_are_rendered_or_the_package_is_named(void **state)
+{
+    char *path = strdup(getenv("PATH")), with[4096];
+
+    (void)state;
+    write_renderer("#!/bin/sh\nprintf '%%PDF %s\\n' \"$*\"; cat\n");
+    snprintf(with, sizeof with, "%s/renderer:%s", verb_place, path);
+    for (size_t i = 0; i < NROWS; i++) {
+        char *got;
+        size_t n;
+        struct wr_err err;
+
+        if (!draws(&rows[i]) || rows[i].only_refused)
+            continue;
+        setenv("PATH", "/nowhere", 1);
+        int status = weir(line_of(&rows[i], "out.pdf", ""), said, sizeof said);
+
+        if (status != 4 || !strstr(said, "install librsvg2-bin") || !access("out.pdf", F_OK))
+            fail_msg("weir %s: status %d: %s", line_of(&rows[i], "out.pdf", ""), status, said);
+        setenv("PATH", with, 1);
+        must(line_of(&rows[i], "out.pdf", ""));
+        assert_true(wr_file_peek(&got, &n, "out.pdf", 1 << 30, &err));
+        if (strncmp(got, "%PDF --format pdf\n<svg", 22) != 0)
+            fail_msg("weir %s: rendered from: %s", line_of(&rows[i], "out.pdf", ""), got);
+        free(got);
+        refused(line_of(&rows[i], "out.pdf", ""), "exists");
+        unlink("out.pdf");
+    }
+    write_renderer("#!/bin/sh\nexit 1\n");
+    assert_int_equal(weir("report t.weir -o out.png", said, sizeof said), 4);
+    assert_non_null(strstr(said, "rsvg-convert could not make the picture"));
+    assert_int_equal(access("out.png", F_OK), -1);
+    none_left("report t.weir -o out.png");
+    setenv("PATH", path, 1);
+    free(path);
 }
 
 static void what_was_read_is_never_replaced_under_any_name(void **state)
@@ -325,7 +368,7 @@ static void what_weir_did_not_write_stays_without_force(void **state)
         name_of(out, sizeof out, r);
         if (!strcmp(r->verb, "profile show") || (r->only_refused && r->rule == DERIVED))
             continue;
-        write_text(out, "my thesis\n");
+        verb_write(out, "my thesis\n");
         refused(line_of(r, out, ""), "exists");
         if (!holds(out, "my thesis\n"))
             fail_msg("weir %s replaced what it did not write", line_of(r, out, ""));
@@ -345,7 +388,7 @@ static void with_force_it_is_replaced_unless_a_run_file_is_written(void **state)
         if (r->only_refused)
             continue;
         name_of(out, sizeof out, r);
-        write_text(out, "my thesis\n");
+        verb_write(out, "my thesis\n");
         line = line_of(r, out, " -f");
         if (r->rule == RUN_FILE)
             refused(line, "is not a run file, so it stays");
@@ -387,9 +430,52 @@ static void an_earlier_output_is_replaced_as_its_kind_wants(void **state)
     }
 }
 
+/* ---- what is said ---- */
+
+static void every_verb_says_which_file_it_wrote(void **state)
+{
+    char out[64], line[128];
+
+    (void)state;
+    for (size_t i = 0; i < NROWS; i++) {
+        if (rows[i].only_refused)
+            continue;
+        name_of(out, sizeof out, &rows[i]);
+        unlink(out);
+        must(line_of(&rows[i], out, ""));
+        snprintf(line, sizeof line, "weir: wrote %s", out);
+        if (!strstr(said, line))
+            fail_msg("weir %s does not say that it wrote %s: %s", line_of(&rows[i], out, ""), out,
+                     said);
+        unlink(out);
+    }
+    must("study run examples/studies/placements.yaml --only 1 -o made");
+    assert_non_null(strstr(said, "weir: wrote made\n"));
+    assert_null(strstr(said, "wrote made/"));
+}
+
+static void with_quiet_no_verb_says_anything(void **state)
+{
+    char out[64];
+
+    (void)state;
+    with_results = true;
+    for (size_t i = 0; i < NROWS; i++) {
+        if (rows[i].only_refused)
+            continue;
+        name_of(out, sizeof out, &rows[i]);
+        unlink(out);
+        must(line_of(&rows[i], out, " -q"));
+        if (*said)
+            fail_msg("weir %s prints: %s", line_of(&rows[i], out, " -q"), said);
+        unlink(out);
+    }
+    with_results = false;
+}
+
 /* ---- the table is complete ---- */
 
-static const char *const output_names[] = {"output", "svg", "logs",  "states",
+static const char *const output_names[] = {"output", "svg", "logs",  "state-times",
                                            "path",   "run", "ticket"};
 
 static bool is_listed(const char *verb, const char *option)
@@ -433,25 +519,28 @@ static void every_option_that_names_an_output_is_looked_at(void **state)
     look_at(cli_verbs, "");
 }
 
-/* ---- and nobody goes another way ---- */
+/* ---- no other file opens outputs ---- */
 
 /* clang-format off */
 static const struct {
     const char *file, *call, *why;
 } ways[] = {
     {"base/output.c", "", "this is the way"},
+    {"cli/weir.c", "fopen(", "/dev/null, for what a quiet verb prints"},
     {"base/file.c", "tmpfile(", "what was compressed, without a name"},
     {"prof/", "", "the profiler's maps, which live in the profiled program"},
     {"load/goal/goal_read.c", "tmpfile(", "the binary form of a text, without a name"},
     {"rpc/store_uring.c", "mkostemp(", "what a server's storage is measured with"},
-    {"rpc/nic/table.c", "O_CREAT", "what processes of a job share while they run"},
-    {"report/web/start.c", "O_CREAT", "the log of a study, which is refused where something is"},
+    {"rpc/nic/nic_table.c", "O_CREAT", "what processes of a job share while they run"},
+    {"report/web/web_start.c", "O_CREAT", "the log of a study, which is refused where something is"},
     {"ioload/ioload.c", "mkostemp(", "what storage is loaded with, without a name"},
     {"state/target.c", "O_TMPFILE", "what a path is probed with, without a name"},
     {"state/target.c", "mkostemp(", "the same on file systems that have no O_TMPFILE"},
     {"base/scratch.c", "mkdtemp(", "directories that go with their process"},
-    {"inter/lab/trial.c", "mkdir(", "where each job of an experiment writes, in one of those"},
-    {"inter/lab/trial.c", "O_CREAT", "what a job says, in the experiment's own directory"},
+    {"run/document.c", "sqlite3_open_v2(", "in memory, without a name"},
+    {"paper/paper_step.c", "tmpfile(", "what a step says, until it is in the log; it has no name"},
+    {"interference/experiment/experiment_trial.c", "mkdir(", "where each job of an experiment writes, in one of those"},
+    {"interference/experiment/experiment_trial.c", "O_CREAT", "what a job says, in the experiment's own directory"},
     {"run/sql.c", "sqlite3_open_v2(", "opens what base/output.c made"},
     {"run/reader.c", "sqlite3_open_v2(", "a copy in a temporary database"},
     {"run/foreign.c", "sqlite3_open_v2(", "a schema in memory, to compare with"},
@@ -518,9 +607,9 @@ static void directories_of_others_stay_as_they_are(void **state)
     };
 
     (void)state;
-    write_text("runs.csv", "run,app,bytes,t_s\nr,A,10,0\nr,A,10,1\n");
+    verb_write("runs.csv", "run,app,bytes,t_s\nr,A,10,0\nr,A,10,1\n");
     mkdir("full", 0777);
-    write_text("full/thesis.txt", "my thesis\n");
+    verb_write("full/thesis.txt", "my thesis\n");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         int n = 0;
 
@@ -549,7 +638,7 @@ static void of_six_runs_of_one_target_the_first_wins(void **state)
     int status;
 
     (void)state;
-    /* The first goes on until it is told to stop. */
+    /* The first goes on until it is asked to stop. */
     fflush(NULL);
     pid_t first = fork();
 
@@ -622,14 +711,17 @@ int main(void)
         cmocka_unit_test(every_option_that_names_an_output_is_looked_at),
         cmocka_unit_test(no_file_is_made_in_another_way),
         cmocka_unit_test(an_ending_that_cannot_be_written_is_refused),
+        cmocka_unit_test(pictures_are_rendered_or_the_package_is_named),
         cmocka_unit_test(what_was_read_is_never_replaced_under_any_name),
         cmocka_unit_test(what_weir_did_not_write_stays_without_force),
         cmocka_unit_test(with_force_it_is_replaced_unless_a_run_file_is_written),
         cmocka_unit_test(an_earlier_output_is_replaced_as_its_kind_wants),
+        cmocka_unit_test(every_verb_says_which_file_it_wrote),
+        cmocka_unit_test(with_quiet_no_verb_says_anything),
         cmocka_unit_test(directories_of_others_stay_as_they_are),
         cmocka_unit_test(of_six_runs_of_one_target_the_first_wins),
         cmocka_unit_test(of_six_that_begin_together_none_harms_another),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, verb_place_leave);
 }

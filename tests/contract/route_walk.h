@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "net/route/route.h"
 
-/* Loads that nobody would expect: new ones for each walk, often zero, often
+/* Unexpected loads: new ones for each walk, often zero, often
  * equal, sometimes huge, so that adaptive routings take all their branches. */
 struct walk_view {
     struct route_view view;
@@ -118,7 +118,7 @@ static inline struct route_hop walk_decide_twice(const struct route *rt, struct 
     struct route_pkt before = *p, early = *p;
     struct route_hop first = {.port = ROUTE_LATER};
 
-    if (rt->foresees || rt->early)
+    if (rt->maybe_early || rt->early)
         first = rt->ops->decide(rt, &early, here, NULL, NULL);
     struct route_hop hop = rt->ops->decide(rt, p, here, view, rng);
 

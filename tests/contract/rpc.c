@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "rpc/crew.h"
-#include "rpc/drive.h"
+#include "rpc/driver.h"
+#include "rpc/worker_pool.h"
 
 /* Providers keep what they found out about themselves until the end. */
 const char *__lsan_default_suppressions(void);
@@ -35,8 +35,8 @@ static const struct way {
     const struct rpc_transport *transport;
     const char *provider;
     bool slow; /* tens of milliseconds for a message: only what is sent and received is looked at */
-    bool
-        locks; /* it shares locks with its peers: whoever is killed may leave one closed for ever */
+    bool locks; /* it shares locks with its peers: a process that is killed may leave one locked for
+                   ever */
 } ways[] = {{&rpc_shm, NULL, false, false},
             {&rpc_tcp, NULL, false, false},
             {&rpc_fabric, "tcp;ofi_rxm", false, false},
@@ -44,7 +44,7 @@ static const struct way {
             {&rpc_fabric, "sockets", true, false},
             {&rpc_fabric, "shm", false, true}};
 
-static uint32_t room = 4; /* of a server */
+static uint32_t max_peers = 4; /* of a server */
 
 static struct rpc_opts opts_of(const struct rpc_transport *t)
 {
@@ -52,10 +52,10 @@ static struct rpc_opts opts_of(const struct rpc_transport *t)
                              .token = {{TOKEN, TOKEN}},
                              .wait = RPC_ADAPTIVE,
                              .spin_us = 20,
-                             .crowded = true,
+                             .oversubscribed = true,
                              .depth = 4,
                              .bulk_b = SIZE,
-                             .peers = room,
+                             .peers = max_peers,
                              .hello_ms = PATIENCE_MS};
 }
 
@@ -68,8 +68,8 @@ struct board {
 
 static struct board *board;
 
-/* How long one has waited, not how late it is: whoever was stopped for long meanwhile, or all of
- * us, still gets its turn. */
+/* How long one has waited, not how late it is: a process that was stopped for long meanwhile, or
+ * all of us, still gets its turn. */
 struct patience {
     uint64_t looked_ns, waited_ns;
 };
@@ -117,7 +117,7 @@ static void end(pid_t pid)
 {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    rpc_crew_sweep(pid);
+    rpc_pool_remove_shm(pid);
 }
 
 struct answer {
@@ -153,8 +153,8 @@ static enum rpc_status ask(struct rpc_client *c, struct answer *a, struct rpc_ca
     return a->status;
 }
 
-/* `dies`: the server is killed at work. Where it shares locks nobody can promise anything, and who
- * hangs is killed by its crew. */
+/* `dies`: the server is killed at work. Where it shares locks with clients they may hang; a client
+ * that hangs is killed by the worker pool. */
 static void each(bool slow_too, bool dies,
                  void (*check)(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid))
 {
@@ -292,7 +292,7 @@ static void check_token(const struct rpc_transport *t, const struct rpc_opts *o,
     assert_true(board->dropped[RPC_DROP_TOKEN] > 0);
 }
 
-static void without_the_token_nobody_is_served(void **state)
+static void without_the_token_no_client_is_served(void **state)
 {
     (void)state;
     each(false, false, check_token);
@@ -353,7 +353,7 @@ static void check_version(const struct rpc_transport *t, const struct rpc_opts *
     t->close(ep);
 }
 
-static void another_version_is_told_so(void **state)
+static void another_version_gets_an_answer_that_says_so(void **state)
 {
     (void)state;
     each(false, false, check_version);
@@ -378,13 +378,13 @@ static void check_gone(const struct rpc_transport *t, const struct rpc_opts *o, 
     struct rpc_driver *d;
     struct wr_err err;
 
-    /* Once as if it were on another node, where only its silence tells. */
+    /* Once as if it were on another node, where only its silence shows it. */
     char *life = strchr(board->address, '@');
 
     if (t == &rpc_fabric && !strcmp(o->provider, "tcp;ofi_rxm") && life)
         *life = '\0';
     assert_true(rpc_driver_open(&d, o, board->address, &err));
-    /* The server is our child: until somebody waits for it, it is not quite gone. */
+    /* The server is a child of this process: until it is waited for, it is a zombie. */
     signal(SIGCHLD, SIG_IGN);
     victim = pid;
     rpc_drive(d, &l, &seen, kill_the_server_once_it_has_answered);
@@ -428,7 +428,7 @@ static bool stop_the_server_once_it_has_answered(void)
     return false;
 }
 
-/* What it answers when it goes on, after everybody gave up, is no answer to others' calls. */
+/* What it answers when it goes on, after all clients gave up, is no answer to others' calls. */
 static void a_server_that_stops_for_long_does_not_spoil_what_follows(void **state)
 {
     struct rpc_load get = {.op = RPC_OP_GET, .size_b = 4096, .depth = 4, .measure_ns = 300000000},
@@ -500,7 +500,7 @@ static void check_load(const struct rpc_transport *t, const struct rpc_opts *o, 
     rpc_driver_close(d);
 }
 
-static void loads_are_driven_as_told(void **state)
+static void loads_are_driven_as_given(void **state)
 {
     (void)state;
     each(false, false, check_load);
@@ -509,15 +509,15 @@ static void loads_are_driven_as_told(void **state)
 static void check_policies(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
 {
     (void)pid;
-    for (int w = RPC_BLOCK; w <= RPC_NAP; w++) {
+    for (int w = RPC_BLOCK; w <= RPC_TIMED; w++) {
         struct rpc_opts own = *o;
         struct rpc_client *c;
         struct answer a;
 
         own.wait = w;
         open_client(&c, &own, &a);
-        /* Whoever cannot sleep says so instead of pretending. */
-        assert_true(rpc_client_waits(c) == (enum rpc_wait)w || rpc_client_waits(c) == RPC_NAP);
+        /* A transport that cannot sleep says so instead of pretending. */
+        assert_true(rpc_client_waits(c) == (enum rpc_wait)w || rpc_client_waits(c) == RPC_TIMED);
         if (t == &rpc_shm)
             assert_int_equal(rpc_client_waits(c), w);
         for (int i = 0; i < 200; i++)
@@ -614,7 +614,7 @@ static bool comes_and_dies(const struct rpc_opts *o, bool far)
     if (!far && board->met)
         kill(one, SIGKILL);
     waitpid(one, &status, 0);
-    rpc_crew_sweep(one);
+    rpc_pool_remove_shm(one);
     return board->met;
 }
 
@@ -630,7 +630,7 @@ static void die_often(const struct rpc_opts *o, bool far)
             usleep(20000);
             one.hello_ms += one.hello_ms < PATIENCE_MS / 2 ? one.hello_ms / 4 : 0;
             if (!patient(&p))
-                fail_msg("%s %s: no room after %u deaths", o->transport->name,
+                fail_msg("%s %s: no free slot after %u exits", o->transport->name,
                          o->provider ? o->provider : "", i);
         }
     }
@@ -659,19 +659,19 @@ static void check_deaths(const struct rpc_transport *t, const struct rpc_opts *o
         print_message("of deaths on other nodes: skipped, no namespaces for us\n");
 }
 
-static void clients_that_died_make_room_for_others(void **state)
+static void clients_that_exited_free_their_slots(void **state)
 {
     (void)state;
-    room = 1;
+    max_peers = 1;
     each(false, false, check_deaths);
-    room = 4;
+    max_peers = 4;
 }
 
 static void check_leaving(const struct rpc_transport *t, const struct rpc_opts *o, pid_t pid)
 {
     (void)t;
     (void)pid;
-    for (int i = 0; i < 8; i++) { /* twice as many as there is room for */
+    for (int i = 0; i < 8; i++) { /* twice as many as there are slots */
         struct rpc_client *c;
         struct answer a;
 
@@ -682,12 +682,12 @@ static void check_leaving(const struct rpc_transport *t, const struct rpc_opts *
         assert_int_equal(ask(c, &a, (struct rpc_call){.op = RPC_OP_USAGE}), RPC_OK);
         assert_int_equal(a.len, sizeof used);
         memcpy(&used, a.payload, sizeof used);
-        assert_true(used.user_ns + used.sys_ns > 0 && !used.dropped && used.waits <= RPC_NAP);
+        assert_true(used.user_ns + used.sys_ns > 0 && !used.dropped && used.waits <= RPC_TIMED);
         rpc_client_close(c);
     }
 }
 
-static void clients_that_leave_make_room_for_others(void **state)
+static void clients_that_leave_free_their_slots(void **state)
 {
     (void)state;
     each(false, false, check_leaving);
@@ -733,7 +733,7 @@ static void storage_is_read_and_written_through_the_server(void **state)
     assert_int_equal(rmdir(dir), 0); /* its file had no name */
 }
 
-static void messages_that_are_not_ours_are_told_apart(void **state)
+static void messages_that_are_not_ours_are_distinguished(void **state)
 {
     struct rpc_head good = {.magic = RPC_MAGIC,
                             .version = RPC_VERSION,
@@ -767,19 +767,19 @@ static void messages_that_are_not_ours_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_that_are_not_ours_are_told_apart),
+        cmocka_unit_test(messages_that_are_not_ours_are_distinguished),
         cmocka_unit_test(small_payloads_come_back_as_they_went),
         cmocka_unit_test(bulk_data_arrives_both_ways_and_nowhere_else),
         cmocka_unit_test(what_is_out_of_bounds_is_refused_and_the_server_goes_on),
-        cmocka_unit_test(without_the_token_nobody_is_served),
-        cmocka_unit_test(another_version_is_told_so),
+        cmocka_unit_test(without_the_token_no_client_is_served),
+        cmocka_unit_test(another_version_gets_an_answer_that_says_so),
         cmocka_unit_test(a_server_that_dies_is_missed_and_what_was_measured_kept),
-        cmocka_unit_test(loads_are_driven_as_told),
+        cmocka_unit_test(loads_are_driven_as_given),
         cmocka_unit_test(a_server_that_stops_for_long_does_not_spoil_what_follows),
         cmocka_unit_test(every_way_to_wait_gets_its_answers),
         cmocka_unit_test(an_idle_server_leaves_the_processor_alone_and_still_answers),
-        cmocka_unit_test(clients_that_leave_make_room_for_others),
-        cmocka_unit_test(clients_that_died_make_room_for_others),
+        cmocka_unit_test(clients_that_leave_free_their_slots),
+        cmocka_unit_test(clients_that_exited_free_their_slots),
         cmocka_unit_test(storage_is_read_and_written_through_the_server),
     };
 

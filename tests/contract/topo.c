@@ -246,7 +246,7 @@ static void every_terminal_is_attached_once(const struct topo *t)
     assert_int_equal(found, t->nterms);
 }
 
-/* Everybody reaches everybody; the longest way, of all routers and of those
+/* Every router reaches every other; the longest way, of all routers and of those
  * with terminals. */
 struct diameter {
     uint32_t all, of_terminals;
@@ -467,7 +467,7 @@ static void a_router_is_found_by_its_name(const struct topo *t)
     }
 }
 
-/* Every router is in one part, parts are about equal, and what is counted as cut is. */
+/* Every router is in one partition, partitions are about equal, and what is counted as cut is. */
 static void it_can_be_split(const struct topo *t)
 {
     for (uint32_t want = 1; want <= 5; want++) {
@@ -478,12 +478,12 @@ static void it_can_be_split(const struct topo *t)
         assert_in_range(s.n, 1, want);
         assert_true(s.n == want || t->nrouters < 8 * want);
         for (uint32_t r = 0; r < t->nrouters; r++) {
-            assert_in_range(s.part[r], 0, s.n - 1);
+            assert_in_range(s.partition_of[r], 0, s.n - 1);
             for (uint32_t p = 0; p < t->nports; p++) {
                 const struct topo_port *port = topo_port(t, r, p);
 
                 ports += port->kind == TOPO_ROUTER || port->kind == TOPO_TERMINAL;
-                if (port->kind == TOPO_ROUTER && s.part[port->peer] != s.part[r]) {
+                if (port->kind == TOPO_ROUTER && s.partition_of[port->peer] != s.partition_of[r]) {
                     cables++;
                     assert_true(s.cut_of_class >> port->cls & 1);
                     assert_true(!s.groups_whole || t->group[r] != t->group[port->peer]);

@@ -23,11 +23,13 @@ static const char *const orders[] = {"time", "size", NULL};
 static const struct cli_opt rows[] = {
     CLI_JSON(struct opts, json),
     CLI_SET(struct opts, sets),
-    {"output", 'o', CLI_TEXT, offsetof(struct opts, out), "FILE", NULL, "write there", NULL},
-    {"limit", 'n', CLI_U32, offsetof(struct opts, limit), "N", "20", "rows", NULL},
-    {"seed", 0, CLI_U64, offsetof(struct opts, seed), "N", NULL, "the seed", NULL},
-    {"load", 0, CLI_REAL, offsetof(struct opts, load), "X", NULL, "the load", NULL},
-    {"order", 0, CLI_CHOICE, offsetof(struct opts, order), "BY", "size", "order", orders},
+    {"output", 'o', CLI_TEXT, offsetof(struct opts, out), "FILE", NULL, "write there", NULL, NULL,
+     NULL, 0},
+    {"limit", 'n', CLI_U32, offsetof(struct opts, limit), "N", "20", "rows", NULL, NULL, NULL, 0},
+    {"seed", 0, CLI_U64, offsetof(struct opts, seed), "N", NULL, "the seed", NULL, NULL, NULL, 0},
+    {"load", 0, CLI_REAL, offsetof(struct opts, load), "X", NULL, "the load", NULL, NULL, NULL, 0},
+    {"order", 0, CLI_CHOICE, offsetof(struct opts, order), "BY", "size", "order", orders, NULL,
+     NULL, 0},
     CLI_OPT_END,
 };
 

@@ -2,7 +2,8 @@
  * written out is one again, and the same.
  *
  * The input is YAML up to the first NUL, then one override up to each further
- * NUL. Sections that may be files may not here: the fuzzer would read the disk. */
+ * NUL. Sections and plug-ins that may be files may not here, shipped ones excepted: the fuzzer
+ * would read the disk. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MOST_SETS = 8, NROWS = 16 };
 
 struct closed_rows {
-    struct conf_row toy[NROWS], machine[NROWS];
+    struct conf_row toy[NROWS], machine[NROWS], job[NROWS];
+    struct conf_files shipped;
 };
 
 static void copy_rows(struct conf_row *to, const struct conf_row *from)
@@ -30,9 +32,17 @@ static void close_rows(struct closed_rows *r)
 {
     copy_rows(r->toy, toy_rows);
     copy_rows(r->machine, machine_rows);
+    copy_rows(r->job, job_rows);
+    r->shipped = toy_files;
+    r->shipped.rows = NULL;
     for (struct conf_row *row = r->toy; row->key; row++)
         if (row->rows == machine_rows)
             row->rows = r->machine;
+        else if (row->rows == job_rows)
+            row->rows = r->job;
+    for (struct conf_row *row = r->job; row->key; row++)
+        if (row->files)
+            row->files = &r->shipped;
 }
 
 static void need(bool ok, const char *what, const char *text)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/csv.h"
+#include "base/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -21,11 +21,11 @@ static void row(void *ctx, const char *const *text, const double *col)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     for (uint32_t texts = 0; texts <= 5; texts += 5) { /* the first only; or the third too */
-        struct report_csv_place place;
-        struct report_csv_shape shape = {names, 4, 2, row, texts, &place};
+        struct wr_csv_place place;
+        struct wr_csv_shape shape = {names, 4, 2, row, texts, &place};
         struct wr_err err = {0};
 
-        if (!report_csv_parse(&shape, "fuzz", (const char *)data, len, NULL, &err) &&
+        if (!wr_csv_parse(&shape, "fuzz", (const char *)data, len, NULL, &err) &&
             (err.code != WR_INPUT || strncmp(err.text, "fuzz:", 5) != 0))
             abort();
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fit_read.h"
+#include "store/fit/fit_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -3,25 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/interfere_cases.h"
+#include "interference/interference_cases.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void answer(const struct interfere_cases *cs)
+static void answer(const struct interference_cases *cs)
 {
-    json_t *all = interfere_cases_json(cs);
+    json_t *all = interference_cases_json(cs);
     struct wr_err err = {0};
     size_t checked;
 
     if (json_array_size(json_object_get(all, "cases")) != cs->n)
         abort();
-    if (!interfere_cases_check(cs, &checked, &err) && err.code != WR_CHECK && err.code != WR_INPUT)
+    if (!interference_cases_check(cs, &checked, &err) && err.code != WR_CHECK &&
+        err.code != WR_INPUT)
         abort();
     json_decref(all);
 }
 
 /* Every job ends, not before it begins. */
-static void solve(const struct interfere_case *c)
+static void solve(const struct interference_case *c)
 {
     struct stat_share s;
 
@@ -34,12 +35,12 @@ static void solve(const struct interfere_case *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    for (int by = INTERFERE_NODES; by <= INTERFERE_EQUAL; by++) {
-        struct interfere_cases cs;
+    for (int by = INTERFERENCE_WEIGHT_NODES; by <= INTERFERENCE_WEIGHT_EQUAL; by++) {
+        struct interference_cases cs;
         struct wr_err err = {0};
 
-        if (!interfere_cases_parse(&cs, "fuzz", (const char *)data, len, (enum interfere_weights)by,
-                                   &err)) {
+        if (!interference_cases_parse(&cs, "fuzz", (const char *)data, len,
+                                      (enum interference_weights)by, &err)) {
             if ((err.code != WR_INPUT && err.code != WR_UNKNOWN) ||
                 strncmp(err.text, "fuzz:", 5) != 0)
                 abort();
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         for (size_t i = 0; i < cs.n; i++)
             solve(&cs.v[i]);
         answer(&cs);
-        interfere_cases_fini(&cs);
+        interference_cases_fini(&cs);
     }
     return 0;
 }

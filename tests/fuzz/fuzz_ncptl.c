@@ -1,5 +1,6 @@
 /* Any bytes: either one error with its place, or a program that formats to one of the
- * same meaning and whose ranks run for a while without harm. */
+ * same meaning, whose ranks run for a while without harm, and that can be written in C: always the
+ * same, with a comment that ends for each that begins, and braces in pairs. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -83,6 +84,47 @@ static void check_format(const struct ncptl_unit *u, uint32_t n, const struct wr
     wr_str_fini(&other);
 }
 
+/* Braces outside of comments, strings and characters are in pairs. */
+static void check_c(const char *s)
+{
+    long depth = 0;
+
+    for (; *s; s++) {
+        if (!strncmp(s, "/*", 2)) {
+            s = strstr(s, "*/");
+            assert(s);
+            s++;
+        } else if (*s == '"' || *s == '\'') {
+            char end = *s++;
+
+            for (; *s != end; s++) {
+                assert(*s && *s != '\n');
+                s += *s == '\\';
+            }
+        } else {
+            depth += *s == '{' ? 1 : *s == '}' ? -1 : 0;
+        }
+        assert(depth >= 0);
+    }
+    assert(!depth);
+}
+
+static void check_generate(const struct ncptl_unit *u, const struct ncptl_target *how)
+{
+    struct wr_str once = {0}, again = {0};
+    struct wr_err err = {0};
+
+    if (ncptl_generate(u, how, &once, &err)) {
+        check_c(wr_str_get(&once));
+        assert(ncptl_generate(u, how, &again, &err));
+        assert(!strcmp(wr_str_get(&once), wr_str_get(&again)));
+    } else {
+        check_error(&err);
+    }
+    wr_str_fini(&once);
+    wr_str_fini(&again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct ncptl_unit *u;
@@ -100,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     if (run(u, n, &events))
         check_format(u, n, &events);
+    check_generate(u, &(struct ncptl_target){.serial = n % 3 == 0, .mpiio = n % 3 == 1});
     wr_str_fini(&events);
     ncptl_unit_close(u);
     return 0;

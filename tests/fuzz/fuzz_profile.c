@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof/read/job.h"
+#include "prof/read/profile_job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

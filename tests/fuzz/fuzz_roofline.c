@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/roofline_params.h"
+#include "rpc/roofline_params.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

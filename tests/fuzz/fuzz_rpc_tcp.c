@@ -66,8 +66,10 @@ static void to_server(const uint8_t *data, size_t len)
     struct sockaddr_in at = at_port((uint16_t)port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at))
+    if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at)) {
+        perror("fuzz_rpc_tcp: connect"); /* whether the server or the machine refuses */
         abort();
+    }
     rpc_server_step(s, 0);
     pour(fd, data, len);
     for (int i = 0; i < STEPS; i++)
@@ -112,7 +114,7 @@ static void to_client(const uint8_t *data, size_t len)
             rpc_tcp.wait(ep, 0);
         else
             rpc_tcp.progress(ep);
-    for (size_t i = 0; i < BULK; i++) /* nobody was told its key */
+    for (size_t i = 0; i < BULK; i++) /* no client has its key */
         if (ep->bulk[i])
             abort();
     struct linger now = {.l_onoff = 1};

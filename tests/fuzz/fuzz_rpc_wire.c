@@ -124,13 +124,14 @@ static void feed(struct rpc_ep *ep, const uint8_t *at, size_t n, bool dressed, u
 }
 
 /* A service's own operation: every byte must be readable, and what it answers may be anything. */
-static int handle(void *ctx, unsigned op, const void *bytes, size_t len, void *reply, size_t room)
+static int handle(void *ctx, unsigned op, const void *bytes, size_t len, void *reply,
+                  size_t reply_size)
 {
-    size_t n = len < room ? len : room;
+    size_t n = len < reply_size ? len : reply_size;
 
     (void)ctx;
     memcpy(reply, bytes, n);
-    return op & 1 ? -(int)op : (int)(op & 2 ? 2 * room : n);
+    return op & 1 ? -(int)op : (int)(op & 2 ? 2 * reply_size : n);
 }
 
 /* The same bytes to a benchmark's server and to a service with memory of its own. */
@@ -162,11 +163,11 @@ static void serve(const uint8_t *data, size_t len, uint64_t share_b)
         len -= n;
     }
     const struct rpc_server_stats *st = rpc_server_stats(s);
-    uint64_t told = sent + st->left;
+    uint64_t accounted = sent + st->left;
 
     for (int i = 0; i < RPC_DROPS; i++)
-        told += st->dropped[i];
-    if (told != fed) /* each was answered, a goodbye, or dropped, once */
+        accounted += st->dropped[i];
+    if (accounted != fed) /* each was answered, a goodbye, or dropped, once */
         abort();
     rpc_server_close(s);
 }

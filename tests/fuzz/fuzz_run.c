@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/rows.h"
+#include "cli/cli_rows.h"
 #include "run/reader.h"
 #include "sqlite_heap.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "cli/rows.h"
+#include "cli/cli_rows.h"
 #include "report/doc.h"
 #include "report/sections/sections.h"
 #include "run_template.h"
@@ -63,7 +63,7 @@ static const char *const values[] = {"NULL",
                                      "hex(zeroblob(500))"};
 enum { NVALUES = sizeof values / sizeof *values };
 
-/* Every column of every row; rows are told apart by their key, which stays. */
+/* Every column of every row; rows are distinguished by their key, which stays. */
 static void list_cells(const char *table)
 {
     char *info = sqlite3_mprintf("SELECT name, pk FROM pragma_table_info('%q')", table);

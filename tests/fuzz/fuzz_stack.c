@@ -2,11 +2,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "stack/drive.h"
+#include "stack/stack_drive.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static const char no_laws[] = "title: none\nstates: {}\n";
+static const char no_timings[] = "title: none\nstates: {}\n";
 
 /* A machine may well go around for ever; then it is stopped. */
 static void try_run(const struct stack_fs *fs, enum stack_api api)
@@ -16,14 +16,14 @@ static void try_run(const struct stack_fs *fs, enum stack_api api)
         {"ior -a POSIX -b 1m -t 512k", "ior -a POSIX -b 1m -t 512k -e"}};
     bool syncs = fs->operation[api][STACK_OP_SYNC] != STACK_NONE;
     struct wr_err err = {0};
-    struct stack_laws *laws;
+    struct stack_timings *timings;
     struct ior_test test;
     struct stack_drive *d;
 
-    if (!stack_laws_open_text(&laws, fs, "none", no_laws, sizeof no_laws - 1, &err) ||
+    if (!stack_timings_open_text(&timings, fs, "none", no_timings, sizeof no_timings - 1, &err) ||
         !ior_parse(&test, commands[api][syncs], 2, &err))
         abort();
-    struct stack_setup setup = {.fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX};
+    struct stack_setup setup = {.fs = fs, .timings = timings, .servers = 3, .start = UINT32_MAX};
 
     if (!stack_drive_open(&d, &setup, &test, 2, 1, &err))
         abort();
@@ -32,7 +32,7 @@ static void try_run(const struct stack_fs *fs, enum stack_api api)
         ;
     stack_drive_close(d);
     ior_fini(&test);
-    stack_laws_close(laws);
+    stack_timings_close(timings);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

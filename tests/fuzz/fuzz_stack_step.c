@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stack/step.h"
+#include "stack/stack_step.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

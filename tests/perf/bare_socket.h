@@ -2,7 +2,7 @@
  *
  * A client sends 64 bytes for each call, all calls that are under way in one piece, and waits for
  * as many bytes, or for a transfer. The server has nothing to do but to answer. Nothing is checked,
- * nothing is timed, nobody has a name.
+ * nothing is timed, peers have no names.
  */
 #ifndef TESTS_PERF_BARE_SOCKET_H
 #define TESTS_PERF_BARE_SOCKET_H
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rpc/drive.h"
+#include "rpc/driver.h"
 
 struct bare {
     uint32_t clients, depth;
@@ -160,7 +160,7 @@ static double bare_window(const struct bare *b, double *ret_us)
         if (!(pid[k] = fork())) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (b->clients > 1)
-                rpc_join_crowd();
+                rpc_share_processors();
             if (b->apart)
                 bare_settle_on(k < b->clients);
             if (k == b->clients)

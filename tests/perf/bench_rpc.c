@@ -5,7 +5,7 @@
  * Best of several windows; one line per case, of those whose name begins with CASE. Beside the rate
  * what a call costs, of clients and server together: processor time, and how often a process was
  * switched for another. These say more than rates on a machine that others use too, and how many
- * processors did so is told.
+ * processors did so is printed.
  *
  * --apart: the server has the first processor and clients have the second, as one would bind the
  * two ends of any ping-pong. Without it the kernel decides, and some put two that talk to each
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "bare_socket.h"
-#include "rpc/drive.h"
+#include "rpc/driver.h"
 #include "rpc/limits.h"
 
 enum { WINDOWS = 5 };
@@ -51,7 +51,7 @@ struct board {
     char address[RPC_ADDRESS];
     volatile int ready; /* 1: the server is */
     _Atomic uint32_t clients_ready;
-    volatile uint64_t start_ns; /* told when all are */
+    volatile uint64_t start_ns; /* set when all are ready */
     struct {
         uint64_t calls, bytes, elapsed_ns, bad;
         struct cost cost;
@@ -121,15 +121,15 @@ static double window(const struct rpc_opts *base, size_t c, struct board *b, uin
     double rate = 0;
 
     o.wait = cases[c].wait;
-    o.crowded = cases[c].clients + 1 > 2;
+    o.oversubscribed = cases[c].clients + 1 > 2;
     o.depth = cases[c].depth;
     o.bulk_b = cases[c].size;
     o.peers = cases[c].clients;
     memset(b, 0, sizeof *b);
     pid_t server = fork();
 
-    if (!server && o.crowded)
-        rpc_join_crowd();
+    if (!server && o.oversubscribed)
+        rpc_share_processors();
     if (!server)
         serve(&o, b);
     while (!b->ready && !waitpid(server, NULL, WNOHANG))
@@ -143,8 +143,8 @@ static double window(const struct rpc_opts *base, size_t c, struct board *b, uin
 
     for (uint32_t k = 0; k < cases[c].clients; k++)
         if (!(pid[k] = fork())) {
-            if (o.crowded)
-                rpc_join_crowd();
+            if (o.oversubscribed)
+                rpc_share_processors();
             o.ticks = rpc_tick();
             call(&o, b, k, l);
         }
@@ -171,7 +171,7 @@ static double window(const struct rpc_opts *base, size_t c, struct board *b, uin
 }
 
 /* What the machine does for others in the same minute. */
-static void tell_limits(const char *when)
+static void print_limits(const char *when)
 {
     struct rpc_limits l = rpc_limits_probe(0.3);
 
@@ -183,7 +183,7 @@ static void tell_limits(const char *when)
 
 struct result {
     double best, sum, cost[2]; /* of a call: switches, us of processor time */
-    double others;             /* processors that were at work for somebody else */
+    double others;             /* processors that were busy with other processes */
     uint64_t bad;
 };
 
@@ -224,7 +224,7 @@ static void measure(const struct rpc_opts *o, size_t c, struct board *b, struct 
     ours->others = others > 0 ? others : 0;
 }
 
-static void tell(size_t c, const struct result *ours, const struct result *bare)
+static void print_case(size_t c, const struct result *ours, const struct result *bare)
 {
     double unit = cases[c].size ? 1 << 30 : 1e3;
 
@@ -258,14 +258,14 @@ int main(int argc, char **argv)
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    tell_limits("before");
+    print_limits("before");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct result ours = {.best = 0}, bare = {.best = 0};
 
         if (argc > 3 && strncmp(cases[c].name, argv[3], strlen(argv[3])) != 0)
             continue;
         measure(&o, c, b, &ours, &bare);
-        tell(c, &ours, &bare);
+        print_case(c, &ours, &bare);
     }
     return 0;
 }

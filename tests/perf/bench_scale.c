@@ -1,29 +1,36 @@
-/* bench_scale.c -- one simulation by one thread and by several, in turn.
+/* bench_scale.c -- one simulation with one thread and with several, in turn.
  *
  *   bench.scale [--repeat N] [--threads N,...] [--cores N] FILE [KEY=VALUE]...
+ *   mpirun -n R bench.scale [--repeat N] FILE [KEY=VALUE]...
  *
- * A line for each number of threads: the best of the repetitions by the wall, what a thread
- * spent waiting in it, and the processor time of all, also per packet-hop. The numbers take turns,
- * so that each sees the same machine. With --cores, also the costs that these runs show and what
- * sim/speed.h makes of them: for two threads, beside what was measured, and for 1 to 1,024 nodes of
- * so many cores.
+ * A line for each number of threads: the best wall time of the repetitions, the time at barriers in
+ * it, and the processor time of all threads, also per packet-hop. The ceiling is what this machine
+ * gives to two independent runs of the same case at once: twice the time of one run alone over the
+ * time of both together. Everything is repeated in turn, so that each sees the same machine. With
+ * --cores, also the costs that these runs show and what sim/speed.h predicts from them: for 2
+ * threads, beside what was measured, and for 1 to 1,024 nodes of so many cores. Under mpirun the
+ * processes run the case together, with one thread each, and process 0 prints the line.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "net/net.h"
+#include "sim/launched.h"
+#include "sim/peers.h"
 #include "sim/speed.h"
 #include "world/world.h"
 
 enum { MOST = 8 };
 
 struct take {
-    double wall_s, cpu_s, wait_s, own_s; /* of the slowest thread: its waits, and without them */
+    double wall_s, cpu_s, wait_s; /* wait: of the thread that waits longest */
     double all_own_s, sim_us, lookahead_us;
-    uint64_t sent, waits, looks, events, hops, packets;
+    uint64_t received, sent_b, windows, events, hops;
     uint32_t terminals, threads;
 };
 
@@ -43,8 +50,22 @@ static uint64_t hops_begun(const struct world *w)
     return sum;
 }
 
+/* Where two runs begin at once: a byte from each process, and one back. */
+struct rendezvous {
+    int here, there;
+};
+
+static void rendezvous_wait(const struct rendezvous *m)
+{
+    char byte = 0;
+
+    if (m && (write(m->there, &byte, 1) != 1 || read(m->here, &byte, 1) != 1))
+        exit(4);
+}
+
 static bool once(const char *file, const char *const *sets, size_t nsets, uint32_t threads,
-                 struct take *ret, struct wr_err *err)
+                 struct sim_peers *peers, const struct rendezvous *m, struct take *ret,
+                 struct wr_err *err)
 {
     static struct world_profile profile[WORLD_MOST_THREADS];
     static struct world_result r;
@@ -55,9 +76,10 @@ static bool once(const char *file, const char *const *sets, size_t nsets, uint32
 
     if (!conf_load(&conf, &c, world_rows, file, sets, nsets, err))
         return false;
-    bool ok = world_open_threads(&w, conf, &c, threads, err);
+    bool ok = world_open_shared(&w, conf, &c, threads, peers, err);
 
     if (ok) {
+        rendezvous_wait(m);
         uint64_t wall = wr_clock_ns(), cpu = wr_clock_cpu_ns();
 
         ok = world_run(w, NULL, NULL, &end, err);
@@ -69,19 +91,16 @@ static bool once(const char *file, const char *const *sets, size_t nsets, uint32
         ret->events = r.events;
         ret->sim_us = (double)r.sim_end_ps / 1e6;
         ret->hops = hops_begun(w);
-        ret->packets = r.count.packets;
         for (uint32_t i = 0; i < ret->threads; i++) {
             const struct sim_work *k = &profile[i].work;
-            double waited = 1e-9 * (double)(k->rest_ns + k->ask_ns);
-            double own = 1e-9 * (double)k->run_ns - waited;
+            double waited = 1e-9 * (double)k->wait_ns;
 
             ret->wait_s = waited > ret->wait_s ? waited : ret->wait_s;
-            ret->own_s = own > ret->own_s ? own : ret->own_s;
-            ret->all_own_s += own;
+            ret->all_own_s += 1e-9 * (double)k->run_ns - waited;
             ret->lookahead_us = (double)profile[i].lookahead_ps / 1e6;
-            ret->sent += k->sent;
-            ret->waits += k->rests + k->asks;
-            ret->looks += k->batches;
+            ret->received += k->received;
+            ret->sent_b += k->sent_b;
+            ret->windows = k->windows;
         }
         world_close(w);
     }
@@ -89,21 +108,51 @@ static bool once(const char *file, const char *const *sets, size_t nsets, uint32
     return ok;
 }
 
-static void print(const struct take *t, const struct take *one)
+/* Two independent runs at once, in two processes: the time of the slower one. */
+static double two_at_once(const char *file, const char *const *sets, size_t nsets)
 {
-    printf("%u terminals  %u threads  %.3f s wall  %.2f x  %.3f s cpu  %.3f s waiting  %.3f s own  "
-           "%.1f ns cpu/hop  %llu hops  %.2f events/hop  %.3f sent/hop  %.1f waits/1000 events  "
-           "%.1f events/look\n",
-           t->terminals, t->threads, t->wall_s, one->wall_s / t->wall_s, t->cpu_s, t->wait_s,
-           t->own_s, 1e9 * t->cpu_s / (double)t->hops, (unsigned long long)t->hops,
-           (double)t->events / (double)t->hops, (double)t->sent / (double)t->hops,
-           1e3 * (double)t->waits / (double)t->events,
-           t->looks ? (double)t->events / (double)t->looks : 0);
+    int up[2], down[2];
+    struct take t;
+    struct wr_err err;
+
+    fflush(stdout);
+    if (pipe(up) || pipe(down))
+        return 0;
+    pid_t child = fork();
+    struct rendezvous m =
+        child ? (struct rendezvous){up[0], down[1]} : (struct rendezvous){down[0], up[1]};
+
+    if (child < 0)
+        return 0;
+    bool ok = once(file, sets, nsets, 1, NULL, &m, &t, &err);
+    double other = 0;
+
+    if (!child)
+        _exit(ok && write(up[1], &t.wall_s, sizeof t.wall_s) == sizeof t.wall_s ? 0 : 1);
+    ok = ok && read(up[0], &other, sizeof other) == sizeof other;
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        close(up[i]);
+        close(down[i]);
+    }
+    return !ok ? 0 : other > t.wall_s ? other : t.wall_s;
 }
 
-/* Waits are counted, and some are for the other's next look rather than for its clock: parts need
- * each other at most so often in a lookahead, by the 1,056 nodes whose links are full. */
-enum { STEPS = 12 };
+static void print(const struct take *t, const struct take *one, double ceiling)
+{
+    double gain = one->wall_s / t->wall_s;
+
+    printf("%u terminals  %u threads  %.3f s wall  %.2f x", t->terminals, t->threads, t->wall_s,
+           gain);
+    if (t->threads == 2 && ceiling > 0)
+        printf("  ceiling %.2f x  %.0f %% of it", ceiling, 100 * gain / ceiling);
+    printf("  %.3f s cpu  %.3f s waiting  %.1f ns cpu/hop  %llu hops  %.2f events/hop  "
+           "%.3f received/hop  %.1f MB sent  %llu windows  %.0f events/window\n",
+           t->cpu_s, t->wait_s, 1e9 * t->cpu_s / (double)t->hops, (unsigned long long)t->hops,
+           (double)t->events / (double)t->hops, (double)t->received / (double)t->hops,
+           1e-6 * (double)t->sent_b, (unsigned long long)t->windows,
+           t->windows ? (double)t->events / (double)t->windows : 0);
+}
 
 /* An MPI over a fabric of today, not measured here. */
 static const struct sim_fabric fabric = {.latency_ns = 1500, .message_ns = 400};
@@ -112,31 +161,28 @@ static void project(const struct take *one, const struct take *two, uint32_t cor
 {
     struct sim_costs c = {.event_ns = 1e9 * one->wall_s / (double)one->events};
     double share = 0, more = 1e9 * (two->all_own_s - one->wall_s);
-    uint32_t per_thread = two->waits ? (uint32_t)(two->waits / two->threads) : 1;
     struct sim_demand d = {
         .events_per_us = (double)one->events / one->sim_us,
-        .step_us = fmax(one->sim_us / per_thread, two->lookahead_us / STEPS),
-        .cross = 2 * (double)two->sent / (double)one->events,
+        .step_us = two->lookahead_us,
+        .cross = 2 * (double)two->received / (double)one->events,
     };
 
-    c.hand_ns = HUGE_VAL;
+    c.handover_ns = HUGE_VAL;
     for (int i = 0; i < 20; i++) {
         double hand, part;
 
-        if (!sim_hand_measure(10 * 1000 * 1000, &hand, &part)) {
+        if (!sim_handover_measure(10 * 1000 * 1000, &hand, &part)) {
             printf("one processor: nothing to be said about more\n");
             return;
         }
-        c.hand_ns = hand < c.hand_ns ? hand : c.hand_ns;
-        share += (hand > 10 * c.hand_ns ? 0 : part) / 20;
+        c.handover_ns = hand < c.handover_ns ? hand : c.handover_ns;
+        share += (hand > 10 * c.handover_ns ? 0 : part) / 20;
     }
-    c.look_ns = c.hand_ns;
-    c.cross_ns = more > 0 && two->sent ? more / (double)two->sent : 0;
-    printf(
-        "costs: %.0f ns an event, %.0f ns more if it goes to another part, %.0f ns until another "
-        "sees it; both could run %.0f %% of the time\n",
-        c.event_ns, c.cross_ns, c.hand_ns, 100 * share);
-    printf("demand: %.0f events/us, in steps of %.3f us, %.2f of them to others\n", d.events_per_us,
+    c.cross_ns = more > 0 && two->received ? more / (double)two->received : 0;
+    printf("costs: %.0f ns an event, %.0f ns more if it goes to another partition, %.0f ns until "
+           "another thread sees a store; both could run %.0f %% of the time\n",
+           c.event_ns, c.cross_ns, c.handover_ns, 100 * share);
+    printf("demand: %.0f events/us, windows of %.3f us, %.2f of them to others\n", d.events_per_us,
            d.step_us, d.cross);
     printf("2 threads: %.2f x predicted, %.2f x measured\n", sim_speed(&c, &d, 2),
            one->wall_s / two->wall_s);
@@ -152,7 +198,10 @@ int main(int argc, char **argv)
     struct take best[MOST] = {{0}}, now;
     uint32_t threads[MOST] = {1, 2}, n = 2;
     struct wr_err err = {0};
+    struct sim_link *link = NULL;
+    struct sim_peers *peers = NULL;
     int repeat = 1, at = 1, cores = 0;
+    double both = 0;
 
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
         if (!strcmp(argv[at], "--repeat"))
@@ -170,19 +219,35 @@ int main(int argc, char **argv)
                         "[KEY=VALUE]...\n");
         return 2;
     }
-    for (int i = 0; i < repeat; i++)
+    const char *file = argv[at], *const *sets = (const char *const *)argv + at + 1;
+    size_t nsets = (size_t)(argc - at - 1);
+
+    if (!sim_link_launched(&link, &err)) {
+        fprintf(stderr, "bench.scale: %s\n", err.text);
+        return 4;
+    }
+    if (link) {
+        sim_peers_open(&peers, link);
+        n = 1;
+        threads[0] = 1;
+    }
+    for (int i = 0; i < repeat; i++) {
         for (uint32_t k = 0; k < n; k++) {
-            if (!once(argv[at], (const char *const *)argv + at + 1, (size_t)(argc - at - 1),
-                      threads[k], &now, &err)) {
+            if (!once(file, sets, nsets, threads[k], peers, NULL, &now, &err)) {
                 fprintf(stderr, "bench.scale: %s\n", err.text);
                 return wr_exit_status(err.code);
             }
             if (!i || now.wall_s < best[k].wall_s)
                 best[k] = now;
         }
-    for (uint32_t k = 0; k < n; k++)
-        print(&best[k], &best[0]);
+        double t = n > 1 ? two_at_once(file, sets, nsets) : 0;
+
+        both = !i || t < both ? t : both;
+    }
+    for (uint32_t k = 0; k < n && (!peers || !sim_peers_rank(peers)); k++)
+        print(&best[k], &best[0], both > 0 ? 2 * best[0].wall_s / both : 0);
     if (cores > 0 && n > 1 && best[0].threads == 1 && best[1].threads == 2)
         project(&best[0], &best[1], (uint32_t)cores);
+    sim_peers_close(peers, true);
     return 0;
 }

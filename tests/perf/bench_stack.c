@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "stack/drive.h"
+#include "stack/stack_drive.h"
 
 static double seconds(void)
 {
@@ -24,17 +24,18 @@ static bool once(const char *name, uint32_t servers, uint32_t tasks, const char 
                  double *ret_rate, struct wr_err *err)
 {
     struct stack_fs *fs;
-    struct stack_laws *laws;
+    struct stack_timings *timings;
     struct ior_test test;
     struct stack_drive *d;
     const struct stack_phase *p;
     uint64_t ops = 0;
     bool stopped;
 
-    if (!stack_fs_open(&fs, name, err) || !stack_laws_open(&laws, fs, "default", err) ||
+    if (!stack_fs_open(&fs, name, err) || !stack_timings_open(&timings, fs, "default", err) ||
         !ior_parse(&test, command, tasks, err))
         return false;
-    struct stack_setup setup = {.fs = fs, .laws = laws, .servers = servers, .start = UINT32_MAX};
+    struct stack_setup setup = {
+        .fs = fs, .timings = timings, .servers = servers, .start = UINT32_MAX};
 
     if (!stack_drive_open(&d, &setup, &test, tasks, 1, err))
         return false;
@@ -49,7 +50,7 @@ static bool once(const char *name, uint32_t servers, uint32_t tasks, const char 
     *ret_rate = (double)ops / t;
     stack_drive_close(d);
     ior_fini(&test);
-    stack_laws_close(laws);
+    stack_timings_close(timings);
     stack_fs_close(fs);
     return true;
 }

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "state/hmm/fit.h"
+#include "state/hmm/hmm_fit.h"
 #include "state/lib/weir-state.h"
 #include "state/model/simulate.h"
 

@@ -4,7 +4,7 @@
  *
  * Makes run files in DIR, and asks for their whole report as a browser does, without the network
  * between: real and processor time, the best of several, and the length of the answer. Few long
- * series are the hard case, because all of them are drawn; so are many of which each tells
+ * series are the hard case, because all of them are drawn; so are many of which each shows
  * something for a mean.
  */
 #include <stdio.h>

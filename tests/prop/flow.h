@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "prop/lab.h"
-#include "stat/series.h"
+#include "stat/sample.h"
 
 enum { FLOW_TURN = NET_EV_KINDS + 1 }; /* a node's turn to post */
 
@@ -47,7 +47,7 @@ static inline void flow_next(struct flow *f, uint32_t node)
     double gap = f->traffic.gap_ps * (f->traffic.lockstep ? 1 : wr_rng_exp(&f->rng[node]));
 
     sim_at(&f->lab.sim, f->lab.sim.now + (uint64_t)(gap + 0.5), net_node_lp(f->lab.net, node),
-           sim_lane(FLOW_TURN, 0), 0, node, 0);
+           sim_subkey(FLOW_TURN, 0), 0, node, 0);
 }
 
 static inline void flow_on_turn(void *ctx, const struct sim_event *e)

@@ -39,7 +39,7 @@ struct lab_step {
 struct lab {
     struct world_machine m;
     struct conf *conf;
-    struct world_parts parts;
+    struct world_network network;
     struct sim sim;
     struct net *net;
     struct net_client client;
@@ -83,7 +83,7 @@ static inline void lab_on_arrive(void *ctx, const struct sim_event *e)
     struct lab *l = ctx;
 
     wr_vec_push(&l->trace,
-                (struct lab_step){e->t, sim_dst(e), sim_door(e), e->arg, e->arg2, e->seq});
+                (struct lab_step){e->t, sim_dst(e), sim_in_port(e), e->arg, e->arg2, e->seq});
     l->arrive(l->arrive_ctx, e);
 }
 
@@ -95,15 +95,15 @@ static inline bool lab_try(struct lab *l, const char *yaml, uint64_t seed,
     if (!conf_load_text(&l->conf, &l->m, world_machine_rows, "bench", yaml, strlen(yaml), NULL, 0,
                         err))
         return false;
-    if (!world_parts_open(&l->parts, l->conf, &l->m, err)) {
+    if (!world_network_open(&l->network, l->conf, &l->m, err)) {
         conf_close(l->conf);
         return false;
     }
     sim_init(&l->sim);
-    if (!net_open(&l->net, &l->parts.topo, &l->parts.route, &l->parts.net, &l->sim, seed,
+    if (!net_open(&l->net, &l->network.topo, &l->network.route, &l->network.net, &l->sim, seed,
                   &l->client, err)) {
         sim_fini(&l->sim);
-        world_parts_close(&l->parts);
+        world_network_close(&l->network);
         conf_close(l->conf);
         return false;
     }
@@ -132,7 +132,7 @@ static inline void lab_close(struct lab *l)
 {
     net_close(l->net);
     sim_fini(&l->sim);
-    world_parts_close(&l->parts);
+    world_network_close(&l->network);
     conf_close(l->conf);
     wr_vec_fini(&l->msgs);
     wr_vec_fini(&l->trace);
@@ -145,7 +145,7 @@ static inline uint32_t lab_post(struct lab *l, uint64_t t_ps, uint32_t src, uint
     uint32_t i = (uint32_t)l->msgs.n;
 
     wr_vec_push(&l->msgs, (struct lab_msg){.t_ps = t_ps, .bytes = bytes, .src = src, .dst = dst});
-    sim_at(&l->sim, t_ps, net_node_lp(l->net, src), sim_lane(LAB_POST, 0), i, i, 0);
+    sim_at(&l->sim, t_ps, net_node_lp(l->net, src), sim_subkey(LAB_POST, 0), i, i, 0);
     return i;
 }
 

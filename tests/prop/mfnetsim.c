@@ -1,6 +1,6 @@
 /* mfnetsim.c -- the published study's MILC and the MPI part of its Cosmoflow, scaled down: what
  * they send is the same in every iteration, so one iteration is a hundredth (a
- * fifth) of the study's counts to the byte. tests/data/README.md tells where the
+ * fifth) of the study's counts to the byte. tests/data/README.md says where the
  * numbers come from, docs/models/mfnetsim.md has the whole runs.
  */
 #include <unistd.h>
@@ -87,13 +87,13 @@ static uint64_t carried(const struct study *s, const struct topo *t, uint32_t sr
 
 static void check_links(const struct study *s, const char *placement)
 {
-    struct world_parts parts;
+    struct world_network network;
     struct wr_err err = {0};
     struct runs_csv csv;
     char cell[RUNS_CELL];
     uint64_t links = 0, bytes = 0, all = 0;
 
-    assert_true(world_parts_open(&parts, s->conf, &s->c.machine, &err));
+    assert_true(world_network_open(&network, s->conf, &s->c.machine, &err));
     runs_csv_open(&csv, "tests/data/mfnetsim_milc_links.csv");
     for (const char *line = strchr(csv.text, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
         runs_cell(line, 0, cell);
@@ -107,7 +107,7 @@ static void check_links(const struct study *s, const char *placement)
         uint32_t dst = (uint32_t)strtoul(cell, NULL, 10);
         runs_cell(line, 4, cell);
         uint64_t want = strtoull(cell, NULL, 10),
-                 got = ITERATIONS * carried(s, &parts.topo, src, to_node, dst);
+                 got = ITERATIONS * carried(s, &network.topo, src, to_node, dst);
 
         if (got != want)
             fail_msg("router %u to %s %u: %llu B, the study has %llu B", src,
@@ -118,8 +118,8 @@ static void check_links(const struct study *s, const char *placement)
     }
     runs_csv_close(&csv);
     /* and no other link carried anything */
-    for (uint32_t r = 0; r < parts.topo.nrouters; r++)
-        for (uint32_t p = 0; p < parts.topo.nports; p++) {
+    for (uint32_t r = 0; r < network.topo.nrouters; r++)
+        for (uint32_t p = 0; p < network.topo.nports; p++) {
             struct net_link_stat link;
 
             net_link_stat(world_net(s->w), r, p, &link);
@@ -127,7 +127,7 @@ static void check_links(const struct study *s, const char *placement)
         }
     assert_true(links > 500);
     assert_int_equal(ITERATIONS * all, bytes);
-    world_parts_close(&parts);
+    world_network_close(&network);
 }
 
 /* ---- MILC ---- */

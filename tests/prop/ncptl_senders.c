@@ -1,5 +1,5 @@
 /* A receiver computes who sends to it by turning the target expression inside out, a
- * sender just evaluates it. For any expression both must tell the same story. */
+ * sender just evaluates it. For any expression both must agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,7 +191,7 @@ static void program(struct gen *g)
     add(g, " THEN ALL TASKS AWAIT COMPLETION");
 }
 
-/* ---- who sends to whom, as both sides see it ---- */
+/* ---- pairs of sender and receiver, as both sides compute them ---- */
 
 /* false when some rank cannot evaluate it at all (a division by zero) */
 static bool matrices(const struct ncptl_prog *p, uint32_t n, uint8_t *sends, uint8_t *recvs)

@@ -146,7 +146,7 @@ static void a_tapered_tree_carries_what_fits_its_uplinks(void **state)
  * 1/(a p) each (Kim et al., ISCA 2008). */
 static uint32_t to_next_group(struct flow *f, uint32_t src, struct wr_rng *g)
 {
-    uint32_t per_group = net_nodes(f->lab.net) / f->lab.parts.topo.ngroups;
+    uint32_t per_group = net_nodes(f->lab.net) / f->lab.network.topo.ngroups;
 
     return ((src / per_group + 1) * per_group + wr_rng_below(g, per_group)) % net_nodes(f->lab.net);
 }
@@ -168,7 +168,7 @@ static void a_dragonfly_gives_its_worst_case_one_link_per_group(void **state)
 /* Busy part of the links between the two halves, in one direction, lately. */
 static double cut_busy_ps(const struct flow *f, uint32_t width, uint32_t *ret_links)
 {
-    const struct topo *t = &f->lab.parts.topo;
+    const struct topo *t = &f->lab.network.topo;
     double busy = 0;
 
     *ret_links = 0;

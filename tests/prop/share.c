@@ -81,7 +81,7 @@ static void look_at_part(const struct problem *p, const struct stat_share_part *
         sum += part->rate[i];
         caps += p->job[i].cap;
         assert_true(part->rate[i] > 0 && part->rate[i] <= p->job[i].cap);
-        /* Whoever gets less than another per weight does so because of its cap. */
+        /* A job that gets less than another per weight does so because of its cap. */
         for (size_t j = 0; j < p->n; j++)
             assert_true(isnan(part->rate[j]) || part->rate[i] == p->job[i].cap ||
                         part->rate[i] / p->job[i].weight >=
@@ -115,7 +115,7 @@ static void conserves(const struct problem *p)
     stat_share_fini(&s);
 }
 
-static void the_server_is_never_idle_and_nobody_is_above_its_cap(void **state)
+static void the_server_is_never_idle_and_no_job_exceeds_its_cap(void **state)
 {
     (void)state;
     for_any(3000, false, conserves);
@@ -135,7 +135,7 @@ static void is_monotone(const struct problem *p)
     stat_share_fini(&b);
 }
 
-static void more_capacity_makes_nobody_slower(void **state)
+static void more_capacity_makes_no_job_slower(void **state)
 {
     (void)state;
     for_any(3000, true, is_monotone);
@@ -281,8 +281,8 @@ static void times_alone_follow_from_times_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_server_is_never_idle_and_nobody_is_above_its_cap),
-        cmocka_unit_test(more_capacity_makes_nobody_slower),
+        cmocka_unit_test(the_server_is_never_idle_and_no_job_exceeds_its_cap),
+        cmocka_unit_test(more_capacity_makes_no_job_slower),
         cmocka_unit_test(the_order_of_jobs_does_not_matter),
         cmocka_unit_test(a_simulation_in_small_steps_agrees),
         cmocka_unit_test(times_alone_follow_from_times_together),

@@ -50,7 +50,7 @@ struct bench {
     } c;
     struct client client[NODES];
     struct letter *letter;
-    uint32_t letters, room;
+    uint32_t letters, capacity;
     uint64_t done, sum_ps, cause_ps[CAUSES];
     uint64_t asked_b; /* written by clients */
     int only;         /* an act, or -1: any */
@@ -66,13 +66,13 @@ static void wire_send(void *ctx, uint32_t src, uint32_t dst, uint64_t bytes, uin
     (void)app;
     (void)cls;
     assert_int_not_equal(src, dst);
-    if (b->letters == b->room) {
-        b->room = b->room ? 2 * b->room : 1024;
-        b->letter = realloc(b->letter, b->room * sizeof *b->letter);
+    if (b->letters == b->capacity) {
+        b->capacity = b->capacity ? 2 * b->capacity : 1024;
+        b->letter = realloc(b->letter, b->capacity * sizeof *b->letter);
     }
     b->letter[b->letters] = (struct letter){user, b->sim.now};
-    sim_at(&b->sim, b->sim.now + WIRE_PS + bytes * BYTE_PS, dst, sim_lane(EV_WIRE, src), b->letters,
-           b->letters, 0);
+    sim_at(&b->sim, b->sim.now + WIRE_PS + bytes * BYTE_PS, dst, sim_subkey(EV_WIRE, src),
+           b->letters, b->letters, 0);
     b->letters++;
 }
 
@@ -98,8 +98,8 @@ static void on_next(void *ctx, const struct sim_event *e)
     struct store_op op = {
         .node = e->arg,
         .app = (uint16_t)(e->arg % APPS),
-        .act = b->only >= 0 ? (enum store_act)b->only
-                            : (enum store_act)wr_rng_below(&c->rng, STORE_ACTS),
+        .kind = b->only >= 0 ? (enum store_op_kind)b->only
+                             : (enum store_op_kind)wr_rng_below(&c->rng, STORE_OP_KINDS),
         .file = wr_rng_below(&c->rng, FILES),
         .offset = (uint64_t)wr_rng_below(&c->rng, 1 << 24),
         .bytes = wr_rng_below(&c->rng, wr_rng_below(&c->rng, 2) ? LONGEST : 100000),
@@ -107,13 +107,13 @@ static void on_next(void *ctx, const struct sim_event *e)
     };
 
     if (b->record_b) {
-        op.act = STORE_WRITE;
+        op.kind = STORE_WRITE;
         op.file = e->arg;
         op.offset = (OPS - 1 - c->left) * b->record_b;
         op.bytes = b->record_b;
     }
     c->begun_ps = b->sim.now;
-    if (op.act == STORE_WRITE)
+    if (op.kind == STORE_WRITE)
         b->asked_b += op.bytes;
     store_begin(b->store, &op);
 }
@@ -124,7 +124,7 @@ static void next(struct bench *b, uint32_t node)
     uint64_t pause = b->full_speed ? 0 : wr_rng_below(&c->rng, 50000000);
 
     if (c->left--)
-        sim_at(&b->sim, b->sim.now + pause, node, sim_lane(EV_NEXT, 0), c->left, node, 0);
+        sim_at(&b->sim, b->sim.now + pause, node, sim_subkey(EV_NEXT, 0), c->left, node, 0);
 }
 
 static void on_done(void *ctx, uint64_t user, const uint64_t *ps)
@@ -198,7 +198,7 @@ static void bench_run(struct bench *b)
     for (uint32_t i = 0; i < CLIENTS; i++)
         next(b, i);
     sim_run(&b->sim, UINT64_MAX, UINT64_MAX);
-    if (store_pending(b->store) && !store_tell_stuck(b->store, &err))
+    if (store_pending(b->store) && !store_report_stall(b->store, &err))
         fail_msg("%s", err.text);
     assert_int_equal(b->done, CLIENTS * OPS);
     if (!store_check(b->store, &err))
@@ -252,6 +252,13 @@ static const char *const settings[] = {
     " externals: 1}",
     "storage: {kind: storage-bb, threshold: 0 B, externals: 1, san: {latency: 0, bandwidth: 0 "
     "B/s}}",
+    "storage: {kind: reference, service: {server_cpu: 20 us, latency: 5 us, bandwidth: 1 GB/s}}",
+    "storage: {kind: compute-bb, io_nodes: x, external: table, buffer: {capacity: 3 MiB},"
+    " service: {server_cpu: 5 us, client_bandwidth: 2 GB/s, concurrency: 3, times: constant}}",
+    "storage: {kind: storage-bb, threshold: 1 MiB, buffer: {capacity: 2 MiB},"
+    " service: {bandwidth: 500 MB/s}}",
+    "storage: {kind: local-bb, external: table, buffer: {capacity: 4 MiB},"
+    " service: {server_cpu: 50 us, bandwidth: 500 MB/s}}",
 };
 
 enum { NSETTINGS = sizeof settings / sizeof *settings };
@@ -372,10 +379,10 @@ static void only_small_requests_go_to_the_fast_device_of_a_server(void **state)
 }
 
 /* One operation of client 0, from its begin to its end and that of what it set off; its time. */
-static uint64_t alone(struct bench *b, enum store_act act, int64_t file, uint64_t offset,
+static uint64_t alone(struct bench *b, enum store_op_kind act, int64_t file, uint64_t offset,
                       uint64_t bytes)
 {
-    struct store_op op = {.act = act, .file = file, .offset = offset, .bytes = bytes};
+    struct store_op op = {.kind = act, .file = file, .offset = offset, .bytes = bytes};
     uint64_t before = b->sum_ps;
 
     b->client[0].left = 0;
@@ -498,7 +505,7 @@ static void a_local_read_of_what_was_written_stays_at_home(void **state)
     bench_open(&b, "storage: {kind: local-bb, metadata: false, buffer: {drain: watermarks}}", 4);
     b.only = STORE_WRITE;
     bench_run(&b);
-    assert_int_equal(b.letters, 0); /* nothing was drained, nobody was asked */
+    assert_int_equal(b.letters, 0); /* nothing was drained, no message was sent */
     for (uint32_t i = 0; i < CLIENTS; i++) {
         wr_rng_init(&b.client[i].rng, 4, i, 1); /* the same places again */
         b.client[i].left = OPS;
@@ -578,8 +585,8 @@ static void a_local_buffer_drains_from_its_high_mark_to_its_low_one(void **state
     bench_close(&b);
 }
 
-/* With `reserve: request` the second waits for all of its room, with `block` for the first. */
-static void room_is_reserved_for_a_request_before_its_first_block(void **state)
+/* With `reserve: request` the second waits for all of its space, with `block` for the first. */
+static void space_is_reserved_for_a_request_before_its_first_block(void **state)
 {
     static const char *const text[] = {
         "storage: {kind: compute-bb, io_nodes: x, externals: 1, buffer: {capacity: 8 MiB,"
@@ -591,7 +598,7 @@ static void room_is_reserved_for_a_request_before_its_first_block(void **state)
     (void)state;
     for (int block = 0; block < 2; block++) {
         struct bench b;
-        struct store_op op = {.act = STORE_WRITE, .bytes = 6 * MIB};
+        struct store_op op = {.kind = STORE_WRITE, .bytes = 6 * MIB};
 
         bench_open(&b, text[block], 1);
         for (uint32_t i = 0; i < CLIENTS; i++)
@@ -645,7 +652,7 @@ static void a_lonely_write_takes_what_its_steps_take(void **state)
     struct bench b;
     const uint64_t control = WIRE_PS + 128 * BYTE_PS, block = 1000000;
     uint64_t data = WIRE_PS + block * BYTE_PS;
-    struct store_op op = {.node = 0, .act = STORE_WRITE, .bytes = block};
+    struct store_op op = {.node = 0, .kind = STORE_WRITE, .bytes = block};
 
     (void)state;
     bench_open(&b,
@@ -663,10 +670,10 @@ static void a_lonely_write_takes_what_its_steps_take(void **state)
 }
 
 /* Two jobs, one device: who came second waited for the other job. */
-static void waiting_behind_another_job_is_told_from_waiting_behind_ones_own(void **state)
+static void waiting_behind_another_job_is_distinguished_from_waiting_behind_ones_own(void **state)
 {
     struct bench b;
-    struct store_op op = {.node = 0, .app = 0, .act = STORE_WRITE, .bytes = 1000000};
+    struct store_op op = {.node = 0, .app = 0, .kind = STORE_WRITE, .bytes = 1000000};
 
     (void)state;
     bench_open(
@@ -708,10 +715,10 @@ int main(void)
         cmocka_unit_test(closing_waits_for_the_servers_when_it_is_to_flush),
         cmocka_unit_test(what_was_drained_makes_way_oldest_first),
         cmocka_unit_test(a_local_buffer_drains_from_its_high_mark_to_its_low_one),
-        cmocka_unit_test(room_is_reserved_for_a_request_before_its_first_block),
+        cmocka_unit_test(space_is_reserved_for_a_request_before_its_first_block),
         cmocka_unit_test(a_disk_that_chooses_among_reads_serves_all_of_them_sooner),
         cmocka_unit_test(a_lonely_write_takes_what_its_steps_take),
-        cmocka_unit_test(waiting_behind_another_job_is_told_from_waiting_behind_ones_own),
+        cmocka_unit_test(waiting_behind_another_job_is_distinguished_from_waiting_behind_ones_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,46 @@ static void what_was_read_is_an_input_and_what_was_looked_at_is_not(void **state
     assert_false(wr_input_is(&st));
 }
 
+static void supplied_content_is_read_instead_of_the_file(void **state)
+{
+    struct wr_file_id first, second, file;
+    struct wr_err err;
+    char *got, line[100], head[4];
+    size_t n;
+    FILE *f;
+
+    (void)state;
+    put("w", "of the file system\n", 19);
+    assert_true(wr_file_identify(&file, path));
+    wr_file_supply(path, "supplied\n", 9);
+    wr_file_supply("no/such/file", "", 0);
+    wr_file_supply(path, "again\n", 6); /* the first stays */
+    assert_true(wr_file_read(&got, &n, path, 9, &err));
+    assert_int_equal(n, 9);
+    assert_string_equal(got, "supplied\n");
+    free(got);
+    assert_false(wr_file_read(&got, &n, path, 8, &err));
+    assert_int_equal(err.code, WR_INPUT);
+    assert_true(wr_file_open(&f, path, &err));
+    assert_string_equal(fgets(line, sizeof line, f), "supplied\n");
+    assert_null(fgets(line, sizeof line, f));
+    fclose(f);
+    assert_int_equal(wr_file_head(head, sizeof head, path), 4);
+    assert_memory_equal(head, "supp", 4);
+    assert_true(wr_file_exists("no/such/file"));
+    assert_true(wr_file_open(&f, "no/such/file", &err));
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+    assert_true(wr_file_identify(&first, path) && wr_file_identify(&second, "no/such/file"));
+    assert_true(first.ino != second.ino && first.dev == second.dev && first.dev != file.dev);
+    wr_file_supply_end();
+    assert_false(wr_file_exists("no/such/file"));
+    assert_false(wr_file_identify(&second, "no/such/file"));
+    assert_true(wr_file_read(&got, &n, path, 100, &err));
+    assert_string_equal(got, "of the file system\n");
+    free(got);
+}
+
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void)
@@ -210,6 +250,7 @@ int main(void)
         IN_PLACE(what_is_too_long_once_it_is_unpacked_is_refused),
         IN_PLACE(a_name_that_leads_nowhere_is_the_users),
         IN_PLACE(what_was_read_is_an_input_and_what_was_looked_at_is_not),
+        IN_PLACE(supplied_content_is_read_instead_of_the_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

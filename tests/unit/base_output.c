@@ -113,8 +113,9 @@ static void what_is_there_is_judged_by_what_it_holds(void **state)
     (void)state;
     put("a.draw", "drawn by others\n");
     assert_false(write_drawing("a.draw", 0, &err));
-    assert_int_equal(err.code, WR_INPUT);
-    assert_non_null(strstr(err.text, "is not a drawing that weir wrote; replace it with --force"));
+    assert_int_equal(err.code, WR_EXISTS);
+    assert_non_null(strstr(err.text, "is not a drawing that weir wrote; choose another name or "
+                                     "replace it"));
     has("a.draw", "drawn by others\n");
     assert_true(write_drawing("a.draw", WR_FORCE, &err));
     assert_true(write_drawing("a.draw", 0, &err));
@@ -212,7 +213,7 @@ static void a_link_is_followed_and_stays_a_link(void **state)
 }
 
 /* Six at once: all try before the first of them is ready. */
-static void of_six_writers_one_wins_and_the_others_are_told(void **state)
+static void of_six_writers_one_wins_and_the_others_are_reported(void **state)
 {
     enum { N = 6 };
     int go[2], tried[2];
@@ -349,7 +350,7 @@ static void a_directory_of_others_is_not_written_into(void **state)
     assert_false(made);
     put("d/thesis", "mine\n");
     assert_false(wr_output_dir("d", marks, false, NULL, &err));
-    assert_int_equal(err.code, WR_INPUT);
+    assert_int_equal(err.code, WR_EXISTS);
     assert_true(wr_output_dir("d", marks, true, NULL, &err));
     put("d/a.draw", "drawn by us\n");
     assert_true(wr_output_dir("d", marks, false, NULL, &err));
@@ -382,7 +383,7 @@ int main(void)
         IN_PLACE(an_input_is_an_input_behind_every_link),
         IN_PLACE(what_is_read_after_it_was_opened_is_an_input_too),
         IN_PLACE(a_link_is_followed_and_stays_a_link),
-        IN_PLACE(of_six_writers_one_wins_and_the_others_are_told),
+        IN_PLACE(of_six_writers_one_wins_and_the_others_are_reported),
         IN_PLACE(who_is_interrupted_leaves_nothing),
         IN_PLACE(what_a_killed_process_left_is_in_nobodys_way),
         IN_PLACE(what_grows_is_locked_under_its_own_name),

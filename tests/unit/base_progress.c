@@ -54,7 +54,7 @@ static unsigned count(const char *text, char c)
     return n;
 }
 
-static void it_tells_how_far_how_fast_and_how_long_still(void **state)
+static void it_prints_how_far_how_fast_and_how_long_still(void **state)
 {
     struct screen s;
     (void)state;
@@ -93,7 +93,7 @@ static void without_a_total_there_is_no_percentage_and_no_end(void **state)
     screen_fini(&s);
 }
 
-static void long_times_are_told_in_minutes_and_hours(void **state)
+static void long_times_are_printed_in_minutes_and_hours(void **state)
 {
     struct screen s;
     (void)state;
@@ -171,10 +171,10 @@ static void quiet_is_quiet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_tells_how_far_how_fast_and_how_long_still),
+        cmocka_unit_test(it_prints_how_far_how_fast_and_how_long_still),
         cmocka_unit_test(work_that_resumes_is_not_credited_with_what_was_done_before),
         cmocka_unit_test(without_a_total_there_is_no_percentage_and_no_end),
-        cmocka_unit_test(long_times_are_told_in_minutes_and_hours),
+        cmocka_unit_test(long_times_are_printed_in_minutes_and_hours),
         cmocka_unit_test(it_writes_at_most_ten_times_a_second),
         cmocka_unit_test(it_wipes_its_line_once),
         cmocka_unit_test(a_log_gets_whole_lines_seconds_apart_and_no_escapes),

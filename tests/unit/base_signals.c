@@ -80,7 +80,7 @@ static void interrupt_twice(void)
     raise(SIGINT);
 }
 
-static void one_wish_sent_twice_is_one(void **state)
+static void one_request_sent_twice_is_one(void **state)
 {
     (void)state;
     wr_interrupt_catch();
@@ -158,7 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_interrupt_sets_a_flag),
         cmocka_unit_test(the_batch_system_may_ask_too),
-        cmocka_unit_test(one_wish_sent_twice_is_one),
+        cmocka_unit_test(one_request_sent_twice_is_one),
         cmocka_unit_test(the_second_interrupt_ends_at_once),
         cmocka_unit_test(work_that_let_go_dies_of_the_first),
         cmocka_unit_test(an_ignored_interrupt_stays_ignored),

@@ -53,6 +53,28 @@ static const char *nearest(const char *want)
     return near.best ? near.best : "(none)";
 }
 
+static void words_are_quoted_for_a_shell_where_they_must_be(void **state)
+{
+    static const char *const words[][3] = {
+        {"a-b_1.yaml", "", "a-b_1.yaml"},
+        {"", "", "''"},
+        {"two words", "", "'two words'"},
+        {"it's", "", "'it'\\''s'"},
+        {"{x}", "", "'{x}'"},
+        {"{x}", "{}", "{x}"},
+        {"~$", "~", "'~$'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct wr_str s = {0};
+
+        wr_str_add_word(&s, words[i][0], words[i][1]);
+        assert_string_equal(wr_str_get(&s), words[i][2]);
+        wr_str_fini(&s);
+    }
+}
+
 static void a_typo_finds_the_name_that_was_meant(void **state)
 {
     (void)state;
@@ -100,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_grows_and_is_always_terminated),
         cmocka_unit_test(a_long_format_is_not_cut),
+        cmocka_unit_test(words_are_quoted_for_a_shell_where_they_must_be),
         cmocka_unit_test(a_typo_finds_the_name_that_was_meant),
         cmocka_unit_test(a_beginning_finds_its_name),
         cmocka_unit_test(something_else_finds_nothing),

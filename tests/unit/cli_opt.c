@@ -23,12 +23,16 @@ static const char *const orders[] = {"time", "size", NULL};
 static const struct cli_opt rows[] = {
     CLI_JSON(struct opts, json),
     CLI_SET(struct opts, sets),
-    {"output", 'o', CLI_TEXT, offsetof(struct opts, out), "FILE", NULL, "write there", NULL},
-    {"format", 0, CLI_TEXT, offsetof(struct opts, format), "NAME", "text", "the format", NULL},
-    {"limit", 'n', CLI_U32, offsetof(struct opts, limit), "N", "20", "rows", NULL},
-    {"seed", 0, CLI_U64, offsetof(struct opts, seed), "N", NULL, "the seed", NULL},
-    {"load", 0, CLI_REAL, offsetof(struct opts, load), "X", NULL, "the load", NULL},
-    {"order", 0, CLI_CHOICE, offsetof(struct opts, order), "BY", "size", "order", orders},
+    {"output", 'o', CLI_TEXT, offsetof(struct opts, out), "FILE", NULL, "write there", NULL, NULL,
+     NULL, 0},
+    {"format", 0, CLI_TEXT, offsetof(struct opts, format), "NAME", "text", "the format", NULL, NULL,
+     NULL, 0},
+    {"limit", 'n', CLI_U32, offsetof(struct opts, limit), "N", "20", "rows", NULL, "most upto",
+     NULL, 'm'},
+    {"seed", 0, CLI_U64, offsetof(struct opts, seed), "N", NULL, "the seed", NULL, NULL, NULL, 0},
+    {"load", 0, CLI_REAL, offsetof(struct opts, load), "X", NULL, "the load", NULL, NULL, NULL, 0},
+    {"order", 0, CLI_CHOICE, offsetof(struct opts, order), "BY", "size", "order", orders, NULL,
+     NULL, 0},
     CLI_OPT_END,
 };
 
@@ -93,6 +97,24 @@ static void options_may_stand_anywhere_and_be_written_both_ways(void **state)
     assert_true(w.o.load == 0.25);
     assert_int_equal(w.o.order, 0);
     wr_arena_fini(&w.arena);
+}
+
+static void an_option_is_known_by_its_former_name(void **state)
+{
+    struct world w;
+    (void)state;
+
+    GOOD(&w, "--most", "7");
+    assert_int_equal(w.o.limit, 7);
+    wr_arena_fini(&w.arena);
+    BAD(&w, "given twice", "--most", "7", "--limit", "8");
+    GOOD(&w, "--upto", "7");
+    assert_int_equal(w.o.limit, 7);
+    wr_arena_fini(&w.arena);
+    GOOD(&w, "-m", "7");
+    assert_int_equal(w.o.limit, 7);
+    wr_arena_fini(&w.arena);
+    BAD(&w, "no option --most upto", "--most upto", "7");
 }
 
 static void a_list_keeps_every_item_in_order(void **state)
@@ -167,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_said_gets_the_default_of_its_row),
         cmocka_unit_test(options_may_stand_anywhere_and_be_written_both_ways),
+        cmocka_unit_test(an_option_is_known_by_its_former_name),
         cmocka_unit_test(a_list_keeps_every_item_in_order),
         cmocka_unit_test(two_dashes_end_the_options_and_one_dash_is_an_argument),
         cmocka_unit_test(help_wins_over_what_follows_it),

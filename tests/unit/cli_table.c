@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/table.h"
+#include "cli/cli_table.h"
 
 static const struct cli_column columns[] = {
     {.name = "name"}, {.name = "n"}, {.name = "mean_ns", .title = "mean (ns)"}};

@@ -592,6 +592,65 @@ static void every_value_can_be_visited(void **state)
     conf_close(c);
 }
 
+static const struct conf_plugin *where_of(const struct toy *t, size_t i)
+{
+    return &job_at(t, i)->where;
+}
+
+static void a_plugin_may_be_a_file_or_a_shipped_one(void **state)
+{
+    const struct conf_input *in;
+    struct toy t;
+
+    (void)state;
+    mkdir("sub", 0777);
+    write_file("sub/mine.yaml", "note: of mine\nplace:\n  kind: torus\n  dims: [3]\n");
+    write_file("sub/other.yaml", "place: {file: mine.yaml, wrap: false}\n");
+    struct conf *c =
+        load(&t,
+             "jobs:\n  - {name: a, where: sub/mine.yaml}\n  - {name: b, where: small}\n"
+             "  - {name: c, where: {file: sub/other.yaml, routers: 7}}\n"
+             "  - {name: d, where: torus}\n",
+             NO_SETS);
+    const struct torus *a = where_of(&t, 0)->params, *b = where_of(&t, 1)->params;
+    const struct torus *far = where_of(&t, 2)->params;
+
+    assert_ptr_equal(where_of(&t, 0)->kind, &kind_torus);
+    assert_int_equal(a->dims.n, 1);
+    assert_int_equal(((uint32_t *)a->dims.items)[0], 3);
+    assert_string_equal(conf_origin(c, &a->dims), "sub/mine.yaml:4:9");
+    assert_int_equal(b->dims.n, 2);
+    assert_int_equal(far->routers, 7);
+    assert_false(far->wrap);
+    assert_int_equal(((uint32_t *)far->dims.items)[0], 3);
+    assert_int_equal(conf_inputs(c, &in), 4); /* itself, mine, small, other */
+    conf_close(c);
+}
+
+static void overrides_name_files_of_plugins_and_reach_into_them(void **state)
+{
+    struct toy t;
+    const char *text = "jobs: [{name: a, where: {kind: torus, dims: [9], routers: 2}}]\n";
+
+    (void)state;
+    write_file("mine.yaml", "place: {kind: torus, dims: [3]}\n");
+    struct conf *c = load(&t, text, SETS("jobs.a.where=mine.yaml", "jobs.a.where.wrap=false"));
+    const struct torus *torus = where_of(&t, 0)->params;
+
+    assert_int_equal(((uint32_t *)torus->dims.items)[0], 3);
+    assert_int_equal(torus->routers, 1);
+    assert_false(torus->wrap);
+    conf_close(c);
+    c = load(&t, text, SETS("jobs.a.where.file=mine.yaml"));
+    torus = where_of(&t, 0)->params;
+    assert_int_equal(((uint32_t *)torus->dims.items)[0], 3);
+    assert_int_equal(torus->routers, 1);
+    conf_close(c);
+    c = load(&t, "jobs: [{name: a, where: mine.yaml}]\n", SETS("jobs.a.where.kind=single"));
+    assert_ptr_equal(where_of(&t, 0)->kind, &kind_single);
+    conf_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -611,6 +670,8 @@ int main(void)
         cmocka_unit_test(what_stands_beside_file_overrides_it),
         cmocka_unit_test(overrides_reach_into_files_and_change_them),
         cmocka_unit_test(file_names_are_relative_to_the_file_that_has_them),
+        cmocka_unit_test(a_plugin_may_be_a_file_or_a_shipped_one),
+        cmocka_unit_test(overrides_name_files_of_plugins_and_reach_into_them),
         cmocka_unit_test(the_dump_says_where_values_came_from),
         cmocka_unit_test(a_dump_reads_back_to_the_same_values),
         cmocka_unit_test(every_value_can_be_visited),

@@ -4,7 +4,7 @@
 
 #include "unit/conf_help.h"
 
-static void a_typo_is_told_with_what_was_meant(void **state)
+static void a_typo_is_reported_with_what_was_meant(void **state)
 {
     (void)state;
     unknown(
@@ -35,7 +35,7 @@ static void a_typo_is_told_with_what_was_meant(void **state)
             "toy.yaml:1:25: jobs.0.order: no choice \"1\"; write one of linear, random, striped");
 }
 
-static void a_value_of_the_wrong_type_is_told_with_the_right_one(void **state)
+static void a_value_of_the_wrong_type_is_reported_with_the_right_one(void **state)
 {
     (void)state;
     refused("seed: many", NO_SETS,
@@ -106,7 +106,7 @@ static void units_are_checked_where_they_stand(void **state)
             "toy.yaml:1:25: jobs.0.ranks: \"5000000000\" is too large; write at most 4294967295");
 }
 
-static void a_value_out_of_range_is_told_with_the_range(void **state)
+static void a_value_out_of_range_is_reported_with_the_range(void **state)
 {
     (void)state;
     refused("machine: {router: {delay: 5 h}}", NO_SETS,
@@ -125,7 +125,7 @@ static void a_value_out_of_range_is_told_with_the_range(void **state)
             "toy.yaml:1:7: jobs: the number of items, 0, is out of range; allowed: 1 to 1000");
 }
 
-static void a_key_given_twice_is_told_with_the_first(void **state)
+static void a_key_given_twice_is_reported_with_the_first(void **state)
 {
     (void)state;
     refused("seed: 1\ntitle: x\nseed: 2\ntitle: y\n", NO_SETS,
@@ -134,7 +134,7 @@ static void a_key_given_twice_is_told_with_the_first(void **state)
             "toy.yaml:1:33: \"delay\" is given twice, first at line 1 column 20; remove one");
 }
 
-static void what_is_missing_is_told_where_it_belongs(void **state)
+static void what_is_missing_is_reported_where_it_belongs(void **state)
 {
     struct toy t = {0};
     struct conf *c;
@@ -161,7 +161,7 @@ static void what_is_missing_is_told_where_it_belongs(void **state)
                         "the configuration: name is missing; add a text (what the tables call it)");
 }
 
-static void what_is_not_yaml_is_told_in_libyamls_words(void **state)
+static void what_is_not_yaml_is_reported_in_libyamls_words(void **state)
 {
     (void)state;
     refused("seed: 1\n\tmachine: x\n", NO_SETS,
@@ -211,13 +211,13 @@ static void what_yaml_has_beyond_values_is_refused(void **state)
             "toy.yaml:1:8: a NUL character inside a value; remove the \\0");
 }
 
-static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
+static void an_override_that_is_wrong_is_reported_as_it_was_given(void **state)
 {
     (void)state;
     refused("", SETS("seed"), "--set seed: no \"=\" in it; write --set key=value");
-    refused("", SETS("=1"), "--set =1: a step of the key is empty; write --set a.b=value");
+    refused("", SETS("=1"), "--set =1: a step of the key is empty; write a.b=value");
     refused("", SETS("machine..x=1"),
-            "--set machine..x=1: a step of the key is empty; write --set a.b=value");
+            "--set machine..x=1: a step of the key is empty; write a.b=value");
     refused("", SETS("machine.links.\xc3(.latency=1ns"),
             "--set machine.links.\xc3(.latency=1ns: a step of the key is not UTF-8; write it as "
             "UTF-8 text");
@@ -276,7 +276,7 @@ static void an_override_that_is_wrong_is_told_as_it_was_given(void **state)
             "list; a mapping expected");
 }
 
-static void a_message_has_room_for_its_end_and_no_control_characters(void **state)
+static void a_message_is_complete_and_has_no_control_characters(void **state)
 {
     struct wr_str set = {0}, message = {0};
 
@@ -295,7 +295,7 @@ static void a_message_has_room_for_its_end_and_no_control_characters(void **stat
     wr_str_fini(&message);
 }
 
-static void includes_that_lead_nowhere_are_told_with_the_way(void **state)
+static void includes_that_lead_nowhere_are_reported_with_the_way(void **state)
 {
     (void)state;
     refused("seed: 1\nmachine: none.yaml\n", NO_SETS,
@@ -333,7 +333,46 @@ static void includes_that_lead_nowhere_are_told_with_the_way(void **state)
             "f15.yaml:1:7: more than 16 files included one inside another; use fewer");
 }
 
-static void a_file_that_cannot_be_read_is_told(void **state)
+static void a_file_that_is_no_plugin_is_reported_at_its_place(void **state)
+{
+    (void)state;
+    refused("jobs: [{name: a, where: none.yaml}]\n", NO_SETS,
+            "toy.yaml:1:25: cannot read none.yaml: No such file or directory; check the file name");
+    unknown(
+        "jobs: [{name: a, where: smal}]\n", NO_SETS,
+        "toy.yaml:1:25: jobs.0.where: no where \"smal\"; did you mean \"small\"? Try `weir list "
+        "wheres`");
+    unknown("jobs: [{name: a, where: elephant}]\n", NO_SETS,
+            "toy.yaml:1:25: jobs.0.where: no where \"elephant\"; try `weir list wheres`, or name a "
+            "file with one");
+    refused("jobs: [{name: a, where: {file: [1]}}]\n", NO_SETS,
+            "toy.yaml:1:32: where.file is a list; write the name of a file");
+    write_file("other.yaml", "note: x\nseed: 1\nplace: torus\n");
+    refused("jobs: [{name: a, where: other.yaml}]\n", NO_SETS,
+            "other.yaml:2:1: this is no file of a where: it has \"seed\"; write one");
+    write_file("empty.yaml", "note: x\n");
+    refused("jobs: [{name: a, where: empty.yaml}]\n", NO_SETS,
+            "empty.yaml:1:1: this is no file of a where: it has no `place:`; write one");
+    write_file("broken.yaml", "place: {kind: torus\n");
+    refused("jobs: [{name: a, where: broken.yaml}]\n", NO_SETS,
+            "broken.yaml:2:1: did not find expected ',' or '}' while parsing a flow mapping; check "
+            "the indentation, quotes and brackets here");
+    write_file("kind.yaml", "place: {kind: tours}\n");
+    unknown("jobs: [{name: a, where: kind.yaml}]\n", NO_SETS,
+            "kind.yaml:1:15: jobs.0.where: no where \"tours\"; did you mean \"torus\"? Try `weir "
+            "list wheres`");
+    write_file("key.yaml", "place: {kind: torus, dim: 3}\n");
+    unknown(
+        "jobs: [{name: a, where: key.yaml}]\n", NO_SETS,
+        "key.yaml:1:22: jobs.0.where: unknown key \"dim\"; did you mean \"dims\"? The keys here: "
+        "kind, dims, routers, wrap");
+    write_file("one.yaml", "place: two.yaml\n");
+    write_file("two.yaml", "place: one.yaml\n");
+    refused("jobs: [{name: a, where: one.yaml}]\n", NO_SETS,
+            "two.yaml:1:8: one.yaml includes itself; break the circle");
+}
+
+static void a_file_that_cannot_be_read_is_reported(void **state)
 {
     struct toy t = {0};
     struct conf *c;
@@ -415,18 +454,19 @@ static void bombs_do_not_go_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_typo_is_told_with_what_was_meant),
-        cmocka_unit_test(a_value_of_the_wrong_type_is_told_with_the_right_one),
+        cmocka_unit_test(a_typo_is_reported_with_what_was_meant),
+        cmocka_unit_test(a_value_of_the_wrong_type_is_reported_with_the_right_one),
         cmocka_unit_test(units_are_checked_where_they_stand),
-        cmocka_unit_test(a_value_out_of_range_is_told_with_the_range),
-        cmocka_unit_test(a_key_given_twice_is_told_with_the_first),
-        cmocka_unit_test(what_is_missing_is_told_where_it_belongs),
-        cmocka_unit_test(what_is_not_yaml_is_told_in_libyamls_words),
+        cmocka_unit_test(a_value_out_of_range_is_reported_with_the_range),
+        cmocka_unit_test(a_key_given_twice_is_reported_with_the_first),
+        cmocka_unit_test(what_is_missing_is_reported_where_it_belongs),
+        cmocka_unit_test(what_is_not_yaml_is_reported_in_libyamls_words),
         cmocka_unit_test(what_yaml_has_beyond_values_is_refused),
-        cmocka_unit_test(an_override_that_is_wrong_is_told_as_it_was_given),
-        cmocka_unit_test(a_message_has_room_for_its_end_and_no_control_characters),
-        cmocka_unit_test(includes_that_lead_nowhere_are_told_with_the_way),
-        cmocka_unit_test(a_file_that_cannot_be_read_is_told),
+        cmocka_unit_test(an_override_that_is_wrong_is_reported_as_it_was_given),
+        cmocka_unit_test(a_message_is_complete_and_has_no_control_characters),
+        cmocka_unit_test(includes_that_lead_nowhere_are_reported_with_the_way),
+        cmocka_unit_test(a_file_that_is_no_plugin_is_reported_at_its_place),
+        cmocka_unit_test(a_file_that_cannot_be_read_is_reported),
         cmocka_unit_test(bombs_do_not_go_off),
     };
 

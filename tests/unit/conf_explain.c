@@ -24,7 +24,7 @@ static void does_not_explain(const char *key, const char *message)
     assert_int_equal(out.n, 0);
 }
 
-static void a_row_is_told_in_words(void **state)
+static void a_row_is_described_in_words(void **state)
 {
     (void)state;
     explains("machine.topology.dragonfly.groups", "machine.topology.dragonfly.groups: number of "
@@ -90,7 +90,7 @@ static void what_holds_others_lists_them(void **state)
     explains("machine.topology.single", "machine.topology.single: one router\n");
 }
 
-static void a_name_nobody_knows_is_told_with_the_nearest(void **state)
+static void an_unknown_name_is_reported_with_the_nearest(void **state)
 {
     (void)state;
     does_not_explain("sead", "unknown key \"sead\"; did you mean \"seed\"? The keys here: seed, "
@@ -168,7 +168,7 @@ static void rows_at_and_below_a_key_can_be_visited(void **state)
     wr_str_fini(&seen);
 }
 
-static void the_manual_tells_every_row(void **state)
+static void the_manual_has_every_row(void **state)
 {
     struct wr_str out = {0};
 
@@ -261,13 +261,13 @@ static void unsound_rows_are_our_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_is_told_in_words),
+        cmocka_unit_test(a_row_is_described_in_words),
         cmocka_unit_test(what_holds_others_lists_them),
-        cmocka_unit_test(a_name_nobody_knows_is_told_with_the_nearest),
+        cmocka_unit_test(an_unknown_name_is_reported_with_the_nearest),
         cmocka_unit_test(rows_are_found_with_and_without_names_and_places),
         cmocka_unit_test(all_rows_are_listed_one_line_each),
         cmocka_unit_test(rows_at_and_below_a_key_can_be_visited),
-        cmocka_unit_test(the_manual_tells_every_row),
+        cmocka_unit_test(the_manual_has_every_row),
         cmocka_unit_test(sound_rows_pass),
         cmocka_unit_test(the_rows_of_a_run_are_sound),
         cmocka_unit_test(unsound_rows_are_our_bug),

@@ -106,6 +106,34 @@ struct job {
 
 static const char *const orders[] = {"linear", "random", "striped", NULL};
 
+/* Files of a place, as `where:` of a job may name one. */
+struct place {
+    const char *note;
+    struct conf_plugin place;
+};
+
+static const struct conf_row place_rows[3];
+
+static const struct conf_text toy_shipped[] = {
+    {"small", "note: a torus of four\nplace: {kind: torus, dims: [2, 2]}\n"},
+    {NULL, NULL},
+};
+static const struct conf_files toy_files = {
+    .key = "place", .rows = place_rows, .shipped = toy_shipped, .help = "write one"};
+
+static const struct conf_row place_rows[3] = {{.key = "note",
+                                               .type = CONF_STRING,
+                                               .offset = offsetof(struct place, note),
+                                               .def = "",
+                                               .help = "what it is"},
+                                              {.key = "place",
+                                               .type = CONF_PLUGIN,
+                                               .offset = offsetof(struct place, place),
+                                               .kinds = toy_kinds,
+                                               .files = &toy_files,
+                                               .help = "the place itself"},
+                                              CONF_END};
+
 static const struct conf_row job_rows[] = {{.key = "name",
                                             .type = CONF_STRING,
                                             .offset = offsetof(struct job, name),
@@ -133,6 +161,7 @@ static const struct conf_row job_rows[] = {{.key = "name",
                                             .offset = offsetof(struct job, where),
                                             .def = "",
                                             .kinds = toy_kinds,
+                                            .files = &toy_files,
                                             .help = "a machine of its own"},
                                            CONF_END};
 

@@ -95,7 +95,7 @@ static void a_read_takes_what_the_equation_says_whatever_its_chips_do(void **sta
     help_dev_close(&h);
 }
 
-static void a_read_waits_for_its_chip_where_it_is_told_to(void **state)
+static void a_read_waits_for_its_chip_where_that_is_asked_for(void **state)
 {
     struct help_dev h;
 
@@ -298,7 +298,7 @@ static void shipped_devices_give_the_published_column_within_a_hundredth(void **
     (void)state;
     for (int i = 0; i < 2; i++)
         for (uint64_t k = 0; k < 3 * DEV_LOADS; k++) {
-            const struct dev_shipped *s = dev_shipped;
+            const struct conf_text *s = dev_shipped;
             struct dev_set set = {0};
             struct conf *conf;
             struct wr_err err;
@@ -409,7 +409,7 @@ int main(void)
         cmocka_unit_test(a_write_to_idle_flash_takes_what_the_equation_says),
         cmocka_unit_test(a_write_waits_for_chips_that_program),
         cmocka_unit_test(a_read_takes_what_the_equation_says_whatever_its_chips_do),
-        cmocka_unit_test(a_read_waits_for_its_chip_where_it_is_told_to),
+        cmocka_unit_test(a_read_waits_for_its_chip_where_that_is_asked_for),
         cmocka_unit_test(nvme_commands_overlap_up_to_the_depth),
         cmocka_unit_test(a_random_read_is_seek_turn_and_transfer),
         cmocka_unit_test(transfers_take_their_share_of_a_turn),

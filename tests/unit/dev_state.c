@@ -59,7 +59,7 @@ static void a_model_file_is_read(void **state)
     assert_memory_equal(own, read, sizeof own);
 }
 
-/* The states come and go whoever asks for what. */
+/* The states come and go whatever is requested. */
 static void the_path_does_not_depend_on_sizes(void **state)
 {
     static double one[1000], four[1000], fixed[1000];
@@ -95,6 +95,122 @@ static void neighbours_resemble_each_other(void **state)
         fail_msg("only %.3f stay where they are", alike);
 }
 
+/* Seconds of one request at time 0 by a fresh device, and whether its time is assumed. */
+static double first(const char *yaml, uint64_t bytes, bool write, bool *ret_assumed)
+{
+    struct help_dev h;
+    struct wr_str why = {0};
+
+    help_dev_open(&h, yaml, 7);
+    double took = (double)help_ask(&h, 0, 0, bytes, write) * 1e-12;
+
+    *ret_assumed = h.dev.assumed > 0;
+    dev_assumption(&h.dev, &why);
+    assert_int_equal(why.n > 0, *ret_assumed);
+    wr_str_fini(&why);
+    help_dev_close(&h);
+    return took;
+}
+
+/* Model files of the test: in the directory of the build. */
+static const char *model(const char *name, const char *keys)
+{
+    static char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof path, "test-%s.json", name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "{\"meanlog\": [-5], \"sdlog\": [0.001], \"Q\": [[0]]%s}\n", keys);
+    fclose(f);
+    return path;
+}
+
+static void a_small_request_takes_no_less_than_a_probe_unless_probes_say_so(void **state)
+{
+    static const struct {
+        const char *keys, *yaml;
+        uint64_t bytes;
+        bool write;
+        double times; /* as long as a probe */
+        bool assumed;
+    } is[] = {
+        {", \"probe_bytes\": 1048576", "", MIB, true, 1, false},
+        {", \"probe_bytes\": 1048576", "", 4096, true, 1, true},
+        {", \"probe_bytes\": 1048576", "", 2 * MIB, true, 2, true},
+        {", \"probe_bytes\": 65536", "", MIB, true, 16, true},
+        {"", "", MIB, true, 1, true}, /* the model does not know its probes */
+        {"", ", probe: 1 MiB", MIB, true, 1, false},
+        {", \"probe_bytes\": 1048576", ", scaling: bound", 4096, true, 1, false},
+        {", \"probe_bytes\": 1048576", ", scaling: overhead", 524288, true, 0.5, false},
+        {", \"probe_bytes\": 1048576, \"fixed_share\": 0.25, \"probe_sizes\": [4096, 1048576]", "",
+         524288, true, 0.625, false},
+        {", \"probe_bytes\": 1048576, \"fixed_share\": 0.25, \"probe_sizes\": [4096, 1048576]", "",
+         4 * MIB, true, 3.25, true}, /* larger than any probe */
+        {", \"probe_bytes\": 1048576, \"probe_op\": \"write\"", "", MIB, false, 1, true},
+        {", \"probe_bytes\": 1048576, \"probe_op\": \"read\"", "", MIB, false, 1, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof is / sizeof is[0]; i++) {
+        char yaml[128];
+        bool assumed;
+
+        snprintf(yaml, sizeof yaml, "{kind: state, model: %s%s}", model("scale", is[i].keys),
+                 is[i].yaml);
+        double times = first(yaml, is[i].bytes, is[i].write, &assumed) / exp(-5);
+
+        if (fabs(times / is[i].times - 1) > 0.01 || assumed != is[i].assumed)
+            fail_msg("case %zu: %g times a probe, assumed %d", i, times, assumed);
+    }
+    remove("test-scale.json");
+}
+
+/* The states that a device of a number meets, asked every `step_s` seconds: 1 where it is slow. */
+static void walk(const char *yaml, uint32_t entity, double step_s, uint8_t *slow, size_t n)
+{
+    struct help_dev h;
+    struct wr_err err;
+    struct dev d;
+
+    help_dev_open(&h, yaml, 11);
+    assert_true(dev_open(&d, &h.set.device, 11, entity, &err));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t t = (uint64_t)((double)i * step_s * 1e12);
+        struct dev_req r = {.t_ps = t, .bytes = MIB, .write = true};
+
+        slow[i] = (double)(dev_submit(&d, &r) - t) * 1e-12 > 0.1;
+    }
+    dev_close(&d);
+    help_dev_close(&h);
+}
+
+static void paths_are_each_devices_own_or_shared_and_do_not_depend_on_who_asks(void **state)
+{
+    enum { STEPS = 400 };
+    uint8_t a[STEPS], b[STEPS], often[10 * STEPS];
+    size_t differ = 0;
+    FILE *f = fopen("test-two.json", "w");
+
+    (void)state;
+    fputs("{\"meanlog\": [-6, 0], \"sdlog\": [0.1, 0.1], \"Q\": [[-0.01, 0.01], [0.01, -0.01]], "
+          "\"probe_bytes\": 1048576}\n",
+          f);
+    fclose(f);
+    walk("{kind: state, model: test-two.json}", 0, 30, a, STEPS);
+    walk("{kind: state, model: test-two.json}", 1, 30, b, STEPS);
+    for (int i = 0; i < STEPS; i++)
+        differ += a[i] != b[i];
+    assert_true(differ > STEPS / 4);
+    walk("{kind: state, model: test-two.json}", 0, 3, often, 10 * STEPS);
+    for (int i = 0; i < STEPS; i++)
+        assert_int_equal(often[10 * i], a[i]);
+    walk("{kind: state, model: test-two.json, path: shared}", 0, 30, a, STEPS);
+    walk("{kind: state, model: test-two.json, path: shared}", 5, 30, b, STEPS);
+    assert_memory_equal(a, b, sizeof a);
+    remove("test-two.json");
+}
+
 static void what_makes_no_device_is_said(void **state)
 {
     static const struct {
@@ -125,6 +241,8 @@ int main(void)
         cmocka_unit_test(a_model_file_is_read),
         cmocka_unit_test(the_path_does_not_depend_on_sizes),
         cmocka_unit_test(neighbours_resemble_each_other),
+        cmocka_unit_test(a_small_request_takes_no_less_than_a_probe_unless_probes_say_so),
+        cmocka_unit_test(paths_are_each_devices_own_or_shared_and_do_not_depend_on_who_asks),
         cmocka_unit_test(what_makes_no_device_is_said),
     };
 

@@ -13,8 +13,8 @@
 
 #include "base/file.h"
 #include "cli/dev_load.h"
-#include "cli/fit_read.h"
 #include "stat/minimize.h"
+#include "store/fit/fit_read.h"
 
 /* ---- the least value ---- */
 
@@ -174,13 +174,13 @@ static void the_rate_of_a_disk_is_found_alone(void **state)
     free(f.model);
 }
 
-static void what_the_points_do_not_tell_is_said(void **state)
+static void what_the_points_do_not_determine_is_said(void **state)
 {
     struct fit_point points[WORKS], same[3];
 
     (void)state;
     measure(points, "table", NULL, 0);
-    /* Three times the same record in sequence: rate and overhead cannot be told apart. */
+    /* Three times the same record in sequence: rate and overhead cannot be distinguished. */
     same[0] = points[0];
     same[1] = same[2] = points[2];
     struct fit f = fit("table", same, 3);
@@ -213,9 +213,10 @@ static void what_cannot_be_fitted_is_refused(void **state)
 
     (void)state;
     measure(points, "table", NULL, 0);
-    refused("table", &(struct fit_how){0}, points + 2, 2,
-            "2 points cannot tell 3 parameters (device.bandwidth, device.overhead, device.seek); "
-            "measure more");
+    refused(
+        "table", &(struct fit_how){0}, points + 2, 2,
+        "2 points cannot determine 3 parameters (device.bandwidth, device.overhead, device.seek); "
+        "measure more");
     refused("null", &(struct fit_how){0}, points, 4, "nothing to fit in the model null");
     refused("ssd", &(struct fit_how){.params = text, .nparams = 1}, points, 4,
             "device.write_back is no time, rate or number of the model ssd");
@@ -265,7 +266,7 @@ static void a_table_of_measurements_is_read(void **state)
     wr_vec_fini(&ps);
 }
 
-static void a_wrong_row_is_told_at_its_place(void **state)
+static void a_wrong_row_is_reported_at_its_place(void **state)
 {
     (void)state;
     wrong("op,pattern,record,iops\nread,random,4 KiB,1\nreed,random,4 KiB,1\n",
@@ -373,10 +374,10 @@ int main(void)
         cmocka_unit_test(a_table_is_found_again),
         cmocka_unit_test(an_nvme_drive_is_found_again),
         cmocka_unit_test(the_rate_of_a_disk_is_found_alone),
-        cmocka_unit_test(what_the_points_do_not_tell_is_said),
+        cmocka_unit_test(what_the_points_do_not_determine_is_said),
         cmocka_unit_test(what_cannot_be_fitted_is_refused),
         cmocka_unit_test(a_table_of_measurements_is_read),
-        cmocka_unit_test(a_wrong_row_is_told_at_its_place),
+        cmocka_unit_test(a_wrong_row_is_reported_at_its_place),
         cmocka_unit_test(fio_is_read),
         cmocka_unit_test(options_of_fio_mean_what_fio_means),
         cmocka_unit_test(latencies_are_fitted_where_requests_per_second_are_not_the_devices),

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "load/goal/goal.h"
+#include "load/kinds/load_kinds.h"
 #include "load/load.h"
 
 /* ---- helpers ---- */
@@ -74,7 +75,7 @@ static const uint8_t by_hand[] = {
     1,    0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, /* dependents, of start */
     1,    0,    0, 0, 1, 0, 0, 0, 0,                      /* send to 0 */
     5,    0,    0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 2,       /* size, tag, cpu, nic */
-    0,    0,    0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, /* nobody waits for it */
+    0,    0,    0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, /* no operation depends on it */
     1,    0,    0, 0,                                     /* the appendix */
 };
 
@@ -140,6 +141,7 @@ static void faults_in_text_say_line_and_column(void **state)
     refuse_text("num_ranks 0", "t: a schedule of no ranks");
     refuse_text("num_ranks 99999999999999999999999",
                 "t:1:11: 99999999999999999999999 is too large");
+    refuse_text("num_ranks 16777217", "t:1:11: 16777217 is too large: at most 16777216 here");
     refuse_text("num_ranks 2\nrank 2 {}", "t:2:6: 2 is too large: at most 1 here");
     refuse_text("num_ranks 2\nrank 1 {}\nrank 1 {}", "t:3:6: rank 1 is there twice");
     refuse_text("num_ranks 1\nrank 0 {\n a: send 5 to 0\n}",
@@ -163,7 +165,7 @@ static void faults_in_text_say_line_and_column(void **state)
     refuse_text("num_ranks 1\nrank 0 { / ", "t:2:10: a lone \"/\"");
 }
 
-static void a_circle_of_requirements_is_told(void **state)
+static void a_circle_of_requirements_is_reported(void **state)
 {
     struct goal_totals t;
     struct wr_err err;
@@ -375,7 +377,7 @@ static void memory_is_that_of_what_is_outstanding(void **state)
         n++;
     }
     assert_int_equal(n, LENGTH);
-    assert_true(c.wait_cap <= 32 && c.ready_cap <= 16);
+    assert_true(c.missing.cap <= 32 && c.ready_cap <= 16);
     goal_cursor_fini(&c);
     free(bytes);
     fclose(f);
@@ -406,7 +408,7 @@ static void a_schedule_is_a_workload(void **state)
     void *rank = malloc(l.rank_size);
     l.ops->rank_init(&l, rank, 2);
     assert_int_equal(l.ops->next(&l, rank, 0, &op), LOAD_RECV);
-    assert_int_equal(op.flags, LOAD_F_ASYNC | LOAD_F_TELL | LOAD_F_START);
+    assert_int_equal(op.flags, LOAD_F_ASYNC | LOAD_F_REPORT | LOAD_F_START);
     assert_int_equal(op.peer, 1);
     assert_int_equal(op.bytes, 1048576);
     assert_int_equal(op.cpu, 1);
@@ -438,7 +440,7 @@ int main(void)
         cmocka_unit_test(bytes_become_text_again),
         cmocka_unit_test(text_may_be_laid_out_freely),
         cmocka_unit_test(faults_in_text_say_line_and_column),
-        cmocka_unit_test(a_circle_of_requirements_is_told),
+        cmocka_unit_test(a_circle_of_requirements_is_reported),
         cmocka_unit_test(faults_in_bytes_say_where),
         cmocka_unit_test(requires_waits_for_the_end_and_irequires_for_the_start),
         cmocka_unit_test(random_graphs_start_each_operation_once_and_in_order),

@@ -95,7 +95,7 @@ static void every_byte_is_written_and_lies_in_a_slice(void **state)
         }
 }
 
-static void processes_begin_together_when_they_are_told_to(void **state)
+static void processes_begin_together_when_they_are_signalled(void **state)
 {
     struct ioload_opts o = small(*state);
     struct ioload_result r;
@@ -192,9 +192,9 @@ static pid_t limit(const char *socket, double rate_bps)
         _exit(!ioload_limit_serve(&got, &l, &err));
     }
     for (int i = 0; i < 1000 && access(socket, F_OK); i++) {
-        struct timespec nap = {.tv_nsec = 5000000};
+        struct timespec delay = {.tv_nsec = 5000000};
 
-        nanosleep(&nap, NULL);
+        nanosleep(&delay, NULL);
     }
     return pid;
 }
@@ -265,9 +265,9 @@ static void what_cannot_be_run_is_refused(void **state)
     struct {
         struct ioload_opts o;
         const char *word;
-    } bad[] = {{small(at), "processes"}, {small(at), "block"},    {small(at), "no end"},
-               {small(at), "slice"},     {small(at), "span"},     {small(at), "directory"},
-               {small(at), "io-limit"},  {small(at), "--direct"}, {small(at), "room"}};
+    } bad[] = {{small(at), "processes"}, {small(at), "block"},      {small(at), "no end"},
+               {small(at), "slice"},     {small(at), "span"},       {small(at), "directory"},
+               {small(at), "io-limit"},  {small(at), "direct I/O"}, {small(at), "free space"}};
 
     bad[0].o.processes = 0;
     bad[1].o.block_b = 0;
@@ -291,7 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_PLACE(every_byte_is_written_and_lies_in_a_slice),
-        IN_PLACE(processes_begin_together_when_they_are_told_to),
+        IN_PLACE(processes_begin_together_when_they_are_signalled),
         IN_PLACE(a_rate_is_kept_and_a_time_ends_the_load),
         IN_PLACE(a_load_that_is_stopped_keeps_what_it_did),
         IN_PLACE(the_run_file_holds_the_slices),

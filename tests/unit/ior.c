@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "load/ior/ior.h"
+#include "load/kinds/load_kinds.h"
 #include "load/load.h"
 
 static struct ior_test parse(const char *command, uint32_t tasks)
@@ -216,7 +217,7 @@ static void readers_may_take_what_others_wrote(void **state)
     trace("-b 8 -t 8 -C -F -w -r -W", 4, 1, 1, "| o w0 c | m | o+2 r0 c | m | o+1 r0 c | m ");
 }
 
-/* Every transfer of the file is somebody's, once, in an order that the seed decides. */
+/* Every transfer of the file belongs to one task, in an order that the seed decides. */
 static void random_offsets_are_a_permutation(void **state)
 {
     enum { TASKS = 5, EACH = 37 };

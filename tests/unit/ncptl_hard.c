@@ -422,7 +422,7 @@ static void what_cannot_be_done_is_refused(void **state)
         expect_error(cases[i][0], 4, cases[i][1], cases[i][2]);
 }
 
-static void who_waits_for_whom_is_told(void **state)
+static void the_report_names_the_ranks_that_wait_for_each_other(void **state)
 {
     (void)state;
     expect_error("TASK 0 RECEIVES A 1 BYTE MESSAGE FROM TASK 1 THEN ALL TASKS SYNCHRONIZE THEN "
@@ -492,7 +492,7 @@ int main(void)
         cmocka_unit_test(files_take_variables_and_words_stay_free),
         cmocka_unit_test(aggregates_summarise_columns),
         cmocka_unit_test(what_cannot_be_done_is_refused),
-        cmocka_unit_test(who_waits_for_whom_is_told),
+        cmocka_unit_test(the_report_names_the_ranks_that_wait_for_each_other),
         cmocka_unit_test(congruences_find_every_sender),
     };
 

@@ -1,4 +1,4 @@
-/* Ranks: small, resumable, told of the time, and the same for any number of threads. */
+/* Ranks: small, resumable, given the time, and the same for any number of threads. */
 #include "ncptl_try.h"
 
 #include <pthread.h>

@@ -151,7 +151,7 @@ static void reductions_join_sources_and_targets(void **state)
     expect_error("ALL TASKS REDUCE AN INTEGER WITH VERIFICATION.", 2, "semantic error", "verify");
 }
 
-static void touching_is_told_in_bytes(void **state)
+static void touching_is_counted_in_bytes(void **state)
 {
     (void)state;
     expect("TASK 0 TOUCHES A 1 KILOBYTE MEMORY REGION 2 TIMES WITH STRIDE 4 WORDS THEN "
@@ -292,7 +292,7 @@ static void my_task_lets_tasks_go_different_ways(void **state)
     expect_error("IF MY TASK=0 THEN LET r BE A RANDOM TASK WHILE TASK r OUTPUTS r.", 1,
                  "semantic error", "together");
     expect_error("IF MY TASK=0 THEN TASK 0 IS ASSIGNED TO PROCESSOR 0.", 1, "semantic error",
-                 "who runs where");
+                 "which task runs where");
     expect_error("IF MY TASK=0 THEN FOR 1 SECOND ALL TASKS SYNCHRONIZE.", 1, "semantic error",
                  "together");
 }
@@ -442,7 +442,7 @@ int main(void)
         cmocka_unit_test(groups_are_descriptions_with_a_name),
         cmocka_unit_test(multicasts_reach_each_pair_once),
         cmocka_unit_test(reductions_join_sources_and_targets),
-        cmocka_unit_test(touching_is_told_in_bytes),
+        cmocka_unit_test(touching_is_counted_in_bytes),
         cmocka_unit_test(tasks_can_change_places),
         cmocka_unit_test(random_tasks_come_from_the_reference_generator),
         cmocka_unit_test(all_tasks_draw_the_same_random_tasks),

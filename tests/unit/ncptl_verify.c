@@ -1,4 +1,5 @@
-/* What cannot end is found without simulating, with who waits for whom. */
+/* Programs that cannot end are found without simulating, with the ranks that wait for each other.
+ */
 #include "ncptl_try.h"
 
 static void expect_fine(const char *text, uint32_t n)
@@ -35,7 +36,7 @@ static void sound_programs_pass(void **state)
         "ALL TASKS t ASYNCHRONOUSLY SEND A MESSAGE TO TASK t THEN ALL TASKS AWAIT COMPLETION.", 2);
 }
 
-static void deadlocks_are_told_as_a_cycle(void **state)
+static void deadlocks_are_reported_as_a_cycle(void **state)
 {
     (void)state;
     expect_error(
@@ -51,7 +52,7 @@ static void deadlocks_are_told_as_a_cycle(void **state)
         "0 (synchronizes at 1:21) waits for 1 (receives 0 bytes at 1:53) waits for 0");
 }
 
-static void waiting_for_the_dead_is_told(void **state)
+static void waiting_for_the_dead_is_reported(void **state)
 {
     (void)state;
     expect_error("TASK 1 RECEIVES A 5 BYTE MESSAGE FROM TASK 0.", 2, "communication error",
@@ -63,12 +64,12 @@ static void waiting_for_the_dead_is_told(void **state)
                  "1 (reduces at 1:21) waits for 0, which has ended");
 }
 
-static void what_is_left_over_is_told(void **state)
+static void what_is_left_over_is_reported(void **state)
 {
     (void)state;
     expect_error("TASK 0 SENDS 2 40 BYTE MESSAGES TO UNSUSPECTING TASK 1.", 2,
                  "communication error",
-                 "task 0 sends 2 message(s) of 40 bytes to task 1 (at 1:1) that nobody receives");
+                 "task 0 sends 2 message(s) of 40 bytes to task 1 (at 1:1) that no task receives");
     expect_error(
         "ALL TASKS t ASYNCHRONOUSLY SEND A MESSAGE TO TASK t.", 1, "communication error",
         "task 0 never awaits completion of 1 asynchronous send(s) and 1 asynchronous receive(s)");
@@ -77,7 +78,7 @@ static void what_is_left_over_is_told(void **state)
     expect_error(
         "TASK 0 SENDS A 10 BYTE MESSAGE TO UNSUSPECTING TASK 1 THEN TASK 1 RECEIVES A 20 BYTE "
         "MESSAGE FROM TASK 0.",
-        2, "communication error", "nobody receives");
+        2, "communication error", "no task receives");
     expect_error("ALL TASKS t ASYNCHRONOUSLY SEND A MESSAGE TO TASK t.", 100, "communication error",
                  "... and 96 more tasks");
 }
@@ -99,9 +100,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_programs_pass),
-        cmocka_unit_test(deadlocks_are_told_as_a_cycle),
-        cmocka_unit_test(waiting_for_the_dead_is_told),
-        cmocka_unit_test(what_is_left_over_is_told),
+        cmocka_unit_test(deadlocks_are_reported_as_a_cycle),
+        cmocka_unit_test(waiting_for_the_dead_is_reported),
+        cmocka_unit_test(what_is_left_over_is_reported),
         cmocka_unit_test(a_limit_on_operations_is_kept),
     };
 

@@ -11,7 +11,7 @@ static uint64_t packets_of_rail(const struct lab *l, uint32_t node, uint32_t rai
 {
     struct net_link_stat s;
 
-    net_link_stat(l->net, l->parts.topo.nrouters + node * l->parts.net.rails + rail, 0, &s);
+    net_link_stat(l->net, l->network.topo.nrouters + node * l->network.net.rails + rail, 0, &s);
     return s.packets;
 }
 
@@ -153,7 +153,7 @@ enum { EACH = 4 };
 /* A node of another group whose packets to node 2 come through router 0. */
 static uint32_t node_behind_router_0(struct lab *l)
 {
-    const struct topo *t = &l->parts.topo;
+    const struct topo *t = &l->network.topo;
     struct net_link_stat before, after;
     uint16_t port = 0;
 

@@ -6,7 +6,7 @@
  * admitted at
  *
  *   t = the earliest time >= a, not before those ahead of it in its channel, when the bytes
- *       admitted to the channel less the bytes whose credits are back leave room
+ *       admitted to the channel less the bytes whose credits are back leave capacity
  *
  * and its own credit is back when it is admitted to its next link (or has arrived at its
  * terminal), plus the credit delay. These equations are solved by repetition.
@@ -29,7 +29,7 @@ struct stay {
 struct case_ {
     struct lab l;
     WR_VEC(struct stay) stays;
-    uint64_t *credit_ps, *room; /* by link class */
+    uint64_t *credit_ps, *capacity; /* by link class */
 };
 
 static uint32_t port_of_end(const struct topo *t, uint32_t lp, uint32_t door)
@@ -95,7 +95,7 @@ static void close_nics(struct nic *nic, uint32_t nodes)
 static struct stay first_stay(const struct case_ *c, struct nic *k, const struct lab_step *s,
                               uint32_t port)
 {
-    const struct net_params *p = &c->l.parts.net;
+    const struct net_params *p = &c->l.network.net;
     const struct lab_msg *m = &c->l.msgs.v[k->msg[k->at]];
     uint64_t bytes = k->unsent < p->packet_b ? k->unsent : p->packet_b;
     uint64_t serial = p->switching == NET_STORE_AND_FORWARD
@@ -120,7 +120,7 @@ static struct stay first_stay(const struct case_ *c, struct nic *k, const struct
 
 static void collect(struct case_ *c)
 {
-    const struct topo *t = &c->l.parts.topo;
+    const struct topo *t = &c->l.network.topo;
     uint32_t routers = t->nrouters * t->nports;
     struct nic *nic = open_nics(&c->l);
     size_t *last = wr_alloc((c->l.trace.n + 1) * sizeof *last); /* [packet handle] its last stay */
@@ -169,7 +169,7 @@ static void line_up(struct case_ *c)
 
 static uint64_t credit_back(const struct case_ *c, const struct stay *s)
 {
-    uint32_t cls = class_of(&c->l.parts.topo, s->port);
+    uint32_t cls = class_of(&c->l.network.topo, s->port);
 
     return (s->next == SIZE_MAX ? s->there : c->stays.v[s->next].admitted) + c->credit_ps[cls];
 }
@@ -188,11 +188,11 @@ static uint64_t held_at(const struct case_ *c, const struct stay *s, uint64_t t)
 /* When `s` is admitted, given when the others are. */
 static uint64_t admission(const struct case_ *c, const struct stay *s)
 {
-    uint64_t room = c->room[class_of(&c->l.parts.topo, s->port)], t = s->asked;
+    uint64_t capacity = c->capacity[class_of(&c->l.network.topo, s->port)], t = s->asked;
 
     if (s->before != SIZE_MAX && c->stays.v[s->before].admitted > t)
         t = c->stays.v[s->before].admitted;
-    while (held_at(c, s, t) + s->charge > room) {
+    while (held_at(c, s, t) + s->charge > capacity) {
         uint64_t soonest = UINT64_MAX;
 
         for (size_t b = s->before; b != SIZE_MAX; b = c->stays.v[b].before) {
@@ -257,7 +257,7 @@ static void draw_messages(struct lab *l, uint64_t seed)
         uint32_t src = wr_rng_below(&g, nodes);
         uint32_t dst = wr_rng_below(&g, 3) ? wr_rng_below(&g, nodes) : 0;
 
-        /* Times of posting differ, so that nobody has to guess who was first. */
+        /* Times of posting differ, so that the order is certain. */
         lab_post(l, (uint64_t)wr_rng_below(&g, 6000) * 1000 + (uint64_t)i, src, dst,
                  1 + wr_rng_below(&g, 300));
     }
@@ -272,15 +272,15 @@ static uint64_t compare(const char *yaml, uint64_t seed)
     lab_trace(&c.l);
     draw_messages(&c.l, seed);
     lab_drain(&c.l);
-    const struct topo *t = &c.l.parts.topo;
-    const struct net_params *p = &c.l.parts.net;
+    const struct topo *t = &c.l.network.topo;
+    const struct net_params *p = &c.l.network.net;
 
     c.credit_ps = wr_zalloc(t->nclasses, sizeof *c.credit_ps);
-    c.room = wr_zalloc(t->nclasses, sizeof *c.room);
+    c.capacity = wr_zalloc(t->nclasses, sizeof *c.capacity);
     for (uint32_t k = 0; k < t->nclasses; k++) {
         c.credit_ps[k] =
             (uint64_t)(p->credit_delay_ps + (p->credit_on_link ? p->link[k].latency_ps : 0));
-        c.room[k] = p->link[k].buffer_b;
+        c.capacity[k] = p->link[k].buffer_b;
     }
     collect(&c);
     line_up(&c);
@@ -298,7 +298,7 @@ static uint64_t compare(const char *yaml, uint64_t seed)
         total += s.saturated_ps;
     }
     free(c.credit_ps);
-    free(c.room);
+    free(c.capacity);
     wr_vec_fini(&c.stays);
     lab_close(&c.l);
     return total;
@@ -314,7 +314,7 @@ static uint64_t compare(const char *yaml, uint64_t seed)
     "router: {delay: 11 ns, credit_delay: 5 ns, credit_on_link: " on_link         \
     ", switching: " switching ", accounting: " accounting "}\n"
 
-static void saturated_time_is_the_time_somebody_waits_without_a_credit(void **state)
+static void saturated_time_is_the_time_a_packet_waits_without_a_credit(void **state)
 {
     static const char *const machines[] = {
         MACHINE("{kind: crossbar, nodes: 4}", "100 B", "slots", "store-and-forward", "false"),
@@ -340,7 +340,7 @@ static void saturated_time_is_the_time_somebody_waits_without_a_credit(void **st
         }
 }
 
-/* Two senders, one receiver, room for one packet each: by hand. */
+/* Two senders, one receiver, capacity for one packet each: by hand. */
 static void two_senders_to_one_wait_for_each_other_by_hand(void **state)
 {
     struct net_link_stat s;
@@ -354,11 +354,11 @@ static void two_senders_to_one_wait_for_each_other_by_hand(void **state)
     lab_drain(&l);
     /* Both are at the router at 107 ns. One is sent, is at its terminal at 107 + 100
      * + 11 + 3 = 221 ns, and its credit back at 226 ns. */
-    net_link_stat(l.net, 0, l.parts.topo.term[2].port, &s);
+    net_link_stat(l.net, 0, l.network.topo.term[2].port, &s);
     assert_int_equal(s.saturated_ps, (226 - 107) * 1000);
     assert_int_equal(s.busy_ps, 200000);
     /* Neither NIC had another packet to send. */
-    net_link_stat(l.net, l.parts.topo.nrouters, 0, &s);
+    net_link_stat(l.net, l.network.topo.nrouters, 0, &s);
     assert_int_equal(s.saturated_ps, 0);
     lab_close(&l);
 }
@@ -367,7 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_senders_to_one_wait_for_each_other_by_hand),
-        cmocka_unit_test(saturated_time_is_the_time_somebody_waits_without_a_credit),
+        cmocka_unit_test(saturated_time_is_the_time_a_packet_waits_without_a_credit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ static void a_fast_link_behind_a_slow_one_is_occupied_until_the_tail_has_passed(
     (void)state;
     lab_open(&l, LINE("cut-through"));
     lab_once(&l, 0, 1, 1000);
-    net_link_stat(l.net, 1, l.parts.topo.term[1].port, &out);
+    net_link_stat(l.net, 1, l.network.topo.term[1].port, &out);
     /* The ejection link could carry it in 250 ns and must wait for the tail,
      * whose head came a router delay before it. */
     assert_int_equal(out.busy_ps, 1000000);

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "base/csv.h"
 #include "cli/cli.h"
-#include "report/csv.h"
 #include "rpc/nic/nic.h"
 
 #define DATA WEIR_SOURCE_DIR "/tests/data/roofline/"
@@ -113,7 +113,7 @@ static void policies_spread_processes_as_simulated_elsewhere(void **state)
 {
     static const char *const names[] = {"scenario",      "policy",        "mean_nics_used",
                                         "min_nics_used", "mean_max_load", "relative_bandwidth"};
-    static const struct report_csv_shape shape = {
+    static const struct wr_csv_shape shape = {
         .names = names, .n = 6, .needed = 6, .row = judge_row, .texts = 3};
     struct judge j = {.compared = 0};
     struct wr_err err;
@@ -123,7 +123,7 @@ static void policies_spread_processes_as_simulated_elsewhere(void **state)
         return;
     for (size_t k = 0; k < NSCENARIOS; k++)
         j.got[k] = compare_all(k);
-    assert_true(report_csv_read(&shape, DATA "nic_policy_sim.csv", &j, &err));
+    assert_true(wr_csv_read(&shape, DATA "nic_policy_sim.csv", &j, &err));
     assert_int_equal(j.compared, 36);
     for (size_t k = 0; k < NSCENARIOS; k++)
         json_decref(j.got[k]);
@@ -333,14 +333,14 @@ static struct nic_machine *plain_machine(uint32_t nics)
     return m;
 }
 
-/* A process that takes a NIC, tells which, and stays until the pipe closes. */
+/* A process that takes a NIC, reports which, and stays until the pipe closes. */
 static pid_t taker(const char *path, const struct nic_machine *m, enum nic_policy policy,
                    uint32_t *ret, int *ret_hold)
 {
-    int told[2], hold[2];
+    int report[2], hold[2];
     uint32_t got = UINT32_MAX;
 
-    assert_true(!pipe(told) && !pipe(hold));
+    assert_true(!pipe(report) && !pipe(hold));
     pid_t pid = fork();
 
     if (!pid) {
@@ -355,13 +355,13 @@ static pid_t taker(const char *path, const struct nic_machine *m, enum nic_polic
         wr_rng_init(&rng, 1, 0, 0);
         if (!nic_table_take(&c, path, m, &ask, &rng, &err))
             c.nic = UINT32_MAX;
-        if (write(told[1], &c.nic, sizeof c.nic) < 0 || read(hold[0], &byte, 1) < 0)
+        if (write(report[1], &c.nic, sizeof c.nic) < 0 || read(hold[0], &byte, 1) < 0)
             _exit(1);
         _exit(0);
     }
-    assert_true(read(told[0], &got, sizeof got) == sizeof got);
-    close(told[0]);
-    close(told[1]);
+    assert_true(read(report[0], &got, sizeof got) == sizeof got);
+    close(report[0]);
+    close(report[1]);
     close(hold[0]);
     *ret = got;
     *ret_hold = hold[1];
@@ -393,7 +393,7 @@ static void the_dead_leave_their_nics_to_others(void **state)
     for (int i = 0; i < 7; i++)
         if (i != 4 && i != 1)
             waitpid(pid[i], NULL, 0);
-    /* Nobody is left: turns begin anew. */
+    /* No owner is left: turns begin anew. */
     pid[0] = taker(path, m, NIC_ROUNDROBIN, &got[0], &hold[0]);
     assert_int_equal(got[0], 0);
     close(hold[0]);

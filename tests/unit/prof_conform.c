@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "prof_lab.h"
+#include "prof_fixture.h"
 
 /* Two ranks of the small job of prof_mpi.c; in sight of the tests' programs. Without Open MPI's
  * TCP, which prints its process numbers where it finds no interface that it likes. */
@@ -32,7 +32,7 @@ static const struct program {
      " cat part* | md5sum; sort --parallel=2 a -o c; tac c | wc; truncate -s 7 c; stat -c %s a c;"
      " ln a d; mv d e; rm part*; ls; cmp a nothing; echo $?",
      3 * 1228800},
-    /* AddressSanitizer of GCC wants to be the first library, unless it is told. */
+    /* AddressSanitizer of GCC wants to be the first library, unless this option says otherwise. */
     {"gcc",
      "printf '#include <stdio.h>\\nint main(int c, char **v){FILE *f = fopen(\"a\", \"w\"); char "
      "b[9]; "
@@ -87,6 +87,79 @@ static const struct program {
      " --output=/dev/null --fallocate=none --thread=0 2>/dev/null; echo $e $?; done; rm -f f "
      "*.state",
      200000},
+    /* Files by libuv's threads, by system calls by number, and through rings. */
+    {"node",
+     "for u in 0 1; do UV_USE_IO_URING=$u node -e '\n"
+     "const fs = require(\"fs\"), b = Buffer.alloc(1 << 20, \"x\");\n"
+     "fs.writeFileSync(\"a\", b); fs.copyFileSync(\"a\", \"b\");\n"
+     "(async () => { const f = await fs.promises.open(\"c\", \"w\");\n"
+     "for (let i = 0; i < 8; i++) await f.write(b); await f.close();\n"
+     "console.log((await fs.promises.stat(\"c\")).size, fs.readFileSync(\"b\").equals(b));\n"
+     "const p = require(\"child_process\");\n"
+     "console.log(p.execSync(\"wc -c < c\").toString(), p.spawnSync(\"sh\", [\"-c\", \"exit "
+     "3\"]).status);\n"
+     "})()'; echo $?; done",
+     20 << 20},
+    {"java",
+     "cat > T.java <<'E'\n"
+     "import java.nio.*; import java.nio.channels.*; import java.nio.file.*; import java.util.*;\n"
+     "public class T { public static void main(String[] a) throws Exception {\n"
+     "byte[] b = new byte[1 << 20]; Arrays.fill(b, (byte) 7); Files.write(Path.of(\"a\"), b);\n"
+     "try (var c = FileChannel.open(Path.of(\"b\"), StandardOpenOption.CREATE, "
+     "StandardOpenOption.WRITE);"
+     " var d = FileChannel.open(Path.of(\"a\"))) { System.out.println(d.transferTo(0, b.length, "
+     "c)); }\n"
+     "System.out.println(Arrays.equals(b, Files.readAllBytes(Path.of(\"b\"))));\n"
+     "System.out.println(new ProcessBuilder(\"sh\", \"-c\", \"exit 5\").start().waitFor()); } }\n"
+     "E\n"
+     "java T.java; echo $?; rm T.java",
+     2 << 20},
+    {"rsync",
+     "mkdir s; seq 100000 > s/a; head -c 1M /dev/zero > s/b; ln -s a s/c; rsync -a s/ d; echo $?;"
+     " seq 5 >> s/a; rsync -ac --delete s/ d; echo $?; rsync -a --inplace --no-whole-file s/ d;"
+     " echo $?; rsync -a nothing d 2>/dev/null; echo $?; ls d; cmp s/a d/a; echo $?; rm -r s",
+     (1 << 20) + 500000},
+    {"unshare",
+     "unshare -rmpf --mount-proc sh -c 'echo $$; head -c 1M /dev/zero > a; cp a b; ls; ps ax | wc "
+     "-l' 2>&1; echo $?",
+     0},
+    /* Waits of all kinds: in groups, for those that stop and go on, in traps, with a limit of time.
+     */
+    {"bash",
+     "sleep 0.6 & kill -STOP $!; sleep 0.1; grep -c 'State:.*T' /proc/$!/status; kill -CONT $!;"
+     " wait $!; echo $?; trap 'echo usr' USR1; (sleep 0.7; kill -USR1 $$) & sleep 9 & s=$!;"
+     " wait $s; echo $?; kill $s; wait $s 2>/dev/null; echo $?; (exit 4) & (exit 5) & wait;"
+     " echo $?; timeout 0.1 sleep 3; echo $?;"
+     " seq 3 | while read i; do sh -c \"exit $i\"; echo $?; done; false | true;"
+     " echo ${PIPESTATUS[@]}; ( trap '' CHLD; true; echo $? )",
+     0},
+    {"python3",
+     "python3 - <<'E'\n"
+     "import os, signal, subprocess, sys, time\n"
+     "ended = []\n"
+     "signal.signal(signal.SIGCHLD, lambda *a: ended.append(os.waitpid(-1, os.WNOHANG)[1]))\n"
+     "p = os.fork()\n"
+     "if not p: os._exit(3)\n"
+     "while not ended: time.sleep(0.01)\n"
+     "signal.signal(signal.SIGCHLD, signal.SIG_DFL); print('chld', ended)\n"
+     /* Closed, which waits: a shell that has written may not have ended yet. */
+     "p = os.popen('echo a'); print(p.read(), p.close(), os.system('exit 2') >> 8)\n"
+     "p = os.fork()\n"
+     "if not p: os._exit(6)\n"
+     "r = os.waitid(os.P_PID, p, os.WEXITED | os.WNOWAIT); print(r.si_status, os.waitpid(p, 0)[1] "
+     ">> 8)\n"
+     "try: os.waitpid(-1, 0)\n"
+     "except ChildProcessError as e: print(e)\n"
+     "signal.signal(signal.SIGALRM, lambda *a: None); signal.siginterrupt(signal.SIGALRM, True)\n"
+     "os.closerange(3, 65536)\n"
+     "open('a', 'w').write('x' * 100000); print(sorted(os.listdir('.')), "
+     "len(os.listdir('/proc/self/fd')))\n"
+     "os.execvp('sh', ['sh', '-c', 'wc -c < a'])\n"
+     "E",
+     100000},
+    {"strace",
+     "strace -f -o /dev/null sh -c 'head -c 100000 /dev/zero > a; cp a b; exit 6'; echo $?",
+     100000},
     {MPI_JOB("mpirun.mpich", "prof-mpi-mpich")},
     {MPI_JOB("mpirun.openmpi", "prof-mpi-openmpi")},
     {"ior",
@@ -97,7 +170,7 @@ static const struct program {
 
 enum { NPROGRAMS = sizeof programs / sizeof programs[0] };
 
-static int run_shell(struct lab *l, const char *script, const char *clock, const char *out)
+static int run_shell(struct fixture *l, const char *script, const char *clock, const char *out)
 {
     struct wr_str command = {0};
     int status;
@@ -136,7 +209,7 @@ static int run_shell(struct lab *l, const char *script, const char *clock, const
 }
 
 /* Names and contents of what is in the directory, then it is emptied. */
-static void take_files(struct lab *l, struct wr_str *to)
+static void take_files(struct fixture *l, struct wr_str *to)
 {
     struct wr_str command = {0};
     char line[512];
@@ -178,7 +251,7 @@ static bool are_there(const char *name)
     return there;
 }
 
-static void check_program(struct lab *l, const struct program *p, const char *clock)
+static void check_program(struct fixture *l, const struct program *p, const char *clock)
 {
     struct wr_str with = {0}, without = {0};
     struct wr_err err = {0};
@@ -198,20 +271,20 @@ static void check_program(struct lab *l, const struct program *p, const char *cl
     assert_int_equal(plain, status);
     assert_string_equal(wr_str_get(&without), wr_str_get(&with));
     assert_true(prof_job_read(&j, l->profiles, &err));
-    assert_true(lab_total(&j, PROF_W_write_bytes) + lab_total(&j, PROF_W_write_estimate) >=
+    assert_true(fixture_total(&j, PROF_W_write_bytes) + fixture_total(&j, PROF_W_write_estimate) >=
                 (double)p->bytes);
     prof_job_fini(&j);
-    lab_clear(l->profiles);
+    fixture_clear(l->profiles);
     wr_str_fini(&with);
     wr_str_fini(&without);
 }
 
 static void programs_do_the_same_with_and_without_the_library(void **state)
 {
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (int i = 0; i < NPROGRAMS; i++) {
         if (!are_there(programs[i].needs)) {
             print_message("%s is not installed: left out\n", programs[i].needs);
@@ -220,11 +293,11 @@ static void programs_do_the_same_with_and_without_the_library(void **state)
         print_message("%s\n", programs[i].needs);
         check_program(&l, &programs[i], i % 2 ? "precise" : "sampled");
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* Preloaded by hand, as a user would; what it printed. */
-static int by_hand(const struct lab *l, const char *dir, const char *way, struct wr_str *said)
+static int by_hand(const struct fixture *l, const char *dir, const char *way, struct wr_str *said)
 {
     struct wr_str command = {0};
     char line[512];
@@ -245,25 +318,25 @@ static int by_hand(const struct lab *l, const char *dir, const char *way, struct
 static void a_directory_that_is_not_there_costs_one_warning(void **state)
 {
     struct wr_str said = {0};
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     assert_int_equal(by_hand(&l, "/nowhere/at/all", "fork", &said), 0);
     assert_non_null(strstr(wr_str_get(&said), "weir: this job is not profiled"));
     assert_null(strstr(strstr(said.s, "weir:") + 5, "weir:"));
     wr_str_fini(&said);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* Before and behind another library that wraps a call and hands it on. */
 static void another_preloaded_library_keeps_its_place(void **state)
 {
     char other[PATH_MAX], ours[PATH_MAX];
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     assert_non_null(realpath("lib/libprof-empty.so", other));
     snprintf(ours, sizeof ours, "%s", l.lib);
     for (int first = 0; first < 2; first++) {
@@ -276,14 +349,14 @@ static void another_preloaded_library_keeps_its_place(void **state)
         assert_int_equal(by_hand(&l, l.profiles, "pwrite", &said), 0);
         assert_string_equal(wr_str_get(&said), "");
         assert_true(prof_job_read(&j, l.profiles, &err));
-        assert_true(lab_total(&j, PROF_W_write_bytes) == 1 << 20);
-        assert_true(lab_total(&j, PROF_W_write_calls) == 256);
+        assert_true(fixture_total(&j, PROF_W_write_bytes) == 1 << 20);
+        assert_true(fixture_total(&j, PROF_W_write_calls) == 256);
         prof_job_fini(&j);
-        lab_clear(l.profiles);
+        fixture_clear(l.profiles);
         wr_str_fini(&said);
     }
-    lab_clear(l.data);
-    lab_close(&l);
+    fixture_clear(l.data);
+    fixture_close(&l);
 }
 
 static void preloaded_by_hand_a_job_is_profiled_too(void **state)
@@ -291,49 +364,49 @@ static void preloaded_by_hand_a_job_is_profiled_too(void **state)
     struct wr_str said = {0};
     struct wr_err err = {0};
     struct prof_job j = {0};
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     assert_int_equal(by_hand(&l, l.profiles, "fork", &said), 0);
     assert_string_equal(wr_str_get(&said), "");
     assert_true(prof_job_read(&j, l.profiles, &err));
     assert_int_equal(j.clock, PROF_COARSE);
-    assert_true(lab_total(&j, PROF_W_write_bytes) == 3.0 * (1 << 20));
+    assert_true(fixture_total(&j, PROF_W_write_bytes) == 3.0 * (1 << 20));
     prof_job_fini(&j);
     wr_str_fini(&said);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
-/* A disk of 64 kB: room for one profile but not for three, and not for the log. */
+/* A disk of 64 kB: space for one profile but not for three, and not for the log. */
 static void a_full_disk_costs_records_but_not_the_job(void **state)
 {
     struct wr_str said = {0};
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     if (mount("none", l.profiles, "tmpfs", 0, "size=64k")) {
         print_message("a small disk cannot be mounted here: left out\n");
-        lab_close(&l);
+        fixture_close(&l);
         skip();
     }
     int status = by_hand(&l, l.profiles, "fork", &said);
     int many = by_hand(&l, l.profiles, "threads", &said);
 
-    lab_clear(l.profiles);
+    fixture_clear(l.profiles);
     umount(l.profiles);
     wr_str_fini(&said);
-    lab_clear(l.data);
-    lab_close(&l);
+    fixture_clear(l.data);
+    fixture_close(&l);
     assert_int_equal(status, 0);
     assert_int_equal(many, 0);
 }
 
-/* A copy of prof-ways, run by a user who is nobody with the library set; returns its exit status.
+/* A copy of prof-ways, run by an unprivileged user with the library set; returns its exit status.
  * What it says on standard error is left in "said". */
-static int as_nobody(const struct lab *l, const char *program, const char *dir, const char *data,
-                     const char *said)
+static int as_unprivileged(const struct fixture *l, const char *program, const char *dir,
+                           const char *data, const char *said)
 {
     int status = -1;
     pid_t pid = fork();
@@ -366,7 +439,7 @@ static int count_profiles(const char *dir)
 }
 
 /* Without the bit the same program is profiled, so that the test can see a difference. */
-static const char *try_setuid(struct lab *l)
+static const char *try_setuid(struct fixture *l)
 {
     char here[PATH_MAX], program[PATH_MAX], profiles[PATH_MAX], data[PATH_MAX], said[PATH_MAX];
     struct wr_str command = {0};
@@ -382,13 +455,13 @@ static const char *try_setuid(struct lab *l)
     assert_int_equal(system(command.s), 0);
     assert_false(chmod(here, 0755) || chmod(profiles, 0777) || chmod(data, 0777));
     assert_false(chmod(program, 0755));
-    if (as_nobody(l, program, profiles, data, said) || count_profiles(profiles) != 1)
+    if (as_unprivileged(l, program, profiles, data, said) || count_profiles(profiles) != 1)
         why = "another user cannot run programs here";
-    lab_clear(profiles);
-    lab_clear(data);
+    fixture_clear(profiles);
+    fixture_clear(data);
     if (!why) {
         assert_false(chown(program, 0, 0) || chmod(program, 04755));
-        assert_int_equal(as_nobody(l, program, profiles, data, said), 0);
+        assert_int_equal(as_unprivileged(l, program, profiles, data, said), 0);
         strncat(data, "/data", sizeof data - strlen(data) - 1);
         assert_int_equal(stat(data, &st), 0);
         if (st.st_uid)
@@ -409,13 +482,13 @@ static const char *try_setuid(struct lab *l)
 static void a_setuid_program_is_left_alone(void **state)
 {
     const char *why = "only root can make one";
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     if (!geteuid())
         why = try_setuid(&l);
-    lab_close(&l);
+    fixture_close(&l);
     if (why) {
         print_message("a setuid program cannot be tried: %s\n", why);
         skip();

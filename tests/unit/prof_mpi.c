@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "prof_lab.h"
+#include "prof_fixture.h"
 
 enum { MIB = 1 << 20, RANKS = 4 };
 
@@ -19,7 +19,7 @@ static const struct mpi {
     {"tests/prof-mpif-openmpi", "/usr/bin/mpirun.openmpi", {(char *)"--oversubscribe", NULL}},
 };
 
-static int run_job(struct lab *l, struct prof_job *j, const struct mpi *m, const char *clock)
+static int run_job(struct fixture *l, struct prof_job *j, const struct mpi *m, const char *clock)
 {
     char program[PATH_MAX], file[128];
     char *argv[12];
@@ -35,7 +35,7 @@ static int run_job(struct lab *l, struct prof_job *j, const struct mpi *m, const
     argv[n++] = program;
     argv[n++] = file;
     argv[n] = NULL;
-    return lab_run(l, j, argv, clock, 50000000, 0);
+    return fixture_run(l, j, argv, clock, 50000000, 0);
 }
 
 static void check_job(const struct prof_job *j, bool timed)
@@ -65,16 +65,16 @@ static void check_job(const struct prof_job *j, bool timed)
         ranks++;
     }
     assert_int_equal(ranks, RANKS);
-    /* Whoever aggregates, the bytes reach the file once; and are read at least once. */
-    assert_true(lab_total(j, PROF_W_write_bytes) >= 2.0 * MIB * RANKS);
-    assert_true(lab_total(j, PROF_W_read_bytes) >= 1.0 * MIB * RANKS);
+    /* Whichever process aggregates, the bytes reach the file once; and are read at least once. */
+    assert_true(fixture_total(j, PROF_W_write_bytes) >= 2.0 * MIB * RANKS);
+    assert_true(fixture_total(j, PROF_W_read_bytes) >= 1.0 * MIB * RANKS);
 }
 
 static void a_job_is_found_exactly(const struct mpi *m, int nclocks)
 {
     static const char *const clocks[] = {"sampled", "precise"};
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     if (access(m->program, X_OK) || access(m->run, X_OK)) {
         print_message("%s or %s is not there: left out\n", m->program, m->run);
@@ -82,13 +82,13 @@ static void a_job_is_found_exactly(const struct mpi *m, int nclocks)
     }
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    lab_open(&l);
+    fixture_open(&l);
     for (int c = 0; c < nclocks; c++) {
         assert_int_equal(run_job(&l, &j, m, clocks[c]), 0);
         check_job(&j, true);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 static void a_job_of_mpich_is_found_exactly(void **state)

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "prof/read/elf.h"
-#include "prof/read/job.h"
+#include "prof/read/profile_job.h"
 #include "prof_make.h"
 
 static bool parse(struct prof_file *f, const struct make *m, struct wr_err *err)
@@ -71,7 +71,7 @@ static void a_record_is_spread_over_the_slices_it_spans(void **state)
     prof_job_fini(&j);
 }
 
-static void what_no_record_tells_is_in_the_slice_being_filled(void **state)
+static void what_is_in_no_record_is_in_the_slice_being_filled(void **state)
 {
     struct make m = make_profile(7);
     struct wr_err err = {0};
@@ -208,7 +208,7 @@ static void slices_of_different_length_are_refused(void **state)
     assert_non_null(strstr(err.text, "directory of its own"));
 }
 
-static void a_clock_that_was_set_is_told(void **state)
+static void a_clock_that_was_set_is_reported(void **state)
 {
     struct make m[] = {make_profile(7), make_profile(8)};
     struct wr_err err = {0};
@@ -231,7 +231,7 @@ static void a_clock_that_was_set_is_told(void **state)
 }
 
 /* Profiles of another day in the same directory are not. */
-static void a_clock_that_is_a_day_away_is_told(void **state)
+static void a_clock_that_is_a_day_away_is_reported(void **state)
 {
     struct make m[] = {make_profile(7), make_profile(8)};
     struct wr_err err = {0};
@@ -247,7 +247,7 @@ static void a_clock_that_is_a_day_away_is_told(void **state)
     prof_job_fini(&j);
 }
 
-static void clocks_of_two_machines_that_disagree_are_told(void **state)
+static void clocks_of_two_machines_that_disagree_are_reported(void **state)
 {
     struct make m[] = {make_profile(7), make_profile(8)};
     struct wr_err err = {0};
@@ -305,8 +305,74 @@ static void images_of_one_process_are_one_process(void **state)
     prof_job_fini(&j);
 }
 
+/* Process 7 waited for 8, which left a profile, and for 9, which did not. */
+static void ends_of_children_are_counted_once(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m[0], 100500, 101000, 10);
+    make_record(&m[1], 100500, 101000, 100);
+    make_child(&m[0], 8, 103000, 100);
+    make_child(&m[0], 9, 104000, 1000);
+    make_child(&m[0], 9, 104000, 1000); /* seen twice */
+    m[0].head->io_known = PROF_IO_END;
+    m[0].head->io_end.wchar = 10 + 100 + 1000 + 10000; /* of its own: ten, and what was not seen */
+    assert_true(job_of(&j, m, 2, &err));
+    assert_int_equal(j.procs.n, 3);
+    assert_true(j.entities.v[j.apps.v[0].entity].total[PROF_W_write_bytes] == 1110);
+    assert_true(j.entities.v[j.apps.v[0].entity].total[PROF_M_KERNEL_WRITE] == 1000);
+    assert_true(j.entities.v[j.apps.v[0].entity].total[PROF_M_UNEXPLAINED_WRITE] == 10000);
+    for (size_t i = 0; i < 3; i++) {
+        const struct prof_proc *p = &j.procs.v[i];
+
+        assert_int_equal(p->kernel, p->head->pid == 9);
+        assert_true(p->balance.unexplained[1] == (p->head->pid == 7 ? 10000 : 0));
+        assert_true(p->balance.kernel[1] == (p->head->pid == 7   ? 10010
+                                             : p->head->pid == 8 ? 100
+                                                                 : 1000));
+    }
+    prof_job_fini(&j);
+}
+
+/* The profile of an unprofiled process, by the kernel's counters, from a file that is damaged: it
+ * has no slot to complete. */
+static void a_kernel_profile_without_slots_is_not_completed(void **state)
+{
+    struct make m[] = {make_profile(7), make_profile(8)};
+    struct wr_err err = {0};
+    struct prof_job j;
+
+    (void)state;
+    make_record(&m[0], 100500, 101000, 10);
+    make_child(&m[0], 8, 103000, 100);
+    m[1].head->clock = PROF_KERNEL;
+    m[1].head->slots_n = 0;
+    assert_true(job_of(&j, m, 2, &err));
+    assert_true(j.entities.v[j.apps.v[0].entity].total[PROF_W_write_bytes] == 10);
+    prof_job_fini(&j);
+}
+
+static void slices_that_grow_lie_within_each_other(void **state)
+{
+    uint64_t last = PROF_SLICE_FIRST_NS;
+
+    (void)state;
+    for (int64_t age = 0; age < 2000; age++) {
+        uint64_t slice = prof_slice_at(age * 1000000000);
+
+        assert_true(slice == last || slice % last == 0);
+        assert_int_equal(4000000000 % slice, 0);
+        last = slice;
+    }
+    assert_int_equal(last, 4000000000);
+    assert_int_equal(prof_slice_at(-1), PROF_SLICE_FIRST_NS);
+}
+
 /* Two threads, and what the process executed later, which goes on with the first. */
-static void threads_are_told_apart_where_there_are_several(void **state)
+static void threads_are_distinguished_where_there_are_several(void **state)
 {
     struct make m[] = {make_profile(7), make_profile(7), make_profile(8)};
     struct wr_err err = {0};
@@ -388,18 +454,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_is_spread_over_the_slices_it_spans),
-        cmocka_unit_test(what_no_record_tells_is_in_the_slice_being_filled),
+        cmocka_unit_test(what_is_in_no_record_is_in_the_slice_being_filled),
         cmocka_unit_test(torn_records_are_left_out_and_their_counts_are_not),
         cmocka_unit_test(a_profile_cut_anywhere_is_read_or_refused),
         cmocka_unit_test(other_profiles_are_refused_with_a_reason),
         cmocka_unit_test(times_that_are_years_apart_are_refused),
         cmocka_unit_test(slices_of_different_length_are_refused),
-        cmocka_unit_test(a_clock_that_was_set_is_told),
-        cmocka_unit_test(a_clock_that_is_a_day_away_is_told),
-        cmocka_unit_test(clocks_of_two_machines_that_disagree_are_told),
+        cmocka_unit_test(a_clock_that_was_set_is_reported),
+        cmocka_unit_test(a_clock_that_is_a_day_away_is_reported),
+        cmocka_unit_test(clocks_of_two_machines_that_disagree_are_reported),
         cmocka_unit_test(ranks_of_mpi_come_first_under_their_numbers),
         cmocka_unit_test(images_of_one_process_are_one_process),
-        cmocka_unit_test(threads_are_told_apart_where_there_are_several),
+        cmocka_unit_test(ends_of_children_are_counted_once),
+        cmocka_unit_test(a_kernel_profile_without_slots_is_not_completed),
+        cmocka_unit_test(slices_that_grow_lie_within_each_other),
+        cmocka_unit_test(threads_are_distinguished_where_there_are_several),
         cmocka_unit_test(functions_are_found_in_a_program_and_not_in_a_part_of_it),
         cmocka_unit_test(jobs_of_different_names_are_different_apps),
     };

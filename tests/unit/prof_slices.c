@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "prof/counters.h"
-#include "prof_lab.h"
+#include "prof_fixture.h"
 
 enum { MIB = 1 << 20 };
 
@@ -27,19 +27,19 @@ static const struct prof_entity *entity(const struct prof_job *j, const char *na
 static void a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly(void **state)
 {
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (int c = 0; c < 3; c++) {
         int threads = 0;
 
-        assert_int_equal(lab_way(&l, &j, "mix", clocks[c]), 0);
+        assert_int_equal(fixture_way(&l, &j, "mix", clocks[c]), 0);
         assert_int_equal(j.procs.n, 4);
-        assert_true(lab_total(&j, PROF_W_write_bytes) == 768.0 * MIB);
-        assert_true(lab_total(&j, PROF_W_read_bytes) == 256.0 * MIB);
-        assert_true(lab_total(&j, PROF_W_write_calls) == 32 * 768);
-        assert_true(lab_total(&j, PROF_W_read_calls) == 32 * 256);
+        assert_true(fixture_total(&j, PROF_W_write_bytes) == 768.0 * MIB);
+        assert_true(fixture_total(&j, PROF_W_read_bytes) == 256.0 * MIB);
+        assert_true(fixture_total(&j, PROF_W_write_calls) == 32 * 768);
+        assert_true(fixture_total(&j, PROF_W_read_calls) == 32 * 256);
         for (size_t i = 0; i < j.procs.n; i++)
             assert_true(j.entities.v[j.procs.v[i].entity].total[PROF_W_write_bytes] == 192.0 * MIB);
         /* And of each the eight threads, and the first one, which opened the file. */
@@ -53,19 +53,19 @@ static void a_gigabyte_by_eight_threads_in_four_processes_is_found_exactly(void 
         assert_int_equal(threads, 32);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* The slices of an entity hold together what its total says. */
 static void slices_add_up_to_totals_for_every_entity(void **state)
 {
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (int c = 0; c < 3; c++) {
-        lab_way(&l, &j, "mix", clocks[c]);
+        fixture_way(&l, &j, "mix", clocks[c]);
         for (size_t e = 0; e < j.entities.n; e++) {
             double sum = 0;
 
@@ -75,7 +75,7 @@ static void slices_add_up_to_totals_for_every_entity(void **state)
         }
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* When the writes of one process began and ended, as it saw it. */
@@ -84,7 +84,7 @@ struct ticks {
     int64_t *us;       /* [3 + 2 * n] from the fourth on: began, ended, began, ... */
 };
 
-static struct ticks read_ticks(const struct lab *l, uint32_t pid)
+static struct ticks read_ticks(const struct fixture *l, uint32_t pid)
 {
     struct wr_err err = {0};
     char path[200], *text;
@@ -153,14 +153,14 @@ struct aligned {
     int64_t late_us;        /* what the profile says of the sampler */
 };
 
-static struct aligned align_two(struct lab *l, const char *clock)
+static struct aligned align_two(struct fixture *l, const char *clock)
 {
     char *argv[] = {l->ways, (char *)"ticks", l->data, NULL};
     int64_t off[2 * EDGES], between[EDGES];
     struct ticks t[2];
     struct prof_job j;
 
-    assert_int_equal(lab_run(l, &j, argv, clock, TICK_SLICE, 0), 0);
+    assert_int_equal(fixture_run(l, &j, argv, clock, TICK_SLICE, 0), 0);
     assert_int_equal(j.procs.n, 2);
     assert_true(j.origin_ns % TICK_SLICE == 0);
     for (int i = 0; i < 2; i++) {
@@ -190,10 +190,10 @@ static struct aligned align_two(struct lab *l, const char *clock)
 static void slices_of_two_processes_are_aligned_within_a_millisecond(void **state)
 {
     struct aligned a;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     a = align_two(&l, "precise");
     assert_true(a.low > -1000 && a.high < 1000);
     a = align_two(&l, "coarse");
@@ -206,24 +206,24 @@ static void slices_of_two_processes_are_aligned_within_a_millisecond(void **stat
         print_message("the sampler was late by %lld us in the middle\n", (long long)a.mid);
     }
     assert_true(a.mid < 1000 && a.between < 1000);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* A call that blocks for 400 ms moves its bytes in at least four slices of 100 ms, not in the last.
  */
 static void a_long_call_is_spread_over_its_slices(void **state)
 {
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (int c = 0; c < 3; c++) {
         char *argv[] = {l.ways, (char *)"long_call", l.data, NULL};
         struct prof_job j;
         int slices = 0, seen = 0;
 
-        assert_int_equal(lab_run(&l, &j, argv, clocks[c], 50000000, 0), 0);
-        assert_true(lab_total(&j, PROF_W_read_bytes) == MIB);
+        assert_int_equal(fixture_run(&l, &j, argv, clocks[c], 50000000, 0), 0);
+        assert_true(fixture_total(&j, PROF_W_read_bytes) == MIB);
         for (size_t i = 0; i < j.cells.n; i++) {
             if (j.cells.v[i].entity != j.apps.v[0].entity)
                 continue;
@@ -232,23 +232,23 @@ static void a_long_call_is_spread_over_its_slices(void **state)
         }
         /* Bytes while it lasted, the calls themselves when they ended. */
         assert_in_range(slices, 5, 200);
-        assert_true(seen >= 1 && seen <= lab_total(&j, PROF_W_read_calls));
+        assert_true(seen >= 1 && seen <= fixture_total(&j, PROF_W_read_calls));
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
-static void files_are_told_apart_when_asked_for(void **state)
+static void files_are_counted_separately_when_asked_for(void **state)
 {
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_needs_proc("names of files are read there");
-    lab_open(&l);
+    fixture_needs_proc("names of files are read there");
+    fixture_open(&l);
     char *argv[] = {l.ways, (char *)"files", l.data, NULL};
 
-    lab_run(&l, &j, argv, "sampled", 50000000, 100);
+    fixture_run(&l, &j, argv, "sampled", 50000000, 100);
     for (int i = 1; i <= 3; i++) {
         char name[32];
 
@@ -256,7 +256,7 @@ static void files_are_told_apart_when_asked_for(void **state)
         assert_non_null(entity(&j, name));
         assert_true(entity(&j, name)->total[PROF_W_write_bytes] == 4096.0 * i);
     }
-    assert_true(lab_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
+    assert_true(fixture_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
     /* In a chroot the mount is not listed. */
     const struct prof_entity *mount = entity(&j, "mount:/");
 
@@ -265,28 +265,28 @@ static void files_are_told_apart_when_asked_for(void **state)
     assert_true(mount->total[PROF_W_write_bytes] == 6 * 4096.0);
     prof_job_fini(&j);
     /* More files than rows: what is left over counts for the mount. */
-    lab_run(&l, &j, argv, "sampled", 50000000, 1);
-    assert_true(lab_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
+    fixture_run(&l, &j, argv, "sampled", 50000000, 1);
+    assert_true(fixture_total(&j, PROF_W_write_bytes) == 6 * 4096.0);
     prof_job_fini(&j);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* Who wrote to whose files is known without asking for files. */
-static void files_of_ones_own_are_told_from_a_shared_one(void **state)
+static void files_of_ones_own_are_distinguished_from_a_shared_one(void **state)
 {
     static const struct {
         const char *way, *mode;
     } modes[] = {{"own_files", "private"}, {"fork", "shared"}, {"mix", "shared"}, {"write", NULL}};
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         for (uint32_t files = 0; files < 20; files += 10) {
             char *argv[] = {l.ways, (char *)modes[i].way, l.data, NULL};
             struct prof_job j;
 
-            assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, files), 0);
+            assert_int_equal(fixture_run(&l, &j, argv, "sampled", 50000000, files), 0);
             const char *mode = prof_job_file_mode(&j);
 
             if (modes[i].mode ? !mode || strcmp(mode, modes[i].mode) : mode != NULL)
@@ -294,11 +294,11 @@ static void files_of_ones_own_are_told_from_a_shared_one(void **state)
             assert_true((entity(&j, "file:") != NULL) == (files > 0));
             prof_job_fini(&j);
         }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* prof-ways has frame pointers, so that all of a path is known. */
-static void calls_are_told_by_where_they_come_from(void **state)
+static void calls_are_counted_by_where_they_come_from(void **state)
 {
     static const struct {
         const char *name;
@@ -307,17 +307,17 @@ static void calls_are_told_by_where_they_come_from(void **state)
                  {"call:way_callers>beta>fill", MIB, 256},
                  {"call:main>way_callers>beta", 8, 1},
                  {"gamma_thread", MIB, 1}};
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_needs_proc("the addresses of code are read there");
-    lab_open(&l);
+    fixture_needs_proc("the addresses of code are read there");
+    fixture_open(&l);
     l.callers = 3;
     for (int c = 0; c < 3; c++) {
         struct prof_job j;
         double all = 0;
 
-        assert_int_equal(lab_way(&l, &j, "callers", clocks[c]), 0);
+        assert_int_equal(fixture_way(&l, &j, "callers", clocks[c]), 0);
         for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
             const struct prof_entity *e = entity(&j, paths[i].name);
 
@@ -331,10 +331,10 @@ static void calls_are_told_by_where_they_come_from(void **state)
                 all += j.entities.v[i].total[PROF_W_write_bytes];
         /* Each call has one path, and paths are no part of the totals. */
         assert_true(all == 4.0 * MIB + 8);
-        assert_true(lab_total(&j, PROF_W_write_bytes) == all);
+        assert_true(fixture_total(&j, PROF_W_write_bytes) == all);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* Each thread has its own number as a counter; those that were there for a moment may have none. */
@@ -356,25 +356,25 @@ static void check_counters(const struct prof_job *j)
                     total[PROF_M_COUNTER + 1] == 0);
     }
     assert_true(own > of_none && own > 16);
-    assert_true(us > 0 && lab_total(j, PROF_M_COUNTER) >= us);
-    assert_true(lab_total(j, PROF_W_write_bytes) == 768.0 * MIB);
+    assert_true(us > 0 && fixture_total(j, PROF_M_COUNTER) >= us);
+    assert_true(fixture_total(j, PROF_W_write_bytes) == 768.0 * MIB);
 }
 
 static void counters_are_read_for_each_thread(void **state)
 {
     struct wr_err err = {0};
     char lib[PATH_MAX];
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     assert_non_null(realpath("lib/libprof-papi.so", lib));
     setenv("WEIR_PAPI_LIB", lib, 1);
     assert_true(prof_counters_open(&l.counters, "TIME_US,TID", &err));
     for (int c = 0; c < 3; c++) {
         struct prof_job j;
 
-        assert_int_equal(lab_way(&l, &j, "mix", clocks[c]), 0);
+        assert_int_equal(fixture_way(&l, &j, "mix", clocks[c]), 0);
         check_counters(&j);
         prof_job_fini(&j);
     }
@@ -382,7 +382,7 @@ static void counters_are_read_for_each_thread(void **state)
 
     assert_int_equal(prof_counters_missed(l.counters, &why), 0);
     prof_counters_close(l.counters);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 static void counters_that_are_not_there_are_said(void **state)
@@ -420,15 +420,15 @@ static void counters_that_are_not_there_are_said(void **state)
         print_message("no real counters: %s\n", err.text);
 }
 
-static void a_static_program_is_told_by_the_kernel(void **state)
+static void a_static_program_is_counted_by_the_kernel(void **state)
 {
     char program[PATH_MAX], file[128];
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_needs_proc("the kernel's counters are read there");
-    lab_open(&l);
+    fixture_needs_proc("the kernel's counters are read there");
+    fixture_open(&l);
     snprintf(file, sizeof file, "%s/data", l.data);
     assert_non_null(realpath("tests/prof-static", program));
     /* One that lives for a while, and one that is quicker than any search. */
@@ -436,50 +436,50 @@ static void a_static_program_is_told_by_the_kernel(void **state)
                        {program, file, (char *)"3", (char *)"0", NULL}};
 
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(lab_run(&l, &j, argv[i], "sampled", 50000000, 0), 0);
+        assert_int_equal(fixture_run(&l, &j, argv[i], "sampled", 50000000, 0), 0);
         assert_int_equal(j.procs.n, 1);
         assert_true(j.procs.v[0].kernel);
-        assert_true(lab_total(&j, PROF_W_write_bytes) == 3.0 * MIB);
+        assert_true(fixture_total(&j, PROF_W_write_bytes) == 3.0 * MIB);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
-/* A shell that executes a static program: the shell is told by the library, the program by the
+/* A shell that executes a static program: the shell is counted by the library, the program by the
  * kernel. */
-static void a_program_that_becomes_a_static_one_is_told_by_both(void **state)
+static void a_program_that_becomes_a_static_one_is_counted_by_both(void **state)
 {
     char program[PATH_MAX];
     struct wr_str command = {0};
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_needs_proc("the kernel's counters are read there");
-    lab_open(&l);
+    fixture_needs_proc("the kernel's counters are read there");
+    fixture_open(&l);
     assert_non_null(realpath("tests/prof-static", program));
     wr_str_addf(&command, "printf %%1000d 1 > %s/a; exec %s %s/b 2 600", l.data, program, l.data);
     char *argv[] = {(char *)"/bin/bash", (char *)"-c", command.s, NULL};
 
-    assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, 0), 0);
+    assert_int_equal(fixture_run(&l, &j, argv, "sampled", 50000000, 0), 0);
     assert_int_equal(j.procs.n, 1);
     assert_int_equal(j.procs.v[0].images, 2);
-    assert_true(fabs(lab_total(&j, PROF_W_write_bytes) - (2.0 * MIB + 1000)) < 200);
+    assert_true(fabs(fixture_total(&j, PROF_W_write_bytes) - (2.0 * MIB + 1000)) < 200);
     wr_str_fini(&command);
     prof_job_fini(&j);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
-/* A process that was a stranger for a while: what the kernel told of it gives way to its profile.
+/* A process that was unprofiled for a while: its own profile replaces the kernel's counts.
  */
-static void a_program_that_loads_the_library_late_is_told_by_it(void **state)
+static void a_program_that_loads_the_library_late_is_counted_by_it(void **state)
 {
     struct wr_str command = {0};
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     wr_str_addf(&command, "sleep 0.5; LD_PRELOAD='%s' exec '%s' long_call '%s'", l.lib, l.ways,
                 l.data);
     char *argv[] = {(char *)"/usr/bin/env",
@@ -490,7 +490,7 @@ static void a_program_that_loads_the_library_late_is_told_by_it(void **state)
                     command.s,
                     NULL};
 
-    assert_int_equal(lab_run(&l, &j, argv, "sampled", 50000000, 0), 0);
+    assert_int_equal(fixture_run(&l, &j, argv, "sampled", 50000000, 0), 0);
     const struct prof_proc *late = NULL;
 
     for (size_t i = 0; i < j.procs.n; i++)
@@ -501,50 +501,50 @@ static void a_program_that_loads_the_library_late_is_told_by_it(void **state)
     assert_true(j.entities.v[late->entity].total[PROF_W_read_bytes] == MIB);
     wr_str_fini(&command);
     prof_job_fini(&j);
-    lab_close(&l);
+    fixture_close(&l);
 }
 
-/* A forked child that has done nothing yet is no stranger. */
-static void an_idle_child_is_not_told_by_the_kernel(void **state)
+/* A forked child that has done nothing yet is not unprofiled. */
+static void an_idle_child_is_not_counted_by_the_kernel(void **state)
 {
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(lab_way(&l, &j, "long_call", "sampled"), 0);
+        assert_int_equal(fixture_way(&l, &j, "long_call", "sampled"), 0);
         assert_int_equal(j.procs.n, 2);
         assert_false(j.procs.v[0].kernel || j.procs.v[1].kernel);
-        assert_true(lab_total(&j, PROF_W_read_bytes) == MIB);
+        assert_true(fixture_total(&j, PROF_W_read_bytes) == MIB);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 /* Times: what a program spent in a call that blocks, within what each clock can know. */
 static void time_in_a_blocking_call_is_found(void **state)
 {
-    struct lab l;
+    struct fixture l;
 
     (void)state;
-    lab_open(&l);
+    fixture_open(&l);
     for (int c = 0; c < 3; c++) {
         char *argv[] = {l.ways, (char *)"long_call", l.data, NULL};
         struct prof_job j;
         double seconds = 0;
 
-        lab_run(&l, &j, argv, clocks[c], 100000000, 0);
+        fixture_run(&l, &j, argv, clocks[c], 100000000, 0);
         /* The pipe is not storage, so its time is in no total: look at the rows themselves. */
         for (size_t f = 0; f < j.nfiles; f++)
-            for (uint32_t s = 0; s < j.file[f].nseats; s++)
+            for (uint32_t s = 0; s < j.file[f].nslots; s++)
                 seconds += 1e-9 * (double)j.file[f]
                                       .row[(size_t)s * j.file[f].nnames + PROF_ROW_OTHER]
                                       .word[PROF_TIME + PROF_WRITE];
         assert_true(seconds > 0.2 && seconds < 20);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
 }
 
 int main(void)
@@ -554,15 +554,15 @@ int main(void)
         cmocka_unit_test(slices_add_up_to_totals_for_every_entity),
         cmocka_unit_test(slices_of_two_processes_are_aligned_within_a_millisecond),
         cmocka_unit_test(a_long_call_is_spread_over_its_slices),
-        cmocka_unit_test(files_are_told_apart_when_asked_for),
-        cmocka_unit_test(files_of_ones_own_are_told_from_a_shared_one),
-        cmocka_unit_test(calls_are_told_by_where_they_come_from),
+        cmocka_unit_test(files_are_counted_separately_when_asked_for),
+        cmocka_unit_test(files_of_ones_own_are_distinguished_from_a_shared_one),
+        cmocka_unit_test(calls_are_counted_by_where_they_come_from),
         cmocka_unit_test(counters_are_read_for_each_thread),
         cmocka_unit_test(counters_that_are_not_there_are_said),
-        cmocka_unit_test(a_static_program_is_told_by_the_kernel),
-        cmocka_unit_test(a_program_that_becomes_a_static_one_is_told_by_both),
-        cmocka_unit_test(a_program_that_loads_the_library_late_is_told_by_it),
-        cmocka_unit_test(an_idle_child_is_not_told_by_the_kernel),
+        cmocka_unit_test(a_static_program_is_counted_by_the_kernel),
+        cmocka_unit_test(a_program_that_becomes_a_static_one_is_counted_by_both),
+        cmocka_unit_test(a_program_that_loads_the_library_late_is_counted_by_it),
+        cmocka_unit_test(an_idle_child_is_not_counted_by_the_kernel),
         cmocka_unit_test(time_in_a_blocking_call_is_found),
     };
 

@@ -1,4 +1,4 @@
-/* Somebody sets the clock back by a second while a job runs: times go on, and it is said. */
+/* The clock is set back by a second while a job runs: times continue, and a warning is given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "prof/step.c"
-#include "prof_lab.h"
+#include "prof_fixture.h"
 
 enum { MIB = 1 << 20 };
 
@@ -17,7 +17,7 @@ static void check_job(const struct prof_job *j)
 {
     const struct prof_proc *parent = &j->procs.v[0], *child = &j->procs.v[1];
 
-    assert_true(lab_total(j, PROF_W_write_bytes) == 3.0 * MIB);
+    assert_true(fixture_total(j, PROF_W_write_bytes) == 3.0 * MIB);
     assert_int_equal(j->procs.n, 2);
     assert_true(child->head->ppid == parent->head->pid);
     assert_true(child->start_ns > parent->start_ns);
@@ -36,11 +36,11 @@ static void check_job(const struct prof_job *j)
     assert_non_null(strstr(wr_str_get(&j->warnings), "was set by -1.0"));
 }
 
-static void open_lab(struct lab *l, char *flag)
+static void open_lab(struct fixture *l, char *flag)
 {
     char here[PATH_MAX], ours[PATH_MAX], step[PATH_MAX];
 
-    lab_open(l);
+    fixture_open(l);
     assert_non_null(realpath(l->data, here));
     snprintf(flag, PATH_MAX, "%.4000s/stepped", here);
     setenv("WEIR_STEP", flag, 1);
@@ -53,18 +53,18 @@ static void a_clock_that_is_set_does_not_move_slices(void **state)
 {
     char flag[PATH_MAX];
     struct prof_job j;
-    struct lab l;
+    struct fixture l;
 
     (void)state;
     open_lab(&l, flag);
     for (int c = 0; c < 3; c++) {
         unlink(flag);
-        assert_int_equal(lab_way(&l, &j, "step", clocks[c]), 0);
+        assert_int_equal(fixture_way(&l, &j, "step", clocks[c]), 0);
         check_job(&j);
         assert_true(j.step_ns < -900000000 && j.step_ns > -1100000000);
         prof_job_fini(&j);
     }
-    lab_close(&l);
+    fixture_close(&l);
     unsetenv("WEIR_STEP");
 }
 
@@ -76,7 +76,7 @@ static void profiles_of_both_sides_of_a_step_are_laid_on_one_clock(void **state)
     struct wr_err err = {0};
     struct prof_job j = {0};
     char flag[PATH_MAX];
-    struct lab l;
+    struct fixture l;
 
     (void)state;
     open_lab(&l, flag);
@@ -88,8 +88,8 @@ static void profiles_of_both_sides_of_a_step_are_laid_on_one_clock(void **state)
     check_job(&j);
     prof_job_fini(&j);
     wr_str_fini(&command);
-    lab_clear(l.data);
-    lab_close(&l);
+    fixture_clear(l.data);
+    fixture_close(&l);
     unsetenv("WEIR_STEP");
 }
 

@@ -94,7 +94,7 @@ static void without_a_call_of_mpi_handshakes_may_have_to_wait(void **state)
     assert_int_equal(rendezvous_while_computing(RANK_PROGRESS_CALLS), 100000 * NS + rest);
 }
 
-static void a_message_that_nobody_expected_is_kept(void **state)
+static void an_unexpected_message_is_kept(void **state)
 {
     struct lab *lab = lab_open(2);
 
@@ -160,7 +160,7 @@ static void receives_are_served_in_the_order_they_were_posted_in(void **state)
 
     (void)state;
     for (uint64_t id = 1; id <= 3; id++) {
-        lab_message(lab, 1, LOAD_RECV, id == 2 ? LOAD_ANY : 0, 8, 0, LOAD_F_ASYNC | LOAD_F_TELL);
+        lab_message(lab, 1, LOAD_RECV, id == 2 ? LOAD_ANY : 0, 8, 0, LOAD_F_ASYNC | LOAD_F_REPORT);
         lab->op[1][id - 1].op.id = id;
     }
     lab_wait(lab, 1, LOAD_ALL, 0);
@@ -169,9 +169,9 @@ static void receives_are_served_in_the_order_they_were_posted_in(void **state)
         lab_compute(lab, 0, 1000 * NS);
     }
     assert_int_equal(lab_run(lab), RANKS_ENDED);
-    assert_int_equal(lab->ntold, 3);
+    assert_int_equal(lab->nreports, 3);
     for (uint64_t id = 1; id <= 3; id++)
-        assert_int_equal(lab->told[id - 1].id, id);
+        assert_int_equal(lab->reports[id - 1].id, id);
     lab_close(lab);
 }
 
@@ -272,14 +272,14 @@ static void graphs_compute_on_several_cpus(void **state)
         op->id = id;
         op->ps = 1000;
         op->cpu = id == 2;
-        op->flags = LOAD_F_ASYNC | LOAD_F_TELL | (id == 1 ? LOAD_F_START : 0);
+        op->flags = LOAD_F_ASYNC | LOAD_F_REPORT | (id == 1 ? LOAD_F_START : 0);
     }
     for (int i = 0; i < 4; i++)
         lab_add(lab, 0, LOAD_LATER);
     assert_int_equal(lab_run(lab), RANKS_ENDED);
-    assert_int_equal(lab->ntold, 4);
+    assert_int_equal(lab->nreports, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        const struct lab_told *t = &lab->told[i];
+        const struct lab_report *t = &lab->reports[i];
         bool second = t->id == 1 && t->ev == LOAD_COMPLETE;
 
         assert_int_equal(t->t_ps, second ? 2000 : 1000);
@@ -287,7 +287,7 @@ static void graphs_compute_on_several_cpus(void **state)
     lab_close(lab);
 }
 
-static void a_deadlock_is_told_with_who_waits_for_whom(void **state)
+static void a_deadlock_is_reported_with_the_rank_that_each_waits_for(void **state)
 {
     struct lab *lab = lab_open(4);
     struct wr_err err;
@@ -297,7 +297,7 @@ static void a_deadlock_is_told_with_who_waits_for_whom(void **state)
     lab_message(lab, 1, LOAD_RECV, 2, 8, 0, 0);
     lab_message(lab, 2, LOAD_RECV, 0, 8, 0, 0);
     assert_int_equal(lab_run(lab), RANKS_STUCK);
-    assert_false(ranks_tell_stuck(lab->ranks, &err));
+    assert_false(ranks_report_deadlock(lab->ranks, &err));
     assert_non_null(strstr(err.text, "3 of 4 ranks"));
     assert_non_null(strstr(err.text, "rank 0 waits for a message of 8 B (tag 0) from rank 1"));
     assert_non_null(strstr(err.text, "rank 1 waits for a message of 8 B (tag 0) from rank 2"));
@@ -319,14 +319,14 @@ static void two_that_send_first_are_stuck_when_messages_are_long(void **state)
         }
         assert_int_equal(lab_run(lab), limit ? RANKS_ENDED : RANKS_STUCK);
         if (!limit) {
-            ranks_tell_stuck(lab->ranks, &err);
+            ranks_report_deadlock(lab->ranks, &err);
             assert_non_null(strstr(err.text, "rank 0 cannot send before it is received by rank 1"));
         }
         lab_close(lab);
     }
 }
 
-static void a_receive_from_one_that_has_ended_is_told(void **state)
+static void a_receive_from_one_that_has_ended_is_reported(void **state)
 {
     struct lab *lab = lab_open(2);
     struct wr_err err;
@@ -334,7 +334,7 @@ static void a_receive_from_one_that_has_ended_is_told(void **state)
     (void)state;
     lab_message(lab, 0, LOAD_RECV, 1, 8, 4, 0);
     assert_int_equal(lab_run(lab), RANKS_STUCK);
-    ranks_tell_stuck(lab->ranks, &err);
+    ranks_report_deadlock(lab->ranks, &err);
     assert_non_null(strstr(err.text, "(tag 4) from rank 1, which has ended"));
     lab_close(lab);
 }
@@ -364,7 +364,7 @@ int main(void)
         cmocka_unit_test(delays_before_the_nic_overlap),
         cmocka_unit_test(a_message_longer_than_the_limit_asks_first),
         cmocka_unit_test(without_a_call_of_mpi_handshakes_may_have_to_wait),
-        cmocka_unit_test(a_message_that_nobody_expected_is_kept),
+        cmocka_unit_test(an_unexpected_message_is_kept),
         cmocka_unit_test(messages_of_a_pair_do_not_overtake),
         cmocka_unit_test(a_tag_picks_among_the_messages_of_a_sender),
         cmocka_unit_test(wildcards_take_what_comes_first),
@@ -374,9 +374,9 @@ int main(void)
         cmocka_unit_test(receiving_costs_when_the_rank_looks),
         cmocka_unit_test(files_take_their_time_and_count_as_io),
         cmocka_unit_test(graphs_compute_on_several_cpus),
-        cmocka_unit_test(a_deadlock_is_told_with_who_waits_for_whom),
+        cmocka_unit_test(a_deadlock_is_reported_with_the_rank_that_each_waits_for),
         cmocka_unit_test(two_that_send_first_are_stuck_when_messages_are_long),
-        cmocka_unit_test(a_receive_from_one_that_has_ended_is_told),
+        cmocka_unit_test(a_receive_from_one_that_has_ended_is_reported),
         cmocka_unit_test(marks_keep_their_times),
     };
 

@@ -25,7 +25,7 @@ static void a_receiver_that_is_early_waits_for_its_partner_then_for_the_message(
     lab_close(lab);
 }
 
-static void a_receiver_that_is_late_waits_for_nobody(void **state)
+static void a_receiver_that_is_late_does_not_wait(void **state)
 {
     struct lab *lab = lab_open(2);
 
@@ -129,7 +129,7 @@ static void a_barrier_waits_for_the_last(void **state)
     lab_close(lab);
 }
 
-/* Accesses that take as long as they are told, for reasons they are told. */
+/* Accesses of a given duration, for given causes. */
 enum { LAB_FILE = LAB_KINDS + RANK_EV_KINDS };
 
 static void begin(void *ctx, const struct rank_access *a, uint64_t user)
@@ -139,7 +139,7 @@ static void begin(void *ctx, const struct rank_access *a, uint64_t user)
     assert_int_equal(a->kind, LOAD_WRITE);
     assert_int_equal(a->offset, 4096);
     assert_int_equal(a->file, 3);
-    sim_at(&lab->sim, lab->sim.now + a->bytes * NS, a->node, sim_lane(LAB_FILE, 0), lab->seq++,
+    sim_at(&lab->sim, lab->sim.now + a->bytes * NS, a->node, sim_subkey(LAB_FILE, 0), lab->seq++,
            (uint32_t)user, 0);
 }
 
@@ -183,7 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_receiver_that_is_early_waits_for_its_partner_then_for_the_message),
-        cmocka_unit_test(a_receiver_that_is_late_waits_for_nobody),
+        cmocka_unit_test(a_receiver_that_is_late_does_not_wait),
         cmocka_unit_test(what_the_network_adds_is_the_networks),
         cmocka_unit_test(who_waits_for_two_waits_for_the_one_that_comes_next),
         cmocka_unit_test(a_rendezvous_waits_for_its_receiver),

@@ -1,8 +1,9 @@
-/* Names of a figure are told apart without colour, and a name has one colour wherever it stands:
+/* Names of a figure are distinguished without colour, and a name has one colour wherever it stands:
  * in figures of all sections, of runs as the program makes them. */
-#include "unit/run_help.h"
+#include "unit/interference_help.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 #include "base/cause.h"
 #include "base/file.h"
@@ -71,6 +72,41 @@ static void write_roof(void)
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
 }
 
+static void write_profile(void)
+{
+    static const struct run_access rows[] = {
+        {.op = "read", .low_b = 64, .high_b = 256, .calls = 7},
+        {.op = "read", .low_b = 4096, .high_b = 16384, .calls = 2},
+        {.op = "write", .low_b = 64, .high_b = 256, .calls = 1},
+        {.op = "write", .low_b = 4096, .high_b = 16384, .calls = 9}};
+    struct run_meta meta = {.kind = "prof", .command = "weir", .seed = 1};
+    struct run *run;
+    struct wr_err err;
+
+    must(run_create(&run, "prof.weir", &meta, &err), err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        must(run_put_access(run, &rows[i], &err), err);
+    must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
+}
+
+/* Jobs of one and of three processes, alone and together, on a path of 40 MB/s. */
+static void write_experiment(void)
+{
+    const int64_t epoch = 1794767908000000000, s = 1000000000;
+
+    assert_int_equal(mkdir("pairs", 0777), 0);
+    write_file("pairs/experiment.yaml", "command: x {run}\nsizes: [1, 3]\ntogether: [1+3]\n"
+                                        "repetitions: 1\n");
+    make_one("pairs/private.1.r1.P.weir", epoch, 0.25,
+             (struct made_job){"P", 1, 8, 0, 4, 0, 40e6, 0, 0, 0, 0});
+    make_one("pairs/private.3.r1.P.weir", epoch + 20 * s, 0.25,
+             (struct made_job){"P", 3, 8, 0, 4, 0, 13e6, 0, 0, 0, 0});
+    make_one("pairs/private.1+3.r1.P.weir", epoch + 40 * s, 0.25,
+             (struct made_job){"P", 1, 8, 0, 8, 0, 20e6, 0, 0, 0, 0});
+    make_one("pairs/private.1+3.r1.Q.weir", epoch + 40 * s, 0.25,
+             (struct made_job){"Q", 3, 8, 0, 5, 0, 10e6, 0, 0, 0, 0});
+}
+
 /* Runs of every kind that there are sections for. */
 static int make_runs(void **state)
 {
@@ -92,7 +128,23 @@ static int make_runs(void **state)
          "4m -F -C");
     write_probes();
     weir("weir state import probes.csv -o state.weir");
+    write_file("fs.yaml", "stack: {test: ior -a MPIIO -b 8m -t 4m -F, tasks: 2}\n"
+                          "cross:\n"
+                          "  fs: {values: [pvfs2, lustre]}\n"
+                          "  servers: {values: [1, 2]}\n");
+    weir("weir study run fs.yaml -j 1 -q -o fs");
+    write_file("written.yaml",
+               "machine: {topology: {kind: crossbar, nodes: 4}, links: {default: {bandwidth: 10 "
+               "GB/s, latency: 1 us}}}\n"
+               "storage: {kind: reference, servers: \"3\", device: {kind: table, seek: 0 us}}\n"
+               "jobs: [{name: writer, ranks: 2, program: {kind: ior, command: -w -b 8m -t 1m}}]\n");
+    weir("weir run written.yaml -q -o simulated.weir");
+    write_file("slices.csv", "app,rank,t_s,bytes,write_s\nwriter,0,0,8388608,0.005\n"
+                             "writer,1,0,8388608,0.006\n");
+    weir("weir interfere import slices.csv --slice 10ms -o measured.weir");
     write_roof();
+    write_profile();
+    write_experiment();
     return 0;
 }
 
@@ -108,7 +160,8 @@ static int remove_runs(void **state)
 static const char *const documents[][2] = {
     {"study"},        {"two.weir"},   {"study/small-minimal.weir", "study/both-minimal.weir"},
     {"storage.weir"}, {"sweep.weir"}, {"stack.weir"},
-    {"state.weir"},   {"roof.weir"},
+    {"state.weir"},   {"roof.weir"},  {"prof.weir"},
+    {"pairs"},        {"fs"},         {"simulated.weir", "measured.weir"},
 };
 enum { DOCUMENTS = sizeof documents / sizeof *documents };
 
@@ -243,7 +296,7 @@ static void check_apart(void *ctx, const struct report_doc *d, const struct repo
     seen[maker_of(s)] = true;
 }
 
-static void names_of_every_section_are_told_apart_without_colour(void **state)
+static void names_of_every_section_are_distinguished_without_colour(void **state)
 {
     bool seen[64] = {false};
 
@@ -316,6 +369,33 @@ static void a_name_has_the_same_colour_in_all_sections_of_all_documents(void **s
     in_all_documents(check_colours, &p);
     print_message("%zu of %zu moved aside\n", p.moved, p.names);
     assert_true(p.names > 100 && p.moved < p.names / 4);
+}
+
+/* Two names of a figure have two colours, as long as there are enough: seven are left for what is
+ * no cause. */
+static void check_one_to_one(void *ctx, const struct report_doc *d, const struct report_section *s,
+                             const struct report_figure *f)
+{
+    size_t *figures = ctx;
+
+    (void)d, (void)s;
+    if (f->ninks > 7)
+        return;
+    ++*figures;
+    for (size_t i = 0; i < f->ninks; i++)
+        for (size_t k = 0; k < i; k++)
+            if (f->ink[i].k == f->ink[k].k)
+                fail_msg("%s: %s and %s have the colour %u", f->id, f->ink[i].name, f->ink[k].name,
+                         f->ink[i].k);
+}
+
+static void names_of_a_figure_and_their_colours_are_one_to_one(void **state)
+{
+    size_t figures = 0;
+
+    (void)state;
+    in_all_documents(check_one_to_one, &figures);
+    assert_true(figures > 50);
 }
 
 static void every_cause_has_a_colour_of_its_own_that_no_job_gets(void **state)
@@ -408,8 +488,9 @@ static void marks_dashes_and_letters_do_not_repeat_soon(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_every_section_are_told_apart_without_colour),
+        cmocka_unit_test(names_of_every_section_are_distinguished_without_colour),
         cmocka_unit_test(a_name_has_the_same_colour_in_all_sections_of_all_documents),
+        cmocka_unit_test(names_of_a_figure_and_their_colours_are_one_to_one),
         cmocka_unit_test(every_cause_has_a_colour_of_its_own_that_no_job_gets),
         cmocka_unit_test(pages_have_the_same_colours_marks_and_dashes),
         cmocka_unit_test(marks_dashes_and_letters_do_not_repeat_soon),

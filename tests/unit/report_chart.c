@@ -250,6 +250,33 @@ static void assert_draws(const struct report_point *p, size_t n)
     }
 }
 
+static void labels_of_large_values_have_a_unit_with_the_right_prefix(void **state)
+{
+    (void)state;
+    struct report_point p[] = {{.x = 0, .y = 1}, {.x = 2, .y = 3e5}};
+    struct report_series s = {.name = "s", .point = p, .n = 2};
+    struct report_chart c = chart_of(&s, 1);
+    struct wr_str out = {0};
+
+    c.x = (struct report_axis){.label = "x", .min = 0, .max = 2};
+    c.y = (struct report_axis){.label = "latency", .unit = "us", .log = true};
+    assert_labels(&c, "0.0 0.5 1.0 1.5 2.0 1 us 10 us 100 us 1 ms 10 ms 100 ms 1 s ");
+    c.y.log = false;
+    c.y.zero = true;
+    assert_labels(&c, "0.0 0.5 1.0 1.5 2.0 0 50 ms 100 ms 150 ms 200 ms 250 ms 300 ms ");
+    c.y.unit = "MB/s";
+    assert_labels(&c,
+                  "0.0 0.5 1.0 1.5 2.0 0 50 GB/s 100 GB/s 150 GB/s 200 GB/s 250 GB/s 300 GB/s ");
+    report_chart_svg(&c, &out);
+    assert_non_null(strstr(out.s, ">latency</text>")); /* the unit is not said twice */
+    wr_str_fini(&out);
+    c.y.unit = "calls";
+    assert_labels(&c, "0.0 0.5 1.0 1.5 2.0 0 50k 100k 150k 200k 250k 300k ");
+    p[1].y = 300;
+    c.y.unit = "us";
+    assert_labels(&c, "0.0 0.5 1.0 1.5 2.0 0 50 100 150 200 250 300 ");
+}
+
 static void any_points_at_all_make_a_picture(void **state)
 {
     (void)state;
@@ -347,6 +374,26 @@ static void every_line_shows_its_letter(void **state)
     wr_str_fini(&out);
 }
 
+/* A band is an area in a page; in a terminal its two ends are dotted. */
+static void a_terminal_shows_the_range_of_a_fan(void **state)
+{
+    static const struct report_point level[] = {{.x = 0, .y = 10, .low = 2, .high = 18},
+                                                {.x = 10, .y = 10, .low = 2, .high = 18}};
+    struct report_series s[] = {
+        {.name = "median", .point = level, .n = 2, .line_only = true, .fan = true}};
+    struct report_chart c = chart_of(s, 1);
+    struct wr_str out = {0};
+    size_t rows = 0;
+
+    (void)state;
+    report_chart_text(&c, &(struct report_text_style){.ascii = true, .width = 60}, &out);
+    *strstr(out.s, "+-") = '\0';
+    for (char *rest = out.s, *line; (line = strsep(&rest, "\n"));)
+        rows += strstr(line, ".   .   .") || strstr(line, ".....");
+    assert_int_equal(rows, 3);
+    wr_str_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,10 +404,12 @@ int main(void)
         cmocka_unit_test(a_picture_names_and_describes_itself),
         cmocka_unit_test(a_picture_has_its_colours_without_a_style_sheet),
         cmocka_unit_test(ticks_are_round_numbers_that_hold_the_points),
+        cmocka_unit_test(labels_of_large_values_have_a_unit_with_the_right_prefix),
         cmocka_unit_test(any_points_at_all_make_a_picture),
         cmocka_unit_test(series_with_points_stay_apart_by_marks),
         cmocka_unit_test(lines_and_guides_stay_apart_by_dashes),
         cmocka_unit_test(every_line_shows_its_letter),
+        cmocka_unit_test(a_terminal_shows_the_range_of_a_fan),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Figures: every kind can be drawn, told and written, and says the same in each. */
+/* Figures: every kind can be drawn, described and written, and says the same in each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static const struct {
          "1,1,local,0,0,0\n1,1,local,1,0.5,0.5\n",
          "g0 to g1: 2 links, busy 50 %, saturated 25 %", "50.00 %"},
     [REPORT_MATRIX] = {"row,col,value\nx,x,1\nx,y,2\ny,x,3\ny,y,\n", "y to x: 3 B",
-                       "strongest: 3 B"},
+                       "shades: linear, 0 to 3 B; empty: none"},
     [REPORT_SEQUENCE] = {"t0,t1,lane,to,label,class\n0,1,x,y,write,request\n1,3.5,y,,disk,work\n",
                          "disk: 1 to 3.5", "x -> y: write"},
 };
@@ -119,6 +119,42 @@ static void every_kind_says_the_same_in_all_forms(void **state)
         wr_str_fini(&text);
         wr_str_fini(&json);
     }
+}
+
+static void a_matrix_over_more_than_two_decades_has_logarithmic_shades(void **state)
+{
+    static const double wide[] = {1, 1000, 1e6, 0};
+    struct report_figure f = figures[REPORT_MATRIX];
+    struct wr_str svg = {0}, text = {0};
+
+    (void)state;
+    f.matrix.value = wide;
+    report_figure_svg(&f, &svg);
+    report_figure_text(&f, &(struct report_text_style){.ascii = true}, &text);
+    /* The middle decade is in the middle, and the least value can still be seen. */
+    assert_non_null(strstr(svg.s, "fill-opacity=\"0.060\""));
+    assert_non_null(strstr(svg.s, "fill-opacity=\"0.530\""));
+    assert_non_null(strstr(svg.s, "fill-opacity=\"1.000\""));
+    assert_non_null(strstr(svg.s, "shades: logarithmic, 1 B to 1 MB; empty: none"));
+    assert_non_null(strstr(text.s, "shades: logarithmic, 1 B to 1 MB; empty: none"));
+    assert_non_null(strstr(text.s, " .:\n"));
+    wr_str_fini(&svg);
+    wr_str_fini(&text);
+}
+
+static void one_value_is_a_mark_and_no_box(void **state)
+{
+    static const struct report_box one[] = {{"alone", "random", 3, 3, 3, 3, 3, 3, 1}};
+    struct report_figure f = figures[REPORT_BOXES];
+    struct wr_str svg = {0};
+
+    (void)state;
+    f.box = one;
+    f.nboxes = 1;
+    report_figure_svg(&f, &svg);
+    assert_null(strstr(svg.s, "stroke-width=\"2.4\"")); /* no bar of a median */
+    assert_non_null(strstr(svg.s, "random, alone: 3</title>"));
+    wr_str_fini(&svg);
 }
 
 static void a_figure_without_data_is_empty_but_whole(void **state)
@@ -230,6 +266,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_says_the_same_in_all_forms),
+        cmocka_unit_test(a_matrix_over_more_than_two_decades_has_logarithmic_shades),
+        cmocka_unit_test(one_value_is_a_mark_and_no_box),
         cmocka_unit_test(a_figure_without_data_is_empty_but_whole),
         cmocka_unit_test(a_cause_has_one_colour_in_the_whole_document),
         cmocka_unit_test(an_axis_may_have_names),

@@ -8,8 +8,8 @@
 #include "base/rng.h"
 #include "report/doc.h"
 #include "report/report.h"
+#include "report/report_trace.h"
 #include "report/sections/sections.h"
-#include "report/trace.h"
 
 enum { RISE = 5 };
 
@@ -85,7 +85,7 @@ static void name_in(const struct place *p, char *ret, size_t size, const char *l
 }
 
 /* What a damaged file says: numbers that cannot be, and names that a terminal would obey. */
-static void a_damaged_run_is_told_in_little_and_harmlessly(void **state)
+static void a_damaged_run_is_reported_in_little_and_harmlessly(void **state)
 {
     static const char sql[] =
         "INSERT INTO fact_app VALUES(0, 'a' || char(27) || ']0;owned' || char(7), 2, 0, '', '');"
@@ -115,7 +115,7 @@ static void a_damaged_run_is_told_in_little_and_harmlessly(void **state)
     }
 }
 
-static void a_sweep_is_told_in_a_sentence_a_picture_and_a_table(void **state)
+static void a_sweep_is_shown_in_a_sentence_a_picture_and_a_table(void **state)
 {
     struct place *p = *state;
     const char *runs[] = {p->path};
@@ -314,7 +314,7 @@ static void points_of_a_table_are_laid_over_as_marks(void **state)
     wr_str_fini(&again);
 }
 
-static void a_fault_in_a_table_is_told_with_its_place(void **state)
+static void a_fault_in_a_table_is_reported_with_its_place(void **state)
 {
     struct place *p = *state;
     static const struct {
@@ -413,9 +413,9 @@ static void a_single_run_shows_latencies_links_and_slices(void **state)
     make_single(p->path);
     must(write_as(AS_TEXT, (const char *[]){p->path}, 1, &text, &err), err);
     assert_non_null(strstr(text.s, "packet  1000"));
-    assert_non_null(strstr(text.s, "Half of all in class packet took up to 5.0"));
+    assert_non_null(strstr(text.s, "Median latency of packet 5.0"));
     assert_non_null(
-        strstr(text.s, "The busiest link is of class local and sends 100 % of the time"));
+        strstr(text.s, "The busiest link is of class local with a utilisation of 100 %"));
     assert_non_null(
         strstr(text.s, "local     100   50.50   1.00  50.50  90.10  99.01  100.00         0.00"));
     assert_non_null(
@@ -426,7 +426,7 @@ static void a_single_run_shows_latencies_links_and_slices(void **state)
     assert_non_null(strstr(text.s, "mean of all"));
     must(write_as(AS_PAGE, (const char *[]){p->path}, 1, &page, &err), err);
     assert_non_null(strstr(page.s, "<h1>A machine &amp; its run</h1>"));
-    assert_non_null(strstr(page.s, "How busy the links were"));
+    assert_non_null(strstr(page.s, "CDF of link utilisation"));
     wr_str_fini(&text);
     wr_str_fini(&page);
 }
@@ -447,7 +447,7 @@ static void an_empty_run_has_a_page_all_the_same(void **state)
 }
 
 /* Are these words in the report of one run? */
-static void assert_told(enum as as, const char *path, const char *const *words, size_t n)
+static void assert_shown(enum as as, const char *path, const char *const *words, size_t n)
 {
     struct wr_str out = {0};
     struct wr_err err;
@@ -491,14 +491,14 @@ static void a_measured_service_has_a_roof_with_its_knee(void **state)
     put_real(run, "roofline.rpc.server_max", 400e3, "1/s");
     put_real(run, "roofline.point.rpc.2.16", 800e3, "1/s");
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
-    assert_told(
+    assert_shown(
         AS_JSON, p->path,
         (const char *[]){"\"marks\":[{\"x\":0.25,\"label\":\"knee\"}]",
                          "measured, 2 servers\",\"style\":\"marks\",\"x\":[0.125],\"y\":[50]",
                          "best of 18 processes: 4 servers, 14 clients\",\"style\":\"marks\"",
                          "\"style\":\"fan\""},
         4);
-    assert_told(AS_TEXT, p->path, (const char *[]){"2       16   800.000    800.000  800.000"}, 1);
+    assert_shown(AS_TEXT, p->path, (const char *[]){"2       16   800.000    800.000  800.000"}, 1);
 }
 
 static void what_others_disturbed_or_is_hardly_known_is_marked(void **state)
@@ -515,14 +515,14 @@ static void what_others_disturbed_or_is_hardly_known_is_marked(void **state)
     put_real(run, "roofline.point.rpc.1.2", 80e3, "1/s");
     put_real(run, "roofline.point_disturbed.rpc.1.2", 1, "");
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
-    assert_told(AS_TEXT, p->path,
-                (const char *[]){"not known", "measured while others used the machine",
-                                 "the roof may be too low"},
-                3);
-    assert_told(AS_JSON, p->path, (const char *[]){"\"open\":[1]"}, 1);
+    assert_shown(AS_TEXT, p->path,
+                 (const char *[]){"not known", "measured while others used the machine",
+                                  "the roof may be too low"},
+                 3);
+    assert_shown(AS_JSON, p->path, (const char *[]){"\"open\":[1]"}, 1);
 }
 
-static void a_stack_is_told_by_layer_and_one_operation_step_by_step(void **state)
+static void a_stack_is_shown_by_layer_and_one_operation_step_by_step(void **state)
 {
     static const struct run_stack_state states[] = {
         {.side = "client",
@@ -587,7 +587,7 @@ static void a_stack_is_told_by_layer_and_one_operation_step_by_step(void **state
     for (size_t i = 0; i < 3; i++)
         must(run_put_stack_step(run, &steps[i], &err), err);
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
-    assert_told(
+    assert_shown(
         AS_JSON, p->path,
         (const char *[]){
             "{\"group\":\"client\",\"name\":\"ADIO\",\"parts\":[{\"name\":\"work\","
@@ -619,13 +619,12 @@ static void a_path_has_states_sojourns_and_a_forecast(void **state)
              err);
     }
     must(run_finish(run, RUN_COMPLETE, NULL, &err), err);
-    assert_told(AS_TEXT, p->path,
-                (const char *[]){"disk, write: how latencies are distributed", "1200 probes",
-                                 "disk, write: its state over time",
-                                 "disk, write: how long states last",
-                                 "disk, write: what is to be "
-                                 "expected"},
-                5);
+    assert_shown(AS_TEXT, p->path,
+                 (const char *[]){"disk, write: probability density of latency", "1200 probes",
+                                  "disk, write: latency and state over time",
+                                  "disk, write: sojourn times of states",
+                                  "disk, write: forecast of latency"},
+                 5);
     /* Latencies do not add up to anything over time. */
     struct wr_str text = {0};
 
@@ -683,8 +682,8 @@ static void odd_names_are_harmless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_PLACE(a_damaged_run_is_told_in_little_and_harmlessly),
-        IN_PLACE(a_sweep_is_told_in_a_sentence_a_picture_and_a_table),
+        IN_PLACE(a_damaged_run_is_reported_in_little_and_harmlessly),
+        IN_PLACE(a_sweep_is_shown_in_a_sentence_a_picture_and_a_table),
         IN_PLACE(csv_has_the_columns_of_the_view_unrounded),
         IN_PLACE(seeds_of_a_point_become_a_mean_with_its_interval),
         IN_PLACE(curves_of_several_files_keep_apart),
@@ -692,12 +691,12 @@ int main(void)
         IN_PLACE(an_unfinished_run_says_so_on_its_page),
         IN_PLACE(what_cannot_be_reported_is_said_once),
         IN_PLACE(points_of_a_table_are_laid_over_as_marks),
-        IN_PLACE(a_fault_in_a_table_is_told_with_its_place),
+        IN_PLACE(a_fault_in_a_table_is_reported_with_its_place),
         IN_PLACE(a_single_run_shows_latencies_links_and_slices),
         IN_PLACE(an_empty_run_has_a_page_all_the_same),
         IN_PLACE(a_measured_service_has_a_roof_with_its_knee),
         IN_PLACE(what_others_disturbed_or_is_hardly_known_is_marked),
-        IN_PLACE(a_stack_is_told_by_layer_and_one_operation_step_by_step),
+        IN_PLACE(a_stack_is_shown_by_layer_and_one_operation_step_by_step),
         IN_PLACE(a_path_has_states_sojourns_and_a_forecast),
         IN_PLACE(a_trace_has_a_counter_for_every_slice),
         IN_PLACE(odd_names_are_harmless),

@@ -79,6 +79,39 @@ static unsigned ask(struct lab *l, const char *target, struct web_answer *ret)
     return ask_as(l, "GET", target, NULL, ret);
 }
 
+/* The files of an experiment are one thing in the list, with what their names say. */
+static void the_runs_of_an_experiment_are_one_entry(void **state)
+{
+    static const char *const names[] = {"private.1.r1.P", "private.1+3.r1.P", "private.1+3.r1.Q"};
+    struct web_answer a = {0};
+    struct lab l;
+    char path[160];
+
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s.weir", ((struct place *)*state)->dir, names[i]);
+        make_run(path, 10);
+    }
+    lab_open(&l, *state, (struct web_config){.loopback = true});
+    assert_int_equal(ask(&l, "/api/runs", &a), 200);
+    json_t *j = json_loads(a.body.s, 0, NULL);
+    assert_non_null(j);
+    json_t *studies = json_object_get(j, "studies");
+    assert_int_equal(json_array_size(studies), 1);
+    json_t *one = json_array_get(studies, 0);
+    assert_string_equal(json_string_value(json_object_get(one, "kind")), "experiment");
+    assert_string_equal(json_string_value(json_object_get(one, "name")), base_of(&l));
+    assert_int_equal(json_number_value(json_object_get(one, "runs")), 3);
+    json_t *q = json_object_get(json_array_get(json_object_get(j, "runs"), 2), "choices");
+    assert_string_equal(json_string_value(json_object_get(q, "together")), "1+3");
+    assert_string_equal(json_string_value(json_object_get(q, "job")), "Q");
+    json_decref(j);
+    /* The page without scripts links all of it, too. */
+    assert_int_equal(ask(&l, "/", &a), 200);
+    assert_non_null(strstr(a.body.s, "/report?dir="));
+    wr_str_fini(&a.body);
+    web_close(&l.site);
+}
+
 static void a_run_is_listed_and_reported_by_its_id(void **state)
 {
     struct web_answer a = {0};
@@ -316,18 +349,18 @@ static void few_studies_wait_and_one_runs(void **state)
     /* One that waits has its name already. */
     snprintf(body, sizeof body, "{\"study\": \"%s/s.yaml\", \"name\": \"x3\"}", base_of(&l));
     assert_int_equal(ask_as(&l, "POST", "/api/study", body, &a), 400);
-    int first = l.site.asked.v[0].pid;
+    int first = l.site.requested.v[0].pid;
     kill(first, SIGKILL);
-    for (int i = 0; i < 1000 && l.site.asked.v[0].pid == first; i++) {
+    for (int i = 0; i < 1000 && l.site.requested.v[0].pid == first; i++) {
         usleep(5000);
         web_tick(&l.site);
     }
-    assert_int_equal(l.site.asked.n, 8);
-    assert_string_equal(l.site.asked.v[0].name, "x1");
-    assert_true(l.site.asked.v[0].pid > 0);
-    assert_int_equal(l.site.asked.v[1].pid, 0);
-    kill(l.site.asked.v[0].pid, SIGKILL);
-    waitpid(l.site.asked.v[0].pid, NULL, 0);
+    assert_int_equal(l.site.requested.n, 8);
+    assert_string_equal(l.site.requested.v[0].name, "x1");
+    assert_true(l.site.requested.v[0].pid > 0);
+    assert_int_equal(l.site.requested.v[1].pid, 0);
+    kill(l.site.requested.v[0].pid, SIGKILL);
+    waitpid(l.site.requested.v[0].pid, NULL, 0);
     wr_str_fini(&a.body);
     web_close(&l.site);
 }
@@ -392,6 +425,7 @@ int main(void)
         IN_PLACE(names_of_other_machines_are_not_answered_to),
         IN_PLACE(a_study_is_started_only_from_what_is_there),
         IN_PLACE(few_studies_wait_and_one_runs),
+        IN_PLACE(the_runs_of_an_experiment_are_one_entry),
         IN_PLACE(a_file_that_never_ends_is_its_own_trouble),
         IN_PLACE(a_large_run_is_answered_with_little),
     };

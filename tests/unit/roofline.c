@@ -17,8 +17,8 @@
 #include "cli/roofline_tables.h"
 #include "rpc/energy.h"
 #include "rpc/polling.h"
-#include "rpc/say.h"
 #include "rpc/ticket.h"
+#include "rpc/worker_commands.h"
 
 #define DATA WEIR_SOURCE_DIR "/tests/data/roofline/"
 
@@ -223,7 +223,7 @@ static void mean_value_analysis_solves_the_closed_queue(void **state)
     }
 }
 
-static void a_band_too_wide_to_tell_is_no_distance_of_zero(void **state)
+static void a_band_too_wide_to_decide_is_no_distance_of_zero(void **state)
 {
     struct stat_range narrow = {100, 150}, wide = {0.5, 175};
 
@@ -246,7 +246,7 @@ static void clients_that_do_not_divide_evenly_are_spread_evenly(void **state)
 
     (void)state;
     assert_true(fabs(seven - three - four) < 1e-9 * seven);
-    /* Fewer clients than servers: nobody waits. */
+    /* Fewer clients than servers: no client waits. */
     assert_true(fabs(stat_roof_mva(&r, 0.5, 4, 3, STAT_SERVICE_EXP) - 100) < 1e-9);
 }
 
@@ -280,7 +280,7 @@ static void a_mix_of_one_metric_is_that_metric(void **state)
     assert_true(fabs(two.server.lo - 1 / (2 / 300.0 + 0.6)) < 1e-12); /* one after the other */
 }
 
-static void what_is_wrong_in_a_table_is_told(void **state)
+static void what_is_wrong_in_a_table_is_reported(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -372,16 +372,16 @@ static void slices_are_of_a_burst_or_of_a_gap_only_if_wholly_inside(void **state
                                                                  : RPC_IN_GAP);
 }
 
-static void what_workers_are_told_comes_out_as_it_went_in(void **state)
+static void what_workers_are_sent_comes_out_as_it_went_in(void **state)
 {
     struct rpc_opts o = {.transport = &rpc_shm,
                          .provider = "tcp",
                          .bind = "10.0.0.1",
                          .nic = {.only = "ib*,!ib0"},
                          .token = {{UINT64_C(0xfedcba9876543210), 1}},
-                         .wait = RPC_NAP,
+                         .wait = RPC_TIMED,
                          .spin_us = 7,
-                         .crowded = true,
+                         .oversubscribed = true,
                          .depth = 9,
                          .bulk_b = 1 << 20,
                          .peers = 11,
@@ -417,7 +417,7 @@ static void what_workers_are_told_comes_out_as_it_went_in(void **state)
     assert_string_equal(got.storage, o.storage);
     assert_true(got.transport == o.transport && wr_token_same(&got.token, &o.token) &&
                 got.wait == o.wait);
-    assert_true(got.spin_us == 7 && got.crowded && got.depth == 9 && got.bulk_b == 1 << 20);
+    assert_true(got.spin_us == 7 && got.oversubscribed && got.depth == 9 && got.bulk_b == 1 << 20);
     assert_true(got.peers == 11 && got.storage_b == o.storage_b && got.direct);
     rpc_load_parse(&got_l, k);
     json_t *again = rpc_load_json(&got_l);
@@ -444,18 +444,18 @@ static void a_ticket_is_replaced_only_if_its_server_is_dead(void **state)
         _exit(0);
     waitpid(dead, NULL, 0);
     snprintf(path, sizeof path, "%s/t", mkdtemp(dir));
-    t.life = rpc_life_own();
-    t.life.pid = dead;
+    t.process = rpc_process_own();
+    t.process.pid = dead;
     assert_true(wr_token_parse(&t.token, "00112233445566778899aabbccddeeff"));
     assert_true(rpc_ticket_write(&t, path, false, &err));
-    t.life = rpc_life_own();
+    t.process = rpc_process_own();
     t.bulk_b = 7;
     assert_true(rpc_ticket_write(&t, path, false, &err));
     assert_true(rpc_ticket_read(&got, path, &err));
     assert_true(got.bulk_b == 7 && wr_token_same(&got.token, &t.token));
-    assert_int_equal(got.life.pid, getpid());
+    assert_int_equal(got.process.pid, getpid());
     assert_false(rpc_ticket_write(&t, path, false, &err)); /* we live */
-    assert_non_null(strstr(err.text, "--force"));
+    assert_non_null(strstr(err.text, "choose another name or replace it"));
     unlink(path);
     assert_int_equal(rmdir(dir), 0);
 }
@@ -468,14 +468,14 @@ int main(void)
         cmocka_unit_test(the_studys_parameters_give_the_expected_knees),
         cmocka_unit_test(the_nodes_ceiling_moves_the_knee_of_bandwidth_to_one),
         cmocka_unit_test(mean_value_analysis_solves_the_closed_queue),
-        cmocka_unit_test(a_band_too_wide_to_tell_is_no_distance_of_zero),
+        cmocka_unit_test(a_band_too_wide_to_decide_is_no_distance_of_zero),
         cmocka_unit_test(clients_that_do_not_divide_evenly_are_spread_evenly),
         cmocka_unit_test(the_best_number_of_servers_is_better_than_its_neighbours),
         cmocka_unit_test(a_mix_of_one_metric_is_that_metric),
-        cmocka_unit_test(what_is_wrong_in_a_table_is_told),
+        cmocka_unit_test(what_is_wrong_in_a_table_is_reported),
         cmocka_unit_test(packages_energy_is_added_up_over_their_counters_turn),
         cmocka_unit_test(slices_are_of_a_burst_or_of_a_gap_only_if_wholly_inside),
-        cmocka_unit_test(what_workers_are_told_comes_out_as_it_went_in),
+        cmocka_unit_test(what_workers_are_sent_comes_out_as_it_went_in),
         cmocka_unit_test(a_ticket_is_replaced_only_if_its_server_is_dead),
     };
 

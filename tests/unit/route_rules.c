@@ -375,7 +375,7 @@ static void ecmp_keeps_a_flow_on_its_path_and_spreads_flows(void **state)
     bench_close(b);
 }
 
-static void ecmp_tells_nodes_of_one_router_apart(void **state)
+static void ecmp_distinguishes_nodes_of_one_router(void **state)
 {
     struct bench *b = bench_open("fat-tree, radix: 16, levels: 2", "", "updown");
     uint8_t up[16] = {0}, used = 0;
@@ -486,7 +486,7 @@ int main(void)
         cmocka_unit_test(half_way_round_a_ring_both_ways_are_taken),
         cmocka_unit_test(equal_ways_are_chosen_as_the_setting_says),
         cmocka_unit_test(ecmp_keeps_a_flow_on_its_path_and_spreads_flows),
-        cmocka_unit_test(ecmp_tells_nodes_of_one_router_apart),
+        cmocka_unit_test(ecmp_distinguishes_nodes_of_one_router),
         cmocka_unit_test(adaptive_updown_goes_up_where_it_is_least_loaded),
         cmocka_unit_test(a_failed_global_link_is_gone_round_by_a_third_group),
         cmocka_unit_test(a_failed_local_link_costs_one_hop_and_more_channels),

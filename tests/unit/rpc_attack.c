@@ -202,7 +202,7 @@ static void short_messages_and_closed_connections_leave_nothing_behind(void **st
     end(server);
 }
 
-static void connections_that_say_nothing_keep_nobody_out(void **state)
+static void silent_connections_keep_no_client_out(void **state)
 {
     int fd[HELD];
     pid_t server = serve(0);
@@ -287,7 +287,7 @@ static void request(struct rpc_ep *ep, enum rpc_op op, uint32_t id)
     rpc_tcp.flush(ep);
 }
 
-static void puts_whose_data_never_come_hold_nobody_up(void **state)
+static void puts_without_data_delay_no_other_client(void **state)
 {
     pid_t server = serve(0);
     unsigned files = files_of(server);
@@ -303,7 +303,7 @@ static void puts_whose_data_never_come_hold_nobody_up(void **state)
 }
 
 /* Together they hold all pieces of memory; those that are not used are taken back. */
-static void many_who_put_nothing_hold_nobody_up_for_long(void **state)
+static void many_puts_without_data_delay_others_briefly(void **state)
 {
     enum { MANY = 80 };
     struct rpc_ep *bad[MANY];
@@ -329,7 +329,7 @@ static void many_who_put_nothing_hold_nobody_up_for_long(void **state)
     end(server);
 }
 
-static void who_reads_no_answers_holds_nobody_up(void **state)
+static void a_client_that_reads_no_answers_delays_no_other(void **state)
 {
     static const uint8_t payload[RPC_INLINE_MOST];
     pid_t server = serve(0);
@@ -503,11 +503,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_messages_and_closed_connections_leave_nothing_behind),
-        cmocka_unit_test(connections_that_say_nothing_keep_nobody_out),
+        cmocka_unit_test(silent_connections_keep_no_client_out),
         cmocka_unit_test(descriptors_are_kept_for_those_with_the_token),
-        cmocka_unit_test(puts_whose_data_never_come_hold_nobody_up),
-        cmocka_unit_test(many_who_put_nothing_hold_nobody_up_for_long),
-        cmocka_unit_test(who_reads_no_answers_holds_nobody_up),
+        cmocka_unit_test(puts_without_data_delay_no_other_client),
+        cmocka_unit_test(many_puts_without_data_delay_others_briefly),
+        cmocka_unit_test(a_client_that_reads_no_answers_delays_no_other),
         cmocka_unit_test(who_reads_late_gets_all_its_answers),
         cmocka_unit_test(what_is_cut_off_leaves_memory_alone_and_the_rest_in_order),
     };

@@ -1,5 +1,5 @@
-/* What a driver counts, on a transport that answers when it is told to; and sockets that nobody
- * else needs to see. */
+/* What a driver counts, on a transport that answers on request; and sockets between this
+ * process and itself. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "rpc/drive.h"
+#include "rpc/driver.h"
 #include "rpc/tcp_socket.h"
 
 enum { TOKEN = 7, ANSWER_NS = 2000000, DEPTH = 4 };
@@ -103,8 +103,8 @@ static bool slow_blocks(struct rpc_ep *ep)
     return true;
 }
 
-/* Answers all that it was asked; with those that were asked meanwhile, as by whoever goes on at
- * once, for another time. */
+/* Answers all that it was asked; with those that were asked meanwhile, as by a client that goes on
+ * at once, for another time. */
 static uint32_t slow_wait(struct rpc_ep *ep, uint64_t timeout_ns)
 {
     struct slow *s = of(ep);
@@ -139,7 +139,7 @@ static bool slow_alive(struct rpc_ep *ep, uint32_t peer)
 extern const struct rpc_transport slow;
 const struct rpc_transport slow = {.name = "slow",
                                    .looks = 1,
-                                   .sees_death = true,
+                                   .detects_exit = true,
                                    .open = slow_open,
                                    .close = slow_close,
                                    .connect = slow_connect,

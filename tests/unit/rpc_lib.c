@@ -15,26 +15,27 @@
 
 #include "weir-rpc.h"
 
-static int answer(void *ctx, unsigned op, const void *bytes, size_t len, void *reply, size_t room)
+static int answer(void *ctx, unsigned op, const void *bytes, size_t len, void *reply,
+                  size_t reply_size)
 {
     (void)ctx;
     (void)op;
     (void)bytes;
     (void)len;
     (void)reply;
-    (void)room;
+    (void)reply_size;
     return 0;
 }
 
 static const struct weir_rpc_config config = {
     .size = sizeof config, .transport = "shm", .token = 0x5eed};
 
-static void serve(int tell)
+static void serve(int address_pipe)
 {
     struct weir_rpc_server *s = weir_rpc_server_open(&config, answer, NULL, NULL, 0);
     const char *address = s ? weir_rpc_server_address(s) : "";
 
-    if (write(tell, address, strlen(address) + 1) < 0)
+    if (write(address_pipe, address, strlen(address) + 1) < 0)
         _exit(1);
     for (;;)
         weir_rpc_server_step(s, 100000);
@@ -83,7 +84,7 @@ static void a_server_that_others_reach_needs_a_whole_token(void **state)
     char why[256] = "";
 
     (void)state;
-    there.bind = "0.0.0.1"; /* nobody has it: opening gets no further than to bind it */
+    there.bind = "0.0.0.1"; /* no interface has it: opening fails at bind() */
     older.size = offsetof(struct weir_rpc_config, token_file);
     assert_true(opens(here, why) && opens(older, why));
     assert_false(opens(there, why));

@@ -132,7 +132,7 @@ static void a_point_that_is_faster_is_the_peak(void **state)
     w[2].of = 3;
     rpc_peaks(c, s, w, 3, &spec);
     assert_true(s[0].hi == 440 && c[0].hi == 100);
-    /* Another operation tells nothing. */
+    /* Another operation says nothing about it. */
     w[2].of = 4;
     rpc_peaks(c, s, w, 3, &spec);
     assert_true(s[0].hi == 300 && s[0].disturbed == 1 && c[0].hi == 100 && !s[0].from_point);

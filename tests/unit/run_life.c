@@ -1,4 +1,4 @@
-/* Created, killed, out of room, replaced: what a run file goes through. */
+/* Run files that are created, killed, out of disk space, replaced. */
 #include "unit/run_help.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static int in_child(void (*body)(const struct place *), const struct place *p)
     return status;
 }
 
-/* In a child there is no cmocka to fail with; a status tells which line it was. */
+/* In a child there is no cmocka to fail with; a status says which line it was. */
 #define child_assert(what)                                                     \
     do {                                                                       \
         if (!(what)) {                                                         \
@@ -45,7 +45,7 @@ static int in_child(void (*body)(const struct place *), const struct place *p)
     } while (0)
 
 /* Permissions do not stop root. */
-static void be_nobody(void)
+static void drop_privileges(void)
 {
     if (!geteuid()) {
         child_assert(!setresgid(65534, 65534, 65534));
@@ -62,8 +62,8 @@ static void an_existing_run_file_is_kept_unless_forced(void **state)
 
     complete(create(path));
     assert_false(run_create(&run, path, &meta, &err));
-    assert_int_equal(err.code, WR_INPUT);
-    assert_non_null(strstr(err.text, "--force"));
+    assert_int_equal(err.code, WR_EXISTS);
+    assert_non_null(strstr(err.text, "choose another name or replace it"));
     assert_null(run);
 
     meta.force = true;
@@ -96,7 +96,7 @@ static void what_is_not_a_run_file_is_never_replaced(void **state)
     assert_int_equal(err.code, WR_INPUT);
 }
 
-static void somebody_elses_database_is_never_replaced(void **state)
+static void a_foreign_database_is_never_replaced(void **state)
 {
     const struct place *p = *state;
     struct run_meta meta = plain_meta;
@@ -204,7 +204,7 @@ static void a_killed_run_reads_as_incomplete_with_what_was_flushed(void **state)
     run_close(r);
 }
 
-static void a_writer_that_nobody_waited_for_is_gone_all_the_same(void **state)
+static void a_writer_that_is_a_zombie_counts_as_ended(void **state)
 {
     const struct place *p = *state;
     siginfo_t info;
@@ -221,8 +221,8 @@ static void a_writer_that_nobody_waited_for_is_gone_all_the_same(void **state)
     waitpid(pid, NULL, 0);
 }
 
-/* In the middle of a query for `ms`, from when it has written to `tell` on. */
-static void hold_a_query(const struct place *p, int tell, unsigned ms)
+/* In the middle of a query for `ms`, from when it has written to `ready` on. */
+static void hold_a_query(const struct place *p, int ready, unsigned ms)
 {
     sqlite3_stmt *s;
     sqlite3 *db;
@@ -230,26 +230,26 @@ static void hold_a_query(const struct place *p, int tell, unsigned ms)
     child_assert(sqlite3_open(p->path, &db) == SQLITE_OK);
     child_assert(sqlite3_prepare_v2(db, "SELECT * FROM meta", -1, &s, NULL) == SQLITE_OK);
     child_assert(sqlite3_step(s) == SQLITE_ROW);
-    child_assert(write(tell, "x", 1) == 1);
+    child_assert(write(ready, "x", 1) == 1);
     usleep(ms * 1000);
     sqlite3_finalize(s);
     sqlite3_close(db);
     _exit(0);
 }
 
-static void somebody_who_reads_does_not_break_the_run(void **state)
+static void a_reader_does_not_break_the_run(void **state)
 {
     const struct place *p = *state;
     struct wr_err err = {0};
     struct run *run = create(p->path);
-    int tell[2], status;
+    int ready[2], status;
     char byte;
 
-    assert_int_equal(pipe(tell), 0);
+    assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     if (!pid)
-        hold_a_query(p, tell[1], 300);
-    assert_int_equal(read(tell[0], &byte, 1), 1);
+        hold_a_query(p, ready[1], 300);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
     must(run_put_count(run, "packets", 5, "", &err), err);
     must(run_flush(run, &err), err);
     must(run_put_count(run, "bytes", 6, "B", &err), err);
@@ -261,11 +261,11 @@ static void somebody_who_reads_does_not_break_the_run(void **state)
     assert_int_equal(run_info(r)->status, RUN_COMPLETE);
     assert_true(number(r, "SELECT sum(value) FROM summary WHERE NOT volatile") == 11);
     run_close(r);
-    close(tell[0]);
-    close(tell[1]);
+    close(ready[0]);
+    close(ready[1]);
 }
 
-static void look_for_long(const struct place *p, int tell)
+static void look_for_long(const struct place *p, int ready)
 {
     struct wr_err err = {0};
     struct run_reader *r;
@@ -275,7 +275,7 @@ static void look_for_long(const struct place *p, int tell)
     child_assert(run_open(&r, p->path, &err));
     child_assert(run_query(&q, r, "SELECT * FROM meta", NULL, 0, &err));
     child_assert(run_rows_next(q, &more, &err) && more);
-    child_assert(write(tell, "x", 1) == 1);
+    child_assert(write(ready, "x", 1) == 1);
     sleep(600); /* it is killed before */
     _exit(0);
 }
@@ -284,19 +284,19 @@ static void a_look_at_a_running_run_does_not_hold_it_up(void **state)
 {
     const struct place *p = *state;
     struct run *run = create(p->path);
-    int tell[2];
+    int ready[2];
     char byte;
 
-    assert_int_equal(pipe(tell), 0);
+    assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     if (!pid)
-        look_for_long(p, tell[1]);
-    assert_int_equal(read(tell[0], &byte, 1), 1);
+        look_for_long(p, ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
     complete(run);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    close(tell[0]);
-    close(tell[1]);
+    close(ready[0]);
+    close(ready[1]);
 }
 
 /* A cache of a few pages makes SQLite write into the file before the commit, so
@@ -336,12 +336,12 @@ static void a_journal_left_behind_is_played_back(void **state)
     run_close(r);
 }
 
-static void open_as_nobody(const struct place *p)
+static void open_as_unprivileged(const struct place *p)
 {
     struct run_reader *r;
     struct wr_err err = {0};
 
-    be_nobody();
+    drop_privileges();
     child_assert(!run_open(&r, p->path, &err));
     child_assert(err.code == WR_SYSTEM);
     child_assert(strstr(err.text, "copy both files"));
@@ -354,7 +354,7 @@ static void a_journal_that_may_not_be_played_back_is_explained(void **state)
     die_and_leave_a_journal(p);
     chmod(p->path, 0444);
     chmod(p->dir, 0555);
-    assert_int_equal(in_child(open_as_nobody, p), 0);
+    assert_int_equal(in_child(open_as_unprivileged, p), 0);
 }
 
 static void a_journal_that_names_another_file_is_refused(void **state)
@@ -487,12 +487,12 @@ static void a_run_that_cannot_begin_leaves_no_file(void **state)
     assert_int_equal(access(p->path, F_OK), -1);
 }
 
-static void create_as_nobody(const struct place *p)
+static void create_as_unprivileged(const struct place *p)
 {
     struct wr_err err = {0};
     struct run *run = NULL;
 
-    be_nobody();
+    drop_privileges();
     child_assert(!run_create(&run, p->path, &plain_meta, &err));
     child_assert(err.code == WR_SYSTEM);
     child_assert(strstr(err.text, p->path) && strstr(err.text, strerror(EACCES)));
@@ -503,7 +503,7 @@ static void a_read_only_directory_is_one_clear_error(void **state)
     const struct place *p = *state;
 
     chmod(p->dir, 0555);
-    assert_int_equal(in_child(create_as_nobody, p), 0);
+    assert_int_equal(in_child(create_as_unprivileged, p), 0);
 }
 
 static void a_missing_directory_is_one_clear_error(void **state)
@@ -609,13 +609,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(an_existing_run_file_is_kept_unless_forced),
         IN_PLACE(what_is_not_a_run_file_is_never_replaced),
-        IN_PLACE(somebody_elses_database_is_never_replaced),
+        IN_PLACE(a_foreign_database_is_never_replaced),
         IN_PLACE(an_empty_file_may_be_replaced_by_force),
         IN_PLACE(a_run_file_that_is_being_written_is_not_replaced),
         IN_PLACE(what_was_flushed_is_seen_while_the_run_goes_on),
         IN_PLACE(a_killed_run_reads_as_incomplete_with_what_was_flushed),
-        IN_PLACE(a_writer_that_nobody_waited_for_is_gone_all_the_same),
-        IN_PLACE(somebody_who_reads_does_not_break_the_run),
+        IN_PLACE(a_writer_that_is_a_zombie_counts_as_ended),
+        IN_PLACE(a_reader_does_not_break_the_run),
         IN_PLACE(a_look_at_a_running_run_does_not_hold_it_up),
         IN_PLACE(a_journal_left_behind_is_played_back),
         IN_PLACE(a_journal_that_may_not_be_played_back_is_explained),

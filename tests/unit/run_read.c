@@ -146,7 +146,7 @@ static void a_foreign_view_is_replaced_by_this_versions(void **state)
     struct run_rows *q;
 
     assert_line(r, "SELECT value FROM summary WHERE key = 'title'", "honest");
-    /* Others of its views are not run either, whoever asks. */
+    /* Others of its views are not run either, for any query. */
     run_limit(r, 0, NULL);
     assert_false(run_query(&q, r, "SELECT * FROM more", NULL, 0, &err));
     assert_int_equal(err.code, WR_INPUT);
@@ -343,7 +343,7 @@ static void a_file_cut_short_says_how_much_is_missing(void **state)
     assert_refused(path, WR_INPUT, "cut short");
 }
 
-/* Somewhere between opening and reading everything, damage is told, never a crash. */
+/* Somewhere between opening and reading everything, damage is reported, never a crash. */
 static void a_damaged_page_is_an_error_that_says_so(void **state)
 {
     const char *path = ((struct place *)*state)->path;
@@ -412,7 +412,7 @@ static void nothing_but_reading_is_allowed(void **state)
         assert_null(q);
     }
     assert_line(r, "SELECT value FROM meta WHERE key = 'status'", "complete");
-    assert_line(r, "PRAGMA user_version", "109");
+    assert_line(r, "PRAGMA user_version", "111");
     assert_line(r, "PRAGMA table_info(summary)", "0|key|TEXT|0||0");
     run_close(r);
     assert_int_not_equal(access("copy.db", F_OK), 0);

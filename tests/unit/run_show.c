@@ -88,7 +88,7 @@ static void make(const char *path)
     free(hist);
 }
 
-static void the_overview_tells_status_numbers_and_links(void **state)
+static void the_overview_shows_status_numbers_and_links(void **state)
 {
     static const char *const parts[] = {
         "status   complete\n",
@@ -213,7 +213,7 @@ static void same_answers_with_its_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_PLACE(the_overview_tells_status_numbers_and_links),
+        IN_PLACE(the_overview_shows_status_numbers_and_links),
         IN_PLACE(the_overview_as_json_reads_back),
         IN_PLACE(every_view_can_be_shown_in_every_format),
         IN_PLACE(one_view_is_printed_whole_or_up_to_a_limit),

@@ -1,4 +1,4 @@
-/* Names of an experiment's run files: written, read back, and told from others. */
+/* Names of an experiment's run files: written, read back, and distinguished from others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,6 +50,7 @@ static void other_names_are_not_taken_for_trials(void **state)
         "private.1.r1.A.weir",
         "private.1.r1.Q.weir", /* there is one job only */
         "private.1.r.P.weir",
+        "private.1.r0.P.weir", /* repetitions count from 1 */
         "private.1.r1x.P.weir",
         "private.1+.r1.P.weir",
         "private.+1.r1.P.weir",

@@ -125,7 +125,7 @@ static void every_column_of_every_view_is_documented(void **state)
         for (int i = 0; i < run_rows_cols(q); i++) {
             snprintf(quoted, sizeof quoted, "`%s`", run_rows_name(q, i));
             if (!strstr(section, quoted))
-                fail_msg("the section on %s does not tell of %s", v->name, quoted);
+                fail_msg("the section on %s does not mention %s", v->name, quoted);
         }
         run_rows_close(q);
         free(section);

@@ -10,10 +10,10 @@
 #include "base/rng.h"
 #include "sim/sim.h"
 
-static struct sim_event event(uint64_t t, uint32_t dst, uint32_t lane, uint32_t seq)
+static struct sim_event event(uint64_t t, uint32_t dst, uint32_t subkey, uint32_t seq)
 {
     return (struct sim_event){
-        .t = t, .key = (uint64_t)dst << 32 | lane, .seq = seq, .next = WR_NIL};
+        .t = t, .key = (uint64_t)dst << 32 | subkey, .seq = seq, .next = WR_NIL};
 }
 
 /* The time of a new event: now, soon, later, or in a distant year. */
@@ -130,7 +130,7 @@ static void write_down(void *ctx, const struct sim_event *e)
     assert_int_equal(d->s->now, e->t);
     d->t[d->n++] = e->t;
     if (e->arg)
-        sim_at(d->s, e->t, sim_dst(e), sim_lane(0, 0), e->seq + 1, e->arg - 1, 0);
+        sim_at(d->s, e->t, sim_dst(e), sim_subkey(0, 0), e->seq + 1, e->arg - 1, 0);
 }
 
 static void open_diary(struct sim *s, struct diary *d)
@@ -148,7 +148,7 @@ static void a_run_stops_before_its_time_and_after_its_number(void **state)
     (void)state;
     open_diary(&s, &d);
     for (uint64_t t = 10; t <= 50; t += 10)
-        sim_at(&s, t, 1, sim_lane(0, 0), 0, 0, 0);
+        sim_at(&s, t, 1, sim_subkey(0, 0), 0, 0, 0);
     assert_true(sim_run(&s, 30, UINT64_MAX));
     assert_int_equal(d.n, 2);
     assert_int_equal(s.now, 20);
@@ -167,8 +167,8 @@ static void an_event_may_make_events_at_its_own_time(void **state)
 
     (void)state;
     open_diary(&s, &d);
-    sim_at(&s, 1000, 1, sim_lane(0, 0), 0, 5, 0);
-    sim_at(&s, 1001, 1, sim_lane(0, 0), 0, 0, 0);
+    sim_at(&s, 1000, 1, sim_subkey(0, 0), 0, 5, 0);
+    sim_at(&s, 1001, 1, sim_subkey(0, 0), 0, 0, 0);
     assert_false(sim_run(&s, SIM_NEVER, UINT64_MAX));
     assert_int_equal(d.n, 7);
     for (uint32_t i = 0; i < 6; i++)

@@ -8,8 +8,7 @@
 
 #include "sim/speed.h"
 
-static const struct sim_costs costs = {
-    .event_ns = 100, .cross_ns = 100, .look_ns = 60, .hand_ns = 100};
+static const struct sim_costs costs = {.event_ns = 100, .cross_ns = 100, .handover_ns = 100};
 static const struct sim_demand large = {.events_per_us = 1e6, .step_us = 1, .cross = 0.2};
 static const struct sim_fabric fabric = {.latency_ns = 1500, .message_ns = 400};
 
@@ -59,7 +58,7 @@ static void handing_over_is_measured(void **state)
     double hand, share;
 
     (void)state;
-    if (!sim_hand_measure(1000 * 1000, &hand, &share))
+    if (!sim_handover_measure(1000 * 1000, &hand, &share))
         skip(); /* one processor */
     assert_true(hand > 0 && share > 0 && share <= 1);
 }

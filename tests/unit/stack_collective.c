@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stack/drive.h"
-#include "stack/wire.h"
+#include "stack/stack_drive.h"
+#include "stack/stack_wire.h"
 
 /* --- the plan, byte by byte --------------------------------------------------------- */
 
@@ -44,7 +44,7 @@ static void check_plan(const struct stack_cb_plan *p, const int8_t *owner)
             covered += w.covered;
             messages += w.messages;
             for (uint64_t b = w.from; b < w.from + w.bytes; b++) {
-                assert_int_equal(seen[b]++, 0); /* nobody else writes it */
+                assert_int_equal(seen[b]++, 0); /* no other task writes it */
                 if (owner[b] < 0 || owner[b] == (int)a)
                     continue;
                 remote++;
@@ -115,25 +115,26 @@ static void parts_in_the_order_of_their_tasks_are_left_alone(void **state)
 
 struct sums {
     struct stack_collected c;
-    uint64_t out_b, in_b, transfers, bytes, end_ns;
+    uint64_t out_b, in_b, transfers, bytes, end_ns, unstuffs;
 };
 
-static struct sums run_over(const char *command, struct stack_cb cb, struct stack_wire *wire)
+static struct sums run_with(const char *models, const char *command, struct stack_cb cb,
+                            struct stack_wire *wire)
 {
     struct wr_err err = {0};
     struct stack_fs *fs = NULL;
-    struct stack_laws *laws = NULL;
+    struct stack_timings *timings = NULL;
     struct ior_test test;
     struct stack_drive *d = NULL;
     struct sums s = {0};
     bool stopped;
     const struct stack_phase *p;
 
-    if (!stack_fs_open(&fs, "pvfs2", &err) || !stack_laws_open(&laws, fs, "ethernet", &err) ||
+    if (!stack_fs_open(&fs, "pvfs2", &err) || !stack_timings_open(&timings, fs, models, &err) ||
         !ior_parse(&test, command, 4, &err))
         fail_msg("%s", err.text);
     struct stack_setup setup = {
-        .fs = fs, .laws = laws, .servers = 3, .start = UINT32_MAX, .cb = cb, .wire = wire};
+        .fs = fs, .timings = timings, .servers = 3, .start = UINT32_MAX, .cb = cb, .wire = wire};
 
     if (!stack_drive_open(&d, &setup, &test, 4, 1, &err))
         fail_msg("%s", err.text);
@@ -149,15 +150,23 @@ static struct sums run_over(const char *command, struct stack_cb cb, struct stac
     s.out_b = k->client_out_b;
     s.in_b = k->client_in_b;
     s.end_ns = stack_engine_now(stack_drive_engine(d));
+    for (size_t i = 0; i < fs->message.n; i++)
+        if (!strcmp(fs->message.v[i].name, "UNSTUFF"))
+            s.unstuffs = k->message[i].requests;
     for (size_t i = 0, n = stack_drive_phases(d, &p); i < n; i++) {
         s.transfers += p[i].transfers;
         s.bytes += p[i].bytes;
     }
     stack_drive_close(d);
     ior_fini(&test);
-    stack_laws_close(laws);
+    stack_timings_close(timings);
     stack_fs_close(fs);
     return s;
+}
+
+static struct sums run_over(const char *command, struct stack_cb cb, struct stack_wire *wire)
+{
+    return run_with("ethernet", command, cb, wire);
 }
 
 static struct sums run(const char *command, struct stack_cb cb)
@@ -183,9 +192,34 @@ static void an_aggregator_gets_what_the_others_have(void **state)
     assert_int_equal(s.transfers, 8);
     assert_int_equal(s.bytes, 8 << 20);
     /* where every task gathers, each gets its own part: nothing is sent */
-    s = run("ior -a MPIIO -c -b 1m -t 1m", (struct stack_cb){.mode = STACK_CB_ENABLE});
+    s = run("ior -a MPIIO -c -b 1m -t 1m", (struct stack_cb){.mode = STACK_CB_ENABLE, .nodes = 4});
     assert_int_equal(s.c.messages, 0);
     assert_int_equal(s.out_b, 4 << 20);
+}
+
+/* ROMIO takes a task of each node: of tasks on one machine that is one, of tasks on nodes of their
+ * own all. */
+static void a_task_of_each_node_gathers(void **state)
+{
+    static const struct stack_cb on = {.mode = STACK_CB_ENABLE};
+
+    (void)state;
+    assert_int_equal(run_with("loopback", "ior -a MPIIO -c -b 1m -t 1m", on, NULL).c.messages, 6);
+    assert_int_equal(run_with("default", "ior -a MPIIO -c -b 1m -t 1m", on, NULL).c.messages, 0);
+}
+
+/* As in the log of a real shared file: the first task spreads it over its servers, and the others
+ * learn so with the attributes, because processes of one machine do not begin at the same time. */
+static void a_new_shared_file_is_unstuffed_once(void **state)
+{
+    static const char *const commands[] = {"ior -a MPIIO -b 16m -t 4m",
+                                           "ior -a MPIIO -b 16m -t 4m -c"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run_with("loopback", commands[i], (struct stack_cb){0}, NULL).unstuffs, 1);
+        assert_int_equal(run_with("ethernet", commands[i], (struct stack_cb){0}, NULL).unstuffs, 1);
+    }
 }
 
 static void holes_are_read_before_a_window_is_written(void **state)
@@ -214,7 +248,7 @@ static void by_itself_only_reordered_reading_gathers(void **state)
     s = run("ior -a MPIIO -c -C -b 1m -t 1m", automatic);
     assert_int_equal(s.c.two_phase, 1);
     assert_int_equal(s.in_b, 4 << 20);
-    /* a file for each task: nobody to gather for */
+    /* a file for each task: there is nothing to gather */
     s = run("ior -a MPIIO -c -F -b 1m -t 1m", (struct stack_cb){.mode = STACK_CB_ENABLE});
     assert_int_equal(s.c.calls, 0);
     assert_int_equal(s.out_b, 4 << 20);
@@ -342,6 +376,8 @@ int main(void)
         cmocka_unit_test(every_byte_is_gathered_once_and_written_once),
         cmocka_unit_test(parts_in_the_order_of_their_tasks_are_left_alone),
         cmocka_unit_test(an_aggregator_gets_what_the_others_have),
+        cmocka_unit_test(a_task_of_each_node_gathers),
+        cmocka_unit_test(a_new_shared_file_is_unstuffed_once),
         cmocka_unit_test(holes_are_read_before_a_window_is_written),
         cmocka_unit_test(by_itself_only_reordered_reading_gathers),
         cmocka_unit_test(a_smaller_buffer_needs_more_rounds_and_the_same_bytes),

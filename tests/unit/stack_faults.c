@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-#include "stack/drive.h"
+#include "stack/stack_drive.h"
 
 struct lab {
     struct stack_fs *fs;
-    struct stack_laws *laws;
+    struct stack_timings *timings;
     struct ior_test test;
     struct stack_drive *drive;
     const struct stack_counts *counts;
@@ -30,11 +30,11 @@ static void again(struct lab *l, uint32_t servers, uint32_t tasks, const char *s
 
     *l = (struct lab){.first = l->first};
     if (!stack_fs_open(&l->fs, "pvfs2", &err) ||
-        !stack_laws_open(&l->laws, l->fs, "default", &err) ||
+        !stack_timings_open(&l->timings, l->fs, "default", &err) ||
         !ior_parse(&l->test, "ior -a MPIIO -b 8m -t 8m -F", tasks, &err))
         fail_msg("%s", err.text);
     struct stack_setup setup = {
-        .fs = l->fs, .laws = l->laws, .servers = servers, .start = UINT32_MAX};
+        .fs = l->fs, .timings = l->timings, .servers = servers, .start = UINT32_MAX};
 
     if (state) {
         setup.fault = (struct stack_fault){stack_find_state(l->fs, state, strlen(state)), code,
@@ -60,7 +60,7 @@ static void end(struct lab *l)
 {
     stack_drive_close(l->drive);
     ior_fini(&l->test);
-    stack_laws_close(l->laws);
+    stack_timings_close(l->timings);
     stack_fs_close(l->fs);
 }
 
@@ -210,6 +210,22 @@ static void only_what_was_lost_is_asked_for_again(void **state)
     end(&l);
 }
 
+/* However many servers there are: messages with numbers 1 and 65, 6 and 70 are not one. */
+static void with_hundreds_of_servers_one_lost_answer_is_one_request_more(void **state)
+{
+    static const uint32_t servers[] = {64, 65, 200};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+        struct lab l = {0};
+
+        l.first = 7;
+        again(&l, servers[i], 1, "get_config_sm:init", -110, 1);
+        assert_int_equal(message(&l, "GETCONFIG"), servers[i] + 2);
+        end(&l);
+    }
+}
+
 static void requests_on_one_handle_wait_for_each_other(void **state)
 {
     struct lab l;
@@ -261,18 +277,18 @@ static void every_server_does_what_its_roles_say(void **state)
 {
     struct wr_err err = {0};
     struct stack_fs *fs = NULL;
-    struct stack_laws *laws = NULL;
+    struct stack_timings *timings = NULL;
     struct ior_test test;
 
     (void)state;
-    if (!stack_fs_open(&fs, "pvfs2", &err) || !stack_laws_open(&laws, fs, "default", &err) ||
+    if (!stack_fs_open(&fs, "pvfs2", &err) || !stack_timings_open(&timings, fs, "default", &err) ||
         !ior_parse(&test, "ior -a MPIIO -b 8m -t 8m -F", 6, &err))
         fail_msg("%s", err.text);
     for (uint32_t metas = 1; metas <= 5; metas++)
         for (uint32_t datas = 1; datas <= 5; datas++) {
             struct seen seen = {.clients = 6, .fs = fs};
             struct stack_setup setup = {.fs = fs,
-                                        .laws = laws,
+                                        .timings = timings,
                                         .servers = 5,
                                         .metas = metas,
                                         .datas = datas,
@@ -298,7 +314,7 @@ static void every_server_does_what_its_roles_say(void **state)
             stack_drive_close(d);
         }
     ior_fini(&test);
-    stack_laws_close(laws);
+    stack_timings_close(timings);
     stack_fs_close(fs);
 }
 
@@ -311,6 +327,7 @@ int main(void)
         cmocka_unit_test(what_was_made_for_a_file_is_removed_when_it_gets_no_name),
         cmocka_unit_test(a_refused_transfer_is_tried_again),
         cmocka_unit_test(only_what_was_lost_is_asked_for_again),
+        cmocka_unit_test(with_hundreds_of_servers_one_lost_answer_is_one_request_more),
         cmocka_unit_test(requests_on_one_handle_wait_for_each_other),
         cmocka_unit_test(every_server_starts_before_it_serves),
         cmocka_unit_test(every_server_does_what_its_roles_say),

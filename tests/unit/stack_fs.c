@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "net/net.h"
-#include "stack/job.h"
+#include "stack/stack_job.h"
 #include "stack_help.h"
-#include "world/wire.h"
+#include "world/world_wire.h"
 
 static const char *const others[] = {"lustre", "beegfs"};
 
@@ -25,7 +25,7 @@ static uint64_t sent(const struct stack_lab *l, const char *name)
     return m->requests;
 }
 
-/* Whoever asks is answered, whatever begins ends, what leaves arrives. */
+/* Every request is answered, whatever begins ends, what leaves arrives. */
 static void assert_kept(const struct stack_lab *l, uint64_t written, uint64_t read)
 {
     const struct stack_counts *c = l->counts;
@@ -130,7 +130,7 @@ static void a_lock_is_asked_for_once_and_used_again(void **state)
     stack_lab_end(&l);
 }
 
-/* Every lock that was asked back is cancelled, and everybody who waited heard of the end. */
+/* Every lock that was asked back is cancelled, and every client that waited was notified. */
 static void clients_of_one_object_ask_each_other_back(void **state)
 {
     struct stack_lab l;
@@ -151,7 +151,7 @@ static void clients_of_one_object_ask_each_other_back(void **state)
     stack_lab_end(&l);
 }
 
-/* Nobody has more requests for data under way to one server than it may. */
+/* No client has more requests for data outstanding at one server than allowed. */
 static void not_more_than_eight_requests_are_under_way(void **state)
 {
     struct stack_lab l;
@@ -192,7 +192,7 @@ static void a_write_is_faster_than_its_way_to_the_disk(void **state)
     stack_lab_end(&l);
 }
 
-/* While somebody has the file open for writing, its size is with the storage servers. */
+/* While a client has the file open for writing, the storage servers have its size. */
 static void small_writes_ride_in_the_buffer(void **state)
 {
     struct stack_lab l;
@@ -305,7 +305,7 @@ static struct travels travel(bool fabric, const char *test, uint32_t tasks, bool
         uint64_t bytes = m->bytes + s.fs->header_b, there = UINT64_MAX;
         uint64_t takes =
             fabric ? (net_idle_ps(world_wire_net(c.wire), m->from, m->to, bytes) + 999) / 1000
-                   : stack_ns(s.laws->latency_ns + (double)bytes * s.laws->ns_per_b);
+                   : stack_ns(s.timings->latency_ns + (double)bytes * s.timings->ns_per_b);
 
         if (m->answer || m->data)
             continue;
@@ -364,9 +364,9 @@ static void over_a_fabric_the_storage_takes_its_time(void **state)
             fail_msg("%s", err.text);
         uint16_t at = stack_find_state(s.fs, "trove_stream:buffers", 20);
 
-        assert_true(s.laws->exec[1][at].per_byte_ns > 0.1);
-        s.laws->exec[1][at].per_byte_ns *= slower[i];
-        double storage = s.laws->exec[1][at].per_byte_ns * (16 << 20) * 1e-9;
+        assert_true(s.timings->exec[1][at].per_byte_ns > 0.1);
+        s.timings->exec[1][at].per_byte_ns *= slower[i];
+        double storage = s.timings->exec[1][at].per_byte_ns * (16 << 20) * 1e-9;
 
         stack_drive_begin(s.drive);
         assert_true(stack_drive_run(s.drive, &stopped, &err));
@@ -397,7 +397,7 @@ static void a_machine_that_is_too_small_is_refused(void **state)
 /* --- the language itself --------------------------------------------------------------- */
 
 static const struct {
-    const char *from, *to, *told;
+    const char *from, *to, *reported;
 } faults[] = {
     {"resource: rpcs,", "resource: rpc,", "there is no resource \"rpc\"; did you mean rpcs?"},
     {"rpcs: {limit: rpcs_in_flight}", "rpcs: {limit: many}", "nothing has this name"},
@@ -425,7 +425,7 @@ static void faults_in_what_is_shared_are_found(void **state)
         assert_non_null(at);
         sprintf(bad, "%.*s%s%s", (int)(at - text), text, faults[i].to, at + strlen(faults[i].from));
         assert_false(stack_fs_open_text(&fs, "bad.yaml", bad, strlen(bad), &err));
-        if (!strstr(err.text, faults[i].told))
+        if (!strstr(err.text, faults[i].reported))
             fail_msg("%s", err.text);
         free(bad);
     }
@@ -519,7 +519,7 @@ static void of_a_shared_file_mpi_io_lets_one_task_flush(void **state)
 }
 
 /* 60 to 70 KiB lie on two servers, each with few enough for its request, and 10 KiB on one do not:
- * a client keeps room for the longest request it might send. Answers need less room. */
+ * a client reserves space for the longest request it might send. Answers need less. */
 static void an_access_is_small_when_each_servers_part_is(void **state)
 {
     static const struct {
@@ -548,7 +548,7 @@ static void an_access_is_small_when_each_servers_part_is(void **state)
 
 struct hand {
     struct stack_fs *fs;
-    struct stack_laws *laws;
+    struct stack_timings *timings;
     struct stack_engine *e;
     const struct stack_counts *counts;
     uint64_t t;
@@ -571,10 +571,11 @@ static void hand_open(struct hand *h, const char *fs, enum stack_api api)
     struct wr_err err = {0};
 
     *h = (struct hand){0};
-    if (!stack_fs_open(&h->fs, fs, &err) || !stack_laws_open(&h->laws, h->fs, "default", &err))
+    if (!stack_fs_open(&h->fs, fs, &err) ||
+        !stack_timings_open(&h->timings, h->fs, "default", &err))
         fail_msg("%s", err.text);
     struct stack_setup setup = {.fs = h->fs,
-                                .laws = h->laws,
+                                .timings = h->timings,
                                 .api = api,
                                 .clients = 1,
                                 .files = 1,
@@ -605,7 +606,7 @@ static void hand_close(struct hand *h)
 {
     assert_int_equal(h->counts->begun, h->counts->ended);
     stack_engine_close(h->e);
-    stack_laws_close(h->laws);
+    stack_timings_close(h->timings);
     stack_fs_close(h->fs);
 }
 
@@ -637,7 +638,7 @@ static void a_read_past_the_end_gets_what_is_there(void **state)
     } cases[] = {
         {96 << 10, 32 << 10, 4 << 10, 1},  /* one data file of five: the others' sizes are asked */
         {96 << 10, 8 << 10, 4 << 10, 1},   /* in the answer itself */
-        {0, 400 << 10, 100 << 10, 0},      /* all five have told their sizes */
+        {0, 400 << 10, 100 << 10, 0},      /* all five have reported their sizes */
         {1 << 30, 64 << 10, 0, 1},         /* beyond everything */
         {64 << 10, 36 << 10, 36 << 10, 0}, /* to the end and no further */
     };
@@ -661,7 +662,7 @@ static void a_read_past_the_end_gets_what_is_there(void **state)
 static void what_ior_was_not_built_with_is_refused(void **state)
 {
     static const struct {
-        const char *command, *laws, *says;
+        const char *command, *timings, *says;
     } cases[] = {
         {"ior -a HDF5", "default", "unrecognized I/O API HDF5"},
         {"ior -a MMAP", "default", "unrecognized I/O API MMAP"},
@@ -676,7 +677,7 @@ static void what_ior_was_not_built_with_is_refused(void **state)
 
         assert_false(stack_sim_open(&s,
                                     &(struct stack_config){.fs = "pvfs2",
-                                                           .laws = cases[i].laws,
+                                                           .timings = cases[i].timings,
                                                            .test = cases[i].command,
                                                            .servers = 1,
                                                            .tasks = 1,

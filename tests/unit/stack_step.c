@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "stack/step.h"
+#include "stack/stack_step.h"
 #include "stack_open.h"
 
 static struct stack_step_command parsed(const char *line)

@@ -15,7 +15,6 @@
 #include "stat/queue.h"
 #include "stat/regress.h"
 #include "stat/sample.h"
-#include "stat/series.h"
 
 static void close_to(double got, double want, double rel)
 {
@@ -95,6 +94,33 @@ static void the_incomplete_beta_function_has_its_closed_forms(void **state)
     close_to(stat_incomplete_beta(0.3, 1, 3), 1 - 0.7 * 0.7 * 0.7, 1e-14);
     close_to(stat_incomplete_beta(0.5, 7.5, 7.5), 0.5, 1e-12);
     assert_true(isnan(stat_incomplete_beta(1.5, 1, 1)));
+}
+
+static void a_lower_median_is_one_of_the_samples(void **state)
+{
+    const double x[] = {1, 2, 30, 40};
+
+    (void)state;
+    close_to(stat_lower_median(x, 4), 2, 0);
+    close_to(stat_lower_median(x, 3), 2, 0);
+    close_to(stat_lower_median(x, 1), 1, 0);
+    assert_true(isnan(stat_lower_median(x, 0)));
+}
+
+static void a_central_range_leaves_out_the_same_share_at_both_ends(void **state)
+{
+    double x[30];
+
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        x[i] = i;
+    for (size_t n = 1; n <= 30; n++) {
+        struct stat_interval r = stat_central_range(x, n, 0.1);
+
+        close_to(r.low, x[n / 10], 0);
+        close_to(r.high, x[n - 1 - n / 10], 0);
+        close_to(r.mid, stat_lower_median(x, n), 0);
+    }
 }
 
 static void quantiles_are_linear_between_samples(void **state)
@@ -212,101 +238,6 @@ static void a_line_needs_two_different_places(void **state)
     assert_true(l.slope == 7);
 }
 
-/* A first-order autoregression with correlation r and unit variance. */
-static void autoregress(double *x, size_t n, double r, uint32_t who)
-{
-    struct wr_rng rng;
-    double v;
-
-    wr_rng_init(&rng, 77, who, 2);
-    v = wr_rng_normal(&rng);
-    for (size_t i = 0; i < n; i++) {
-        x[i] = v;
-        v = r * v + sqrt(1 - r * r) * wr_rng_normal(&rng);
-    }
-}
-
-static void batch_means_cover_the_truth_of_a_correlated_series(void **state)
-{
-    (void)state;
-    enum { N = 16384, TRIES = 200 };
-    double *x = malloc(N * sizeof *x);
-    int covered = 0, naive = 0;
-    struct wr_err err;
-
-    for (uint32_t t = 0; t < TRIES; t++) {
-        struct stat_batches b;
-
-        autoregress(x, N, 0.9, t);
-        assert_true(stat_batch_means(x, N, 0, 0.9, &b, &err));
-        covered += b.mean.low <= 0 && 0 <= b.mean.high;
-        struct stat_interval ci = stat_mean_interval(x, N, 0.9);
-        naive += ci.low <= 0 && 0 <= ci.high;
-    }
-    /* 90 % of 200 with five standard deviations to spare; taking the samples as
-     * independent misses most of the time. */
-    assert_in_range(covered, 158, 200);
-    assert_in_range(naive, 0, 120);
-    free(x);
-}
-
-static void batches_too_short_for_the_correlation_are_noticed(void **state)
-{
-    (void)state;
-    enum { N = 640 };
-    double x[N];
-    struct stat_batches b;
-    struct wr_err err;
-
-    autoregress(x, N, 0.98, 1);
-    assert_true(stat_batch_means(x, N, 64, 0.9, &b, &err));
-    assert_true(b.correlated && b.ratio > 0.3);
-    assert_int_equal(b.per_batch, 10);
-    autoregress(x, N, 0, 1);
-    assert_true(stat_batch_means(x, N, 64, 0.9, &b, &err));
-    assert_false(b.correlated);
-    assert_false(stat_batch_means(x, 15, 0, 0.9, &b, &err));
-    assert_non_null(strstr(err.text, "measure longer"));
-    assert_false(stat_batch_means(x, N, 2, 0.9, &b, &err));
-}
-
-static void the_autocorrelation_of_an_autoregression_is_its_coefficient(void **state)
-{
-    (void)state;
-    enum { N = 40000 };
-    double *x = malloc(N * sizeof *x);
-
-    autoregress(x, N, 0.7, 3);
-    assert_true(fabs(stat_autocorrelation(x, N, 1) - 0.7) < 0.02);
-    assert_true(fabs(stat_autocorrelation(x, N, 2) - 0.49) < 0.03);
-    for (int i = 0; i < N; i++)
-        x[i] = 1;
-    assert_true(isnan(stat_autocorrelation(x, N, 1)));
-    free(x);
-}
-
-static void the_warm_up_of_a_settling_series_is_cut(void **state)
-{
-    (void)state;
-    enum { N = 5000 };
-    double x[N];
-
-    autoregress(x, N, 0, 4);
-    struct stat_warmup flat = stat_mser5(x, N);
-    for (int i = 0; i < N; i++)
-        x[i] += 50 * exp(-i / 100.0);
-    struct stat_warmup settling = stat_mser5(x, N);
-    for (int i = 0; i < N; i++)
-        x[i] += 0.01 * i;
-    struct stat_warmup rising = stat_mser5(x, N);
-
-    assert_true(flat.steady && flat.skip < N / 4);
-    /* Where 50 exp(-i/100) has sunk into noise of deviation 1. */
-    assert_true(settling.steady && settling.skip >= 300 && settling.skip <= 900);
-    assert_false(rising.steady);
-    assert_int_equal(stat_mser5(x, 0).skip, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,15 +247,13 @@ int main(void)
         cmocka_unit_test(student_quantiles_are_those_of_the_tables),
         cmocka_unit_test(the_incomplete_beta_function_has_its_closed_forms),
         cmocka_unit_test(quantiles_are_linear_between_samples),
+        cmocka_unit_test(a_lower_median_is_one_of_the_samples),
+        cmocka_unit_test(a_central_range_leaves_out_the_same_share_at_both_ends),
         cmocka_unit_test(the_interval_of_a_mean_is_students),
         cmocka_unit_test(the_bootstrap_of_a_mean_agrees_with_student),
         cmocka_unit_test(queues_wait_as_pollaczek_and_khinchine_say),
         cmocka_unit_test(a_line_through_the_norris_data_has_the_certified_values),
         cmocka_unit_test(a_line_needs_two_different_places),
-        cmocka_unit_test(batch_means_cover_the_truth_of_a_correlated_series),
-        cmocka_unit_test(batches_too_short_for_the_correlation_are_noticed),
-        cmocka_unit_test(the_autocorrelation_of_an_autoregression_is_its_coefficient),
-        cmocka_unit_test(the_warm_up_of_a_settling_series_is_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

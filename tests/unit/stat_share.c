@@ -116,7 +116,7 @@ static void a_job_without_volume_is_done_when_it_begins(void **state)
     stat_share_fini(&s);
 }
 
-static void ends_that_only_rounding_tells_apart_are_one(void **state)
+static void ends_that_only_rounding_distinguishes_are_one(void **state)
 {
     /* 0.1 + 0.2 is not 0.3: ten jobs, all done after 1 / 0.3. */
     struct stat_share_job jobs[10];
@@ -163,7 +163,7 @@ static void the_published_equations_are_the_model_of_two_equal_volumes(void **st
     }
 }
 
-static void what_cannot_be_asked_is_told(void **state)
+static void what_cannot_be_asked_is_reported(void **state)
 {
     static const struct {
         struct stat_share_job job;
@@ -211,10 +211,10 @@ int main(void)
         cmocka_unit_test(capacity_may_depend_on_the_number_of_active_jobs),
         cmocka_unit_test(an_idle_time_is_no_part_of_the_schedule),
         cmocka_unit_test(a_job_without_volume_is_done_when_it_begins),
-        cmocka_unit_test(ends_that_only_rounding_tells_apart_are_one),
+        cmocka_unit_test(ends_that_only_rounding_distinguishes_are_one),
         cmocka_unit_test(a_start_far_from_zero_costs_no_digits),
         cmocka_unit_test(the_published_equations_are_the_model_of_two_equal_volumes),
-        cmocka_unit_test(what_cannot_be_asked_is_told),
+        cmocka_unit_test(what_cannot_be_asked_is_reported),
         cmocka_unit_test(the_general_inverse_is_the_published_one_for_two_jobs),
     };
 

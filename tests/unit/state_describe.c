@@ -1,4 +1,4 @@
-/* Densities, cuts, sojourns and their laws against an independent implementation. */
+/* Densities, cuts, sojourn times and their distributions against an independent implementation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,22 +64,23 @@ static void bandwidths_and_valleys_are_the_reference_s(void **state)
     }
 }
 
-static void check_laws(const struct reference *r, const char *key, const struct state_law_fit *fits)
+static void check_families(const struct reference *r, const char *key,
+                           const struct state_family_fit *fits)
 {
-    for (int i = 0; i < STATE_LAWS; i++) {
-        const struct state_law_fit *f = &fits[i];
+    for (int i = 0; i < STATE_FAMILIES; i++) {
+        const struct state_family_fit *f = &fits[i];
         char path[128];
 
-        snprintf(path, sizeof path, "%s.pooled.%s", key, f->law->name);
+        snprintf(path, sizeof path, "%s.pooled.%s", key, f->family->name);
         const json_t *want = reference_get(r, path);
 
         if (!json_is_object(want) || !json_object_get(want, "loglik"))
             continue;
-        for (int p = 0; p < f->law->nparams; p++) {
+        for (int p = 0; p < f->family->nparams; p++) {
             double v = json_number_value(
-                json_object_get(json_object_get(want, "params"), f->law->param[p]));
+                json_object_get(json_object_get(want, "params"), f->family->param[p]));
 
-            close_to(path, f->law->param[p], f->p[p], v, 1e-5 * fabs(v));
+            close_to(path, f->family->param[p], f->p[p], v, 1e-5 * fabs(v));
         }
         double loglik = json_number_value(json_object_get(want, "loglik"));
 
@@ -92,13 +93,13 @@ static void check_laws(const struct reference *r, const char *key, const struct 
     }
 }
 
-static void cuts_sojourns_and_laws_are_the_reference_s(void **state)
+static void cuts_sojourns_and_families_agree_with_the_reference(void **state)
 {
     (void)state;
     for (size_t i = 0; i < NREFERENCES; i++) {
         struct reference r;
         struct state_cuts c;
-        struct state_law_fit fits[STATE_LAWS];
+        struct state_family_fit fits[STATE_FAMILIES];
 
         reference_open(&r, i);
         const struct state_series *s = &r.s[0];
@@ -115,8 +116,8 @@ static void cuts_sojourns_and_laws_are_the_reference_s(void **state)
             size_t n = state_sojourns(soj, NULL, s->t, label, s->n);
 
             assert_int_equal(n, (size_t)reference_real(&r, "sojourn.n"));
-            state_fit_laws(fits, soj, n, 0, 1);
-            check_laws(&r, "sojourn", fits);
+            state_fit_families(fits, soj, n, 0, 1);
+            check_families(&r, "sojourn", fits);
         }
         struct hmm_model m;
 
@@ -125,8 +126,8 @@ static void cuts_sojourns_and_laws_are_the_reference_s(void **state)
         size_t n = state_sojourns(soj, NULL, s->t, label, s->n);
 
         assert_int_equal(n, (size_t)reference_real(&r, "sojourn_viterbi.n"));
-        state_fit_laws(fits, soj, n, 0, 1);
-        check_laws(&r, "sojourn_viterbi", fits);
+        state_fit_families(fits, soj, n, 0, 1);
+        check_families(&r, "sojourn_viterbi", fits);
         free(label);
         free(soj);
         reference_close(&r);
@@ -138,7 +139,7 @@ static void the_bootstrap_p_is_that_of_lilliefors(void **state)
     (void)state;
     struct reference r;
     struct hmm_model m;
-    struct state_law_fit fits[STATE_LAWS];
+    struct state_family_fit fits[STATE_FAMILIES];
 
     reference_open(&r, 0);
     uint8_t *label = malloc(r.s[0].n);
@@ -148,7 +149,7 @@ static void the_bootstrap_p_is_that_of_lilliefors(void **state)
     hmm_viterbi(label, &r.w, &m);
     size_t n = state_sojourns(soj, NULL, r.s[0].t, label, r.s[0].n);
 
-    state_fit_laws(fits, soj, n, 2000, 1);
+    state_fit_families(fits, soj, n, 2000, 1);
     close_to(r.name, "p", fits[0].ks_p_fitted,
              reference_real(&r, "sojourn_viterbi.lilliefors_exp_p"), 0.04);
     free(label);
@@ -156,30 +157,32 @@ static void the_bootstrap_p_is_that_of_lilliefors(void **state)
     reference_close(&r);
 }
 
-/* Every law: draws have the quantiles it says, and fitting finds the parameters again. */
-static void laws_agree_with_themselves(void **state)
+/* Every family: draws have its quantiles, and fitting finds the parameters again. */
+static void families_agree_with_themselves(void **state)
 {
     (void)state;
-    static const double p[STATE_LAWS][2] = {{0.3}, {5, 2}, {1, 0.5}, {0.7, 3}, {0.6, 2}, {2, 3}};
+    static const double p[STATE_FAMILIES][2] = {{0.3},    {5, 2},   {1, 0.5},
+                                                {0.7, 3}, {0.6, 2}, {2, 3}};
     enum { N = 20000 };
     double *x = malloc(N * sizeof *x);
 
-    for (int i = 0; i < STATE_LAWS; i++) {
-        const struct stat_law *law = &stat_laws[i];
+    for (int i = 0; i < STATE_FAMILIES; i++) {
+        const struct stat_family *family = &stat_families[i];
         struct wr_rng g;
         double fitted[2], below = 0;
 
         wr_rng_init(&g, 1, (uint32_t)i, 2);
         for (int j = 0; j < N; j++) {
-            x[j] = law->draw(p[i], &g);
-            below += x[j] < law->quantile(p[i], 0.3);
+            x[j] = family->draw(p[i], &g);
+            below += x[j] < family->quantile(p[i], 0.3);
         }
-        close_to(law->name, "quantile", below / N, 0.3, 0.012);
-        assert_true(law->fit(fitted, x, N));
-        for (int j = 0; j < law->nparams; j++)
-            close_to(law->name, law->param[j], fitted[j] / p[i][j], 1, 0.03);
+        close_to(family->name, "quantile", below / N, 0.3, 0.012);
+        assert_true(family->fit(fitted, x, N));
+        for (int j = 0; j < family->nparams; j++)
+            close_to(family->name, family->param[j], fitted[j] / p[i][j], 1, 0.03);
         for (double q = 0.001; q < 1; q += 0.0999)
-            close_to(law->name, "inverse", law->cdf(p[i], law->quantile(p[i], q)), q, 1e-10);
+            close_to(family->name, "inverse", family->cdf(p[i], family->quantile(p[i], q)), q,
+                     1e-10);
     }
     free(x);
 }
@@ -197,7 +200,7 @@ static void special_functions_have_their_published_values(void **state)
     close_to("Kolmogorov", "exact", stat_ks_p_exact(0.274, 10), 1 - 0.6284796154565, 1e-9);
 }
 
-/* A level that moves is told from one that stays. */
+/* A level that moves is distinguished from one that stays. */
 static void a_moving_level_is_not_stationary(void **state)
 {
     (void)state;
@@ -245,9 +248,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bandwidths_and_valleys_are_the_reference_s),
-        cmocka_unit_test(cuts_sojourns_and_laws_are_the_reference_s),
+        cmocka_unit_test(cuts_sojourns_and_families_agree_with_the_reference),
         cmocka_unit_test(the_bootstrap_p_is_that_of_lilliefors),
-        cmocka_unit_test(laws_agree_with_themselves),
+        cmocka_unit_test(families_agree_with_themselves),
         cmocka_unit_test(special_functions_have_their_published_values),
         cmocka_unit_test(a_moving_level_is_not_stationary),
         cmocka_unit_test(every_valley_is_found_and_lies_halfway),

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "state/hmm/fit.h"
+#include "state/hmm/hmm_fit.h"
 
 static void close_to(double got, double want, double rel)
 {

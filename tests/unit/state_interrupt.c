@@ -9,18 +9,18 @@
 #include "cli/cli.h"
 #include "state/probes.h"
 
-enum { ROWS = 6, PATIENCE = 6000 }; /* rows before the signal; hundredths of a second */
+enum { ROWS = 6, TRIES = 6000 }; /* rows before the signal; hundredths of a second */
 
 struct paths {
     char target[96], csv[96], run[96];
 };
 
-static void nap(void)
+static void wait_briefly(void)
 {
     nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
-static void probe_until_told(struct paths *p)
+static void probe_until_stopped(struct paths *p)
 {
     char *argv[] = {
         (char[]){"weir"}, (char[]){"state"},   (char[]){"probe"}, p->target, (char[]){"-i"},
@@ -48,7 +48,7 @@ static int end_of(pid_t child)
 {
     int status;
 
-    for (int i = 0; i < PATIENCE; i++, nap())
+    for (int i = 0; i < TRIES; i++, wait_briefly())
         if (waitpid(child, &status, WNOHANG) == child)
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     kill(child, SIGKILL);
@@ -89,9 +89,9 @@ static void ctrl_c_ends_a_probe_and_keeps_all_of_it(void **state)
 
     assert_true(child >= 0);
     if (!child)
-        probe_until_told(&p);
-    for (int i = 0; i < PATIENCE && lines(p.csv) < ROWS + 2; i++)
-        nap();
+        probe_until_stopped(&p);
+    for (int i = 0; i < TRIES && lines(p.csv) < ROWS + 2; i++)
+        wait_briefly();
     assert_int_equal(kill(child, SIGINT), 0);
     assert_int_equal(end_of(child), 0);
     assert_kept(&p);

@@ -21,7 +21,7 @@
 static atomic_bool trouble, released;
 static atomic_int hanging;
 
-static void nap(long ms)
+static void sleep_ms(long ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
 
@@ -45,7 +45,7 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
     if (atomic_load(&trouble) && strstr(path, "/hangs/")) {
         atomic_fetch_add(&hanging, 1);
         while (!atomic_load(&released))
-            nap(5);
+            sleep_ms(5);
         atomic_fetch_sub(&hanging, 1);
     }
     return syscall(SYS_pwrite64, fd, data, n, at);
@@ -109,8 +109,8 @@ static void neither_failures_nor_hangs_stop_the_others(void **state)
     assert_true(took >= 1 && took < 30); /* not for ever */
     atomic_store(&released, true);
     for (int i = 0; i < 1000 && atomic_load(&hanging); i++)
-        nap(5);
-    nap(50); /* its thread frees what all shared */
+        sleep_ms(5);
+    sleep_ms(50); /* its thread frees what all shared */
     for (int i = 0; i < 3; i++)
         assert_int_equal(rmdir(path[i]), 0); /* and nothing was left behind */
     assert_int_equal(rmdir(dir), 0);

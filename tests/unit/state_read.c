@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 #include "state/model/model.h"
 #include "state/probes.h"
+#include "state/scaling.h"
 
 static void refused(const char *text, const char *want)
 {
@@ -83,10 +85,10 @@ static void what_is_mixed_must_be_chosen(void **state)
 
     assert_true(state_probes_parse(&p, "f", text, strlen(text), &err));
     assert_false(state_choose(&s, &n, &p, "f", &c, &err));
-    assert_non_null(strstr(err.text, "--op"));
+    assert_non_null(strstr(err.text, "`op`"));
     c.op = "write";
     assert_false(state_choose(&s, &n, &p, "f", &c, &err));
-    assert_non_null(strstr(err.text, "--bytes"));
+    assert_non_null(strstr(err.text, "`bytes`"));
     c.bytes = 4096;
     assert_true(state_choose(&s, &n, &p, "f", &c, &err));
     assert_true(n == 1 && s[0].n == 1);
@@ -135,6 +137,13 @@ static void bad_models_are_refused(void **state)
         "{\"meanlog\":[1,2],\"sdlog\":[1,1],\"Q\":[[0,1],[1,0]],\"initial\":[1,1]}",
         "{\"meanlog\":[1,2],\"sdlog\":[1,1],\"Q\":[[0,1],[1,0]],\"emission\":\"normal\"}",
         "{\"meanlog\":[1,2],\"sdlog\":[1,1],\"Q\":[[0,1],[1,0]],\"day_parts\":25}",
+        "{\"meanlog\":[1],\"sdlog\":[1],\"Q\":[[0]],\"probe_bytes\":0}",
+        "{\"meanlog\":[1],\"sdlog\":[1],\"Q\":[[0]],\"probe_bytes\":\"1 MiB\"}",
+        "{\"meanlog\":[1],\"sdlog\":[1],\"Q\":[[0]],\"probe_op\":\"both\"}",
+        "{\"meanlog\":[1],\"sdlog\":[1],\"Q\":[[0]],\"probe_bytes\":9,\"fixed_share\":2}",
+        "{\"meanlog\":[1],\"sdlog\":[1],\"Q\":[[0]],\"probe_bytes\":9,\"fixed_share\":0.5}",
+        ("{\"meanlog\":[1],\"sdlog\":[1],\"Q\":[[0]],\"probe_bytes\":9,\"fixed_share\":0.5,"
+         "\"probe_sizes\":[9,3]}"),
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -148,6 +157,49 @@ static void bad_models_are_refused(void **state)
     }
 }
 
+/* 1 ms and 1 ns for each byte, in an idle path and in one that is three times as slow. */
+static void write_sizes(const char *path, const uint64_t *bytes, size_t n)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(HEAD, f);
+    for (int i = 0; i < 120; i++) {
+        uint64_t b = bytes[(size_t)i % n];
+
+        fprintf(f, "%d,write,%llu,%.9f\n%d,read,%llu,1\n", i, (unsigned long long)b,
+                (0.001 + (double)b * 1e-9) * (i % 7 < 2 ? 3 : 1), i, (unsigned long long)b);
+    }
+    fclose(f);
+}
+
+static void sizes_that_were_probed_say_which_part_of_a_latency_is_fixed(void **state)
+{
+    static const uint64_t two[] = {4096, 1000000}, one[] = {1000000};
+    char *path = (char[]){"test-sizes.csv"};
+    struct state_choice choice = {.op = "write", .bytes = 1000000};
+    struct state_probed p;
+    struct wr_err err = {0};
+
+    (void)state;
+    write_sizes(path, two, 2);
+    assert_true(state_scaling(&p, &path, 1, &choice, &err));
+    assert_int_equal(p.bytes, 1000000);
+    assert_string_equal(p.op, "write");
+    assert_true(fabs(p.fixed_share - 0.5) < 1e-6);
+    assert_int_equal(p.least_b, 4096);
+    assert_int_equal(p.most_b, 1000000);
+    choice.bytes = 0; /* which of them is meant is not known */
+    assert_true(state_scaling(&p, &path, 1, &choice, &err));
+    assert_int_equal(p.bytes, 0);
+    assert_true(isnan(p.fixed_share));
+    write_sizes(path, one, 1);
+    assert_true(state_scaling(&p, &path, 1, &choice, &err));
+    assert_int_equal(p.bytes, 1000000);
+    assert_true(isnan(p.fixed_share));
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +208,7 @@ int main(void)
         cmocka_unit_test(what_is_mixed_must_be_chosen),
         cmocka_unit_test(a_model_survives_its_file),
         cmocka_unit_test(bad_models_are_refused),
+        cmocka_unit_test(sizes_that_were_probed_say_which_part_of_a_latency_is_fixed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

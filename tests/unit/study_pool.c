@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "study/pool.h"
+#include "study/study_pool.h"
 
 enum { TASKS = 12 };
 
@@ -104,7 +104,7 @@ static void every_task_gives_its_result_once(void **state)
     }
 }
 
-static void a_worker_that_dies_takes_nobody_with_it(void **state)
+static void a_worker_that_dies_does_not_end_the_others(void **state)
 {
     struct seen s;
     struct study_pool p = pool_of(&s, 3);
@@ -133,7 +133,7 @@ static void a_failure_ends_the_rest(void **state)
     assert_true(s.n < TASKS);
 }
 
-static void without_room_one_runs_at_a_time(void **state)
+static void one_runs_at_a_time_if_no_other_may_start(void **state)
 {
     struct seen s;
     struct study_pool p = pool_of(&s, 4);
@@ -141,7 +141,7 @@ static void without_room_one_runs_at_a_time(void **state)
     bool interrupted;
 
     (void)state;
-    p.room = never;
+    p.may_start = never;
     assert_true(study_pool_run(&p, &interrupted, &err));
     assert_true(s.crowded);
     assert_int_equal(s.most, 1);
@@ -161,16 +161,16 @@ static void an_interrupt_starts_nothing_more(void **state)
     assert_true(study_pool_run(&p, &interrupted, &err));
     wr_interrupt_release();
     assert_true(interrupted);
-    assert_true(s.n >= 1 && s.n < TASKS); /* whom task 2 came after; others may be at their start */
+    assert_true(s.n >= 1 && s.n < TASKS); /* tasks before number 2; others may be starting */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_gives_its_result_once),
-        cmocka_unit_test(a_worker_that_dies_takes_nobody_with_it),
+        cmocka_unit_test(a_worker_that_dies_does_not_end_the_others),
         cmocka_unit_test(a_failure_ends_the_rest),
-        cmocka_unit_test(without_room_one_runs_at_a_time),
+        cmocka_unit_test(one_runs_at_a_time_if_no_other_may_start),
         cmocka_unit_test(an_interrupt_starts_nothing_more),
     };
 

@@ -187,7 +187,7 @@ static void what_does_not_fit_is_refused_with_what_would(void **state)
         {"transpose", 1056, "set rows to a number that divides them"},
         {"{kind: transpose, rows: 7}", 1056, "do not fill 7 rows"},
         {"{kind: transpose, rows: 1}", 12, "set rows between 2 and 6"},
-        {"{kind: shift, n: 24}", 12, "sends everything home"},
+        {"{kind: shift, n: 24}", 12, "back to its source"},
         {"{kind: group, offset: 6}", 24, "use 1 to 5"},
         {"group", 4, "set size to cut it in more"},
         {"{kind: group, size: 5}", 24, "choose a size that divides them"},

@@ -6,7 +6,7 @@
 static void lines_of_two_numbers_with_remarks_are_read(void **state)
 {
     (void)state;
-    const char text[] = "# who to whom\r\n0 3\r\n\n  3\t0  # back\n2 2#self";
+    const char text[] = "# source, destination\r\n0 3\r\n\n  3\t0  # back\n2 2#self";
     uint32_t *to = NULL;
     struct wr_err err;
 
@@ -34,14 +34,14 @@ static void destinations_may_repeat_only_when_allowed(void **state)
     free(to);
 }
 
-static void a_fault_is_told_with_its_line_and_column(void **state)
+static void a_fault_is_reported_with_its_line_and_column(void **state)
 {
     (void)state;
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"", "p.txt: nobody sends"},
-        {"# nothing\n", "p.txt: nobody sends"},
+        {"", "p.txt: no node sends"},
+        {"# nothing\n", "p.txt: no node sends"},
         {"0 1\n1 0 2\n", "p.txt:2:5: a third word"},
         {"0 1\n  4 0\n", "p.txt:2:3: source 4 does not exist; nodes are numbered 0 to 3"},
         {"0 99999999999999999999999\n", "p.txt:1:3: destination 99999999999"},
@@ -81,7 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_two_numbers_with_remarks_are_read),
         cmocka_unit_test(destinations_may_repeat_only_when_allowed),
-        cmocka_unit_test(a_fault_is_told_with_its_line_and_column),
+        cmocka_unit_test(a_fault_is_reported_with_its_line_and_column),
         cmocka_unit_test(a_folder_is_no_permutation),
     };
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "net/topo/describe.h"
 #include "net/topo/fail.h"
+#include "net/topo/topo_describe.h"
 #include "net/topo/topo_dragonfly.h"
 #include "net/topo/topo_file.h"
 #include "net/topo/topo_grid.h"

@@ -1,4 +1,4 @@
-/* Declared failures: what dies, what is cut off, and who is told. */
+/* Declared failures: what dies, what is cut off, and what is reported. */
 #include "topo_lab.h"
 
 #include "net/topo/fail.h"
@@ -55,7 +55,7 @@ static void a_dead_router_takes_its_terminals_along(void **state)
     struct topo t = topo_lab_open(&topo_dragonfly, &dragonfly);
     struct topo_failure f = {.a = 6, .b = TOPO_NONE};
     struct wr_err err = {0};
-    uint32_t part[36];
+    uint32_t component[36];
 
     (void)state;
     assert_true(topo_fail(&t, &f, 1, &err));
@@ -64,8 +64,8 @@ static void a_dead_router_takes_its_terminals_along(void **state)
         assert_int_equal(topo_term_alive(&t, i), i / 2 != 6);
     for (uint32_t p = 0; p < t.nports; p++)
         assert_int_equal(topo_port(&t, 6, p)->kind, TOPO_DEAD);
-    assert_int_equal(topo_parts(&t, part), 2);
-    assert_true(topo_check_joined(&t, &err)); /* the dead cut nobody off but themselves */
+    assert_int_equal(topo_components(&t, component), 2);
+    assert_true(topo_check_joined(&t, &err)); /* failed routers cut off only their own nodes */
     topo_close(&t);
 }
 

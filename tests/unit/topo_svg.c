@@ -145,7 +145,7 @@ static void every_cable_bundle_is_one_line_and_failures_are_dashed(void **state)
     topo_close(&t);
 }
 
-static void classes_of_links_are_told_apart_without_colour(void **state)
+static void classes_of_links_are_distinguished_without_colour(void **state)
 {
     const struct topo_grid_params params = {
         .sizes = U32S(3, 3, 3), .width = U32S(1, 1, 1), .nodes = 1};
@@ -192,7 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_is_drawn_small_and_large),
         cmocka_unit_test(every_cable_bundle_is_one_line_and_failures_are_dashed),
-        cmocka_unit_test(classes_of_links_are_told_apart_without_colour),
+        cmocka_unit_test(classes_of_links_are_distinguished_without_colour),
         cmocka_unit_test(strange_names_do_no_harm),
     };
 

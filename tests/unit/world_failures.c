@@ -1,4 +1,4 @@
-/* world_failures.c -- a node whose router is dead is silent, and nobody speaks to it. */
+/* world_failures.c -- a node whose router is dead neither sends nor is a destination. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -42,7 +42,7 @@ static const char *const configs[] = {
                        "load: 30 %, messages: 40}\n",
     MACHINE("{kind: fat-tree, radix: 4, levels: 3}",
             "updown") "traffic: {pattern: permutation, load: 60 %, warmup: 1 us, measure: 5 us}\n",
-    /* Full links between parts, beyond which there is room at times: credits are foretold. */
+    /* Full links between partitions. */
     "machine:\n"
     "  topology: {kind: dragonfly, groups: 9, routers: 4, nodes: 4, globals: 2}\n"
     "  links:\n"
@@ -68,10 +68,10 @@ static struct world *hand_over(const struct world *w, const struct conf *conf,
         for (uint32_t i = 0; i < world_threads(w); i++) {
             struct wr_bytes out = {0};
 
-            world_pack_part(w, i, all, &out);
+            world_pack_partition(w, i, all, &out);
             if (!all)
-                assert_false(world_take_part(other, i, all, out.v, out.n - 1, &err));
-            must(world_take_part(other, i, all, out.v, out.n, &err), err);
+                assert_false(world_take_partition(other, i, all, out.v, out.n - 1, &err));
+            must(world_take_partition(other, i, all, out.v, out.n, &err), err);
             wr_bytes_fini(&out);
         }
     world_gather(other);
@@ -381,12 +381,12 @@ static void must_fail(const char *text, uint32_t threads, struct wr_err *ret)
     assert_int_equal(world_threads(w), threads);
     *ret = (struct wr_err){0};
     assert_false(world_run(w, NULL, NULL, &end, ret));
-    if (threads > 1) { /* another process tells the same */
+    if (threads > 1) { /* another process reports the same */
         struct world *other = hand_over(w, conf, &c);
         const struct ranks *ranks = world_ranks(other);
 
         assert_false(
-            (ranks_state(ranks) == RANKS_STUCK ? ranks_tell_stuck : ranks_fault)(ranks, &err));
+            (ranks_state(ranks) == RANKS_STUCK ? ranks_report_deadlock : ranks_fault)(ranks, &err));
         assert_string_equal(err.text, ret->text);
         world_close(other);
     }
@@ -394,13 +394,13 @@ static void must_fail(const char *text, uint32_t threads, struct wr_err *ret)
     conf_close(conf);
 }
 
-static void threads_tell_what_goes_wrong_as_one_does(void **state)
+static void threads_report_what_goes_wrong_as_one_does(void **state)
 {
     static const char *const programs[] = {
         "ALL TASKS t SEND A 9K BYTE MESSAGE TO TASK (t+5) MOD num_tasks.\n",
         "ALL TASKS SYNCHRONIZE THEN ALL TASKS t COMPUTE FOR 10/(t MOD 5-3) MICROSECONDS.\n",
     };
-    static const char *const told[] = {"deadlock", "zero"};
+    static const char *const reported[] = {"deadlock", "zero"};
     const struct place *p = *state;
     char file[160];
 
@@ -416,7 +416,7 @@ static void threads_tell_what_goes_wrong_as_one_does(void **state)
         text = with_file(text, "PROGRAM", file);
         must_fail(text, 1, &one);
         must_fail(text, 3, &three);
-        assert_non_null(strstr(one.text, told[i]));
+        assert_non_null(strstr(one.text, reported[i]));
         assert_string_equal(one.text, three.text);
         free(text);
     }
@@ -599,7 +599,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_number_of_threads_gives_the_same_run_file, place_open,
                                         place_close),
         IN_PLACE(ranks_and_storage_may_be_in_any_number_of_partitions),
-        IN_PLACE(threads_tell_what_goes_wrong_as_one_does),
+        IN_PLACE(threads_report_what_goes_wrong_as_one_does),
         cmocka_unit_test(what_cannot_be_divided_is_run_by_one_thread),
         cmocka_unit_test(watching_a_run_does_not_change_it),
         IN_PLACE(the_views_of_a_run_agree_with_each_other),

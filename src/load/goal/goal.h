@@ -8,7 +8,7 @@
  * the system drops what it wants. A cursor keeps what stands at the front of the
  * graph (operations some of whose requirements are met, and those ready to start),
  * not the graph. Records are checked when they are read, so a schedule of any size
- * starts at once and a damaged one is told by the byte.
+ * starts at once and damage is reported with the byte.
  *
  * docs/formats/goal.md describes both forms.
  */
@@ -21,20 +21,21 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/str.h"
 
 enum goal_type { GOAL_SEND = 1, GOAL_RECV = 2, GOAL_CALC = 3 };
 
-#define GOAL_ANY UINT32_MAX /* the source of a receive that takes anybody's */
+#define GOAL_ANY UINT32_MAX /* the source of a receive from any rank */
 
 struct goal_op {
     uint8_t type; /* enum goal_type */
     uint8_t cpu, nic;
     uint32_t peer; /* SEND, RECV */
     uint32_t tag;
-    uint64_t size;                 /* bytes; CALC: nanoseconds */
-    uint32_t needs;                /* how many requirements it has */
-    uint32_t nafter, after;        /* who may go on when it has completed: words of the appendix */
+    uint64_t size;          /* bytes; CALC: nanoseconds */
+    uint32_t needs;         /* how many requirements it has */
+    uint32_t nafter, after; /* operations that require its completion: words of the appendix */
     uint32_t nafter_start, starts; /* and when it has started */
 };
 
@@ -87,10 +88,9 @@ struct goal_cursor {
     uint32_t started, running; /* operations that were handed out; not yet complete */
     uint32_t *ready;           /* a ring */
     uint32_t ready_cap, ready_first, ready_n;
-    struct goal_wait *wait; /* open addressing: operations with requirements met and unmet */
-    uint32_t wait_cap, wait_n;
-    uint32_t bad;  /* the operation at fault */
-    uint8_t fault; /* what is wrong */
+    struct wr_map missing; /* of operations with requirements met and unmet: how many are unmet */
+    uint32_t bad;          /* the operation at fault */
+    uint8_t fault;         /* what is wrong */
 };
 
 void goal_cursor_init(struct goal_cursor *c, const struct goal_rank *r);

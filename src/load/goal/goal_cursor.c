@@ -1,9 +1,12 @@
-/* goal_cursor.c -- the front of a rank's graph.
+/* goal_cursor.c -- executes the graph of a rank: which operation may start next.
+ *
+ * Owns `ready` and `missing` of a cursor, whose size is that of the front of the graph, not of the
+ * graph. load_goal.c calls it from event handlers, goal_check() to verify a schedule.
  *
  * An operation is in one of these states, and only the second and third cost memory:
  *
  *   untouched  no requirement met yet      (or a root that was not taken yet)
- *   waiting    some met, some not          in `wait`, with how many are missing
+ *   waiting    some met, some not          in `missing`, with how many are
  *   ready      all met, not handed out     in `ready`
  *   running    handed out                  counted
  *   done       completed                   counted
@@ -15,10 +18,6 @@
 #include "base/mem.h"
 #include "goal_priv.h"
 
-struct goal_wait {
-    uint32_t id, missing; /* missing 0: the place is empty */
-};
-
 enum { SOUND, BAD_RECORD, BAD_DEPENDENT, TOO_MANY, NOT_A_ROOT, STUCK };
 
 void goal_cursor_init(struct goal_cursor *c, const struct goal_rank *r)
@@ -29,12 +28,11 @@ void goal_cursor_init(struct goal_cursor *c, const struct goal_rank *r)
 void goal_cursor_fini(struct goal_cursor *c)
 {
     free(c->ready);
-    free(c->wait);
+    wr_map_fini(&c->missing);
     c->ready = NULL;
-    c->wait = NULL;
 }
 
-static void push_ready(struct goal_cursor *c, uint32_t id)
+static void cursor_push_ready(struct goal_cursor *c, uint32_t id)
 {
     if (c->ready_n == c->ready_cap) {
         uint32_t cap = c->ready_cap ? c->ready_cap * 2 : 8;
@@ -50,52 +48,7 @@ static void push_ready(struct goal_cursor *c, uint32_t id)
     c->ready[(c->ready_first + c->ready_n++) & (c->ready_cap - 1)] = id;
 }
 
-static uint32_t home(const struct goal_cursor *c, uint32_t id)
-{
-    return (uint32_t)(id * 0x9e3779b97f4a7c15 >> 32) & (c->wait_cap - 1);
-}
-
-static uint32_t find(const struct goal_cursor *c, uint32_t id)
-{
-    uint32_t k = home(c, id);
-
-    while (c->wait[k].missing && c->wait[k].id != id)
-        k = (k + 1) & (c->wait_cap - 1);
-    return k;
-}
-
-static void grow(struct goal_cursor *c)
-{
-    struct goal_wait *old = c->wait;
-    uint32_t cap = c->wait_cap;
-
-    c->wait_cap = cap ? cap * 2 : 16;
-    c->wait = wr_zalloc(c->wait_cap, sizeof *c->wait);
-    for (uint32_t i = 0; i < cap; i++)
-        if (old[i].missing)
-            c->wait[find(c, old[i].id)] = old[i];
-    free(old);
-}
-
-/* Empties place k and moves up those that were pushed behind it. */
-static void take_out(struct goal_cursor *c, uint32_t k)
-{
-    uint32_t mask = c->wait_cap - 1;
-
-    c->wait[k].missing = 0;
-    c->wait_n--;
-    for (uint32_t i = (k + 1) & mask; c->wait[i].missing; i = (i + 1) & mask) {
-        uint32_t want = home(c, c->wait[i].id);
-
-        if (((i - want) & mask) >= ((i - k) & mask)) {
-            c->wait[k] = c->wait[i];
-            c->wait[i].missing = 0;
-            k = i;
-        }
-    }
-}
-
-static void fault(struct goal_cursor *c, uint8_t what, uint32_t id)
+static void cursor_set_fault(struct goal_cursor *c, uint8_t what, uint32_t id)
 {
     if (!c->fault) {
         c->fault = what;
@@ -104,45 +57,42 @@ static void fault(struct goal_cursor *c, uint8_t what, uint32_t id)
 }
 
 /* One more requirement of `id` is met. */
-static void meet(struct goal_cursor *c, uint32_t id)
+static void cursor_requirement_met(struct goal_cursor *c, uint32_t id)
 {
     if (id >= c->r.nops) {
-        fault(c, BAD_DEPENDENT, id);
+        cursor_set_fault(c, BAD_DEPENDENT, id);
         return;
     }
-    if ((c->wait_n + 1) * 2 > c->wait_cap)
-        grow(c);
-    uint32_t k = find(c, id);
+    uint64_t *missing = wr_map_at(&c->missing, id);
 
-    if (!c->wait[k].missing) {
+    if (!*missing) {
         uint32_t needs = goal_get32(c->r.ops + (uint64_t)GOAL_RECORD * id);
 
         if (!needs) {
-            fault(c, TOO_MANY, id);
+            cursor_set_fault(c, TOO_MANY, id);
             return;
         }
-        c->wait[k] = (struct goal_wait){id, needs};
-        c->wait_n++;
+        *missing = needs;
     }
-    if (--c->wait[k].missing)
+    if (--*missing)
         return;
-    take_out(c, k);
-    push_ready(c, id);
+    wr_map_remove(&c->missing, id);
+    cursor_push_ready(c, id);
 }
 
-static void meet_all(struct goal_cursor *c, uint32_t first, uint32_t n)
+static void cursor_requirements_met(struct goal_cursor *c, uint32_t first, uint32_t n)
 {
     for (uint32_t i = 0; i < n && !c->fault; i++)
-        meet(c, goal_word(&c->r, first + i));
+        cursor_requirement_met(c, goal_word(&c->r, first + i));
 }
 
-static bool take(struct goal_cursor *c, uint32_t *ret_id)
+static bool cursor_take_ready(struct goal_cursor *c, uint32_t *ret_id)
 {
     if (c->root < c->r.nroots) {
         *ret_id = goal_root(&c->r, c->root++);
         if (*ret_id < c->r.nops && !goal_get32(c->r.ops + (uint64_t)GOAL_RECORD * *ret_id))
             return true;
-        fault(c, NOT_A_ROOT, *ret_id);
+        cursor_set_fault(c, NOT_A_ROOT, *ret_id);
         return false;
     }
     if (!c->ready_n)
@@ -159,17 +109,17 @@ enum goal_turn goal_cursor_next(struct goal_cursor *c, uint32_t *ret_id, struct 
 
     if (c->fault)
         return GOAL_FAULT;
-    if (take(c, ret_id)) {
+    if (cursor_take_ready(c, ret_id)) {
         if (c->started == c->r.nops)
-            fault(c, TOO_MANY, *ret_id);
+            cursor_set_fault(c, TOO_MANY, *ret_id);
         else if (!goal_op_read(&c->r, *ret_id, ret, &ignored))
-            fault(c, BAD_RECORD, *ret_id);
+            cursor_set_fault(c, BAD_RECORD, *ret_id);
     } else if (!c->fault) {
         if (c->running)
             return GOAL_LATER;
         if (c->started == c->r.nops)
             return GOAL_END;
-        fault(c, STUCK, 0);
+        cursor_set_fault(c, STUCK, 0);
     }
     if (c->fault)
         return GOAL_FAULT;
@@ -182,16 +132,17 @@ void goal_cursor_started(struct goal_cursor *c, uint32_t id)
 {
     const uint8_t *p = c->r.ops + (uint64_t)GOAL_RECORD * id;
 
-    meet_all(c, goal_get32(p + 35), goal_get32(p + 31));
+    assert(id < c->r.nops && c->running);
+    cursor_requirements_met(c, goal_get32(p + 35), goal_get32(p + 31));
 }
 
 void goal_cursor_done(struct goal_cursor *c, uint32_t id)
 {
     const uint8_t *p = c->r.ops + (uint64_t)GOAL_RECORD * id;
 
-    assert(c->running);
+    assert(id < c->r.nops && c->running);
     c->running--;
-    meet_all(c, goal_get32(p + 27), goal_get32(p + 23));
+    cursor_requirements_met(c, goal_get32(p + 27), goal_get32(p + 23));
 }
 
 bool goal_cursor_fault(const struct goal_cursor *c, struct wr_err *err)
@@ -234,7 +185,7 @@ bool goal_cursor_fault(const struct goal_cursor *c, struct wr_err *err)
 
 /* ---- looking at all of it ---- */
 
-static void add(struct goal_totals *t, const struct goal_op *op)
+static void cursor_count_op(struct goal_totals *t, const struct goal_op *op)
 {
     t->ops++;
     t->sends += op->type == GOAL_SEND;
@@ -247,8 +198,8 @@ static void add(struct goal_totals *t, const struct goal_op *op)
     t->calc_ns += op->type == GOAL_CALC ? op->size : 0;
 }
 
-static bool check_rank(const struct goal *g, uint32_t rank, struct goal_totals *t,
-                       struct wr_err *err)
+static bool cursor_check_rank(const struct goal *g, uint32_t rank, struct goal_totals *t,
+                              struct wr_err *err)
 {
     struct goal_cursor c;
     struct goal_rank r;
@@ -260,7 +211,7 @@ static bool check_rank(const struct goal *g, uint32_t rank, struct goal_totals *
         return false;
     goal_cursor_init(&c, &r);
     while ((turn = goal_cursor_next(&c, &id, &op)) == GOAL_START) {
-        add(t, &op);
+        cursor_count_op(t, &op);
         goal_cursor_started(&c, id);
         goal_cursor_done(&c, id);
     }
@@ -277,7 +228,7 @@ bool goal_check(const struct goal *g, struct goal_totals *ret, struct wr_err *er
     struct goal_totals t = {0};
 
     for (uint32_t i = 0; i < g->nranks; i++)
-        if (!check_rank(g, i, &t, err))
+        if (!cursor_check_rank(g, i, &t, err))
             return false;
     *ret = t;
     return true;

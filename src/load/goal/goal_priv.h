@@ -53,7 +53,4 @@ struct goal_edge {
  * stands for the operation *(int64_t *)((char *)ops + i * stride). */
 void goal_relabel(struct goal_builder *b, const int64_t *ops, size_t stride);
 
-/* Is this the beginning of a binary file? */
-bool goal_is_binary(const uint8_t *bytes, size_t len);
-
 #endif

@@ -1,4 +1,9 @@
-/* goal_read.c -- a binary schedule where it lies. */
+/* goal_read.c -- opens binary schedules and reads their records in place.
+ *
+ * Owns the mapping of the file. Header and table are checked when the file is opened, the extent of
+ * a rank by goal_rank_open(), a record by goal_op_read(): a damaged file is reported at the byte.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,14 +14,15 @@
 #include "base/file.h"
 #include "goal_priv.h"
 
-bool goal_is_binary(const uint8_t *bytes, size_t len)
+/* Do these bytes begin a binary file? */
+static bool goal_is_binary(const uint8_t *bytes, size_t len)
 {
     return len >= 8 &&
            (goal_get64(bytes) == GOAL_MAGIC || goal_get64(bytes) == GOAL_MAGIC_CONSUMED);
 }
 
 /* Header and table; the ranks are looked at when they are opened. */
-static bool open_bytes(struct goal *ret, struct goal g, struct wr_err *err)
+static bool goal_read_header(struct goal *ret, struct goal g, struct wr_err *err)
 {
     if (!goal_is_binary(g.bytes, g.len))
         return wr_fail(err, WR_INPUT,
@@ -50,11 +56,11 @@ static bool open_bytes(struct goal *ret, struct goal g, struct wr_err *err)
 bool goal_open_mem(struct goal *ret, const char *name, const void *bytes, size_t len,
                    struct wr_err *err)
 {
-    return open_bytes(ret, (struct goal){.bytes = bytes, .len = len, .name = name}, err);
+    return goal_read_header(ret, (struct goal){.bytes = bytes, .len = len, .name = name}, err);
 }
 
 /* Maps all of a file; an empty one is no schedule anyway. */
-static bool map(struct goal *ret, int fd, const char *name, struct wr_err *err)
+static bool goal_map_file(struct goal *ret, int fd, const char *name, struct wr_err *err)
 {
     struct stat st;
 
@@ -71,14 +77,14 @@ static bool map(struct goal *ret, int fd, const char *name, struct wr_err *err)
         return wr_fail_errno(err, "%s: cannot be mapped", name);
     struct goal g = {.bytes = p, .len = (size_t)st.st_size, .mapped = true, .name = name};
 
-    if (!open_bytes(ret, g, err)) {
+    if (!goal_read_header(ret, g, err)) {
         munmap(p, g.len);
         return false;
     }
     return true;
 }
 
-static bool open_text(struct goal *ret, FILE *in, const char *path, struct wr_err *err)
+static bool goal_open_text(struct goal *ret, FILE *in, const char *path, struct wr_err *err)
 {
     FILE *out = tmpfile();
 
@@ -87,7 +93,7 @@ static bool open_text(struct goal *ret, FILE *in, const char *path, struct wr_er
                              "%s: no temporary file for the binary form; set TMPDIR, or convert it "
                              "with `weir lang goal`",
                              path);
-    bool ok = goal_text_read(in, path, out, err) && map(ret, fileno(out), path, err);
+    bool ok = goal_text_read(in, path, out, err) && goal_map_file(ret, fileno(out), path, err);
 
     fclose(out); /* the mapping keeps its content */
     return ok;
@@ -106,10 +112,10 @@ bool goal_open(struct goal *ret, const char *path, struct wr_err *err)
     if (ferror(in)) {
         ok = wr_fail_read(err, "cannot read %s; check the file name", path);
     } else if (goal_is_binary(head, n)) {
-        ok = map(ret, fileno(in), path, err);
+        ok = goal_map_file(ret, fileno(in), path, err);
     } else {
         rewind(in);
-        ok = open_text(ret, in, path, err);
+        ok = goal_open_text(ret, in, path, err);
     }
     fclose(in);
     return ok;
@@ -128,6 +134,7 @@ bool goal_rank_open(struct goal_rank *ret, const struct goal *g, uint32_t rank, 
     uint64_t start = goal_get64(row), end = goal_get64(row + 8), most = g->len - GOAL_BASE;
     struct goal_rank r = {.g = g, .rank = rank};
 
+    assert(rank < g->nranks);
     if (start > end || end > most || (end - start < 8 && end > start))
         return wr_fail(err, WR_INPUT,
                        "%s: byte %zu: rank %u lies from %llu to %llu, and the file has %llu bytes "
@@ -161,11 +168,13 @@ bool goal_rank_open(struct goal_rank *ret, const struct goal *g, uint32_t rank, 
 
 uint32_t goal_root(const struct goal_rank *r, uint32_t i)
 {
+    assert(i < r->nroots);
     return goal_get32(r->roots + 4ull * i);
 }
 
 uint32_t goal_word(const struct goal_rank *r, uint32_t i)
 {
+    assert(i < r->nwords);
     return goal_get32(r->words + 4ull * i);
 }
 
@@ -174,7 +183,7 @@ uint64_t goal_op_at(const struct goal_rank *r, uint32_t i)
     return (uint64_t)(r->ops - r->g->bytes) + (uint64_t)GOAL_RECORD * i;
 }
 
-static bool check_op(const struct goal_rank *r, const struct goal_op *op, const char **ret_why)
+static bool goal_check_op(const struct goal_rank *r, const struct goal_op *op, const char **ret_why)
 {
     *ret_why = op->type < GOAL_SEND || op->type > GOAL_CALC ? "no such kind of operation"
                : op->type != GOAL_CALC && op->peer >= r->g->nranks &&
@@ -209,7 +218,8 @@ bool goal_op_read(const struct goal_rank *r, uint32_t i, struct goal_op *ret, st
         .starts = goal_get32(p + 35),
     };
 
-    if (!check_op(r, &op, &why))
+    assert(i < r->nops);
+    if (!goal_check_op(r, &op, &why))
         return wr_fail(err, WR_INPUT,
                        "%s: byte %llu: operation %u of rank %u: %s; the file is damaged",
                        r->g->name, (unsigned long long)goal_op_at(r, i), i, r->rank, why);

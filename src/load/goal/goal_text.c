@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "goal_priv.h"
 
-enum { MAX_WORD = 255, MAX_RANKS = 1 << 28, MAX_OPS = 1 << 30, UNDEFINED = -1 };
+enum { MAX_WORD = 255, MAX_RANKS = 1 << 24, MAX_OPS = 1 << 30, UNDEFINED = -1 };
 
 struct token {
     char text[MAX_WORD + 1]; /* a word, or one of : { }; "" at the end */
@@ -25,7 +27,6 @@ struct token {
 };
 
 struct label {
-    uint64_t hash;
     size_t name;           /* in the names */
     int64_t op;            /* or UNDEFINED */
     uint32_t line, column; /* first use */
@@ -40,9 +41,8 @@ struct text {
     struct goal_builder *b;
     struct wr_str names; /* labels of this rank, each ends with a NUL */
     WR_VEC(struct label) labels;
-    uint32_t *table; /* open addressing into labels; UINT32_MAX: empty */
-    uint32_t cap;
-    uint8_t *seen; /* [nranks] */
+    struct wr_map by_name; /* a label's name to its index in `labels` */
+    uint8_t *seen;         /* [nranks] */
     struct wr_err *err;
 };
 
@@ -52,7 +52,7 @@ struct text {
 
 /* ---- words ---- */
 
-static int next_char(struct text *t)
+static int goal_text_next_char(struct text *t)
 {
     int c = getc(t->in);
 
@@ -65,7 +65,7 @@ static int next_char(struct text *t)
     return c;
 }
 
-static int peek_char(struct text *t)
+static int goal_text_peek_char(struct text *t)
 {
     int c = getc(t->in);
 
@@ -74,20 +74,20 @@ static int peek_char(struct text *t)
     return c;
 }
 
-static void skip_line(struct text *t)
+static void goal_text_skip_line(struct text *t)
 {
     int c;
 
     do
-        c = peek_char(t);
-    while (c != '\n' && c != EOF && next_char(t) != EOF);
+        c = goal_text_peek_char(t);
+    while (c != '\n' && c != EOF && goal_text_next_char(t) != EOF);
 }
 
-static bool skip_comment(struct text *t, const struct token *at)
+static bool goal_text_skip_comment(struct text *t, const struct token *at)
 {
     int last = 0, c;
 
-    while ((c = next_char(t)) != EOF) {
+    while ((c = goal_text_next_char(t)) != EOF) {
         if (last == '*' && c == '/')
             return true;
         last = c;
@@ -95,36 +95,36 @@ static bool skip_comment(struct text *t, const struct token *at)
     return fail_at(t, at, "this remark has no end; write */ behind it");
 }
 
-static bool is_space(int c)
+static bool goal_text_is_space(int c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
 }
 
-static bool is_mark(int c)
+static bool goal_text_is_mark(int c)
 {
     return c == ':' || c == '{' || c == '}';
 }
 
 /* Blanks and remarks; leaves the token's place on what follows. */
-static bool skip(struct text *t)
+static bool goal_text_skip_blanks(struct text *t)
 {
     for (;;) {
-        int c = peek_char(t);
+        int c = goal_text_peek_char(t);
 
         t->tok.line = t->line;
         t->tok.column = t->column;
-        if (is_space(c)) {
-            next_char(t);
+        if (goal_text_is_space(c)) {
+            goal_text_next_char(t);
         } else if (c == '#') {
-            skip_line(t);
+            goal_text_skip_line(t);
         } else if (c == '/') {
-            next_char(t);
-            c = next_char(t);
+            goal_text_next_char(t);
+            c = goal_text_next_char(t);
             if (c == '/')
-                skip_line(t);
+                goal_text_skip_line(t);
             else if (c != '*')
                 return fail_at(t, &t->tok, "a lone \"/\"; remarks begin with #, // or /*");
-            else if (!skip_comment(t, &t->tok))
+            else if (!goal_text_skip_comment(t, &t->tok))
                 return false;
         } else {
             return true;
@@ -132,33 +132,34 @@ static bool skip(struct text *t)
     }
 }
 
-static bool next(struct text *t)
+static bool goal_text_next_token(struct text *t)
 {
     size_t n = 0;
 
-    if (!skip(t))
+    if (!goal_text_skip_blanks(t))
         return false;
-    for (int c = peek_char(t); c != EOF && !is_space(c) && c != '#' && c != '/'; c = peek_char(t)) {
-        if (is_mark(c) && n)
+    for (int c = goal_text_peek_char(t); c != EOF && !goal_text_is_space(c) && c != '#' && c != '/';
+         c = goal_text_peek_char(t)) {
+        if (goal_text_is_mark(c) && n)
             break;
         if (n == MAX_WORD)
             return fail_at(t, &t->tok, "a word of more than %d characters; shorten it", MAX_WORD);
         if (c == 0)
             return fail_at(t, &t->tok, "a zero byte; a schedule is text, or binary from its start");
-        t->tok.text[n++] = (char)next_char(t);
-        if (is_mark(c))
+        t->tok.text[n++] = (char)goal_text_next_char(t);
+        if (goal_text_is_mark(c))
             break;
     }
     t->tok.text[n] = 0;
     return true;
 }
 
-static bool at(const struct text *t, const char *word)
+static bool goal_text_at(const struct text *t, const char *word)
 {
     return !strcmp(t->tok.text, word);
 }
 
-static bool unexpected(struct text *t, const char *what)
+static bool goal_text_unexpected(struct text *t, const char *what)
 {
     if (ferror(t->in))
         return wr_fail_errno(t->err, "%s", t->name);
@@ -167,13 +168,14 @@ static bool unexpected(struct text *t, const char *what)
     return fail_at(t, &t->tok, "expected %s instead of \"%.60s\"", what, t->tok.text);
 }
 
-static bool need(struct text *t, const char *word, const char *what)
+static bool goal_text_need(struct text *t, const char *word, const char *what)
 {
-    return at(t, word) ? next(t) : unexpected(t, what);
+    return goal_text_at(t, word) ? goal_text_next_token(t) : goal_text_unexpected(t, what);
 }
 
 /* Digits and, when `unit` is not 0, that letter behind them. */
-static bool number(struct text *t, const char *what, char unit, uint64_t most, uint64_t *ret)
+static bool goal_text_number(struct text *t, const char *what, char unit, uint64_t most,
+                             uint64_t *ret)
 {
     const char *p = t->tok.text;
     uint64_t v = 0;
@@ -184,78 +186,56 @@ static bool number(struct text *t, const char *what, char unit, uint64_t most, u
         v = v * 10 + (uint64_t)(*p - '0');
     }
     if (p == t->tok.text || *p != unit || (unit && p[1]))
-        return unexpected(t, what);
+        return goal_text_unexpected(t, what);
     if (large || v > most)
         return fail_at(t, &t->tok, "%.60s is too large: at most %" PRIu64 " here", t->tok.text,
                        most);
     *ret = v;
-    return next(t);
+    return goal_text_next_token(t);
 }
 
 /* ---- labels ---- */
 
-static uint64_t hash_text(const char *s)
+struct label_wanted {
+    const struct text *t;
+    const char *name;
+};
+
+static bool goal_text_same_label(const void *ctx, uint64_t index)
 {
-    uint64_t h = 0xcbf29ce484222325;
+    const struct label_wanted *want = ctx;
 
-    for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * 0x100000001b3;
-    return h ^ h >> 31;
-}
-
-static void grow_labels(struct text *t)
-{
-    if (t->cap && t->labels.n * 2 < t->cap)
-        return;
-    t->cap = t->cap ? t->cap * 2 : 256;
-    free(t->table);
-    t->table = wr_alloc(t->cap * sizeof *t->table);
-    memset(t->table, 0xff, t->cap * sizeof *t->table);
-    for (uint32_t i = 0; i < t->labels.n; i++) {
-        uint32_t k = (uint32_t)t->labels.v[i].hash & (t->cap - 1);
-
-        while (t->table[k] != UINT32_MAX)
-            k = (k + 1) & (t->cap - 1);
-        t->table[k] = i;
-    }
+    return !strcmp(want->t->names.s + want->t->labels.v[index].name, want->name);
 }
 
 /* The label that this token names, made when it is new. */
-static uint32_t label_of(struct text *t, const struct token *tok)
+static uint32_t goal_text_label(struct text *t, const struct token *tok)
 {
-    struct label l = {.hash = hash_text(tok->text),
-                      .name = t->names.n,
-                      .op = UNDEFINED,
-                      .line = tok->line,
-                      .column = tok->column};
+    uint64_t hash = wr_hash_text(WR_HASH_INIT, tok->text);
+    uint64_t known =
+        wr_map_find(&t->by_name, hash, goal_text_same_label, &(struct label_wanted){t, tok->text});
 
-    grow_labels(t);
-    uint32_t k = (uint32_t)l.hash & (t->cap - 1);
-
-    for (; t->table[k] != UINT32_MAX; k = (k + 1) & (t->cap - 1)) {
-        const struct label *have = &t->labels.v[t->table[k]];
-
-        if (have->hash == l.hash && !strcmp(t->names.s + have->name, tok->text))
-            return t->table[k];
-    }
-    t->table[k] = (uint32_t)t->labels.n;
-    wr_vec_push(&t->labels, l);
+    if (known != WR_MAP_NONE)
+        return (uint32_t)known;
+    wr_map_add(&t->by_name, hash, t->labels.n);
+    wr_vec_push(&t->labels,
+                (struct label){
+                    .name = t->names.n, .op = UNDEFINED, .line = tok->line, .column = tok->column});
     wr_str_addn(&t->names, tok->text, strlen(tok->text) + 1);
-    return t->table[k];
+    return (uint32_t)t->labels.n - 1;
 }
 
-static void clear_rank(struct text *t)
+static void goal_text_clear_rank(struct text *t)
 {
     goal_builder_clear(t->b);
     t->labels.n = 0;
     t->names.n = 0;
-    if (t->cap)
-        memset(t->table, 0xff, t->cap * sizeof *t->table);
+    wr_map_clear(&t->by_name);
 }
 
 /* ---- statements ---- */
 
-static bool options(struct text *t, struct goal_op *op)
+static bool goal_text_options(struct text *t, struct goal_op *op)
 {
     static const struct {
         const char *word, *what;
@@ -268,11 +248,11 @@ static bool options(struct text *t, struct goal_op *op)
         uint64_t v;
         int i = 0;
 
-        while (i < 3 && !at(t, words[i].word))
+        while (i < 3 && !goal_text_at(t, words[i].word))
             i++;
         if (i == 3)
             return true;
-        if (!next(t) || !number(t, words[i].what, 0, words[i].most, &v))
+        if (!goal_text_next_token(t) || !goal_text_number(t, words[i].what, 0, words[i].most, &v))
             return false;
         if (i == 0)
             op->tag = (uint32_t)v;
@@ -281,40 +261,40 @@ static bool options(struct text *t, struct goal_op *op)
     }
 }
 
-static bool peer(struct text *t, struct goal_op *op)
+static bool goal_text_peer(struct text *t, struct goal_op *op)
 {
     uint64_t v;
 
-    if (op->type == GOAL_RECV && at(t, "-1")) {
+    if (op->type == GOAL_RECV && goal_text_at(t, "-1")) {
         op->peer = GOAL_ANY;
-        return next(t);
+        return goal_text_next_token(t);
     }
-    if (!number(t, "the number of a rank", 0, t->nranks - 1, &v))
+    if (!goal_text_number(t, "the number of a rank", 0, t->nranks - 1, &v))
         return false;
     op->peer = (uint32_t)v;
     return true;
 }
 
-static bool operation(struct text *t)
+static bool goal_text_operation(struct text *t)
 {
-    struct goal_op op = {.type = at(t, "send")   ? GOAL_SEND
-                                 : at(t, "recv") ? GOAL_RECV
-                                 : at(t, "calc") ? GOAL_CALC
-                                                 : 0};
+    struct goal_op op = {.type = goal_text_at(t, "send")   ? GOAL_SEND
+                                 : goal_text_at(t, "recv") ? GOAL_RECV
+                                 : goal_text_at(t, "calc") ? GOAL_CALC
+                                                           : 0};
     bool ok;
 
     if (!op.type)
-        return unexpected(t, "send, recv or calc");
-    if (!next(t))
+        return goal_text_unexpected(t, "send, recv or calc");
+    if (!goal_text_next_token(t))
         return false;
     if (op.type == GOAL_CALC)
-        ok = number(t, "nanoseconds after calc", 0, UINT64_MAX / 1000, &op.size);
+        ok = goal_text_number(t, "nanoseconds after calc", 0, UINT64_MAX / 1000, &op.size);
     else
-        ok = number(t, "a size with its unit, as in 100b", 'b', INT64_MAX, &op.size) &&
-             need(t, op.type == GOAL_SEND ? "to" : "from",
-                  op.type == GOAL_SEND ? "\"to\" and a rank" : "\"from\" and a rank") &&
-             peer(t, &op);
-    if (!ok || !options(t, &op))
+        ok = goal_text_number(t, "a size with its unit, as in 100b", 'b', INT64_MAX, &op.size) &&
+             goal_text_need(t, op.type == GOAL_SEND ? "to" : "from",
+                            op.type == GOAL_SEND ? "\"to\" and a rank" : "\"from\" and a rank") &&
+             goal_text_peer(t, &op);
+    if (!ok || !goal_text_options(t, &op))
         return false;
     if (goal_count(t->b) == MAX_OPS)
         return fail_at(t, &t->tok, "more than %d operations in a rank; divide the schedule",
@@ -324,44 +304,44 @@ static bool operation(struct text *t)
 }
 
 /* label ":" operation | label "requires" label */
-static bool labelled(struct text *t)
+static bool goal_text_labelled(struct text *t)
 {
     struct token first = t->tok;
     uint32_t l;
 
-    if (is_mark(*first.text) || !*first.text)
-        return unexpected(t, "a label, send, recv, calc or }");
-    if (!next(t))
+    if (goal_text_is_mark(*first.text) || !*first.text)
+        return goal_text_unexpected(t, "a label, send, recv, calc or }");
+    if (!goal_text_next_token(t))
         return false;
-    l = label_of(t, &first);
-    if (at(t, ":")) {
+    l = goal_text_label(t, &first);
+    if (goal_text_at(t, ":")) {
         if (t->labels.v[l].op != UNDEFINED)
             return fail_at(t, &first, "the label \"%.60s\" is given twice in this rank; rename one",
                            first.text);
         t->labels.v[l].op = goal_count(t->b);
-        return next(t) && operation(t);
+        return goal_text_next_token(t) && goal_text_operation(t);
     }
-    bool at_start = at(t, "irequires");
+    bool at_start = goal_text_at(t, "irequires");
 
-    if (!at_start && !at(t, "requires"))
-        return unexpected(t, "\":\", requires or irequires after a label");
-    if (!next(t))
+    if (!at_start && !goal_text_at(t, "requires"))
+        return goal_text_unexpected(t, "\":\", requires or irequires after a label");
+    if (!goal_text_next_token(t))
         return false;
-    if (!*t->tok.text || is_mark(*t->tok.text))
-        return unexpected(t, "the label of what is required");
+    if (!*t->tok.text || goal_text_is_mark(*t->tok.text))
+        return goal_text_unexpected(t, "the label of what is required");
     /* Labels for now; numbers of operations when the rank is complete. */
-    goal_require(t->b, l, label_of(t, &t->tok), at_start);
-    return next(t);
+    goal_require(t->b, l, goal_text_label(t, &t->tok), at_start);
+    return goal_text_next_token(t);
 }
 
-static bool statement(struct text *t)
+static bool goal_text_statement(struct text *t)
 {
-    if (!at(t, "send") && !at(t, "recv") && !at(t, "calc"))
-        return labelled(t);
-    return operation(t);
+    if (!goal_text_at(t, "send") && !goal_text_at(t, "recv") && !goal_text_at(t, "calc"))
+        return goal_text_labelled(t);
+    return goal_text_operation(t);
 }
 
-static bool resolve(struct text *t)
+static bool goal_text_resolve_labels(struct text *t)
 {
     for (size_t i = 0; i < t->labels.n; i++)
         if (t->labels.v[i].op == UNDEFINED)
@@ -371,37 +351,38 @@ static bool resolve(struct text *t)
     return true;
 }
 
-static bool rank(struct text *t, struct goal_writer *w)
+static bool goal_text_rank(struct text *t, struct goal_writer *w)
 {
     struct token where = t->tok;
     uint64_t r;
 
-    if (!need(t, "rank", "\"rank\" and a number"))
+    if (!goal_text_need(t, "rank", "\"rank\" and a number"))
         return false;
     where = t->tok;
-    if (!number(t, "the number of a rank", 0, t->nranks - 1, &r))
+    if (!goal_text_number(t, "the number of a rank", 0, t->nranks - 1, &r))
         return false;
     if (t->seen[r])
         return fail_at(t, &where, "rank %u is there twice; join the two", (uint32_t)r);
     t->seen[r] = 1;
-    if (!need(t, "{", "{ after the rank's number"))
+    if (!goal_text_need(t, "{", "{ after the rank's number"))
         return false;
-    clear_rank(t);
-    while (!at(t, "}"))
-        if (!statement(t))
+    goal_text_clear_rank(t);
+    while (!goal_text_at(t, "}"))
+        if (!goal_text_statement(t))
             return false;
-    if (!resolve(t))
+    if (!goal_text_resolve_labels(t))
         return false;
     goal_relabel(t->b, t->labels.n ? &t->labels.v[0].op : NULL, sizeof(struct label));
-    return goal_writer_rank(w, (uint32_t)r, t->b, t->err) && next(t);
+    return goal_writer_rank(w, (uint32_t)r, t->b, t->err) && goal_text_next_token(t);
 }
 
-static bool schedule(struct text *t, FILE *out)
+static bool goal_text_schedule(struct text *t, FILE *out)
 {
     uint64_t n;
 
-    if (!next(t) || !need(t, "num_ranks", "num_ranks and how many there are") ||
-        !number(t, "the number of ranks", 0, MAX_RANKS, &n))
+    if (!goal_text_next_token(t) ||
+        !goal_text_need(t, "num_ranks", "num_ranks and how many there are") ||
+        !goal_text_number(t, "the number of ranks", 0, MAX_RANKS, &n))
         return false;
     if (!n)
         return wr_fail(t->err, WR_INPUT, "%s: a schedule of no ranks; give it at least one",
@@ -411,7 +392,7 @@ static bool schedule(struct text *t, FILE *out)
     struct goal_writer *w = goal_writer_new(out, t->nranks);
 
     while (*t->tok.text)
-        if (!rank(t, w)) {
+        if (!goal_text_rank(t, w)) {
             goal_writer_abandon(w);
             return false;
         }
@@ -426,12 +407,12 @@ bool goal_text_read(FILE *in, const char *name, FILE *out, struct wr_err *err)
 {
     struct text t = {
         .in = in, .name = name, .line = 1, .column = 1, .b = goal_builder_new(), .err = err};
-    bool ok = schedule(&t, out);
+    bool ok = goal_text_schedule(&t, out);
 
     goal_builder_free(t.b);
     wr_vec_fini(&t.labels);
     wr_str_fini(&t.names);
-    free(t.table);
+    wr_map_fini(&t.by_name);
     free(t.seen);
     return ok;
 }

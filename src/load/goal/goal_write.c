@@ -1,4 +1,9 @@
-/* goal_write.c -- building a rank's graph, and both written forms. */
+/* goal_write.c -- builds the graph of a rank, and writes schedules as binary and as text.
+ *
+ * A builder holds one rank; goal_writer_rank() appends it to the file and may then be called with
+ * the next. The header and the table of ranks are written last, by goal_writer_close().
+ */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +53,7 @@ void goal_require(struct goal_builder *b, uint32_t then, uint32_t first, bool at
 
 void goal_relabel(struct goal_builder *b, const int64_t *ops, size_t stride)
 {
+    assert(ops || !b->edges.n);
     for (size_t i = 0; i < b->edges.n; i++) {
         struct goal_edge *e = &b->edges.v[i];
 
@@ -70,6 +76,7 @@ struct goal_writer *goal_writer_new(FILE *out, uint32_t nranks)
 {
     struct goal_writer *w = wr_zalloc(1, sizeof *w);
 
+    assert(nranks);
     w->out = out;
     w->nranks = nranks;
     w->table = wr_zalloc(nranks, GOAL_TABLE_ROW);
@@ -82,7 +89,7 @@ struct goal_writer *goal_writer_new(FILE *out, uint32_t nranks)
     return w;
 }
 
-static bool put(struct goal_writer *w, const void *bytes, size_t n, struct wr_err *err)
+static bool goal_write_bytes(struct goal_writer *w, const void *bytes, size_t n, struct wr_err *err)
 {
     if (n && fwrite(bytes, 1, n, w->out) != n)
         return wr_fail_errno(err, "writing the schedule");
@@ -90,12 +97,12 @@ static bool put(struct goal_writer *w, const void *bytes, size_t n, struct wr_er
     return true;
 }
 
-static bool put_word(struct goal_writer *w, uint32_t v, struct wr_err *err)
+static bool goal_write_word(struct goal_writer *w, uint32_t v, struct wr_err *err)
 {
     uint8_t b[4];
 
     goal_put32(b, v);
-    return put(w, b, sizeof b, err);
+    return goal_write_bytes(w, b, sizeof b, err);
 }
 
 /* Where each operation's dependents begin in the appendix: those of completion
@@ -105,11 +112,12 @@ struct index {
     uint32_t *word;
 };
 
-static void index_init(struct index *x, const struct goal_builder *b)
+static void goal_index_init(struct index *x, const struct goal_builder *b)
 {
     size_t n = b->ops.n;
     uint32_t at = 0;
 
+    assert(b->ops.n <= UINT32_MAX && b->edges.n <= UINT32_MAX);
     x->needs = wr_zalloc(4 * n + 1, sizeof *x->needs);
     x->nafter = x->needs + n;
     x->nstart = x->nafter + n;
@@ -138,14 +146,14 @@ static void index_init(struct index *x, const struct goal_builder *b)
         }
 }
 
-static void index_fini(struct index *x)
+static void goal_index_fini(struct index *x)
 {
     free(x->needs);
     free(x->word);
 }
 
-static bool put_record(struct goal_writer *w, const struct goal_op *op, const struct index *x,
-                       size_t i, struct wr_err *err)
+static bool goal_write_record(struct goal_writer *w, const struct goal_op *op,
+                              const struct index *x, size_t i, struct wr_err *err)
 {
     uint8_t p[GOAL_RECORD];
 
@@ -164,24 +172,24 @@ static bool put_record(struct goal_writer *w, const struct goal_op *op, const st
         w->max_cpu = op->cpu;
     if (op->nic > w->max_nic)
         w->max_nic = op->nic;
-    return put(w, p, sizeof p, err);
+    return goal_write_bytes(w, p, sizeof p, err);
 }
 
-static bool put_rank(struct goal_writer *w, const struct goal_builder *b, const struct index *x,
-                     struct wr_err *err)
+static bool goal_write_rank(struct goal_writer *w, const struct goal_builder *b,
+                            const struct index *x, struct wr_err *err)
 {
     uint32_t roots = 0;
     bool ok = true;
 
     for (size_t i = 0; i < b->ops.n; i++)
         roots += !x->needs[i];
-    ok = put_word(w, (uint32_t)b->ops.n, err) && put_word(w, roots, err);
+    ok = goal_write_word(w, (uint32_t)b->ops.n, err) && goal_write_word(w, roots, err);
     for (uint32_t i = 0; ok && i < b->ops.n; i++)
-        ok = x->needs[i] || put_word(w, i, err);
+        ok = x->needs[i] || goal_write_word(w, i, err);
     for (size_t i = 0; ok && i < b->ops.n; i++)
-        ok = put_record(w, &b->ops.v[i], x, i, err);
+        ok = goal_write_record(w, &b->ops.v[i], x, i, err);
     for (size_t i = 0; ok && i < b->edges.n; i++)
-        ok = put_word(w, x->word[i], err);
+        ok = goal_write_word(w, x->word[i], err);
     return ok;
 }
 
@@ -191,13 +199,14 @@ bool goal_writer_rank(struct goal_writer *w, uint32_t rank, const struct goal_bu
     uint8_t *row = w->table + 16ull * rank;
     struct index x;
 
+    assert(rank < w->nranks);
     if (fseeko(w->out, (off_t)(GOAL_BASE + w->at), SEEK_SET))
         return wr_fail_errno(err, "writing the schedule");
     goal_put64(row, w->at);
-    index_init(&x, b);
-    bool ok = put_rank(w, b, &x, err);
+    goal_index_init(&x, b);
+    bool ok = goal_write_rank(w, b, &x, err);
 
-    index_fini(&x);
+    goal_index_fini(&x);
     goal_put64(row + 8, w->at);
     return ok;
 }
@@ -227,7 +236,7 @@ bool goal_writer_close(struct goal_writer *w, struct wr_err *err)
 
 /* ---- text ---- */
 
-static void write_op(FILE *out, uint32_t i, const struct goal_op *op)
+static void goal_write_text_op(FILE *out, uint32_t i, const struct goal_op *op)
 {
     fprintf(out, "l%u: ", i);
     if (op->type == GOAL_CALC)
@@ -248,8 +257,8 @@ static void write_op(FILE *out, uint32_t i, const struct goal_op *op)
     fputc('\n', out);
 }
 
-static bool write_edges(const struct goal_rank *r, uint32_t first, uint32_t n, uint32_t id,
-                        const char *how, FILE *out, struct wr_err *err)
+static bool goal_write_text_edges(const struct goal_rank *r, uint32_t first, uint32_t n,
+                                  uint32_t id, const char *how, FILE *out, struct wr_err *err)
 {
     for (uint32_t k = 0; k < n; k++) {
         uint32_t then = goal_word(r, first + k);
@@ -277,12 +286,12 @@ bool goal_text_write(const struct goal *g, FILE *out, struct wr_err *err)
         for (uint32_t i = 0; i < r.nops; i++) {
             if (!goal_op_read(&r, i, &op, err))
                 return false;
-            write_op(out, i, &op);
+            goal_write_text_op(out, i, &op);
         }
         for (uint32_t i = 0; i < r.nops; i++)
             if (!goal_op_read(&r, i, &op, err) ||
-                !write_edges(&r, op.after, op.nafter, i, "requires", out, err) ||
-                !write_edges(&r, op.starts, op.nafter_start, i, "irequires", out, err))
+                !goal_write_text_edges(&r, op.after, op.nafter, i, "requires", out, err) ||
+                !goal_write_text_edges(&r, op.starts, op.nafter_start, i, "irequires", out, err))
                 return false;
         fprintf(out, "}\n");
     }

@@ -1,10 +1,15 @@
-/* load_goal.c -- a GOAL schedule as a workload: a graph whose operations have ids. */
+/* load_goal.c -- a GOAL schedule as a workload: a graph whose operations have ids.
+ *
+ * The state of a rank is a cursor (goal_cursor.c). open() checks the extents of all ranks, so that
+ * rank_init() cannot fail; records are checked as they are executed.
+ */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "goal.h"
-#include "load/load.h"
+#include "load_goal.h"
 
 struct params {
     const char *file;
@@ -20,7 +25,7 @@ static const struct conf_row rows[] = {
 
 enum { PS_PER_NS = 1000 };
 
-static bool open_goal(struct load *l, const struct load_start *how, struct wr_err *err)
+static bool load_goal_open(struct load *l, const struct load_start *how, struct wr_err *err)
 {
     const struct params *par = l->params;
     struct goal *g = wr_alloc(sizeof *g);
@@ -36,7 +41,7 @@ static bool open_goal(struct load *l, const struct load_start *how, struct wr_er
         struct goal_rank r;
         bool ok = true;
 
-        /* The ranks' places in the file, so that rank_init cannot fail. */
+        /* The ranks' places in the file, so that load_goal_rank_init cannot fail. */
         for (uint32_t i = 0; ok && i < g->nranks; i++)
             ok = goal_rank_open(&r, g, i, err);
         if (ok) {
@@ -52,30 +57,31 @@ static bool open_goal(struct load *l, const struct load_start *how, struct wr_er
     return false;
 }
 
-static void close_goal(struct load *l)
+static void load_goal_close(struct load *l)
 {
     goal_close(l->priv);
     free(l->priv);
 }
 
-static void rank_init(const struct load *l, void *rank, uint32_t i)
+static void load_goal_rank_init(const struct load *l, void *rank, uint32_t i)
 {
     struct goal_rank r = {.g = l->priv, .rank = i};
     struct wr_err ignored;
 
+    assert(i < l->ranks);
     (void)goal_rank_open(&r, l->priv, i, &ignored);
     goal_cursor_init(rank, &r);
 }
 
-static void rank_fini(const struct load *l, void *rank)
+static void load_goal_rank_fini(const struct load *l, void *rank)
 {
     (void)l;
     goal_cursor_fini(rank);
 }
 
-static enum load_kind start(const struct goal_op *g, struct load_op *op)
+static enum load_kind load_goal_translate(const struct goal_op *g, struct load_op *op)
 {
-    op->flags = LOAD_F_ASYNC | LOAD_F_TELL | (g->nafter_start ? LOAD_F_START : 0);
+    op->flags = LOAD_F_ASYNC | LOAD_F_REPORT | (g->nafter_start ? LOAD_F_START : 0);
     op->cpu = g->cpu;
     if (g->type == GOAL_CALC) {
         op->ps = g->size * PS_PER_NS;
@@ -87,7 +93,8 @@ static enum load_kind start(const struct goal_op *g, struct load_op *op)
     return g->type == GOAL_SEND ? LOAD_SEND : LOAD_RECV;
 }
 
-static enum load_kind next(const struct load *l, void *rank, uint64_t now_ps, struct load_op *ret)
+static enum load_kind load_goal_next(const struct load *l, void *rank, uint64_t now_ps,
+                                     struct load_op *ret)
 {
     struct goal_cursor *c = rank;
     struct goal_op op;
@@ -98,7 +105,7 @@ static enum load_kind next(const struct load *l, void *rank, uint64_t now_ps, st
     switch (goal_cursor_next(c, &id, &op)) {
     case GOAL_START:
         ret->id = ret->where = id;
-        return start(&op, ret);
+        return load_goal_translate(&op, ret);
     case GOAL_LATER:
         return LOAD_LATER;
     case GOAL_END:
@@ -108,7 +115,8 @@ static enum load_kind next(const struct load *l, void *rank, uint64_t now_ps, st
     }
 }
 
-static void done(const struct load *l, void *rank, uint64_t id, enum load_event ev, uint64_t now_ps)
+static void load_goal_done(const struct load *l, void *rank, uint64_t id, enum load_event ev,
+                           uint64_t now_ps)
 {
     (void)l;
     (void)now_ps;
@@ -118,13 +126,13 @@ static void done(const struct load *l, void *rank, uint64_t id, enum load_event 
         goal_cursor_done(rank, (uint32_t)id);
 }
 
-static bool fault(const struct load *l, void *rank, struct wr_err *err)
+static bool load_goal_fault(const struct load *l, void *rank, struct wr_err *err)
 {
     (void)l;
     return goal_cursor_fault(rank, err);
 }
 
-static void where(const struct load *l, uint32_t at, char *buf, size_t n)
+static void load_goal_where(const struct load *l, uint32_t at, char *buf, size_t n)
 {
     (void)l;
     snprintf(buf, n, "operation %u", at);
@@ -133,12 +141,12 @@ static void where(const struct load *l, uint32_t at, char *buf, size_t n)
 const struct load_ops load_goal = {
     .kind = {"goal", "GOAL schedules (LogGOPSim, ATLAHS), text or binary", rows,
              sizeof(struct params)},
-    .open = open_goal,
-    .close = close_goal,
-    .rank_init = rank_init,
-    .rank_fini = rank_fini,
-    .next = next,
-    .done = done,
-    .fault = fault,
-    .where = where,
+    .open = load_goal_open,
+    .close = load_goal_close,
+    .rank_init = load_goal_rank_init,
+    .rank_fini = load_goal_rank_fini,
+    .next = load_goal_next,
+    .done = load_goal_done,
+    .fault = load_goal_fault,
+    .where = load_goal_where,
 };

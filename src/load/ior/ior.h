@@ -83,7 +83,7 @@ struct ior_where {
 };
 
 struct ior_rank {
-    uint32_t rank, as; /* as: whose data this phase is about */
+    uint32_t rank, as; /* as: the rank whose data this phase accesses */
     uint8_t phase, step;
     bool flush_next, began;
     uint32_t mark;

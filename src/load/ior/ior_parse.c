@@ -1,4 +1,9 @@
-/* ior_parse.c -- words to a test, and the tests that IOR refuses. */
+/* ior_parse.c -- command lines of IOR to a struct ior_test, and the checks that IOR makes.
+ *
+ * One row per option. Options of IOR itself are named in messages as IOR spells them: the command
+ * is a value of the configuration. A test that IOR refuses is refused with IOR's reason.
+ */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -85,7 +90,8 @@ static const char *const apis[] = {"POSIX", "MPIIO", "HDF5", "NCMPI", "MMAP",  "
 /* ---- values ---- */
 
 /* 64 bits, with k, m, g, t or p behind it where sizes are expected. */
-static bool number(const char *text, bool size, int64_t *ret, const char *of, struct wr_err *err)
+static bool ior_parse_number(const char *text, bool size, int64_t *ret, const char *of,
+                             struct wr_err *err)
 {
     static const char units[] = "kmgtp";
     char *end;
@@ -106,7 +112,7 @@ static bool number(const char *text, bool size, int64_t *ret, const char *of, st
     return true;
 }
 
-static bool set_api(struct ior_test *t, const char *text, struct wr_err *err)
+static bool ior_set_api(struct ior_test *t, const char *text, struct wr_err *err)
 {
     struct wr_str known = {0};
 
@@ -124,28 +130,28 @@ static bool set_api(struct ior_test *t, const char *text, struct wr_err *err)
     return false;
 }
 
-static bool set_directives(struct ior_test *t, const char *text, struct wr_err *err);
+static bool ior_set_directives(struct ior_test *t, const char *text, struct wr_err *err);
 
 /* `of` names the option in messages. */
-static bool set(struct ior_test *t, const struct option *o, const char *value, const char *of,
-                struct wr_err *err)
+static bool ior_set_option(struct ior_test *t, const struct option *o, const char *value,
+                           const char *of, struct wr_err *err)
 {
     char *field = (char *)t + o->at;
     int64_t v = 1;
 
     switch (o->kind) {
     case FLAG:
-        if (value && !number(value, false, &v, of, err))
+        if (value && !ior_parse_number(value, false, &v, of, err))
             return false;
         *(bool *)field = v != 0;
         return true;
     case SIZE:
     case NUMBER:
-        return number(value, o->kind == SIZE, (int64_t *)field, of, err);
+        return ior_parse_number(value, o->kind == SIZE, (int64_t *)field, of, err);
     case API:
-        return set_api(t, value, err);
+        return ior_set_api(t, value, err);
     case DIRECTIVES:
-        return set_directives(t, value, err);
+        return ior_set_directives(t, value, err);
     case NAME:
         if (strlen(value) >= IOR_NAME_MAX)
             return wr_fail(err, WR_INPUT, "%s: a name of more than %d characters; shorten it", of,
@@ -162,7 +168,7 @@ static bool set(struct ior_test *t, const struct option *o, const char *value, c
 /* ---- words ---- */
 
 /* -O name=value,name=value */
-static bool set_directives(struct ior_test *t, const char *text, struct wr_err *err)
+static bool ior_set_directives(struct ior_test *t, const char *text, struct wr_err *err)
 {
     char *copy = wr_strdup(text), *rest = copy, *item;
     bool ok = true;
@@ -183,21 +189,21 @@ static bool set_directives(struct ior_test *t, const char *text, struct wr_err *
                          "-O: unrecognized parameter name \"%.60s\"; use one such as blockSize",
                          item);
         else
-            ok = set(t, &options[i], eq + 1, item, err);
+            ok = ior_set_option(t, &options[i], eq + 1, item, err);
     }
     free(copy);
     return ok;
 }
 
-static bool takes_value(enum kind k)
+static bool ior_takes_value(enum kind k)
 {
     return k == SIZE || k == NUMBER || k == NAME || k == API || k == DIRECTIVES ||
            k == IGNORED_VALUE || k == REFUSED;
 }
 
 /* A word such as -wr, -b4m or -b with its value in the next word. */
-static bool set_letters(struct ior_test *t, const char *word, const char *after, bool *used,
-                        struct wr_err *err)
+static bool ior_set_letters(struct ior_test *t, const char *word, const char *after, bool *used,
+                            struct wr_err *err)
 {
     *used = false;
     for (const char *p = word + 1; *p; p++) {
@@ -209,24 +215,24 @@ static bool set_letters(struct ior_test *t, const char *word, const char *after,
         if (i == NOPTIONS)
             return wr_fail(err, WR_INPUT, "unknown option `-%c'; `man ior` has the list",
                            isprint((unsigned char)*p) ? *p : '?');
-        if (!takes_value(options[i].kind)) {
-            if (!set(t, &options[i], NULL, of, err))
+        if (!ior_takes_value(options[i].kind)) {
+            if (!ior_set_option(t, &options[i], NULL, of, err))
                 return false;
             continue;
         }
         if (options[i].kind == REFUSED)
-            return set(t, &options[i], "", of, err);
+            return ior_set_option(t, &options[i], "", of, err);
         *used = !p[1];
         if (*used && !after)
             return wr_fail(err, WR_INPUT, "option `-%c' has no value; write one behind it", *p);
-        return set(t, &options[i], *used ? after : p + 1, of, err);
+        return ior_set_option(t, &options[i], *used ? after : p + 1, of, err);
     }
     return true;
 }
 
 /* Words such as --collective and --random-offset-seed=1; those of a back end have its name in
  * front (--posix.odirect, --mpiio.useFileView). */
-static bool set_long(struct ior_test *t, char *word, struct wr_err *err)
+static bool ior_set_long(struct ior_test *t, char *word, struct wr_err *err)
 {
     static const char mpiio[] = "mpiio.";
     char *eq = strchr(word, '=');
@@ -242,13 +248,13 @@ static bool set_long(struct ior_test *t, char *word, struct wr_err *err)
         return true;
     if (i == NOPTIONS || options[i].kind == DIRECTIVES)
         return wr_fail(err, WR_INPUT, "unknown option `--%.60s'; `man ior` has the list", word);
-    if (takes_value(options[i].kind) && !eq)
+    if (ior_takes_value(options[i].kind) && !eq)
         return wr_fail(err, WR_INPUT, "option `--%s' has no value; write --%s=VALUE", word, word);
-    return set(t, &options[i], eq ? eq + 1 : NULL, word, err);
+    return ior_set_option(t, &options[i], eq ? eq + 1 : NULL, word, err);
 }
 
 /* Cuts a copy of the command into words, in place. */
-static bool split(char *s, char **word, size_t most, size_t *ret, struct wr_err *err)
+static bool ior_split_words(char *s, char **word, size_t most, size_t *ret, struct wr_err *err)
 {
     size_t n = 0;
 
@@ -281,20 +287,20 @@ static bool split(char *s, char **word, size_t most, size_t *ret, struct wr_err 
     return true;
 }
 
-static bool is_program(const char *word)
+static bool ior_is_program(const char *word)
 {
     const char *slash = strrchr(word, '/');
 
     return !strcasecmp(slash ? slash + 1 : word, "ior");
 }
 
-static bool set_words(struct ior_test *t, char **word, size_t n, struct wr_err *err)
+static bool ior_set_words(struct ior_test *t, char **word, size_t n, struct wr_err *err)
 {
-    for (size_t i = n && is_program(word[0]) ? 1 : 0; i < n; i++) {
+    for (size_t i = n && ior_is_program(word[0]) ? 1 : 0; i < n; i++) {
         bool used;
 
         if (!strncmp(word[i], "--", 2) && word[i][2]) {
-            if (!set_long(t, word[i] + 2, err))
+            if (!ior_set_long(t, word[i] + 2, err))
                 return false;
             continue;
         }
@@ -302,7 +308,7 @@ static bool set_words(struct ior_test *t, char **word, size_t n, struct wr_err *
             return wr_fail(err, WR_INPUT,
                            "non-option argument: \"%.60s\"; options are letters such as -b 4m",
                            word[i]);
-        if (!set_letters(t, word[i], i + 1 < n ? word[i + 1] : NULL, &used, err))
+        if (!ior_set_letters(t, word[i], i + 1 < n ? word[i + 1] : NULL, &used, err))
             return false;
         i += used;
     }
@@ -311,14 +317,14 @@ static bool set_words(struct ior_test *t, char **word, size_t n, struct wr_err *
 
 /* ---- what IOR refuses ---- */
 
-static bool is_api(const struct ior_test *t, const char *api)
+static bool ior_is_api(const struct ior_test *t, const char *api)
 {
     return !strcmp(t->api, api);
 }
 
-static bool check(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
+static bool ior_check_test(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
 {
-    bool many = is_api(t, "HDF5") || is_api(t, "NCMPI"), shared = !t->file_per_task;
+    bool many = ior_is_api(t, "HDF5") || ior_is_api(t, "NCMPI"), shared = !t->file_per_task;
     const struct {
         bool wrong;
         const char *why;
@@ -341,7 +347,7 @@ static bool check(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
         {t->random_offset && t->block == t->transfer,
          "random offsets (-z) are within a block: choose a block size (-b) above the transfer size "
          "(-t)"},
-        {t->collective && (t->deadline_s || t->least_s) && is_api(t, "MPIIO"),
+        {t->collective && (t->deadline_s || t->least_s) && ior_is_api(t, "MPIIO"),
          "tasks that stop at a time leave the others of a collective waiting; leave out -c, or -D "
          "and minTimeDuration"},
         {t->reorder && t->reorder_random,
@@ -353,16 +359,16 @@ static bool check(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
          "random offset and constant reorder tasks specified with single-shared-file; choose -z or "
          "-C, or add -F"},
         {t->random_offset && many, "random offset not available with HDF5 and NCMPI; leave out -z"},
-        {is_api(t, "NCMPI") && t->file_per_task,
+        {ior_is_api(t, "NCMPI") && t->file_per_task,
          "file-per-proc not available in current NCMPI; leave out -F"},
         {t->random_offset && t->check_read && t->offset_seed == NO_SEED,
          "random offset with read check option requires to set the random seed; add "
          "--random-offset-seed=1"},
-        {t->shared_pointer && is_api(t, "MPIIO"),
+        {t->shared_pointer && ior_is_api(t, "MPIIO"),
          "shared file pointer not implemented; leave out -P"},
-        {t->random_offset && t->collective && is_api(t, "MPIIO"),
+        {t->random_offset && t->collective && ior_is_api(t, "MPIIO"),
          "random offset not available with collective MPIIO; leave out -z or -c"},
-        {t->random_offset && t->file_view && is_api(t, "MPIIO"),
+        {t->random_offset && t->file_view && ior_is_api(t, "MPIIO"),
          "random offset not available with MPIIO fileviews; leave out -z or -V"},
     };
 
@@ -375,7 +381,7 @@ static bool check(struct ior_test *t, uint32_t ntasks, struct wr_err *err)
 }
 
 /* What IOR does not refuse, but does otherwise, with a warning. */
-static void settle(struct ior_test *t, uint32_t ntasks)
+static void ior_apply_defaults(struct ior_test *t, uint32_t ntasks)
 {
     if (t->reps <= 0) {
         t->reps = 1;
@@ -392,7 +398,8 @@ static void settle(struct ior_test *t, uint32_t ntasks)
         t->tasks = 0;
     if (!t->write && !t->read && !t->check_write && !t->check_read)
         t->write = t->read = true;
-    if (t->collective && (is_api(t, "POSIX") || is_api(t, "MMAP") || is_api(t, "AIO"))) {
+    if (t->collective &&
+        (ior_is_api(t, "POSIX") || ior_is_api(t, "MMAP") || ior_is_api(t, "AIO"))) {
         t->collective = false;
         wr_str_addf(&t->notes, "collective not available in %s: -c is left out\n", t->api);
     }
@@ -402,6 +409,7 @@ static void settle(struct ior_test *t, uint32_t ntasks)
 
 bool ior_parse(struct ior_test *ret, const char *command, uint32_t ntasks, struct wr_err *err)
 {
+    assert(command && ntasks);
     enum { MOST_WORDS = 256 };
     struct ior_test t = {.api = "POSIX",
                          .file = "testFile",
@@ -414,13 +422,13 @@ bool ior_parse(struct ior_test *ret, const char *command, uint32_t ntasks, struc
                          .task_offset = 1};
     char *copy = wr_strdup(command), *word[MOST_WORDS];
     size_t n;
-    bool ok = split(copy, word, MOST_WORDS, &n, err) && set_words(&t, word, n, err) &&
-              check(&t, ntasks, err);
+    bool ok = ior_split_words(copy, word, MOST_WORDS, &n, err) && ior_set_words(&t, word, n, err) &&
+              ior_check_test(&t, ntasks, err);
 
     free(copy);
     if (!ok)
         return wr_wrap(err, "ior");
-    settle(&t, ntasks);
+    ior_apply_defaults(&t, ntasks);
     *ret = t;
     return true;
 }
@@ -432,7 +440,7 @@ void ior_fini(struct ior_test *t)
 
 /* ---- in IOR's words ---- */
 
-static void add_size(struct wr_str *out, const char *what, double bytes)
+static void ior_describe_size(struct wr_str *out, const char *what, double bytes)
 {
     static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
     int i = 0;
@@ -460,8 +468,9 @@ void ior_describe(const struct ior_test *t, const struct ior_where *w, struct wr
     else
         wr_str_addf(out, "%-20s: no tasks offsets\n", "ordering inter file");
     wr_str_addf(out, "%-20s: %u\n%-20s: %" PRId64 "\n", "tasks", w->ntasks, "repetitions", t->reps);
-    add_size(out, "xfersize", (double)t->transfer);
-    add_size(out, "blocksize", (double)t->block);
-    add_size(out, "aggregate filesize", (double)t->block * (double)t->segments * w->ntasks);
+    ior_describe_size(out, "xfersize", (double)t->transfer);
+    ior_describe_size(out, "blocksize", (double)t->block);
+    ior_describe_size(out, "aggregate filesize",
+                      (double)t->block * (double)t->segments * w->ntasks);
     wr_str_add(out, wr_str_get(&t->notes));
 }

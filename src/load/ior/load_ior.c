@@ -1,9 +1,13 @@
-/* load_ior.c -- an IOR command line as a workload. */
+/* load_ior.c -- an IOR command line as a workload.
+ *
+ * Translates the events of ior_next() one by one; the state of a rank is a struct ior_rank.
+ */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "ior.h"
-#include "load/load.h"
+#include "load_ior.h"
 
 struct params {
     const char *command;
@@ -32,7 +36,7 @@ struct priv {
     struct ior_where where;
 };
 
-static bool open_ior(struct load *l, const struct load_start *how, struct wr_err *err)
+static bool load_ior_open(struct load *l, const struct load_start *how, struct wr_err *err)
 {
     const struct params *par = l->params;
     struct priv *p = wr_zalloc(1, sizeof *p);
@@ -56,7 +60,7 @@ static bool open_ior(struct load *l, const struct load_start *how, struct wr_err
     return true;
 }
 
-static void close_ior(struct load *l)
+static void load_ior_close(struct load *l)
 {
     struct priv *p = l->priv;
 
@@ -64,13 +68,15 @@ static void close_ior(struct load *l)
     free(p);
 }
 
-static void rank_init(const struct load *l, void *rank, uint32_t i)
+static void load_ior_rank_init(const struct load *l, void *rank, uint32_t i)
 {
+    assert(i < l->ranks);
     (void)l;
     ior_rank_init(rank, i);
 }
 
-static enum load_kind next(const struct load *l, void *rank, uint64_t now_ps, struct load_op *ret)
+static enum load_kind load_ior_next(const struct load *l, void *rank, uint64_t now_ps,
+                                    struct load_op *ret)
 {
     static const enum load_kind kinds[] = {
         [IOR_END] = LOAD_END,     [IOR_BARRIER] = LOAD_COLL, [IOR_OPEN] = LOAD_OPEN,
@@ -100,8 +106,8 @@ static enum load_kind next(const struct load *l, void *rank, uint64_t now_ps, st
 
 const struct load_ops load_ior = {
     .kind = {"ior", "command lines of the IOR benchmark", rows, sizeof(struct params)},
-    .open = open_ior,
-    .close = close_ior,
-    .rank_init = rank_init,
-    .next = next,
+    .open = load_ior_open,
+    .close = load_ior_close,
+    .rank_init = load_ior_rank_init,
+    .next = load_ior_next,
 };

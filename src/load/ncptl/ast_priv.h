@@ -80,7 +80,7 @@ struct nc_bind {
     enum nc_bind_kind kind;
     uint32_t at, id;
     bool used;
-    const struct nc_tasks *group; /* NB_GROUP: who belongs to it */
+    const struct nc_tasks *group; /* NB_GROUP: its members */
 };
 
 struct nx {
@@ -135,7 +135,7 @@ struct nc_tasks {
 };
 
 /* What a message specification may leave unsaid is 0, so that WHO RECEIVES
- * can tell what to inherit. */
+ * inherits it from the sender. */
 enum { NC_UNSAID, NC_NO, NC_YES };
 enum { NC_UNALIGNED = 1, NC_ALIGNED, NC_MISALIGNED };
 enum { NC_UNTOUCHED = 1, NC_TOUCH, NC_VERIFY };
@@ -281,7 +281,7 @@ struct nc_parser {
 bool nc_parse(struct ncptl_unit *u, struct wr_err *err);
 bool nc_check(struct ncptl_unit *u, struct wr_err *err);
 
-/* parse.c: the tools of the other parse files. */
+/* parse_program.c: the tools of the other parse files. */
 const struct nc_tok *nc_peek(const struct nc_parser *p, uint32_t ahead);
 bool nc_at(const struct nc_parser *p, enum nc_kw kw);
 bool nc_at_kind(const struct nc_parser *p, enum nc_tok_kind kind);
@@ -308,7 +308,6 @@ bool nc_ranges(struct nc_parser *p, struct nc_range **ret, uint32_t *nret);
 struct nc_tasks *nc_tasks(struct nc_parser *p);
 struct nx *nc_sized(struct nc_parser *p);               /* <expr unit> or <type SIZED> */
 struct nx *nc_bytes(struct nc_parser *p, struct nx *e); /* <unit>, after <expr> */
-bool nc_at_type(const struct nc_parser *p);
 struct nx *nc_type(struct nc_parser *p);
 bool nc_count(struct nc_parser *p, struct nx **ret); /* A, AN or <expr> */
 struct nc_msg *nc_message(struct nc_parser *p, bool receiving);

@@ -1,4 +1,9 @@
-/* check_expr.c -- names in expressions and task descriptions. */
+/* check_expr.c -- resolves names in expressions and task descriptions.
+ *
+ * A name is a variable in scope, a predeclared variable, or an error. Where all tasks must agree on
+ * a value (struct nc_rules), counters and random numbers are refused.
+ */
+#include <assert.h>
 #include <string.h>
 
 #include "check_priv.h"
@@ -23,7 +28,8 @@ static const struct {
 
 enum { NPREDECLARED = sizeof predeclared / sizeof predeclared[0] };
 
-int nc_predeclared(const char *name)
+/* Index of a predeclared variable (enum nc_counter), or -1. */
+static int check_predeclared(const char *name)
 {
     for (int i = 0; i < NPREDECLARED; i++)
         if (!strcmp(predeclared[i].name, name))
@@ -34,8 +40,9 @@ int nc_predeclared(const char *name)
 struct nc_bind *nc_new_bind(struct nc_checker *c, enum nc_bind_kind kind, const char *name,
                             uint32_t at)
 {
-    int i = nc_predeclared(name);
+    int i = check_predeclared(name);
 
+    assert(name);
     if (!strcmp(name, "num_tasks") || (i >= 0 && !predeclared[i].ours)) {
         nc_fail(&c->u->src, NC_SEMANTIC, at, c->err,
                 "%s is predeclared and cannot be defined again; choose another name", name);
@@ -61,7 +68,7 @@ void nc_warn_unused(struct nc_checker *c, const struct nc_bind *b)
                 b->name);
 }
 
-static bool undeclared(struct nc_checker *c, const struct nx *x)
+static bool check_fail_undeclared(struct nc_checker *c, const struct nx *x)
 {
     struct wr_nearest near = {.want = x->name};
 
@@ -80,9 +87,9 @@ static bool undeclared(struct nc_checker *c, const struct nx *x)
                    x->name, x->name);
 }
 
-static bool resolve(struct nc_checker *c, struct nx *x, const struct nc_rules *rules)
+static bool check_resolve_name(struct nc_checker *c, struct nx *x, const struct nc_rules *rules)
 {
-    int i = nc_predeclared(x->name);
+    int i = check_predeclared(x->name);
 
     x->bind = nc_lookup(c, x->name, false);
     for (int k = 0; k < 2; k++) {
@@ -106,7 +113,7 @@ static bool resolve(struct nc_checker *c, struct nx *x, const struct nc_rules *r
         return true;
     }
     if (i < 0)
-        return undeclared(c, x);
+        return check_fail_undeclared(c, x);
     if (!rules->counters)
         return nc_fail(&c->u->src, NC_SEMANTIC, x->at, c->err,
                        "%s is not allowed within %s, where all tasks must agree; use it in LOGS or "
@@ -121,6 +128,7 @@ static bool check_call(struct nc_checker *c, struct nx *x, const struct nc_rules
 {
     const struct nc_func *f = nc_func_find(x->func);
 
+    assert(f);
     if (f->local && !rules->random)
         return nc_fail(&c->u->src, NC_SEMANTIC, x->at, c->err,
                        "%s is not allowed within %s, where all tasks must agree; use %s", f->name,
@@ -138,7 +146,7 @@ static bool check_node(struct nc_checker *c, struct nx *x, const struct nc_rules
                            "this number needs more than 64 bits; use a smaller one");
         return true;
     case NX_VAR:
-        return resolve(c, x, rules);
+        return check_resolve_name(c, x, rules);
     case NX_MYTASK:
         if (!rules->my_task)
             return nc_fail(&c->u->src, NC_SEMANTIC, x->at, c->err,
@@ -206,7 +214,7 @@ bool nc_check_ranges(struct nc_checker *c, struct nc_range *r, uint32_t n,
     return true;
 }
 
-static bool check_group(struct nc_checker *c, struct nc_tasks *t)
+static bool check_task_group(struct nc_checker *c, struct nc_tasks *t)
 {
     t->group = nc_lookup(c, t->name, true);
     if (!t->group)
@@ -221,7 +229,7 @@ bool nc_check_tasks(struct nc_checker *c, struct nc_tasks *t)
 {
     static const struct nc_rules rules = {.where = "a task description"};
 
-    if (t->kind == NC_GROUP && !check_group(c, t))
+    if (t->kind == NC_GROUP && !check_task_group(c, t))
         return false;
     if (t->name && !(t->bind = nc_new_bind(c, NB_TASK, t->name, t->at)))
         return false;
@@ -238,30 +246,30 @@ bool nc_check_tasks(struct nc_checker *c, struct nc_tasks *t)
 
 /* ---- questions about what was written ---- */
 
-static bool ranges_mention(const struct nc_range *r, uint32_t n, const char *name);
+static bool check_ranges_mention(const struct nc_range *r, uint32_t n, const char *name);
 
-static bool mentions(const struct nx *x, const char *name)
+static bool check_mentions(const struct nx *x, const char *name)
 {
     if (!x)
         return false;
     if (x->op == NX_VAR && !strcmp(x->name, name))
         return true;
     for (uint32_t i = 0; i < x->nkid; i++)
-        if (mentions(x->kid[i], name))
+        if (check_mentions(x->kid[i], name))
             return true;
-    return ranges_mention(x->ranges, x->nranges, name);
+    return check_ranges_mention(x->ranges, x->nranges, name);
 }
 
-static bool ranges_mention(const struct nc_range *r, uint32_t n, const char *name)
+static bool check_ranges_mention(const struct nc_range *r, uint32_t n, const char *name)
 {
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t k = 0; k < r[i].n; k++)
-            if (mentions(r[i].e[k], name))
+            if (check_mentions(r[i].e[k], name))
                 return true;
         for (uint32_t g = 0; g < r[i].ngens; g++)
-            if (ranges_mention(r[i].gens[g].ranges, r[i].gens[g].nranges, name))
+            if (check_ranges_mention(r[i].gens[g].ranges, r[i].gens[g].nranges, name))
                 return true;
-        if (mentions(r[i].last, name) || mentions(r[i].where, name))
+        if (check_mentions(r[i].last, name) || check_mentions(r[i].where, name))
             return true;
     }
     return false;
@@ -269,7 +277,7 @@ static bool ranges_mention(const struct nc_range *r, uint32_t n, const char *nam
 
 bool nc_tasks_mention(const struct nc_tasks *t, const char *name)
 {
-    return mentions(t->e, name) || ranges_mention(t->ranges, t->nranges, name);
+    return check_mentions(t->e, name) || check_ranges_mention(t->ranges, t->nranges, name);
 }
 
 bool nc_same_expr(const struct nx *a, const struct nx *b)

@@ -44,7 +44,4 @@ bool nc_tasks_mention(const struct nc_tasks *t, const char *name);
 bool nc_same_expr(const struct nx *a, const struct nx *b); /* as written; NULL is 1 */
 void nc_warn_unused(struct nc_checker *c, const struct nc_bind *b);
 
-/* Index of a predeclared variable (enum nc_counter), or -1. */
-int nc_predeclared(const char *name);
-
 #endif

@@ -9,18 +9,21 @@
  * A LET whose value is known now leaves no instruction. Slots are a stack: a
  * statement's are free again behind it.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "compile_priv.h"
 #include "share_priv.h"
 
+/* Bytes of a rank up to which peers are cached; tasks whose numbers fit half a cache word. */
 enum { SMALL_RANK = 512, MOST_REMEMBERED = 1 << 29 };
 
 static void code_stmt(struct nc_compiler *c, const struct nc_stmt *s);
-static void code_list(struct nc_compiler *c, const struct nc_stmt *s);
+static void code_stmts(struct nc_compiler *c, const struct nc_stmt *s);
 
-static uint16_t new_slots(struct nc_compiler *c, uint32_t n, uint32_t at)
+static uint16_t code_new_slots(struct nc_compiler *c, uint32_t n, uint32_t at)
 {
     uint32_t first = c->slots;
 
@@ -38,39 +41,40 @@ static uint16_t new_slots(struct nc_compiler *c, uint32_t n, uint32_t at)
     return (uint16_t)first;
 }
 
-static uint32_t emit(struct nc_compiler *c, struct nc_ins ins)
+static uint32_t code_emit(struct nc_compiler *c, struct nc_ins ins)
 {
     wr_vec_push(&c->code, ins);
     return (uint32_t)(c->code.n - 1);
 }
 
-static uint32_t here(const struct nc_compiler *c)
+static uint32_t code_here(const struct nc_compiler *c)
 {
     return (uint32_t)c->code.n;
 }
 
 /* ---- loops, LET, IF ---- */
 
-static bool draws(const struct nx *x)
+static bool code_draws(const struct nx *x)
 {
     if (!x)
         return false;
     if (x->op == NX_CALL && nc_func_find(x->func)->local)
         return true;
     for (uint32_t i = 0; i < x->nkid; i++)
-        if (draws(x->kid[i]))
+        if (code_draws(x->kid[i]))
             return true;
     return false;
 }
 
 /* Does every execution do the same? Not when it draws tasks or moves them. */
-static bool steady(const struct nc_stmt *s)
+static bool code_is_steady(const struct nc_stmt *s)
 {
     for (; s; s = s->next) {
         for (const struct nc_let *l = s->lets; l; l = l->next)
             if (l->kind == NL_RANDOM)
                 return false;
-        if (s->kind == NS_ASSIGN || draws(s->count) || !steady(s->body) || !steady(s->other))
+        if (s->kind == NS_ASSIGN || code_draws(s->count) || !code_is_steady(s->body) ||
+            !code_is_steady(s->other))
             return false;
     }
     return true;
@@ -82,17 +86,17 @@ static void code_repeat(struct nc_compiler *c, const struct nc_stmt *s)
     struct nc_ins ins = {.op = NI_LOOP,
                          .at = s->at,
                          .sync = s->sync,
-                         .steady = steady(s->body),
+                         .steady = code_is_steady(s->body),
                          .e = nc_code(c, s->e, false),
                          .e2 = nc_code(c, s->warmup, false),
-                         .slot = new_slots(c, 2, s->at)};
-    uint32_t head = emit(c, ins);
+                         .slot = code_new_slots(c, 2, s->at)};
+    uint32_t head = code_emit(c, ins);
 
     code_stmt(c, s->body);
     ins.op = NI_LOOP_END;
     ins.jump = head;
-    emit(c, ins);
-    c->code.v[head].jump = here(c);
+    code_emit(c, ins);
+    c->code.v[head].jump = code_here(c);
     c->slots = before;
 }
 
@@ -104,13 +108,13 @@ static void code_timed(struct nc_compiler *c, const struct nc_stmt *s)
                          .sync = s->sync,
                          .e = nc_code(c, s->e, false),
                          .e2 = nc_code(c, s->warmup, false),
-                         .slot = new_slots(c, 1, s->at)};
-    uint32_t head = emit(c, ins);
+                         .slot = code_new_slots(c, 1, s->at)};
+    uint32_t head = code_emit(c, ins);
 
     code_stmt(c, s->body);
     ins.op = NI_TIMED_END;
     ins.jump = head;
-    emit(c, ins);
+    code_emit(c, ins);
     c->slots = before;
 }
 
@@ -124,17 +128,17 @@ static void code_each(struct nc_compiler *c, const struct nc_stmt *s)
                          .ranges = nc_code_ranges(c, s->ranges, s->nranges),
                          .nranges = s->nranges,
                          .id = c->ids++};
-    ins.slot = new_slots(c, 1, s->at);
-    ins.state = new_slots(c, 2, s->at);
+    ins.slot = code_new_slots(c, 1, s->at);
+    ins.state = code_new_slots(c, 2, s->at);
     c->place[s->bind->id] = (struct nc_place){NP_SLOT, ins.slot};
     for (uint32_t i = 0; i < ins.nranges; i++)
         ins.listed |= ins.ranges[i].kind == NR_COMP || (ins.ranges[i].dep & NC_DEP_MAP);
-    uint32_t head = emit(c, ins);
+    uint32_t head = code_emit(c, ins);
     code_stmt(c, s->body);
     ins.op = NI_EACH_END;
     ins.jump = head;
-    emit(c, ins);
-    c->code.v[head].jump = here(c);
+    code_emit(c, ins);
+    c->code.v[head].jump = code_here(c);
     c->slots = before;
 }
 
@@ -157,9 +161,9 @@ static void code_binding(struct nc_compiler *c, const struct nc_let *l)
             return;
         }
     }
-    ins.slot = new_slots(c, 1, l->at);
+    ins.slot = code_new_slots(c, 1, l->at);
     c->place[l->bind->id] = (struct nc_place){NP_SLOT, ins.slot};
-    emit(c, ins);
+    code_emit(c, ins);
 }
 
 static void code_let(struct nc_compiler *c, const struct nc_stmt *s)
@@ -184,33 +188,28 @@ static void code_if(struct nc_compiler *c, const struct nc_stmt *s)
             code_stmt(c, s->other);
         return;
     }
-    uint32_t test = emit(c, (struct nc_ins){.op = NI_IF, .at = s->at, .e = cond});
+    uint32_t test = code_emit(c, (struct nc_ins){.op = NI_IF, .at = s->at, .e = cond});
     code_stmt(c, s->body);
     if (s->other) {
-        uint32_t skip = emit(c, (struct nc_ins){.op = NI_JUMP, .at = s->at});
+        uint32_t skip = code_emit(c, (struct nc_ins){.op = NI_JUMP, .at = s->at});
 
-        c->code.v[test].jump = here(c);
+        c->code.v[test].jump = code_here(c);
         code_stmt(c, s->other);
-        c->code.v[skip].jump = here(c);
+        c->code.v[skip].jump = code_here(c);
     } else {
-        c->code.v[test].jump = here(c);
+        c->code.v[test].jump = code_here(c);
     }
 }
 
 /* ---- messages ---- */
 
 /* Strings become numbers that programs will hardly use. */
-static int64_t hash_tag(const char *s)
+static int64_t code_hash_tag(const char *s)
 {
-    uint64_t h = 0xcbf29ce484222325;
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3;
-    return (int64_t)(nc_mix(h) >> 2 | 1ull << 61);
+    return (int64_t)(nc_mix(wr_hash_text(WR_HASH_INIT, s)) >> 2 | 1ull << 61);
 }
 
-/* What the receiver does not say is as the sender said. */
-static struct nc_msg inherit(const struct nc_msg *sent, const struct nc_msg *received)
+struct nc_msg nc_inherit(const struct nc_msg *sent, const struct nc_msg *received)
 {
     struct nc_msg m = *sent;
 
@@ -242,7 +241,7 @@ static struct nc_msg inherit(const struct nc_msg *sent, const struct nc_msg *rec
 static struct nc_cmsg *code_msg(struct nc_compiler *c, const struct nc_msg *sent,
                                 const struct nc_msg *received, bool unsuspecting)
 {
-    struct nc_msg m = inherit(sent, received);
+    struct nc_msg m = nc_inherit(sent, received);
     struct nc_cmsg *out = wr_arena_alloc(&c->p->arena, sizeof *out);
 
     out->flags =
@@ -256,7 +255,7 @@ static struct nc_cmsg *code_msg(struct nc_compiler *c, const struct nc_msg *sent
     out->buf = m.buffer == NC_BUF_NUMBER ? nc_code(c, m.buf, false) : NULL;
     if (m.tag_text) {
         out->tag_text = m.tag_text;
-        out->tag_hash = hash_tag(m.tag_text);
+        out->tag_hash = code_hash_tag(m.tag_text);
     } else {
         out->tag = nc_code(c, m.tag, false);
     }
@@ -279,7 +278,7 @@ static void code_comm(struct nc_compiler *c, const struct nc_stmt *s)
         if (s->kind == NS_SEND && !s->unsuspecting)
             ins.rmsg = code_msg(c, s->msg, s->rmsg, false);
     }
-    emit(c, ins);
+    code_emit(c, ins);
 }
 
 static void code_reduce(struct nc_compiler *c, const struct nc_stmt *s)
@@ -293,7 +292,7 @@ static void code_reduce(struct nc_compiler *c, const struct nc_stmt *s)
     ins.msg = code_msg(c, s->msg, NULL, false);
     if (s->rmsg)
         ins.rmsg = code_msg(c, s->msg, s->rmsg, false);
-    emit(c, ins);
+    code_emit(c, ins);
 }
 
 /* ---- what one set of tasks does ---- */
@@ -384,7 +383,7 @@ static void code_local(struct nc_compiler *c, const struct nc_stmt *s)
     }
     code_items(c, s, &ins);
     code_columns(c, s, &ins);
-    emit(c, ins);
+    code_emit(c, ins);
 }
 
 static void code_stmt(struct nc_compiler *c, const struct nc_stmt *s)
@@ -392,7 +391,7 @@ static void code_stmt(struct nc_compiler *c, const struct nc_stmt *s)
     c->tmps = 0;
     switch (s->kind) {
     case NS_BLOCK:
-        code_list(c, s->body);
+        code_stmts(c, s->body);
         break;
     case NS_REPEAT:
         code_repeat(c, s);
@@ -418,8 +417,9 @@ static void code_stmt(struct nc_compiler *c, const struct nc_stmt *s)
         code_reduce(c, s);
         break;
     case NS_ASSERT:
-        emit(c, (struct nc_ins){
-                    .op = NI_ASSERT, .at = s->at, .e = nc_code(c, s->e, false), .text = s->text});
+        code_emit(c,
+                  (struct nc_ins){
+                      .op = NI_ASSERT, .at = s->at, .e = nc_code(c, s->e, false), .text = s->text});
         break;
     default:
         code_local(c, s);
@@ -427,13 +427,13 @@ static void code_stmt(struct nc_compiler *c, const struct nc_stmt *s)
     }
 }
 
-static void code_list(struct nc_compiler *c, const struct nc_stmt *s)
+static void code_stmts(struct nc_compiler *c, const struct nc_stmt *s)
 {
     for (; s && !c->failed; s = s->next)
         code_stmt(c, s);
 }
 
-static bool moves_tasks(const struct nc_compiler *c)
+static bool code_moves_tasks(const struct nc_compiler *c)
 {
     for (size_t i = 0; i < c->code.n; i++)
         if (c->code.v[i].op == NI_ASSIGN)
@@ -441,15 +441,15 @@ static bool moves_tasks(const struct nc_compiler *c)
     return false;
 }
 
-/* Statements whose peers never change get a word of the rank to remember them, as
+/* Statements whose peers never change get a word of the rank that caches them, as
  * long as a rank stays small. */
-static void remember_peers(struct nc_compiler *c)
+static void code_cache_peers(struct nc_compiler *c)
 {
-    size_t room = (SMALL_RANK - sizeof(struct ncptl_rank)) / sizeof(int64_t);
+    size_t most = (SMALL_RANK - sizeof(struct ncptl_rank)) / sizeof(int64_t);
 
-    if (moves_tasks(c) || c->p->n > MOST_REMEMBERED)
+    if (code_moves_tasks(c) || c->p->n > MOST_REMEMBERED)
         return;
-    for (size_t i = 0; i < c->code.n && c->p->nslots < room; i++) {
+    for (size_t i = 0; i < c->code.n && c->p->nslots < most; i++) {
         struct nc_ins *in = &c->code.v[i];
 
         if ((in->op == NI_SEND || in->op == NI_RECV || in->op == NI_RECV_PULL) && !in->pair->nslots)
@@ -463,14 +463,15 @@ bool nc_compile(struct ncptl_prog *p, const struct ncptl_unit *u, const int64_t 
     struct nc_compiler c = {.p = p, .u = u, .err = err};
     size_t i = 0;
 
+    assert(p->n && !p->code);
     c.place = wr_zalloc(u->nbinds + 1, sizeof *c.place);
     for (const struct nc_param *d = u->params; d; d = d->next)
         c.place[d->bind->id] = (struct nc_place){NP_CONST, params[i++]};
     for (const struct nc_stmt *s = u->stmts; s && !c.failed; s = s->next, c.table++)
-        code_list(&c, s->body);
-    emit(&c, (struct nc_ins){.op = NI_END, .at = (uint32_t)u->src.len});
+        code_stmts(&c, s->body);
+    code_emit(&c, (struct nc_ins){.op = NI_END, .at = (uint32_t)u->src.len});
     free(c.place);
-    remember_peers(&c);
+    code_cache_peers(&c);
 
     p->ncode = (uint32_t)c.code.n;
     p->code = wr_arena_alloc(&p->arena, c.code.n * sizeof *c.code.v);

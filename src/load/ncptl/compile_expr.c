@@ -1,4 +1,9 @@
-/* compile_expr.c -- expressions and ranges, with everything constant folded. */
+/* compile_expr.c -- expressions and ranges of the tree to nodes, with constants folded.
+ *
+ * A node lists what its value depends on (dep, tmps). A node without dependencies is replaced by
+ * its value, unless the evaluation fails: then it fails at run time, if it is reached.
+ */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +20,7 @@ int nc_new_tmp(struct nc_compiler *c, uint32_t at)
     return 0;
 }
 
-static struct nc_node *new_node(struct nc_compiler *c, enum nc_op op, bool real, uint32_t at)
+static struct nc_node *code_new_node(struct nc_compiler *c, enum nc_op op, bool real, uint32_t at)
 {
     struct nc_node *x = wr_arena_alloc(&c->p->arena, sizeof *x);
 
@@ -23,9 +28,10 @@ static struct nc_node *new_node(struct nc_compiler *c, enum nc_op op, bool real,
     return x;
 }
 
-static struct nc_node *constant(struct nc_compiler *c, bool real, uint32_t at, int64_t i, double d)
+static struct nc_node *code_constant(struct nc_compiler *c, bool real, uint32_t at, int64_t i,
+                                     double d)
 {
-    struct nc_node *x = new_node(c, NX_CONST, real, at);
+    struct nc_node *x = code_new_node(c, NX_CONST, real, at);
 
     if (real)
         x->d = d;
@@ -34,14 +40,15 @@ static struct nc_node *constant(struct nc_compiler *c, bool real, uint32_t at, i
     return x;
 }
 
-static struct nc_node *variable(struct nc_compiler *c, const struct nx *x, bool real)
+static struct nc_node *code_variable(struct nc_compiler *c, const struct nx *x, bool real)
 {
     const struct nc_place *at = &c->place[x->bind->id];
     struct nc_node *n;
 
+    assert(x->bind && at->kind != NP_NOWHERE);
     if (at->kind == NP_CONST)
-        return constant(c, real, x->at, at->i, (double)at->i);
-    n = new_node(c, at->kind == NP_SLOT ? NX_SLOT : NX_TMP, real, x->at);
+        return code_constant(c, real, x->at, at->i, (double)at->i);
+    n = code_new_node(c, at->kind == NP_SLOT ? NX_SLOT : NX_TMP, real, x->at);
     n->i = at->i;
     if (at->kind == NP_SLOT) {
         n->dep = NC_DEP_SLOT;
@@ -52,7 +59,7 @@ static struct nc_node *variable(struct nc_compiler *c, const struct nx *x, bool 
     return n;
 }
 
-static void absorb(struct nc_node *n, uint16_t dep, uint32_t tmps)
+static void code_add_dependencies(struct nc_node *n, uint16_t dep, uint32_t tmps)
 {
     n->dep |= dep;
     n->tmps |= tmps;
@@ -60,7 +67,7 @@ static void absorb(struct nc_node *n, uint16_t dep, uint32_t tmps)
 
 /* Replaces a node by its value when that is known now. What would fail is left to
  * fail when, and only if, it is reached. */
-static struct nc_node *fold(struct nc_compiler *c, struct nc_node *n)
+static struct nc_node *code_fold(struct nc_compiler *c, struct nc_node *n)
 {
     struct nc_ev e;
     int64_t i = 0;
@@ -77,24 +84,24 @@ static struct nc_node *fold(struct nc_compiler *c, struct nc_node *n)
         i = nc_int(&e, n);
     if (e.bad)
         return n;
-    return constant(c, n->real && !nc_is_rel(n->op), n->at, i, d);
+    return code_constant(c, n->real && !nc_is_rel(n->op), n->at, i, d);
 }
 
-static bool is_const(const struct nc_node *n)
+static bool code_is_const(const struct nc_node *n)
 {
     return n->op == NX_CONST;
 }
 
 /* Conditions whose one side is known, and conditional expressions likewise. */
-static struct nc_node *shorten(struct nc_node *n)
+static struct nc_node *code_simplify(struct nc_node *n)
 {
     switch (n->op) {
     case NX_LAND:
-        return !is_const(n->kid[0]) ? n : n->kid[0]->i ? n->kid[1] : n->kid[0];
+        return !code_is_const(n->kid[0]) ? n : n->kid[0]->i ? n->kid[1] : n->kid[0];
     case NX_LOR:
-        return !is_const(n->kid[0]) ? n : n->kid[0]->i ? n->kid[0] : n->kid[1];
+        return !code_is_const(n->kid[0]) ? n : n->kid[0]->i ? n->kid[0] : n->kid[1];
     case NX_COND:
-        return !is_const(n->kid[1]) ? n : n->kid[n->kid[1]->i ? 0 : 2];
+        return !code_is_const(n->kid[1]) ? n : n->kid[n->kid[1]->i ? 0 : 2];
     default:
         return n;
     }
@@ -111,9 +118,9 @@ static void code_call(struct nc_node *n, const struct nx *x)
         n->dep |= NC_DEP_MAP;
 }
 
-static struct nc_node *operation(struct nc_compiler *c, const struct nx *x, bool real)
+static struct nc_node *code_operation(struct nc_compiler *c, const struct nx *x, bool real)
 {
-    struct nc_node *n = new_node(c, x->op, real, x->at);
+    struct nc_node *n = code_new_node(c, x->op, real, x->at);
     bool file = x->op == NX_CALL && nc_func_find(x->func)->shape == NC_SHAPE_FILE;
 
     if (x->op == NX_CALL)
@@ -122,15 +129,15 @@ static struct nc_node *operation(struct nc_compiler *c, const struct nx *x, bool
     n->kid = wr_arena_alloc(&c->p->arena, x->nkid * sizeof(struct nc_node *));
     for (uint32_t i = 0; i < x->nkid; i++) {
         n->kid[i] = nc_code(c, x->kid[i], x->op == NX_REAL || (real && !file));
-        absorb(n, n->kid[i]->dep, n->kid[i]->tmps);
+        code_add_dependencies(n, n->kid[i]->dep, n->kid[i]->tmps);
     }
     if (x->nranges) {
         n->ranges = nc_code_ranges(c, x->ranges, x->nranges);
         n->nranges = x->nranges;
         for (uint32_t i = 0; i < n->nranges; i++)
-            absorb(n, n->ranges[i].dep, n->ranges[i].tmps);
+            code_add_dependencies(n, n->ranges[i].dep, n->ranges[i].tmps);
     }
-    return fold(c, shorten(n));
+    return code_fold(c, code_simplify(n));
 }
 
 struct nc_node *nc_code(struct nc_compiler *c, const struct nx *x, bool real)
@@ -141,28 +148,28 @@ struct nc_node *nc_code(struct nc_compiler *c, const struct nx *x, bool real)
         return NULL;
     switch (x->op) {
     case NX_CONST:
-        return constant(c, real, x->at, x->i, x->d);
+        return code_constant(c, real, x->at, x->i, x->d);
     case NX_VAR:
-        return variable(c, x, real);
+        return code_variable(c, x, real);
     case NX_NTASKS:
-        return constant(c, real, x->at, c->p->n, c->p->n);
+        return code_constant(c, real, x->at, c->p->n, c->p->n);
     case NX_MYTASK:
-        n = new_node(c, NX_MYTASK, real, x->at);
+        n = code_new_node(c, NX_MYTASK, real, x->at);
         n->dep = NC_DEP_MYTASK;
         return n;
     case NX_COUNTER:
-        n = new_node(c, NX_COUNTER, real, x->at);
+        n = code_new_node(c, NX_COUNTER, real, x->at);
         n->i = x->i;
         n->dep = x->i == NCC_ELAPSED ? NC_DEP_COUNTER | NC_DEP_TIME : NC_DEP_COUNTER;
         return n;
     default:
-        return operation(c, x, real);
+        return code_operation(c, x, real);
     }
 }
 
 /* ---- ranges ---- */
 
-static void code_list(struct nc_compiler *c, const struct nc_range *from, struct nc_rng *r)
+static void code_range_list(struct nc_compiler *c, const struct nc_range *from, struct nc_rng *r)
 {
     bool both = from->kind == NR_ELLIPSIS && from->n > 2;
 
@@ -185,8 +192,8 @@ static void code_list(struct nc_compiler *c, const struct nc_range *from, struct
         r->rlast = nc_code(c, from->last, true);
 }
 
-/* The generators' own variables are nobody else's business. */
-static void code_comp(struct nc_compiler *c, const struct nc_range *from, struct nc_rng *r)
+/* Outside of the comprehension nothing depends on the variables of its generators. */
+static void code_range_comp(struct nc_compiler *c, const struct nc_range *from, struct nc_rng *r)
 {
     uint32_t own = 0;
 
@@ -226,9 +233,9 @@ struct nc_rng *nc_code_ranges(struct nc_compiler *c, const struct nc_range *r, u
     for (uint32_t i = 0; i < n; i++) {
         out[i] = (struct nc_rng){.kind = r[i].kind, .at = r[i].at, .n = r[i].n};
         if (r[i].kind == NR_COMP)
-            code_comp(c, &r[i], &out[i]);
+            code_range_comp(c, &r[i], &out[i]);
         else
-            code_list(c, &r[i], &out[i]);
+            code_range_list(c, &r[i], &out[i]);
     }
     return out;
 }

@@ -26,6 +26,9 @@ struct nc_compiler {
     bool failed; /* err is filled */
 };
 
+/* compile.c: what the receiver (or NULL) does not say is as the sender said. */
+struct nc_msg nc_inherit(const struct nc_msg *sent, const struct nc_msg *received);
+
 /* compile_expr.c: NULL only for NULL. On a failure c->failed is set and the
  * result is some harmless node. */
 struct nc_node *nc_code(struct nc_compiler *c, const struct nx *x, bool real);
@@ -33,7 +36,6 @@ struct nc_rng *nc_code_ranges(struct nc_compiler *c, const struct nc_range *r, u
 int nc_new_tmp(struct nc_compiler *c, uint32_t at);
 
 /* compile_set.c: temporaries begin anew for every statement. */
-void nc_code_set(struct nc_compiler *c, const struct nc_tasks *t, struct nc_set *ret);
 struct nc_set *nc_new_set(struct nc_compiler *c, const struct nc_tasks *t);
 struct nc_pair *nc_new_pair(struct nc_compiler *c, const struct nc_tasks *outer,
                             const struct nc_tasks *inner);

@@ -10,7 +10,7 @@
 #include "prog_priv.h"
 #include "share_priv.h"
 
-enum { FUEL = 1 << 26 };
+enum { FUEL = 1 << 26 }; /* values of ranges that one evaluation may visit: about a second */
 
 void nc_ev_init(struct nc_ev *e, const struct ncptl_prog *p, struct ncptl_rank *r)
 {
@@ -50,8 +50,8 @@ int64_t nc_ev_task_of(const struct nc_ev *e, int64_t proc)
     return e->map ? e->map->task[proc] : proc;
 }
 
-/* Keyed by processor and operation, so that it does not matter whether somebody
- * reads the text of an earlier OUTPUTS. */
+/* Keyed by processor and operation, so that the numbers do not depend on whether the text of an
+ * earlier OUTPUTS was evaluated. */
 double nc_ev_random(struct nc_ev *e)
 {
     struct wr_rng g;
@@ -73,11 +73,11 @@ bool nc_quiet(struct nc_ev *e, const struct nc_node *x, int64_t *ret)
     return false;
 }
 
-static int64_t counter_int(const struct nc_ev *e, int64_t which);
+static int64_t eval_counter_int(const struct nc_ev *e, int64_t which);
 
 /* ---- integer context ---- */
 
-static int64_t divide(struct nc_ev *e, int64_t a, int64_t b)
+static int64_t eval_divide(struct nc_ev *e, int64_t a, int64_t b)
 {
     if (!b)
         return nc_ev_fail(e, NCF_DIV_ZERO, a, 0);
@@ -85,11 +85,11 @@ static int64_t divide(struct nc_ev *e, int64_t a, int64_t b)
 }
 
 /* The operators that programs seldom use. */
-static int64_t binary(struct nc_ev *e, const struct nc_node *x, int64_t a, int64_t b)
+static int64_t eval_binary(struct nc_ev *e, const struct nc_node *x, int64_t a, int64_t b)
 {
     switch (x->op) {
     case NX_DIV:
-        return divide(e, a, b);
+        return eval_divide(e, a, b);
     case NX_POW:
         return nc_power(e, a, b);
     case NX_SHL:
@@ -105,7 +105,7 @@ static int64_t binary(struct nc_ev *e, const struct nc_node *x, int64_t a, int64
     }
 }
 
-static double file_data(struct nc_ev *e, const struct nc_node *x)
+static double eval_file_data(struct nc_ev *e, const struct nc_node *x)
 {
     int64_t column = nc_int(e, x->kid[0]), row = nc_int(e, x->kid[1]);
     double value = 0;
@@ -124,12 +124,12 @@ static double file_data(struct nc_ev *e, const struct nc_node *x)
     return (double)nc_ev_fail(e, NCF_FILE_CELL, column, row);
 }
 
-static int64_t call_int(struct nc_ev *e, const struct nc_node *x)
+static int64_t eval_call_int(struct nc_ev *e, const struct nc_node *x)
 {
     int64_t args[NC_MOST_ARGS + 1];
 
     if (x->func->shape == NC_SHAPE_FILE)
-        return nc_trunc(file_data(e, x));
+        return nc_trunc(eval_file_data(e, x));
     for (uint32_t i = 0; i < x->nkid; i++)
         args[i] = nc_int(e, x->kid[i]);
     args[x->nkid] = x->i;
@@ -137,7 +137,7 @@ static int64_t call_int(struct nc_ev *e, const struct nc_node *x)
     return e->bad ? 0 : x->func->in(e, args, x->nkid);
 }
 
-static int64_t other(struct nc_ev *e, const struct nc_node *x)
+static int64_t eval_other(struct nc_ev *e, const struct nc_node *x)
 {
     int64_t a;
 
@@ -147,7 +147,7 @@ static int64_t other(struct nc_ev *e, const struct nc_node *x)
     case NX_MYTASK:
         return e->r ? e->r->task : 0;
     case NX_COUNTER:
-        return counter_int(e, x->i);
+        return eval_counter_int(e, x->i);
     case NX_NEG:
         a = nc_int(e, x->kid[0]);
         e->now = x;
@@ -162,7 +162,7 @@ static int64_t other(struct nc_ev *e, const struct nc_node *x)
         a = nc_int(e, x->kid[0]);
         return a / 8 + (a % 8 != 0);
     default:
-        return call_int(e, x);
+        return eval_call_int(e, x);
     }
 }
 
@@ -181,7 +181,7 @@ int64_t nc_int(struct nc_ev *e, const struct nc_node *x)
         break;
     }
     if (x->op < NX_POW || x->op > NX_XOR)
-        return other(e, x);
+        return eval_other(e, x);
     a = nc_value(e, x->kid[0]);
     b = nc_value(e, x->kid[1]);
     e->now = x;
@@ -197,54 +197,32 @@ int64_t nc_int(struct nc_ev *e, const struct nc_node *x)
             return a < b ? a : a - b < b ? a - b : a % b;
         return nc_modulo(e, a, b);
     default:
-        return binary(e, x, a, b);
+        return eval_binary(e, x, a, b);
     }
 }
 
 /* ---- floating-point context ---- */
 
-static int64_t counter_int(const struct nc_ev *e, int64_t which)
+static int64_t eval_counter_int(const struct nc_ev *e, int64_t which)
 {
-    const struct ncptl_counters *c = &e->r->counters;
-
-    switch (which) {
-    case NCC_BYTES_SENT:
-        return c->bytes_sent;
-    case NCC_BYTES_RECEIVED:
-        return c->bytes_received;
-    case NCC_TOTAL_BYTES:
-        return c->bytes_sent + c->bytes_received;
-    case NCC_MSGS_SENT:
-        return c->msgs_sent;
-    case NCC_MSGS_RECEIVED:
-        return c->msgs_received;
-    case NCC_TOTAL_MSGS:
-        return c->msgs_sent + c->msgs_received;
-    case NCC_BYTES_WRITTEN:
-        return c->bytes_written;
-    case NCC_BYTES_READ:
-        return c->bytes_read;
-    case NCC_IOS_COMPLETED:
-        return c->ios_completed;
-    default:
-        return 0; /* bit_errors: a simulated network makes none */
-    }
+    /* A simulated network makes no bit errors. */
+    return nc_counter_value(&e->r->counters, 0, (enum nc_counter)which);
 }
 
-static double counter(const struct nc_ev *e, int64_t which)
+static double eval_counter(const struct nc_ev *e, int64_t which)
 {
     if (which == NCC_ELAPSED)
         return (double)(int64_t)(e->r->now_ps - e->r->counters.start_ps) / 1e6;
-    return (double)counter_int(e, which);
+    return (double)eval_counter_int(e, which);
 }
 
-static double call_real(struct nc_ev *e, const struct nc_node *x)
+static double eval_call_real(struct nc_ev *e, const struct nc_node *x)
 {
     double args[NC_MOST_ARGS];
     int64_t whole[NC_MOST_ARGS + 1];
 
     if (x->func->shape == NC_SHAPE_FILE)
-        return file_data(e, x);
+        return eval_file_data(e, x);
     for (uint32_t i = 0; i < x->nkid; i++) {
         args[i] = nc_real(e, x->kid[i]);
         whole[i] = nc_trunc(args[i]);
@@ -256,7 +234,7 @@ static double call_real(struct nc_ev *e, const struct nc_node *x)
     return x->func->dn ? x->func->dn(e, args, x->nkid) : (double)x->func->in(e, whole, x->nkid);
 }
 
-static double binary_real(struct nc_ev *e, const struct nc_node *x)
+static double eval_binary_real(struct nc_ev *e, const struct nc_node *x)
 {
     double a = nc_real(e, x->kid[0]), b = nc_real(e, x->kid[1]);
     int64_t i = nc_trunc(a), j = nc_trunc(b);
@@ -304,7 +282,7 @@ double nc_real(struct nc_ev *e, const struct nc_node *x)
     case NX_MYTASK:
         return e->r ? e->r->task : 0;
     case NX_COUNTER:
-        return counter(e, x->i);
+        return eval_counter(e, x->i);
     case NX_NEG:
         return -nc_real(e, x->kid[0]);
     case NX_NOT:
@@ -314,16 +292,16 @@ double nc_real(struct nc_ev *e, const struct nc_node *x)
     case NX_REAL:
         return nc_real(e, x->kid[0]);
     case NX_CALL:
-        return call_real(e, x);
+        return eval_call_real(e, x);
     default:
-        return binary_real(e, x);
+        return eval_binary_real(e, x);
     }
 }
 
 /* ---- conditions ---- */
 
 /* a compared with b: -1, 0 or 1; 2 when a NaN is among them, which is equal to nothing. */
-static bool holds(int op, int order)
+static bool eval_order_holds(int op, int order)
 {
     switch (op) {
     case NX_EQ:
@@ -341,27 +319,27 @@ static bool holds(int op, int order)
     }
 }
 
-static bool compare_real(struct nc_ev *e, const struct nc_node *x)
+static bool eval_compare_real(struct nc_ev *e, const struct nc_node *x)
 {
     double a = nc_real(e, x->kid[0]), b = nc_real(e, x->kid[1]);
 
-    return holds(x->op, a < b ? -1 : a > b ? 1 : a == b ? 0 : 2);
+    return eval_order_holds(x->op, a < b ? -1 : a > b ? 1 : a == b ? 0 : 2);
 }
 
-static bool compare(struct nc_ev *e, const struct nc_node *x)
+static bool eval_compare(struct nc_ev *e, const struct nc_node *x)
 {
     int64_t a = nc_int(e, x->kid[0]), b = nc_int(e, x->kid[1]);
 
-    return holds(x->op, a < b ? -1 : a > b);
+    return eval_order_holds(x->op, a < b ? -1 : a > b);
 }
 
 /* An operand as a whole number, whatever the context. */
-static int64_t whole(struct nc_ev *e, const struct nc_node *owner, const struct nc_node *x)
+static int64_t eval_whole(struct nc_ev *e, const struct nc_node *owner, const struct nc_node *x)
 {
     return owner->real ? nc_trunc(nc_real(e, x)) : nc_int(e, x);
 }
 
-static bool in_ranges(struct nc_ev *e, const struct nc_node *x)
+static bool eval_in_ranges(struct nc_ev *e, const struct nc_node *x)
 {
     if (x->real) {
         double d = nc_real(e, x->kid[0]);
@@ -369,12 +347,13 @@ static bool in_ranges(struct nc_ev *e, const struct nc_node *x)
         if (d != floor(d))
             return false;
     }
-    return nc_in_ranges(e, x->ranges, x->nranges, whole(e, x, x->kid[0]));
+    return nc_in_ranges(e, x->ranges, x->nranges, eval_whole(e, x, x->kid[0]));
 }
 
-static bool within(struct nc_ev *e, const struct nc_node *x)
+static bool eval_within(struct nc_ev *e, const struct nc_node *x)
 {
-    int64_t v = whole(e, x, x->kid[0]), a = whole(e, x, x->kid[1]), b = whole(e, x, x->kid[2]);
+    int64_t v = eval_whole(e, x, x->kid[0]), a = eval_whole(e, x, x->kid[1]),
+            b = eval_whole(e, x, x->kid[2]);
 
     return a <= b ? a <= v && v <= b : b <= v && v <= a;
 }
@@ -389,24 +368,24 @@ bool nc_true(struct nc_ev *e, const struct nc_node *x)
     case NX_LOR:
         return nc_true(e, x->kid[0]) || nc_true(e, x->kid[1]);
     case NX_DIVIDES: {
-        int64_t a = whole(e, x, x->kid[0]), b = whole(e, x, x->kid[1]);
+        int64_t a = eval_whole(e, x, x->kid[0]), b = eval_whole(e, x, x->kid[1]);
 
         e->now = x;
         return nc_modulo(e, b, a) == 0;
     }
     case NX_EVEN:
-        return whole(e, x, x->kid[0]) % 2 == 0;
+        return eval_whole(e, x, x->kid[0]) % 2 == 0;
     case NX_ODD:
-        return whole(e, x, x->kid[0]) % 2 != 0;
+        return eval_whole(e, x, x->kid[0]) % 2 != 0;
     case NX_IN:
-        return in_ranges(e, x);
+        return eval_in_ranges(e, x);
     case NX_NOT_IN:
-        return !in_ranges(e, x);
+        return !eval_in_ranges(e, x);
     case NX_WITHIN:
-        return within(e, x);
+        return eval_within(e, x);
     case NX_NOT_WITHIN:
-        return !within(e, x);
+        return !eval_within(e, x);
     default:
-        return x->real ? compare_real(e, x) : compare(e, x);
+        return x->real ? eval_compare_real(e, x) : eval_compare(e, x);
     }
 }

@@ -1,5 +1,10 @@
-/* format.c -- a program in its usual dress: keywords in capitals, one statement per
- * line, bodies indented, comments where they were. */
+/* format.c -- reformats a program: keywords in capitals, one statement per line, bodies indented,
+ * comments kept where they were.
+ *
+ * Works on the tokens, with the line breaks and depths that the parser recorded in unit->indent, so
+ * the result has the same tokens in the same order. Called by `weir lang fmt`.
+ */
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -17,7 +22,7 @@ struct printer {
     uint32_t comment;
 };
 
-static void newline(struct printer *p)
+static void format_newline(struct printer *p)
 {
     if (!p->fresh)
         wr_str_add(p->out, "\n");
@@ -25,7 +30,7 @@ static void newline(struct printer *p)
     p->column = 0;
 }
 
-static void put(struct printer *p, const char *s, size_t n, bool space)
+static void format_put(struct printer *p, const char *s, size_t n, bool space)
 {
     if (p->fresh) {
         wr_str_addf(p->out, "%*s", (int)p->column, "");
@@ -38,14 +43,14 @@ static void put(struct printer *p, const char *s, size_t n, bool space)
     p->column += n;
 }
 
-static void begin_line(struct printer *p, unsigned indent)
+static void format_begin_line(struct printer *p, unsigned indent)
 {
-    newline(p);
+    format_newline(p);
     p->column = indent;
 }
 
 /* Is a space written between two tokens? */
-static bool apart(const struct nc_tok *a, const struct nc_tok *b, bool unary)
+static bool format_needs_space(const struct nc_tok *a, const struct nc_tok *b, bool unary)
 {
     switch (b->kind) {
     case NT_COMMA:
@@ -64,7 +69,7 @@ static bool apart(const struct nc_tok *a, const struct nc_tok *b, bool unary)
 }
 
 /* A sign rather than a difference: nothing before it can end an operand. */
-static bool is_unary(const struct ncptl_unit *u, uint32_t i)
+static bool format_is_unary(const struct ncptl_unit *u, uint32_t i)
 {
     const struct nc_tok *t = &u->lexed.toks.v[i];
 
@@ -82,19 +87,19 @@ static bool is_unary(const struct ncptl_unit *u, uint32_t i)
     }
 }
 
-static void put_comment(struct printer *p, const struct nc_comment *c)
+static void format_put_comment(struct printer *p, const struct nc_comment *c)
 {
     uint32_t n = c->len;
     const char *s = p->u->src.text + c->at;
 
     while (n && isspace((unsigned char)s[n - 1]))
         n--;
-    put(p, s, n, true);
-    newline(p);
+    format_put(p, s, n, true);
+    format_newline(p);
 }
 
 /* Comments before token i: those behind a statement stay on its line. */
-static void comments(struct printer *p, uint32_t i)
+static void format_comments(struct printer *p, uint32_t i)
 {
     size_t n = p->u->lexed.comments.n;
     unsigned mark = p->u->indent[i];
@@ -103,59 +108,59 @@ static void comments(struct printer *p, uint32_t i)
         const struct nc_comment *c = &p->u->lexed.comments.v[p->comment];
 
         if (c->own_line || p->fresh)
-            begin_line(p, mark ? (mark - 1) * STEP : p->indent + 2 * STEP);
-        put_comment(p, c);
+            format_begin_line(p, mark ? (mark - 1) * STEP : p->indent + 2 * STEP);
+        format_put_comment(p, c);
         p->column = mark ? 0 : p->indent + 2 * STEP;
     }
 }
 
-static void put_word(struct printer *p, const struct nc_tok *t, bool space)
+static void format_put_word(struct printer *p, const struct nc_tok *t, bool space)
 {
     char word[64];
     size_t n = t->len < sizeof word ? t->len : sizeof word;
 
     for (size_t i = 0; i < n; i++)
         word[i] = (char)toupper((unsigned char)p->u->src.text[t->at + i]);
-    put(p, word, n, space);
+    format_put(p, word, n, space);
 }
 
-static bool apart_from_last(const struct ncptl_unit *u, uint32_t i)
+static bool format_space_before(const struct ncptl_unit *u, uint32_t i)
 {
     const struct nc_tok *t = u->lexed.toks.v;
 
-    return i && apart(&t[i - 1], &t[i], is_unary(u, i - 1));
+    return i && format_needs_space(&t[i - 1], &t[i], format_is_unary(u, i - 1));
 }
 
 /* Of this token and all that stick to it. */
-static size_t run_length(const struct ncptl_unit *u, uint32_t i)
+static size_t format_run_length(const struct ncptl_unit *u, uint32_t i)
 {
     size_t n = u->lexed.toks.v[i].len;
 
-    while (++i + 1 < u->lexed.toks.n && !u->indent[i] && !apart_from_last(u, i))
+    while (++i + 1 < u->lexed.toks.n && !u->indent[i] && !format_space_before(u, i))
         n += u->lexed.toks.v[i].len;
     return n;
 }
 
-static void put_token(struct printer *p, uint32_t i)
+static void format_put_token(struct printer *p, uint32_t i)
 {
     const struct nc_tok *t = &p->u->lexed.toks.v[i];
     unsigned mark = p->u->indent[i];
-    bool space = apart_from_last(p->u, i);
+    bool space = format_space_before(p->u, i);
 
     if (mark) {
         p->indent = (mark - 1) * STEP;
-        begin_line(p, p->indent);
-    } else if (space && p->column + 1 + run_length(p->u, i) > WIDTH) {
-        begin_line(p, p->indent + 2 * STEP);
+        format_begin_line(p, p->indent);
+    } else if (space && p->column + 1 + format_run_length(p->u, i) > WIDTH) {
+        format_begin_line(p, p->indent + 2 * STEP);
     }
     if (t->kind == NT_WORD)
-        put_word(p, t, space);
+        format_put_word(p, t, space);
     else
-        put(p, p->u->src.text + t->at, t->len, space);
+        format_put(p, p->u->src.text + t->at, t->len, space);
 }
 
 /* An empty line between sentences where the author left one. */
-static bool gap_before(const struct ncptl_unit *u, uint32_t i)
+static bool format_blank_line_before(const struct ncptl_unit *u, uint32_t i)
 {
     uint32_t at = u->lexed.toks.v[i].at, breaks = 0;
 
@@ -174,20 +179,21 @@ void ncptl_format(const struct ncptl_unit *u, struct wr_str *out)
     struct printer p = {.u = u, .out = out, .fresh = true};
     uint32_t n = (uint32_t)u->lexed.toks.n - 1;
 
+    assert(u->lexed.toks.n && u->indent);
     for (uint32_t i = 0; i < n; i++) {
         bool trailing = p.comment < u->lexed.comments.n &&
                         u->lexed.comments.v[p.comment].before == i &&
                         !u->lexed.comments.v[p.comment].own_line;
 
         if (trailing)
-            comments(&p, i);
-        if (i && u->indent[i] == 1 && gap_before(u, i)) {
-            newline(&p);
+            format_comments(&p, i);
+        if (i && u->indent[i] == 1 && format_blank_line_before(u, i)) {
+            format_newline(&p);
             wr_str_add(out, "\n");
         }
-        comments(&p, i);
-        put_token(&p, i);
+        format_comments(&p, i);
+        format_put_token(&p, i);
     }
-    comments(&p, n);
-    newline(&p);
+    format_comments(&p, n);
+    format_newline(&p);
 }

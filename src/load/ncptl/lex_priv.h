@@ -1,7 +1,7 @@
-/* lex_priv.h -- program text -> tokens, and complaints that point into the text.
+/* lex_priv.h -- program text -> tokens, and messages that point into the text.
  *
- * A token remembers its byte offset; line and column are counted only when
- * somebody complains. Words that mean the same (TASK and TASKS, A and AN) are
+ * A token has its byte offset; line and column are counted only for a
+ * message. Words that mean the same (TASK and TASKS, A and AN) are
  * one keyword, so the parser never sees the difference.
  */
 #ifndef LOAD_NCPTL_LEX_PRIV_H

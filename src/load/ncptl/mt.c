@@ -1,3 +1,7 @@
+/* mt.c -- the 64-bit Mersenne twister (mt_priv.h), a block of outputs at a time.
+ *
+ * The text of this file is also part of every program that `weir lang compile` writes.
+ */
 #include "mt_priv.h"
 
 enum { MIDDLE = 156 };
@@ -11,7 +15,7 @@ void nc_mt_seed(struct nc_mt *g, uint64_t seed)
         g->word[i] = 6364136223846793005u * (g->word[i - 1] ^ (g->word[i - 1] >> 62)) + i;
 }
 
-static uint64_t temper(uint64_t x)
+static uint64_t mt_temper(uint64_t x)
 {
     x ^= x >> 29 & 0x5555555555555555;
     x ^= x << 17 & 0x71d67fffeda60000;
@@ -27,5 +31,5 @@ void nc_mt_block(struct nc_mt *g, uint64_t *ret)
         g->word[i] = g->word[(i + MIDDLE) % NC_MT_N] ^ x >> 1 ^ (x & 1 ? 0xb5026f5aa96619e9 : 0);
     }
     for (unsigned i = 0; i < NC_MT_N; i++)
-        ret[i] = temper(g->word[i]);
+        ret[i] = mt_temper(g->word[i]);
 }

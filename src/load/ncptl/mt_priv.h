@@ -1,6 +1,6 @@
 /* mt_priv.h -- the Mersenne twister of 64 bits (Matsumoto and Nishimura, 2004).
  *
- * Only because the reference draws its random tasks from it: the same seed then
+ * coNCePTuaL draws its random tasks from this generator: the same seed then
  * gives the same program. Everything else in weir uses base/rng.h.
  */
 #ifndef LOAD_NCPTL_MT_PRIV_H

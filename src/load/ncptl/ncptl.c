@@ -1,15 +1,28 @@
-/* ncptl.c -- reading, parameters, starting. */
+/* ncptl.c -- reads programs, evaluates their parameters and starts them.
+ *
+ * Owns struct ncptl_unit (a checked program) and struct ncptl_prog (that program for a number of
+ * tasks). The options parsed here are the program's own, declared in its header.
+ */
 #include "ncptl.h"
 
-#include <ctype.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "scan_priv.h"
 #include "share_priv.h"
 
 enum { LARGEST_TEXT = 64 << 20 };
+
+/* A parameter that the header of a program declares. */
+struct ncptl_param {
+    const char *name, *help;
+    const char *longopt; /* with its dashes */
+    char letter;
+    int64_t def;
+};
 
 bool ncptl_parse(struct ncptl_unit **ret, const char *name, const char *text, size_t len,
                  struct wr_err *err)
@@ -59,7 +72,7 @@ const char *ncptl_warnings(const struct ncptl_unit *u)
     return wr_str_get(&u->warnings);
 }
 
-size_t ncptl_nparams(const struct ncptl_unit *u)
+static size_t ncptl_count_params(const struct ncptl_unit *u)
 {
     size_t n = 0;
 
@@ -68,12 +81,13 @@ size_t ncptl_nparams(const struct ncptl_unit *u)
     return n;
 }
 
-struct ncptl_param ncptl_param(const struct ncptl_unit *u, size_t i)
+static struct ncptl_param ncptl_get_param(const struct ncptl_unit *u, size_t i)
 {
     const struct nc_param *d = u->params;
     struct wr_err ignored;
     int64_t def = 0;
 
+    assert(i < ncptl_count_params(u));
     while (i--)
         d = d->next;
     nc_constant(u, d->def, &def, &ignored);
@@ -83,10 +97,10 @@ struct ncptl_param ncptl_param(const struct ncptl_unit *u, size_t i)
 
 void ncptl_usage(const struct ncptl_unit *u, struct wr_str *out)
 {
-    size_t n = ncptl_nparams(u);
+    size_t n = ncptl_count_params(u);
 
     for (size_t i = 0; i < n; i++) {
-        struct ncptl_param d = ncptl_param(u, i);
+        struct ncptl_param d = ncptl_get_param(u, i);
 
         wr_str_addf(out, "  -%c, %s=<number>  %s [%lld]\n", d.letter, d.longopt, d.help,
                     (long long)d.def);
@@ -98,37 +112,6 @@ void ncptl_usage(const struct ncptl_unit *u, struct wr_str *out)
 }
 
 /* ---- the program's own command line ---- */
-
-/* 64K, 1E6, -3: as in programs, with a sign. */
-static bool number(const char *s, int64_t *ret)
-{
-    static const char letters[] = "kmgt";
-    bool minus = *s == '-';
-    char *end;
-    long long v;
-
-    s += minus || *s == '+';
-    if (!isdigit((unsigned char)*s))
-        return false;
-    v = strtoll(s, &end, 10);
-    int c = tolower((unsigned char)*end);
-    const char *m = c ? strchr(letters, c) : NULL;
-    if (m && !end[1]) {
-        for (int k = (int)(m - letters); k >= 0; k--)
-            if (__builtin_mul_overflow(v, 1024, &v))
-                return false;
-    } else if (c == 'e' && isdigit((unsigned char)end[1])) {
-        for (long e = strtol(end + 1, &end, 10); e > 0; e--)
-            if (e > 18 || __builtin_mul_overflow(v, 10, &v))
-                return false;
-        if (*end)
-            return false;
-    } else if (c) {
-        return false;
-    }
-    *ret = minus ? -v : v;
-    return true;
-}
 
 struct settings {
     const struct ncptl_unit *u;
@@ -147,7 +130,7 @@ static const struct {
 enum { OPT_TASKS, OPT_SEED, OPT_LOGFILE, OPT_HELP, NBUILTIN };
 
 /* 0..n-1: a parameter; n + k: a built-in one; -1: unknown. */
-static int which(const struct ncptl_unit *u, const char *arg, size_t len)
+static int ncptl_find_option(const struct ncptl_unit *u, const char *arg, size_t len)
 {
     bool shortened = arg[1] != '-';
     int i = 0;
@@ -163,7 +146,7 @@ static int which(const struct ncptl_unit *u, const char *arg, size_t len)
     return -1;
 }
 
-static bool unknown(const struct settings *s, const char *arg)
+static bool ncptl_fail_unknown_option(const struct settings *s, const char *arg)
 {
     struct wr_nearest near = {.want = arg};
 
@@ -177,16 +160,16 @@ static bool unknown(const struct settings *s, const char *arg)
                    near.best ? near.best : "", near.best ? "?" : "");
 }
 
-static bool set_option(struct settings *s, int opt, const char *arg, const char *value)
+static bool ncptl_set_option(struct settings *s, int opt, const char *arg, const char *value)
 {
-    int nparams = (int)ncptl_nparams(s->u);
+    int nparams = (int)ncptl_count_params(s->u);
     int64_t v;
 
     if (opt == nparams + OPT_LOGFILE) {
         s->logfile = value;
         return true;
     }
-    if (!number(value, &v))
+    if (!nc_scan_number(value, &v))
         return wr_fail(s->err, WR_INPUT, "%s needs a whole number such as 64K or 1E6, not \"%s\"",
                        arg, value);
     if (opt < nparams)
@@ -198,9 +181,9 @@ static bool set_option(struct settings *s, int opt, const char *arg, const char 
     return true;
 }
 
-static bool read_options(struct settings *s, const char *const *args, size_t nargs)
+static bool ncptl_read_options(struct settings *s, const char *const *args, size_t nargs)
 {
-    int help = (int)ncptl_nparams(s->u) + OPT_HELP;
+    int help = (int)ncptl_count_params(s->u) + OPT_HELP;
 
     for (size_t i = 0; i < nargs; i++) {
         const char *arg = args[i], *eq = strchr(arg, '='), *value;
@@ -210,9 +193,9 @@ static bool read_options(struct settings *s, const char *const *args, size_t nar
             return wr_fail(s->err, WR_INPUT,
                            "%s: \"%s\" is no option; the program's options begin with a dash",
                            s->u->src.name, arg);
-        int opt = which(s->u, arg, is_long && eq ? (size_t)(eq - arg) : strlen(arg));
+        int opt = ncptl_find_option(s->u, arg, is_long && eq ? (size_t)(eq - arg) : strlen(arg));
         if (opt < 0)
-            return unknown(s, arg);
+            return ncptl_fail_unknown_option(s, arg);
         if (opt == help) {
             s->help = true;
             continue;
@@ -225,13 +208,13 @@ static bool read_options(struct settings *s, const char *const *args, size_t nar
             value = args[++i];
         else
             return wr_fail(s->err, WR_INPUT, "%s needs a number after it", arg);
-        if (!set_option(s, opt, arg, value))
+        if (!ncptl_set_option(s, opt, arg, value))
             return false;
     }
     return true;
 }
 
-static bool defaults(struct settings *s)
+static bool ncptl_set_defaults(struct settings *s)
 {
     size_t i = 0;
 
@@ -243,10 +226,11 @@ static bool defaults(struct settings *s)
 
 /* ---- starting ---- */
 
-static struct ncptl_prog *new_prog(const struct settings *s)
+static struct ncptl_prog *ncptl_new_prog(const struct settings *s)
 {
     struct ncptl_prog *p = wr_zalloc(1, sizeof *p);
 
+    assert(s->tasks >= 1);
     p->src = s->u->src;
     p->n = (uint32_t)s->tasks;
     p->seed = (int)s->seed;
@@ -266,13 +250,12 @@ bool ncptl_start(struct ncptl_prog **ret, const struct ncptl_unit *u, const stru
     struct ncptl_prog *p = NULL;
     bool ok;
 
-    s.value = wr_zalloc(ncptl_nparams(u) + 1, sizeof *s.value);
-    ok = defaults(&s) && read_options(&s, how->args, how->nargs);
+    s.value = wr_zalloc(ncptl_count_params(u) + 1, sizeof *s.value);
+    ok = ncptl_set_defaults(&s) && ncptl_read_options(&s, how->args, how->nargs);
     if (ok && (s.tasks < 1 || s.tasks > UINT32_MAX / 2))
-        ok = wr_fail(err, WR_INPUT, "%lld tasks cannot run; give --tasks 1 or more",
-                     (long long)s.tasks);
+        ok = wr_fail(err, WR_INPUT, "%lld tasks cannot run; give 1 or more", (long long)s.tasks);
     if (ok) {
-        p = new_prog(&s);
+        p = ncptl_new_prog(&s);
         ok = nc_compile(p, u, s.value, err);
     }
     free(s.value);

@@ -40,13 +40,10 @@ void ncptl_log_print(const struct ncptl_log *log, struct wr_str *out);
 /* The tables of one processor, "" if it logged nothing. */
 void ncptl_log_print_one(const struct ncptl_log *log, uint32_t proc, struct wr_str *out);
 
-/* Every finished value, for those who keep them elsewhere. A histogram gives its
+/* Calls `fn` with every finished value. A histogram gives its
  * values in rows of `part` 0 and their tallies in rows of `part` 1. */
 typedef void ncptl_log_fn(void *ctx, uint32_t proc, uint32_t column, uint32_t part, uint64_t row,
                           double value);
 void ncptl_log_each(const struct ncptl_log *log, ncptl_log_fn *fn, void *ctx);
-
-/* "(all data)", "(harm. mean)", ... */
-void ncptl_aggregate_text(const struct ncptl_column *c, uint32_t part, struct wr_str *out);
 
 #endif

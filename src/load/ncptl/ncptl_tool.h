@@ -1,4 +1,5 @@
-/* ncptl_tool.h -- a program without a network: what it does, and whether it can. */
+/* ncptl_tool.h -- tools for programs that need no network: event dumps, verification, statistics,
+ * translation to C. Called by `weir lang`. */
 #ifndef LOAD_NCPTL_NCPTL_TOOL_H
 #define LOAD_NCPTL_NCPTL_TOOL_H
 
@@ -15,12 +16,20 @@ bool ncptl_dump(const struct ncptl_prog *p, FILE *out, struct ncptl_log *log, st
 bool ncptl_dump_event(const struct ncptl_prog *p, struct ncptl_rank *r,
                       const struct ncptl_event *ev, struct wr_str *out, struct wr_err *err);
 
-/* Runs all ranks against each other, sends never block, and complains about
- * deadlocks, messages nobody receives, receives nobody serves, operations
- * nobody waits for and columns of logs that cannot have the value they ask for (elapsed_usecs is
- * not known here). Stops after `most` operations (0: never) and then tells so in
- * *complete. */
+/* Runs all ranks against each other, sends never block, and reports
+ * deadlocks, messages without a receive, receives without a message, asynchronous operations that
+ * are never awaited and columns of logs that cannot have the value they ask for (elapsed_usecs is
+ * not known here). Stops after `most` operations (0: never); *complete is false then. */
 bool ncptl_verify(const struct ncptl_prog *p, uint64_t most, bool *complete, struct wr_err *err);
+
+/* The program in C, complete but for libc and MPI: docs/models/ncptl.md. */
+struct ncptl_target {
+    bool serial; /* one process plays all tasks, without MPI */
+    bool mpiio;  /* files by MPI-IO, not by POSIX calls */
+};
+
+bool ncptl_generate(const struct ncptl_unit *u, const struct ncptl_target *how, struct wr_str *out,
+                    struct wr_err *err);
 
 enum { NCPTL_CELLS = 64 };
 

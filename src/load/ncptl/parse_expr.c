@@ -1,13 +1,16 @@
 /* parse_expr.c -- numbers, conditions and ranges.
  *
- *   any    = both { \/ both }           an expression or a condition: only what
- *   both   = eq { /\ eq }               follows an opening parenthesis tells which,
- *   eq     = cond [relation]            so both are read by one descent and the
- *   cond   = add [IF any OTHERWISE cond]   node itself knows what it is
- *   add    = mult { (+ - | XOR) mult }
- *   mult   = unary { (* / MOD << >> &) unary }
- *   unary  = (+ - NOT) unary | power
- *   power  = primary [** unary]
+ *   or       = and { \/ and }
+ *   and      = relation { /\ relation }
+ *   relation = cond [ (= <> < ...) cond | IS property ]
+ *   cond     = add [ IF or OTHERWISE cond ]
+ *   add      = mult { (+ - | XOR) mult }
+ *   mult     = unary { (* / MOD << >> &) unary }
+ *   unary    = (+ - NOT) unary | power
+ *   power    = primary [ ** unary ]
+ *
+ * One function expr_X per production X. After an opening parenthesis a number or a condition may
+ * follow, so one descent reads both, and the operator of the node says which it is (nc_is_rel).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +20,11 @@
 
 enum { DEEPEST = 500 };
 
-static struct nx *any(struct nc_parser *p);
-static struct nx *cond(struct nc_parser *p);
-static struct nx *unary(struct nc_parser *p);
+static struct nx *expr_or(struct nc_parser *p);
+static struct nx *expr_cond(struct nc_parser *p);
+static struct nx *expr_unary(struct nc_parser *p);
 
-static struct nx *new_node(struct nc_parser *p, enum nc_op op, uint32_t at, uint32_t nkid)
+static struct nx *expr_new_node(struct nc_parser *p, enum nc_op op, uint32_t at, uint32_t nkid)
 {
     struct nx *x = wr_arena_alloc(&p->u->arena, sizeof *x);
 
@@ -32,7 +35,7 @@ static struct nx *new_node(struct nc_parser *p, enum nc_op op, uint32_t at, uint
 }
 
 /* Gives x the kid; NULL when the tree becomes too deep to evaluate safely. */
-static struct nx *adopt(struct nc_parser *p, struct nx *x, uint32_t i, struct nx *kid)
+static struct nx *expr_set_kid(struct nc_parser *p, struct nx *x, uint32_t i, struct nx *kid)
 {
     if (kid->depth >= DEEPEST) {
         nc_fail(&p->u->src, NC_SYNTAX, x->at, p->err,
@@ -50,16 +53,16 @@ struct nx *nc_node(struct nc_parser *p, enum nc_op op, uint32_t at, struct nx *a
 {
     struct nx *kids[] = {a, b, c};
     uint32_t n = c ? 3 : b ? 2 : a ? 1 : 0;
-    struct nx *x = new_node(p, op, at, n);
+    struct nx *x = expr_new_node(p, op, at, n);
 
     for (uint32_t i = 0; x && i < n; i++)
-        x = adopt(p, x, i, kids[i]);
+        x = expr_set_kid(p, x, i, kids[i]);
     return x;
 }
 
 struct nx *nc_number(struct nc_parser *p, uint32_t at, int64_t value)
 {
-    struct nx *x = new_node(p, NX_CONST, at, 0);
+    struct nx *x = expr_new_node(p, NX_CONST, at, 0);
 
     x->i = value;
     x->d = (double)value;
@@ -86,7 +89,7 @@ bool nc_expr_begins(const struct nc_parser *p)
 }
 
 /* The kind a place asks for: a number or a condition. */
-static struct nx *as_number(struct nc_parser *p, struct nx *x)
+static struct nx *expr_as_number(struct nc_parser *p, struct nx *x)
 {
     if (x && nc_is_rel(x->op)) {
         nc_fail(&p->u->src, NC_SYNTAX, x->at, p->err,
@@ -97,7 +100,7 @@ static struct nx *as_number(struct nc_parser *p, struct nx *x)
     return x;
 }
 
-static struct nx *as_rel(struct nc_parser *p, struct nx *x)
+static struct nx *expr_as_rel(struct nc_parser *p, struct nx *x)
 {
     if (x && !nc_is_rel(x->op)) {
         nc_unexpected(p, "a comparison such as = or <");
@@ -108,17 +111,17 @@ static struct nx *as_rel(struct nc_parser *p, struct nx *x)
 
 struct nx *nc_expr(struct nc_parser *p)
 {
-    return as_number(p, cond(p));
+    return expr_as_number(p, expr_cond(p));
 }
 
 struct nx *nc_rel(struct nc_parser *p)
 {
-    return as_rel(p, any(p));
+    return expr_as_rel(p, expr_or(p));
 }
 
 /* ---- ranges ---- */
 
-static struct nx **keep_list(struct nc_parser *p, struct nx **v, size_t n)
+static struct nx **expr_keep_list(struct nc_parser *p, struct nx **v, size_t n)
 {
     struct nx **kept = wr_arena_alloc(&p->u->arena, n * sizeof *kept);
 
@@ -127,7 +130,7 @@ static struct nx **keep_list(struct nc_parser *p, struct nx **v, size_t n)
     return kept;
 }
 
-static bool comprehension(struct nc_parser *p, struct nc_range *r)
+static bool expr_comprehension(struct nc_parser *p, struct nc_range *r)
 {
     WR_VEC(struct nc_gen) gens = {0};
     bool ok = true;
@@ -155,7 +158,7 @@ static bool comprehension(struct nc_parser *p, struct nc_range *r)
 }
 
 /* After the opening brace and the first value. */
-static bool range_rest(struct nc_parser *p, struct nc_range *r, struct nx *first)
+static bool expr_range_rest(struct nc_parser *p, struct nc_range *r, struct nx *first)
 {
     WR_VEC(struct nx *) list = {0};
     bool ok = true;
@@ -174,13 +177,13 @@ static bool range_rest(struct nc_parser *p, struct nc_range *r, struct nx *first
         if (ok)
             wr_vec_push(&list, x);
     }
-    r->e = keep_list(p, list.v, list.n);
+    r->e = expr_keep_list(p, list.v, list.n);
     r->n = (uint32_t)list.n;
     wr_vec_fini(&list);
     return ok;
 }
 
-static bool range(struct nc_parser *p, struct nc_range *ret)
+static bool expr_range(struct nc_parser *p, struct nc_range *ret)
 {
     struct nc_range r = {.kind = NR_LIST, .at = nc_peek(p, 0)->at};
     struct nx *first;
@@ -190,11 +193,11 @@ static bool range(struct nc_parser *p, struct nc_range *ret)
     if (!(first = nc_expr(p)))
         return false;
     if (nc_at(p, NK_FOR)) {
-        r.e = keep_list(p, &first, 1);
+        r.e = expr_keep_list(p, &first, 1);
         r.n = 1;
-        if (!comprehension(p, &r))
+        if (!expr_comprehension(p, &r))
             return false;
-    } else if (!range_rest(p, &r, first)) {
+    } else if (!expr_range_rest(p, &r, first)) {
         return false;
     }
     if (!nc_need_kind(p, NT_RBRACE, ", or } to end the range"))
@@ -211,7 +214,7 @@ bool nc_ranges(struct nc_parser *p, struct nc_range **ret, uint32_t *nret)
     bool ok;
 
     do {
-        ok = range(p, &r);
+        ok = expr_range(p, &r);
         if (ok)
             wr_vec_push(&list, r);
     } while (ok && nc_peek(p, 1)->kind == NT_LBRACE && nc_take_kind(p, NT_COMMA));
@@ -227,7 +230,7 @@ bool nc_ranges(struct nc_parser *p, struct nc_range **ret, uint32_t *nret)
 /* ---- primaries ---- */
 
 /* ( w [*] [, h [*] [, d [*]]] ), padded to three dimensions. */
-static bool mesh_dims(struct nc_parser *p, struct nx *call)
+static bool expr_mesh_dims(struct nc_parser *p, struct nx *call)
 {
     uint32_t at = nc_peek(p, 0)->at, n = 0;
 
@@ -241,7 +244,7 @@ static bool mesh_dims(struct nc_parser *p, struct nx *call)
         if (n == 3)
             return nc_fail(&p->u->src, NC_SEMANTIC, x->at, p->err,
                            "a mesh has at most three dimensions; remove the others");
-        if (!adopt(p, call, n, x))
+        if (!expr_set_kid(p, call, n, x))
             return false;
         if (nc_take_kind(p, NT_STAR))
             call->i |= 1 << n;
@@ -249,11 +252,11 @@ static bool mesh_dims(struct nc_parser *p, struct nx *call)
     } while (nc_take_kind(p, NT_COMMA));
     for (uint32_t d = n; d < 3; d++)
         call->kid[d] = nc_number(p, at, 1);
-    call->nkid = n; /* how many were given, for mesh_offsets() */
+    call->nkid = n; /* how many were given, for expr_mesh_offsets() */
     return nc_need_kind(p, NT_RPAREN, ", * or ) after a dimension");
 }
 
-static bool mesh_offsets(struct nc_parser *p, struct nx *call, uint32_t ndims)
+static bool expr_mesh_offsets(struct nc_parser *p, struct nx *call, uint32_t ndims)
 {
     uint32_t at = nc_peek(p, 0)->at, n = 0;
 
@@ -262,7 +265,7 @@ static bool mesh_offsets(struct nc_parser *p, struct nx *call, uint32_t ndims)
     do {
         struct nx *x = nc_expr(p);
 
-        if (!x || (n < 3 && !adopt(p, call, 4 + n, x)))
+        if (!x || (n < 3 && !expr_set_kid(p, call, 4 + n, x)))
             return false;
         n++;
     } while (nc_take_kind(p, NT_COMMA));
@@ -277,23 +280,23 @@ static bool mesh_offsets(struct nc_parser *p, struct nx *call, uint32_t ndims)
 }
 
 /* MESH_NEIGHBOR((w, h), task, (dx, dy)) and its two sisters. */
-static struct nx *mesh_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
+static struct nx *expr_mesh_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
 {
-    struct nx *call = new_node(p, NX_CALL, at, 7), *x;
+    struct nx *call = expr_new_node(p, NX_CALL, at, 7), *x;
 
     call->func = kw;
-    if (!mesh_dims(p, call))
+    if (!expr_mesh_dims(p, call))
         return NULL;
     uint32_t ndims = call->nkid;
     if (!nc_need_kind(p, NT_COMMA, ", and a task after the dimensions") || !(x = nc_expr(p)) ||
-        !adopt(p, call, 3, x) || !nc_need_kind(p, NT_COMMA, ", and a third argument"))
+        !expr_set_kid(p, call, 3, x) || !nc_need_kind(p, NT_COMMA, ", and a third argument"))
         return NULL;
     if (kw == NK_MESH_NEIGHBOR) {
-        if (!mesh_offsets(p, call, ndims))
+        if (!expr_mesh_offsets(p, call, ndims))
             return NULL;
         call->nkid = 7;
     } else {
-        if (!(x = nc_expr(p)) || !adopt(p, call, 4, x))
+        if (!(x = nc_expr(p)) || !expr_set_kid(p, call, 4, x))
             return NULL;
         call->nkid = 5;
     }
@@ -301,9 +304,9 @@ static struct nx *mesh_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
 }
 
 /* FILE_DATA("file" [, column [, row [, "colseps" [, "rowseps"]]]]) */
-static struct nx *file_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
+static struct nx *expr_file_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
 {
-    struct nx *call = new_node(p, NX_CALL, at, 2), *x;
+    struct nx *call = expr_new_node(p, NX_CALL, at, 2), *x;
     const char **seps[] = {&call->colsep, &call->rowsep};
 
     call->func = kw;
@@ -313,7 +316,7 @@ static struct nx *file_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
     if (!(call->name = nc_need_string(p, "a file name in quotes")))
         return NULL;
     for (uint32_t i = 0; i < 2 && nc_take_kind(p, NT_COMMA); i++)
-        if (!(x = nc_expr(p)) || !adopt(p, call, i, x))
+        if (!(x = nc_expr(p)) || !expr_set_kid(p, call, i, x))
             return NULL;
     for (uint32_t i = 0; i < 2 && nc_take_kind(p, NT_COMMA); i++)
         if (!(*seps[i] = nc_need_string(p, "separators in quotes")))
@@ -321,7 +324,7 @@ static struct nx *file_call(struct nc_parser *p, enum nc_kw kw, uint32_t at)
     return nc_need_kind(p, NT_RPAREN, ") to end the argument list") ? call : NULL;
 }
 
-static struct nx *plain_call(struct nc_parser *p, const struct nc_func *f, uint32_t at)
+static struct nx *expr_plain_call(struct nc_parser *p, const struct nc_func *f, uint32_t at)
 {
     WR_VEC(struct nx *) args = {0};
     struct nx *call = NULL, *x;
@@ -337,10 +340,10 @@ static struct nx *plain_call(struct nc_parser *p, const struct nc_func *f, uint3
                 f->min, f->max, args.n);
         goto out;
     }
-    call = new_node(p, NX_CALL, at, (uint32_t)args.n);
+    call = expr_new_node(p, NX_CALL, at, (uint32_t)args.n);
     call->func = f->kw;
     for (uint32_t i = 0; call && i < args.n; i++)
-        call = adopt(p, call, i, args.v[i]);
+        call = expr_set_kid(p, call, i, args.v[i]);
     if (!nc_need_kind(p, NT_RPAREN, ", or ) after an argument"))
         call = NULL;
 out:
@@ -348,7 +351,7 @@ out:
     return call;
 }
 
-static struct nx *call(struct nc_parser *p, uint32_t at)
+static struct nx *expr_call(struct nc_parser *p, uint32_t at)
 {
     enum nc_kw kw = nc_peek(p, 0)->kw;
     const struct nc_func *f = nc_func_find(kw);
@@ -367,16 +370,16 @@ static struct nx *call(struct nc_parser *p, uint32_t at)
         return NULL;
     switch (f->shape) {
     case NC_SHAPE_MESH:
-        return mesh_call(p, kw, at);
+        return expr_mesh_call(p, kw, at);
     case NC_SHAPE_FILE:
-        return file_call(p, kw, at);
+        return expr_file_call(p, kw, at);
     case NC_SHAPE_PLAIN:
         break;
     }
-    return plain_call(p, f, at);
+    return expr_plain_call(p, f, at);
 }
 
-static struct nx *primary(struct nc_parser *p)
+static struct nx *expr_primary(struct nc_parser *p)
 {
     const struct nc_tok *tok = nc_peek(p, 0);
     struct nx *x;
@@ -389,44 +392,44 @@ static struct nx *primary(struct nc_parser *p)
         p->pos++;
         return x;
     case NT_NAME:
-        x = new_node(p, NX_VAR, tok->at, 0);
+        x = expr_new_node(p, NX_VAR, tok->at, 0);
         x->name = tok->text;
         p->pos++;
         return x;
     case NT_LPAREN:
         p->pos++;
-        x = any(p);
+        x = expr_or(p);
         return x && nc_need_kind(p, NT_RPAREN, ") to match the ( before") ? x : NULL;
     default:
         break;
     }
     if (nc_take(p, NK_MY))
-        return nc_need(p, NK_TASKS, "MY") ? new_node(p, NX_MYTASK, tok->at, 0) : NULL;
+        return nc_need(p, NK_TASKS, "MY") ? expr_new_node(p, NX_MYTASK, tok->at, 0) : NULL;
     if (nc_take(p, NK_REAL)) {
         if (!nc_need_kind(p, NT_LPAREN, "( after REAL") || !(x = nc_expr(p)) ||
             !nc_need_kind(p, NT_RPAREN, ") to end REAL"))
             return NULL;
         return nc_node(p, NX_REAL, tok->at, x, NULL, NULL);
     }
-    return call(p, tok->at);
+    return expr_call(p, tok->at);
 }
 
 /* ---- operators, tightest first ---- */
 
-static struct nx *power(struct nc_parser *p)
+static struct nx *expr_power(struct nc_parser *p)
 {
-    struct nx *base = primary(p), *exponent;
+    struct nx *base = expr_primary(p), *exponent;
     uint32_t at = nc_peek(p, 0)->at;
 
     if (!base || !nc_take_kind(p, NT_POWER))
         return base;
-    if (!as_number(p, base) || !(exponent = as_number(p, unary(p))))
+    if (!expr_as_number(p, base) || !(exponent = expr_as_number(p, expr_unary(p))))
         return NULL;
     return nc_node(p, NX_POW, at, base, exponent, NULL);
 }
 
 /* A sign before a literal is part of it, so that constants stay constants. */
-static struct nx *negate(struct nc_parser *p, uint32_t at, struct nx *x)
+static struct nx *expr_negate(struct nc_parser *p, uint32_t at, struct nx *x)
 {
     if (x->op == NX_CONST && !x->big) {
         x->i = -x->i;
@@ -437,7 +440,7 @@ static struct nx *negate(struct nc_parser *p, uint32_t at, struct nx *x)
     return nc_node(p, NX_NEG, at, x, NULL, NULL);
 }
 
-static struct nx *unary(struct nc_parser *p)
+static struct nx *expr_unary(struct nc_parser *p)
 {
     uint32_t at = nc_peek(p, 0)->at;
     bool minus, invert, plus;
@@ -448,11 +451,11 @@ static struct nx *unary(struct nc_parser *p)
     minus = nc_take_kind(p, NT_MINUS);
     plus = !minus && nc_take_kind(p, NT_PLUS);
     invert = !minus && !plus && nc_take(p, NK_NOT);
-    x = minus || plus || invert ? as_number(p, unary(p)) : power(p);
+    x = minus || plus || invert ? expr_as_number(p, expr_unary(p)) : expr_power(p);
     p->depth--;
     if (!x || !(minus || invert))
         return x;
-    return minus ? negate(p, at, x) : nc_node(p, NX_NOT, at, x, NULL, NULL);
+    return minus ? expr_negate(p, at, x) : nc_node(p, NX_NOT, at, x, NULL, NULL);
 }
 
 struct binary {
@@ -481,7 +484,8 @@ static const struct binary rel_ops[] = {
     {NT_WORD, NK_DIVIDES, NX_DIVIDES},
 };
 
-static const struct binary *take_binary(struct nc_parser *p, const struct binary *ops, size_t n)
+static const struct binary *expr_take_binary(struct nc_parser *p, const struct binary *ops,
+                                             size_t n)
 {
     const struct nc_tok *tok = nc_peek(p, 0);
 
@@ -497,37 +501,37 @@ static const struct binary *take_binary(struct nc_parser *p, const struct binary
     return NULL;
 }
 
-static struct nx *chain(struct nc_parser *p, struct nx *(*tighter)(struct nc_parser *),
-                        const struct binary *ops, size_t n)
+static struct nx *expr_chain(struct nc_parser *p, struct nx *(*tighter)(struct nc_parser *),
+                             const struct binary *ops, size_t n)
 {
     struct nx *left = tighter(p), *right;
     const struct binary *b;
     uint32_t at;
 
-    while (left && (at = nc_peek(p, 0)->at, b = take_binary(p, ops, n))) {
-        if (!as_number(p, left) || !(right = as_number(p, tighter(p))))
+    while (left && (at = nc_peek(p, 0)->at, b = expr_take_binary(p, ops, n))) {
+        if (!expr_as_number(p, left) || !(right = expr_as_number(p, tighter(p))))
             return NULL;
         left = nc_node(p, b->op, at, left, right, NULL);
     }
     return left;
 }
 
-static struct nx *mult(struct nc_parser *p)
+static struct nx *expr_mult(struct nc_parser *p)
 {
-    return chain(p, unary, mult_ops, sizeof mult_ops / sizeof mult_ops[0]);
+    return expr_chain(p, expr_unary, mult_ops, sizeof mult_ops / sizeof mult_ops[0]);
 }
 
-static struct nx *add(struct nc_parser *p)
+static struct nx *expr_add(struct nc_parser *p)
 {
-    return chain(p, mult, add_ops, sizeof add_ops / sizeof add_ops[0]);
+    return expr_chain(p, expr_mult, add_ops, sizeof add_ops / sizeof add_ops[0]);
 }
 
-static struct nx *cond(struct nc_parser *p)
+static struct nx *expr_cond(struct nc_parser *p)
 {
     struct nx *yes, *when, *no;
     uint32_t at, back;
 
-    if (!nc_enter(p) || !(yes = add(p)))
+    if (!nc_enter(p) || !(yes = expr_add(p)))
         return NULL;
     p->depth--;
     at = nc_peek(p, 0)->at;
@@ -538,21 +542,22 @@ static struct nx *cond(struct nc_parser *p)
      * THEN follows the condition where OTHERWISE should. */
     back = p->pos;
     nc_take(p, NK_IF);
-    if (!nc_enter(p) || !(when = as_rel(p, any(p))))
+    if (!nc_enter(p) || !(when = expr_as_rel(p, expr_or(p))))
         return NULL;
     p->depth--;
     if (nc_at(p, NK_THEN)) {
         p->pos = back;
         return yes;
     }
-    if (!nc_need(p, NK_OTHERWISE, "the condition") || !nc_enter(p) || !(no = as_number(p, cond(p))))
+    if (!nc_need(p, NK_OTHERWISE, "the condition") || !nc_enter(p) ||
+        !(no = expr_as_number(p, expr_cond(p))))
         return NULL;
     p->depth--;
     return nc_node(p, NX_COND, at, yes, when, no);
 }
 
 /* IS EVEN, IS ODD, IS [NOT] IN ranges, IS [NOT] IN [a, b] */
-static struct nx *property(struct nc_parser *p, struct nx *x, uint32_t at)
+static struct nx *expr_property(struct nc_parser *p, struct nx *x, uint32_t at)
 {
     bool inverted;
     struct nx *lo, *hi;
@@ -577,42 +582,42 @@ static struct nx *property(struct nc_parser *p, struct nx *x, uint32_t at)
     return in && nc_ranges(p, &in->ranges, &in->nranges) ? in : NULL;
 }
 
-static struct nx *eq(struct nc_parser *p)
+static struct nx *expr_relation(struct nc_parser *p)
 {
-    struct nx *left = cond(p), *right;
+    struct nx *left = expr_cond(p), *right;
     uint32_t at = nc_peek(p, 0)->at;
     const struct binary *b;
 
     if (!left || nc_is_rel(left->op))
         return left;
-    if ((b = take_binary(p, rel_ops, sizeof rel_ops / sizeof rel_ops[0]))) {
+    if ((b = expr_take_binary(p, rel_ops, sizeof rel_ops / sizeof rel_ops[0]))) {
         if (!(right = nc_expr(p)))
             return NULL;
         return nc_node(p, b->op, at, left, right, NULL);
     }
-    return nc_take(p, NK_ARE) ? property(p, left, at) : left;
+    return nc_take(p, NK_ARE) ? expr_property(p, left, at) : left;
 }
 
-static struct nx *logic(struct nc_parser *p, struct nx *(*tighter)(struct nc_parser *),
-                        enum nc_tok_kind kind, enum nc_op op)
+static struct nx *expr_logic(struct nc_parser *p, struct nx *(*tighter)(struct nc_parser *),
+                             enum nc_tok_kind kind, enum nc_op op)
 {
     struct nx *left = tighter(p), *right;
     uint32_t at;
 
     while (left && (at = nc_peek(p, 0)->at, nc_take_kind(p, kind))) {
-        if (!as_rel(p, left) || !(right = as_rel(p, tighter(p))))
+        if (!expr_as_rel(p, left) || !(right = expr_as_rel(p, tighter(p))))
             return NULL;
         left = nc_node(p, op, at, left, right, NULL);
     }
     return left;
 }
 
-static struct nx *both(struct nc_parser *p)
+static struct nx *expr_and(struct nc_parser *p)
 {
-    return logic(p, eq, NT_AND, NX_LAND);
+    return expr_logic(p, expr_relation, NT_AND, NX_LAND);
 }
 
-static struct nx *any(struct nc_parser *p)
+static struct nx *expr_or(struct nc_parser *p)
 {
-    return logic(p, both, NT_OR, NX_LOR);
+    return expr_logic(p, expr_and, NT_OR, NX_LOR);
 }

@@ -14,7 +14,7 @@ static const struct {
     {"read", "reads", NS_READ}, {"flush", "flushes", NS_FLUSH},
 };
 
-static int verb_of(const struct nc_tok *tok)
+static int io_verb_of(const struct nc_tok *tok)
 {
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (nc_word_is(tok, verbs[i].singular, verbs[i].plural))
@@ -22,36 +22,36 @@ static int verb_of(const struct nc_tok *tok)
     return -1;
 }
 
-static bool is_file(const struct nc_tok *tok)
+static bool io_is_file(const struct nc_tok *tok)
 {
     return nc_word_is(tok, "file", "files");
 }
 
-/* After ALL TASKS a name may be a variable or our verb; what follows tells. A
- * variable is followed by a verb, ours are followed by FILE or a count. */
+/* After ALL TASKS a name may be a variable or one of these verbs. A variable is followed by a
+ * verb, one of these verbs by FILE or a count. */
 bool nc_io_verb(const struct nc_parser *p, uint32_t ahead)
 {
     const struct nc_tok *tok = nc_peek(p, ahead), *next = nc_peek(p, ahead + 1);
 
     if (nc_word_is(tok, "collectively", "collectively"))
-        return next->kw == NK_ASYNCHRONOUSLY || verb_of(next) >= 0;
-    switch (verb_of(tok)) {
+        return next->kw == NK_ASYNCHRONOUSLY || io_verb_of(next) >= 0;
+    switch (io_verb_of(tok)) {
     case -1:
         return false;
     case 0:
     case 1:
     case 4:
-        return is_file(next);
+        return io_is_file(next);
     default:
         return next->kw == NK_AN || next->kind == NT_INT || next->kind == NT_LPAREN ||
                next->kind == NT_MINUS || next->kw == NK_NOT || next->kw == NK_REAL ||
-               (next->kind == NT_NAME && verb_of(next) < 0 &&
+               (next->kind == NT_NAME && io_verb_of(next) < 0 &&
                 !nc_word_is(next, "collectively", "collectively"));
     }
 }
 
-static bool need_word(struct nc_parser *p, const char *singular, const char *plural,
-                      const char *what)
+static bool io_need_word(struct nc_parser *p, const char *singular, const char *plural,
+                         const char *what)
 {
     if (!nc_word_is(nc_peek(p, 0), singular, plural))
         return nc_unexpected(p, what);
@@ -59,15 +59,15 @@ static bool need_word(struct nc_parser *p, const char *singular, const char *plu
     return true;
 }
 
-static bool file_operand(struct nc_parser *p, struct nc_stmt *s)
+static bool io_file_operand(struct nc_parser *p, struct nc_stmt *s)
 {
-    return need_word(p, "file", "files", "FILE and its number") && (s->e = nc_expr(p)) != NULL;
+    return io_need_word(p, "file", "files", "FILE and its number") && (s->e = nc_expr(p)) != NULL;
 }
 
 /* OPEN FILE e [FOR READING | FOR WRITING]; FOR may also begin the next sentence. */
-static bool open_rest(struct nc_parser *p, struct nc_stmt *s)
+static bool io_open_rest(struct nc_parser *p, struct nc_stmt *s)
 {
-    if (!file_operand(p, s))
+    if (!io_file_operand(p, s))
         return false;
     const struct nc_tok *how = nc_peek(p, 1);
 
@@ -82,7 +82,7 @@ static bool open_rest(struct nc_parser *p, struct nc_stmt *s)
     return true;
 }
 
-static bool transfer_rest(struct nc_parser *p, struct nc_stmt *s)
+static bool io_transfer_rest(struct nc_parser *p, struct nc_stmt *s)
 {
     bool writes = s->kind == NS_WRITE;
 
@@ -93,13 +93,13 @@ static bool transfer_rest(struct nc_parser *p, struct nc_stmt *s)
     if (!(s->size = nc_sized(p)))
         return false;
     nc_take_kind(p, NT_MINUS); /* 1 megabyte-blocks */
-    if (!need_word(p, "block", "blocks", "BLOCKS after their size") ||
-        !nc_need(p, writes ? NK_TO : NK_FROM, "BLOCKS") || !file_operand(p, s))
+    if (!io_need_word(p, "block", "blocks", "BLOCKS after their size") ||
+        !nc_need(p, writes ? NK_TO : NK_FROM, "BLOCKS") || !io_file_operand(p, s))
         return false;
     if (!nc_word_is(nc_peek(p, 0), "at", "at"))
         return true;
     p->pos++;
-    return need_word(p, "offset", "offset", "OFFSET after AT") &&
+    return io_need_word(p, "offset", "offset", "OFFSET after AT") &&
            (s->offset = nc_bytes(p, nc_expr(p))) != NULL;
 }
 
@@ -117,7 +117,7 @@ struct nc_stmt *nc_io_stmt(struct nc_parser *p, struct nc_stmt *s)
             break;
         }
     }
-    int v = verb_of(nc_peek(p, 0));
+    int v = io_verb_of(nc_peek(p, 0));
     if (v < 0) {
         nc_unexpected(p, "what the tasks do (SEND, RECEIVE, COMPUTE, WRITE, ...)");
         return NULL;
@@ -130,14 +130,14 @@ struct nc_stmt *nc_io_stmt(struct nc_parser *p, struct nc_stmt *s)
     p->pos++;
     switch (s->kind) {
     case NS_OPEN:
-        ok = open_rest(p, s);
+        ok = io_open_rest(p, s);
         break;
     case NS_WRITE:
     case NS_READ:
-        ok = transfer_rest(p, s);
+        ok = io_transfer_rest(p, s);
         break;
     default:
-        ok = file_operand(p, s);
+        ok = io_file_operand(p, s);
         break;
     }
     return ok ? s : NULL;

@@ -1,4 +1,11 @@
-/* parse_log.c -- LOGS aggregate-expression AS "title" { AND ... } */
+/* parse_log.c -- LOGS aggregate AS "title" { AND aggregate AS "title" }
+ *
+ *   aggregate = [EACH] expr
+ *             | A HISTOGRAM OF [THE] expr
+ *             | THE function { AND [THE] function } [OF [THE]] expr
+ */
+#include <assert.h>
+
 #include "ast_priv.h"
 
 enum { MOST_FUNCTIONS = 32 };
@@ -9,7 +16,7 @@ struct function {
 };
 
 /* One aggregate function that is spelled with keywords; false if none is here. */
-static bool named_function(struct nc_parser *p, struct function *ret)
+static bool parse_log_named_function(struct nc_parser *p, struct function *ret)
 {
     static const struct {
         enum nc_kw first, second, third;
@@ -44,12 +51,12 @@ static bool named_function(struct nc_parser *p, struct function *ret)
 }
 
 /* A function, or an expression that turns out to be logged itself (*plain). */
-static bool function(struct nc_parser *p, struct function *ret, struct nx **plain)
+static bool parse_log_function(struct nc_parser *p, struct function *ret, struct nx **plain)
 {
     struct nx *x;
 
     *plain = NULL;
-    if (named_function(p, ret))
+    if (parse_log_named_function(p, ret))
         return true;
     if (!(x = nc_expr(p)))
         return false;
@@ -61,14 +68,15 @@ static bool function(struct nc_parser *p, struct function *ret, struct nx **plai
 }
 
 /* THE f [AND [THE] f]* [OF [THE]] e, or THE e; the THE was taken. */
-static bool the_functions(struct nc_parser *p, struct function *f, size_t *n, struct nx **e)
+static bool parse_log_the_functions(struct nc_parser *p, struct function *f, size_t *n,
+                                    struct nx **e)
 {
     struct nx *plain;
 
     for (*n = 0;;) {
         if (*n == MOST_FUNCTIONS)
             return nc_unexpected(p, "at most 32 functions of one expression");
-        if (!function(p, &f[*n], &plain))
+        if (!parse_log_function(p, &f[*n], &plain))
             return false;
         if (plain && *n)
             return nc_unexpected(p, "PERCENTILE after a number in a list of functions");
@@ -87,12 +95,13 @@ static bool the_functions(struct nc_parser *p, struct function *f, size_t *n, st
     return (*e = nc_expr(p)) != NULL;
 }
 
-static bool aggregate(struct nc_parser *p, struct function *f, size_t *n, struct nx **e)
+static bool parse_log_aggregate(struct nc_parser *p, struct function *f, size_t *n, struct nx **e)
 {
+    assert(f && n && e);
     *n = 1;
     f[0] = (struct function){.aggregate = NCPTL_ALL_DATA};
     if (nc_take(p, NK_THE))
-        return the_functions(p, f, n, e);
+        return parse_log_the_functions(p, f, n, e);
     if (nc_take(p, NK_AN)) {
         f[0].aggregate = NCPTL_HISTOGRAM;
         if (!nc_need(p, NK_HISTOGRAM, "A") || !nc_need(p, NK_OF, "HISTOGRAM"))
@@ -105,7 +114,7 @@ static bool aggregate(struct nc_parser *p, struct function *f, size_t *n, struct
 }
 
 /* aggregate AS "title": as many columns as it has functions. */
-static bool columns(struct nc_parser *p, struct nc_column ***tail)
+static bool parse_log_columns(struct nc_parser *p, struct nc_column ***tail)
 {
     struct function f[MOST_FUNCTIONS];
     const char *title;
@@ -113,7 +122,7 @@ static bool columns(struct nc_parser *p, struct nc_column ***tail)
     struct nx *e = NULL;
     size_t n;
 
-    if (!aggregate(p, f, &n, &e) || !nc_need(p, NK_AS, "what is logged"))
+    if (!parse_log_aggregate(p, f, &n, &e) || !nc_need(p, NK_AS, "what is logged"))
         return false;
     value_of = nc_take(p, NK_THE);
     if (value_of && (!nc_need(p, NK_VALUE, "THE") || !nc_need(p, NK_OF, "THE VALUE")))
@@ -140,7 +149,7 @@ struct nc_stmt *nc_log_stmt(struct nc_parser *p, struct nc_stmt *s)
 
     s->kind = NS_LOG;
     do {
-        if (!columns(p, &tail))
+        if (!parse_log_columns(p, &tail))
             return NULL;
     } while (nc_take(p, NK_AND));
     return s;

@@ -3,11 +3,13 @@
  *   message = count [UNIQUE] [size] [alignment] MESSAGES [touching] [tag] [buffer]
  *
  * Size and alignment both begin like <expr unit> or <type>; the word after the
- * unit tells which one was read.
+ * unit decides which one was read.
  */
+#include <assert.h>
+
 #include "ast_priv.h"
 
-static struct nc_tasks *new_tasks(struct nc_parser *p, enum nc_tasks_kind kind)
+static struct nc_tasks *msg_new_tasks(struct nc_parser *p, enum nc_tasks_kind kind)
 {
     struct nc_tasks *t = wr_arena_alloc(&p->u->arena, sizeof *t);
 
@@ -16,9 +18,9 @@ static struct nc_tasks *new_tasks(struct nc_parser *p, enum nc_tasks_kind kind)
     return t;
 }
 
-static struct nc_tasks *all_tasks(struct nc_parser *p)
+static struct nc_tasks *msg_all_tasks(struct nc_parser *p)
 {
-    struct nc_tasks *t = new_tasks(p, NC_ALL);
+    struct nc_tasks *t = msg_new_tasks(p, NC_ALL);
 
     nc_take(p, NK_ALL);
     if (nc_take(p, NK_OTHER)) {
@@ -35,9 +37,9 @@ static struct nc_tasks *all_tasks(struct nc_parser *p)
 struct nc_tasks *nc_tasks(struct nc_parser *p)
 {
     if (nc_at(p, NK_ALL))
-        return all_tasks(p);
+        return msg_all_tasks(p);
 
-    struct nc_tasks *t = new_tasks(p, NC_ONE);
+    struct nc_tasks *t = msg_new_tasks(p, NC_ONE);
     if (!nc_take(p, NK_TASKS)) {
         nc_unexpected(p, "a statement or tasks (ALL TASKS, TASK 0, TASKS t SUCH THAT ...)");
         return NULL;
@@ -83,7 +85,7 @@ static const struct unit units[] = {
     {NK_GIGABYTE, 1 << 30, false, "gigabytes"},
 };
 
-static const struct unit *unit_at(const struct nc_parser *p)
+static const struct unit *msg_unit_at(const struct nc_parser *p)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (nc_at(p, units[i].kw) ||
@@ -92,16 +94,16 @@ static const struct unit *unit_at(const struct nc_parser *p)
     return NULL;
 }
 
-bool nc_at_type(const struct nc_parser *p)
+static bool msg_at_type(const struct nc_parser *p)
 {
-    const struct unit *u = unit_at(p);
+    const struct unit *u = msg_unit_at(p);
 
     return u && u->type;
 }
 
 struct nx *nc_type(struct nc_parser *p)
 {
-    const struct unit *u = unit_at(p);
+    const struct unit *u = msg_unit_at(p);
     uint32_t at = nc_peek(p, 0)->at;
 
     if (!u || !u->type) {
@@ -114,7 +116,7 @@ struct nx *nc_type(struct nc_parser *p)
 
 struct nx *nc_bytes(struct nc_parser *p, struct nx *e)
 {
-    const struct unit *u = unit_at(p);
+    const struct unit *u = msg_unit_at(p);
     uint32_t at = nc_peek(p, 0)->at;
 
     if (!e)
@@ -133,7 +135,7 @@ struct nx *nc_sized(struct nc_parser *p)
 {
     struct nx *x;
 
-    if (nc_at_type(p)) {
+    if (msg_at_type(p)) {
         x = nc_type(p);
         return x && nc_need(p, NK_SIZED, "the type") ? x : NULL;
     }
@@ -148,7 +150,7 @@ bool nc_count(struct nc_parser *p, struct nx **ret)
 
 /* ---- the parts of a message ---- */
 
-static void uniqueness(struct nc_parser *p, struct nc_msg *m)
+static void msg_uniqueness(struct nc_parser *p, struct nc_msg *m)
 {
     if (nc_take(p, NK_UNIQUE))
         m->unique = NC_YES;
@@ -157,8 +159,9 @@ static void uniqueness(struct nc_parser *p, struct nc_msg *m)
 }
 
 /* Reads `x ALIGNED` when x has just been read; false when neither word follows. */
-static bool take_alignment(struct nc_parser *p, struct nc_msg *m, struct nx *x)
+static bool msg_take_alignment(struct nc_parser *p, struct nc_msg *m, struct nx *x)
 {
+    assert(x);
     if (nc_take(p, NK_ALIGNED))
         m->aligned = NC_ALIGNED;
     else if (nc_take(p, NK_MISALIGNED))
@@ -170,7 +173,7 @@ static bool take_alignment(struct nc_parser *p, struct nc_msg *m, struct nx *x)
 }
 
 /* [size] [alignment], up to MESSAGES (or, for REDUCES, up to the item's type). */
-static bool size_and_alignment(struct nc_parser *p, struct nc_msg *m, bool may_size)
+static bool msg_size_and_alignment(struct nc_parser *p, struct nc_msg *m, bool may_size)
 {
     for (;;) {
         struct nx *x;
@@ -179,7 +182,7 @@ static bool size_and_alignment(struct nc_parser *p, struct nc_msg *m, bool may_s
             m->aligned = NC_UNALIGNED;
             return true;
         }
-        if (nc_at_type(p)) {
+        if (msg_at_type(p)) {
             bool aligns = nc_peek(p, 1)->kw == NK_ALIGNED || nc_peek(p, 1)->kw == NK_MISALIGNED;
 
             if (!aligns && !(may_size && nc_peek(p, 1)->kw == NK_SIZED))
@@ -191,7 +194,7 @@ static bool size_and_alignment(struct nc_parser *p, struct nc_msg *m, bool may_s
         } else {
             return true;
         }
-        if (take_alignment(p, m, x))
+        if (msg_take_alignment(p, m, x))
             return true;
         if (!may_size)
             return nc_unexpected(p, "ALIGNED or MISALIGNED after a number of bytes");
@@ -201,7 +204,7 @@ static bool size_and_alignment(struct nc_parser *p, struct nc_msg *m, bool may_s
     }
 }
 
-static bool touching(struct nc_parser *p, struct nc_msg *m)
+static bool msg_touching(struct nc_parser *p, struct nc_msg *m)
 {
     bool with = nc_at(p, NK_WITH);
 
@@ -217,7 +220,7 @@ static bool touching(struct nc_parser *p, struct nc_msg *m)
                                : nc_unexpected(p, "DATA TOUCHING or VERIFICATION");
 }
 
-static bool tag(struct nc_parser *p, struct nc_msg *m)
+static bool msg_tag(struct nc_parser *p, struct nc_msg *m)
 {
     if (!nc_take(p, NK_USING))
         return true;
@@ -230,7 +233,7 @@ static bool tag(struct nc_parser *p, struct nc_msg *m)
 }
 
 /* FROM|INTO [expr unit INTO] BUFFER expr | THE DEFAULT BUFFER */
-static bool buffer(struct nc_parser *p, struct nc_msg *m, enum nc_kw preposition)
+static bool msg_buffer(struct nc_parser *p, struct nc_msg *m, enum nc_kw preposition)
 {
     if (!nc_at(p, preposition))
         return true;
@@ -251,7 +254,7 @@ static bool buffer(struct nc_parser *p, struct nc_msg *m, enum nc_kw preposition
     return nc_need(p, NK_BUFFERS, "the offset") && (m->buf = nc_expr(p)) != NULL;
 }
 
-static struct nc_msg *new_msg(struct nc_parser *p)
+static struct nc_msg *msg_new_msg(struct nc_parser *p)
 {
     struct nc_msg *m = wr_arena_alloc(&p->u->arena, sizeof *m);
 
@@ -261,24 +264,26 @@ static struct nc_msg *new_msg(struct nc_parser *p)
 
 struct nc_msg *nc_message(struct nc_parser *p, bool receiving)
 {
-    struct nc_msg *m = new_msg(p);
+    struct nc_msg *m = msg_new_msg(p);
 
     if (!nc_count(p, &m->count))
         return NULL;
-    uniqueness(p, m);
-    if (!size_and_alignment(p, m, true))
+    msg_uniqueness(p, m);
+    if (!msg_size_and_alignment(p, m, true))
         return NULL;
     if (!nc_take(p, NK_MESSAGES)) {
-        nc_unexpected(p, unit_at(p) ? "how many messages first, as in A 5 BYTE MESSAGE"
-                                    : "MESSAGE after the number and size of messages");
+        nc_unexpected(p, msg_unit_at(p) ? "how many messages first, as in A 5 BYTE MESSAGE"
+                                        : "MESSAGE after the number and size of messages");
         return NULL;
     }
-    return touching(p, m) && tag(p, m) && buffer(p, m, receiving ? NK_INTO : NK_FROM) ? m : NULL;
+    return msg_touching(p, m) && msg_tag(p, m) && msg_buffer(p, m, receiving ? NK_INTO : NK_FROM)
+               ? m
+               : NULL;
 }
 
 struct nc_msg *nc_received(struct nc_parser *p)
 {
-    struct nc_msg *m = new_msg(p);
+    struct nc_msg *m = msg_new_msg(p);
     uint32_t from = p->pos;
 
     if (nc_take(p, NK_ASYNCHRONOUSLY))
@@ -287,11 +292,11 @@ struct nc_msg *nc_received(struct nc_parser *p)
         m->async = NC_NO;
     if (nc_take(p, NK_AS)) {
         nc_take(p, NK_AN);
-        uniqueness(p, m);
-        if (!size_and_alignment(p, m, false) || !nc_need(p, NK_MESSAGES, "AS A"))
+        msg_uniqueness(p, m);
+        if (!msg_size_and_alignment(p, m, false) || !nc_need(p, NK_MESSAGES, "AS A"))
             return NULL;
     }
-    if (!touching(p, m) || !tag(p, m) || !buffer(p, m, NK_INTO))
+    if (!msg_touching(p, m) || !msg_tag(p, m) || !msg_buffer(p, m, NK_INTO))
         return NULL;
     if (p->pos == from) {
         nc_unexpected(p, "how they receive it (ASYNCHRONOUSLY, AS A ... MESSAGE, ...)");
@@ -302,19 +307,21 @@ struct nc_msg *nc_received(struct nc_parser *p)
 
 struct nc_msg *nc_reduced(struct nc_parser *p, bool target)
 {
-    struct nc_msg *m = new_msg(p);
+    struct nc_msg *m = msg_new_msg(p);
 
     if (!target || nc_take(p, NK_AS)) {
         m->count_at = nc_peek(p, 0)->at;
         if (!nc_count(p, &m->count))
             return NULL;
-        uniqueness(p, m);
-        if (!size_and_alignment(p, m, false))
+        msg_uniqueness(p, m);
+        if (!msg_size_and_alignment(p, m, false))
             return NULL;
         m->type_at = nc_peek(p, 0)->at;
         m->type = nc_peek(p, 0)->kw;
         if (!(m->size = nc_type(p)))
             return NULL;
     }
-    return touching(p, m) && tag(p, m) && buffer(p, m, target ? NK_INTO : NK_FROM) ? m : NULL;
+    return msg_touching(p, m) && msg_tag(p, m) && msg_buffer(p, m, target ? NK_INTO : NK_FROM)
+               ? m
+               : NULL;
 }

@@ -1,10 +1,16 @@
-/* parse_stmt.c -- statements. */
+/* parse_stmt.c -- statements.
+ *
+ *   sentence = simple { THEN simple }
+ *   simple   = "{" [ sentence ] "}" | FOR ... | LET ... | IF ... | ASSERT ... | tasks action
+ *
+ * Records in unit->indent where format.c begins a line.
+ */
 #include "ast_priv.h"
 
-static struct nc_stmt *simple(struct nc_parser *p);
-static struct nc_stmt *list(struct nc_parser *p);
+static struct nc_stmt *stmt_simple(struct nc_parser *p);
+static struct nc_stmt *stmt_list(struct nc_parser *p);
 
-static struct nc_stmt *new_stmt(struct nc_parser *p, enum nc_stmt_kind kind)
+static struct nc_stmt *stmt_new(struct nc_parser *p, enum nc_stmt_kind kind)
 {
     struct nc_stmt *s = wr_arena_alloc(&p->u->arena, sizeof *s);
 
@@ -14,7 +20,7 @@ static struct nc_stmt *new_stmt(struct nc_parser *p, enum nc_stmt_kind kind)
 }
 
 /* The statement a loop, LET or IF applies to; on its own line when formatted. */
-static struct nc_stmt *body(struct nc_parser *p)
+static struct nc_stmt *stmt_body(struct nc_parser *p)
 {
     struct nc_stmt *s;
 
@@ -24,7 +30,7 @@ static struct nc_stmt *body(struct nc_parser *p)
     else
         p->indent--;
     bool block = nc_at_kind(p, NT_LBRACE);
-    s = simple(p);
+    s = stmt_simple(p);
     if (!block)
         p->indent--;
     return s;
@@ -32,7 +38,7 @@ static struct nc_stmt *body(struct nc_parser *p)
 
 /* In nanoseconds, a unit of weir's own: NANOSECONDS is no keyword, so that programs may
  * use it as a name; where a unit stands no name can. */
-static bool time_unit(struct nc_parser *p, int64_t *nsecs)
+static bool stmt_time_unit(struct nc_parser *p, int64_t *nsecs)
 {
     static const struct {
         enum nc_kw kw;
@@ -56,7 +62,7 @@ static bool time_unit(struct nc_parser *p, int64_t *nsecs)
 }
 
 /* expr unit, in nanoseconds */
-static struct nx *duration(struct nc_parser *p)
+static struct nx *stmt_duration(struct nc_parser *p)
 {
     struct nx *x = nc_expr(p);
     uint32_t at = nc_peek(p, 0)->at;
@@ -64,7 +70,7 @@ static struct nx *duration(struct nc_parser *p)
 
     if (!x)
         return NULL;
-    if (!time_unit(p, &nsecs)) {
+    if (!stmt_time_unit(p, &nsecs)) {
         nc_unexpected(p, "a unit of time such as MICROSECONDS");
         return NULL;
     }
@@ -73,7 +79,7 @@ static struct nx *duration(struct nc_parser *p)
 
 /* AWAITS COMPLETION [OF [ALL] [THEIR] SENDS | RECEIVES | READS | WRITES]; what follows OF is
  * weir's own. */
-static struct nc_stmt *await_stmt(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_await(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_WAIT;
     s->mode = NCPTL_EVERYTHING;
@@ -100,18 +106,18 @@ static struct nc_stmt *await_stmt(struct nc_parser *p, struct nc_stmt *s)
 
 /* ---- loops, LET, IF ---- */
 
-static struct nc_stmt *each_loop(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_each_loop(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_EACH;
     s->at = nc_peek(p, 0)->at;
     if (!(s->name = nc_need_name(p, "a variable after FOR EACH")) ||
         !nc_need(p, NK_IN, "the variable") || !nc_ranges(p, &s->ranges, &s->nranges))
         return NULL;
-    return (s->body = body(p)) ? s : NULL;
+    return (s->body = stmt_body(p)) ? s : NULL;
 }
 
 /* PLUS e WARMUP REPETITIONS|unit [AND A SYNCHRONIZATION] */
-static bool warmup_clause(struct nc_parser *p, struct nc_stmt *s)
+static bool stmt_warmup_clause(struct nc_parser *p, struct nc_stmt *s)
 {
     int64_t nsecs = 1;
     struct nx *x;
@@ -125,7 +131,7 @@ static bool warmup_clause(struct nc_parser *p, struct nc_stmt *s)
     if (s->kind == NS_REPEAT) {
         if (!nc_need(p, NK_REPETITIONS, "WARMUP"))
             return false;
-    } else if (!time_unit(p, &nsecs)) {
+    } else if (!stmt_time_unit(p, &nsecs)) {
         return nc_unexpected(p, "a unit of time after WARMUP");
     }
     s->warmup = nsecs == 1 ? x : nc_node(p, NX_MUL, at, x, nc_number(p, at, nsecs), NULL);
@@ -136,19 +142,19 @@ static bool warmup_clause(struct nc_parser *p, struct nc_stmt *s)
     return s->warmup != NULL;
 }
 
-static struct nc_stmt *for_loop(struct nc_parser *p)
+static struct nc_stmt *stmt_for_loop(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_REPEAT);
+    struct nc_stmt *s = stmt_new(p, NS_REPEAT);
     int64_t nsecs;
     uint32_t at;
 
     nc_take(p, NK_FOR);
     if (nc_take(p, NK_EACH))
-        return each_loop(p, s);
+        return stmt_each_loop(p, s);
     if (!(s->e = nc_expr(p)))
         return NULL;
     at = nc_peek(p, 0)->at;
-    if (time_unit(p, &nsecs)) {
+    if (stmt_time_unit(p, &nsecs)) {
         s->kind = NS_TIMED;
         if (nsecs > 1 && !(s->e = nc_node(p, NX_MUL, at, s->e, nc_number(p, at, nsecs), NULL)))
             return NULL;
@@ -156,13 +162,13 @@ static struct nc_stmt *for_loop(struct nc_parser *p)
         nc_unexpected(p, "REPETITIONS or a unit of time");
         return NULL;
     }
-    if (!warmup_clause(p, s))
+    if (!stmt_warmup_clause(p, s))
         return NULL;
-    return (s->body = body(p)) ? s : NULL;
+    return (s->body = stmt_body(p)) ? s : NULL;
 }
 
 /* A RANDOM TASK [OTHER THAN e | LESS THAN e [BUT NOT e] | GREATER THAN ... | IN [e, e] ...] */
-static bool random_task(struct nc_parser *p, struct nc_let *l)
+static bool stmt_random_task(struct nc_parser *p, struct nc_let *l)
 {
     uint32_t at = nc_peek(p, 0)->at;
 
@@ -190,7 +196,7 @@ static bool random_task(struct nc_parser *p, struct nc_let *l)
     return nc_need(p, NK_NOT, "BUT") && (l->but = nc_expr(p)) != NULL;
 }
 
-static struct nc_let *let_binding(struct nc_parser *p)
+static struct nc_let *stmt_let_binding(struct nc_parser *p)
 {
     struct nc_let *l = wr_arena_alloc(&p->u->arena, sizeof *l);
 
@@ -199,7 +205,7 @@ static struct nc_let *let_binding(struct nc_parser *p)
         return NULL;
     if (nc_at(p, NK_AN) && nc_peek(p, 1)->kw == NK_RANDOM) {
         p->pos += 2;
-        return nc_need(p, NK_TASKS, "A RANDOM") && random_task(p, l) ? l : NULL;
+        return nc_need(p, NK_TASKS, "A RANDOM") && stmt_random_task(p, l) ? l : NULL;
     }
     if (nc_at(p, NK_TASKS) || nc_at(p, NK_ALL)) {
         l->kind = NL_GROUP;
@@ -209,45 +215,45 @@ static struct nc_let *let_binding(struct nc_parser *p)
     return (l->e = nc_expr(p)) ? l : NULL;
 }
 
-static struct nc_stmt *let_stmt(struct nc_parser *p)
+static struct nc_stmt *stmt_let(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_LET);
+    struct nc_stmt *s = stmt_new(p, NS_LET);
     struct nc_let **tail = &s->lets;
 
     nc_take(p, NK_LET);
     do {
-        if (!(*tail = let_binding(p)))
+        if (!(*tail = stmt_let_binding(p)))
             return NULL;
         tail = &(*tail)->next;
     } while (nc_take(p, NK_AND));
-    return nc_need(p, NK_WHILE, "the bindings") && (s->body = body(p)) ? s : NULL;
+    return nc_need(p, NK_WHILE, "the bindings") && (s->body = stmt_body(p)) ? s : NULL;
 }
 
-static struct nc_stmt *if_stmt(struct nc_parser *p)
+static struct nc_stmt *stmt_if(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_IF);
+    struct nc_stmt *s = stmt_new(p, NS_IF);
 
     nc_take(p, NK_IF);
-    if (!(s->e = nc_rel(p)) || !nc_need(p, NK_THEN, "the condition") || !(s->body = body(p)))
+    if (!(s->e = nc_rel(p)) || !nc_need(p, NK_THEN, "the condition") || !(s->body = stmt_body(p)))
         return NULL;
     if (nc_at(p, NK_OTHERWISE)) {
         p->u->indent[p->pos] = (uint8_t)(p->indent < 100 ? p->indent + 1 : 100);
         nc_take(p, NK_OTHERWISE);
-        if (!(s->other = nc_at(p, NK_IF) ? simple(p) : body(p)))
+        if (!(s->other = nc_at(p, NK_IF) ? stmt_simple(p) : stmt_body(p)))
             return NULL;
     }
     return s;
 }
 
-static struct nc_stmt *block(struct nc_parser *p)
+static struct nc_stmt *stmt_block(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_BLOCK);
+    struct nc_stmt *s = stmt_new(p, NS_BLOCK);
 
     nc_take_kind(p, NT_LBRACE);
     if (nc_take_kind(p, NT_RBRACE))
         return s;
     p->indent++;
-    s->body = list(p);
+    s->body = stmt_list(p);
     p->indent--;
     p->u->indent[p->pos] = (uint8_t)(p->indent < 100 ? p->indent + 1 : 100);
     if (!s->body || !nc_need_kind(p, NT_RBRACE, "THEN, or } to match the { before"))
@@ -255,9 +261,9 @@ static struct nc_stmt *block(struct nc_parser *p)
     return s;
 }
 
-static struct nc_stmt *assertion(struct nc_parser *p)
+static struct nc_stmt *stmt_assertion(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_ASSERT);
+    struct nc_stmt *s = stmt_new(p, NS_ASSERT);
 
     nc_take(p, NK_ASSERT);
     if (!nc_need(p, NK_THAT, "ASSERT") || !(s->text = nc_need_string(p, "a text in quotes")) ||
@@ -268,7 +274,7 @@ static struct nc_stmt *assertion(struct nc_parser *p)
 
 /* ---- what tasks do ---- */
 
-static struct nc_stmt *send(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_send(struct nc_parser *p, struct nc_stmt *s)
 {
     uint32_t unsusp = 0;
 
@@ -294,7 +300,7 @@ static struct nc_stmt *send(struct nc_parser *p, struct nc_stmt *s)
     return (s->rmsg = nc_received(p)) ? s : NULL;
 }
 
-static struct nc_stmt *receive(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_receive(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_RECV;
     s->dst = s->src; /* the receivers came first */
@@ -303,7 +309,7 @@ static struct nc_stmt *receive(struct nc_parser *p, struct nc_stmt *s)
     return (s->src = nc_tasks(p)) ? s : NULL;
 }
 
-static struct nc_stmt *multicast(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_multicast(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_MCAST;
     if (!(s->msg = nc_message(p, false)) || !nc_need(p, NK_TO, "the message"))
@@ -311,7 +317,7 @@ static struct nc_stmt *multicast(struct nc_parser *p, struct nc_stmt *s)
     return (s->dst = nc_tasks(p)) ? s : NULL;
 }
 
-static struct nc_stmt *reduce(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_reduce(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_REDUCE;
     if (!(s->msg = nc_reduced(p, false)))
@@ -330,7 +336,7 @@ static struct nc_stmt *reduce(struct nc_parser *p, struct nc_stmt *s)
     return (s->rmsg = nc_reduced(p, true)) ? s : NULL;
 }
 
-static bool item(struct nc_parser *p, struct nc_item ***tail)
+static bool stmt_item(struct nc_parser *p, struct nc_item ***tail)
 {
     struct nc_item *it = wr_arena_alloc(&p->u->arena, sizeof *it);
 
@@ -349,19 +355,19 @@ static bool item(struct nc_parser *p, struct nc_item ***tail)
     return true;
 }
 
-static struct nc_stmt *items(struct nc_parser *p, struct nc_stmt *s, enum nc_stmt_kind kind)
+static struct nc_stmt *stmt_items(struct nc_parser *p, struct nc_stmt *s, enum nc_stmt_kind kind)
 {
     struct nc_item **tail = &s->items;
 
     s->kind = kind;
     do {
-        if (!item(p, &tail))
+        if (!stmt_item(p, &tail))
             return NULL;
     } while (nc_take(p, NK_AND));
     return s;
 }
 
-static struct nc_stmt *touch_region(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_touch_region(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_TOUCH;
     if (!nc_at(p, NK_AN)) {
@@ -390,7 +396,7 @@ static struct nc_stmt *touch_region(struct nc_parser *p, struct nc_stmt *s)
     return type && (s->stride = nc_node(p, NX_MUL, at, n, type, NULL)) ? s : NULL;
 }
 
-static struct nc_stmt *touch(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_touch(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_TOUCH_BUFFER;
     if (nc_take(p, NK_ALL)) {
@@ -408,11 +414,11 @@ static struct nc_stmt *touch(struct nc_parser *p, struct nc_stmt *s)
         s->buffers = NC_BUFFERS_ONE;
         return nc_need(p, NK_BUFFERS, "MESSAGE") && (s->e = nc_expr(p)) ? s : NULL;
     }
-    return touch_region(p, s);
+    return stmt_touch_region(p, s);
 }
 
 /* IS ASSIGNED TO PROCESSOR e | A RANDOM PROCESSOR */
-static struct nc_stmt *assign(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_assign(struct nc_parser *p, struct nc_stmt *s)
 {
     s->kind = NS_ASSIGN;
     if (!nc_need(p, NK_ASSIGNED, "IS") || !nc_need(p, NK_TO, "ASSIGNED"))
@@ -424,23 +430,23 @@ static struct nc_stmt *assign(struct nc_parser *p, struct nc_stmt *s)
     return nc_need(p, NK_PROCESSORS, "ASSIGNED TO") && (s->e = nc_expr(p)) ? s : NULL;
 }
 
-static struct nc_stmt *compute(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_compute(struct nc_parser *p, struct nc_stmt *s)
 {
     if (nc_take(p, NK_AGGREGATES)) {
         s->kind = NS_AGGREGATE;
         return s;
     }
     s->kind = NS_COMPUTE;
-    return nc_need(p, NK_FOR, "COMPUTES") && (s->e = duration(p)) ? s : NULL;
+    return nc_need(p, NK_FOR, "COMPUTES") && (s->e = stmt_duration(p)) ? s : NULL;
 }
 
-static struct nc_stmt *counters(struct nc_parser *p, struct nc_stmt *s, enum nc_stmt_kind kind)
+static struct nc_stmt *stmt_counters(struct nc_parser *p, struct nc_stmt *s, enum nc_stmt_kind kind)
 {
     s->kind = kind;
     return nc_need(p, NK_THEIR, "the verb") && nc_need(p, NK_COUNTERS, "ITS") ? s : NULL;
 }
 
-static struct nc_stmt *action(struct nc_parser *p, struct nc_stmt *s)
+static struct nc_stmt *stmt_action(struct nc_parser *p, struct nc_stmt *s)
 {
     enum nc_kw kw = nc_peek(p, 0)->kw;
 
@@ -449,39 +455,39 @@ static struct nc_stmt *action(struct nc_parser *p, struct nc_stmt *s)
     p->pos++;
     switch (kw) {
     case NK_SENDS:
-        return send(p, s);
+        return stmt_send(p, s);
     case NK_RECEIVES:
-        return receive(p, s);
+        return stmt_receive(p, s);
     case NK_MULTICASTS:
-        return multicast(p, s);
+        return stmt_multicast(p, s);
     case NK_REDUCES:
-        return reduce(p, s);
+        return stmt_reduce(p, s);
     case NK_AWAITS:
-        return await_stmt(p, s);
+        return stmt_await(p, s);
     case NK_SYNCHRONIZES:
         s->kind = NS_SYNC;
         return s;
     case NK_OUTPUTS:
-        return items(p, s, NS_OUTPUT);
+        return stmt_items(p, s, NS_OUTPUT);
     case NK_BACKEND:
-        return nc_need(p, NK_EXECUTES, "BACKEND") ? items(p, s, NS_BACKEND) : NULL;
+        return nc_need(p, NK_EXECUTES, "BACKEND") ? stmt_items(p, s, NS_BACKEND) : NULL;
     case NK_LOGS:
         return nc_log_stmt(p, s);
     case NK_COMPUTES:
-        return compute(p, s);
+        return stmt_compute(p, s);
     case NK_SLEEPS:
         s->kind = NS_SLEEP;
-        return nc_need(p, NK_FOR, "SLEEPS") && (s->e = duration(p)) ? s : NULL;
+        return nc_need(p, NK_FOR, "SLEEPS") && (s->e = stmt_duration(p)) ? s : NULL;
     case NK_TOUCHES:
-        return touch(p, s);
+        return stmt_touch(p, s);
     case NK_RESETS:
-        return counters(p, s, NS_RESET);
+        return stmt_counters(p, s, NS_RESET);
     case NK_STORES:
-        return counters(p, s, NS_STORE);
+        return stmt_counters(p, s, NS_STORE);
     case NK_RESTORES:
-        return counters(p, s, NS_RESTORE);
+        return stmt_counters(p, s, NS_RESTORE);
     case NK_ARE:
-        return assign(p, s);
+        return stmt_assign(p, s);
     default:
         break;
     }
@@ -490,9 +496,9 @@ static struct nc_stmt *action(struct nc_parser *p, struct nc_stmt *s)
     return NULL;
 }
 
-static struct nc_stmt *task_stmt(struct nc_parser *p)
+static struct nc_stmt *stmt_task(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_WAIT);
+    struct nc_stmt *s = stmt_new(p, NS_WAIT);
     uint8_t async = NC_UNSAID;
 
     if (!(s->src = nc_tasks(p)))
@@ -507,43 +513,43 @@ static struct nc_stmt *task_stmt(struct nc_parser *p)
         nc_unexpected(p, "SENDS, RECEIVES, MULTICASTS, READS or WRITES");
         return NULL;
     }
-    if (!action(p, s))
+    if (!stmt_action(p, s))
         return NULL;
     if (s->msg)
         s->msg->async = async;
     return s;
 }
 
-static struct nc_stmt *simple(struct nc_parser *p)
+static struct nc_stmt *stmt_simple(struct nc_parser *p)
 {
     struct nc_stmt *s;
 
     if (!nc_enter(p))
         return NULL;
     if (nc_at_kind(p, NT_LBRACE))
-        s = block(p);
+        s = stmt_block(p);
     else if (nc_at(p, NK_FOR))
-        s = for_loop(p);
+        s = stmt_for_loop(p);
     else if (nc_at(p, NK_LET))
-        s = let_stmt(p);
+        s = stmt_let(p);
     else if (nc_at(p, NK_IF))
-        s = if_stmt(p);
+        s = stmt_if(p);
     else if (nc_at(p, NK_ASSERT))
-        s = assertion(p);
+        s = stmt_assertion(p);
     else
-        s = task_stmt(p);
+        s = stmt_task(p);
     p->depth--;
     return s;
 }
 
 /* simple { THEN simple } */
-static struct nc_stmt *list(struct nc_parser *p)
+static struct nc_stmt *stmt_list(struct nc_parser *p)
 {
     struct nc_stmt *first = NULL, **tail = &first;
 
     do {
         p->u->indent[p->pos] = (uint8_t)(p->indent < 100 ? p->indent + 1 : 100);
-        if (!(*tail = simple(p)))
+        if (!(*tail = stmt_simple(p)))
             return NULL;
         tail = &(*tail)->next;
     } while (nc_take(p, NK_THEN));
@@ -552,7 +558,7 @@ static struct nc_stmt *list(struct nc_parser *p)
 
 struct nc_stmt *nc_sentence(struct nc_parser *p)
 {
-    struct nc_stmt *s = new_stmt(p, NS_BLOCK);
+    struct nc_stmt *s = stmt_new(p, NS_BLOCK);
 
-    return (s->body = list(p)) ? s : NULL;
+    return (s->body = stmt_list(p)) ? s : NULL;
 }

@@ -13,6 +13,7 @@
 
 #include "ast_priv.h"
 #include "func_priv.h"
+#include "seq_priv.h"
 
 enum { NC_TMPS = 32, NC_MOST_SLOTS = 900 };
 
@@ -42,15 +43,6 @@ struct nc_node {
     struct nc_rng *ranges;
     uint32_t nranges;
     const struct nx *src; /* FILE_DATA: the names */
-};
-
-/* A range whose pattern was recognised. */
-enum nc_seq_kind { NC_SEQ_LIST, NC_SEQ_ADD, NC_SEQ_MUL, NC_SEQ_DIV, NC_SEQ_REAL };
-
-struct nc_seq {
-    enum nc_seq_kind kind;
-    int64_t first, last, step;
-    double rfirst, rlast, rstep; /* SEQ_REAL */
 };
 
 struct nc_cgen {
@@ -165,8 +157,9 @@ struct nc_column_code {
     int tmp; /* the task's variable, or -1 */
 };
 
+/* Read-only once nc_compile() has succeeded, but for `share`, which has its own locks. */
 struct ncptl_prog {
-    struct wr_arena arena;
+    struct wr_arena arena; /* code, nodes, sets */
     struct nc_src src;
     uint32_t n; /* tasks */
     int seed;
@@ -182,37 +175,12 @@ struct ncptl_prog {
 
 /* ---- evaluation (eval.c) ---- */
 
-enum nc_fault_kind {
-    NCF_NONE,
-    NCF_DIV_ZERO,
-    NCF_MOD_ZERO,
-    NCF_ZERO_POWER,
-    NCF_OVERFLOW,
-    NCF_ROOT,
-    NCF_LOG,
-    NCF_TREE,
-    NCF_KNOMIAL,
-    NCF_MESH,
-    NCF_COORDINATE,
-    NCF_RANDOM,
-    NCF_PATTERN,
-    NCF_TOO_MANY,
-    NCF_FILE,
-    NCF_FILE_CELL,
-    NCF_NEGATIVE,
-    NCF_OFFSET,
-    NCF_ASSERT,
-    NCF_RESTORE,
-    NCF_PROCESSOR,
-    NCF_PERCENTILE,
-    NCF_NKINDS,
-};
-
+/* One evaluation; on the stack. The first failure is kept in bad, where, x and y. */
 struct nc_ev {
     const struct ncptl_prog *p;
     struct ncptl_rank *r; /* NULL while compiling */
     const int64_t *slot;
-    const struct nc_map *map; /* who runs where; NULL: task i on processor i */
+    const struct nc_map *map; /* processors of tasks; NULL: task i on processor i */
     enum nc_fault_kind bad;   /* the first thing that went wrong */
     const struct nc_node *where, *now;
     int64_t x, y;   /* its operands */
@@ -222,12 +190,6 @@ struct nc_ev {
 };
 
 void nc_ev_init(struct nc_ev *e, const struct ncptl_prog *p, struct ncptl_rank *r);
-
-int64_t nc_ev_fail(struct nc_ev *e, enum nc_fault_kind kind, int64_t x, int64_t y); /* 0 */
-int64_t nc_ev_ntasks(const struct nc_ev *e);
-int64_t nc_ev_proc_of(const struct nc_ev *e, int64_t task);
-int64_t nc_ev_task_of(const struct nc_ev *e, int64_t proc);
-double nc_ev_random(struct nc_ev *e); /* [0, 1) */
 
 int64_t nc_int(struct nc_ev *e, const struct nc_node *x);
 double nc_real(struct nc_ev *e, const struct nc_node *x);
@@ -248,24 +210,25 @@ bool nc_explain(const struct ncptl_prog *p, enum nc_fault_kind kind, uint32_t at
 
 /* ---- ranges (range.c) ---- */
 
+/* NC_SEQ_LIST for a list. False when evaluation failed. */
 bool nc_seq_of(struct nc_ev *e, const struct nc_rng *r, struct nc_seq *ret);
 
 /* Element `i` of a sequence, whose predecessor is `prev`; false after the last. */
 bool nc_seq_at(struct nc_ev *e, const struct nc_rng *r, const struct nc_seq *s, int64_t i,
                int64_t prev, int64_t *ret);
 
-/* Calls `fn` with every value until it returns true; tells whether it did. */
+/* Calls `fn` with every value until it returns true; returns whether it did. */
 typedef bool nc_value_fn(void *ctx, int64_t value);
 bool nc_values(struct nc_ev *e, const struct nc_rng *r, uint32_t n, nc_value_fn *fn, void *ctx);
 
 bool nc_in_ranges(struct nc_ev *e, const struct nc_rng *r, uint32_t n, int64_t value);
 
-/* ---- sets (set.c, solve.c) ---- */
+/* ---- sets (task_set.c, solve.c) ---- */
 
-enum { NC_NOBODY = -1 };
+enum { NC_NO_TASK = -1 };
 
 /* The smallest value >= x of the temporary `tmp` that may satisfy the condition,
- * NC_NOBODY if there is none below n: a lower bound, never past a solution. */
+ * NC_NO_TASK if there is none below n: a lower bound, never past a solution. */
 int64_t nc_solve(struct nc_ev *e, const struct nc_node *rel, int tmp, int64_t x);
 
 /* The same for `expr = value`. */
@@ -275,14 +238,14 @@ int64_t nc_solve_equal(struct nc_ev *e, const struct nc_node *expr, int64_t valu
 enum nc_grade nc_grade_rel(const struct nc_node *rel, int tmp);
 enum nc_grade nc_grade_equal(const struct nc_node *expr, int tmp);
 
-/* Is `task` in the set? `self` is whom ALL OTHER TASKS are other than. Leaves the
+/* Is `task` in the set? `self` is the task that ALL OTHER TASKS leaves out. Leaves the
  * task in the set's variable. */
 bool nc_set_has(struct nc_ev *e, const struct nc_set *s, int64_t self, int64_t task);
 
-/* The smallest member >= x, or NC_NOBODY; leaves it in the set's variable. */
+/* The smallest member >= x, or NC_NO_TASK; leaves it in the set's variable. */
 int64_t nc_set_next(struct nc_ev *e, const struct nc_set *s, int64_t self, int64_t x);
 
-/* The smallest outer member >= x that sees `inner`, or NC_NOBODY; both variables
+/* The smallest outer member >= x that sees `inner`, or NC_NO_TASK; both variables
  * are set. Tries tasks one by one when pair->inverse is loose. */
 int64_t nc_pair_next(struct nc_ev *e, const struct nc_pair *pair, int64_t inner, int64_t x);
 
@@ -295,8 +258,8 @@ bool nc_set_group(struct nc_ev *e, const struct nc_set *s, int64_t self, struct 
 bool nc_pair_group(struct nc_ev *e, const struct nc_pair *pair, struct ncptl_group *ret,
                    struct nc_pin **pin);
 
-/* Who sees whom, for pairs without closed form; NULL when it is too dense to keep
- * or evaluation failed. */
+/* The table of outer and inner members, for pairs without closed form; NULL when it is too dense to
+ * keep or evaluation failed. */
 struct nc_pin *nc_pair_pin(struct nc_ev *e, const struct nc_pair *pair, struct nc_pin **pin);
 void nc_release(const struct ncptl_prog *p, struct nc_pin **pin);
 

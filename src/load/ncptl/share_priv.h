@@ -5,10 +5,10 @@
  *           so a version lives until the last rank has left it.
  *   draws   the random tasks, a stream that all ranks read at their own pace.
  *   files   what FILE_DATA read: each file once.
- *   pins    answers that no closed form gives: the members of a set, who sends to
- *           whom, the values of a comprehension. Computed once per set of variable
+ *   pins    answers that no closed form gives: the members of a set, the pairs of
+ *           sender and receiver, the values of a comprehension. Computed once per set of variable
  *           values, then shared; a rank pins the one it is reading. Those that
- *           nobody reads go when they take more than NC_PIN_BYTES together.
+ *           no rank reads are freed when they take more than NC_PIN_BYTES together.
  *
  * Cost of a pin: one evaluation per task for a set or for TASK f(t), one per pair
  * of tasks for TASKS d SUCH THAT <no closed form>; 16 bytes per task and 8 per
@@ -58,7 +58,7 @@ void nc_share_enter(struct nc_share *s);
 void nc_share_leave(struct nc_share *s, uint32_t epoch);
 
 /* Moves a rank from version `epoch` to the next. `make` fills a copy of the current
- * map when nobody was there before. Returns the new map, NULL for the identity. */
+ * map for the first rank that comes to it. Returns the new map, NULL for the identity. */
 typedef bool nc_map_fn(void *ctx, struct nc_map *map, uint32_t n);
 bool nc_share_advance(struct nc_share *s, uint32_t epoch, nc_map_fn *make, void *ctx,
                       const struct nc_map **ret, uint64_t *draws);

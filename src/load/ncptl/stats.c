@@ -1,4 +1,9 @@
-/* stats.c -- how much a program sends, to whom. */
+/* stats.c -- counts the operations of a program, and the bytes between each pair of tasks.
+ *
+ * Steady loops are executed once and weighted (rank->fold), so the cost does not depend on
+ * iteration counts. Called by `weir lang stats`.
+ */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,15 +11,16 @@
 #include "ncptl_tool.h"
 #include "prog_priv.h"
 
-static uint32_t cell_of(const struct ncptl_stats *s, uint32_t proc)
+static uint32_t stats_cell_of(const struct ncptl_stats *s, uint32_t proc)
 {
     uint32_t c = (uint32_t)(proc / s->tasks_per_cell);
 
+    assert(s->ncells && s->tasks_per_cell > 0);
     return c < s->ncells ? c : s->ncells - 1;
 }
 
-static void count(struct ncptl_stats *s, const struct ncptl_rank *r, const struct ncptl_event *ev,
-                  double *sent, double *bytes)
+static void stats_count_event(struct ncptl_stats *s, const struct ncptl_rank *r,
+                              const struct ncptl_event *ev, double *sent, double *bytes)
 {
     double w = r->weight, size = (double)ev->bytes;
 
@@ -28,7 +34,7 @@ static void count(struct ncptl_stats *s, const struct ncptl_rank *r, const struc
         s->bytes += w * size;
         *sent += w;
         *bytes += w * size;
-        s->cell[cell_of(s, r->proc)][cell_of(s, ev->peer)] += w * size;
+        s->cell[stats_cell_of(s, r->proc)][stats_cell_of(s, ev->peer)] += w * size;
         break;
     case NCPTL_MCAST:
         if (ev->peer == r->proc)
@@ -54,8 +60,8 @@ static void count(struct ncptl_stats *s, const struct ncptl_rank *r, const struc
     }
 }
 
-static bool run(const struct ncptl_prog *p, struct ncptl_rank *r, struct ncptl_stats *s,
-                struct wr_err *err)
+static bool stats_run_rank(const struct ncptl_prog *p, struct ncptl_rank *r, struct ncptl_stats *s,
+                           struct wr_err *err)
 {
     double sent = 0, bytes = 0;
     struct ncptl_event ev;
@@ -65,7 +71,7 @@ static bool run(const struct ncptl_prog *p, struct ncptl_rank *r, struct ncptl_s
     while ((op = ncptl_next(p, r, &ev)) != NCPTL_END) {
         if (op == NCPTL_FAIL)
             return ncptl_fault(p, r, err);
-        count(s, r, &ev, &sent, &bytes);
+        stats_count_event(s, r, &ev, &sent, &bytes);
     }
     s->min_sent = !r->proc || sent < s->min_sent ? sent : s->min_sent;
     s->max_sent = sent > s->max_sent ? sent : s->max_sent;
@@ -81,12 +87,13 @@ bool ncptl_stats(const struct ncptl_prog *p, struct ncptl_stats *ret, struct wr_
     char *ranks = wr_alloc(size * p->n);
     bool ok = true;
 
+    assert(p->n);
     s->ncells = p->n < NCPTL_CELLS ? p->n : NCPTL_CELLS;
     s->tasks_per_cell = (double)p->n / s->ncells;
     for (uint32_t i = 0; i < p->n; i++)
         ncptl_rank_init(p, (struct ncptl_rank *)(ranks + i * size), i);
     for (uint32_t i = 0; ok && i < p->n; i++)
-        ok = run(p, (struct ncptl_rank *)(ranks + i * size), s, err);
+        ok = stats_run_rank(p, (struct ncptl_rank *)(ranks + i * size), s, err);
     for (uint32_t i = 0; i < p->n; i++)
         ncptl_rank_fini(p, (struct ncptl_rank *)(ranks + i * size));
     if (ok)
@@ -97,7 +104,7 @@ bool ncptl_stats(const struct ncptl_prog *p, struct ncptl_stats *ret, struct wr_
 }
 
 /* Bytes as shades: each step is a factor of ten below the fullest cell. */
-static char shade(double bytes, double most)
+static char stats_shade(double bytes, double most)
 {
     static const char shades[] = "@#*+=-:.";
 
@@ -108,7 +115,7 @@ static char shade(double bytes, double most)
     return shades[i < sizeof shades - 2 ? i : sizeof shades - 2];
 }
 
-static void print_matrix(const struct ncptl_stats *s, struct wr_str *out)
+static void stats_print_matrix(const struct ncptl_stats *s, struct wr_str *out)
 {
     double most = 0;
 
@@ -124,7 +131,7 @@ static void print_matrix(const struct ncptl_stats *s, struct wr_str *out)
     for (uint32_t i = 0; i < s->ncells; i++) {
         wr_str_addf(out, "%8.0f |", floor(i * s->tasks_per_cell));
         for (uint32_t k = 0; k < s->ncells; k++)
-            wr_str_addf(out, "%c", shade(s->cell[i][k], most));
+            wr_str_addf(out, "%c", stats_shade(s->cell[i][k], most));
         wr_str_add(out, "|\n");
     }
 }
@@ -151,5 +158,5 @@ void ncptl_stats_print(const struct ncptl_prog *p, const struct ncptl_stats *s, 
         if (s->ops[op] > 0 && op != NCPTL_TIMED_CHECK)
             wr_str_addf(out, " %s %.15g", ncptl_op_name((enum ncptl_op)op), s->ops[op]);
     wr_str_add(out, "\n");
-    print_matrix(s, out);
+    stats_print_matrix(s, out);
 }

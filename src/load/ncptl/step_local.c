@@ -1,71 +1,22 @@
-/* step_local.c -- what a rank does alone: files, delays, counters, tasks' places. */
+/* step_local.c -- what a rank does alone: files, delays, counters, memory, and IS ASSIGNED TO.
+ *
+ * State that few ranks have (positions in files, stored counters) is in struct nc_cold, allocated
+ * when it is needed first.
+ */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "step_priv.h"
 
-static enum nc_did skip(struct nc_step *s)
+static enum nc_did local_skip(struct nc_step *s)
 {
     s->r->pc++;
     return NC_GO;
 }
 
-/* ---- where the next access to a file begins ---- */
-
-/* Open addressing; never more than half full. */
-struct nc_files {
-    uint32_t n, cap;
-    struct nc_place_in_file {
-        int64_t file, next;
-        bool used;
-    } at[];
-};
-
-static struct nc_place_in_file *probe(struct nc_files *f, int64_t file)
-{
-    uint32_t i = (uint32_t)nc_mix((uint64_t)file) & (f->cap - 1);
-
-    while (f->at[i].used && f->at[i].file != file)
-        i = (i + 1) & (f->cap - 1);
-    return &f->at[i];
-}
-
-static struct nc_files *grow_files(struct nc_files *old)
-{
-    uint32_t cap = old ? old->cap * 2 : 4;
-    struct nc_files *f = wr_zalloc(1, sizeof *f + cap * sizeof f->at[0]);
-
-    f->cap = cap;
-    for (uint32_t i = 0; old && i < old->cap; i++)
-        if (old->at[i].used) {
-            *probe(f, old->at[i].file) = old->at[i];
-            f->n++;
-        }
-    free(old);
-    return f;
-}
-
-static int64_t *place_in_file(struct ncptl_rank *r, int64_t file)
-{
-    struct nc_files **files = &nc_rare(r)->files;
-
-    if (!*files || (*files)->n * 2 >= (*files)->cap)
-        *files = grow_files(*files);
-    struct nc_place_in_file *at = probe(*files, file);
-    if (!at->used) {
-        *at = (struct nc_place_in_file){.file = file, .used = true};
-        (*files)->n++;
-    }
-    return &at->next;
-}
-
-void nc_files_free(struct nc_files *f)
-{
-    free(f);
-}
-
 /* ---- WRITES, READS ---- */
 
-static void count_io(struct ncptl_rank *r, const struct nc_ins *in, int64_t bytes)
+static void local_count_io(struct ncptl_rank *r, const struct nc_ins *in, int64_t bytes)
 {
     bool writes = in->yields == NCPTL_WRITE;
 
@@ -80,11 +31,10 @@ static void count_io(struct ncptl_rank *r, const struct nc_ins *in, int64_t byte
     }
 }
 
-static bool fill_io(struct nc_step *s, bool first)
+static bool local_fill_io(struct nc_step *s, bool first)
 {
     const struct nc_ins *in = s->in;
     struct ncptl_event *ev = s->ev;
-    int64_t *next;
 
     ev->file = nc_int(s->e, in->e);
     ev->bytes = nc_int(s->e, in->e3);
@@ -99,11 +49,15 @@ static bool fill_io(struct nc_step *s, bool first)
     }
     if (s->e->bad)
         return false;
-    next = place_in_file(s->r, ev->file);
+    uint64_t *next = wr_map_at(&nc_cold(s->r)->next_in_file, (uint64_t)ev->file);
+    int64_t end;
+
     if (!first || !in->e4)
-        ev->offset = *next;
-    if (__builtin_add_overflow(ev->offset, ev->bytes, next))
+        ev->offset = (int64_t)*next;
+    if (__builtin_add_overflow(ev->offset, ev->bytes, &end))
         nc_ev_fail(s->e, NCF_OVERFLOW, ev->offset, ev->bytes);
+    else
+        *next = (uint64_t)end;
     return !s->e->bad;
 }
 
@@ -112,23 +66,23 @@ enum nc_did nc_step_io(struct nc_step *s)
     struct ncptl_rank *r = s->r;
     bool first = !r->phase;
 
-    if (!nc_set_has(s->e, s->in->set, NC_NOBODY, r->task))
-        return skip(s);
+    if (!nc_set_has(s->e, s->in->set, NC_NO_TASK, r->task))
+        return local_skip(s);
     if (first)
         r->left = s->in->e2 ? nc_int(s->e, s->in->e2) : 1;
     if (s->e->bad)
         return NC_STOP;
     if (r->left <= 0) {
         r->phase = 0;
-        return skip(s);
+        return local_skip(s);
     }
-    if (!fill_io(s, first))
+    if (!local_fill_io(s, first))
         return NC_STOP;
-    if (s->in->coll && !nc_set_group(s->e, s->in->set, NC_NOBODY, &s->ev->group, &r->pin[1]))
+    if (s->in->coll && !nc_set_group(s->e, s->in->set, NC_NO_TASK, &s->ev->group, &r->pin[1]))
         return NC_STOP;
     r->phase = 1;
     r->left--;
-    count_io(r, s->in, s->ev->bytes);
+    local_count_io(r, s->in, s->ev->bytes);
     return nc_yield(s, s->in->yields,
                     (s->in->async ? NCPTL_F_ASYNC : 0) | (s->in->coll ? NCPTL_F_COLL : 0));
 }
@@ -136,7 +90,7 @@ enum nc_did nc_step_io(struct nc_step *s)
 /* ---- counters ---- */
 
 /* `of`: NCPTL_RECVS, NCPTL_IOS; sends counted when they were posted. */
-static void finish_pending(struct ncptl_rank *r, uint32_t of)
+static void local_finish_pending(struct ncptl_rank *r, uint32_t of)
 {
     struct ncptl_counters *c = &r->counters;
     struct ncptl_pending *p = &r->pending;
@@ -156,18 +110,18 @@ static void finish_pending(struct ncptl_rank *r, uint32_t of)
     }
 }
 
-static void store(struct ncptl_rank *r)
+static void local_store_counters(struct ncptl_rank *r)
 {
     struct nc_saved *saved = wr_alloc(sizeof *saved);
 
     *saved =
-        (struct nc_saved){.next = nc_rare(r)->saved, .counters = r->counters, .at_ps = r->now_ps};
-    nc_rare(r)->saved = saved;
+        (struct nc_saved){.next = nc_cold(r)->saved, .counters = r->counters, .at_ps = r->now_ps};
+    nc_cold(r)->saved = saved;
 }
 
-static bool restore(struct nc_step *s)
+static bool local_restore_counters(struct nc_step *s)
 {
-    struct nc_saved *saved = nc_rare(s->r)->saved;
+    struct nc_saved *saved = nc_cold(s->r)->saved;
 
     if (!saved) {
         nc_ev_fail(s->e, NCF_RESTORE, 0, 0);
@@ -175,14 +129,14 @@ static bool restore(struct nc_step *s)
     }
     s->r->counters = saved->counters;
     s->r->counters.start_ps += s->r->now_ps - saved->at_ps;
-    nc_rare(s->r)->saved = saved->next;
+    nc_cold(s->r)->saved = saved->next;
     free(saved);
     return true;
 }
 
 /* ---- TOUCHES ---- */
 
-static uint32_t touch(struct nc_step *s)
+static uint32_t local_touch(struct nc_step *s)
 {
     const struct nc_ins *in = s->in;
     struct ncptl_event *ev = s->ev;
@@ -211,7 +165,7 @@ static uint32_t touch(struct nc_step *s)
 
 /* ---- everything else ---- */
 
-static bool effect(struct nc_step *s, uint32_t *flags)
+static bool local_effect(struct nc_step *s, uint32_t *flags)
 {
     const struct nc_ins *in = s->in;
     struct ncptl_rank *r = s->r;
@@ -219,16 +173,16 @@ static bool effect(struct nc_step *s, uint32_t *flags)
     switch (in->yields) {
     case NCPTL_WAIT:
         s->ev->of = in->mode;
-        finish_pending(r, in->mode);
+        local_finish_pending(r, in->mode);
         return true;
     case NCPTL_RESET:
         r->counters = (struct ncptl_counters){.start_ps = r->now_ps};
         return true;
     case NCPTL_STORE:
-        store(r);
+        local_store_counters(r);
         return true;
     case NCPTL_RESTORE:
-        return restore(s);
+        return local_restore_counters(s);
     case NCPTL_COMPUTE:
     case NCPTL_SLEEP:
         s->ev->nsecs = nc_int(s->e, in->e);
@@ -236,7 +190,7 @@ static bool effect(struct nc_step *s, uint32_t *flags)
             s->ev->nsecs = 0;
         break;
     case NCPTL_TOUCH:
-        *flags |= touch(s);
+        *flags |= local_touch(s);
         break;
     case NCPTL_OPEN:
     case NCPTL_CLOSE:
@@ -254,7 +208,7 @@ static bool effect(struct nc_step *s, uint32_t *flags)
     return !s->e->bad;
 }
 
-static bool silent_while_warming(enum ncptl_op op)
+static bool local_silent_while_warming(enum ncptl_op op)
 {
     return op == NCPTL_OUTPUT || op == NCPTL_LOG || op == NCPTL_AGGREGATE;
 }
@@ -263,10 +217,10 @@ enum nc_did nc_step_local(struct nc_step *s)
 {
     uint32_t flags = 0;
 
-    if ((s->r->warm && silent_while_warming(s->in->yields)) ||
-        !nc_set_has(s->e, s->in->set, NC_NOBODY, s->r->task))
-        return skip(s);
-    if (s->e->bad || !effect(s, &flags))
+    if ((s->r->warm && local_silent_while_warming(s->in->yields)) ||
+        !nc_set_has(s->e, s->in->set, NC_NO_TASK, s->r->task))
+        return local_skip(s);
+    if (s->e->bad || !local_effect(s, &flags))
         return NC_STOP;
     enum nc_did did = nc_yield(s, s->in->yields, flags);
     s->r->pc++;
@@ -275,8 +229,8 @@ enum nc_did nc_step_local(struct nc_step *s)
 
 /* ---- IS ASSIGNED TO ---- */
 
-/* All processors but one stay where they are: the task that had ours gets our old. */
-static void exchange(struct nc_map *m, uint32_t task, uint32_t proc)
+/* `task` moves to `proc`; the task that was there gets the old processor of `task`. */
+static void local_swap_tasks(struct nc_map *m, uint32_t task, uint32_t proc)
 {
     uint32_t old = m->proc[task], other = m->task[proc];
 
@@ -288,15 +242,16 @@ static void exchange(struct nc_map *m, uint32_t task, uint32_t proc)
     }
 }
 
-static bool reassign(void *ctx, struct nc_map *m, uint32_t n)
+static bool local_reassign(void *ctx, struct nc_map *m, uint32_t n)
 {
     struct nc_step *s = ctx;
     struct nc_ev *e = s->e;
     const struct nc_map *before = e->map;
 
+    assert(m->proc && m->task);
     e->map = m; /* PROCESSOR_OF sees what was done so far */
-    for (int64_t t = nc_set_next(e, s->in->set, NC_NOBODY, 0); t != NC_NOBODY;
-         t = nc_set_next(e, s->in->set, NC_NOBODY, t + 1)) {
+    for (int64_t t = nc_set_next(e, s->in->set, NC_NO_TASK, 0); t != NC_NO_TASK;
+         t = nc_set_next(e, s->in->set, NC_NO_TASK, t + 1)) {
         int64_t proc;
 
         if (s->in->random)
@@ -307,7 +262,7 @@ static bool reassign(void *ctx, struct nc_map *m, uint32_t n)
             nc_ev_fail(e, NCF_PROCESSOR, proc, n);
         if (e->bad)
             break;
-        exchange(m, (uint32_t)t, (uint32_t)proc);
+        local_swap_tasks(m, (uint32_t)t, (uint32_t)proc);
     }
     e->map = before;
     return !e->bad;
@@ -318,11 +273,11 @@ enum nc_did nc_step_assign(struct nc_step *s)
     struct ncptl_rank *r = s->r;
     uint64_t draws;
 
-    if (!nc_share_advance(s->p->share, r->epoch, reassign, s, &r->map, &draws))
+    if (!nc_share_advance(s->p->share, r->epoch, local_reassign, s, &r->map, &draws))
         return NC_STOP;
     r->draws += draws;
     r->epoch++;
     r->task = r->map ? r->map->task[r->proc] : r->proc;
     s->e->map = r->map;
-    return skip(s);
+    return local_skip(s);
 }

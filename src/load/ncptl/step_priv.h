@@ -1,12 +1,16 @@
-/* step_priv.h -- the machine's parts. */
+/* step_priv.h -- the interpreter of one rank: what its instructions share.
+ *
+ * A struct nc_step lives for one call of ncptl_next(); what must survive is in struct ncptl_rank.
+ */
 #ifndef LOAD_NCPTL_STEP_PRIV_H
 #define LOAD_NCPTL_STEP_PRIV_H
 
+#include "base/map.h"
 #include "share_priv.h"
 
 /* What an instruction did. */
 enum nc_did {
-    NC_GO,    /* nothing to tell; continue at r->pc */
+    NC_GO,    /* no event; continue at r->pc */
     NC_YIELD, /* the event is filled */
     NC_STOP,  /* e->bad says why */
 };
@@ -25,14 +29,14 @@ struct nc_saved {
     uint64_t at_ps;
 };
 
-/* What many ranks never have. */
-struct nc_rare {
-    struct nc_saved *saved;  /* STORES ITS COUNTERS */
-    struct nc_saved *frozen; /* the counters as they were before the warmup */
-    struct nc_files *files;  /* where each file's next access begins */
+/* State that few ranks have, allocated at first use. */
+struct nc_cold {
+    struct nc_saved *saved;     /* STORES ITS COUNTERS */
+    struct nc_saved *frozen;    /* the counters as they were before the warmup */
+    struct wr_map next_in_file; /* offset at which the next access to a file begins */
 };
 
-struct nc_rare *nc_rare(struct ncptl_rank *r);
+struct nc_cold *nc_cold(struct ncptl_rank *r);
 
 /* Fills what every event has and counts it. */
 enum nc_did nc_yield(struct nc_step *s, enum ncptl_op op, uint32_t flags);
@@ -49,7 +53,6 @@ enum nc_did nc_step_barrier(struct nc_step *s);
 enum nc_did nc_step_local(struct nc_step *s);
 enum nc_did nc_step_io(struct nc_step *s);
 enum nc_did nc_step_assign(struct nc_step *s);
-void nc_files_free(struct nc_files *f);
 
 /* step_loop.c */
 enum nc_did nc_step_loop(struct nc_step *s);

@@ -1,24 +1,29 @@
-/* verify.c -- can all ranks finish, and does everybody get what they wait for?
+/* verify.c -- checks that all ranks of a program can finish, without simulating time.
  *
- * All ranks run against each other without time. Sends never block (they are
- * buffered), receives and collectives do. Messages are not kept, only counted:
- * those of one (sender, receiver, tag, size) are all alike, so the k-th receive is
- * served as soon as k messages were sent.
+ * All ranks run against each other. Sends never block (they are buffered), receives and collectives
+ * do. Messages are not stored, only counted: those of one (sender, receiver, tag, size) are all
+ * alike, so the k-th receive is served as soon as k messages were sent.
  *
- * When nobody can go on, whoever still waits is stuck, and asking each for whom it
- * waits leads to a cycle or to a rank that has ended.
+ * When no rank can run, each rank that still waits is stuck. Following from each the rank that it
+ * waits for leads to a cycle (a deadlock) or to a rank that has ended.
+ *
+ * Invariants: a rank is in `ready` iff `queued`; a rank is on the list of a collective iff its
+ * state is IN_COLL; `arrived` counts that list.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "ncptl_tool.h"
 #include "prog_priv.h"
 
 enum { NOTHING = UINT32_MAX, SHOWN = 4, LONGEST_CYCLE = 8 };
 
-/* Messages that are alike; `cast` tells multicasts from sends. */
+/* Messages that are alike; `cast` distinguishes multicasts from sends. */
 struct channel {
     uint32_t from, to;
     int64_t tag, bytes;
@@ -27,8 +32,8 @@ struct channel {
     uint32_t sent_by; /* a statement */
 };
 
-/* A collective that some of its members have reached. */
-struct meeting {
+/* A collective instance that some of its members have reached. */
+struct coll {
     enum ncptl_op op;
     uint64_t key, key2;
     int64_t bytes;
@@ -36,7 +41,7 @@ struct meeting {
     uint32_t first; /* of the ranks that wait here */
 };
 
-enum state { READY, RECEIVING, WAITING, MEETING, ENDED };
+enum state { READY, RECEIVING, WAITING, IN_COLL, ENDED };
 
 struct want {
     uint32_t channel;
@@ -50,94 +55,78 @@ struct vrank {
     uint32_t stmt; /* where it waits */
     uint32_t of;   /* WAITING: for what */
     struct want want;
-    uint32_t meeting, next;    /* MEETING: and the next rank that waits there */
+    uint32_t coll, next;       /* IN_COLL: which, and the next rank on its list */
     WR_VEC(struct want) wants; /* asynchronous receives */
     uint64_t sends, ios;       /* asynchronous, not waited for */
-};
-
-struct table {
-    uint32_t *at; /* open addressing into a vector */
-    uint32_t cap;
 };
 
 struct verifier {
     const struct ncptl_prog *p;
     struct vrank *rank;
     WR_VEC(struct channel) channels;
-    WR_VEC(struct meeting) meetings;
-    struct table channel_table, meeting_table;
+    WR_VEC(struct coll) colls;
+    struct wr_map channel_of, coll_of; /* into `channels`, `colls` */
     WR_VEC(uint32_t) ready;
     uint64_t ops, most;
     struct ncptl_log *log; /* without what depends on time */
     struct wr_err *err;
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
+/* ---- finding channels and collective instances ---- */
+
+static uint64_t verify_channel_hash(const struct channel *c)
 {
-    h = (h ^ x) * 0x9e3779b97f4a7c15;
-    return h ^ h >> 29;
+    uint64_t h = wr_hash_u64(WR_HASH_INIT, (uint64_t)c->from << 32 | c->to);
+
+    return wr_hash_u64(wr_hash_u64(wr_hash_u64(h, (uint64_t)c->tag), (uint64_t)c->bytes), c->cast);
 }
 
-/* ---- finding channels and meetings ---- */
-
-static uint64_t channel_hash(const struct channel *c)
+static uint64_t verify_coll_hash(const struct coll *m)
 {
-    uint64_t h = mix(((uint64_t)c->from << 32) | c->to, (uint64_t)c->tag);
+    uint64_t h = wr_hash_u64(WR_HASH_INIT, m->op);
 
-    return mix(mix(h, (uint64_t)c->bytes), c->cast);
+    return wr_hash_u64(wr_hash_u64(wr_hash_u64(h, m->key), m->key2), (uint64_t)m->bytes);
 }
 
-static bool same_channel(const struct channel *a, const struct channel *b)
+/* What is looked for: one of the two. */
+struct verify_wanted {
+    const struct verifier *v;
+    const struct channel *channel;
+    const struct coll *coll;
+};
+
+static bool verify_same_channel(const void *ctx, uint64_t index)
 {
+    const struct verify_wanted *want = ctx;
+    const struct channel *a = &want->v->channels.v[index], *b = want->channel;
+
     return a->from == b->from && a->to == b->to && a->tag == b->tag && a->bytes == b->bytes &&
            a->cast == b->cast;
 }
 
-static uint64_t meeting_hash(const struct meeting *m)
+static bool verify_same_coll(const void *ctx, uint64_t index)
 {
-    return mix(mix(mix(m->op, m->key), m->key2), (uint64_t)m->bytes);
-}
+    const struct verify_wanted *want = ctx;
+    const struct coll *a = &want->v->colls.v[index], *b = want->coll;
 
-static bool same_meeting(const struct meeting *a, const struct meeting *b)
-{
     return a->op == b->op && a->key == b->key && a->key2 == b->key2 && a->bytes == b->bytes;
 }
 
-static void grow_table(struct table *t, size_t n, const struct verifier *v, bool channels)
+static uint32_t verify_find_channel(struct verifier *v, struct channel channel)
 {
-    if (t->cap && (n + 1) * 2 < t->cap)
-        return;
-    t->cap = t->cap ? t->cap * 2 : 1024;
-    free(t->at);
-    t->at = wr_alloc(t->cap * sizeof *t->at);
-    memset(t->at, 0xff, t->cap * sizeof *t->at);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t h = channels ? channel_hash(&v->channels.v[i]) : meeting_hash(&v->meetings.v[i]);
-        uint32_t k = (uint32_t)h & (t->cap - 1);
+    struct verify_wanted want = {v, .channel = &channel};
+    uint64_t hash = verify_channel_hash(&channel);
+    uint64_t known = wr_map_find(&v->channel_of, hash, verify_same_channel, &want);
 
-        while (t->at[k] != NOTHING)
-            k = (k + 1) & (t->cap - 1);
-        t->at[k] = i;
-    }
-}
-
-static uint32_t channel_for(struct verifier *v, struct channel want)
-{
-    struct table *t = &v->channel_table;
-
-    grow_table(t, v->channels.n, v, true);
-    uint32_t k = (uint32_t)channel_hash(&want) & (t->cap - 1);
-    while (t->at[k] != NOTHING && !same_channel(&v->channels.v[t->at[k]], &want))
-        k = (k + 1) & (t->cap - 1);
-    if (t->at[k] == NOTHING) {
-        t->at[k] = (uint32_t)v->channels.n;
-        wr_vec_push(&v->channels, want);
-    }
-    return t->at[k];
+    if (known != WR_MAP_NONE)
+        return (uint32_t)known;
+    wr_map_add(&v->channel_of, hash, v->channels.n);
+    wr_vec_push(&v->channels, channel);
+    return (uint32_t)v->channels.n - 1;
 }
 
 /* Sources and targets together. */
-static uint32_t members(const struct ncptl_event *ev)
+static uint32_t verify_coll_members(const struct ncptl_event *ev)
 {
     const struct ncptl_group *a = &ev->group, *b = &ev->targets;
     uint32_t n = a->n;
@@ -149,64 +138,67 @@ static uint32_t members(const struct ncptl_event *ev)
     return n;
 }
 
-static uint32_t meeting_for(struct verifier *v, const struct ncptl_event *ev)
+static uint32_t verify_find_coll(struct verifier *v, const struct ncptl_event *ev)
 {
-    struct table *t = &v->meeting_table;
-    struct meeting want = {.op = ev->op, .key = ev->group.key, .first = NOTHING};
+    struct coll coll = {.op = ev->op, .key = ev->group.key, .first = NOTHING};
 
     if (ev->op == NCPTL_REDUCE) {
-        want.key2 = ev->targets.key;
-        want.bytes = ev->bytes;
+        coll.key2 = ev->targets.key;
+        coll.bytes = ev->bytes;
     }
-    grow_table(t, v->meetings.n, v, false);
-    uint32_t k = (uint32_t)meeting_hash(&want) & (t->cap - 1);
-    while (t->at[k] != NOTHING && !same_meeting(&v->meetings.v[t->at[k]], &want))
-        k = (k + 1) & (t->cap - 1);
-    if (t->at[k] == NOTHING) {
-        want.members = members(ev);
-        t->at[k] = (uint32_t)v->meetings.n;
-        wr_vec_push(&v->meetings, want);
-    }
-    return t->at[k];
+    struct verify_wanted want = {v, .coll = &coll};
+    uint64_t hash = verify_coll_hash(&coll);
+    uint64_t known = wr_map_find(&v->coll_of, hash, verify_same_coll, &want);
+
+    if (known != WR_MAP_NONE)
+        return (uint32_t)known;
+    coll.members = verify_coll_members(ev);
+    wr_map_add(&v->coll_of, hash, v->colls.n);
+    wr_vec_push(&v->colls, coll);
+    return (uint32_t)v->colls.n - 1;
 }
 
 /* ---- running ---- */
 
-static void wake(struct verifier *v, uint32_t i)
+static void verify_wake(struct verifier *v, uint32_t i)
 {
+    assert(i < v->p->n);
     if (v->rank[i].queued)
         return;
     v->rank[i].queued = true;
     wr_vec_push(&v->ready, i);
 }
 
-static bool served(const struct verifier *v, const struct want *w)
+static bool verify_is_served(const struct verifier *v, const struct want *w)
 {
     return v->channels.v[w->channel].sent > w->ticket;
 }
 
-static void sent(struct verifier *v, uint32_t from, uint32_t to, const struct ncptl_event *ev)
+static void verify_send(struct verifier *v, uint32_t from, uint32_t to,
+                        const struct ncptl_event *ev)
 {
-    uint32_t i = channel_for(v, (struct channel){.from = from,
-                                                 .to = to,
-                                                 .tag = ev->tag,
-                                                 .bytes = ev->bytes,
-                                                 .cast = ev->op == NCPTL_MCAST});
+    uint32_t i = verify_find_channel(v, (struct channel){.from = from,
+                                                         .to = to,
+                                                         .tag = ev->tag,
+                                                         .bytes = ev->bytes,
+                                                         .cast = ev->op == NCPTL_MCAST});
 
+    assert(from < v->p->n && to < v->p->n);
     v->channels.v[i].sent++;
     v->channels.v[i].sent_by = ev->stmt;
     if (v->rank[to].state == RECEIVING || v->rank[to].state == WAITING)
-        wake(v, to);
+        verify_wake(v, to);
 }
 
 /* false: it must wait */
-static bool receive(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
+static bool verify_receive(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
 {
-    struct want w = {.channel = channel_for(v, (struct channel){.from = ev->peer,
-                                                                .to = k->r->proc,
-                                                                .tag = ev->tag,
-                                                                .bytes = ev->bytes,
-                                                                .cast = ev->op == NCPTL_MCAST})};
+    struct want w = {.channel =
+                         verify_find_channel(v, (struct channel){.from = ev->peer,
+                                                                 .to = k->r->proc,
+                                                                 .tag = ev->tag,
+                                                                 .bytes = ev->bytes,
+                                                                 .cast = ev->op == NCPTL_MCAST})};
 
     w.ticket = v->channels.v[w.channel].wanted++;
     if (ev->flags & NCPTL_F_ASYNC) {
@@ -214,15 +206,15 @@ static bool receive(struct verifier *v, struct vrank *k, const struct ncptl_even
         return true;
     }
     k->want = w;
-    k->state = served(v, &w) ? READY : RECEIVING;
+    k->state = verify_is_served(v, &w) ? READY : RECEIVING;
     return k->state == READY;
 }
 
 /* `of`: NCPTL_SENDS | ... */
-static bool complete(struct verifier *v, struct vrank *k, uint32_t of)
+static bool verify_complete(struct verifier *v, struct vrank *k, uint32_t of)
 {
     k->of = of;
-    while ((of & NCPTL_RECVS) && k->wants.n && served(v, &k->wants.v[k->wants.n - 1]))
+    while ((of & NCPTL_RECVS) && k->wants.n && verify_is_served(v, &k->wants.v[k->wants.n - 1]))
         k->wants.n--;
     if ((of & NCPTL_RECVS) && k->wants.n) {
         k->want = k->wants.v[k->wants.n - 1];
@@ -235,14 +227,15 @@ static bool complete(struct verifier *v, struct vrank *k, uint32_t of)
     return true;
 }
 
-static bool meet(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
+static bool verify_join_coll(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
 {
-    uint32_t at = meeting_for(v, ev);
-    struct meeting *m = &v->meetings.v[at];
+    uint32_t at = verify_find_coll(v, ev);
+    struct coll *m = &v->colls.v[at];
 
+    assert(m->arrived < m->members);
     if (++m->arrived < m->members) {
-        k->state = MEETING;
-        k->meeting = at;
+        k->state = IN_COLL;
+        k->coll = at;
         k->next = m->first;
         m->first = k->r->proc;
         return false;
@@ -250,15 +243,15 @@ static bool meet(struct verifier *v, struct vrank *k, const struct ncptl_event *
     for (uint32_t i = m->first, next; i != NOTHING; i = next) {
         next = v->rank[i].next;
         v->rank[i].state = READY;
-        wake(v, i);
+        verify_wake(v, i);
     }
     m->arrived = 0;
     m->first = NOTHING;
     return true;
 }
 
-/* Evaluate what would be printed, so that its mistakes are found too. */
-static bool evaluate(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
+/* Evaluates the text that would be printed, so that its errors are found too. */
+static bool verify_evaluate_text(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
 {
     struct wr_str text = {0};
     bool ok = (ev->flags & NCPTL_F_TIMED) || ncptl_text(v->p, k->r, ev, &text, v->err);
@@ -269,7 +262,7 @@ static bool evaluate(struct verifier *v, struct vrank *k, const struct ncptl_eve
 
 enum go { GO_ON, HOLD, GIVE_UP };
 
-static enum go operation(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
+static enum go verify_operation(struct verifier *v, struct vrank *k, const struct ncptl_event *ev)
 {
     uint32_t me = k->r->proc;
 
@@ -277,31 +270,31 @@ static enum go operation(struct verifier *v, struct vrank *k, const struct ncptl
     switch (ev->op) {
     case NCPTL_SEND:
         k->sends += ev->flags & NCPTL_F_ASYNC ? 1 : 0;
-        sent(v, me, ev->peer, ev);
+        verify_send(v, me, ev->peer, ev);
         return GO_ON;
     case NCPTL_RECV:
-        return receive(v, k, ev) ? GO_ON : HOLD;
+        return verify_receive(v, k, ev) ? GO_ON : HOLD;
     case NCPTL_WAIT:
-        return complete(v, k, ev->of) ? GO_ON : HOLD;
+        return verify_complete(v, k, ev->of) ? GO_ON : HOLD;
     case NCPTL_MCAST:
         if (ev->peer != me)
-            return receive(v, k, ev) ? GO_ON : HOLD;
+            return verify_receive(v, k, ev) ? GO_ON : HOLD;
         k->sends += ev->flags & NCPTL_F_ASYNC ? 1 : 0;
         for (uint32_t i = 0; i < ev->group.n; i++)
-            sent(v, me, ncptl_member(&ev->group, i), ev);
+            verify_send(v, me, ncptl_member(&ev->group, i), ev);
         return GO_ON;
     case NCPTL_BARRIER:
     case NCPTL_REDUCE:
-        return meet(v, k, ev) ? GO_ON : HOLD;
+        return verify_join_coll(v, k, ev) ? GO_ON : HOLD;
     case NCPTL_WRITE:
     case NCPTL_READ:
         if ((ev->flags & NCPTL_F_COLL) && !(ev->flags & NCPTL_F_ASYNC))
-            return meet(v, k, ev) ? GO_ON : HOLD;
+            return verify_join_coll(v, k, ev) ? GO_ON : HOLD;
         k->ios += ev->flags & NCPTL_F_ASYNC ? 1 : 0;
         return GO_ON;
     case NCPTL_OUTPUT:
     case NCPTL_BACKEND:
-        return evaluate(v, k, ev) ? GO_ON : GIVE_UP;
+        return verify_evaluate_text(v, k, ev) ? GO_ON : GIVE_UP;
     case NCPTL_LOG:
     case NCPTL_AGGREGATE:
         return ncptl_log_add(v->log, k->r, ev, v->err) ? GO_ON : GIVE_UP;
@@ -311,13 +304,13 @@ static enum go operation(struct verifier *v, struct vrank *k, const struct ncptl
 }
 
 /* Until it waits, ends or fails. */
-static bool run(struct verifier *v, struct vrank *k)
+static bool verify_run_rank(struct verifier *v, struct vrank *k)
 {
     struct ncptl_event ev;
 
-    if (k->state == RECEIVING && !served(v, &k->want))
+    if (k->state == RECEIVING && !verify_is_served(v, &k->want))
         return true;
-    if (k->state == WAITING && !complete(v, k, k->of))
+    if (k->state == WAITING && !verify_complete(v, k, k->of))
         return true;
     k->state = READY;
     while (!v->most || v->ops < v->most) {
@@ -330,7 +323,7 @@ static bool run(struct verifier *v, struct vrank *k)
             k->state = ENDED;
             return true;
         }
-        switch (operation(v, k, &ev)) {
+        switch (verify_operation(v, k, &ev)) {
         case GO_ON:
             break;
         case HOLD:
@@ -342,22 +335,22 @@ static bool run(struct verifier *v, struct vrank *k)
     return true;
 }
 
-/* ---- telling what is wrong ---- */
+/* ---- reports ---- */
 
-struct complaints {
+struct findings {
     struct wr_str text;
     uint64_t count; /* of the current kind */
     uint32_t stmt;  /* of the first */
     bool any;
 };
 
-static void begin_kind(struct complaints *c)
+static void verify_begin_kind(struct findings *c)
 {
     c->count = 0;
 }
 
 /* true when this one is to be written */
-static bool another(struct complaints *c, uint32_t stmt)
+static bool verify_add_finding(struct findings *c, uint32_t stmt)
 {
     if (!c->any)
         c->stmt = stmt;
@@ -368,19 +361,19 @@ static bool another(struct complaints *c, uint32_t stmt)
     return true;
 }
 
-static void end_kind(struct complaints *c, const char *what)
+static void verify_end_kind(struct findings *c, const char *what)
 {
     if (c->count > SHOWN)
         wr_str_addf(&c->text, "\n  ... and %" PRIu64 " more %s", c->count - SHOWN, what);
 }
 
-static bool is_there(const struct verifier *v, uint32_t meeting, uint32_t rank)
+static bool verify_has_joined(const struct verifier *v, uint32_t coll, uint32_t rank)
 {
-    return v->rank[rank].state == MEETING && v->rank[rank].meeting == meeting;
+    return v->rank[rank].state == IN_COLL && v->rank[rank].coll == coll;
 }
 
-/* For whom a rank waits; in a meeting, the first who could still come. */
-static uint32_t waits_for(const struct verifier *v, uint32_t i)
+/* The rank that a rank waits for; in a collective, the first member that has not reached it. */
+static uint32_t verify_waits_for(const struct verifier *v, uint32_t i)
 {
     const struct vrank *k = &v->rank[i];
 
@@ -389,17 +382,17 @@ static uint32_t waits_for(const struct verifier *v, uint32_t i)
     const struct nc_ins *in = &v->p->code[k->stmt];
     struct nc_ev e;
     for (uint32_t other = 0; other < v->p->n; other++) {
-        if (is_there(v, k->meeting, other))
+        if (verify_has_joined(v, k->coll, other))
             continue;
         nc_ev_init(&e, v->p, k->r);
         int64_t task = nc_ev_task_of(&e, other);
-        if ((in->op == NI_BARRIER || in->op == NI_IO) && nc_set_has(&e, in->set, NC_NOBODY, task))
+        if ((in->op == NI_BARRIER || in->op == NI_IO) && nc_set_has(&e, in->set, NC_NO_TASK, task))
             return other;
-        if (in->op == NI_REDUCE && !in->pair && nc_set_has(&e, in->set, NC_NOBODY, task))
+        if (in->op == NI_REDUCE && !in->pair && nc_set_has(&e, in->set, NC_NO_TASK, task))
             return other;
         if (in->op == NI_REDUCE && in->pair &&
-            (nc_set_has(&e, &in->pair->outer, NC_NOBODY, task) ||
-             nc_pair_next(&e, in->pair, task, 0) != NC_NOBODY))
+            (nc_set_has(&e, &in->pair->outer, NC_NO_TASK, task) ||
+             nc_pair_next(&e, in->pair, task, 0) != NC_NO_TASK))
             return other;
         if (in->op != NI_BARRIER && in->op != NI_REDUCE &&
             in->op != NI_IO) /* a loop's synchronization */
@@ -408,39 +401,40 @@ static uint32_t waits_for(const struct verifier *v, uint32_t i)
     return NOTHING;
 }
 
-static const char *meets(enum ncptl_op op)
+static const char *verify_coll_verb(enum ncptl_op op)
 {
+    assert(op == NCPTL_BARRIER || op == NCPTL_REDUCE || op == NCPTL_WRITE || op == NCPTL_READ);
     return op == NCPTL_BARRIER  ? "synchronizes"
            : op == NCPTL_REDUCE ? "reduces"
            : op == NCPTL_WRITE  ? "writes with others"
                                 : "reads with others";
 }
 
-static void add_wait(struct verifier *v, uint32_t i, struct complaints *c)
+static void verify_add_wait(struct verifier *v, uint32_t i, struct findings *c)
 {
     const struct vrank *k = &v->rank[i];
     char where[32];
 
     ncptl_where(v->p, k->stmt, where, sizeof where);
-    if (k->state == MEETING)
-        wr_str_addf(&c->text, "%u (%s at %s)", i, meets(v->meetings.v[k->meeting].op), where);
+    if (k->state == IN_COLL)
+        wr_str_addf(&c->text, "%u (%s at %s)", i, verify_coll_verb(v->colls.v[k->coll].op), where);
     else
         wr_str_addf(&c->text, "%u (%s %" PRId64 " bytes at %s)", i,
                     k->state == WAITING ? "awaits" : "receives",
                     v->channels.v[k->want.channel].bytes, where);
 }
 
-static void add_cycle(struct verifier *v, uint32_t i, struct complaints *c)
+static void verify_add_cycle(struct verifier *v, uint32_t i, struct findings *c)
 {
     uint32_t first = i;
 
-    if (!another(c, v->rank[i].stmt))
+    if (!verify_add_finding(c, v->rank[i].stmt))
         return;
     wr_str_add(&c->text, "deadlock: ");
     for (uint32_t n = 0; n < LONGEST_CYCLE; n++) {
-        add_wait(v, i, c);
+        verify_add_wait(v, i, c);
         wr_str_add(&c->text, " waits for ");
-        i = waits_for(v, i);
+        i = verify_waits_for(v, i);
         if (i == first)
             break;
     }
@@ -449,42 +443,44 @@ static void add_cycle(struct verifier *v, uint32_t i, struct complaints *c)
     wr_str_addf(&c->text, "%u", first);
 }
 
-/* Follows everyone's chain of waiting; mark[i] is the round in which i was met. */
-static void tell_stuck(struct verifier *v, struct complaints *c)
+/* Follows from each rank the chain of ranks that wait; mark[i] is the round that reached i. */
+static void verify_report_stuck(struct verifier *v, struct findings *c)
 {
     uint32_t *mark = wr_zalloc(v->p->n, sizeof *mark), n = v->p->n;
 
-    begin_kind(c);
+    verify_begin_kind(c);
     for (uint32_t start = 0; start < n; start++) {
         uint32_t i = start;
 
         while (i != NOTHING && v->rank[i].state != ENDED && v->rank[i].state != READY && !mark[i]) {
             mark[i] = start + 1;
-            i = waits_for(v, i);
+            i = verify_waits_for(v, i);
         }
         if (i != NOTHING && mark[i] == start + 1 && v->rank[i].state != ENDED)
-            add_cycle(v, i, c);
+            verify_add_cycle(v, i, c);
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to =
-            v->rank[i].state == ENDED || v->rank[i].state == READY ? NOTHING : waits_for(v, i);
+        uint32_t to = v->rank[i].state == ENDED || v->rank[i].state == READY
+                          ? NOTHING
+                          : verify_waits_for(v, i);
 
-        if (to == NOTHING || v->rank[to].state != ENDED || !another(c, v->rank[i].stmt))
+        if (to == NOTHING || v->rank[to].state != ENDED || !verify_add_finding(c, v->rank[i].stmt))
             continue;
-        add_wait(v, i, c);
+        verify_add_wait(v, i, c);
         wr_str_addf(&c->text, " waits for %u, which has ended without doing its part", to);
     }
-    end_kind(c, "tasks that wait");
+    verify_end_kind(c, "tasks that wait");
     free(mark);
 }
 
-static void tell_unwaited(struct verifier *v, struct complaints *c)
+static void verify_report_unwaited(struct verifier *v, struct findings *c)
 {
-    begin_kind(c);
+    verify_begin_kind(c);
     for (uint32_t i = 0; i < v->p->n; i++) {
         struct vrank *k = &v->rank[i];
 
-        if (k->state != ENDED || !(k->wants.n || k->sends || k->ios) || !another(c, k->stmt))
+        if (k->state != ENDED || !(k->wants.n || k->sends || k->ios) ||
+            !verify_add_finding(c, k->stmt))
             continue;
         wr_str_addf(&c->text, "task %u never awaits completion of", i);
         if (k->sends)
@@ -496,34 +492,34 @@ static void tell_unwaited(struct verifier *v, struct complaints *c)
             wr_str_addf(&c->text, "%s %" PRIu64 " asynchronous access(es) to files",
                         k->sends || k->wants.n ? " and" : "", k->ios);
     }
-    end_kind(c, "tasks that do not await completion");
+    verify_end_kind(c, "tasks that do not await completion");
 }
 
-static void tell_unreceived(struct verifier *v, struct complaints *c)
+static void verify_report_unreceived(struct verifier *v, struct findings *c)
 {
-    begin_kind(c);
+    verify_begin_kind(c);
     for (size_t i = 0; i < v->channels.n; i++) {
         const struct channel *h = &v->channels.v[i];
         char where[32];
 
-        if (h->sent <= h->wanted || !another(c, h->sent_by))
+        if (h->sent <= h->wanted || !verify_add_finding(c, h->sent_by))
             continue;
         ncptl_where(v->p, h->sent_by, where, sizeof where);
         wr_str_addf(&c->text,
                     "task %u sends %" PRIu64 " message(s) of %" PRId64
-                    " bytes to task %u (at %s) that nobody receives",
+                    " bytes to task %u (at %s) that no task receives",
                     h->from, h->sent - h->wanted, h->bytes, h->to, where);
     }
-    end_kind(c, "kinds of messages that nobody receives");
+    verify_end_kind(c, "kinds of messages that no task receives");
 }
 
-static bool judge(struct verifier *v)
+static bool verify_report(struct verifier *v)
 {
-    struct complaints c = {0};
+    struct findings c = {0};
 
-    tell_stuck(v, &c);
-    tell_unwaited(v, &c);
-    tell_unreceived(v, &c);
+    verify_report_stuck(v, &c);
+    verify_report_unwaited(v, &c);
+    verify_report_unreceived(v, &c);
     if (c.any)
         nc_fail(&v->p->src, NC_COMMUNICATION, v->p->code[c.stmt].at, v->err,
                 "with %u tasks, not everything that begins also ends:%s", v->p->n,
@@ -534,15 +530,15 @@ static bool judge(struct verifier *v)
 
 /* ---- all of it ---- */
 
-static bool run_all(struct verifier *v)
+static bool verify_run_ranks(struct verifier *v)
 {
     for (uint32_t i = v->p->n; i-- > 0;)
-        wake(v, i);
+        verify_wake(v, i);
     while (v->ready.n) {
         struct vrank *k = &v->rank[v->ready.v[--v->ready.n]];
 
         k->queued = false;
-        if (k->state != ENDED && k->state != MEETING && !run(v, k))
+        if (k->state != ENDED && k->state != IN_COLL && !verify_run_rank(v, k))
             return false;
         if (v->most && v->ops >= v->most)
             return true;
@@ -556,25 +552,26 @@ bool ncptl_verify(const struct ncptl_prog *p, uint64_t most, bool *ret_complete,
     size_t size = ncptl_rank_size(p);
     char *ranks = wr_alloc(size * p->n);
 
+    assert(p->n && ret_complete);
     v.rank = wr_zalloc(p->n, sizeof *v.rank);
     v.log = ncptl_log_new(p, false);
     for (uint32_t i = 0; i < p->n; i++) {
         v.rank[i].r = (struct ncptl_rank *)(ranks + i * size);
         ncptl_rank_init(p, v.rank[i].r, i);
     }
-    bool ok = run_all(&v), done = !most || v.ops < most;
+    bool ok = verify_run_ranks(&v), done = !most || v.ops < most;
     if (ok && done)
-        ok = judge(&v) && ncptl_log_finish(v.log, err);
+        ok = verify_report(&v) && ncptl_log_finish(v.log, err);
     for (uint32_t i = 0; i < p->n; i++) {
         wr_vec_fini(&v.rank[i].wants);
         ncptl_rank_fini(p, v.rank[i].r);
     }
     wr_vec_fini(&v.channels);
-    wr_vec_fini(&v.meetings);
+    wr_vec_fini(&v.colls);
     wr_vec_fini(&v.ready);
     ncptl_log_free(v.log);
-    free(v.channel_table.at);
-    free(v.meeting_table.at);
+    wr_map_fini(&v.channel_of);
+    wr_map_fini(&v.coll_of);
     free(v.rank);
     free(ranks);
     if (ok)

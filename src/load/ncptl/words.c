@@ -1,4 +1,5 @@
-/* words.c -- the 199 words that cannot be variables. */
+/* words.c -- the 199 keywords of the language; none of them can be a variable. */
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ static const struct {
 
 enum { NWORDS = sizeof words / sizeof words[0] };
 
-static int compare(const char *word, size_t n, const char *with)
+static int words_compare(const char *word, size_t n, const char *with)
 {
     int c = strncmp(word, with, n);
 
@@ -88,7 +89,7 @@ enum nc_kw nc_keyword(const char *word, size_t n)
 
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        int c = compare(word, n, words[mid].word);
+        int c = words_compare(word, n, words[mid].word);
 
         if (!c)
             return words[mid].kw;
@@ -104,6 +105,7 @@ const char *nc_keyword_text(enum nc_kw kw)
 {
     const char *best = "?";
 
+    assert(kw != NK_NONE);
     for (size_t i = 0; i < NWORDS; i++)
         if (words[i].kw == kw)
             best = words[i].word;

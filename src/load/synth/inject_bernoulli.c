@@ -5,6 +5,7 @@
  * once: it is geometric, K = 1 + floor(ln U / ln(1 - p)), with mean 1/p, so the
  * mean gap is slot/p, whatever the slot.
  */
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -28,6 +29,7 @@ static bool bernoulli_init(struct synth_inject *in, struct wr_err *err)
 {
     const struct bernoulli_params *b = in->params;
 
+    assert(in->mean_ps > 0);
     if (b->slot_ps > 0)
         in->slot = synth_ps_from(b->slot_ps);
     double slot_ps = (double)in->slot.whole + ldexp((double)in->slot.frac, -64);

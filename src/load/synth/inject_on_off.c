@@ -10,10 +10,11 @@
  *   k1,2 = (l + a + w +- sqrt((l + a + w)^2 - 4 l w)) / 2,   p = (l - k2) / (k1 - k2),
  *
  * with l the rate while on, a = 1/on, w = 1/off. So a gap costs two draws whatever
- * the bursts are, and nothing need be remembered. The first message comes as
- * seen by somebody who arrives at a random time: its time mixes the same
- * exponentials in proportion to the time they cover.
+ * the bursts are, and nothing need be remembered. The process is
+ * stationary: the time to the first message mixes the same exponentials in proportion
+ * to the time that they cover.
  */
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -44,6 +45,7 @@ static bool on_off_init(struct synth_inject *in, struct wr_err *err)
     double k2 = l * w / k1;
     double share = (l - k2) / (k1 - k2);
 
+    assert(in->mean_ps > 0);
     (void)err;
     in->own[SHORT_PS] = 1 / k1;
     in->own[LONG_PS] = 1 / k2;

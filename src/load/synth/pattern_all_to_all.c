@@ -1,7 +1,7 @@
 /* pattern_all_to_all.c -- every node sends to all others in turn.
  *
- * The nth message of node i goes to i + 1 + n, around the end and past itself,
- * so that nodes in step never meet at one destination.
+ * The nth message of node i goes to i + 1 + n, modulo the number of nodes and without i,
+ * so that nodes that send at the same time have different destinations.
  */
 #include <stddef.h>
 
@@ -10,7 +10,7 @@
 static bool all_to_all_init(struct synth_pattern *p, struct wr_err *err)
 {
     if (p->nnodes < 2)
-        return wr_fail(err, WR_INPUT, "one node has nobody to send to; add nodes");
+        return wr_fail(err, WR_INPUT, "one node has no other node to send to; add nodes");
     return true;
 }
 

@@ -8,9 +8,10 @@
  * Groups are the topology's, those without nodes left out, or blocks of `size`
  * consecutive nodes.
  *
- *   index[g]   the how-manieth group with nodes g is
+ *   index[g]   the number of group g among those with nodes
  *   member     [ nodes of group 0 | nodes of group 1 | ... ], cut at start[]
  */
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ static const struct conf_row group_rows[] = {
     CONF_END,
 };
 
-static uint32_t raw_group(const struct synth_pattern *p, uint32_t node)
+static uint32_t group_raw_number(const struct synth_pattern *p, uint32_t node)
 {
     const struct group_params *g = p->params;
 
@@ -45,25 +46,26 @@ static uint32_t raw_group(const struct synth_pattern *p, uint32_t node)
     return p->group ? p->group[node] : 0;
 }
 
-/* Number the groups that have nodes 0, 1, ...; how many there are. */
-static uint32_t dense_groups(const struct synth_pattern *p, uint32_t nraw, uint32_t *of)
+/* Numbers the groups that have nodes 0, 1, ...; returns how many there are. */
+static uint32_t group_number_dense(const struct synth_pattern *p, uint32_t nraw, uint32_t *of)
 {
     uint32_t *index = wr_zalloc(nraw, sizeof *index);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < p->nnodes; i++)
-        index[raw_group(p, i)] = 1;
+        index[group_raw_number(p, i)] = 1;
     for (uint32_t i = 0; i < nraw; i++)
         if (index[i])
             index[i] = n++;
     for (uint32_t i = 0; i < p->nnodes; i++)
-        of[i] = index[raw_group(p, i)];
+        of[i] = index[group_raw_number(p, i)];
     free(index);
     return n;
 }
 
-static void list_members(struct group_priv *g, uint32_t nnodes)
+static void group_list_members(struct group_priv *g, uint32_t nnodes)
 {
+    assert(g->ngroups >= 2 && g->of);
     g->start = wr_zalloc(g->ngroups + 1, sizeof *g->start);
     g->member = wr_zalloc(nnodes, sizeof *g->member);
     uint32_t *fill = wr_zalloc(g->ngroups, sizeof *fill);
@@ -98,10 +100,10 @@ static bool group_init(struct synth_pattern *p, struct wr_err *err)
 
     struct group_priv *g = wr_zalloc(1, sizeof *g);
     g->of = wr_zalloc(p->nnodes, sizeof *g->of);
-    g->ngroups = dense_groups(p, par->size ? p->nnodes / par->size : p->ngroups, g->of);
+    g->ngroups = group_number_dense(p, par->size ? p->nnodes / par->size : p->ngroups, g->of);
     p->priv = g;
     if (g->ngroups >= 2 && par->offset % g->ngroups) {
-        list_members(g, p->nnodes);
+        group_list_members(g, p->nnodes);
         return true;
     }
 
@@ -109,8 +111,9 @@ static bool group_init(struct synth_pattern *p, struct wr_err *err)
     group_fini(p);
     if (n < 2)
         return wr_fail(err, WR_INPUT, "the machine has a single group; set size to cut it in more");
-    return wr_fail(err, WR_INPUT, "offset %u of %u groups leads back home; use 1 to %u",
-                   par->offset, n, n - 1);
+    return wr_fail(err, WR_INPUT,
+                   "offset %u of %u groups leads back to the same group; use 1 to %u", par->offset,
+                   n, n - 1);
 }
 
 static uint32_t group_dest(const struct synth_pattern *p, uint32_t src, struct wr_rng *rng,

@@ -26,7 +26,7 @@ static bool hotspot_init(struct synth_pattern *p, struct wr_err *err)
     const uint32_t *nodes = h->nodes.items;
 
     if (p->nnodes < 2)
-        return wr_fail(err, WR_INPUT, "one node has nobody to send to; add nodes");
+        return wr_fail(err, WR_INPUT, "one node has no other node to send to; add nodes");
     if (!h->nodes.n)
         return wr_fail(err, WR_INPUT, "no hot node is named; give for example nodes: [0]");
     for (size_t i = 0; i < h->nodes.n; i++)

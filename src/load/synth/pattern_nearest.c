@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "grid_priv.h"
+#include "synth_grid_priv.h"
 #include "synth_priv.h"
 
 enum order { ORDER_CYCLE, ORDER_RANDOM };
@@ -40,8 +40,8 @@ static bool nearest_init(struct synth_pattern *p, struct wr_err *err)
 }
 
 /* All neighbours of a node; how many. */
-static uint32_t neighbours(const struct nearest_params *g, uint32_t node,
-                           uint32_t ret[2 * SYNTH_MAX_DIMS])
+static uint32_t nearest_neighbours(const struct nearest_params *g, uint32_t node,
+                                   uint32_t ret[2 * SYNTH_MAX_DIMS])
 {
     const uint32_t *extent = g->grid.items;
     uint32_t n = 0, stride = 1, rest = node;
@@ -68,7 +68,7 @@ static uint32_t nearest_dest(const struct synth_pattern *p, uint32_t src, struct
 {
     const struct nearest_params *g = p->params;
     uint32_t near[2 * SYNTH_MAX_DIMS];
-    uint32_t n = neighbours(g, src, near);
+    uint32_t n = nearest_neighbours(g, src, near);
 
     assert(n); /* a grid of one node is refused */
     return near[g->order == ORDER_RANDOM ? wr_rng_below(rng, n) : nth % n];

@@ -19,8 +19,8 @@ static const struct conf_row permutation_rows[] = {
 
 enum { PERMUTATION_PURPOSE = 0x73796e31 }; /* "syn1" */
 
-/* Fisher and Yates; true if no node stayed at home. */
-static bool shuffle(uint32_t *to, uint32_t n, struct wr_rng *rng)
+/* Fisher and Yates; true if no node is its own destination. */
+static bool permutation_shuffle(uint32_t *to, uint32_t n, struct wr_rng *rng)
 {
     bool moved = true;
 
@@ -42,13 +42,13 @@ static bool permutation_init(struct synth_pattern *p, struct wr_err *err)
     struct wr_rng rng;
 
     if (p->nnodes < 2)
-        return wr_fail(err, WR_INPUT, "one node has nobody to send to; add nodes");
+        return wr_fail(err, WR_INPUT, "one node has no other node to send to; add nodes");
     uint32_t *to = wr_alloc(p->nnodes * sizeof *to);
 
-    /* One permutation in e has nobody at home, so this ends soon, and every
-     * such permutation is as likely as the others. */
+    /* One permutation in e has no fixed point, so this ends soon, and every such permutation is
+     * equally likely. */
     wr_rng_init(&rng, par->seed ? par->seed : p->seed, 0, PERMUTATION_PURPOSE);
-    while (!shuffle(to, p->nnodes, &rng) && !par->self)
+    while (!permutation_shuffle(to, p->nnodes, &rng) && !par->self)
         ;
     p->priv = to;
     return true;

@@ -45,8 +45,8 @@ static uint32_t permutation_file_dest(const struct synth_pattern *p, uint32_t sr
 }
 
 const struct synth_pattern_ops synth_pattern_permutation_file = {
-    .kind = {"permutation-file", "who sends to whom, read from a text file", permutation_file_rows,
-             sizeof(struct permutation_file_params)},
+    .kind = {"permutation-file", "pairs of source and destination, read from a text file",
+             permutation_file_rows, sizeof(struct permutation_file_params)},
     .init = permutation_file_init,
     .fini = permutation_file_fini,
     .dest = permutation_file_dest,

@@ -18,9 +18,10 @@ static bool shift_init(struct synth_pattern *p, struct wr_err *err)
     const struct shift_params *s = p->params;
 
     if (s->n % p->nnodes == 0)
-        return wr_fail(err, WR_INPUT,
-                       "a shift by %u of %u nodes sends everything home; use another n", s->n,
-                       p->nnodes);
+        return wr_fail(
+            err, WR_INPUT,
+            "a shift by %u of %u nodes sends every message back to its source; use another n", s->n,
+            p->nnodes);
     return true;
 }
 

@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 
-#include "grid_priv.h"
+#include "synth_grid_priv.h"
 #include "synth_priv.h"
 
 struct tornado_params {
@@ -19,7 +19,7 @@ static const struct conf_row tornado_rows[] = {
     CONF_END,
 };
 
-static uint32_t halfway(uint32_t k)
+static uint32_t tornado_halfway(uint32_t k)
 {
     return (k + 1) / 2 - 1;
 }
@@ -28,12 +28,12 @@ static bool tornado_init(struct synth_pattern *p, struct wr_err *err)
 {
     const struct tornado_params *t = p->params;
     const uint32_t *extent = t->grid.items;
-    bool moves = !t->grid.n && halfway(p->nnodes);
+    bool moves = !t->grid.n && tornado_halfway(p->nnodes);
 
     if (t->grid.n && !synth_grid_check(&t->grid, p->nnodes, err))
         return false;
     for (size_t d = 0; d < t->grid.n; d++)
-        moves |= halfway(extent[d]) > 0;
+        moves |= tornado_halfway(extent[d]) > 0;
     if (!moves)
         return wr_fail(err, WR_INPUT, "no ring has more than two nodes; use a larger extent");
     return true;
@@ -53,7 +53,7 @@ static uint32_t tornado_dest(const struct synth_pattern *p, uint32_t src, struct
     for (size_t d = 0; d < ndims; d++) {
         uint32_t e = extent[d];
 
-        dest += (rest % e + halfway(e)) % e * stride;
+        dest += (rest % e + tornado_halfway(e)) % e * stride;
         rest /= e;
         stride *= e;
     }

@@ -22,7 +22,7 @@ static const struct conf_row transpose_rows[] = {
     CONF_END,
 };
 
-static uint32_t rows_of(const struct synth_pattern *p)
+static uint32_t transpose_rows_of(const struct synth_pattern *p)
 {
     const struct transpose_params *t = p->params;
 
@@ -32,7 +32,7 @@ static uint32_t rows_of(const struct synth_pattern *p)
 static bool transpose_init(struct synth_pattern *p, struct wr_err *err)
 {
     const struct transpose_params *t = p->params;
-    uint64_t rows = rows_of(p);
+    uint64_t rows = transpose_rows_of(p);
 
     if (!t->rows && rows * rows != p->nnodes)
         return wr_fail(err, WR_INPUT,
@@ -52,7 +52,7 @@ static uint32_t transpose_dest(const struct synth_pattern *p, uint32_t src, stru
                                uint64_t nth)
 {
     const struct transpose_params *t = p->params;
-    uint32_t rows = rows_of(p), cols = p->nnodes / rows;
+    uint32_t rows = transpose_rows_of(p), cols = p->nnodes / rows;
     uint32_t dest = src % cols * rows + src / cols;
 
     (void)rng;

@@ -13,18 +13,18 @@ static const struct conf_row uniform_rows[] = {
     CONF_END,
 };
 
-static bool uniform_init(struct synth_pattern *p, struct wr_err *err)
+static bool pattern_uniform_init(struct synth_pattern *p, struct wr_err *err)
 {
     const struct uniform_params *u = p->params;
 
     if (p->nnodes < 2 && !u->self)
         return wr_fail(err, WR_INPUT,
-                       "one node has nobody to send to; add nodes or set self: true");
+                       "one node has no other node to send to; add nodes or set self: true");
     return true;
 }
 
-static uint32_t uniform_dest(const struct synth_pattern *p, uint32_t src, struct wr_rng *rng,
-                             uint64_t nth)
+static uint32_t pattern_uniform_dest(const struct synth_pattern *p, uint32_t src,
+                                     struct wr_rng *rng, uint64_t nth)
 {
     const struct uniform_params *u = p->params;
 
@@ -37,6 +37,6 @@ static uint32_t uniform_dest(const struct synth_pattern *p, uint32_t src, struct
 const struct synth_pattern_ops synth_pattern_uniform = {
     .kind = {"uniform", "every message to a random node", uniform_rows,
              sizeof(struct uniform_params)},
-    .init = uniform_init,
-    .dest = uniform_dest,
+    .init = pattern_uniform_init,
+    .dest = pattern_uniform_dest,
 };

@@ -1,5 +1,10 @@
+/* permfile.c -- reads a permutation from text (permfile.h).
+ *
+ * Errors name line and column. Called by pattern_permutation_file.c.
+ */
 #include "permfile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +14,8 @@
 #include "load/synth/synth.h"
 
 /* A node number; the cursor stays on it when it is refused. */
-static bool read_node(struct wr_scan *c, const char *what, uint32_t nnodes, uint32_t *ret,
-                      struct wr_err *err)
+static bool permfile_read_node(struct wr_scan *c, const char *what, uint32_t nnodes, uint32_t *ret,
+                               struct wr_err *err)
 {
     const char *p = c->at;
     uint64_t v = 0;
@@ -35,17 +40,17 @@ static bool read_node(struct wr_scan *c, const char *what, uint32_t nnodes, uint
     return true;
 }
 
-static bool read_pair(struct wr_scan *c, uint32_t nnodes, uint32_t *to, uint8_t *taken,
-                      struct wr_err *err)
+static bool permfile_read_pair(struct wr_scan *c, uint32_t nnodes, uint32_t *to, uint8_t *taken,
+                               struct wr_err *err)
 {
     uint32_t src, dst;
     const char *src_at = c->at;
 
-    if (!read_node(c, "source", nnodes, &src, err))
+    if (!permfile_read_node(c, "source", nnodes, &src, err))
         return false;
     wr_scan_blanks(c);
     const char *dst_at = c->at;
-    if (!read_node(c, "destination", nnodes, &dst, err))
+    if (!permfile_read_node(c, "destination", nnodes, &dst, err))
         return false;
     wr_scan_blanks(c);
     if (!wr_scan_line_end(c))
@@ -74,16 +79,17 @@ bool synth_permfile_parse(uint32_t **ret, const char *name, const char *text, si
     bool ok = true;
     size_t pairs = 0;
 
+    assert(nnodes);
     memset(to, 0xff, nnodes * sizeof *to); /* SYNTH_SKIP in every word */
     for (; ok && c.at < c.end; wr_scan_next_line(&c)) {
         wr_scan_blanks(&c);
         if (wr_scan_line_end(&c))
             continue;
-        ok = read_pair(&c, nnodes, to, taken, err);
+        ok = permfile_read_pair(&c, nnodes, to, taken, err);
         pairs++;
     }
     if (ok && !pairs)
-        ok = wr_fail(err, WR_INPUT, "%s: nobody sends; write lines of two node numbers", name);
+        ok = wr_fail(err, WR_INPUT, "%s: no node sends; write lines of two node numbers", name);
     free(taken);
     if (!ok) {
         free(to);

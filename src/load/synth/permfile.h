@@ -1,4 +1,4 @@
-/* permfile.h -- a permutation as text: who sends to whom.
+/* permfile.h -- a permutation as text: the destination of each source.
  *
  *   # source destination
  *   0 5

@@ -4,6 +4,7 @@
  * distribution", 1991: n columns of equal chance, each split between at most two
  * sizes, its own and its alias.
  */
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -38,12 +39,14 @@ static const struct conf_row list_rows[] = {
     CONF_END,
 };
 
-static void fill_columns(struct column *col, const struct list_item *item, uint32_t n, double total)
+static void size_list_fill_columns(struct column *col, const struct list_item *item, uint32_t n,
+                                   double total)
 {
     double *chance = wr_alloc(n * sizeof *chance);
     uint32_t *small = wr_alloc(n * sizeof *small), *large = wr_alloc(n * sizeof *large);
     uint32_t nsmall = 0, nlarge = 0;
 
+    assert(n && total > 0);
     for (uint32_t i = 0; i < n; i++) {
         col[i] = (struct column){item[i].bytes, item[i].bytes, 1ull << 32};
         chance[i] = item[i].weight / total * n;
@@ -68,7 +71,7 @@ static void fill_columns(struct column *col, const struct list_item *item, uint3
     free(large);
 }
 
-static bool list_init(struct synth_size *z, struct wr_err *err)
+static bool size_list_init(struct synth_size *z, struct wr_err *err)
 {
     const struct list_params *p = z->params;
     const struct list_item *item = p->sizes.items;
@@ -86,16 +89,16 @@ static bool list_init(struct synth_size *z, struct wr_err *err)
                        "KiB, weight: 1}]");
     z->mean = sum / total;
     z->priv = wr_zalloc(p->sizes.n, sizeof(struct column));
-    fill_columns(z->priv, item, (uint32_t)p->sizes.n, total);
+    size_list_fill_columns(z->priv, item, (uint32_t)p->sizes.n, total);
     return true;
 }
 
-static void list_fini(struct synth_size *z)
+static void size_list_fini(struct synth_size *z)
 {
     free(z->priv);
 }
 
-static uint64_t list_draw(const struct synth_size *z, struct wr_rng *rng)
+static uint64_t size_list_draw(const struct synth_size *z, struct wr_rng *rng)
 {
     const struct list_params *p = z->params;
     const struct column *c =
@@ -106,7 +109,7 @@ static uint64_t list_draw(const struct synth_size *z, struct wr_rng *rng)
 
 const struct synth_size_ops synth_size_list = {
     .kind = {"list", "a list of sizes with weights", list_rows, sizeof(struct list_params)},
-    .init = list_init,
-    .fini = list_fini,
-    .draw = list_draw,
+    .init = size_list_init,
+    .fini = size_list_fini,
+    .draw = size_list_draw,
 };

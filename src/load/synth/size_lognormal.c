@@ -27,18 +27,19 @@ static const struct conf_row lognormal_rows[] = {
     CONF_END,
 };
 
-static double phi(double x)
+static double size_lognormal_phi(double x)
 {
     return erfc(-x * M_SQRT1_2) / 2;
 }
 
 /* Phi(b) - Phi(a) for a <= b, taken on the side where it does not cancel. */
-static double phi_between(double a, double b)
+static double size_lognormal_phi_between(double a, double b)
 {
-    return a > 0 ? phi(-a) - phi(-b) : phi(b) - phi(a);
+    return a > 0 ? size_lognormal_phi(-a) - size_lognormal_phi(-b)
+                 : size_lognormal_phi(b) - size_lognormal_phi(a);
 }
 
-static bool lognormal_init(struct synth_size *z, struct wr_err *err)
+static bool size_lognormal_init(struct synth_size *z, struct wr_err *err)
 {
     const struct lognormal_params *p = z->params;
     double m = log((double)p->median), s = p->sigma;
@@ -46,20 +47,20 @@ static bool lognormal_init(struct synth_size *z, struct wr_err *err)
     if (!synth_size_ordered(p->min, p->max, err))
         return false;
     double a = (log((double)p->min) - m) / s, b = (log((double)p->max) - m) / s;
-    double kept = phi_between(a, b);
+    double kept = size_lognormal_phi_between(a, b);
 
     if (kept < 0.1)
         return wr_fail(err, WR_INPUT,
                        "the bounds keep only %.2g %% of the distribution, and drawing the rest "
                        "again takes long; widen min and max or move the median",
                        100 * kept);
-    z->mean = exp(m + s * s / 2) * phi_between(a - s, b - s) / kept;
+    z->mean = exp(m + s * s / 2) * size_lognormal_phi_between(a - s, b - s) / kept;
     z->max = p->max;
     z->own[0] = m;
     return true;
 }
 
-static uint64_t lognormal_draw(const struct synth_size *z, struct wr_rng *rng)
+static uint64_t size_lognormal_draw(const struct synth_size *z, struct wr_rng *rng)
 {
     const struct lognormal_params *p = z->params;
     double x;
@@ -73,6 +74,6 @@ static uint64_t lognormal_draw(const struct synth_size *z, struct wr_rng *rng)
 const struct synth_size_ops synth_size_lognormal = {
     .kind = {"lognormal", "the logarithm of the size is normal, within bounds", lognormal_rows,
              sizeof(struct lognormal_params)},
-    .init = lognormal_init,
-    .draw = lognormal_draw,
+    .init = size_lognormal_init,
+    .draw = size_lognormal_draw,
 };

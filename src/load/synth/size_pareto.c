@@ -27,7 +27,7 @@ static const struct conf_row pareto_rows[] = {
 
 enum { CUT, MINUS_INVERSE }; /* of z->own: 1 - r^a and -1/a */
 
-static bool pareto_init(struct synth_size *z, struct wr_err *err)
+static bool size_pareto_init(struct synth_size *z, struct wr_err *err)
 {
     const struct pareto_params *p = z->params;
     double a = p->shape, log_r = log((double)p->min / (double)p->max);
@@ -45,7 +45,7 @@ static bool pareto_init(struct synth_size *z, struct wr_err *err)
     return true;
 }
 
-static uint64_t pareto_draw(const struct synth_size *z, struct wr_rng *rng)
+static uint64_t size_pareto_draw(const struct synth_size *z, struct wr_rng *rng)
 {
     const struct pareto_params *p = z->params;
     double u = wr_rng_unit(rng);
@@ -57,6 +57,6 @@ static uint64_t pareto_draw(const struct synth_size *z, struct wr_rng *rng)
 const struct synth_size_ops synth_size_pareto = {
     .kind = {"pareto", "many small messages and a heavy tail, up to a bound", pareto_rows,
              sizeof(struct pareto_params)},
-    .init = pareto_init,
-    .draw = pareto_draw,
+    .init = size_pareto_init,
+    .draw = size_pareto_draw,
 };

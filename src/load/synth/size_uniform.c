@@ -15,7 +15,7 @@ static const struct conf_row uniform_rows[] = {
     CONF_END,
 };
 
-static bool uniform_init(struct synth_size *z, struct wr_err *err)
+static bool size_uniform_init(struct synth_size *z, struct wr_err *err)
 {
     const struct uniform_params *u = z->params;
 
@@ -26,7 +26,7 @@ static bool uniform_init(struct synth_size *z, struct wr_err *err)
     return true;
 }
 
-static uint64_t uniform_draw(const struct synth_size *z, struct wr_rng *rng)
+static uint64_t size_uniform_draw(const struct synth_size *z, struct wr_rng *rng)
 {
     const struct uniform_params *u = z->params;
     /* Of a range below 2^40, 64 bits favour no size by more than 2^-24. */
@@ -38,6 +38,6 @@ static uint64_t uniform_draw(const struct synth_size *z, struct wr_rng *rng)
 const struct synth_size_ops synth_size_uniform = {
     .kind = {"uniform", "every size between min and max alike", uniform_rows,
              sizeof(struct uniform_params)},
-    .init = uniform_init,
-    .draw = uniform_draw,
+    .init = size_uniform_init,
+    .draw = size_uniform_draw,
 };

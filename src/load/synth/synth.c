@@ -1,22 +1,21 @@
-/* synth.c -- the tables, and opening what they hold. */
+/* synth.c -- opens patterns, injection processes and size distributions; exact times.
+ *
+ * The lists of plug-ins are in synth_priv.h. What is opened here is read-only afterwards: all state
+ * of a node is in its struct synth_source.
+ */
 #include "load/synth/synth.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "synth_priv.h"
 
-#define PATTERN_OPS(n) &synth_pattern_##n,
 #define PATTERN_KIND(n) &synth_pattern_##n.kind,
-#define INJECT_OPS(n) &synth_inject_##n,
 #define INJECT_KIND(n) &synth_inject_##n.kind,
-#define SIZE_OPS(n) &synth_size_##n,
 #define SIZE_KIND(n) &synth_size_##n.kind,
 
-const struct synth_pattern_ops *const synth_pattern_table[] = {SYNTH_PATTERNS(PATTERN_OPS) NULL};
 const struct conf_kind *const synth_pattern_kinds[] = {SYNTH_PATTERNS(PATTERN_KIND) NULL};
-const struct synth_inject_ops *const synth_inject_table[] = {SYNTH_INJECTS(INJECT_OPS) NULL};
 const struct conf_kind *const synth_inject_kinds[] = {SYNTH_INJECTS(INJECT_KIND) NULL};
-const struct synth_size_ops *const synth_size_table[] = {SYNTH_SIZES(SIZE_OPS) NULL};
 const struct conf_kind *const synth_size_kinds[] = {SYNTH_SIZES(SIZE_KIND) NULL};
 
 const char *const synth_phase_names[] = {
@@ -39,6 +38,7 @@ uint64_t synth_ps_part(struct synth_ps t, struct wr_rng *rng)
 bool synth_pattern_open(struct synth_pattern *ret, const struct conf_plugin *plug,
                         const struct synth_pattern *shape, struct wr_err *err)
 {
+    assert(plug->kind && shape);
     struct synth_pattern p = *shape;
 
     p.ops = (const struct synth_pattern_ops *)plug->kind;
@@ -73,6 +73,7 @@ bool synth_inject_open(struct synth_inject *ret, const struct conf_plugin *plug,
                               .params = plug->params,
                               .mean_ps = mean_ps};
 
+    assert(plug->kind);
     if (!(mean_ps >= 1 && mean_ps <= max_gap_ps))
         return wr_fail(err, WR_INPUT,
                        "injection %s: a mean gap of %g ps between messages is outside 1 ps .. 1 h; "
@@ -96,6 +97,7 @@ bool synth_size_open(struct synth_size *ret, const struct conf_plugin *plug, str
     struct synth_size z = {.ops = (const struct synth_size_ops *)plug->kind,
                            .params = plug->params};
 
+    assert(plug->kind);
     if (!z.ops->init(&z, err))
         return wr_wrap(err, "message size %s", z.ops->kind.name);
     *ret = z;
@@ -120,6 +122,7 @@ bool synth_size_ordered(uint64_t low, uint64_t high, struct wr_err *err)
 
 double synth_mean_gap_ps(double load, double mean_bytes, double rate)
 {
+    assert(load > 0 && mean_bytes > 0 && rate > 0);
     return mean_bytes / (load * rate) * 1e12;
 }
 

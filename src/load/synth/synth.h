@@ -1,4 +1,4 @@
-/* synth.h -- synthetic traffic: who sends to whom, when, and how much.
+/* synth.h -- synthetic traffic: destination, time and size of each message.
  *
  * Three independent decisions, each a table of plug-ins, none of which knows a
  * network:
@@ -9,13 +9,13 @@
  *
  * What a node remembers is struct synth_source, one cache line. All of a node's
  * randomness comes from its own stream, so its traffic depends on the seed and
- * on the node alone, not on who is asked first.
+ * on the node alone, not on the order of calls.
  *
  *   for each node            synth_source_init(&s, seed, node);
  *   at the start, and when   m = synth_next(&traffic, &s, node);
  *   a message has been sent  wait m.gap_ps, then send m.bytes to m.dest
  *
- * Everything opened here is read-only afterwards: every worker may ask it.
+ * Everything opened here is read-only afterwards: any thread may use it.
  */
 #ifndef LOAD_SYNTH_SYNTH_H
 #define LOAD_SYNTH_SYNTH_H
@@ -27,8 +27,8 @@
 #include "base/rng.h"
 #include "conf/conf.h"
 
-/* The answer of a pattern when a node has nobody to send to this time: its turn
- * passes in silence. A destination equal to the source is a real message, from
+/* What a pattern returns when a node has no destination this time: the node sends
+ * nothing. A destination equal to the source is a real message, from
  * a node through its own router back to itself. */
 #define SYNTH_SKIP UINT32_MAX
 
@@ -96,10 +96,8 @@ struct synth_size_ops {
     uint64_t (*draw)(const struct synth_size *z, struct wr_rng *rng);
 };
 
-/* The tables end with NULL; the kinds are the same, for configuration rows. */
-extern const struct synth_pattern_ops *const synth_pattern_table[];
-extern const struct synth_inject_ops *const synth_inject_table[];
-extern const struct synth_size_ops *const synth_size_table[];
+/* The plug-ins of each table (SYNTH_PATTERNS, ... in synth_priv.h), for configuration rows; each
+ * array ends with NULL. A kind is the first member of its operations table. */
 extern const struct conf_kind *const synth_pattern_kinds[];
 extern const struct conf_kind *const synth_inject_kinds[];
 extern const struct conf_kind *const synth_size_kinds[];

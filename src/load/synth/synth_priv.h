@@ -1,4 +1,4 @@
-/* synth_priv.h -- what the plug-ins of this room share. */
+/* synth_priv.h -- the lists of plug-ins of this module, and arithmetic that they share. */
 #ifndef LOAD_SYNTH_SYNTH_PRIV_H
 #define LOAD_SYNTH_SYNTH_PRIV_H
 

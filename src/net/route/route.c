@@ -1,5 +1,7 @@
+/* route.c -- the table of routings; opening one on a topology. */
 #include "net/route/route.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@ const char *const route_weight_names[] = {"port", "hops", NULL};
 const char *const route_via_names[] = {"auto", "group", "router", "node", NULL};
 
 /* route_pkt counts hops in a byte. */
-static bool check_hops(const struct route *rt, struct wr_err *err)
+static bool route_check_hops(const struct route *rt, struct wr_err *err)
 {
     if (rt->max_hops <= UINT8_MAX)
         return true;
@@ -35,14 +37,12 @@ static bool check_hops(const struct route *rt, struct wr_err *err)
 bool route_open(struct route *ret, const struct route_ops *ops, const void *params,
                 const struct topo *topo, struct wr_err *err)
 {
-    struct route rt = {.ops = ops,
-                       .params = params,
-                       .topo = topo,
-                       .first_vcs = UINT16_MAX,
-                       .first_eject = UINT16_MAX};
+    struct route rt = {.ops = ops, .params = params, .topo = topo};
 
+    assert(ops && params && topo->port);
     if (topo_check_joined(topo, err) && ops->init(&rt, err)) {
-        if (check_hops(&rt, err)) {
+        assert(rt.nvcs <= ROUTE_MAX_VCS && !(rt.early && rt.maybe_early));
+        if (route_check_hops(&rt, err)) {
             *ret = rt;
             return true;
         }

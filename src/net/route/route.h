@@ -1,8 +1,8 @@
-/* route.h -- a routing is the choice of the next port and virtual channel, only.
+/* route.h -- a routing chooses the next port and virtual channel of a packet, and nothing else.
  *
- * It sees the wiring and, through a view, how loaded ports are; it holds no
- * packets and no time. What it must remember about a packet on its way is in
- * struct route_pkt, which travels with the packet.
+ * It reads the wiring and, through a view, the loads of ports; it has no packets and no time. Its
+ * state of a packet is in struct route_pkt, which is part of the packet. Constant after
+ * route_open, so all workers share it. Called by net/link_priv.h for every hop.
  */
 #ifndef NET_ROUTE_ROUTE_H
 #define NET_ROUTE_ROUTE_H
@@ -16,7 +16,7 @@
 #include "net/topo/topo.h"
 
 #define ROUTE_NONE UINT32_MAX
-enum { ROUTE_MAX_VCS = 16, ROUTE_LATER = UINT16_MAX /* a port: not to be said yet */ };
+enum { ROUTE_MAX_VCS = 16, ROUTE_LATER = UINT16_MAX /* as a port: not decided yet */ };
 
 /* Copied into every packet, so it stays at 16 bytes. A new packet has mid =
  * ROUTE_NONE, its destination, and zeros; route_pkt_to() makes one. */
@@ -37,30 +37,31 @@ static inline struct route_pkt route_pkt_to(struct topo_end dst)
     return (struct route_pkt){.dst_router = dst.router, .dst_port = dst.port, .mid = ROUTE_NONE};
 }
 
-/* How loaded ports are, as the router model counts it: bytes held in the
- * port's channels plus bytes waiting for it. */
+/* The loads of ports as the router model counts them: occupancy of the port's channels plus bytes
+ * waiting for it. */
 struct route_view {
     uint32_t (*load)(const struct route_view *view, uint32_t router, uint16_t port);
 };
 
+/* What a routing decides: the output port and its channel. */
 struct route_hop {
     uint16_t port;
     uint8_t vc;
 };
 
+/* A routing on a topology. Constant after route_open(). */
 struct route {
     const struct route_ops *ops;
-    const void *params;
+    const void *params; /* of its kind; the caller's */
     const struct topo *topo;
     uint32_t nvcs;        /* channels that decide() may answer */
     uint32_t max_hops;    /* bound on router-to-router hops */
     const uint8_t *eject; /* [256] channel of the link to a terminal, by the packet's state; NULL:
                              the routing does not mind */
-    uint16_t first_vcs;   /* channels that packets may leave their first router by, one bit each; */
-    uint16_t first_eject; /* the same where that is their last one: of links to terminals */
-    bool early;           /* decide() looks at the packet alone: not at loads, draws nothing */
-    bool foresees; /* it does so at times, and without a view answers ROUTE_LATER at others */
-    void *priv;
+    bool early;           /* decide() depends on the packet alone: not on loads or random numbers */
+    bool
+        maybe_early; /* it does for some packets; for others, without a view, returns ROUTE_LATER */
+    void *priv;      /* the routing's own tables */
 };
 
 struct route_ops {
@@ -69,7 +70,7 @@ struct route_ops {
      * and what to use instead. */
     bool (*init)(struct route *rt, struct wr_err *err);
     void (*fini)(struct route *rt); /* may be NULL */
-    bool sees_far; /* decide() looks at loads of other routers, as they are at that moment */
+    bool sees_far;                  /* decide() reads loads of other routers at the same time */
     /* Called once per router a packet visits, here != p->dst_router; both are
      * alive and the destination has terminals (topo_term_alive in fail.h). May
      * change p->mid, p->state and p->nonminimal. Never fails, never allocates. */

@@ -6,7 +6,7 @@
 #include "route_priv.h"
 #include "route_walk_priv.h"
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool dor_init(struct route *rt, struct wr_err *err)
 {
     return walk_open_plain(rt, walk_init_grid, err);
 }
@@ -16,7 +16,7 @@ const struct route_ops route_dimension_order = {
              .summary = "one dimension after the other (torus, mesh, hyperx)",
              .rows = walk_plain_rows,
              .params_size = sizeof(struct route_plain_params)},
-    .init = init,
+    .init = dor_init,
     .fini = walk_release,
     .decide = walk_decide,
 };

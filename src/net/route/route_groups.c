@@ -9,18 +9,19 @@
 
 enum { FAR = UINT8_MAX };
 
-static bool is_local(const struct route_groups *g, uint32_t r, const struct topo_port *p)
+static bool groups_is_local_port(const struct route_groups *g, uint32_t r,
+                                 const struct topo_port *p)
 {
     return p->kind == TOPO_ROUTER && g->group[p->peer] == g->group[r];
 }
 
-static bool is_global(const struct route_groups *g, uint32_t r, const struct topo_port *p)
+static bool groups_is_global(const struct route_groups *g, uint32_t r, const struct topo_port *p)
 {
     return p->kind == TOPO_ROUTER && g->group[p->peer] != g->group[r];
 }
 
 /* Slots, and the members of each group in slot order: member[g * nslots + slot]. */
-static uint32_t *list_members(struct route_groups *g, uint32_t *size)
+static uint32_t *groups_list_members(struct route_groups *g, uint32_t *size)
 {
     const struct topo *t = g->topo;
 
@@ -40,7 +41,7 @@ static uint32_t *list_members(struct route_groups *g, uint32_t *size)
 
 /* Breadth first from router `to` over the cables of its group, until all `size`
  * of it are met. A cable has two ends, so the distance from is the distance to. */
-static void measure_from(struct route_groups *g, uint32_t to, uint32_t size, uint32_t *queue)
+static void groups_measure_from(struct route_groups *g, uint32_t to, uint32_t size, uint32_t *queue)
 {
     const struct topo *t = g->topo;
     uint32_t head = 0, tail = 0;
@@ -56,7 +57,7 @@ static void measure_from(struct route_groups *g, uint32_t to, uint32_t size, uin
             const struct topo_port *port = topo_port(t, r, p);
             uint8_t *far = &g->dist[(uint64_t)port->peer * g->nslots + slot];
 
-            if (!is_local(g, r, port) || *far != FAR)
+            if (!groups_is_local_port(g, r, port) || *far != FAR)
                 continue;
             *far = (uint8_t)(d + 1);
             queue[tail++] = port->peer;
@@ -64,7 +65,7 @@ static void measure_from(struct route_groups *g, uint32_t to, uint32_t size, uin
     }
 }
 
-static bool is_dead(const struct topo *t, uint32_t r)
+static bool groups_is_dead(const struct topo *t, uint32_t r)
 {
     for (uint32_t p = 0; p < t->nports; p++) {
         uint8_t kind = topo_port(t, r, p)->kind;
@@ -75,8 +76,8 @@ static bool is_dead(const struct topo *t, uint32_t r)
     return true;
 }
 
-static bool measure_locals(struct route_groups *g, const uint32_t *size, const uint32_t *member,
-                           struct wr_err *err)
+static bool groups_measure_locals(struct route_groups *g, const uint32_t *size,
+                                  const uint32_t *member, struct wr_err *err)
 {
     const struct topo *t = g->topo;
     size_t ncells = (size_t)t->nrouters * g->nslots;
@@ -86,13 +87,13 @@ static bool measure_locals(struct route_groups *g, const uint32_t *size, const u
     g->dist = wr_alloc(ncells);
     memset(g->dist, FAR, ncells);
     for (uint32_t r = 0; r < t->nrouters; r++)
-        measure_from(g, r, size[g->group[r]], queue);
+        groups_measure_from(g, r, size[g->group[r]], queue);
     for (uint32_t r = 0; ok && r < t->nrouters; r++)
         for (uint32_t s = 0; ok && s < g->nslots; s++) {
             uint32_t to = member[(uint64_t)g->group[r] * g->nslots + s];
             uint8_t d = g->dist[(uint64_t)r * g->nslots + s];
 
-            if (d == FAR && to != ROUTE_NONE && !is_dead(t, r) && !is_dead(t, to))
+            if (d == FAR && to != ROUTE_NONE && !groups_is_dead(t, r) && !groups_is_dead(t, to))
                 ok = wr_fail(err, WR_INPUT,
                              "router %u cannot reach router %u without leaving group %u; use "
                              "`kind: table`, which may",
@@ -110,7 +111,7 @@ static bool measure_locals(struct route_groups *g, const uint32_t *size, const u
 }
 
 /* Bit c: a cable of class c joins the router and the one in that slot. */
-static uint16_t *list_classes(const struct route_groups *g)
+static uint16_t *groups_list_classes(const struct route_groups *g)
 {
     const struct topo *t = g->topo;
     uint16_t *classes = wr_zalloc((size_t)t->nrouters * g->nslots, sizeof *classes);
@@ -120,7 +121,7 @@ static uint16_t *list_classes(const struct route_groups *g)
         for (uint32_t p = 0; p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            if (is_local(g, r, port))
+            if (groups_is_local_port(g, r, port))
                 classes[(uint64_t)r * g->nslots + g->slot[port->peer]] |=
                     (uint16_t)(1u << port->cls);
         }
@@ -128,24 +129,24 @@ static uint16_t *list_classes(const struct route_groups *g)
 }
 
 /* May a packet that came by `first` go on to `slot` by a cable of higher class? */
-static bool ascends(const struct route_groups *g, const uint16_t *classes,
-                    const struct topo_port *first, uint32_t slot)
+static bool groups_ascends(const struct route_groups *g, const uint16_t *classes,
+                           const struct topo_port *first, uint32_t slot)
 {
     return classes[(uint64_t)first->peer * g->nslots + slot] >> (first->cls + 1);
 }
 
 /* Is local port p of router r a candidate towards a slot of its group? */
-static bool leads(const struct route_groups *g, const uint16_t *classes, uint32_t r,
-                  const struct topo_port *p, uint32_t slot)
+static bool groups_leads(const struct route_groups *g, const uint16_t *classes, uint32_t r,
+                         const struct topo_port *p, uint32_t slot)
 {
     uint8_t d = g->dist[(uint64_t)r * g->nslots + slot];
 
     if (d == FAR || g->dist[(uint64_t)p->peer * g->nslots + slot] + 1 != d)
         return false;
-    return g->shape != GROUPS_CLASSES || d < 2 || ascends(g, classes, p, slot);
+    return g->shape != GROUPS_CLASSES || d < 2 || groups_ascends(g, classes, p, slot);
 }
 
-static bool all_ascend(const struct route_groups *g, const uint16_t *classes)
+static bool groups_all_ascend(const struct route_groups *g, const uint16_t *classes)
 {
     const struct topo *t = g->topo;
 
@@ -154,8 +155,8 @@ static bool all_ascend(const struct route_groups *g, const uint16_t *classes)
             bool found = g->dist[(uint64_t)r * g->nslots + s] != 2;
 
             for (uint32_t p = 0; !found && p < t->nports; p++)
-                found = is_local(g, r, topo_port(t, r, p)) &&
-                        ascends(g, classes, topo_port(t, r, p), s);
+                found = groups_is_local_port(g, r, topo_port(t, r, p)) &&
+                        groups_ascends(g, classes, topo_port(t, r, p), s);
             if (!found)
                 return false;
         }
@@ -164,7 +165,7 @@ static bool all_ascend(const struct route_groups *g, const uint16_t *classes)
 
 /* Every local cable joins a router with terminals and one without, and no
  * global link starts at one with terminals. */
-static bool all_leaves(const struct route_groups *g)
+static bool groups_all_leaves(const struct route_groups *g)
 {
     const struct topo *t = g->topo;
     uint8_t *leaf = wr_zalloc(t->nrouters, 1);
@@ -177,23 +178,23 @@ static bool all_leaves(const struct route_groups *g)
         for (uint32_t p = 0; ok && p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            if (is_local(g, r, port))
+            if (groups_is_local_port(g, r, port))
                 ok = leaf[r] != leaf[port->peer];
-            else if (is_global(g, r, port))
+            else if (groups_is_global(g, r, port))
                 ok = !leaf[r];
         }
     free(leaf);
     return ok;
 }
 
-static void find_shape(struct route_groups *g, const uint16_t *classes)
+static void groups_find_shape(struct route_groups *g, const uint16_t *classes)
 {
     g->seg_vcs = 1;
     if (g->local_hops <= 1)
         g->shape = GROUPS_DIRECT;
-    else if (g->local_hops == 2 && all_ascend(g, classes))
+    else if (g->local_hops == 2 && groups_all_ascend(g, classes))
         g->shape = GROUPS_CLASSES;
-    else if (g->local_hops == 2 && all_leaves(g))
+    else if (g->local_hops == 2 && groups_all_leaves(g))
         g->shape = GROUPS_LEAVES;
     else {
         g->shape = GROUPS_COUNTED;
@@ -201,7 +202,7 @@ static void find_shape(struct route_groups *g, const uint16_t *classes)
     }
 }
 
-static void list_locals(struct route_groups *g, const uint16_t *classes)
+static void groups_list_locals(struct route_groups *g, const uint16_t *classes)
 {
     const struct topo *t = g->topo;
     uint64_t ncells = (uint64_t)t->nrouters * g->nslots, n = 0;
@@ -215,12 +216,12 @@ static void list_locals(struct route_groups *g, const uint16_t *classes)
         uint32_t nmine = 0;
 
         for (uint32_t p = 0; p < t->nports; p++)
-            if (is_local(g, r, topo_port(t, r, p)))
+            if (groups_is_local_port(g, r, topo_port(t, r, p)))
                 mine[nmine++] = (uint16_t)p;
         for (uint32_t s = 0; s < g->nslots; s++, n++) {
             first[n] = (uint32_t)ports.n;
             for (uint32_t i = 0; i < nmine; i++)
-                if (leads(g, classes, r, topo_port(t, r, mine[i]), s))
+                if (groups_leads(g, classes, r, topo_port(t, r, mine[i]), s))
                     wr_vec_push(&ports, mine[i]);
             if (ports.n > first[n])
                 g->local[n] = ports.v[first[n]];
@@ -238,7 +239,7 @@ static void list_locals(struct route_groups *g, const uint16_t *classes)
     }
 }
 
-static void list_exits(struct route_groups *g)
+static void groups_list_exits(struct route_groups *g)
 {
     const struct topo *t = g->topo;
     WR_VEC(struct groups_exit) exits = {0};
@@ -250,7 +251,7 @@ static void list_exits(struct route_groups *g)
         for (uint32_t p = 0; p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            if (!is_global(g, r, port))
+            if (!groups_is_global(g, r, port))
                 continue;
             wr_vec_push(&exits, (struct groups_exit){g->group[port->peer], (uint16_t)p});
             if (g->group[port->peer] != exits.v[g->exit_first[r]].group)
@@ -263,7 +264,7 @@ static void list_exits(struct route_groups *g)
 
 /* Global hops between groups. Where every two share a cable, which is usual,
  * this looks at each cable once. */
-static uint8_t *measure_groups(const struct route_groups *g)
+static uint8_t *groups_measure_groups(const struct route_groups *g)
 {
     const struct topo *t = g->topo;
     uint64_t n = g->ngroups;
@@ -273,7 +274,7 @@ static uint8_t *measure_groups(const struct route_groups *g)
     memset(dist, FAR, n * n);
     for (uint32_t r = 0; r < t->nrouters; r++)
         for (uint32_t i = g->exit_first[r]; i < g->exit_first[r + 1]; i++) {
-            assert(g->exit); /* who has none has no place in exit_first either */
+            assert(g->exit); /* a group without exits has no entry in exit_first either */
             dist[g->group[r] * n + g->exit[i].group] = 1;
         }
     for (uint32_t to = 0; to < n; to++) {
@@ -297,14 +298,14 @@ static uint8_t *measure_groups(const struct route_groups *g)
     return dist;
 }
 
-static bool is_way(const uint8_t *dist, uint64_t n, uint32_t from, uint32_t via, uint32_t to)
+static bool groups_is_way(const uint8_t *dist, uint64_t n, uint32_t from, uint32_t via, uint32_t to)
 {
     return from != to && dist[from * n + to] != FAR &&
            dist[via * n + to] + 1 == dist[from * n + to];
 }
 
-static struct groups_way way_by(const struct route_groups *g, uint32_t r,
-                                const struct groups_exit *e)
+static struct groups_way groups_way_by(const struct route_groups *g, uint32_t r,
+                                       const struct groups_exit *e)
 {
     return (struct groups_way){.from = r,
                                .port = e->port,
@@ -312,11 +313,10 @@ static struct groups_way way_by(const struct route_groups *g, uint32_t r,
                                .land = g->slot[topo_port(g->topo, r, e->port)->peer]};
 }
 
-/* Every exit, for every group it leads nearer to: counted while there is no
- * room for ways yet, then written where the cursors say. Most lead nearer only to the
- * group they enter, so a farther one is looked for only where groups do not
- * all share cables. */
-static void each_way(struct route_groups *g, const uint8_t *dist, bool far, uint32_t *cursor)
+/* Every exit, for every group it leads nearer to: in the first call, without g->way, counted; in
+ * the second, written at the cursors. Most exits lead nearer only to the group they enter, so
+ * others are searched only where some pair of groups shares no cable. */
+static void groups_each_way(struct route_groups *g, const uint8_t *dist, bool far, uint32_t *cursor)
 {
     uint64_t n = g->ngroups;
 
@@ -330,22 +330,22 @@ static void each_way(struct route_groups *g, const uint8_t *dist, bool far, uint
             for (uint32_t to = lo; to < hi; to++) {
                 uint32_t *at = &cursor[g->group[r] * n + to];
 
-                if (!is_way(dist, n, g->group[r], e->group, to))
+                if (!groups_is_way(dist, n, g->group[r], e->group, to))
                     continue;
                 if (g->way)
-                    g->way[*at] = way_by(g, r, e);
+                    g->way[*at] = groups_way_by(g, r, e);
                 ++*at;
             }
         }
 }
 
-static void list_ways(struct route_groups *g, const uint8_t *dist)
+static void groups_list_ways(struct route_groups *g, const uint8_t *dist)
 {
     uint64_t n = g->ngroups, total = 0;
     uint32_t *cursor = wr_zalloc(n * n, sizeof *cursor);
     bool far = g->global_hops > 1;
 
-    each_way(g, dist, far, cursor);
+    groups_each_way(g, dist, far, cursor);
     g->one_way = true;
     g->way_first = wr_alloc((n * n + 1) * sizeof *g->way_first);
     for (uint64_t i = 0; i < n * n; i++) {
@@ -359,13 +359,13 @@ static void list_ways(struct route_groups *g, const uint8_t *dist)
     }
     g->way_first[n * n] = (uint32_t)total;
     g->way = wr_zalloc(total, sizeof *g->way);
-    each_way(g, dist, far, cursor);
+    groups_each_way(g, dist, far, cursor);
     free(cursor);
 }
 
 /* Is every group a copy of the first, turned: routers in the same places, the same ports between
  * them and to the groups that are as far on? Most machines are built so; failures end it. */
-static bool all_alike(const struct route_groups *g)
+static bool groups_all_alike(const struct route_groups *g)
 {
     uint32_t n = g->ngroups, size = g->nslots;
     size_t cells = (size_t)size * size;
@@ -388,14 +388,14 @@ static bool all_alike(const struct route_groups *g)
     return true;
 }
 
-static bool check_groups(struct route_groups *g, const uint8_t *dist, struct wr_err *err)
+static bool groups_check_groups(struct route_groups *g, const uint8_t *dist, struct wr_err *err)
 {
     uint64_t n = g->ngroups;
     uint8_t *live = wr_zalloc(n, 1);
     bool ok = true;
 
     for (uint32_t r = 0; r < g->topo->nrouters; r++)
-        live[g->group[r]] |= !is_dead(g->topo, r);
+        live[g->group[r]] |= !groups_is_dead(g->topo, r);
     for (uint64_t i = 0; ok && i < n * n; i++) {
         if (dist[i] != FAR && dist[i] > g->global_hops)
             g->global_hops = dist[i];
@@ -414,28 +414,28 @@ bool groups_init(struct route_groups *g, const struct topo *t, uint32_t choice, 
     *g = (struct route_groups){
         .topo = t, .group = t->group, .ngroups = t->ngroups, .choice = choice};
     uint32_t *size = wr_zalloc(g->ngroups, sizeof *size);
-    uint32_t *member = list_members(g, size);
-    bool ok = measure_locals(g, size, member, err);
+    uint32_t *member = groups_list_members(g, size);
+    bool ok = groups_measure_locals(g, size, member, err);
 
     free(size);
     free(member);
     if (!ok)
         return groups_fini(g), false;
-    uint16_t *classes = list_classes(g);
+    uint16_t *classes = groups_list_classes(g);
 
-    find_shape(g, classes);
-    list_locals(g, classes);
+    groups_find_shape(g, classes);
+    groups_list_locals(g, classes);
     free(classes);
-    list_exits(g);
-    uint8_t *dist = measure_groups(g);
+    groups_list_exits(g);
+    uint8_t *dist = groups_measure_groups(g);
 
-    ok = check_groups(g, dist, err);
+    ok = groups_check_groups(g, dist, err);
     if (ok)
-        list_ways(g, dist);
+        groups_list_ways(g, dist);
     else
         groups_fini(g);
     g->only = ok && g->one_way && !g->local_first;
-    g->alike = g->only && all_alike(g);
+    g->alike = g->only && groups_all_alike(g);
     g->per_slot = UINT64_MAX / g->nslots + 1;
     free(dist);
     return ok;
@@ -468,16 +468,4 @@ void groups_fini(struct route_groups *g)
     free(g->exit);
     free(g->exits_differ);
     *g = (struct route_groups){0};
-}
-
-void groups_say_first(const struct route_groups *g, struct route *rt)
-{
-    static const uint8_t fresh[] = {0, GROUPS_LAST};
-
-    rt->first_vcs = rt->first_eject = 0;
-    for (uint32_t i = 0; i < sizeof fresh; i++) {
-        for (uint32_t home = 0; home < 2; home++)
-            rt->first_vcs |= (uint16_t)(1u << g->vcs.vc[home][fresh[i]]);
-        rt->first_eject |= (uint16_t)(1u << (g->vcs.ejects ? g->vcs.eject[fresh[i]] : 0));
-    }
 }

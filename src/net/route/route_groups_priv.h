@@ -49,6 +49,7 @@ struct groups_exit {
     uint16_t port;
 };
 
+/* The wiring of a machine of groups, as routings need it. Constant after groups_init(). */
 struct route_groups {
     const struct topo *topo;
     const uint32_t *group; /* of a router */
@@ -131,7 +132,7 @@ static inline uint32_t groups_div(const struct route_groups *g, uint32_t router)
     return (uint32_t)((unsigned __int128)router * g->per_slot >> 64);
 }
 
-static inline uint32_t groups_of(const struct route_groups *g, uint32_t router)
+static inline uint32_t groups_of_router(const struct route_groups *g, uint32_t router)
 {
     return g->alike ? groups_div(g, router) : g->group[router];
 }
@@ -204,9 +205,6 @@ static inline struct route_hop groups_take(const struct route_groups *g, struct 
         p->state = (uint8_t)(p->state + GROUPS_LOCAL);
     return hop;
 }
-
-/* Which channels packets may use that have made no hop yet. */
-void groups_say_first(const struct route_groups *g, struct route *rt);
 
 /* A group that is neither of the two, each as likely; ROUTE_NONE if there is none. */
 uint32_t groups_draw(const struct route_groups *g, struct wr_rng *rng, uint32_t a, uint32_t b);

@@ -17,7 +17,7 @@ static const struct conf_row rows[] = {
     CONF_END,
 };
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool minimal_init(struct route *rt, struct wr_err *err)
 {
     const struct route_minimal_params *params = rt->params;
     struct route_walk w;
@@ -29,19 +29,18 @@ static bool init(struct route *rt, struct wr_err *err)
     const struct route_groups *g = &w.groups;
 
     rt->early = params->choice == ROUTE_FIXED || (rt->topo->gateways && g->only);
-    rt->foresees = !rt->early && rt->topo->gateways && !g->local_first;
+    rt->maybe_early = !rt->early && rt->topo->gateways && !g->local_first;
     walk_adopt(rt, &w);
     if (rt->topo->gateways && g->vcs.ejects)
         rt->eject = ((const struct route_walk *)rt->priv)->groups.vcs.eject;
-    if (rt->topo->gateways)
-        groups_say_first(g, rt);
     return true;
 }
 
-static __attribute__((noinline)) struct route_hop decide_any(const struct route *rt,
-                                                             struct route_pkt *p, uint32_t here,
-                                                             const struct route_view *view,
-                                                             struct wr_rng *rng)
+static __attribute__((noinline)) struct route_hop minimal_decide_any(const struct route *rt,
+                                                                     struct route_pkt *p,
+                                                                     uint32_t here,
+                                                                     const struct route_view *view,
+                                                                     struct wr_rng *rng)
 {
     const struct route_walk *w = rt->priv;
     const struct route_groups *g = &w->groups;
@@ -58,13 +57,13 @@ static __attribute__((noinline)) struct route_hop decide_any(const struct route 
     return groups_take(g, p, step, step.arriving);
 }
 
-static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
-                               const struct route_view *view, struct wr_rng *rng)
+static struct route_hop minimal_decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                       const struct route_view *view, struct wr_rng *rng)
 {
     const struct route_groups *g = &((const struct route_walk *)rt->priv)->groups;
 
     if (!g->alike)
-        return decide_any(rt, p, here, view, rng);
+        return minimal_decide_any(rt, p, here, view, rng);
     struct groups_step step = groups_alike(g, here, groups_div(g, p->dst_router), p->dst_router);
 
     return groups_take(g, p, step, step.arriving);
@@ -75,7 +74,7 @@ const struct route_ops route_minimal = {
              .summary = "the shortest way; on a dragonfly local, global, local",
              .rows = rows,
              .params_size = sizeof(struct route_minimal_params)},
-    .init = init,
+    .init = minimal_init,
     .fini = walk_release,
-    .decide = decide,
+    .decide = minimal_decide,
 };

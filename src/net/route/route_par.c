@@ -22,7 +22,7 @@ static const struct conf_row rows[] = {
     ROUTE_ROW_CHANNELS(AT(channels)),          CONF_END,
 };
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool par_init(struct route *rt, struct wr_err *err)
 {
     const struct route_par_params *params = rt->params;
 
@@ -42,20 +42,19 @@ static bool init(struct route *rt, struct wr_err *err)
     rt->nvcs = g->vcs.nvcs;
     rt->eject = g->vcs.ejects ? g->vcs.eject : NULL;
     rt->max_hops = groups_max_hops(g, 2 * g->global_hops);
-    rt->foresees = g->only;
-    groups_say_first(g, rt);
+    rt->maybe_early = g->only;
     return true;
 }
 
-static void fini(struct route *rt)
+static void par_fini(struct route *rt)
 {
     groups_fini(rt->priv);
     free(rt->priv);
 }
 
 /* One of the router's own global links, not to `home`. */
-static struct groups_step redraw(const struct route_groups *g, const struct groups_ask *ask,
-                                 uint32_t home, uint32_t *ret_group)
+static struct groups_step par_redraw(const struct route_groups *g, const struct groups_ask *ask,
+                                     uint32_t home, uint32_t *ret_group)
 {
     const struct groups_exit *v = g->exit + g->exit_first[ask->here];
     uint32_t n = g->exit_first[ask->here + 1] - g->exit_first[ask->here];
@@ -69,8 +68,8 @@ static struct groups_step redraw(const struct route_groups *g, const struct grou
     return (struct groups_step){.port = e->port, .crosses = true};
 }
 
-static bool stays_minimal(const struct route *rt, const struct groups_ask *ask, uint32_t mid,
-                          struct groups_step min, struct groups_step non)
+static bool par_stays_minimal(const struct route *rt, const struct groups_ask *ask, uint32_t mid,
+                              struct groups_step min, struct groups_step non)
 {
     const struct route_par_params *params = rt->params;
     const struct route_groups *g = rt->priv;
@@ -89,47 +88,48 @@ static bool stays_minimal(const struct route *rt, const struct groups_ask *ask, 
 /* `only` is a constant: a machine with one path to anywhere gets code without choices. */
 #define EITHER static inline __attribute__((always_inline))
 
-EITHER struct groups_step toward(const struct route_groups *g, const struct groups_ask *ask,
-                                 uint32_t group, uint32_t to, uint16_t way, bool only)
+EITHER struct groups_step par_toward(const struct route_groups *g, const struct groups_ask *ask,
+                                     uint32_t group, uint32_t to, uint16_t way, bool only)
 {
     return only ? groups_only(g, ask->here, group, to) : groups_toward(g, ask, group, to, way);
 }
 
 /* In the source group, still minimal. */
-EITHER struct groups_step compare(const struct route *rt, struct route_pkt *p,
-                                  const struct groups_ask *ask, bool only)
+EITHER struct groups_step par_compare(const struct route *rt, struct route_pkt *p,
+                                      const struct groups_ask *ask, bool only)
 {
     const struct route_groups *g = rt->priv;
-    uint32_t home = groups_of(g, p->dst_router);
+    uint32_t home = groups_of_router(g, p->dst_router);
     bool first = p->state < GROUPS_LOCAL;
-    struct groups_step min = toward(g, ask, home, p->dst_router, p->way, only);
+    struct groups_step min = par_toward(g, ask, home, p->dst_router, p->way, only);
 
     if (first)
-        p->mid = groups_draw(g, ask->rng, groups_of(g, ask->here), home);
+        p->mid = groups_draw(g, ask->rng, groups_of_router(g, ask->here), home);
     if (p->mid == ROUTE_NONE)
         return min;
-    struct groups_step non = toward(g, ask, p->mid, ROUTE_NONE, 0, only);
+    struct groups_step non = par_toward(g, ask, p->mid, ROUTE_NONE, 0, only);
 
     if (!first && !non.crosses) {
         if (!g->exits_differ[ask->here])
             return min;
-        non = redraw(g, ask, home, &p->mid);
+        non = par_redraw(g, ask, home, &p->mid);
     }
-    if (stays_minimal(rt, ask, p->mid, min, non))
+    if (par_stays_minimal(rt, ask, p->mid, min, non))
         return min;
     p->nonminimal = true;
     return non;
 }
 
 /* Apart from the rest, which is asked more often and needs less. */
-static __attribute__((noinline)) struct route_hop compare_only(const struct route *rt,
-                                                               struct route_pkt *p, uint32_t here,
-                                                               const struct route_view *view,
-                                                               struct wr_rng *rng)
+static __attribute__((noinline)) struct route_hop par_compare_only(const struct route *rt,
+                                                                   struct route_pkt *p,
+                                                                   uint32_t here,
+                                                                   const struct route_view *view,
+                                                                   struct wr_rng *rng)
 {
     struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
 
-    return groups_take(rt->priv, p, compare(rt, p, &ask, true), false);
+    return groups_take(rt->priv, p, par_compare(rt, p, &ask, true), false);
 }
 
 /* Where the packet goes now: a group, and the router there; false: that must be compared. */
@@ -143,37 +143,38 @@ EITHER bool aim(const struct route_groups *g, struct route_pkt *p, uint32_t mine
         *to = ROUTE_NONE;
         return true;
     }
-    *group = groups_of(g, p->dst_router);
+    *group = groups_of_router(g, p->dst_router);
     *to = p->dst_router;
     return mine == *group || (p->state & GROUPS_SEGMENT);
 }
 
-static __attribute__((noinline)) struct route_hop decide_any(const struct route *rt,
-                                                             struct route_pkt *p, uint32_t here,
-                                                             const struct route_view *view,
-                                                             struct wr_rng *rng)
+static __attribute__((noinline)) struct route_hop par_decide_any(const struct route *rt,
+                                                                 struct route_pkt *p, uint32_t here,
+                                                                 const struct route_view *view,
+                                                                 struct wr_rng *rng)
 {
     const struct route_groups *g = rt->priv;
     struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
-    uint32_t mine = groups_of(g, here), group, to;
+    uint32_t mine = groups_of_router(g, here), group, to;
     struct groups_step step = aim(g, p, mine, &group, &to)
                                   ? groups_toward(g, &ask, group, to, p->way)
-                                  : compare(rt, p, &ask, false);
+                                  : par_compare(rt, p, &ask, false);
 
-    return groups_take(g, p, step, mine == groups_of(g, p->dst_router));
+    return groups_take(g, p, step, mine == groups_of_router(g, p->dst_router));
 }
 
-static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
-                               const struct route_view *view, struct wr_rng *rng)
+static struct route_hop par_decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                   const struct route_view *view, struct wr_rng *rng)
 {
     const struct route_groups *g = rt->priv;
-    uint32_t mine = groups_of(g, here), group, to;
+    uint32_t mine = groups_of_router(g, here), group, to;
 
     if (!g->only)
-        return decide_any(rt, p, here, view, rng);
+        return par_decide_any(rt, p, here, view, rng);
     if (!aim(g, p, mine, &group, &to))
-        return view ? compare_only(rt, p, here, view, rng) : (struct route_hop){ROUTE_LATER, 0};
-    return groups_take(g, p, groups_only(g, here, group, to), mine == groups_of(g, p->dst_router));
+        return view ? par_compare_only(rt, p, here, view, rng) : (struct route_hop){ROUTE_LATER, 0};
+    return groups_take(g, p, groups_only(g, here, group, to),
+                       mine == groups_of_router(g, p->dst_router));
 }
 
 const struct route_ops route_par = {
@@ -181,7 +182,7 @@ const struct route_ops route_par = {
              .summary = "progressive adaptive: every router of the source group may turn away",
              .rows = rows,
              .params_size = sizeof(struct route_par_params)},
-    .init = init,
-    .fini = fini,
-    .decide = decide,
+    .init = par_init,
+    .fini = par_fini,
+    .decide = par_decide,
 };

@@ -2,7 +2,7 @@
 #include "route_priv.h"
 #include "route_walk_priv.h"
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool paths_route_init(struct route *rt, struct wr_err *err)
 {
     return walk_open_plain(rt, walk_init_paths, err);
 }
@@ -12,7 +12,7 @@ const struct route_ops route_table_paths = {
              .summary = "shortest paths from tables, on any wiring, around failures",
              .rows = walk_plain_rows,
              .params_size = sizeof(struct route_plain_params)},
-    .init = init,
+    .init = paths_route_init,
     .fini = walk_release,
     .decide = walk_decide,
 };

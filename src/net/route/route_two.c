@@ -1,10 +1,12 @@
+/* route_two.c -- two walks in sequence, by an intermediate router or group: Valiant and UGAL. */
 #include "route_two_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-static void list_spots(struct route_two *two, const struct topo *t, bool by_node)
+static void two_list_spots(struct route_two *two, const struct topo *t, bool by_node)
 {
     uint8_t *listed = wr_zalloc(t->nrouters, 1);
 
@@ -22,8 +24,8 @@ static void list_spots(struct route_two *two, const struct topo *t, bool by_node
 
 /* Dimension order needs the fewest channels on a grid, but cannot go round a
  * failure; shortest paths can. */
-static bool init_walk(struct route_walk *w, const struct topo *t, uint32_t choice,
-                      enum walk_turns turns, struct wr_err *err)
+static bool two_init_walk(struct route_walk *w, const struct topo *t, uint32_t choice,
+                          enum walk_turns turns, struct wr_err *err)
 {
     if (t->gateways)
         return walk_init_groups(w, t, choice, ROUTE_PHASE, turns, err);
@@ -44,9 +46,10 @@ bool two_init(struct route *rt, struct route_two *two, uint32_t via, uint32_t ch
                        "via: group needs a machine of groups (dragonfly, dragonfly-xc, "
                        "dragonfly-plus); use `via: router`");
     *two = (struct route_two){.by_group = via == ROUTE_VIA_GROUP};
-    if (!init_walk(&two->walk, t, choice, two->by_group ? WALK_BY_GROUP : WALK_BY_ROUTER, err))
+    if (!two_init_walk(&two->walk, t, choice, two->by_group ? WALK_BY_GROUP : WALK_BY_ROUTER, err))
         return false;
-    list_spots(two, t, via == ROUTE_VIA_NODE);
+    two_list_spots(two, t, via == ROUTE_VIA_NODE);
+    assert(two->nspots || !t->nterms || t->nfailed);
     rt->nvcs = two->walk.nvcs;
     rt->max_hops = two->by_group
                        ? groups_max_hops(&two->walk.groups, 2 * two->walk.groups.global_hops)
@@ -74,14 +77,25 @@ uint32_t two_draw(const struct route_two *two, const struct route_pkt *p, uint32
     return mid == here || mid == p->dst_router ? ROUTE_NONE : mid;
 }
 
-static struct route_hop hop_to_group(const struct route_two *two, struct route_pkt *p,
-                                     uint32_t here, const struct route_view *view,
-                                     struct wr_rng *rng)
+/* By a group. The packet is not changed if the result is ROUTE_LATER. */
+static struct route_hop two_hop_by_group(const struct route_two *two, struct route_pkt *p,
+                                         uint32_t here, const struct route_view *view,
+                                         struct wr_rng *rng)
 {
     const struct route_groups *g = &two->walk.groups;
     struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
+    uint32_t mine = g->group[here], home = g->group[p->dst_router];
+    bool last = p->state & GROUPS_LAST, turns = !last && mine == p->mid;
+    uint32_t group = last || turns ? home : p->mid;
+    uint16_t way = turns ? 0 : p->way;
 
-    return groups_take(g, p, groups_toward(g, &ask, p->mid, ROUTE_NONE, p->way), false);
+    if (!view && !groups_certain(g, here, group, way))
+        return (struct route_hop){.port = ROUTE_LATER};
+    if (turns)
+        p->state = two->walk.turned;
+    if (!last && !turns)
+        return groups_take(g, p, groups_toward(g, &ask, group, ROUTE_NONE, way), false);
+    return groups_take(g, p, groups_toward(g, &ask, home, p->dst_router, way), mine == home);
 }
 
 struct route_hop two_hop(const struct route_two *two, struct route_pkt *p, uint32_t here,
@@ -89,10 +103,11 @@ struct route_hop two_hop(const struct route_two *two, struct route_pkt *p, uint3
 {
     const struct route_walk *w = &two->walk;
 
+    if (two->by_group)
+        return two_hop_by_group(two, p, here, view, rng);
     if (!(p->state & GROUPS_LAST)) {
-        if ((two->by_group ? w->groups.group[here] : here) != p->mid)
-            return two->by_group ? hop_to_group(two, p, here, view, rng)
-                                 : w->hop(w, p, here, p->mid, view, rng);
+        if (here != p->mid)
+            return w->hop(w, p, here, p->mid, view, rng);
         p->state = w->turned;
         p->way = 0;
     }

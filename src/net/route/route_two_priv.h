@@ -38,6 +38,12 @@ static inline void two_go_by(struct route_pkt *p, uint32_t mid)
 struct route_hop two_hop(const struct route_two *two, struct route_pkt *p, uint32_t here,
                          const struct route_view *view, struct wr_rng *rng);
 
+/* Where two_hop() answers without a view, if it can: behind the first router. */
+static inline bool two_is_maybe_early(const struct route_two *two)
+{
+    return two->by_group && !two->walk.groups.local_first;
+}
+
 /* Hops from `here` to the destination, by `mid`. */
 uint32_t two_hops(const struct route_two *two, uint32_t here, uint32_t mid, uint32_t dst);
 

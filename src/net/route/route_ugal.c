@@ -41,7 +41,7 @@ struct ugal {
     uint32_t measure;
 };
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool ugal_init(struct route *rt, struct wr_err *err)
 {
     const struct route_ugal_params *params = rt->params;
     struct ugal u = {.measure = params->measure};
@@ -53,12 +53,13 @@ static bool init(struct route *rt, struct wr_err *err)
                        "measure: gateway needs a machine of groups; use `measure: path`");
     if (!two_init(rt, &u.two, params->via, params->choice, err))
         return false;
+    rt->maybe_early = two_is_maybe_early(&u.two);
     rt->priv = wr_alloc(sizeof u);
     *(struct ugal *)rt->priv = u;
     return true;
 }
 
-static void fini(struct route *rt)
+static void ugal_fini(struct route *rt)
 {
     struct ugal *u = rt->priv;
 
@@ -79,8 +80,8 @@ struct spot {
     struct wr_rng *rng;
 };
 
-static struct plan plan_first_hop(const struct route_two *two, struct route_pkt p,
-                                  const struct spot *at)
+static struct plan ugal_plan_first_hop(const struct route_two *two, struct route_pkt p,
+                                       const struct spot *at)
 {
     struct plan plan = {.pkt = p};
 
@@ -89,7 +90,7 @@ static struct plan plan_first_hop(const struct route_two *two, struct route_pkt 
 }
 
 /* Follows the plan to the end (or out of the group) and adds up what is met. */
-static double look_ahead(const struct route *rt, struct plan plan, const struct spot *at)
+static double ugal_load_ahead(const struct route *rt, struct plan plan, const struct spot *at)
 {
     const struct ugal *u = rt->priv;
     const struct topo *t = rt->topo;
@@ -113,24 +114,24 @@ static double look_ahead(const struct route *rt, struct plan plan, const struct 
 
 typedef double measure_fn(const struct route *rt, struct plan plan, const struct spot *at);
 
-static double look_here(const struct route *rt, struct plan plan, const struct spot *at)
+static double ugal_load_here(const struct route *rt, struct plan plan, const struct spot *at)
 {
     (void)rt;
     return at->view->load(at->view, at->here, plan.hop.port);
 }
 
-static bool weighs_hops(const struct route *rt, measure_fn *measure)
+static bool ugal_weighs_hops(const struct route *rt, measure_fn *measure)
 {
     const struct route_ugal_params *params = rt->params;
     const struct ugal *u = rt->priv;
 
     return params->rule.weight == ROUTE_BY_HOPS &&
-           (measure == look_here || u->measure == ROUTE_MEASURE_GATEWAY);
+           (measure == ugal_load_here || u->measure == ROUTE_MEASURE_GATEWAY);
 }
 
 /* No choice inside the group, nor by an intermediate in the source group. */
-static uint32_t draw(const struct route_two *two, const struct route_pkt *p, uint32_t here,
-                     struct wr_rng *rng)
+static uint32_t ugal_draw(const struct route_two *two, const struct route_pkt *p, uint32_t here,
+                          struct wr_rng *rng)
 {
     const struct route_groups *g = &two->walk.groups;
     uint32_t mid = two_draw(two, p, here, rng);
@@ -140,24 +141,24 @@ static uint32_t draw(const struct route_two *two, const struct route_pkt *p, uin
     return mid;
 }
 
-static struct route_hop first_hop(const struct route *rt, struct route_pkt *p,
-                                  const struct spot *at, measure_fn *measure)
+static struct route_hop ugal_first_hop(const struct route *rt, struct route_pkt *p,
+                                       const struct spot *at, measure_fn *measure)
 {
     const struct ugal *u = rt->priv;
     const struct route_ugal_params *params = rt->params;
     const struct route_two *two = &u->two;
-    uint32_t mid = draw(two, p, at->here, at->rng);
+    uint32_t mid = ugal_draw(two, p, at->here, at->rng);
     struct route_pkt straight = *p, by = *p;
 
     two_go_straight(two, &straight);
-    struct plan min = plan_first_hop(two, straight, at);
+    struct plan min = ugal_plan_first_hop(two, straight, at);
 
     if (mid != ROUTE_NONE) {
         two_go_by(&by, mid);
-        struct plan non = plan_first_hop(two, by, at);
+        struct plan non = ugal_plan_first_hop(two, by, at);
         double q_min = measure(rt, min, at), q_non = measure(rt, non, at);
 
-        if (weighs_hops(rt, measure)) {
+        if (ugal_weighs_hops(rt, measure)) {
             q_min *= two->walk.hops(&two->walk, at->here, p->dst_router);
             q_non *= two_hops(two, at->here, mid, p->dst_router);
         }
@@ -168,27 +169,29 @@ static struct route_hop first_hop(const struct route *rt, struct route_pkt *p,
     return min.hop;
 }
 
-static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
-                               const struct route_view *view, struct wr_rng *rng,
-                               measure_fn *measure)
+static struct route_hop ugal_decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                    const struct route_view *view, struct wr_rng *rng,
+                                    measure_fn *measure)
 {
     const struct ugal *u = rt->priv;
 
     if (p->hops)
         return two_hop(&u->two, p, here, view, rng);
-    return first_hop(rt, p, &(struct spot){here, view, rng}, measure);
+    if (!view)
+        return (struct route_hop){.port = ROUTE_LATER};
+    return ugal_first_hop(rt, p, &(struct spot){here, view, rng}, measure);
 }
 
-static struct route_hop decide_l(const struct route *rt, struct route_pkt *p, uint32_t here,
-                                 const struct route_view *view, struct wr_rng *rng)
+static struct route_hop ugal_decide_l(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                      const struct route_view *view, struct wr_rng *rng)
 {
-    return decide(rt, p, here, view, rng, look_here);
+    return ugal_decide(rt, p, here, view, rng, ugal_load_here);
 }
 
-static struct route_hop decide_g(const struct route *rt, struct route_pkt *p, uint32_t here,
-                                 const struct route_view *view, struct wr_rng *rng)
+static struct route_hop ugal_decide_g(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                      const struct route_view *view, struct wr_rng *rng)
 {
-    return decide(rt, p, here, view, rng, look_ahead);
+    return ugal_decide(rt, p, here, view, rng, ugal_load_ahead);
 }
 
 const struct route_ops route_ugal_l = {
@@ -196,9 +199,9 @@ const struct route_ops route_ugal_l = {
              .summary = "minimal or by a random intermediate, by the loads of the first router",
              .rows = rows_l,
              .params_size = sizeof(struct route_ugal_params)},
-    .init = init,
-    .fini = fini,
-    .decide = decide_l,
+    .init = ugal_init,
+    .fini = ugal_fini,
+    .decide = ugal_decide_l,
 };
 
 const struct route_ops route_ugal_g = {
@@ -207,7 +210,7 @@ const struct route_ops route_ugal_g = {
              .rows = rows_g,
              .params_size = sizeof(struct route_ugal_params)},
     .sees_far = true,
-    .init = init,
-    .fini = fini,
-    .decide = decide_g,
+    .init = ugal_init,
+    .fini = ugal_fini,
+    .decide = ugal_decide_g,
 };

@@ -40,7 +40,7 @@ struct updown {
     uint8_t *down, *legal; /* [row * nrouters + here] */
 };
 
-static bool has_terminals(const struct topo *t, uint32_t r)
+static bool updown_has_terminals(const struct topo *t, uint32_t r)
 {
     for (uint32_t p = 0; p < t->nports; p++)
         if (topo_port(t, r, p)->kind == TOPO_TERMINAL)
@@ -48,15 +48,15 @@ static bool has_terminals(const struct topo *t, uint32_t r)
     return false;
 }
 
-static void number_rows(struct updown *u, const struct topo *t)
+static void updown_number_rows(struct updown *u, const struct topo *t)
 {
     u->row = wr_alloc(t->nrouters * sizeof *u->row);
     for (uint32_t r = 0; r < t->nrouters; r++)
-        u->row[r] = has_terminals(t, r) ? u->nrows++ : ROUTE_NONE;
+        u->row[r] = updown_has_terminals(t, r) ? u->nrows++ : ROUTE_NONE;
 }
 
 /* Breadth first from the routers in queue[0..tail), whose dist is 0. */
-static void spread(const struct topo *t, uint32_t *dist, uint32_t *queue, uint32_t tail)
+static void updown_spread(const struct topo *t, uint32_t *dist, uint32_t *queue, uint32_t tail)
 {
     for (uint32_t head = 0; head < tail; head++)
         for (uint32_t p = 0; p < t->nports; p++) {
@@ -69,7 +69,7 @@ static void spread(const struct topo *t, uint32_t *dist, uint32_t *queue, uint32
         }
 }
 
-static uint32_t degree(const struct topo *t, uint32_t r)
+static uint32_t updown_degree(const struct topo *t, uint32_t r)
 {
     uint32_t n = 0;
 
@@ -79,33 +79,33 @@ static uint32_t degree(const struct topo *t, uint32_t r)
 }
 
 /* Distinct ranks: by distance, ties by number. */
-static void rank_routers(struct updown *u, const struct topo *t, bool by_root)
+static void updown_rank_routers(struct updown *u, const struct topo *t, bool by_root)
 {
     uint32_t n = t->nrouters, tail = 0, root = 0;
     uint32_t *dist = wr_alloc(n * sizeof *dist), *queue = wr_alloc(n * sizeof *queue);
 
     memset(dist, 0xff, n * sizeof *dist);
     for (uint32_t r = 1; r < n; r++)
-        if (degree(t, r) > degree(t, root))
+        if (updown_degree(t, r) > updown_degree(t, root))
             root = r;
     for (uint32_t r = 0; r < n; r++)
         if (by_root ? r == root : u->row[r] != ROUTE_NONE) {
             dist[r] = 0;
             queue[tail++] = r;
         }
-    spread(t, dist, queue, tail);
+    updown_spread(t, dist, queue, tail);
     for (uint32_t r = 0; r < n; r++)
         u->rank[r] = (uint64_t)(by_root ? n - dist[r] : dist[r]) << 32 | r;
     free(dist);
     free(queue);
 }
 
-static bool goes_down(const struct updown *u, uint32_t from, uint32_t to)
+static bool updown_goes_down(const struct updown *u, uint32_t from, uint32_t to)
 {
     return u->rank[to] < u->rank[from];
 }
 
-static int by_falling_rank(const void *a, const void *b)
+static int updown_by_falling_rank(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -114,8 +114,8 @@ static int by_falling_rank(const void *a, const void *b)
 
 /* Up links first from the top: what a router reaches by going up is known when
  * everything above it is. */
-static void fill_legal(const struct updown *u, const struct topo *t, const uint64_t *order,
-                       const uint8_t *down, uint8_t *legal)
+static void updown_fill_legal(const struct updown *u, const struct topo *t, const uint64_t *order,
+                              const uint8_t *down, uint8_t *legal)
 {
     memcpy(legal, down, t->nrouters);
     for (uint32_t i = 0; i < t->nrouters; i++) {
@@ -124,7 +124,7 @@ static void fill_legal(const struct updown *u, const struct topo *t, const uint6
         for (uint32_t p = 0; p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            if (port->kind == TOPO_ROUTER && !goes_down(u, r, port->peer) &&
+            if (port->kind == TOPO_ROUTER && !updown_goes_down(u, r, port->peer) &&
                 legal[port->peer] + 1 < legal[r])
                 legal[r] = (uint8_t)(legal[port->peer] + 1);
         }
@@ -132,8 +132,8 @@ static void fill_legal(const struct updown *u, const struct topo *t, const uint6
 }
 
 /* Backwards from the destination, against links that go down. */
-static void fill_down(const struct updown *u, const struct topo *t, uint32_t dst, uint8_t *down,
-                      uint32_t *queue)
+static void updown_fill_down(const struct updown *u, const struct topo *t, uint32_t dst,
+                             uint8_t *down, uint32_t *queue)
 {
     uint32_t tail = 0;
 
@@ -144,7 +144,7 @@ static void fill_down(const struct updown *u, const struct topo *t, uint32_t dst
         for (uint32_t p = 0; p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, queue[head], p);
 
-            if (port->kind != TOPO_ROUTER || !goes_down(u, port->peer, queue[head]) ||
+            if (port->kind != TOPO_ROUTER || !updown_goes_down(u, port->peer, queue[head]) ||
                 down[port->peer] != FAR || down[queue[head]] + 1 == FAR)
                 continue;
             down[port->peer] = (uint8_t)(down[queue[head]] + 1);
@@ -152,28 +152,28 @@ static void fill_down(const struct updown *u, const struct topo *t, uint32_t dst
         }
 }
 
-static void fill_tables(struct updown *u, const struct topo *t)
+static void updown_fill_tables(struct updown *u, const struct topo *t)
 {
     uint32_t n = t->nrouters;
     uint32_t *queue = wr_alloc(n * sizeof *queue);
     uint64_t *order = wr_alloc(n * sizeof *order);
 
     memcpy(order, u->rank, n * sizeof *order);
-    qsort(order, n, sizeof *order, by_falling_rank);
+    qsort(order, n, sizeof *order, updown_by_falling_rank);
     for (uint32_t r = 0; r < n; r++) {
         uint64_t at = (uint64_t)u->row[r] * n;
 
         if (u->row[r] == ROUTE_NONE)
             continue;
-        fill_down(u, t, r, u->down + at, queue);
-        fill_legal(u, t, order, u->down + at, u->legal + at);
+        updown_fill_down(u, t, r, u->down + at, queue);
+        updown_fill_legal(u, t, order, u->down + at, u->legal + at);
     }
     free(queue);
     free(order);
 }
 
 /* The longest path; ROUTE_NONE, and the pair, when one has none. */
-static uint32_t longest(const struct updown *u, const struct topo *t, uint32_t pair[2])
+static uint32_t updown_longest(const struct updown *u, const struct topo *t, uint32_t pair[2])
 {
     uint32_t most = 0;
 
@@ -194,9 +194,9 @@ static uint32_t longest(const struct updown *u, const struct topo *t, uint32_t p
     return most;
 }
 
-static bool alloc_tables(struct updown *u, const struct topo *t, struct wr_err *err)
+static bool updown_alloc_tables(struct updown *u, const struct topo *t, struct wr_err *err)
 {
-    number_rows(u, t);
+    updown_number_rows(u, t);
     uint64_t bytes = 2 * (uint64_t)u->nrows * t->nrouters;
 
     if (bytes > TOPO_PATHS_MAX_BYTES)
@@ -226,7 +226,7 @@ static const struct ranking rankings[] = {
 
 static const struct ranking after_failures = {"", .by_root = true};
 
-static const struct ranking *find_ranking(const struct topo *t)
+static const struct ranking *updown_find_ranking(const struct topo *t)
 {
     for (size_t i = 0; i < sizeof rankings / sizeof *rankings; i++)
         if (!strcmp(rankings[i].topology, t->ops->kind.name))
@@ -234,22 +234,22 @@ static const struct ranking *find_ranking(const struct topo *t)
     return t->nfailed ? &after_failures : NULL;
 }
 
-static bool init_tables(struct updown *u, struct route *rt, const struct ranking *how,
-                        struct wr_err *err)
+static bool updown_init_tables(struct updown *u, struct route *rt, const struct ranking *how,
+                               struct wr_err *err)
 {
     const struct topo *t = rt->topo;
     char a[TOPO_NAME_MAX], b[TOPO_NAME_MAX];
     uint32_t pair[2] = {0};
 
-    if (!alloc_tables(u, t, err))
+    if (!updown_alloc_tables(u, t, err))
         return false;
     rt->max_hops = ROUTE_NONE;
     for (int by_root = 0; by_root < 2 && rt->max_hops == ROUTE_NONE; by_root++) {
         if (by_root ? !how->by_root : !how->by_level)
             continue;
-        rank_routers(u, t, by_root);
-        fill_tables(u, t);
-        rt->max_hops = longest(u, t, pair);
+        updown_rank_routers(u, t, by_root);
+        updown_fill_tables(u, t);
+        rt->max_hops = updown_longest(u, t, pair);
     }
     if (rt->max_hops != ROUTE_NONE)
         return true;
@@ -261,7 +261,7 @@ static bool init_tables(struct updown *u, struct route *rt, const struct ranking
                    a, b);
 }
 
-static bool init_closed(struct route *rt)
+static bool updown_init_closed(struct route *rt)
 {
     struct topo_facts facts = {0};
 
@@ -270,7 +270,7 @@ static bool init_closed(struct route *rt)
     return facts.diameter;
 }
 
-static void release(struct updown *u)
+static void updown_release(struct updown *u)
 {
     free(u->rank);
     free(u->row);
@@ -278,10 +278,10 @@ static void release(struct updown *u)
     free(u->legal);
 }
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool updown_init(struct route *rt, struct wr_err *err)
 {
     const struct topo *t = rt->topo;
-    const struct ranking *how = find_ranking(t);
+    const struct ranking *how = updown_find_ranking(t);
     struct updown u = {0};
 
     if (!how)
@@ -289,9 +289,9 @@ static bool init(struct route *rt, struct wr_err *err)
                        "it is for trees (fat-tree, dragonfly-plus), files and machines with "
                        "failures; use `kind: minimal` here");
     rt->nvcs = 1;
-    if (!(how->closed && !t->nfailed && t->ops->next && init_closed(rt)) &&
-        !init_tables(&u, rt, how, err)) {
-        release(&u);
+    if (!(how->closed && !t->nfailed && t->ops->next && updown_init_closed(rt)) &&
+        !updown_init_tables(&u, rt, how, err)) {
+        updown_release(&u);
         return false;
     }
     rt->priv = wr_alloc(sizeof u);
@@ -299,14 +299,14 @@ static bool init(struct route *rt, struct wr_err *err)
     return true;
 }
 
-static void fini(struct route *rt)
+static void updown_fini(struct route *rt)
 {
-    release(rt->priv);
+    updown_release(rt->priv);
     free(rt->priv);
 }
 
-static uint32_t legal_ports(const struct updown *u, const struct topo *t, uint32_t here,
-                            const struct route_pkt *p, uint16_t *ports)
+static uint32_t updown_legal_ports(const struct updown *u, const struct topo *t, uint32_t here,
+                                   const struct route_pkt *p, uint16_t *ports)
 {
     const uint8_t *down = u->down + (uint64_t)u->row[p->dst_router] * t->nrouters;
     const uint8_t *legal = u->legal + (uint64_t)u->row[p->dst_router] * t->nrouters;
@@ -317,7 +317,7 @@ static uint32_t legal_ports(const struct updown *u, const struct topo *t, uint32
     for (uint32_t i = 0; i < t->nports && n < TOPO_MAX_NEXT; i++) {
         if (port[i].kind != TOPO_ROUTER)
             continue;
-        bool falls = goes_down(u, here, port[i].peer);
+        bool falls = updown_goes_down(u, here, port[i].peer);
 
         if ((falls || !falling) && (falls ? down : legal)[port[i].peer] + 1u == want)
             ports[n++] = (uint16_t)i;
@@ -326,29 +326,29 @@ static uint32_t legal_ports(const struct updown *u, const struct topo *t, uint32
 }
 
 /* A flow's 16 bits: made where it enters, the same for all its packets. */
-static uint16_t flow_hash(const struct route_pkt *p, uint32_t here)
+static uint16_t updown_flow_hash(const struct route_pkt *p, uint32_t here)
 {
     uint32_t h = route_stir(route_stir(route_stir(here) + p->dst_router) + p->dst_port);
 
     return (uint16_t)(h >> 16 | 1);
 }
 
-static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
-                               const struct route_view *view, struct wr_rng *rng)
+static struct route_hop updown_decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                      const struct route_view *view, struct wr_rng *rng)
 {
     static const uint32_t choices[] = {ROUTE_FIXED, ROUTE_RANDOM, ROUTE_LEAST};
     const struct route_updown_params *params = rt->params;
     const struct updown *u = rt->priv;
     const struct topo *t = rt->topo;
     uint16_t ports[TOPO_MAX_NEXT];
-    uint32_t n =
-        u->rank ? legal_ports(u, t, here, p, ports) : t->ops->next(t, here, p->dst_router, ports);
+    uint32_t n = u->rank ? updown_legal_ports(u, t, here, p, ports)
+                         : t->ops->next(t, here, p->dst_router, ports);
 
     if (!p->hops)
-        p->way = flow_hash(p, here);
+        p->way = updown_flow_hash(p, here);
     uint16_t port = route_pick_port(choices[params->choice], ports, n, here, p->way, view, rng);
 
-    if (u->rank && goes_down(u, here, topo_port(t, here, port)->peer))
+    if (u->rank && updown_goes_down(u, here, topo_port(t, here, port)->peer))
         p->state |= GOING_DOWN;
     return (struct route_hop){.port = port};
 }
@@ -358,7 +358,7 @@ const struct route_ops route_updown = {
              .summary = "up towards the roots, then down (fat-tree, dragonfly-plus, file)",
              .rows = rows,
              .params_size = sizeof(struct route_updown_params)},
-    .init = init,
-    .fini = fini,
-    .decide = decide,
+    .init = updown_init,
+    .fini = updown_fini,
+    .decide = updown_decide,
 };

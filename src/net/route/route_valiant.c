@@ -19,29 +19,32 @@ static const struct conf_row rows[] = {
     CONF_END,
 };
 
-static bool init(struct route *rt, struct wr_err *err)
+static bool valiant_init(struct route *rt, struct wr_err *err)
 {
     const struct route_valiant_params *params = rt->params;
     struct route_two two;
 
     if (!two_init(rt, &two, params->via, params->choice, err))
         return false;
+    rt->maybe_early = two_is_maybe_early(&two);
     rt->priv = wr_alloc(sizeof two);
     *(struct route_two *)rt->priv = two;
     return true;
 }
 
-static void fini(struct route *rt)
+static void valiant_fini(struct route *rt)
 {
     two_fini(rt->priv);
     free(rt->priv);
 }
 
-static struct route_hop decide(const struct route *rt, struct route_pkt *p, uint32_t here,
-                               const struct route_view *view, struct wr_rng *rng)
+static struct route_hop valiant_decide(const struct route *rt, struct route_pkt *p, uint32_t here,
+                                       const struct route_view *view, struct wr_rng *rng)
 {
     const struct route_two *two = rt->priv;
 
+    if (!view && !p->hops)
+        return (struct route_hop){.port = ROUTE_LATER};
     if (!p->hops) {
         uint32_t mid = two_draw(two, p, here, rng);
 
@@ -58,7 +61,7 @@ const struct route_ops route_valiant = {
              .summary = "by a random intermediate group, router or node",
              .rows = rows,
              .params_size = sizeof(struct route_valiant_params)},
-    .init = init,
-    .fini = fini,
-    .decide = decide,
+    .init = valiant_init,
+    .fini = valiant_fini,
+    .decide = valiant_decide,
 };

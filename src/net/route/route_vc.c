@@ -44,7 +44,7 @@
  *
  *     (0,vc0) < (1,vc0) < .. < (k-1,vc0) < (0,vc1) < (1,vc1) < .. < (k-2,vc1)
  *
- * The cable at k-1 is never taken on channel 1: who is there on 1 has arrived.
+ * The cable at k-1 is never used on channel 1: a packet there on channel 1 has arrived.
  * Going down is the mirror on the other links. Dimensions are visited in
  * order, so rank by dimension first. Lines that are not rings (mesh) and
  * all-to-all lines (hyperx) are the same without the second half.
@@ -62,6 +62,8 @@
  */
 #include "route_vc_priv.h"
 
+#include <assert.h>
+
 #include "net/route/route.h"
 #include "route_groups_priv.h"
 
@@ -77,6 +79,7 @@ bool route_vc_fits(uint32_t nvcs, const char *instead, struct wr_err *err)
 bool route_vc_segments(struct route_group_vcs *ret, uint32_t segments, uint32_t each,
                        struct wr_err *err)
 {
+    assert(segments && each);
     if (!route_vc_fits(segments * each, "table", err))
         return false;
     ret->nvcs = segments * each;

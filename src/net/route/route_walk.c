@@ -1,6 +1,7 @@
 /* route_walk.c -- walks on machines of groups, and along any shortest way. */
 #include "route_walk_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,9 @@
 #include "route_pick_priv.h"
 #include "route_priv.h"
 
-static struct route_hop groups_hop(const struct route_walk *w, struct route_pkt *p, uint32_t here,
-                                   uint32_t to, const struct route_view *view, struct wr_rng *rng)
+static struct route_hop walk_groups_hop(const struct route_walk *w, struct route_pkt *p,
+                                        uint32_t here, uint32_t to, const struct route_view *view,
+                                        struct wr_rng *rng)
 {
     const struct route_groups *g = &w->groups;
     struct groups_ask ask = {.here = here, .dst = p->dst_router, .view = view, .rng = rng};
@@ -18,7 +20,7 @@ static struct route_hop groups_hop(const struct route_walk *w, struct route_pkt 
     return groups_take(g, p, step, g->group[here] == g->group[p->dst_router]);
 }
 
-static uint32_t groups_count(const struct route_walk *w, uint32_t from, uint32_t to)
+static uint32_t walk_groups_count(const struct route_walk *w, uint32_t from, uint32_t to)
 {
     return groups_hops(&w->groups, from, to);
 }
@@ -28,7 +30,8 @@ static uint32_t groups_count(const struct route_walk *w, uint32_t from, uint32_t
 bool walk_init_groups(struct route_walk *w, const struct topo *t, uint32_t choice,
                       uint32_t channels, enum walk_turns turns, struct wr_err *err)
 {
-    *w = (struct route_walk){.topo = t, .choice = choice, .hop = groups_hop, .hops = groups_count};
+    *w = (struct route_walk){
+        .topo = t, .choice = choice, .hop = walk_groups_hop, .hops = walk_groups_count};
     struct route_groups *g = &w->groups;
 
     if (!t->gateways)
@@ -52,15 +55,15 @@ bool walk_init_groups(struct route_walk *w, const struct topo *t, uint32_t choic
     return true;
 }
 
-static uint32_t closed_ports(const struct route_walk *w, uint32_t here, uint32_t to,
-                             uint16_t *ports)
+static uint32_t walk_closed_ports(const struct route_walk *w, uint32_t here, uint32_t to,
+                                  uint16_t *ports)
 {
     return w->topo->ops->next(w->topo, here, to, ports);
 }
 
-static struct route_hop shortest_hop(const struct route_walk *w, struct route_pkt *p, uint32_t here,
-                                     const uint16_t *ports, uint32_t n,
-                                     const struct route_view *view, struct wr_rng *rng)
+static struct route_hop walk_shortest_hop(const struct route_walk *w, struct route_pkt *p,
+                                          uint32_t here, const uint16_t *ports, uint32_t n,
+                                          const struct route_view *view, struct wr_rng *rng)
 {
     uint32_t vc = w->counted ? p->hops : p->state & GROUPS_LAST ? w->second : 0;
 
@@ -69,58 +72,60 @@ static struct route_hop shortest_hop(const struct route_walk *w, struct route_pk
         .vc = (uint8_t)vc};
 }
 
-static struct route_hop next_hop(const struct route_walk *w, struct route_pkt *p, uint32_t here,
-                                 uint32_t to, const struct route_view *view, struct wr_rng *rng)
+static struct route_hop walk_next_hop(const struct route_walk *w, struct route_pkt *p,
+                                      uint32_t here, uint32_t to, const struct route_view *view,
+                                      struct wr_rng *rng)
 {
     uint16_t ports[TOPO_MAX_NEXT];
-    uint32_t n = closed_ports(w, here, to, ports);
+    uint32_t n = walk_closed_ports(w, here, to, ports);
 
-    return shortest_hop(w, p, here, ports, n, view, rng);
+    return walk_shortest_hop(w, p, here, ports, n, view, rng);
 }
 
 /* Every shortest way is as long, so follow the first. */
-static uint32_t next_count(const struct route_walk *w, uint32_t from, uint32_t to)
+static uint32_t walk_next_count(const struct route_walk *w, uint32_t from, uint32_t to)
 {
     uint16_t ports[TOPO_MAX_NEXT];
     uint32_t hops = 0;
 
     for (; from != to; hops++) {
-        closed_ports(w, from, to, ports);
+        walk_closed_ports(w, from, to, ports);
         from = topo_port(w->topo, from, ports[0])->peer;
     }
     return hops;
 }
 
-static struct route_hop paths_hop(const struct route_walk *w, struct route_pkt *p, uint32_t here,
-                                  uint32_t to, const struct route_view *view, struct wr_rng *rng)
+static struct route_hop walk_paths_hop(const struct route_walk *w, struct route_pkt *p,
+                                       uint32_t here, uint32_t to, const struct route_view *view,
+                                       struct wr_rng *rng)
 {
     uint16_t ports[TOPO_MAX_NEXT];
     uint32_t n = topo_paths_next(&w->paths, here, to, ports);
 
-    return shortest_hop(w, p, here, ports, n, view, rng);
+    return walk_shortest_hop(w, p, here, ports, n, view, rng);
 }
 
-static uint32_t paths_count(const struct route_walk *w, uint32_t from, uint32_t to)
+static uint32_t walk_paths_count(const struct route_walk *w, uint32_t from, uint32_t to)
 {
     return topo_paths_hops(&w->paths, from, to);
 }
 
 /* A fat tree's shortest ways go up, then down, whichever is chosen. */
-static bool is_tree(const struct topo *t)
+static bool walk_is_tree(const struct topo *t)
 {
     return !strcmp(t->ops->kind.name, "fat-tree");
 }
 
 /* What copes with long paths. */
-static const char *instead_of_counting(const struct topo *t, enum walk_turns turns)
+static const char *walk_instead_of_counting(const struct topo *t, enum walk_turns turns)
 {
     if (t->nfailed || !strcmp(t->ops->kind.name, "file"))
         return "updown";
     return topo_grid(t) || turns == WALK_STRAIGHT ? "dimension-order" : "minimal";
 }
 
-static bool number_channels(struct route_walk *w, enum walk_turns turns, bool tree,
-                            struct wr_err *err)
+static bool walk_number_channels(struct route_walk *w, enum walk_turns turns, bool tree,
+                                 struct wr_err *err)
 {
     uint32_t walks = turns == WALK_STRAIGHT ? 1 : 2;
 
@@ -130,17 +135,18 @@ static bool number_channels(struct route_walk *w, enum walk_turns turns, bool tr
     w->nvcs = tree ? walks : walks * w->max_hops;
     if (!w->nvcs)
         w->nvcs = 1;
-    return route_vc_fits(w->nvcs, instead_of_counting(w->topo, turns), err);
+    return route_vc_fits(w->nvcs, walk_instead_of_counting(w->topo, turns), err);
 }
 
 bool walk_init_paths(struct route_walk *w, const struct topo *t, uint32_t choice,
                      enum walk_turns turns, struct wr_err *err)
 {
-    *w = (struct route_walk){.topo = t, .choice = choice, .hop = paths_hop, .hops = paths_count};
+    *w = (struct route_walk){
+        .topo = t, .choice = choice, .hop = walk_paths_hop, .hops = walk_paths_count};
     if (!topo_paths_build(&w->paths, t, err))
         return false;
     w->max_hops = w->paths.diameter;
-    if (!number_channels(w, turns, false, err))
+    if (!walk_number_channels(w, turns, false, err))
         return walk_fini(w), false;
     return true;
 }
@@ -156,10 +162,10 @@ bool walk_init_any(struct route_walk *w, const struct topo *t, uint32_t choice,
         return walk_init_paths(w, t, choice, turns, err);
     *w = (struct route_walk){.topo = t,
                              .choice = choice,
-                             .hop = next_hop,
-                             .hops = next_count,
+                             .hop = walk_next_hop,
+                             .hops = walk_next_count,
                              .max_hops = facts.diameter};
-    return number_channels(w, turns, is_tree(t), err);
+    return walk_number_channels(w, turns, walk_is_tree(t), err);
 }
 
 void walk_fini(struct route_walk *w)
@@ -172,6 +178,7 @@ void walk_fini(struct route_walk *w)
 
 void walk_adopt(struct route *rt, const struct route_walk *w)
 {
+    assert(!rt->priv && w->hop && w->hops && w->nvcs);
     struct route_walk *keep = wr_alloc(sizeof *keep);
 
     *keep = *w;

@@ -23,8 +23,11 @@ struct walk_grid {
     bool all_to_all; /* hyperx: one hop per dimension */
 };
 
+/* How packets walk through a machine, minimally or over an intermediate. Constant after
+ * walk_init_*(); one of the last three is used. */
 struct route_walk {
     const struct topo *topo;
+    /* The next hop of a packet towards router `to`, and how many there are: */
     struct route_hop (*hop)(const struct route_walk *w, struct route_pkt *p, uint32_t here,
                             uint32_t to, const struct route_view *view, struct wr_rng *rng);
     uint32_t (*hops)(const struct route_walk *w, uint32_t from, uint32_t to);

@@ -12,6 +12,8 @@
  * arrangements for Dragonfly networks", CLUSTER 2015. Palmtree: Camarero,
  * Vallejo, Beivide, ACM TACO 11(4), 2014.
  */
+#include <assert.h>
+
 #include "net/topo/gateway.h"
 #include "topo_priv.h"
 
@@ -21,45 +23,45 @@ const char *const topo_arrangement_names[] = {"absolute",  "relative",  "palmtre
 /* Port k < n of group g: where it goes, when there is one port per other group. */
 typedef uint32_t arrange_fn(uint32_t ngroups, uint32_t g, uint32_t k);
 
-static uint32_t absolute(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_absolute(uint32_t ngroups, uint32_t g, uint32_t k)
 {
     (void)ngroups;
     return k < g ? k : k + 1;
 }
 
-static uint32_t absolute_back(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_absolute_back(uint32_t ngroups, uint32_t g, uint32_t k)
 {
-    uint32_t d = absolute(ngroups, g, k);
+    uint32_t d = arrange_absolute(ngroups, g, k);
 
     return g < d ? g : g - 1;
 }
 
-static uint32_t relative(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_relative(uint32_t ngroups, uint32_t g, uint32_t k)
 {
     return (g + k + 1) % ngroups;
 }
 
-static uint32_t palmtree(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_palmtree(uint32_t ngroups, uint32_t g, uint32_t k)
 {
     return (g + ngroups - k - 1) % ngroups;
 }
 
 /* Going k+1 forward and going n-k forward is once around. */
-static uint32_t mirrored(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_mirrored(uint32_t ngroups, uint32_t g, uint32_t k)
 {
     (void)g;
     return ngroups - 2 - k;
 }
 
 /* +1, -1, +2, -2, ... */
-static uint32_t circulant(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_circulant(uint32_t ngroups, uint32_t g, uint32_t k)
 {
     uint32_t step = k / 2 + 1;
 
     return k % 2 ? (g + ngroups - step) % ngroups : (g + step) % ngroups;
 }
 
-static uint32_t circulant_back(uint32_t ngroups, uint32_t g, uint32_t k)
+static uint32_t arrange_circulant_back(uint32_t ngroups, uint32_t g, uint32_t k)
 {
     (void)g;
     /* With an even number of groups the last port goes straight across,
@@ -73,9 +75,11 @@ static const struct {
     arrange_fn *to;   /* the group that port k of g goes to */
     arrange_fn *back; /* the port of that group which comes back */
 } arrangements[] = {
-    [TOPO_ABSOLUTE] = {absolute, absolute_back}, [TOPO_RELATIVE] = {relative, mirrored},
-    [TOPO_PALMTREE] = {palmtree, mirrored},      [TOPO_CIRCULANT] = {circulant, circulant_back},
-    [TOPO_REFERENCE] = {relative, mirrored},
+    [TOPO_ABSOLUTE] = {arrange_absolute, arrange_absolute_back},
+    [TOPO_RELATIVE] = {arrange_relative, arrange_mirrored},
+    [TOPO_PALMTREE] = {arrange_palmtree, arrange_mirrored},
+    [TOPO_CIRCULANT] = {arrange_circulant, arrange_circulant_back},
+    [TOPO_REFERENCE] = {arrange_relative, arrange_mirrored},
 };
 
 struct topo_far topo_arrange(enum topo_arrangement how, uint32_t ngroups, uint32_t nglobals,
@@ -83,6 +87,7 @@ struct topo_far topo_arrange(enum topo_arrangement how, uint32_t ngroups, uint32
 {
     uint32_t n = ngroups - 1;
 
+    assert(ngroups && group < ngroups && index < nglobals);
     if (!n || index / n >= nglobals / n)
         return (struct topo_far){.group = TOPO_NONE};
     uint32_t copy = index / n, k = index % n;

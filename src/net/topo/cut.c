@@ -1,5 +1,7 @@
+/* cut.c -- assigns every router to one of two halves; see cut.h. Called by topo_describe. */
 #include "net/topo/cut.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +9,8 @@
 
 enum { UNDECIDED = 2, ROUNDS = 16 };
 
-/* By the order of terminals: a router goes with the middle of its own. */
-static void place_by_terminals(const struct topo *t, uint8_t *side)
+/* By the order of terminals: a router goes to the half of its terminals' mean. */
+static void cut_place_by_terminals(const struct topo *t, uint8_t *side)
 {
     for (uint32_t r = 0; r < t->nrouters; r++) {
         uint64_t sum = 0, n = 0;
@@ -25,7 +27,7 @@ static void place_by_terminals(const struct topo *t, uint8_t *side)
     }
 }
 
-static uint8_t majority(const struct topo *t, uint32_t r, const uint8_t *side)
+static uint8_t cut_majority(const struct topo *t, uint32_t r, const uint8_t *side)
 {
     uint32_t votes[3] = {0};
 
@@ -40,9 +42,9 @@ static uint8_t majority(const struct topo *t, uint32_t r, const uint8_t *side)
     return votes[1] > votes[0];
 }
 
-/* Routers without terminals follow their neighbours, from those next to
- * terminals inwards; a few rounds settle any machine with levels. */
-static void place_the_rest(const struct topo *t, uint8_t *side)
+/* Routers without terminals go to the half of most neighbours, from those next to terminals
+ * inwards; a few rounds are enough for any machine with levels. */
+static void cut_place_the_rest(const struct topo *t, uint8_t *side)
 {
     uint8_t *fixed = wr_alloc(t->nrouters);
     bool changed = true;
@@ -52,13 +54,13 @@ static void place_the_rest(const struct topo *t, uint8_t *side)
     for (uint32_t round = 0; round < ROUNDS && changed; round++) {
         changed = false;
         for (uint32_t r = 0; r < t->nrouters; r++) {
-            uint8_t to = fixed[r] ? side[r] : majority(t, r, side);
+            uint8_t to = fixed[r] ? side[r] : cut_majority(t, r, side);
 
             changed |= to != side[r];
             side[r] = to;
         }
     }
-    /* Equal votes all around: either side costs the same. */
+    /* As many neighbours in each half: both cost the same. */
     for (uint32_t r = 0; r < t->nrouters; r++)
         if (side[r] == UNDECIDED)
             side[r] = 0;
@@ -74,9 +76,11 @@ void topo_halve(const struct topo *t, struct topo_cut *ret)
         for (uint32_t r = 0; r < t->nrouters; r++)
             side[r] = (uint8_t)t->ops->half(t, r);
     } else {
-        place_by_terminals(t, side);
-        place_the_rest(t, side);
+        cut_place_by_terminals(t, side);
+        cut_place_the_rest(t, side);
     }
+    for (uint32_t r = 0; r < t->nrouters; r++)
+        assert(side[r] < 2);
     for (uint32_t i = 0; i < t->nterms; i++)
         cut.terms[side[t->term[i].router]]++;
     for (uint32_t r = 0; r < t->nrouters; r++)

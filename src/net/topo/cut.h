@@ -1,4 +1,4 @@
-/* cut.h -- halving a machine, and what the halves share. */
+/* cut.h -- divides a machine into two halves and counts the cables between them. */
 #ifndef NET_TOPO_CUT_H
 #define NET_TOPO_CUT_H
 

@@ -1,3 +1,4 @@
+/* fail.c -- marks cables and routers as failed, and finds pairs of nodes that are cut off. */
 #include "net/topo/fail.h"
 
 #include <stdio.h>
@@ -9,12 +10,13 @@
 
 enum { PAIRS_NAMED = 4 };
 
-static struct topo_port *port_at(struct topo *t, uint32_t router, uint32_t port)
+static struct topo_port *fail_port_at(struct topo *t, uint32_t router, uint32_t port)
 {
     return &t->port[(uint64_t)router * t->nports + port];
 }
 
-static bool check_failure(const struct topo *t, const struct topo_failure *f, struct wr_err *err)
+static bool fail_check_failure(const struct topo *t, const struct topo_failure *f,
+                               struct wr_err *err)
 {
     uint32_t far = f->b == TOPO_NONE ? f->a : f->b, cables = 0;
     char a[TOPO_NAME_MAX], b[TOPO_NAME_MAX];
@@ -45,29 +47,29 @@ static bool check_failure(const struct topo *t, const struct topo_failure *f, st
 }
 
 /* Returns 1 if the cable was alive. */
-static uint32_t kill_cable(struct topo *t, uint32_t router, uint32_t port)
+static uint32_t fail_kill_cable(struct topo *t, uint32_t router, uint32_t port)
 {
-    struct topo_port *near = port_at(t, router, port);
+    struct topo_port *near = fail_port_at(t, router, port);
 
     if (near->kind != TOPO_ROUTER)
         return 0;
-    port_at(t, near->peer, near->peer_port)->kind = TOPO_DEAD;
+    fail_port_at(t, near->peer, near->peer_port)->kind = TOPO_DEAD;
     near->kind = TOPO_DEAD;
     return 1;
 }
 
-static void apply(struct topo *t, const struct topo_failure *f)
+static void fail_apply(struct topo *t, const struct topo_failure *f)
 {
     uint32_t left = f->cables ? f->cables : UINT32_MAX;
 
     t->nfailed += f->b == TOPO_NONE;
     for (uint32_t p = 0; p < t->nports && left; p++) {
-        struct topo_port *port = port_at(t, f->a, p);
+        struct topo_port *port = fail_port_at(t, f->a, p);
 
         if (port->kind == TOPO_TERMINAL && f->b == TOPO_NONE)
             port->kind = TOPO_DEAD;
         else if (port->kind == TOPO_ROUTER && (f->b == TOPO_NONE || port->peer == f->b)) {
-            t->nfailed += kill_cable(t, f->a, p);
+            t->nfailed += fail_kill_cable(t, f->a, p);
             left--;
         }
     }
@@ -76,10 +78,10 @@ static void apply(struct topo *t, const struct topo_failure *f)
 bool topo_fail(struct topo *t, const struct topo_failure *v, size_t n, struct wr_err *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (!check_failure(t, &v[i], err))
+        if (!fail_check_failure(t, &v[i], err))
             return false;
     for (size_t i = 0; i < n; i++)
-        apply(t, &v[i]);
+        fail_apply(t, &v[i]);
     if (n && t->gateways)
         topo_gateways_build(t);
     return true;
@@ -117,39 +119,39 @@ bool topo_router_by_name(const struct topo *t, const char *name, uint32_t *ret, 
 }
 
 /* Everything that `from` reaches gets its number; a plain stack, because there
- * may be as many parts as routers. */
-static void flood(const struct topo *t, uint32_t from, uint32_t number, uint32_t *part,
-                  uint32_t *stack)
+ * may be as many components as routers. */
+static void fail_flood(const struct topo *t, uint32_t from, uint32_t number, uint32_t *component,
+                       uint32_t *stack)
 {
     uint32_t n = 0;
 
-    part[from] = number;
+    component[from] = number;
     stack[n++] = from;
     while (n) {
         const struct topo_port *port = topo_port(t, stack[--n], 0);
 
         for (uint32_t p = 0; p < t->nports; p++)
-            if (port[p].kind == TOPO_ROUTER && part[port[p].peer] == TOPO_NONE) {
-                part[port[p].peer] = number;
+            if (port[p].kind == TOPO_ROUTER && component[port[p].peer] == TOPO_NONE) {
+                component[port[p].peer] = number;
                 stack[n++] = port[p].peer;
             }
     }
 }
 
-uint32_t topo_parts(const struct topo *t, uint32_t *part)
+uint32_t topo_components(const struct topo *t, uint32_t *component)
 {
     uint32_t *stack = wr_alloc(t->nrouters * sizeof *stack), number = 0;
 
     for (uint32_t r = 0; r < t->nrouters; r++)
-        part[r] = TOPO_NONE;
+        component[r] = TOPO_NONE;
     for (uint32_t r = 0; r < t->nrouters; r++)
-        if (part[r] == TOPO_NONE)
-            flood(t, r, number++, part, stack);
+        if (component[r] == TOPO_NONE)
+            fail_flood(t, r, number++, component, stack);
     free(stack);
     return number;
 }
 
-static void name_pairs(const struct topo *t, const uint32_t *part, struct wr_str *names)
+static void fail_name_pairs(const struct topo *t, const uint32_t *component, struct wr_str *names)
 {
     uint32_t named = 0;
 
@@ -158,7 +160,7 @@ static void name_pairs(const struct topo *t, const uint32_t *part, struct wr_str
             uint32_t a = t->term[i].router, b = t->term[j].router;
             char term[2][TOPO_NAME_MAX], router[2][TOPO_NAME_MAX];
 
-            if (part[a] == part[b] || !topo_term_alive(t, i) || !topo_term_alive(t, j))
+            if (component[a] == component[b] || !topo_term_alive(t, i) || !topo_term_alive(t, j))
                 continue;
             topo_term_name(t, i, term[0]);
             topo_term_name(t, j, term[1]);
@@ -171,12 +173,13 @@ static void name_pairs(const struct topo *t, const uint32_t *part, struct wr_str
 
 uint64_t topo_cut_pairs(const struct topo *t, struct wr_str *names)
 {
-    uint32_t *part = wr_alloc(t->nrouters * sizeof *part), n = topo_parts(t, part);
+    uint32_t *component = wr_alloc(t->nrouters * sizeof *component),
+             n = topo_components(t, component);
     uint64_t *size = wr_zalloc(n, sizeof *size), alive = 0, joined = 0;
 
     for (uint32_t i = 0; i < t->nterms; i++)
         if (topo_term_alive(t, i)) {
-            size[part[t->term[i].router]]++;
+            size[component[t->term[i].router]]++;
             alive++;
         }
     for (uint32_t i = 0; i < n; i++)
@@ -184,8 +187,8 @@ uint64_t topo_cut_pairs(const struct topo *t, struct wr_str *names)
     uint64_t cut = alive * (alive ? alive - 1 : 0) / 2 - joined;
 
     if (cut && names)
-        name_pairs(t, part, names);
-    free(part);
+        fail_name_pairs(t, component, names);
+    free(component);
     free(size);
     return cut;
 }

@@ -1,6 +1,6 @@
 /* fail.h -- cables and routers that are declared dead.
  *
- * Applied to a built topology before anybody reads it. A dead port keeps its
+ * Applied to a built topology before any other module reads it. A dead port keeps its
  * peer and class but is TOPO_DEAD, so nothing goes through it; a dead router
  * takes its terminals with it. The gateways of families of groups are listed
  * again without the dead ones, and t->nfailed says that closed forms are off.
@@ -34,9 +34,9 @@ static inline bool topo_term_alive(const struct topo *t, uint32_t term)
     return topo_port(t, t->term[term].router, t->term[term].port)->kind == TOPO_TERMINAL;
 }
 
-/* Which routers still reach each other: part[r] counts from 0 in the order of
- * routers; returns the number of parts. A dead router is a part of its own. */
-uint32_t topo_parts(const struct topo *t, uint32_t *part);
+/* Which routers still reach each other: component[r] counts from 0 in the order of
+ * routers; returns the number of components. A dead router is a component of its own. */
+uint32_t topo_components(const struct topo *t, uint32_t *component);
 
 /* Unordered pairs of live terminals with no live path; the first few by name
  * are appended to `names` (may be NULL), one pair per line. */

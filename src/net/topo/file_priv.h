@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 #define FILE_MAX_BYTES (UINT32_C(1) << 30)
@@ -19,8 +20,7 @@ struct file_word {
     uint32_t line, column;
 };
 
-/* Names live in three worlds: routers and nodes share one, since people do not
- * tell a node from a router of the same name. */
+/* The three name spaces. Routers and nodes share one, so that no node has the name of a router. */
 enum file_space { FILE_THING, FILE_GROUP, FILE_CLASS };
 
 struct file_name {
@@ -43,16 +43,16 @@ struct file_link {
     uint8_t cls;
 };
 
+/* What a topology file says; filled by topo_file_read(), then constant. */
 struct file_machine {
-    const char *path, *text;
-    WR_VEC(struct file_name) names;
+    const char *path, *text;        /* the caller's, and must outlive it */
+    WR_VEC(struct file_name) names; /* of everything below */
     WR_VEC(struct file_router) routers;
     WR_VEC(struct file_node) nodes;
     WR_VEC(struct file_link) links;
     uint32_t ngroups, nclasses; /* nclasses: counted from TOPO_OWN */
     uint32_t class_name[16];    /* of own classes; TOPO_NONE: the unnamed one */
-    uint32_t *slot;             /* hash table: name + 1, 0: free */
-    size_t nslots;
+    struct wr_map by_name;      /* a space and a text to an index of `names` */
 };
 
 bool topo_file_read(struct file_machine *m, const char *path, const char *text, size_t len,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "file_priv.h"
 #include "net/topo/topo.h"
@@ -32,65 +34,51 @@ bool topo_file_fail(const struct file_machine *m, struct file_word at, struct wr
 
 #define WORD(m, w) (int)(w).len, (m)->text + (w).at
 
-static bool word_is(const struct file_machine *m, struct file_word w, const char *s)
+static bool file_word_is(const struct file_machine *m, struct file_word w, const char *s)
 {
     return w.len == strlen(s) && !memcmp(m->text + w.at, s, w.len);
 }
 
-static uint64_t hash(const char *s, uint32_t n, uint32_t space)
-{
-    uint64_t h = 0x9e3779b97f4a7c15u + space;
+/* The name that is looked for. */
+struct file_wanted {
+    const struct file_machine *m;
+    struct file_word word;
+    uint32_t space;
+};
 
-    for (uint32_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-    return h ^ h >> 29;
+static bool file_same_name(const void *ctx, uint64_t index)
+{
+    const struct file_wanted *want = ctx;
+    const struct file_name *name = &want->m->names.v[index];
+
+    return name->space == want->space && name->word.len == want->word.len &&
+           !memcmp(want->m->text + name->word.at, want->m->text + want->word.at, want->word.len);
 }
 
-/* The slot of a name, or the free one where it belongs. */
-static uint32_t *find_slot(const struct file_machine *m, struct file_word w, uint32_t space)
+static uint64_t file_hash_name(const struct file_machine *m, struct file_word w, uint32_t space)
 {
-    size_t mask = m->nslots - 1, i = hash(m->text + w.at, w.len, space) & mask;
-
-    for (; m->slot[i]; i = (i + 1) & mask) {
-        const struct file_name *name = &m->names.v[m->slot[i] - 1];
-
-        if (name->space == space && name->word.len == w.len &&
-            !memcmp(m->text + name->word.at, m->text + w.at, w.len))
-            break;
-    }
-    return &m->slot[i];
+    return wr_hash(WR_HASH_INIT + space, m->text + w.at, w.len);
 }
 
-static const struct file_name *find_name(const struct file_machine *m, struct file_word w,
-                                         uint32_t space)
+static const struct file_name *file_find_name(const struct file_machine *m, struct file_word w,
+                                              uint32_t space)
 {
-    uint32_t *slot = find_slot(m, w, space);
+    struct file_wanted want = {m, w, space};
+    uint64_t i = wr_map_find(&m->by_name, file_hash_name(m, w, space), file_same_name, &want);
 
-    return *slot ? &m->names.v[*slot - 1] : NULL;
+    return i == WR_MAP_NONE ? NULL : &m->names.v[i];
 }
 
-static void grow_slots(struct file_machine *m)
+static uint32_t file_add_name(struct file_machine *m, struct file_name name)
 {
-    if (2 * (m->names.n + 1) < m->nslots)
-        return;
-    free(m->slot);
-    m->nslots = m->nslots ? m->nslots * 2 : 64;
-    m->slot = wr_zalloc(m->nslots, sizeof *m->slot);
-    for (size_t i = 0; i < m->names.n; i++)
-        *find_slot(m, m->names.v[i].word, m->names.v[i].space) = (uint32_t)i + 1;
-}
-
-static uint32_t add_name(struct file_machine *m, struct file_name name)
-{
-    grow_slots(m);
-    *find_slot(m, name.word, name.space) = (uint32_t)m->names.n + 1;
+    wr_map_add(&m->by_name, file_hash_name(m, name.word, name.space), m->names.n);
     wr_vec_push(&m->names, name);
     return (uint32_t)m->names.n - 1;
 }
 
 /* Unknown: say so, with the nearest name that is known. */
-static bool unknown(const struct file_machine *m, struct file_word w, uint32_t space,
-                    const char *what, const char *advice, struct wr_err *err)
+static bool file_fail_unknown(const struct file_machine *m, struct file_word w, uint32_t space,
+                              const char *what, const char *advice, struct wr_err *err)
 {
     char want[TOPO_NAME_MAX], each[TOPO_NAME_MAX], best[TOPO_NAME_MAX];
     struct wr_nearest near = {.want = want};
@@ -114,7 +102,7 @@ static bool unknown(const struct file_machine *m, struct file_word w, uint32_t s
                           near.best ? "?" : "", advice);
 }
 
-static bool check_name(const struct file_machine *m, struct file_word w, struct wr_err *err)
+static bool file_check_name(const struct file_machine *m, struct file_word w, struct wr_err *err)
 {
     if (w.len < TOPO_NAME_MAX)
         return true;
@@ -122,12 +110,12 @@ static bool check_name(const struct file_machine *m, struct file_word w, struct 
                           TOPO_NAME_MAX - 1);
 }
 
-static bool check_fresh(const struct file_machine *m, struct file_word w, uint32_t space,
-                        struct wr_err *err)
+static bool file_check_fresh(const struct file_machine *m, struct file_word w, uint32_t space,
+                             struct wr_err *err)
 {
-    const struct file_name *old = find_name(m, w, space);
+    const struct file_name *old = file_find_name(m, w, space);
 
-    if (!check_name(m, w, err))
+    if (!file_check_name(m, w, err))
         return false;
     if (!old)
         return true;
@@ -135,14 +123,14 @@ static bool check_fresh(const struct file_machine *m, struct file_word w, uint32
                           WORD(m, w), old->word.line);
 }
 
-static bool find_router(const struct file_machine *m, struct file_word w, uint32_t *ret,
-                        struct wr_err *err)
+static bool file_find_router(const struct file_machine *m, struct file_word w, uint32_t *ret,
+                             struct wr_err *err)
 {
-    const struct file_name *name = find_name(m, w, FILE_THING);
+    const struct file_name *name = file_find_name(m, w, FILE_THING);
 
     if (!name)
-        return unknown(m, w, FILE_THING, "router", "declare routers above the lines that use them",
-                       err);
+        return file_fail_unknown(m, w, FILE_THING, "router",
+                                 "declare routers above the lines that use them", err);
     if (name->is_node)
         return topo_file_fail(m, w, err, "\"%.*s\" is a node, not a router; name a router",
                               WORD(m, w));
@@ -151,98 +139,101 @@ static bool find_router(const struct file_machine *m, struct file_word w, uint32
 }
 
 /* The group of a router: named, or the one of all that name none. */
-static uint32_t group_of(struct file_machine *m, struct file_word w)
+static uint32_t file_group_of(struct file_machine *m, struct file_word w)
 {
-    const struct file_name *old = find_name(m, w, FILE_GROUP);
+    const struct file_name *old = file_find_name(m, w, FILE_GROUP);
 
     if (old)
         return old->index;
-    add_name(m, (struct file_name){.word = w, .space = FILE_GROUP, .index = m->ngroups});
+    file_add_name(m, (struct file_name){.word = w, .space = FILE_GROUP, .index = m->ngroups});
     return m->ngroups++;
 }
 
-static bool read_router(struct file_machine *m, const struct file_line *l, struct wr_err *err)
+static bool file_read_router(struct file_machine *m, const struct file_line *l, struct wr_err *err)
 {
     struct file_word group = {0};
 
-    if (!check_fresh(m, l->word[1], FILE_THING, err))
+    if (!file_check_fresh(m, l->word[1], FILE_THING, err))
         return false;
-    if (l->n > 2 && (l->n != 4 || !word_is(m, l->word[2], "group")))
+    if (l->n > 2 && (l->n != 4 || !file_word_is(m, l->word[2], "group")))
         return topo_file_fail(m, l->word[2], err, "expected: router NAME [group GROUP]");
     if (l->n == 4) {
         group = l->word[3];
-        if (!check_name(m, group, err))
+        if (!file_check_name(m, group, err))
             return false;
     }
-    uint32_t name =
-        add_name(m, (struct file_name){
-                        .word = l->word[1], .space = FILE_THING, .index = (uint32_t)m->routers.n});
+    uint32_t name = file_add_name(m, (struct file_name){.word = l->word[1],
+                                                        .space = FILE_THING,
+                                                        .index = (uint32_t)m->routers.n});
 
-    wr_vec_push(&m->routers, (struct file_router){.name = name, .group = group_of(m, group)});
+    wr_vec_push(&m->routers, (struct file_router){.name = name, .group = file_group_of(m, group)});
     return true;
 }
 
-static bool read_node(struct file_machine *m, const struct file_line *l, struct wr_err *err)
+static bool file_read_node(struct file_machine *m, const struct file_line *l, struct wr_err *err)
 {
     uint32_t router = 0;
 
     if (l->n != 3)
         return topo_file_fail(m, l->word[l->n > 3 ? 3 : 0], err, "expected: node NAME ROUTER");
-    if (!check_fresh(m, l->word[1], FILE_THING, err) || !find_router(m, l->word[2], &router, err))
+    if (!file_check_fresh(m, l->word[1], FILE_THING, err) ||
+        !file_find_router(m, l->word[2], &router, err))
         return false;
-    uint32_t name = add_name(m, (struct file_name){.word = l->word[1],
-                                                   .space = FILE_THING,
-                                                   .index = (uint32_t)m->nodes.n,
-                                                   .is_node = true});
+    uint32_t name = file_add_name(m, (struct file_name){.word = l->word[1],
+                                                        .space = FILE_THING,
+                                                        .index = (uint32_t)m->nodes.n,
+                                                        .is_node = true});
 
     wr_vec_push(&m->nodes, (struct file_node){name, router});
     m->routers.v[router].nodes++;
     return true;
 }
 
-static bool add_class(struct file_machine *m, struct file_word w, struct wr_err *err)
+static bool file_add_class(struct file_machine *m, struct file_word w, struct wr_err *err)
 {
     if (m->nclasses == MAX_OWN)
         return topo_file_fail(m, w, err, "more than %u classes; use fewer", MAX_OWN);
     m->class_name[m->nclasses] =
-        add_name(m, (struct file_name){.word = w, .space = FILE_CLASS, .index = m->nclasses});
+        file_add_name(m, (struct file_name){.word = w, .space = FILE_CLASS, .index = m->nclasses});
     m->nclasses++;
     return true;
 }
 
-static bool read_class(struct file_machine *m, const struct file_line *l, struct wr_err *err)
+static bool file_read_class(struct file_machine *m, const struct file_line *l, struct wr_err *err)
 {
     static const char *const taken[] = {"inject", "eject", "default", "link"};
 
     if (l->n != 2)
         return topo_file_fail(m, l->word[2], err, "expected: class NAME");
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        if (word_is(m, l->word[1], taken[i]))
+        if (file_word_is(m, l->word[1], taken[i]))
             return topo_file_fail(m, l->word[1], err,
                                   "the class \"%s\" has a meaning of its own; use another name",
                                   taken[i]);
-    return check_fresh(m, l->word[1], FILE_CLASS, err) && add_class(m, l->word[1], err);
+    return file_check_fresh(m, l->word[1], FILE_CLASS, err) && file_add_class(m, l->word[1], err);
 }
 
-static bool find_class(struct file_machine *m, struct file_word w, uint8_t *ret, struct wr_err *err)
+static bool file_find_class(struct file_machine *m, struct file_word w, uint8_t *ret,
+                            struct wr_err *err)
 {
-    const struct file_name *name = find_name(m, w, FILE_CLASS);
+    const struct file_name *name = file_find_name(m, w, FILE_CLASS);
 
     /* The empty word stands for the class of links that name none. */
     if (!name && !w.len) {
-        if (!add_class(m, w, err))
+        if (!file_add_class(m, w, err))
             return false;
-        name = find_name(m, w, FILE_CLASS);
+        name = file_find_name(m, w, FILE_CLASS);
     }
     if (!name)
-        return unknown(m, w, FILE_CLASS, "class", "declare it above with a line `class NAME`", err);
+        return file_fail_unknown(m, w, FILE_CLASS, "class",
+                                 "declare it above with a line `class NAME`", err);
     *ret = (uint8_t)(TOPO_OWN + name->index);
     return true;
 }
 
 /* x4 */
-static bool read_count(const struct file_machine *m, struct file_word w, uint32_t *ret,
-                       struct wr_err *err)
+static bool file_read_count(const struct file_machine *m, struct file_word w, uint32_t *ret,
+                            struct wr_err *err)
 {
     uint32_t n = 0;
 
@@ -260,26 +251,27 @@ static bool read_count(const struct file_machine *m, struct file_word w, uint32_
     return true;
 }
 
-static bool read_link(struct file_machine *m, const struct file_line *l, struct wr_err *err)
+static bool file_read_link(struct file_machine *m, const struct file_line *l, struct wr_err *err)
 {
     struct file_link link = {.cables = 1};
     struct file_word cls = {.line = l->word[0].line, .column = l->word[0].column};
 
     if (l->n < 3)
         return topo_file_fail(m, l->word[0], err, "expected: link ROUTER ROUTER [class NAME] [xN]");
-    if (!find_router(m, l->word[1], &link.a, err) || !find_router(m, l->word[2], &link.b, err))
+    if (!file_find_router(m, l->word[1], &link.a, err) ||
+        !file_find_router(m, l->word[2], &link.b, err))
         return false;
     if (link.a == link.b)
         return topo_file_fail(m, l->word[2], err,
                               "a link from \"%.*s\" to itself; join two different routers",
                               WORD(m, l->word[2]));
     for (uint32_t i = 3; i < l->n; i++) {
-        if (word_is(m, l->word[i], "class") && i + 1 < l->n)
+        if (file_word_is(m, l->word[i], "class") && i + 1 < l->n)
             cls = l->word[++i];
-        else if (!read_count(m, l->word[i], &link.cables, err))
+        else if (!file_read_count(m, l->word[i], &link.cables, err))
             return false;
     }
-    if (!find_class(m, cls, &link.cls, err))
+    if (!file_find_class(m, cls, &link.cls, err))
         return false;
     wr_vec_push(&m->links, link);
     m->routers.v[link.a].cables += link.cables;
@@ -291,16 +283,17 @@ static const struct {
     const char *name;
     bool (*read)(struct file_machine *m, const struct file_line *l, struct wr_err *err);
 } directives[] = {
-    {"router", read_router},
-    {"node", read_node},
-    {"link", read_link},
-    {"class", read_class},
+    {"router", file_read_router},
+    {"node", file_read_node},
+    {"link", file_read_link},
+    {"class", file_read_class},
 };
 
-static bool read_directive(struct file_machine *m, const struct file_line *l, struct wr_err *err)
+static bool file_read_directive(struct file_machine *m, const struct file_line *l,
+                                struct wr_err *err)
 {
     for (size_t i = 0; i < sizeof directives / sizeof directives[0]; i++) {
-        if (!word_is(m, l->word[0], directives[i].name))
+        if (!file_word_is(m, l->word[0], directives[i].name))
             continue;
         if (l->n < 2)
             return topo_file_fail(m, l->word[0], err, "\"%s\" of what? give a name after it",
@@ -313,14 +306,14 @@ static bool read_directive(struct file_machine *m, const struct file_line *l, st
                           l->word[0].len < 64 ? (int)l->word[0].len : 64, m->text + l->word[0].at);
 }
 
-static bool is_space(char c)
+static bool file_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* Splits the line from *at on, up to its end or a comment; moves *at behind it. */
-static bool split(const struct file_machine *m, size_t len, size_t *at, uint32_t line,
-                  struct file_line *ret, struct wr_err *err)
+static bool file_split_line(const struct file_machine *m, size_t len, size_t *at, uint32_t line,
+                            struct file_line *ret, struct wr_err *err)
 {
     size_t start = *at, i = start;
 
@@ -328,11 +321,12 @@ static bool split(const struct file_machine *m, size_t len, size_t *at, uint32_t
     while (i < len && m->text[i] != '\n' && m->text[i] != '#') {
         struct file_word w = {(uint32_t)i, 0, line, (uint32_t)(i - start) + 1};
 
-        if (is_space(m->text[i])) {
+        if (file_is_space(m->text[i])) {
             i++;
             continue;
         }
-        for (; i < len && !is_space(m->text[i]) && m->text[i] != '\n' && m->text[i] != '#'; i++)
+        for (; i < len && !file_is_space(m->text[i]) && m->text[i] != '\n' && m->text[i] != '#';
+             i++)
             if ((unsigned char)m->text[i] < 0x20 || m->text[i] == 0x7f) {
                 w.column = (uint32_t)(i - start) + 1;
                 return topo_file_fail(m, w, err,
@@ -357,11 +351,11 @@ bool topo_file_read(struct file_machine *m, const char *path, const char *text, 
     size_t at = 0;
 
     *m = (struct file_machine){.path = path, .text = text};
-    grow_slots(m);
     for (uint32_t line = 1; at < len; line++) {
         struct file_line l;
 
-        if (!split(m, len, &at, line, &l, err) || (l.n && !read_directive(m, &l, err)))
+        if (!file_split_line(m, len, &at, line, &l, err) ||
+            (l.n && !file_read_directive(m, &l, err)))
             return false;
     }
     struct file_word start = {.line = 1, .column = 1};
@@ -379,5 +373,5 @@ void topo_file_machine_fini(struct file_machine *m)
     wr_vec_fini(&m->routers);
     wr_vec_fini(&m->nodes);
     wr_vec_fini(&m->links);
-    free(m->slot);
+    wr_map_fini(&m->by_name);
 }

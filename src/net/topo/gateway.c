@@ -1,3 +1,4 @@
+/* gateway.c -- builds and searches the lists of cables between groups; see gateway.h. */
 #include "net/topo/gateway.h"
 
 #include <assert.h>
@@ -6,7 +7,7 @@
 #include "base/mem.h"
 
 /* Does this port carry a cable to another group? */
-static bool leaves_group(const struct topo *t, uint32_t r, const struct topo_port *p)
+static bool gateway_leaves_group(const struct topo *t, uint32_t r, const struct topo_port *p)
 {
     return p->kind == TOPO_ROUTER && t->group[p->peer] != t->group[r];
 }
@@ -18,14 +19,14 @@ void topo_gateways_build(struct topo *t)
     uint32_t *start = g->start = wr_zalloc(npairs + 2, sizeof *start);
 
     assert(t->ngroups <= TOPO_MAX_GATEWAY_GROUPS);
-    /* Counting sort in two passes over the ports, which are met in the order
-     * we want. Counts go two places up, so that the second pass, which uses
-     * start[pair + 1] as its cursor, leaves the table as it is read. */
+    /* Counting sort in two passes over the ports, which are visited in the final order. Counts are
+     * stored at pair + 2, so that the second pass, which uses start[pair + 1] as its cursor, leaves
+     * start[] in its final form. */
     for (uint32_t r = 0; r < t->nrouters; r++)
         for (uint32_t p = 0; p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            if (leaves_group(t, r, port))
+            if (gateway_leaves_group(t, r, port))
                 start[(uint64_t)t->group[r] * t->ngroups + t->group[port->peer] + 2]++;
         }
     for (uint64_t i = 1; i < npairs + 2; i++)
@@ -35,7 +36,7 @@ void topo_gateways_build(struct topo *t)
         for (uint32_t p = 0; p < t->nports; p++) {
             const struct topo_port *port = topo_port(t, r, p);
 
-            if (!leaves_group(t, r, port))
+            if (!gateway_leaves_group(t, r, port))
                 continue;
             uint32_t *cursor =
                 &start[(uint64_t)t->group[r] * t->ngroups + t->group[port->peer] + 1];

@@ -1,18 +1,24 @@
+/* paths.c -- breadth-first search from 64 routers at once, and tables of hops built by it.
+ *
+ * One word per router has a bit for each source of the search (Then et al., "The more the merrier:
+ * efficient multi-source graph traversal", VLDB 2014).
+ */
 #include "net/topo/paths.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 
-/* Routers that a search reached in one step, each once, and from which sources. */
+/* The frontier of a search: routers reached in one step, each once, and from which sources. */
 struct front {
     uint64_t *who; /* [nrouters], 0 when not in the list */
     uint32_t *list, n;
 };
 
-static void step(const struct topo *t, uint64_t *seen, struct front *now, struct front *then)
+static void paths_step(const struct topo *t, uint64_t *seen, struct front *now, struct front *then)
 {
     for (uint32_t i = 0; i < now->n; i++) {
         uint32_t r = now->list[i];
@@ -34,7 +40,7 @@ static void step(const struct topo *t, uint64_t *seen, struct front *now, struct
     for (uint32_t i = 0; i < now->n; i++)
         now->who[now->list[i]] = 0;
     now->n = 0;
-    /* Only now: two routers of one front may reach a third for the same source. */
+    /* After the loop: two routers of one frontier may reach a third for the same source. */
     for (uint32_t i = 0; i < then->n; i++)
         seen[then->list[i]] |= then->who[then->list[i]];
 }
@@ -59,7 +65,7 @@ void topo_search(const struct topo *t, const uint32_t *sources, uint32_t n, topo
     for (uint32_t hops = 0; now->n; hops++) {
         for (uint32_t i = 0; i < now->n; i++)
             visit(arg, now->list[i], now->who[now->list[i]], hops);
-        step(t, seen, now, then);
+        paths_step(t, seen, now, then);
         struct front *swap = now;
         now = then;
         then = swap;
@@ -73,7 +79,7 @@ struct filling {
     uint32_t first; /* the router of bit 0 */
 };
 
-static void note_hops(void *arg, uint32_t router, uint64_t who, uint32_t hops)
+static void paths_store_hops(void *arg, uint32_t router, uint64_t who, uint32_t hops)
 {
     struct filling *f = arg;
     struct topo_paths *p = f->paths;
@@ -91,7 +97,7 @@ static void note_hops(void *arg, uint32_t router, uint64_t who, uint32_t hops)
     }
 }
 
-static void fill(struct topo_paths *p)
+static void paths_fill(struct topo_paths *p)
 {
     uint32_t n = p->topo->nrouters;
 
@@ -102,12 +108,12 @@ static void fill(struct topo_paths *p)
 
         for (uint32_t i = 0; i < count; i++)
             sources[i] = first + i;
-        topo_search(p->topo, sources, count, note_hops, &f);
+        topo_search(p->topo, sources, count, paths_store_hops, &f);
     }
 }
 
 /* May tables of `width` bytes an entry be built? */
-static bool affordable(const struct topo *t, uint64_t width, struct wr_err *err)
+static bool paths_affordable(const struct topo *t, uint64_t width, struct wr_err *err)
 {
     uint64_t bytes = (uint64_t)t->nrouters * t->nrouters * width;
 
@@ -122,22 +128,23 @@ static bool affordable(const struct topo *t, uint64_t width, struct wr_err *err)
 
 bool topo_paths_build(struct topo_paths *ret, const struct topo *t, struct wr_err *err)
 {
+    assert(t->nrouters);
     struct topo_paths p = {.topo = t};
     size_t entries = (size_t)t->nrouters * t->nrouters;
 
-    if (!affordable(t, 1, err))
+    if (!paths_affordable(t, 1, err))
         return false;
     p.hops8 = wr_alloc(entries);
     memset(p.hops8, 0xff, entries);
-    fill(&p);
+    paths_fill(&p);
     if (p.diameter >= UINT8_MAX) {
         free(p.hops8);
         p.hops8 = NULL;
-        if (!affordable(t, 2, err))
+        if (!paths_affordable(t, 2, err))
             return false;
         p.hops16 = wr_alloc(entries * 2);
         memset(p.hops16, 0xff, entries * 2);
-        fill(&p);
+        paths_fill(&p);
         assert(p.diameter < UINT16_MAX); /* 32,000 routers at most fit the tables */
     }
     *ret = p;
@@ -154,6 +161,8 @@ void topo_paths_free(struct topo_paths *p)
 uint32_t topo_paths_next(const struct topo_paths *p, uint32_t here, uint32_t dst, uint16_t *ports)
 {
     const struct topo *t = p->topo;
+
+    wr_check(here < t->nrouters && dst < t->nrouters && here != dst);
     const struct topo_port *port = topo_port(t, here, 0);
     uint32_t hops = topo_paths_hops(p, here, dst), n = 0;
 

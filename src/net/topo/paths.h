@@ -1,12 +1,11 @@
-/* paths.h -- shortest paths of any wiring, from tables.
+/* paths.h -- shortest paths of any wiring, from tables; and breadth-first search.
  *
  *   hops[dst * nrouters + here]   router-to-router hops, one byte each (two
  *                                 when the machine is wider than 254 hops)
  *
  * For topologies without a closed form and for machines with failed cables,
- * where the closed form no longer holds. The next ports are not stored: a port
- * is on a shortest path when its peer is one hop nearer, and asking that of a
- * router's ports reads one row of the table.
+ * where the closed form no longer holds. The next ports are not stored: a port is on a shortest
+ * path when its peer is one hop nearer, and testing the ports of a router reads one row.
  */
 #ifndef NET_TOPO_PATHS_H
 #define NET_TOPO_PATHS_H
@@ -19,9 +18,9 @@
 
 struct topo_paths {
     const struct topo *topo;
-    uint8_t *hops8;    /* one of the two; 255: cut off */
-    uint16_t *hops16;  /* 65535: cut off */
-    uint32_t diameter; /* of the pairs that are joined */
+    uint8_t *hops8;    /* UINT8_MAX: no path. One of the two is NULL */
+    uint16_t *hops16;  /* UINT16_MAX: no path */
+    uint32_t diameter; /* over pairs with a path */
 };
 
 /* Bytes the tables of this many routers take; at most TOPO_PATHS_MAX_BYTES are built. */
@@ -44,9 +43,9 @@ static inline uint32_t topo_paths_hops(const struct topo_paths *p, uint32_t here
  * port first, at most TOPO_MAX_NEXT; 0: cut off. */
 uint32_t topo_paths_next(const struct topo_paths *p, uint32_t here, uint32_t dst, uint16_t *ports);
 
-/* One step outwards: `who` has bit i set when `router` is exactly `hops` away
- * from the i-th source. */
-typedef void topo_visit(void *arg, uint32_t router, uint64_t who, uint32_t hops);
+/* Called for each router that a search reaches: bit i of `sources` is set when `router` is exactly
+ * `hops` away from the i-th source. */
+typedef void topo_visit(void *arg, uint32_t router, uint64_t sources, uint32_t hops);
 
 /* Breadth-first search from up to 64 routers at once over live cables. Each
  * router is visited in the order of hops, the sources themselves with 0. */

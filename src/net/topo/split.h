@@ -1,26 +1,29 @@
-/* split.h -- a machine in parts, for as many threads: whole groups where there are enough of them,
- * neighbouring routers (slabs of a grid) where not. Neighbours stay together, unless groups that
- * are all as far from each other make more even parts when they are dealt out in turn. Terminals
- * are with their router. */
+/* split.h -- divides a machine into partitions, one per thread.
+ *
+ * Partitions are whole groups where there are enough of them, otherwise neighbouring routers (slabs
+ * of a grid). Neighbours stay together, unless all groups are equally far apart and assigning them
+ * round robin balances the load better. Terminals are in the partition of their router. Called by
+ * world/split.c; the result decides speed only, never results.
+ */
 #ifndef NET_TOPO_SPLIT_H
 #define NET_TOPO_SPLIT_H
 
 #include "net/topo/topo.h"
 
-enum { TOPO_MAX_PARTS = 256 };
+enum { TOPO_MAX_PARTITIONS = 256 };
 
 struct topo_split {
-    uint32_t n;            /* parts, each of at least one router with a port */
-    bool groups_whole;     /* no group lies in two parts */
-    uint64_t cables;       /* live cables between parts */
-    uint64_t cut_of_class; /* bit c: cables of class c are cut */
-    uint64_t *ports;       /* [n] live ports of each part: about its share of the work */
-    uint16_t *part;        /* [nrouters] */
+    uint32_t n;             /* partitions, each of at least one router with a port */
+    bool groups_whole;      /* no group lies in two partitions */
+    uint64_t cables;        /* live cables between partitions */
+    uint64_t cut_of_class;  /* bit c: cables of class c are cut */
+    uint64_t *ports;        /* [n] live ports of each partition: about its share of the work */
+    uint16_t *partition_of; /* [nrouters] the partition */
 };
 
-/* At most `want` parts of about as much work each, fewer where the machine has no more groups or
- * routers. `busy` [nrouters]: what sits at each router and makes work (nodes with traffic, ranks,
- * servers), in any unit; NULL: nobody knows, and live ports count. */
+/* At most `want` partitions of about equal work, fewer where the machine has fewer groups or
+ * routers. `busy` [nrouters]: sources of work at each router (nodes with traffic, ranks, servers),
+ * in any unit; NULL: unknown, live ports are counted. */
 void topo_split(const struct topo *t, uint32_t want, const uint32_t *busy, struct topo_split *ret);
 void topo_split_free(struct topo_split *s);
 

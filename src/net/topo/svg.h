@@ -1,8 +1,8 @@
-/* svg.h -- a machine as a picture.
+/* svg.h -- a picture of a machine.
  *
- * Machines of groups become a ring of groups, grids a grid, fat trees levels, the
- * rest a circle. A large machine is thinned: neighbouring routers share a spot,
- * and of too many lines some are left out; the caption says so.
+ * Machines of groups are drawn as a ring of groups, grids as a grid, fat trees as levels, others
+ * as a circle. In a large machine neighbouring routers share a spot, and some lines are left out;
+ * the caption says so.
  */
 #ifndef NET_TOPO_SVG_H
 #define NET_TOPO_SVG_H

@@ -1,4 +1,5 @@
-#include "svg_priv.h"
+/* svg_plan.c -- the places of routers in a picture: circle, ring of groups, tree or grid. */
+#include "topo_svg_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,20 +20,20 @@ enum {
     GRID_STEP = 46,
 };
 
-static void begin(struct svg_plan *p, const struct topo *t, uint32_t nspots)
+static void plan_begin(struct svg_plan *p, const struct topo *t, uint32_t nspots)
 {
     p->nspots = nspots;
     p->spot = wr_zalloc(nspots, sizeof *p->spot);
     p->spot_of = wr_zalloc(t->nrouters, sizeof *p->spot_of);
 }
 
-/* The radius of a circle on which n things of the given size have room. */
-static double radius_for(uint32_t n, double size)
+/* The radius of a circle on which n objects of the given size fit. */
+static double plan_radius_for(uint32_t n, double size)
 {
     return n > 1 ? fmax((double)n * size / (2 * M_PI), size * 0.6) : 0;
 }
 
-static void put_on_circle(struct svg_spot *s, double x, double y, double radius, double turn)
+static void plan_put_on_circle(struct svg_spot *s, double x, double y, double radius, double turn)
 {
     /* From the top, clockwise. */
     s->out_x = sin(2 * M_PI * turn);
@@ -41,24 +42,24 @@ static void put_on_circle(struct svg_spot *s, double x, double y, double radius,
     s->y = y + radius * s->out_y;
 }
 
-/* Would names of `n` spots, `room` apart, be readable? */
-static bool names_fit(const struct topo *t, uint32_t n, double room)
+/* Are names of `n` spots, `width` apart, readable? */
+static bool plan_names_fit(const struct topo *t, uint32_t n, double width)
 {
     char name[TOPO_NAME_MAX];
 
     topo_router_name(t, t->nrouters - 1, name);
-    return n <= SVG_NAMED_SPOTS && (double)strlen(name) * 4 < room;
+    return n <= SVG_NAMED_SPOTS && (double)strlen(name) * 4 < width;
 }
 
 /* All routers on one circle, neighbours in number sharing a spot when there are too many. */
 static void plan_circle(const struct topo *t, struct svg_plan *p)
 {
     uint32_t n = t->nrouters < MOST_SPOTS ? t->nrouters : MOST_SPOTS;
-    double radius = radius_for(n, n <= SVG_NAMED_SPOTS ? WIDE : CLOSE);
+    double radius = plan_radius_for(n, n <= SVG_NAMED_SPOTS ? WIDE : CLOSE);
 
-    begin(p, t, n);
+    plan_begin(p, t, n);
     for (uint32_t i = 0; i < n; i++)
-        put_on_circle(&p->spot[i], radius + MARGIN, radius + MARGIN, radius, (double)i / n);
+        plan_put_on_circle(&p->spot[i], radius + MARGIN, radius + MARGIN, radius, (double)i / n);
     for (uint32_t r = 0; r < t->nrouters; r++)
         p->spot_of[r] = (uint32_t)((uint64_t)r * n / t->nrouters);
     p->width = p->height = 2 * (radius + MARGIN);
@@ -68,8 +69,8 @@ static void plan_circle(const struct topo *t, struct svg_plan *p)
 }
 
 /* A group of dragonfly-xc as its rows and columns; the half width it takes. */
-static double put_in_rows(const struct topo *t, uint32_t r, const struct svg_spot *hub,
-                          struct svg_spot *ret)
+static double plan_put_in_rows(const struct topo *t, uint32_t r, const struct svg_spot *hub,
+                               struct svg_spot *ret)
 {
     const struct topo_dragonfly_xc_params *x = t->params;
     struct topo_xc_place at = topo_xc_place(t, r);
@@ -92,23 +93,24 @@ static void plan_groups(const struct topo *t, struct svg_plan *p)
 
     for (uint32_t r = 0; r < t->nrouters; r++)
         largest = ++size[t->group[r]] > largest ? size[t->group[r]] : largest;
-    double inner = rows    ? put_in_rows(t, 0, &hub, &any)
-                   : whole ? radius_for(largest, named ? WIDE : CLOSE)
+    double inner = rows    ? plan_put_in_rows(t, 0, &hub, &any)
+                   : whole ? plan_radius_for(largest, named ? WIDE : CLOSE)
                            : 3;
-    double outer = radius_for(t->ngroups, 2 * inner + (named ? 90 : whole ? 26 : 6));
+    double outer = plan_radius_for(t->ngroups, 2 * inner + (named ? 90 : whole ? 26 : 6));
     double centre = outer + inner + MARGIN;
 
-    begin(p, t, whole ? t->nrouters : t->ngroups);
+    plan_begin(p, t, whole ? t->nrouters : t->ngroups);
     for (uint32_t r = 0; r < t->nrouters; r++) {
         uint32_t g = t->group[r];
         double turn = (double)g / t->ngroups;
 
-        put_on_circle(&hub, centre, centre, outer, turn);
+        plan_put_on_circle(&hub, centre, centre, outer, turn);
         p->spot_of[r] = whole ? r : g;
         if (rows)
-            put_in_rows(t, r, &hub, &p->spot[r]);
+            plan_put_in_rows(t, r, &hub, &p->spot[r]);
         else if (whole) /* half a step on, so that two do not stand in one line with the middle */
-            put_on_circle(&p->spot[r], hub.x, hub.y, inner, (next[g]++ + 0.5) / size[g] + turn);
+            plan_put_on_circle(&p->spot[r], hub.x, hub.y, inner,
+                               (next[g]++ + 0.5) / size[g] + turn);
         else
             p->spot[g] = hub;
     }
@@ -133,12 +135,12 @@ static void plan_tree(const struct topo *t, struct svg_plan *p)
         n += drawn[l];
         widest = drawn[l] > widest ? drawn[l] : widest;
     }
-    begin(p, t, n);
+    plan_begin(p, t, n);
     p->width = fmax(widest * (widest <= 32 ? WIDE : 24), 300) + 2 * MARGIN;
     double step = fmax(fmin(140, p->width / 4), p->width / 8);
 
     p->height = (f->nlevels - 1) * step + 2 * MARGIN;
-    p->named = names_fit(t, n, (p->width - 2 * MARGIN) / widest);
+    p->named = plan_names_fit(t, n, (p->width - 2 * MARGIN) / widest);
     for (uint32_t l = 0; l < f->nlevels; l++)
         for (uint32_t i = 0; i < drawn[l]; i++)
             p->spot[base[l] + i] = (struct svg_spot){
@@ -184,7 +186,7 @@ static void plan_grid(const struct topo *t, struct svg_plan *p)
         extent[i % 2] = extent[i % 2] * size[i] + (i + 2 < g->ndims ? GRID_STEP : 0);
         n *= size[i];
     }
-    begin(p, t, n);
+    plan_begin(p, t, n);
     for (uint32_t r = 0; r < t->nrouters; r++) {
         uint32_t at = 0, stride = 1;
         double place[2] = {MARGIN + 15, MARGIN + 15};
@@ -203,7 +205,7 @@ static void plan_grid(const struct topo *t, struct svg_plan *p)
     p->height = extent[1] + 2 * MARGIN;
     p->bend = SVG_ARC;
     p->straight = GRID_STEP * 1.1;
-    p->named = names_fit(t, n, GRID_STEP);
+    p->named = plan_names_fit(t, n, GRID_STEP);
 }
 
 void topo_svg_plan(const struct topo *t, struct svg_plan *ret)

@@ -1,3 +1,9 @@
+/* topo.c -- the table of topologies, and the functions by which they build their wiring.
+ *
+ * Owns the arrays of struct topo. A build function calls topo_check_size, topo_alloc, then
+ * topo_cable and topo_attach for every cable and terminal. Invariants: a port is used once; the
+ * two ends of a cable name each other; every terminal is attached.
+ */
 #include "net/topo/topo.h"
 
 #include <assert.h>
@@ -28,8 +34,8 @@
 const struct topo_ops *const topo_table[] = {TOPOLOGIES(ROW_OPS) NULL};
 const struct conf_kind *const topo_kinds[] = {TOPOLOGIES(ROW_KIND) NULL};
 
-/* Eight bytes a port: two GiB of wiring is more than any machine built so far
- * needs, and a wrong number should not bring the user's own machine down. */
+/* 8 bytes per port: 2 GiB of wiring is more than any machine built so far needs, and a mistyped
+ * number must not exhaust the memory of the user's computer. */
 enum { MAX_PORTS = UINT16_MAX, MAX_TERMS = 1 << 28 };
 static const uint64_t max_wiring = 1u << 28;
 
@@ -60,6 +66,7 @@ bool topo_check_size(uint64_t nrouters, uint64_t nports, uint64_t nterms, struct
 void topo_alloc(struct topo *t, uint32_t nrouters, uint32_t nports, uint32_t nterms,
                 uint32_t ngroups)
 {
+    assert(!t->port && nrouters && nports <= MAX_PORTS && ngroups);
     t->nrouters = nrouters;
     t->nports = nports;
     t->nterms = nterms;
@@ -74,7 +81,7 @@ void topo_alloc(struct topo *t, uint32_t nrouters, uint32_t nports, uint32_t nte
         t->term[i] = (struct topo_end){.router = TOPO_NONE};
 }
 
-static struct topo_port *empty_port(struct topo *t, struct topo_end at)
+static struct topo_port *topo_empty_port(struct topo *t, struct topo_end at)
 {
     assert(at.router < t->nrouters && at.port < t->nports);
     struct topo_port *p = &t->port[(uint64_t)at.router * t->nports + at.port];
@@ -86,18 +93,18 @@ static struct topo_port *empty_port(struct topo *t, struct topo_end at)
 void topo_cable(struct topo *t, struct topo_end a, struct topo_end b, uint8_t cls)
 {
     assert(cls >= TOPO_OWN && a.router != b.router);
-    *empty_port(t, a) = (struct topo_port){b.router, b.port, cls, TOPO_ROUTER};
-    *empty_port(t, b) = (struct topo_port){a.router, a.port, cls, TOPO_ROUTER};
+    *topo_empty_port(t, a) = (struct topo_port){b.router, b.port, cls, TOPO_ROUTER};
+    *topo_empty_port(t, b) = (struct topo_port){a.router, a.port, cls, TOPO_ROUTER};
 }
 
 void topo_attach(struct topo *t, uint32_t term, struct topo_end at)
 {
     assert(term < t->nterms && t->term[term].router == TOPO_NONE);
-    *empty_port(t, at) = (struct topo_port){term, 0, TOPO_EJECT, TOPO_TERMINAL};
+    *topo_empty_port(t, at) = (struct topo_port){term, 0, TOPO_EJECT, TOPO_TERMINAL};
     t->term[term] = at;
 }
 
-static void release(struct topo *t)
+static void topo_release(struct topo *t)
 {
     if (t->ops->fini)
         t->ops->fini(t);
@@ -111,17 +118,19 @@ bool topo_open(struct topo *ret, const struct topo_ops *ops, const void *params,
 {
     struct topo t = {.ops = ops, .params = params, .ngroups = 1};
 
+    assert(ops && params);
     if (!ops->build(&t, err)) {
-        release(&t);
+        topo_release(&t);
         return wr_wrap(err, "topology %s", ops->kind.name);
     }
+    assert(t.port && t.nclasses >= TOPO_OWN && t.nclasses <= TOPO_MAX_CLASSES);
     *ret = t;
     return true;
 }
 
 void topo_close(struct topo *t)
 {
-    release(t);
+    topo_release(t);
     *t = (struct topo){0};
 }
 
@@ -135,6 +144,7 @@ const struct topo_ops *topo_find(const char *name)
 
 void topo_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
 {
+    assert(router < t->nrouters);
     if (t->ops->router_name)
         t->ops->router_name(t, router, name);
     else
@@ -143,6 +153,7 @@ void topo_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME
 
 void topo_term_name(const struct topo *t, uint32_t term, char name[TOPO_NAME_MAX])
 {
+    assert(term < t->nterms);
     if (t->ops->term_name)
         t->ops->term_name(t, term, name);
     else

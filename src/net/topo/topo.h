@@ -1,13 +1,13 @@
-/* topo.h -- a topology is wiring: which port is plugged into which.
+/* topo.h -- a topology: which port is connected to which.
  *
- * It knows nothing of packets, time or queues. Built once, read-only
- * afterwards, so every worker may ask it anything.
+ * It knows nothing of packets, time or queues. Built once and read-only afterwards, so that all
+ * workers may read it. topo_fail (fail.h) is the only function that changes it, before routing.
  *
  *   terminal t --- term[t] = {router, port}
  *   router r, port p --- port[r * nports + p] = {peer, peer_port, class, kind}
  *
- * A cable has two ends and carries one link each way. A terminal is where a
- * NIC is plugged in; a node with several rails owns several terminals.
+ * A cable has two ends and carries one link each way. A terminal is the connection of a NIC; a
+ * node with several rails has several terminals.
  */
 #ifndef NET_TOPO_TOPO_H
 #define NET_TOPO_TOPO_H
@@ -26,6 +26,7 @@ enum { TOPO_INJECT, TOPO_EJECT, TOPO_OWN };
 enum { TOPO_MAX_CLASSES = 16, TOPO_MAX_NEXT = 256, TOPO_NAME_MAX = 64 };
 #define TOPO_NONE UINT32_MAX
 
+/* A port of a router: where its cable leads. */
 struct topo_port {
     uint32_t peer;      /* router or terminal */
     uint16_t peer_port; /* on a terminal: 0 */
@@ -33,17 +34,19 @@ struct topo_port {
     uint8_t kind;       /* enum topo_port_kind */
 };
 
+/* One end of a cable. */
 struct topo_end {
     uint32_t router;
     uint16_t port;
 };
 
+/* A wired machine. Constant after topo_open(), and topo_fail() for what is declared dead. */
 struct topo {
     const struct topo_ops *ops;
-    const void *params;
+    const void *params;                /* of its kind; the caller's */
     uint32_t nterms, nrouters, nports; /* nports: of the largest router */
     uint32_t ngroups;                  /* what the topology calls a group, pod, ...; at least 1 */
-    const char *class_name[TOPO_MAX_CLASSES];
+    const char *class_name[TOPO_MAX_CLASSES]; /* of links */
     uint32_t nclasses;
     struct topo_port *port;         /* [nrouters * nports] */
     struct topo_end *term;          /* [nterms] */
@@ -53,8 +56,8 @@ struct topo {
     void *priv;       /* the topology's own: coordinates, tables; freed by fini */
 };
 
-/* Closed forms a textbook gives for this topology, to check the wiring against.
- * 0 where there is none. Bisection in cables (links each way), for equal halves. */
+/* Closed forms of the literature for this topology, which tests compare with the wiring. 0: there
+ * is none. Bisection in cables (links each way), for equal halves. */
 struct topo_facts {
     uint64_t terminals, routers, cables; /* cables between routers */
     uint32_t degree;   /* router-to-router ports used on every router, 0: varies */
@@ -62,8 +65,8 @@ struct topo_facts {
     uint64_t bisection;
 };
 
-/* What next() promises. A shortest path of a machine of groups may cross a
- * third group; minimal routing on such a machine never does. */
+/* What next() returns. A shortest path of a machine of groups may cross a third group; minimal
+ * routing on such a machine never does. */
 enum topo_minimal {
     TOPO_SHORTEST,  /* every shortest path, and nothing else */
     TOPO_ONE_CABLE, /* the shortest of the paths with no cable between groups (inside a
@@ -86,7 +89,7 @@ struct topo_ops {
     enum topo_minimal minimal;
     /* The natural halving cut: 0 or 1 for a router. NULL: by the terminals' order. */
     uint32_t (*half)(const struct topo *t, uint32_t router);
-    /* What people call a router, "g3r7"; NULL: "r" and its number. */
+    /* The conventional name of a router, "g3r7"; NULL: "r" and its number. */
     void (*router_name)(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX]);
     void (*term_name)(const struct topo *t, uint32_t term, char name[TOPO_NAME_MAX]);
 };

@@ -15,7 +15,7 @@ static const struct conf_row rows[] = {
     CONF_END,
 };
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool crossbar_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_crossbar_params *p = t->params;
 
@@ -27,7 +27,7 @@ static bool build(struct topo *t, struct wr_err *err)
     return true;
 }
 
-static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t crossbar_next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
 {
     (void)here;
     (void)dst;
@@ -36,7 +36,7 @@ static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t
     return 0;
 }
 
-static void facts(const struct topo *t, struct topo_facts *ret)
+static void crossbar_facts(const struct topo *t, struct topo_facts *ret)
 {
     const struct topo_crossbar_params *p = t->params;
 
@@ -48,7 +48,7 @@ const struct topo_ops topo_crossbar = {
              .summary = "one router with all terminals",
              .rows = rows,
              .params_size = sizeof(struct topo_crossbar_params)},
-    .build = build,
-    .next = next,
-    .facts = facts,
+    .build = crossbar_build,
+    .next = crossbar_next,
+    .facts = crossbar_facts,
 };

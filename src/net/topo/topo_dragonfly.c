@@ -47,7 +47,7 @@ static const struct conf_row rows[] = {
     CONF_END,
 };
 
-static void plug_group(struct topo *t, uint32_t g)
+static void dragonfly_plug_group(struct topo *t, uint32_t g)
 {
     const struct topo_dragonfly_params *d = topo_dragonfly_params(t);
     uint32_t first_global = topo_dragonfly_first_global(t);
@@ -75,7 +75,7 @@ static void plug_group(struct topo *t, uint32_t g)
     }
 }
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool dragonfly_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_dragonfly_params *d = topo_dragonfly_params(t);
     uint32_t groups = d->groups;
@@ -94,15 +94,15 @@ static bool build(struct topo *t, struct wr_err *err)
     for (uint32_t r = 0; r < t->nrouters; r++)
         t->group[r] = r / d->routers;
     for (uint32_t g = 0; g < groups; g++)
-        plug_group(t, g);
+        dragonfly_plug_group(t, g);
     topo_gateways_build(t);
     return true;
 }
 
 /* Several cables join the two groups: take G if there is one, else every GL
  * and LG, else every LGL. */
-static uint32_t next_of_many(const struct topo *t, uint32_t here, uint32_t dst,
-                             const struct topo_gateway *v, uint32_t n, uint16_t *ports)
+static uint32_t dragonfly_next_of_many(const struct topo *t, uint32_t here, uint32_t dst,
+                                       const struct topo_gateway *v, uint32_t n, uint16_t *ports)
 {
     uint32_t nhere, nback, nthere;
     const struct topo_gateway *at_here = topo_gateways_at(v, n, here, &nhere);
@@ -128,7 +128,7 @@ static uint32_t next_of_many(const struct topo *t, uint32_t here, uint32_t dst,
     return ret.n;
 }
 
-static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t dragonfly_next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
 {
     uint32_t g = t->group[here], d = t->group[dst], n;
 
@@ -139,12 +139,12 @@ static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t
     const struct topo_gateway *v = topo_gateways(t, g, d, &n);
 
     if (n != 1)
-        return next_of_many(t, here, dst, v, n, ports);
+        return dragonfly_next_of_many(t, here, dst, v, n, ports);
     ports[0] = v->router == here ? v->port : topo_dragonfly_local_port(t, here, v->router);
     return 1;
 }
 
-static void facts(const struct topo *t, struct topo_facts *ret)
+static void dragonfly_facts(const struct topo *t, struct topo_facts *ret)
 {
     const struct topo_dragonfly_params *d = topo_dragonfly_params(t);
     uint64_t a = d->routers, g = t->ngroups, ports = a * d->globals;
@@ -173,7 +173,7 @@ static void facts(const struct topo *t, struct topo_facts *ret)
         ret->diameter = 3;
 }
 
-static void router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
+static void dragonfly_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
 {
     uint32_t a = topo_dragonfly_params(t)->routers;
 
@@ -185,9 +185,9 @@ const struct topo_ops topo_dragonfly = {
              .summary = "groups of all-to-all routers, groups joined all-to-all",
              .rows = rows,
              .params_size = sizeof(struct topo_dragonfly_params)},
-    .build = build,
-    .next = next,
-    .facts = facts,
+    .build = dragonfly_build,
+    .next = dragonfly_next,
+    .facts = dragonfly_facts,
     .minimal = TOPO_ONE_CABLE,
-    .router_name = router_name,
+    .router_name = dragonfly_router_name,
 };

@@ -53,7 +53,7 @@ static const struct conf_row rows[] = {
     CONF_END,
 };
 
-static void plug_group(struct topo *t, uint32_t g)
+static void dragonfly_plus_plug_group(struct topo *t, uint32_t g)
 {
     const struct topo_dragonfly_plus_params *m = t->params;
     uint32_t size = m->leaves + m->spines, first = g * size, spine = first + m->leaves;
@@ -80,7 +80,7 @@ static void plug_group(struct topo *t, uint32_t g)
     }
 }
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool dragonfly_plus_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_dragonfly_plus_params *m = t->params;
     uint32_t groups = m->groups;
@@ -101,20 +101,21 @@ static bool build(struct topo *t, struct wr_err *err)
     for (uint32_t r = 0; r < t->nrouters; r++)
         t->group[r] = r / (m->leaves + m->spines);
     for (uint32_t g = 0; g < groups; g++)
-        plug_group(t, g);
+        dragonfly_plus_plug_group(t, g);
     topo_gateways_build(t);
     return true;
 }
 
 /* Inside a group: 1 between the levels, 2 in one level. */
-static uint32_t hops(const struct topo *t, uint32_t a, uint32_t b)
+static uint32_t dragonfly_plus_hops(const struct topo *t, uint32_t a, uint32_t b)
 {
     if (a == b)
         return 0;
     return topo_plus_is_spine(t, a) == topo_plus_is_spine(t, b) ? 2 : 1;
 }
 
-static void put_other_level(const struct topo *t, struct topo_ports *ret, bool from_spine)
+static void dragonfly_plus_put_other_level(const struct topo *t, struct topo_ports *ret,
+                                           bool from_spine)
 {
     const struct topo_dragonfly_plus_params *m = t->params;
     uint32_t first = from_spine ? 0 : m->nodes, n = from_spine ? m->leaves : m->spines;
@@ -124,7 +125,7 @@ static void put_other_level(const struct topo *t, struct topo_ports *ret, bool f
 }
 
 /* The port between the levels of one group. */
-static uint32_t port_across(const struct topo *t, bool from_spine, uint32_t to)
+static uint32_t dragonfly_plus_port_across(const struct topo *t, bool from_spine, uint32_t to)
 {
     const struct topo_dragonfly_plus_params *m = t->params;
     uint32_t index = topo_plus_index(t, to);
@@ -132,7 +133,8 @@ static uint32_t port_across(const struct topo *t, bool from_spine, uint32_t to)
     return from_spine ? index : m->nodes + index - m->leaves;
 }
 
-static uint32_t next_by_gateway(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t dragonfly_plus_next_by_gateway(const struct topo *t, uint32_t here, uint32_t dst,
+                                               uint16_t *ports)
 {
     uint32_t n, best = UINT32_MAX, last = TOPO_NONE;
     const struct topo_gateway *v = topo_gateways(t, t->group[here], t->group[dst], &n);
@@ -140,7 +142,8 @@ static uint32_t next_by_gateway(const struct topo *t, uint32_t here, uint32_t ds
     bool spine = topo_plus_is_spine(t, here), round = false;
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t far = hops(t, here, v[i].router) + hops(t, v[i].far_router, dst);
+        uint32_t far = dragonfly_plus_hops(t, here, v[i].router) +
+                       dragonfly_plus_hops(t, v[i].far_router, dst);
 
         if (far > best)
             continue;
@@ -155,29 +158,30 @@ static uint32_t next_by_gateway(const struct topo *t, uint32_t here, uint32_t ds
         else if (spine)
             round = true; /* to another spine, by any leaf */
         else if (v[i].router != last)
-            topo_ports_put(&ret, port_across(t, false, v[i].router));
+            topo_ports_put(&ret, dragonfly_plus_port_across(t, false, v[i].router));
         last = v[i].router; /* the list is sorted: a spine's cables follow each other */
     }
     if (round)
-        put_other_level(t, &ret, true);
+        dragonfly_plus_put_other_level(t, &ret, true);
     return ret.n;
 }
 
-static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t dragonfly_plus_next(const struct topo *t, uint32_t here, uint32_t dst,
+                                    uint16_t *ports)
 {
     struct topo_ports ret = {.v = ports};
     bool spine = topo_plus_is_spine(t, here);
 
     if (t->group[here] != t->group[dst])
-        return next_by_gateway(t, here, dst, ports);
+        return dragonfly_plus_next_by_gateway(t, here, dst, ports);
     if (spine == topo_plus_is_spine(t, dst))
-        put_other_level(t, &ret, spine);
+        dragonfly_plus_put_other_level(t, &ret, spine);
     else
-        topo_ports_put(&ret, port_across(t, spine, dst));
+        topo_ports_put(&ret, dragonfly_plus_port_across(t, spine, dst));
     return ret.n;
 }
 
-static void facts(const struct topo *t, struct topo_facts *ret)
+static void dragonfly_plus_facts(const struct topo *t, struct topo_facts *ret)
 {
     const struct topo_dragonfly_plus_params *m = t->params;
     uint64_t g = t->ngroups, ports = (uint64_t)m->spines * m->globals;
@@ -197,7 +201,8 @@ static void facts(const struct topo *t, struct topo_facts *ret)
         ret->bisection = each * (g / 2) * (g / 2);
 }
 
-static void router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
+static void dragonfly_plus_router_name(const struct topo *t, uint32_t router,
+                                       char name[TOPO_NAME_MAX])
 {
     const struct topo_dragonfly_plus_params *m = t->params;
     uint32_t index = topo_plus_index(t, router);
@@ -213,9 +218,9 @@ const struct topo_ops topo_dragonfly_plus = {
              .summary = "groups of leaf and spine routers, spines joined all-to-all",
              .rows = rows,
              .params_size = sizeof(struct topo_dragonfly_plus_params)},
-    .build = build,
-    .next = next,
-    .facts = facts,
+    .build = dragonfly_plus_build,
+    .next = dragonfly_plus_next,
+    .facts = dragonfly_plus_facts,
     .minimal = TOPO_ONE_CABLE,
-    .router_name = router_name,
+    .router_name = dragonfly_plus_router_name,
 };

@@ -74,7 +74,7 @@ static const struct conf_row rows[] = {
     CONF_END,
 };
 
-static void plug_lines(struct topo *t, uint32_t r)
+static void dragonfly_xc_plug_lines(struct topo *t, uint32_t r)
 {
     const struct topo_dragonfly_xc_params *x = t->params;
     struct topo_xc_place at = topo_xc_place(t, r);
@@ -93,7 +93,7 @@ static void plug_lines(struct topo *t, uint32_t r)
                        COLUMN);
 }
 
-static void plug_globals(struct topo *t, uint32_t r)
+static void dragonfly_xc_plug_globals(struct topo *t, uint32_t r)
 {
     const struct topo_dragonfly_xc_params *x = t->params;
     uint32_t size = x->rows * x->columns, g = r / size, first = topo_xc_first_global(t);
@@ -111,7 +111,7 @@ static void plug_globals(struct topo *t, uint32_t r)
     }
 }
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool dragonfly_xc_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_dragonfly_xc_params *x = t->params;
     uint32_t groups = x->groups, size = x->rows * x->columns;
@@ -136,8 +136,8 @@ static bool build(struct topo *t, struct wr_err *err)
         t->group[r] = r / size;
         for (uint32_t n = 0; n < x->nodes; n++)
             topo_attach(t, r * x->nodes + n, (struct topo_end){r, (uint16_t)n});
-        plug_lines(t, r);
-        plug_globals(t, r);
+        dragonfly_xc_plug_lines(t, r);
+        dragonfly_xc_plug_globals(t, r);
     }
     topo_gateways_build(t);
     return true;
@@ -149,7 +149,8 @@ struct ways {
     uint64_t columns, rows;
 };
 
-static void add_ways(struct ways *w, struct topo_xc_place here, struct topo_xc_place to)
+static void dragonfly_xc_add_ways(struct ways *w, struct topo_xc_place here,
+                                  struct topo_xc_place to)
 {
     if (here.column != to.column)
         w->columns |= UINT64_C(1) << to.column;
@@ -157,8 +158,8 @@ static void add_ways(struct ways *w, struct topo_xc_place here, struct topo_xc_p
         w->rows |= UINT64_C(1) << to.row;
 }
 
-static void put_ways(const struct topo *t, struct topo_ports *ret, struct topo_xc_place here,
-                     struct ways w)
+static void dragonfly_xc_put_ways(const struct topo *t, struct topo_ports *ret,
+                                  struct topo_xc_place here, struct ways w)
 {
     const struct topo_dragonfly_xc_params *x = t->params;
 
@@ -176,13 +177,14 @@ static void put_ways(const struct topo *t, struct topo_ports *ret, struct topo_x
     }
 }
 
-static uint32_t hops(struct topo_xc_place a, struct topo_xc_place b)
+static uint32_t dragonfly_xc_hops(struct topo_xc_place a, struct topo_xc_place b)
 {
     return (a.row != b.row) + (a.column != b.column);
 }
 
 /* Through the gateways that make the whole way shortest. */
-static uint32_t next_by_gateway(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t dragonfly_xc_next_by_gateway(const struct topo *t, uint32_t here, uint32_t dst,
+                                             uint16_t *ports)
 {
     uint32_t n, best = UINT32_MAX;
     const struct topo_gateway *v = topo_gateways(t, t->group[here], t->group[dst], &n);
@@ -192,7 +194,8 @@ static uint32_t next_by_gateway(const struct topo *t, uint32_t here, uint32_t ds
 
     for (uint32_t i = 0; i < n; i++) {
         struct topo_xc_place out = topo_xc_place(t, v[i].router);
-        uint32_t far = hops(at, out) + hops(topo_xc_place(t, v[i].far_router), to);
+        uint32_t far =
+            dragonfly_xc_hops(at, out) + dragonfly_xc_hops(topo_xc_place(t, v[i].far_router), to);
 
         if (far > best)
             continue;
@@ -204,26 +207,27 @@ static uint32_t next_by_gateway(const struct topo *t, uint32_t here, uint32_t ds
         if (v[i].router == here)
             topo_ports_put(&ret, v[i].port);
         else
-            add_ways(&ways, at, out);
+            dragonfly_xc_add_ways(&ways, at, out);
     }
-    put_ways(t, &ret, at, ways);
+    dragonfly_xc_put_ways(t, &ret, at, ways);
     return ret.n;
 }
 
-static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t dragonfly_xc_next(const struct topo *t, uint32_t here, uint32_t dst,
+                                  uint16_t *ports)
 {
     if (t->group[here] != t->group[dst])
-        return next_by_gateway(t, here, dst, ports);
+        return dragonfly_xc_next_by_gateway(t, here, dst, ports);
     struct topo_xc_place at = topo_xc_place(t, here);
     struct topo_ports ret = {.v = ports};
     struct ways ways = {0};
 
-    add_ways(&ways, at, topo_xc_place(t, dst));
-    put_ways(t, &ret, at, ways);
+    dragonfly_xc_add_ways(&ways, at, topo_xc_place(t, dst));
+    dragonfly_xc_put_ways(t, &ret, at, ways);
     return ret.n;
 }
 
-static void facts(const struct topo *t, struct topo_facts *ret)
+static void dragonfly_xc_facts(const struct topo *t, struct topo_facts *ret)
 {
     const struct topo_dragonfly_xc_params *x = t->params;
     uint64_t g = t->ngroups, size = (uint64_t)x->rows * x->columns, ports = size * x->globals;
@@ -249,7 +253,8 @@ static void facts(const struct topo *t, struct topo_facts *ret)
         ret->diameter = (x->rows > 1) + (x->columns > 1);
 }
 
-static void router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
+static void dragonfly_xc_router_name(const struct topo *t, uint32_t router,
+                                     char name[TOPO_NAME_MAX])
 {
     struct topo_xc_place at = topo_xc_place(t, router);
 
@@ -262,9 +267,9 @@ const struct topo_ops topo_dragonfly_xc = {
              .summary = "Cray XC: groups are grids of routers, groups joined all-to-all",
              .rows = rows,
              .params_size = sizeof(struct topo_dragonfly_xc_params)},
-    .build = build,
-    .next = next,
-    .facts = facts,
+    .build = dragonfly_xc_build,
+    .next = dragonfly_xc_next,
+    .facts = dragonfly_xc_facts,
     .minimal = TOPO_ONE_CABLE,
-    .router_name = router_name,
+    .router_name = dragonfly_xc_router_name,
 };

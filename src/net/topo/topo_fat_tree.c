@@ -88,8 +88,8 @@ const struct topo_tree *topo_tree(const struct topo *t)
     return t->ops == &topo_fat_tree ? t->priv : NULL;
 }
 
-static bool read_radix(struct topo_tree *f, const struct topo_fat_tree_params *p,
-                       struct wr_err *err)
+static bool fat_tree_read_radix(struct topo_tree *f, const struct topo_fat_tree_params *p,
+                                struct wr_err *err)
 {
     uint32_t nodes = p->nodes ? p->nodes : p->levels == 1 ? p->radix : p->radix / 2;
     uint32_t uplinks = p->uplinks ? p->uplinks : nodes < p->radix ? p->radix - nodes : 0;
@@ -124,8 +124,8 @@ static bool read_radix(struct topo_tree *f, const struct topo_fat_tree_params *p
     return true;
 }
 
-static bool read_lists(struct topo_tree *f, const struct topo_fat_tree_params *p,
-                       struct wr_err *err)
+static bool fat_tree_read_lists(struct topo_tree *f, const struct topo_fat_tree_params *p,
+                                struct wr_err *err)
 {
     const uint32_t *down = p->down.items, *up = p->up.items;
 
@@ -144,7 +144,8 @@ static bool read_lists(struct topo_tree *f, const struct topo_fat_tree_params *p
     return true;
 }
 
-static bool read_width(struct topo_tree *f, const struct conf_list *width, struct wr_err *err)
+static bool fat_tree_read_width(struct topo_tree *f, const struct conf_list *width,
+                                struct wr_err *err)
 {
     const uint32_t *v = width->items;
 
@@ -171,7 +172,7 @@ static bool read_width(struct topo_tree *f, const struct conf_list *width, struc
 
 /* Counts switches from the wiring rule: a subtree of level l has the product of
  * parents below l as its roots, and there is one per path of children above. */
-static bool count(struct topo *t, struct topo_tree *f, struct wr_err *err)
+static bool fat_tree_count(struct topo *t, struct topo_tree *f, struct wr_err *err)
 {
     uint64_t subtrees = 1, copies = 1, base = 0, leaves = 1, nports = 0, cables, least = UINT64_MAX;
 
@@ -210,7 +211,7 @@ static bool count(struct topo *t, struct topo_tree *f, struct wr_err *err)
 }
 
 /* Plugs the cables up from the switches of level l. */
-static void plug_level(struct topo *t, const struct topo_tree *f, uint32_t l)
+static void fat_tree_plug_level(struct topo *t, const struct topo_tree *f, uint32_t l)
 {
     const struct topo_level *here = &f->level[l], *above = &f->level[l + 1];
 
@@ -231,19 +232,19 @@ static void plug_level(struct topo *t, const struct topo_tree *f, uint32_t l)
     }
 }
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool fat_tree_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_fat_tree_params *p = t->params;
     struct topo_tree f = {0};
 
-    if (!(p->radix ? read_radix(&f, p, err) : read_lists(&f, p, err)) ||
-        !read_width(&f, &p->width, err) || !count(t, &f, err))
+    if (!(p->radix ? fat_tree_read_radix(&f, p, err) : fat_tree_read_lists(&f, p, err)) ||
+        !fat_tree_read_width(&f, &p->width, err) || !fat_tree_count(t, &f, err))
         return false;
     for (uint32_t i = 0; i < t->nterms; i++)
         topo_attach(t, i, (struct topo_end){i / f.level[0].down, (uint16_t)(i % f.level[0].down)});
     for (uint32_t l = 0; l + 1 < f.nlevels; l++) {
         t->class_name[UP_DOWN + l] = class_names[l];
-        plug_level(t, &f, l);
+        fat_tree_plug_level(t, &f, l);
     }
     t->nclasses = UP_DOWN + f.nlevels - 1;
     /* A top switch stands above all pods; it is counted to one so that all have one. */
@@ -260,7 +261,7 @@ static bool build(struct topo *t, struct wr_err *err)
     return true;
 }
 
-static void fini(struct topo *t)
+static void fat_tree_fini(struct topo *t)
 {
     free(t->priv);
 }
@@ -269,7 +270,7 @@ static void fini(struct topo *t)
  * going down one chooses a child. So a path must reach the level under whose
  * roots both stand, and, when both are above the leaves, dip to the level from
  * which the same copies can be chosen; whichever of the two comes first. */
-static uint32_t hops(const struct topo_tree *f, struct topo_switch a, struct topo_switch b)
+static uint32_t fat_tree_hops(const struct topo_tree *f, struct topo_switch a, struct topo_switch b)
 {
     uint32_t low = a.level < b.level ? a.level : b.level;
     uint32_t high = a.level > b.level ? a.level : b.level;
@@ -292,8 +293,8 @@ static uint32_t hops(const struct topo_tree *f, struct topo_switch a, struct top
     return up_first < down_first ? up_first : down_first;
 }
 
-static uint32_t next_to_leaf(const struct topo_tree *f, struct topo_switch s, uint32_t leaf,
-                             uint16_t *ports)
+static uint32_t fat_tree_next_to_leaf(const struct topo_tree *f, struct topo_switch s,
+                                      uint32_t leaf, uint16_t *ports)
 {
     const struct topo_level *here = &f->level[s.level];
     struct topo_ports ret = {.v = ports};
@@ -311,27 +312,28 @@ static uint32_t next_to_leaf(const struct topo_tree *f, struct topo_switch s, ui
     return ret.n;
 }
 
-static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t fat_tree_next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
 {
     const struct topo_tree *f = t->priv;
     struct topo_switch s = topo_tree_switch(f, here), d;
     struct topo_ports ret = {.v = ports};
 
     if (dst < f->level[0].subtrees)
-        return next_to_leaf(f, s, dst, ports);
-    /* Nobody lives above the leaves; this is for those who route by way of it. */
+        return fat_tree_next_to_leaf(f, s, dst, ports);
+    /* No terminal is above the leaves; this is for routings with an intermediate switch there. */
     d = topo_tree_switch(f, dst);
-    uint32_t far = hops(f, s, d);
+    uint32_t far = fat_tree_hops(f, s, d);
     for (uint32_t p = 0; p < t->nports; p++) {
         const struct topo_port *port = topo_port(t, here, p);
 
-        if (port->kind == TOPO_ROUTER && hops(f, topo_tree_switch(f, port->peer), d) + 1 == far)
+        if (port->kind == TOPO_ROUTER &&
+            fat_tree_hops(f, topo_tree_switch(f, port->peer), d) + 1 == far)
             topo_ports_put(&ret, p);
     }
     return ret.n;
 }
 
-static void facts(const struct topo *t, struct topo_facts *ret)
+static void fat_tree_facts(const struct topo *t, struct topo_facts *ret)
 {
     const struct topo_tree *f = topo_tree(t);
     const struct topo_level *narrow = &f->level[f->narrowest];
@@ -350,7 +352,7 @@ static void facts(const struct topo *t, struct topo_facts *ret)
 }
 
 /* Half of the pods, cut off where there are fewest cables. */
-static uint32_t half(const struct topo *t, uint32_t router)
+static uint32_t fat_tree_half(const struct topo *t, uint32_t router)
 {
     const struct topo_tree *f = topo_tree(t);
 
@@ -359,7 +361,7 @@ static uint32_t half(const struct topo *t, uint32_t router)
            t->group[router] >= t->ngroups / 2;
 }
 
-static void router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
+static void fat_tree_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
 {
     struct topo_switch s = topo_tree_switch(topo_tree(t), router);
 
@@ -371,10 +373,10 @@ const struct topo_ops topo_fat_tree = {
              .summary = "levels of switches, several ways up and one way down",
              .rows = rows,
              .params_size = sizeof(struct topo_fat_tree_params)},
-    .build = build,
-    .fini = fini,
-    .next = next,
-    .facts = facts,
-    .half = half,
-    .router_name = router_name,
+    .build = fat_tree_build,
+    .fini = fat_tree_fini,
+    .next = fat_tree_next,
+    .facts = fat_tree_facts,
+    .half = fat_tree_half,
+    .router_name = fat_tree_router_name,
 };

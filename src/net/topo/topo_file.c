@@ -1,5 +1,7 @@
+/* topo_file.c -- a topology from a topology file: the lists of file_read.c become wiring. */
 #include "net/topo/topo_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ struct described {
     char *class_names; /* own classes, each terminated */
 };
 
-static void keep_names(struct topo *t, struct described *d, const struct file_machine *m)
+static void file_topo_keep_names(struct topo *t, struct described *d, const struct file_machine *m)
 {
     char *at = d->class_names = wr_zalloc(TOPO_MAX_CLASSES, TOPO_NAME_MAX);
 
@@ -48,7 +50,7 @@ static void keep_names(struct topo *t, struct described *d, const struct file_ma
 }
 
 /* Terminals take a router's first ports in the order of the file, cables the next. */
-static void plug(struct topo *t, const struct file_machine *m)
+static void file_topo_plug(struct topo *t, const struct file_machine *m)
 {
     uint16_t *node = wr_zalloc(m->routers.n, sizeof *node);
     uint16_t *cable = wr_zalloc(m->routers.n, sizeof *cable);
@@ -73,7 +75,8 @@ static void plug(struct topo *t, const struct file_machine *m)
     free(cable);
 }
 
-static bool check_ports(const struct file_machine *m, uint64_t *ret_nports, struct wr_err *err)
+static bool file_topo_check_ports(const struct file_machine *m, uint64_t *ret_nports,
+                                  struct wr_err *err)
 {
     const struct file_router *widest = &m->routers.v[0];
 
@@ -88,14 +91,15 @@ static bool check_ports(const struct file_machine *m, uint64_t *ret_nports, stru
                    (int)w.len, m->text + w.at);
 }
 
-static bool check_joined(const struct topo *t, const struct file_machine *m, struct wr_err *err)
+static bool file_topo_check_joined(const struct topo *t, const struct file_machine *m,
+                                   struct wr_err *err)
 {
-    uint32_t *part = wr_alloc(t->nrouters * sizeof *part), other = 0;
+    uint32_t *component = wr_alloc(t->nrouters * sizeof *component), other = 0;
 
-    topo_parts(t, part);
-    while (other < t->nrouters && part[other] == part[0])
+    topo_components(t, component);
+    while (other < t->nrouters && component[other] == component[0])
         other++;
-    free(part);
+    free(component);
     if (other == t->nrouters)
         return true;
     struct file_word a = m->names.v[m->routers.v[0].name].word;
@@ -107,21 +111,22 @@ static bool check_joined(const struct topo *t, const struct file_machine *m, str
                           (int)a.len, m->text + a.at, (int)b.len, m->text + b.at);
 }
 
-static bool build_machine(struct topo *t, struct described *d, const struct file_machine *m,
-                          struct wr_err *err)
+static bool file_topo_build_machine(struct topo *t, struct described *d,
+                                    const struct file_machine *m, struct wr_err *err)
 {
     uint64_t nports;
 
-    if (!check_ports(m, &nports, err))
+    if (!file_topo_check_ports(m, &nports, err))
         return false;
     topo_alloc(t, (uint32_t)m->routers.n, (uint32_t)nports, (uint32_t)m->nodes.n, m->ngroups);
-    keep_names(t, d, m);
-    plug(t, m);
-    return check_joined(t, m, err);
+    file_topo_keep_names(t, d, m);
+    file_topo_plug(t, m);
+    return file_topo_check_joined(t, m, err);
 }
 
 bool topo_file_build(struct topo *t, const char *name, char *text, size_t len, struct wr_err *err)
 {
+    assert(t->ops == &topo_file && !t->priv && text);
     struct described *d = wr_zalloc(1, sizeof *d);
     struct file_machine m = {0};
 
@@ -131,13 +136,13 @@ bool topo_file_build(struct topo *t, const char *name, char *text, size_t len, s
     if (len > FILE_MAX_BYTES)
         return wr_fail(err, WR_INPUT, "%s: larger than %u MiB; describe a smaller machine", name,
                        FILE_MAX_BYTES >> 20);
-    bool ok = topo_file_read(&m, name, text, len, err) && build_machine(t, d, &m, err);
+    bool ok = topo_file_read(&m, name, text, len, err) && file_topo_build_machine(t, d, &m, err);
 
     topo_file_machine_fini(&m);
     return ok;
 }
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool file_topo_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_file_params *p = t->params;
     char *text;
@@ -147,7 +152,7 @@ static bool build(struct topo *t, struct wr_err *err)
            topo_file_build(t, p->path, text, len, err);
 }
 
-static void fini(struct topo *t)
+static void file_topo_fini(struct topo *t)
 {
     struct described *d = t->priv;
 
@@ -170,24 +175,25 @@ const char *topo_file_text(const struct topo *t, size_t *ret_len)
     return d->text;
 }
 
-static void copy_word(const struct described *d, struct file_word w, char name[TOPO_NAME_MAX])
+static void file_topo_copy_word(const struct described *d, struct file_word w,
+                                char name[TOPO_NAME_MAX])
 {
     memcpy(name, d->text + w.at, w.len);
     name[w.len] = '\0';
 }
 
-static void router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
+static void file_topo_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
 {
     const struct described *d = t->priv;
 
-    copy_word(d, d->router[router], name);
+    file_topo_copy_word(d, d->router[router], name);
 }
 
-static void term_name(const struct topo *t, uint32_t term, char name[TOPO_NAME_MAX])
+static void file_topo_term_name(const struct topo *t, uint32_t term, char name[TOPO_NAME_MAX])
 {
     const struct described *d = t->priv;
 
-    copy_word(d, d->node[term], name);
+    file_topo_copy_word(d, d->node[term], name);
 }
 
 const struct topo_ops topo_file = {
@@ -195,8 +201,8 @@ const struct topo_ops topo_file = {
              .summary = "any machine, from a text list of routers, nodes and links",
              .rows = rows,
              .params_size = sizeof(struct topo_file_params)},
-    .build = build,
-    .fini = fini,
-    .router_name = router_name,
-    .term_name = term_name,
+    .build = file_topo_build,
+    .fini = file_topo_fini,
+    .router_name = file_topo_router_name,
+    .term_name = file_topo_term_name,
 };

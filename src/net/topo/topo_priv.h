@@ -1,4 +1,5 @@
-/* topo_priv.h -- what the topologies share among themselves. */
+/* topo_priv.h -- the topologies of the table, global arrangements (arrange.c), and lists of ports
+ * for next(). */
 #ifndef NET_TOPO_TOPO_PRIV_H
 #define NET_TOPO_TOPO_PRIV_H
 
@@ -9,8 +10,8 @@ extern const struct topo_ops topo_dragonfly_xc, topo_dragonfly_plus;
 extern const struct topo_ops topo_torus, topo_mesh, topo_hyperx;
 extern const struct topo_ops topo_fat_tree, topo_slim_fly, topo_crossbar, topo_file;
 
-/* Which global port of a group goes to which port of which other group, seen
- * from the group as one big router. Sources in docs/models/topologies.md. */
+/* Which global port of a group leads to which port of which other group; the global ports of a
+ * group's routers are numbered through. Sources in docs/models/topologies.md. */
 enum topo_arrangement {
     TOPO_ABSOLUTE,
     TOPO_RELATIVE,
@@ -33,7 +34,8 @@ struct topo_far topo_arrange(enum topo_arrangement how, uint32_t ngroups, uint32
 bool topo_arrange_check(enum topo_arrangement how, uint32_t *ngroups, uint32_t nrouters,
                         uint32_t globals, struct wr_err *err);
 
-/* An answer of next() that grows; a port that may repeat is added, others put. */
+/* The result of next() while it is built. topo_ports_add ignores a port that is in the list;
+ * topo_ports_put is for ports that cannot be. */
 struct topo_ports {
     uint16_t *v;
     uint32_t n;

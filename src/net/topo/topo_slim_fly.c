@@ -46,12 +46,12 @@ static const struct conf_row rows[] = {
 };
 
 /* d of q = 4w + d. */
-static int delta(uint32_t q)
+static int slim_fly_delta(uint32_t q)
 {
     return q % 4 == 3 ? -1 : (int)(q % 4);
 }
 
-static void put(struct slim_fly *s, uint32_t which, uint32_t n, uint32_t power)
+static void slim_fly_put(struct slim_fly *s, uint32_t which, uint32_t n, uint32_t power)
 {
     uint32_t element = s->field.power[power % (s->field.q - 1)];
 
@@ -62,46 +62,48 @@ static void put(struct slim_fly *s, uint32_t which, uint32_t n, uint32_t power)
 /* The generating sets, closed under negation so that "differs by" has no
  * direction. d = 1 and 0: the even powers and the odd ones. d = -1: -1 is an odd
  * power, so each half of the even powers is taken with its negatives. */
-static void fill_sets(struct slim_fly *s)
+static void slim_fly_fill_sets(struct slim_fly *s)
 {
     uint32_t q = s->field.q, w = (q + 1) / 4;
 
-    s->nset = (q - (uint32_t)delta(q)) / 2;
+    s->nset = (q - (uint32_t)slim_fly_delta(q)) / 2;
     for (uint32_t i = 0; i < s->nset; i++) {
-        uint32_t even = delta(q) >= 0 || i < w ? 2 * i : 2 * w - 1 + 2 * (i - w);
+        uint32_t even = slim_fly_delta(q) >= 0 || i < w ? 2 * i : 2 * w - 1 + 2 * (i - w);
 
-        put(s, 0, i, even);
-        put(s, 1, i, even + 1);
+        slim_fly_put(s, 0, i, even);
+        slim_fly_put(s, 1, i, even + 1);
     }
 }
 
-static bool suits(uint32_t q)
+static bool slim_fly_suits(uint32_t q)
 {
     struct topo_field f;
 
     return q >= 3 && q % 4 != 2 && topo_field_init(&f, q);
 }
 
-static bool check_q(struct slim_fly *s, uint32_t q, struct wr_err *err)
+static bool slim_fly_check_q(struct slim_fly *s, uint32_t q, struct wr_err *err)
 {
     uint32_t below = q < TOPO_FIELD_MAX ? q : TOPO_FIELD_MAX, above = q;
 
-    if (suits(q)) {
+    if (slim_fly_suits(q)) {
         topo_field_init(&s->field, q);
-        fill_sets(s);
+        slim_fly_fill_sets(s);
         return true;
     }
-    while (below > 3 && !suits(below))
+    while (below > 3 && !slim_fly_suits(below))
         below--;
-    while (above < TOPO_FIELD_MAX && !suits(above))
+    while (above < TOPO_FIELD_MAX && !slim_fly_suits(above))
         above++;
     return wr_fail(err, WR_INPUT,
                    "q: %u is not a power of a prime that leaves 0, 1 or 3 divided by 4 (at most "
                    "%u); the nearest are %u and %u",
-                   q, TOPO_FIELD_MAX, suits(below) ? below : 3, suits(above) ? above : below);
+                   q, TOPO_FIELD_MAX, slim_fly_suits(below) ? below : 3,
+                   slim_fly_suits(above) ? above : below);
 }
 
-static void plug_local(struct topo *t, const struct slim_fly *s, uint32_t r, uint32_t which)
+static void slim_fly_plug_local(struct topo *t, const struct slim_fly *s, uint32_t r,
+                                uint32_t which)
 {
     const struct topo_field *f = &s->field;
 
@@ -115,7 +117,7 @@ static void plug_local(struct topo *t, const struct slim_fly *s, uint32_t r, uin
     }
 }
 
-static void plug_global(struct topo *t, const struct slim_fly *s, uint32_t r)
+static void slim_fly_plug_global(struct topo *t, const struct slim_fly *s, uint32_t r)
 {
     const struct topo_field *f = &s->field;
     uint32_t q = f->q, x = r / q, y = r % q, first = s->nodes + s->nset;
@@ -128,12 +130,12 @@ static void plug_global(struct topo *t, const struct slim_fly *s, uint32_t r)
     }
 }
 
-static bool build(struct topo *t, struct wr_err *err)
+static bool slim_fly_build(struct topo *t, struct wr_err *err)
 {
     const struct topo_slim_fly_params *p = t->params;
     struct slim_fly s = {.nodes = 0};
 
-    if (!check_q(&s, p->q, err))
+    if (!slim_fly_check_q(&s, p->q, err))
         return false;
     uint32_t q = p->q, degree = s.nset + q, nrouters = 2 * q * q;
 
@@ -150,22 +152,22 @@ static bool build(struct topo *t, struct wr_err *err)
         t->group[r] = r / q;
         for (uint32_t n = 0; n < s.nodes; n++)
             topo_attach(t, r * s.nodes + n, (struct topo_end){r, (uint16_t)n});
-        plug_local(t, &s, r, half);
+        slim_fly_plug_local(t, &s, r, half);
         if (!half)
-            plug_global(t, &s, r);
+            slim_fly_plug_global(t, &s, r);
     }
     t->priv = wr_alloc(sizeof s);
     *(struct slim_fly *)t->priv = s;
     return true;
 }
 
-static void fini(struct topo *t)
+static void slim_fly_fini(struct topo *t)
 {
     free(t->priv);
 }
 
 /* The port from `here` to `to` if a cable joins them, else TOPO_NONE. */
-static uint32_t port_between(const struct slim_fly *s, uint32_t here, uint32_t to)
+static uint32_t slim_fly_port_between(const struct slim_fly *s, uint32_t here, uint32_t to)
 {
     const struct topo_field *f = &s->field;
     uint32_t q = f->q, half = here / (q * q), first = s->nodes + s->nset;
@@ -181,27 +183,27 @@ static uint32_t port_between(const struct slim_fly *s, uint32_t here, uint32_t t
     return topo_field_add(f, topo_field_mul(f, hx, tx), c) == y ? first + tx : TOPO_NONE;
 }
 
-static uint32_t next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
+static uint32_t slim_fly_next(const struct topo *t, uint32_t here, uint32_t dst, uint16_t *ports)
 {
     const struct slim_fly *s = t->priv;
     struct topo_ports ret = {.v = ports};
-    uint32_t direct = port_between(s, here, dst);
+    uint32_t direct = slim_fly_port_between(s, here, dst);
 
     if (direct != TOPO_NONE) {
         topo_ports_put(&ret, direct);
         return ret.n;
     }
     for (uint32_t p = s->nodes; p < t->nports; p++)
-        if (port_between(s, topo_port(t, here, p)->peer, dst) != TOPO_NONE)
+        if (slim_fly_port_between(s, topo_port(t, here, p)->peer, dst) != TOPO_NONE)
             topo_ports_put(&ret, p);
     return ret.n;
 }
 
-static void facts(const struct topo *t, struct topo_facts *ret)
+static void slim_fly_facts(const struct topo *t, struct topo_facts *ret)
 {
     const struct topo_slim_fly_params *p = t->params;
     uint64_t q = p->q, routers = 2 * q * q;
-    uint32_t degree = (uint32_t)((3 * (int64_t)q - delta(p->q)) / 2);
+    uint32_t degree = (uint32_t)((3 * (int64_t)q - slim_fly_delta(p->q)) / 2);
 
     *ret = (struct topo_facts){
         .terminals = routers * (p->nodes ? p->nodes : (degree + 1) / 2),
@@ -212,7 +214,7 @@ static void facts(const struct topo *t, struct topo_facts *ret)
     };
 }
 
-static void router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
+static void slim_fly_router_name(const struct topo *t, uint32_t router, char name[TOPO_NAME_MAX])
 {
     const struct topo_slim_fly_params *p = t->params;
 
@@ -225,9 +227,9 @@ const struct topo_ops topo_slim_fly = {
              .summary = "nearly the most routers that can be two hops apart",
              .rows = rows,
              .params_size = sizeof(struct topo_slim_fly_params)},
-    .build = build,
-    .fini = fini,
-    .next = next,
-    .facts = facts,
-    .router_name = router_name,
+    .build = slim_fly_build,
+    .fini = slim_fly_fini,
+    .next = slim_fly_next,
+    .facts = slim_fly_facts,
+    .router_name = slim_fly_router_name,
 };

@@ -1,9 +1,8 @@
-/* async.c -- I/O that is handed over and comes back later: POSIX AIO, libaio, liburing.
+/* async.c -- asynchronous I/O: POSIX AIO, libaio, liburing.
  *
- * POSIX AIO counts when the program takes a result (aio_return), libaio when it takes an event:
- * what was moved is known then. Of liburing most is inline in the program; its submission calls are
- * not, and the ring holds what is submitted: so requests are counted as they are handed over, with
- * the bytes that they ask for.
+ * POSIX AIO is counted in aio_return, libaio when events are taken: the bytes moved are known then.
+ * Most of liburing is inline in the program, but its submission functions are not, so its requests
+ * are counted when they are submitted, with the bytes that they request.
  */
 #include <aio.h>
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-static void aio_done(int fd, int opcode, ssize_t r)
+static void async_posix_done(int fd, int opcode, ssize_t r)
 {
     switch (opcode & 127) {
     case LIO_READ:
@@ -35,7 +34,7 @@ LIB_API ssize_t aio_return(struct aiocb *cb)
     int fd = cb->aio_fildes, opcode = cb->aio_lio_opcode;
     ssize_t r = LIB_REAL(aio_return)(cb);
 
-    aio_done(fd, opcode, r);
+    async_posix_done(fd, opcode, r);
     return r;
 }
 
@@ -44,37 +43,44 @@ LIB_API ssize_t aio_return64(struct aiocb64 *cb)
     int fd = cb->aio_fildes, opcode = cb->aio_lio_opcode;
     ssize_t r = LIB_REAL(aio_return64)(cb);
 
-    aio_done(fd, opcode, r);
+    async_posix_done(fd, opcode, r);
     return r;
 }
 
 /* libaio, as the kernel's header lays it out. */
-static void events_done(const struct io_event *e, int n)
+void lib_aio_done(const struct io_event *e, long n)
 {
-    for (int i = 0; i < n; i++) {
+    for (long i = 0; i < n; i++) {
         const struct iocb *cb = (const struct iocb *)(uintptr_t)e[i].obj;
         uint64_t bytes = e[i].res > 0 ? (uint64_t)e[i].res : 0;
 
-        /* The kernel is done with it since it was submitted. */
+        /* The request has completed; the program may have freed its control block. */
         if (!cb || !lib_reach(cb, sizeof *cb))
             continue;
         uint32_t row = lib_fd((int)cb->aio_fildes);
 
         if (cb->aio_lio_opcode == IOCB_CMD_PREAD || cb->aio_lio_opcode == IOCB_CMD_PREADV)
-            lib_count(PROF_READ, row, 1, bytes);
+            lib_count_async(PROF_READ, row, bytes);
         else if (cb->aio_lio_opcode == IOCB_CMD_PWRITE || cb->aio_lio_opcode == IOCB_CMD_PWRITEV)
-            lib_count(PROF_WRITE, row, 1, bytes);
+            lib_count_async(PROF_WRITE, row, bytes);
         else if (cb->aio_lio_opcode == IOCB_CMD_FSYNC || cb->aio_lio_opcode == IOCB_CMD_FDSYNC)
             lib_count(PROF_SYNC, row, 1, 0);
     }
 }
 
+/* libaio takes events by syscall(): they are counted once, here. */
+LIB_TLS bool lib_in_libaio;
+
 int io_getevents(void *ctx, long least, long most, struct io_event *e, struct timespec *t);
 LIB_API int io_getevents(void *ctx, long least, long most, struct io_event *e, struct timespec *t)
 {
+    bool before = lib_in_libaio;
+
+    lib_in_libaio = true;
     int n = LIB_REAL(io_getevents)(ctx, least, most, e, t);
 
-    events_done(e, n);
+    lib_in_libaio = before;
+    lib_aio_done(e, n);
     return n;
 }
 
@@ -83,21 +89,24 @@ int io_pgetevents(void *ctx, long least, long most, struct io_event *e, struct t
 LIB_API int io_pgetevents(void *ctx, long least, long most, struct io_event *e, struct timespec *t,
                           sigset_t *mask)
 {
+    bool before = lib_in_libaio;
+
+    lib_in_libaio = true;
     int n = LIB_REAL(io_pgetevents)(ctx, least, most, e, t, mask);
 
-    events_done(e, n);
+    lib_in_libaio = before;
+    lib_aio_done(e, n);
     return n;
 }
 
-/* The part of liburing's ring that its users see, as far as it is needed: it has not changed since
- * the first version. */
+/* The first fields of liburing's public struct, unchanged since its first version. */
 struct io_uring {
     const unsigned *khead, *ktail, *kring_mask, *kring_entries, *kflags, *kdropped, *array;
     const struct io_uring_sqe *sqes;
     unsigned sqe_head, sqe_tail;
 };
 
-static uint64_t vector_bytes(const struct io_uring_sqe *e)
+static uint64_t async_vector_bytes(const struct io_uring_sqe *e)
 {
     const struct iovec *v = (const struct iovec *)(uintptr_t)e->addr;
     uint64_t sum = 0;
@@ -109,7 +118,7 @@ static uint64_t vector_bytes(const struct io_uring_sqe *e)
     return sum;
 }
 
-static void handed_over(const struct io_uring_sqe *e)
+static void async_count_submitted(const struct io_uring_sqe *e)
 {
     static const struct {
         uint8_t opcode, op;
@@ -130,32 +139,31 @@ static void handed_over(const struct io_uring_sqe *e)
         if (kinds[i].opcode != e->opcode)
             continue;
         enum prof_op op = kinds[i].op;
-        /* A registered file is a number of the ring's, not a descriptor. */
+        /* A registered file is an index, not a descriptor. */
         bool known = !(e->flags & IOSQE_FIXED_FILE) && op <= PROF_SYNC;
 
-        lib_count(op, known ? lib_fd(e->fd) : PROF_ROW_REST, 1,
-                  op > PROF_WRITE   ? 0
-                  : kinds[i].vector ? vector_bytes(e)
-                                    : e->len);
+        lib_count_async(op, known ? lib_fd(e->fd) : PROF_ROW_REST,
+                        op > PROF_WRITE   ? 0
+                        : kinds[i].vector ? async_vector_bytes(e)
+                                          : e->len);
         return;
     }
 }
 
-static void ring_submitted(const struct io_uring *r)
+static void async_ring_submitted(const struct io_uring *r)
 {
     if (!r || !lib_slot())
         return;
     for (unsigned i = r->sqe_head; i != r->sqe_tail && i - r->sqe_head < 65536; i++)
-        handed_over(&r->sqes[i & *r->kring_mask]);
+        async_count_submitted(&r->sqes[i & *r->kring_mask]);
 }
 
-/* Counted before: the kernel may be done with them when the call returns, and the program may have
- * put others in their place. */
+/* Counted before the call: afterwards the program may have reused the entries. */
 #define SUBMIT(name, proto, args)   \
     int name proto;                 \
     LIB_API int name proto          \
     {                               \
-        ring_submitted(r);          \
+        async_ring_submitted(r);    \
         return LIB_REAL(name) args; \
     }
 

@@ -1,13 +1,13 @@
-/* callers.c -- from where in the program a call came: an earmark on each call, when asked for.
+/* callers.c -- the call path of each call, when requested: its row is counted in as well.
  *
  *   write()  <- save_block  <- checkpoint  <- main
  *   caller      frame[1]       next[1] ...             addresses, hashed: a row of its own
  *
- * The direct caller is always right. The others are found by frame pointers: a frame begins with
- * the address of the frame before it, and the return address stands above that. Code without frame
- * pointers leaves anything in that register, so nothing is believed: a frame lies on this thread's
- * own stack, above the last one, and its return address in code. Where this fails the path ends.
- * Nothing is allocated, and nothing is read but this thread's stack.
+ * The direct caller is exact. The others are found by frame pointers: a frame starts with the
+ * address of the previous frame, followed by the return address. Code without frame pointers leaves
+ * any value in that register, so every step is checked: a frame must be on this thread's stack,
+ * above the last one, and its return address in executable memory. Otherwise the path ends. Nothing
+ * is allocated, and only this thread's stack is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,14 +20,17 @@
 
 enum { CODES = 128, HASH = 4096, TEXT = 16384, MAIN_STACK = 64 << 20 };
 
-/* This library itself is no caller. */
+_Static_assert(HASH / 4 * 3 > (int)PROF_PATHS, "paths beyond PROF_PATHS are known as well");
+_Static_assert((HASH & (HASH - 1)) == 0, "hash table");
+
+/* Frames of this library are skipped. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _etext[] __attribute__((visibility("hidden")));
 
-/* A mapping with code in it. */
+/* An executable mapping. Added once, never removed. */
 struct code {
     uintptr_t low, high;
-    uint64_t at; /* where in its file it begins */
+    uint64_t at; /* its offset in the file */
     uint16_t row;
 };
 
@@ -38,7 +41,7 @@ static struct {
     uint16_t row;
 } known[HASH];
 static uint32_t nknown;
-static uint16_t others; /* the row of paths that found none */
+static uint16_t others; /* the row of all paths without one */
 static LIB_TLS struct {
     uintptr_t low, high; /* the stack of this thread; high 1: not known */
 } stack;
@@ -51,7 +54,7 @@ struct mapping {
     const char *path; /* NULL: none */
 };
 
-static uint64_t hex(const char **s)
+static uint64_t callers_hex(const char **s)
 {
     uint64_t n = 0;
 
@@ -66,43 +69,44 @@ static uint64_t hex(const char **s)
 }
 
 /* "low-high r-xp offset dev inode   path" */
-static struct mapping parse(const char *s)
+static struct mapping callers_parse_mapping(const char *s)
 {
-    struct mapping m = {.low = hex(&s)};
+    struct mapping m = {.low = callers_hex(&s)};
 
     s += *s == '-';
-    m.high = hex(&s);
+    m.high = callers_hex(&s);
     m.code = *s == ' ' && s[1] && s[2] && s[3] == 'x';
     s += *s == ' ' ? 1 : 0;
     s = strchr(s, ' ');
     if (!s)
         return m;
     s++;
-    m.at = hex(&s);
+    m.at = callers_hex(&s);
     m.path = strchr(s, '/');
     if (!m.path)
         m.path = strchr(s, '[');
     return m;
 }
 
-/* Whoever calls this is in slow work, so the buffer is his. */
-static void each_mapping(void (*each)(const struct mapping *, void *), void *arg)
+/* Called in slow work only, so the buffer is not shared. */
+static void callers_each_mapping(void (*each)(const struct mapping *, void *), void *arg)
 {
     static char text[TEXT + 1];
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    int fd = (int)lib_sys(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
     size_t n = 0;
     long got;
 
     if (fd < 0)
         return;
-    while ((got = syscall(SYS_read, fd, text + n, TEXT - n)) > 0) {
+    while ((got = lib_sys(SYS_read, fd, text + n, TEXT - n)) > 0) {
+        lib_own_read((uint64_t)got);
         char *at = text, *end;
 
         n += (size_t)got;
         text[n] = 0;
         for (; (end = strchr(at, '\n')); at = end + 1) {
             *end = 0;
-            struct mapping m = parse(at);
+            struct mapping m = callers_parse_mapping(at);
 
             each(&m, arg);
         }
@@ -111,10 +115,10 @@ static void each_mapping(void (*each)(const struct mapping *, void *), void *arg
         if (n == TEXT)
             break;
     }
-    syscall(SYS_close, fd);
+    lib_sys(SYS_close, fd);
 }
 
-static void add_code(const struct mapping *m, void *arg)
+static void callers_add_code(const struct mapping *m, void *arg)
 {
     (void)arg;
     if (!m->code)
@@ -128,7 +132,7 @@ static void add_code(const struct mapping *m, void *arg)
     __atomic_store_n(&ncodes, ncodes + 1, __ATOMIC_RELEASE);
 }
 
-static struct code *code_of(uintptr_t at)
+static struct code *callers_find_code(uintptr_t at)
 {
     uint32_t n = __atomic_load_n(&ncodes, __ATOMIC_ACQUIRE);
 
@@ -138,7 +142,7 @@ static struct code *code_of(uintptr_t at)
     return NULL;
 }
 
-static void find_stack(const struct mapping *m, void *arg)
+static void callers_find_stack(const struct mapping *m, void *arg)
 {
     uintptr_t here = *(const uintptr_t *)arg, own = (uintptr_t)pthread_self();
 
@@ -146,42 +150,42 @@ static void find_stack(const struct mapping *m, void *arg)
         return;
     stack.low = m->low;
     stack.high = m->high;
-    /* Neighbours of a thread's stack may look like part of it; the thread's own record is its end.
-     * The first thread's stack grows. */
+    /* Adjacent mappings may be merged with a thread's stack; its end is the thread descriptor. The
+     * main thread's stack grows. */
     if (m->path && !strncmp(m->path, "[stack]", 7))
         stack.low = m->high - MAIN_STACK;
     else if (own > here && own < m->high)
         stack.high = own;
 }
 
-/* Once per thread, and again when code is met that nobody knows. */
-static void learn(uintptr_t here, uintptr_t caller)
+/* Reads the mappings: once per thread, and again for code in an unknown mapping. */
+static void callers_read_maps(uintptr_t here, uintptr_t caller)
 {
-    bool all = !code_of(caller);
+    bool all = !callers_find_code(caller);
 
     if (lib.quiet || !lib_enter_slow())
         return;
     if (!stack.high) {
         stack.high = 1;
-        each_mapping(find_stack, &here);
+        callers_each_mapping(callers_find_stack, &here);
     }
     if (all && ncodes < CODES)
-        each_mapping(add_code, NULL);
+        callers_each_mapping(callers_add_code, NULL);
     lib_leave_slow();
 }
 
-static bool is_own(uintptr_t at)
+static bool callers_is_own(uintptr_t at)
 {
     return at >= (uintptr_t)__ehdr_start && at < (uintptr_t)_etext;
 }
 
 /* The callers, direct one first. */
-static uint32_t walk(uintptr_t *ret, const void *frame, uintptr_t caller)
+static uint32_t callers_walk_stack(uintptr_t *ret, const void *frame, uintptr_t caller)
 {
     uintptr_t at = (uintptr_t)frame;
     uint32_t n = 0, most = lib.callers;
 
-    if (!is_own(caller))
+    if (!callers_is_own(caller))
         ret[n++] = caller;
     if (at < stack.low || at >= stack.high)
         return n;
@@ -192,9 +196,9 @@ static uint32_t walk(uintptr_t *ret, const void *frame, uintptr_t caller)
             break;
         uintptr_t back = ((const uintptr_t *)next)[1];
 
-        if (!code_of(back))
+        if (!callers_find_code(back))
             break;
-        if (!is_own(back))
+        if (!callers_is_own(back))
             ret[n++] = back;
         at = next;
     }
@@ -206,7 +210,7 @@ struct wanted {
     uint16_t row;
 };
 
-static void name_module(const struct mapping *m, void *arg)
+static void callers_name_module(const struct mapping *m, void *arg)
 {
     struct wanted *w = arg;
 
@@ -221,14 +225,14 @@ static void name_module(const struct mapping *m, void *arg)
     w->row = (uint16_t)row;
 }
 
-static struct prof_frame frame_of(uintptr_t at)
+static struct prof_frame callers_frame(uintptr_t at)
 {
-    struct code *c = code_of(at);
+    struct code *c = callers_find_code(at);
 
     if (c && !c->row && !lib.quiet) {
         struct wanted w = {.code = c};
 
-        each_mapping(name_module, &w);
+        callers_each_mapping(callers_name_module, &w);
         c->row = w.row;
     }
     if (!c || !c->row)
@@ -237,7 +241,7 @@ static struct prof_frame frame_of(uintptr_t at)
 }
 
 /* In slow work. */
-static uint16_t new_path(uint64_t hash, const uintptr_t *at, uint32_t n)
+static uint16_t callers_new_path(uint64_t hash, const uintptr_t *at, uint32_t n)
 {
     uint32_t row = lib.path_rows < PROF_PATHS ? lib_name_claim() : PROF_ROW_REST;
 
@@ -250,13 +254,14 @@ static uint16_t new_path(uint64_t hash, const uintptr_t *at, uint32_t n)
     name->id = hash;
     name->dev = n;
     for (uint32_t i = 0; i < n; i++)
-        frame[i] = frame_of(at[i]);
+        frame[i] = callers_frame(at[i]);
     memcpy(name->path, frame, sizeof frame);
     __atomic_store_n(&name->kind, PROF_K_PATH, __ATOMIC_RELEASE);
     return (uint16_t)row;
 }
 
-static uint16_t find(uint64_t hash, uint32_t *ret_place)
+/* A static table that is read without a lock: wr_map allocates. */
+static uint16_t callers_find(uint64_t hash, uint32_t *ret_place)
 {
     uint32_t i = (uint32_t)(hash >> 40) % HASH;
     uint64_t h;
@@ -268,17 +273,17 @@ static uint16_t find(uint64_t hash, uint32_t *ret_place)
     return 0;
 }
 
-static uint16_t add(uint64_t hash, const uintptr_t *at, uint32_t n)
+static uint16_t callers_add(uint64_t hash, const uintptr_t *at, uint32_t n)
 {
     uint16_t row = others;
     uint32_t i = 0;
 
     if (nknown >= HASH / 4 * 3 || !lib_enter_slow())
         return row;
-    uint16_t old = find(hash, &i);
+    uint16_t old = callers_find(hash, &i);
 
     if (!old) {
-        row = new_path(hash, at, n);
+        row = callers_new_path(hash, at, n);
         known[i].row = row;
         nknown++;
         __atomic_store_n(&known[i].hash, hash, __ATOMIC_RELEASE);
@@ -287,7 +292,7 @@ static uint16_t add(uint64_t hash, const uintptr_t *at, uint32_t n)
     return old ? old : row;
 }
 
-/* The row that calls from there count in, too. */
+/* The row of a call path, which is added if new. */
 LIB_SLOW uint32_t lib_caller_row(const void *frame, const void *caller)
 {
     uintptr_t at[PROF_FRAMES];
@@ -295,24 +300,24 @@ LIB_SLOW uint32_t lib_caller_row(const void *frame, const void *caller)
     uint32_t place;
     int saved = errno;
 
-    if (!stack.high || !code_of((uintptr_t)caller))
-        learn((uintptr_t)frame, (uintptr_t)caller);
-    uint32_t n = walk(at, frame, (uintptr_t)caller);
+    if (!stack.high || !callers_find_code((uintptr_t)caller))
+        callers_read_maps((uintptr_t)frame, (uintptr_t)caller);
+    uint32_t n = callers_walk_stack(at, frame, (uintptr_t)caller);
 
     for (uint32_t i = 0; i < n; i++) {
         hash = (hash ^ at[i]) * 0xff51afd7ed558ccdu;
         hash ^= hash >> 33;
     }
     hash += !hash;
-    uint16_t row = n ? find(hash, &place) : others;
+    uint16_t row = n ? callers_find(hash, &place) : others;
 
     if (!row)
-        row = add(hash, at, n);
+        row = callers_add(hash, at, n);
     errno = saved;
     return row;
 }
 
-/* A profile begins, also that of a forked child, which knows its parent's names. */
+/* At the start of a profile. A forked child has its parent's names. */
 void lib_callers_init(void)
 {
     if (!lib.callers || others)
@@ -323,12 +328,12 @@ void lib_callers_init(void)
     others = (uint16_t)row;
 }
 
-/* What is not storage is not told. */
+/* Only calls on storage have paths. */
 uint64_t *lib_path_words(const struct lib_call *c)
 {
-    bool told = c->slot->path && c->word != lib_words(c->slot, PROF_ROW_OTHER);
+    bool storage = c->slot->path && c->word != lib_words(c->slot, PROF_ROW_OTHER);
 
-    return told ? lib_words(c->slot, c->slot->path - 1) : NULL;
+    return storage ? lib_words(c->slot, c->slot->path - 1) : NULL;
 }
 
 void lib_count_caller(struct lib_call *c, enum prof_op op, uint64_t calls, int64_t bytes)

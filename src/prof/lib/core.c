@@ -1,7 +1,12 @@
-/* core.c -- one profile per process: made at the start and in every forked child, claimed by
- * threads. */
+/* core.c -- the profile of the process: made when the library is loaded and in every forked child;
+ * threads claim slots in it.
+ *
+ * Owns `lib`, the page that the kernel clears in children, and the settings from the environment.
+ * Slow work (making a profile, adding names) is done by one thread at a time (lib_enter_slow); the
+ * others skip it and never wait for long. */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,40 +24,46 @@
 enum { TEXT = 4096, NAMES_PAGE = 4096 / sizeof(struct prof_name) };
 enum { FILES_MOST = PROF_NAMES_MOST - PROF_NAMES - PROF_WRITTEN - PROF_PATHS - 1 - PROF_MODULES };
 
+_Static_assert(FILES_MOST > 0, "a profile has rows for files");
+_Static_assert(NAMES_PAGE > (int)PROF_ROW_FIRST, "the first page of names holds the fixed ones");
+
 struct lib_state lib;
 
-/* Cleared by the kernel in a child: nobody has a slot, nobody is inside. */
+/* Cleared by the kernel in a child: no thread has a slot, none is in slow work. */
 struct life {
-    uint32_t alive;  /* the profile of this very process is there, or cannot be */
+    uint32_t alive;  /* the profile of this process exists, or cannot be made */
     uint32_t inside; /* a thread is in slow work */
     struct prof_slot *slot[PROF_SLOTS];
 };
 
 static struct life *life;
-static struct prof_slot *nobody;
-LIB_TLS struct prof_slot **lib_mine = &nobody;
+static struct prof_slot *no_slot;
+LIB_TLS struct prof_slot **lib_mine = &no_slot;
 static LIB_TLS bool inside, refused;
+static bool loaded; /* the program has started, or is about to */
 
-/* What the environment asked for, kept because a program may change its environment. */
+/* Settings from the environment, copied because a program may change its environment. */
 static struct {
     char dir[1024], job[64], argv[1024], host[64];
     uint32_t argv_b;
     uint32_t clock, files, callers;
     int32_t rank, nranks;
     uint64_t slice_ns;
+    uint32_t adaptive;
     pid_t launcher; /* on this machine, and alive; 0: none */
+    bool nested;    /* it is on this machine, but has no number here: another PID namespace */
     bool on;
 } asked;
 
-size_t lib_put(char *to, size_t room, size_t at, const char *text)
+size_t lib_put(char *to, size_t cap, size_t at, const char *text)
 {
-    while (*text && at + 1 < room)
+    while (*text && at + 1 < cap)
         to[at++] = *text++;
     to[at] = 0;
     return at;
 }
 
-size_t lib_put_u64(char *to, size_t room, size_t at, uint64_t n)
+size_t lib_put_u64(char *to, size_t cap, size_t at, uint64_t n)
 {
     char digits[24];
     int i = 23;
@@ -61,15 +72,15 @@ size_t lib_put_u64(char *to, size_t room, size_t at, uint64_t n)
     do
         digits[--i] = (char)('0' + n % 10);
     while (n /= 10);
-    return lib_put(to, room, at, digits + i);
+    return lib_put(to, cap, at, digits + i);
 }
 
-static void warn_once(const char *what, int error)
+static void core_warn_once(const char *what, int error)
 {
     char text[TEXT];
     size_t n = lib_put(text, sizeof text, 0, "weir: this job is not profiled: ");
 
-    /* One process of a job speaks. */
+    /* Only one process of a job prints. */
     if (asked.rank > 0 || (asked.rank < 0 && getpid() != getpgrp()))
         return;
     n = lib_put(text, sizeof text, n, what);
@@ -77,8 +88,8 @@ static void warn_once(const char *what, int error)
     n = lib_put(text, sizeof text, n, asked.dir);
     n = lib_put(text, sizeof text, n, " (error ");
     n = lib_put_u64(text, sizeof text, n, (uint64_t)error);
-    n = lib_put(text, sizeof text, n, "); set WEIR_PROF_DIR to a directory with room\n");
-    syscall(SYS_write, 2, text, n);
+    n = lib_put(text, sizeof text, n, "); set WEIR_PROF_DIR to a directory with free space\n");
+    lib_sys(SYS_write, 2, text, n);
 }
 
 bool lib_enter_slow(void)
@@ -88,14 +99,14 @@ bool lib_enter_slow(void)
     if (inside || !life)
         return false;
     inside = true;
-    /* Whoever is inside is done soon; whoever died there must not hold up the rest. */
+    /* Slow work is short. The limit is for a thread that ended inside it. */
     for (int i = 0; i < 10000; i++) {
         none = 0;
         if (__atomic_compare_exchange_n(&life->inside, &none, 1, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED))
             return true;
         if (!lib.quiet)
-            syscall(SYS_sched_yield);
+            lib_sys(SYS_sched_yield);
     }
     inside = false;
     return false;
@@ -107,28 +118,33 @@ void lib_leave_slow(void)
     inside = false;
 }
 
-static uint64_t pid_start(void)
+static uint64_t core_parse_number(const char *text, const char **ret_end);
+
+static uint64_t core_pid_start(void)
 {
-    char text[512];
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text - 1) : -1;
+    char text[1024], comm[16];
     uint64_t start = 0;
+    uint32_t parent;
 
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    if (n <= 0)
+    lib.proc_pid = 0;
+    if (!lib_read_proc(text, sizeof text, 0, "/stat") ||
+        !prof_stat_parse(text, comm, &parent, &start))
         return 0;
-    text[n] = 0;
-    const char *s = strrchr(text, ')');
-
-    for (int field = 2; s && field < 22; field++)
-        s = strchr(s + 1, ' ');
-    for (s = s ? s + 1 : ""; *s >= '0' && *s <= '9'; s++)
-        start = start * 10 + (uint64_t)(*s - '0');
+    lib.proc_pid = (uint32_t)core_parse_number(text, NULL);
     return start;
 }
 
-static int64_t ns_of(clockid_t id)
+/* "pid:[4026531836]" */
+static uint32_t core_pid_namespace(void)
+{
+    char text[40];
+    long n = lib_sys(SYS_readlink, "/proc/self/ns/pid", text, sizeof text - 1);
+
+    text[n > 0 ? n : 0] = 0;
+    return n > 5 ? (uint32_t)core_parse_number(text + 5, NULL) : 0;
+}
+
+static int64_t core_clock_ns(clockid_t id)
 {
     struct timespec t;
 
@@ -136,7 +152,7 @@ static int64_t ns_of(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void lay_out(struct prof_head *h)
+static void core_lay_out(struct prof_head *h)
 {
     memcpy(h->magic, PROF_MAGIC, sizeof h->magic);
     h->version = PROF_VERSION;
@@ -149,37 +165,45 @@ static void lay_out(struct prof_head *h)
     h->callers = asked.callers;
     h->slots_max = PROF_SLOTS;
     h->log_max = PROF_LOG;
+    h->children_max = PROF_CHILDREN;
     h->slice_ns = asked.slice_ns;
+    h->adaptive = asked.adaptive;
     prof_lay_out(h);
 }
 
-/* Two clocks at one moment. The wall clock is as the launcher read it, so that all of a job go on
- * together when it is set. */
-static void read_clocks(struct prof_head *h, const struct prof_head *job)
+/* Both clocks at one moment. The wall clock is derived from the launcher's reading, so that all
+ * processes of a job agree when it is set. */
+static void core_read_clocks(struct prof_head *h, const struct prof_head *job)
 {
-    int64_t before = ns_of(CLOCK_MONOTONIC);
+    int64_t before = core_clock_ns(CLOCK_MONOTONIC);
 
-    h->real_ns = ns_of(CLOCK_REALTIME);
-    /* The middle of two readings: what lies between is not the clock's. */
-    h->mono_ns = before + (ns_of(CLOCK_MONOTONIC) - before) / 2;
+    h->real_ns = core_clock_ns(CLOCK_REALTIME);
+    /* The mean of two readings around the wall clock's. */
+    h->mono_ns = before + (core_clock_ns(CLOCK_MONOTONIC) - before) / 2;
     if (job)
         h->real_ns = h->mono_ns + job->real_ns - job->mono_ns;
     h->start_ns = h->real_ns;
+    h->job_ns = job ? job->job_ns : h->real_ns;
 }
 
-static void describe(struct prof_head *h)
+static void core_describe(struct prof_head *h)
 {
-    h->pid = (uint32_t)syscall(SYS_getpid);
-    h->ppid = (uint32_t)syscall(SYS_getppid);
-    h->uid = (uint32_t)syscall(SYS_getuid);
-    h->pid_start = pid_start();
+    h->pid = (uint32_t)lib_sys(SYS_getpid);
+    h->ppid = (uint32_t)lib_sys(SYS_getppid);
+    h->pid_root = !h->ppid;
+    if (h->pid_root && h->forked) /* lib.pid is still the parent's, in the parent's namespace */
+        h->ppid = lib.pid;
+    h->uid = (uint32_t)lib_sys(SYS_getuid);
+    if (h->pid_root || asked.nested)
+        lib.pid_ns = core_pid_namespace();
+    h->pid_start = prof_start_in(core_pid_start(), lib.pid_ns);
     h->rank = asked.rank;
     h->nranks = asked.nranks;
     memcpy(h->host, asked.host, sizeof h->host);
     memcpy(h->job, asked.job, sizeof h->job);
     memcpy(h->argv, asked.argv, sizeof h->argv);
     h->argv_b = asked.argv_b;
-    long n = syscall(SYS_readlink, "/proc/self/exe", h->exe, sizeof h->exe - 1);
+    long n = lib_sys(SYS_readlink, "/proc/self/exe", h->exe, sizeof h->exe - 1);
 
     h->exe[n > 0 ? n : 0] = 0;
     h->launcher = (uint32_t)asked.launcher;
@@ -187,7 +211,7 @@ static void describe(struct prof_head *h)
     h->state = PROF_LIVE;
 }
 
-static void fixed_names(struct prof_name *n)
+static void core_fixed_names(struct prof_name *n)
 {
     static const struct {
         enum prof_kind kind;
@@ -206,23 +230,26 @@ static void fixed_names(struct prof_name *n)
     }
 }
 
-/* Rows of the parent's profile mean something else, or nothing, in the shared one. */
-static void share(struct prof_head *h)
+/* The rows of the parent's profile are not valid in the shared one. */
+static void core_share(struct prof_head *h)
 {
     lib_fd_share();
     lib_mmap_share();
     __atomic_fetch_add(&h->sharers, 1, __ATOMIC_RELAXED);
 }
 
-static void use(struct prof_head *h, char *at)
+static void core_use_profile(struct prof_head *h, char *at)
 {
     lib.names = (struct prof_name *)(at + h->names_at);
     lib.slots = at + h->slots_at;
     lib.log = (struct prof_rec *)(at + h->log_at);
+    lib.children = (struct prof_child *)(at + h->children_at);
     lib.names_max = h->names_max;
     lib.slot_b = h->slot_b;
     lib.rows_off = h->slot_b - h->names_max * sizeof(struct prof_row);
     lib.slice_ns = h->slice_ns;
+    lib.adaptive = h->adaptive;
+    lib.job_ns = h->job_ns;
     lib.offset_ns = h->real_ns - h->mono_ns;
     lib.clock = h->clock;
     lib.files = h->files;
@@ -234,16 +261,16 @@ static void use(struct prof_head *h, char *at)
     lib.log_ready = h->shared ? __atomic_load_n(&h->log_n, __ATOMIC_RELAXED) : 0;
 }
 
-/* A forked child knows its parent's mounts and files by the same rows. */
-static void inherit_names(struct prof_head *h, const struct prof_name *old, uint32_t n)
+/* A forked child keeps the rows of its parent's mounts and files. */
+static void core_inherit_names(struct prof_head *h, const struct prof_name *old, uint32_t n)
 {
     h->names_n = n > h->names_max ? h->names_max : n > PROF_ROW_FIRST ? n : PROF_ROW_FIRST;
-    fixed_names(lib.names);
+    core_fixed_names(lib.names);
     if (h->names_n > lib.names_ready &&
         lib_may_touch(lib.names + lib.names_ready,
                       (h->names_n - lib.names_ready) * sizeof *lib.names))
         lib.names_ready = h->names_n;
-    if (h->names_n > lib.names_ready) { /* no room: all storage is one to it */
+    if (h->names_n > lib.names_ready) { /* no pages: one row for all storage */
         h->names_n = PROF_ROW_FIRST;
         lib_fd_share();
         lib_mmap_share();
@@ -252,36 +279,38 @@ static void inherit_names(struct prof_head *h, const struct prof_name *old, uint
         memcpy(lib.names, old, h->names_n * sizeof *old);
 }
 
-static void begin_own(struct prof_head *h, char *at, const struct prof_name *old, uint32_t old_n)
+static void core_begin_own(struct prof_head *h, char *at, const struct prof_name *old,
+                           uint32_t old_n)
 {
-    use(h, at);
+    core_use_profile(h, at);
     lib.map = at;
     lib.map_b = prof_file_b(h);
-    inherit_names(h, old, old_n);
+    core_inherit_names(h, old, old_n);
     lib_clock_init();
     memcpy(at, h, sizeof *h);
     lib.head = (struct prof_head *)at;
+    lib_mmap_inherit();
     lib_callers_init();
-    if (!lib_room_show())
-        warn_once("cannot name a file in", errno);
+    if (!lib_counter_file_publish())
+        core_warn_once("cannot name a file in", errno);
 }
 
-/* Without a system call: in the launcher's profile, or not at all. */
-static void begin_quietly(void)
+/* Without system calls: uses the shared profile, or none. */
+static void core_begin_quiet(void)
 {
-    struct prof_head *job = lib_room_shared(NULL, NULL, 0);
+    struct prof_head *job = lib_counter_file_shared(NULL, NULL, 0);
 
     lib.head = NULL;
     lib.map = NULL;
     if (!job)
         return;
-    use(job, (char *)job);
-    share(job);
+    core_use_profile(job, (char *)job);
+    core_share(job);
     job->quiet = 1;
     lib.head = job;
 }
 
-static void begin_profile(void)
+static void core_begin_profile(void)
 {
     struct prof_head h = {0}, *job;
     const struct prof_name *old = lib.names;
@@ -291,32 +320,54 @@ static void begin_profile(void)
 
     lib.head = NULL;
     lib.map = NULL;
-    job = lib_room_shared(asked.dir, asked.host, (uint64_t)asked.launcher);
-    lay_out(&h);
-    read_clocks(&h, job);
-    describe(&h);
+    lib.own_rchar = 0;
+    h.forked = loaded;
+    job = lib_counter_file_shared(asked.dir, asked.host, (uint64_t)asked.launcher);
+    core_lay_out(&h);
+    core_read_clocks(&h, job);
+    core_describe(&h);
     lib.pid = h.pid;
-    char *at = lib_room_own(&h, asked.dir);
+    char *at = lib_counter_file_own(&h, asked.dir);
 
     if (at) {
-        begin_own(&h, at, old, old_n);
+        core_begin_own(&h, at, old, old_n);
     } else if (job) {
-        use(job, (char *)job);
-        share(job);
+        core_use_profile(job, (char *)job);
+        core_share(job);
         lib_clock_init();
         lib.head = job;
     } else {
-        warn_once("cannot write into", errno);
+        core_warn_once("cannot write into", errno);
     }
-    lib_room_leave(old_map, old_b);
+    lib_counter_file_leave(old_map, old_b);
 }
 
-static struct prof_slot *slot_at(uint32_t i)
+static int core_count_object(struct dl_phdr_info *info, size_t size, void *n)
+{
+    (void)info;
+    (void)size;
+    ++*(uint32_t *)n;
+    return 0;
+}
+
+/* Before the program starts: what the kernel has counted so far is the loader's. */
+static void core_record_start(void)
+{
+    loaded = true;
+    if (!lib.head || lib.shared)
+        return;
+    dl_iterate_phdr(core_count_object, &lib.head->objects);
+    lib.own_rchar = lib.head->own_rchar = 0; /* included in io_start, except for this read */
+    if (lib_io(&lib.head->io_start, 0))
+        lib.head->io_known |= PROF_IO_START;
+}
+
+static struct prof_slot *core_slot_at(uint32_t i)
 {
     return (struct prof_slot *)(lib.slots + i * lib.slot_b);
 }
 
-static struct prof_slot *fresh_slot(uint32_t tid, uint32_t *ret_i)
+static struct prof_slot *core_new_slot(uint32_t tid, uint32_t *ret_i)
 {
     uint32_t most = lib.head->slots_max;
 
@@ -324,28 +375,28 @@ static struct prof_slot *fresh_slot(uint32_t tid, uint32_t *ret_i)
         return NULL;
     uint32_t i = __atomic_fetch_add(&lib.head->slots_n, 1, __ATOMIC_RELAXED);
 
-    if (i >= most || (i >= lib.slots_ready && !lib_may_touch(slot_at(i), lib.slot_b)))
+    if (i >= most || (i >= lib.slots_ready && !lib_may_touch(core_slot_at(i), lib.slot_b)))
         return NULL;
-    __atomic_store_n(&slot_at(i)->tid, tid, __ATOMIC_RELEASE);
+    __atomic_store_n(&core_slot_at(i)->tid, tid, __ATOMIC_RELEASE);
     *ret_i = i;
-    return slot_at(i);
+    return core_slot_at(i);
 }
 
-/* In the shared profile it may be a thread of any process. */
-static bool has_ended(uint32_t tid)
+/* In the shared profile it may belong to any process. */
+static bool core_thread_ended(uint32_t tid)
 {
-    return (lib.shared ? syscall(SYS_kill, tid, 0) : syscall(SYS_tgkill, lib.pid, tid, 0)) &&
+    return (lib.shared ? lib_sys(SYS_kill, tid, 0) : lib_sys(SYS_tgkill, lib.pid, tid, 0)) &&
            errno == ESRCH;
 }
 
-/* The slot of a thread that has ended, when there is no fresh one. What it counted stays. */
-static struct prof_slot *inherit_slot(uint32_t tid, uint32_t *ret_i)
+/* Reuses the slot of a thread that has ended; its counts stay. */
+static struct prof_slot *core_reuse_slot(uint32_t tid, uint32_t *ret_i)
 {
     for (uint32_t i = 0; i < lib.head->slots_max && i < lib.head->slots_n; i++) {
-        struct prof_slot *s = slot_at(i);
+        struct prof_slot *s = core_slot_at(i);
         uint32_t old = i < lib.slots_ready || life->slot[i] ? s->tid : 0;
 
-        if (old && has_ended(old) &&
+        if (old && core_thread_ended(old) &&
             __atomic_compare_exchange_n(&s->tid, &old, tid, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED)) {
             *ret_i = i;
@@ -355,27 +406,27 @@ static struct prof_slot *inherit_slot(uint32_t tid, uint32_t *ret_i)
     return NULL;
 }
 
-static struct prof_slot *claim_slot(void)
+static struct prof_slot *core_claim_slot(void)
 {
-    /* One that nobody can ask for its number has that of one that does not end. */
+    /* Without system calls the tid is unknown: use that of a thread that does not end. */
     uint32_t i = 0, unknown = lib.shared ? 1 : lib.pid;
-    uint32_t tid = lib.quiet ? unknown : (uint32_t)syscall(SYS_gettid);
-    struct prof_slot *s = fresh_slot(tid, &i);
+    uint32_t tid = lib.quiet ? unknown : (uint32_t)lib_sys(SYS_gettid);
+    struct prof_slot *s = core_new_slot(tid, &i);
 
     if (!s && !lib.quiet)
-        s = inherit_slot(tid, &i);
+        s = core_reuse_slot(tid, &i);
     refused = !s;
     if (!s)
         return NULL;
-    s->flight = s->mpi_flight = 0;
+    s->in_flight = s->mpi_in_flight = 0;
     s->path = s->mpi_path = 0;
     life->slot[i] = s;
     lib_mine = &life->slot[i];
     return s;
 }
 
-/* A thread without a slot: what it does is known only as a number of calls. */
-static void drop(void)
+/* A thread without a slot: only the number of its calls is recorded. */
+static void core_drop_call(void)
 {
     if (life && life->alive && lib.head)
         __atomic_fetch_add(&lib.head->dropped_calls, 1, __ATOMIC_RELAXED);
@@ -391,19 +442,19 @@ LIB_SLOW struct prof_slot *lib_slot_slow(void)
     if (!life->alive && lib_enter_slow()) {
         refused = false;
         if (!life->alive && lib.quiet)
-            begin_quietly();
+            core_begin_quiet();
         else if (!life->alive)
-            begin_profile();
+            core_begin_profile();
         life->alive = 1;
         lib_leave_slow();
     }
     if (life->alive && lib.head && !refused && !inside) {
         inside = true;
-        s = claim_slot();
+        s = core_claim_slot();
         inside = false;
     }
     if (!s)
-        drop();
+        core_drop_call();
     errno = saved;
     return s;
 }
@@ -429,11 +480,31 @@ LIB_SLOW void lib_count(enum prof_op op, uint32_t row, uint64_t calls, uint64_t 
 
     if (!c.slot || !calls) {
         if (c.slot)
-            c.slot->flight = 0;
+            c.slot->in_flight = 0;
         return;
     }
     lib_add(&c.word[PROF_CALLS + op], calls - 1);
     lib_end(&c, op, (int64_t)bytes);
+}
+
+LIB_SLOW void lib_count_async(enum prof_op op, uint32_t row, uint64_t bytes)
+{
+    lib_count(op, row, 1, bytes);
+    lib_async(op, row, (int64_t)bytes);
+    struct prof_slot *s = op <= PROF_WRITE && row != PROF_ROW_OTHER ? lib_slot() : NULL;
+
+    if (s) {
+        lib_add(&s->sizes[op][prof_size_class(bytes)], 1);
+        lib_add(&s->unplaced[op], 1);
+    }
+}
+
+LIB_SLOW void lib_async(enum prof_op op, uint32_t row, int64_t bytes)
+{
+    struct prof_slot *s = lib_slot();
+
+    if (s && op <= PROF_WRITE && bytes > 0)
+        lib_add(&lib_words(s, lib_row(row))[PROF_W_read_async + op], (uint64_t)bytes);
 }
 
 LIB_SLOW void lib_estimate(enum prof_op op, uint32_t row, uint64_t bytes)
@@ -443,10 +514,10 @@ LIB_SLOW void lib_estimate(enum prof_op op, uint32_t row, uint64_t bytes)
     if (!c.slot)
         return;
     lib_add(&c.word[op == PROF_READ ? PROF_W_read_estimate : PROF_W_write_estimate], bytes);
-    c.slot->flight = 0;
+    c.slot->in_flight = 0;
 }
 
-static uint64_t number(const char *text, const char **ret_end)
+static uint64_t core_parse_number(const char *text, const char **ret_end)
 {
     uint64_t n = 0;
 
@@ -457,56 +528,58 @@ static uint64_t number(const char *text, const char **ret_end)
     return n;
 }
 
-/* "4s", "250ms", "10000000" (ns). */
-static uint64_t slice_of(const char *text)
+/* "4s", "250ms", "10000000" (ns); none or "auto": adaptive. */
+static uint64_t core_parse_slice(const char *text)
 {
     const char *unit = "";
-    uint64_t n = number(text, &unit);
+    uint64_t n = core_parse_number(text, &unit);
 
     if (!text || !n)
-        return 4000000000;
+        return PROF_SLICE_FIRST_NS;
     n *= !strcmp(unit, "s") ? 1000000000 : !strcmp(unit, "ms") ? 1000000 : 1;
     return n < 1000000 ? 1000000 : n > 3600000000000 ? 3600000000000 : n;
 }
 
-static int32_t rank_of(const char *const *names)
+static int32_t core_parse_rank(const char *const *names)
 {
     for (; *names; names++)
         if (getenv(*names))
-            return (int32_t)number(getenv(*names), NULL);
+            return (int32_t)core_parse_number(getenv(*names), NULL);
     return -1;
 }
 
-/* Is the sampler that started us on this machine, and alive? */
-static pid_t sampler_of(const char *text)
+/* The pid of the sampler if it is on this machine and alive; 0 otherwise. */
+static pid_t core_parse_sampler(const char *text)
 {
     size_t n = strlen(asked.host);
 
     if (!text || strncmp(text, asked.host, n) || text[n] != ':')
         return 0;
-    pid_t pid = (pid_t)number(text + n + 1, NULL);
+    pid_t pid = (pid_t)core_parse_number(text + n + 1, NULL);
 
-    return pid > 0 && (!syscall(SYS_kill, pid, 0) || errno == EPERM) ? pid : 0;
+    asked.nested = pid > 0 && lib_sys(SYS_kill, pid, 0) && errno != EPERM;
+    return pid > 0 && !asked.nested ? pid : 0;
 }
 
-static void read_environment(void)
+static void core_read_environment(void)
 {
     static const char *const rank[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
                                        "SLURM_PROCID", NULL};
     static const char *const size[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL};
     const char *dir = getenv("WEIR_PROF_DIR"), *clock = getenv("WEIR_PROF_CLOCK");
     const char *job = getenv("WEIR_PROF_JOB");
-    uint64_t files = number(getenv("WEIR_PROF_FILES"), NULL);
-    uint64_t callers = number(getenv("WEIR_PROF_CALLERS"), NULL);
+    uint64_t files = core_parse_number(getenv("WEIR_PROF_FILES"), NULL);
+    uint64_t callers = core_parse_number(getenv("WEIR_PROF_CALLERS"), NULL);
 
     if (!dir || !*dir || getauxval(AT_SECURE))
         return;
     lib_put(asked.dir, sizeof asked.dir, 0, dir);
     lib_put(asked.job, sizeof asked.job, 0, job ? job : "");
-    asked.rank = rank_of(rank);
-    asked.nranks = rank_of(size);
-    asked.slice_ns = slice_of(getenv("WEIR_PROF_SLICE"));
-    asked.launcher = sampler_of(getenv("WEIR_PROF_SAMPLER"));
+    asked.rank = core_parse_rank(rank);
+    asked.nranks = core_parse_rank(size);
+    asked.slice_ns = core_parse_slice(getenv("WEIR_PROF_SLICE"));
+    asked.adaptive = !core_parse_number(getenv("WEIR_PROF_SLICE"), NULL);
+    asked.launcher = core_parse_sampler(getenv("WEIR_PROF_SAMPLER"));
     asked.clock = asked.launcher ? PROF_SAMPLED : PROF_COARSE;
     if (clock && !strcmp(clock, "coarse"))
         asked.clock = PROF_COARSE;
@@ -517,7 +590,7 @@ static void read_environment(void)
     asked.on = true;
 }
 
-static void keep_words(int argc, char **argv)
+static void core_keep_argv(int argc, char **argv)
 {
     for (int i = 0; i < argc && asked.argv_b + 2 < sizeof asked.argv; i++) {
         size_t n = lib_put(asked.argv, sizeof asked.argv, asked.argv_b, argv[i]);
@@ -526,30 +599,32 @@ static void keep_words(int argc, char **argv)
     }
 }
 
-__attribute__((constructor)) static void begin(int argc, char **argv)
+__attribute__((constructor)) static void core_init(int argc, char **argv)
 {
     int saved = errno;
 
     gethostname(asked.host, sizeof asked.host - 1);
-    read_environment();
+    core_read_environment();
     if (!asked.on)
         return;
-    keep_words(argc, argv);
+    core_keep_argv(argc, argv);
     lib_rw_init();
+    lib_child_init();
+    lib_socket_init(getenv("WEIR_PROF_SOCKETS"));
     lib_reach_init();
-    void *at = (void *)syscall(SYS_mmap, NULL, sizeof *life, PROT_READ | PROT_WRITE,
+    void *at = (void *)lib_sys(SYS_mmap, (void *)NULL, sizeof *life, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
 
-    /* Without this a child would count for its parent: better not at all. */
-    if (at != MAP_FAILED && !syscall(SYS_madvise, at, sizeof *life, MADV_WIPEONFORK)) {
+    /* Without WIPEONFORK a child would count in its parent's slot, so nothing is recorded. */
+    if (at != MAP_FAILED && !lib_sys(SYS_madvise, at, sizeof *life, MADV_WIPEONFORK)) {
         life = at;
         lib_slot_slow();
-        lib_mounts_init();
+        core_record_start();
     }
     errno = saved;
 }
 
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) static void core_fini(void)
 {
     int saved = errno;
 
@@ -562,8 +637,11 @@ void lib_end_process(void)
     if (!life || !life->alive || !lib.head)
         return;
     lib_mmap_end();
+    lib_ring_end();
     if (lib.shared)
         return;
-    lib.head->end_ns = lib.still ? lib_now_coarse() : ns_of(CLOCK_MONOTONIC) + lib.offset_ns;
+    lib_io_note(0);
+    lib.head->end_ns =
+        lib.still ? lib_now_coarse() : core_clock_ns(CLOCK_MONOTONIC) + lib.offset_ns;
     lib.head->state = PROF_ENDED;
 }

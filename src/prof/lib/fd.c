@@ -1,11 +1,11 @@
-/* fd.c -- what descriptors and paths are on: mounts, and files when they are asked for.
+/* fd.c -- the rows of descriptors and paths: mounts, and files when requested.
  *
- * A table says for each descriptor which row it counts in. It is filled at open, or at the first
- * use of a descriptor that came from elsewhere, by one statx(); it is cleared at close.
+ * A table holds the row of each descriptor. It is filled at open, or at the first use of an
+ * inherited descriptor, by one statx(); it is cleared at close.
  *
- * Whether something is storage is decided by what it is: a regular file, a directory or a disk, on
- * a file system that keeps data. Its mount only names it. A mount that /proc/self/mountinfo does
- * not list (all of them in a chroot, or without /proc) is named by its device: "unknown 8:1".
+ * Storage is a regular file, a directory or a block device, on a file system that stores data. A
+ * mount that /proc/self/mountinfo does not list (in a chroot, or without /proc) is named by its
+ * device: "unknown 8:1".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,17 +33,23 @@ struct mount {
     bool storage;
 };
 
+_Static_assert(FILES_HASH > 2 * (int)PROF_NAMES_MOST,
+               "probing of files ends: the table is never full");
+_Static_assert(PROF_NAMES_MOST < UINT16_MAX, "row + 1 fits in lib_fd_row");
+
 uint16_t lib_fd_row[LIB_FDS];
+uint64_t lib_fd_next[LIB_FDS];
 static struct {
     struct mount v[MOUNTS];
     uint32_t n;
+    bool ready; /* they were read once */
     char text[TEXT];
 } mounts;
 static uint16_t files[FILES_HASH]; /* row, by device and inode; 0: free */
-static uint16_t cwd_row, root_row; /* row + 1; of the root only where no mount is listed on it */
+static uint16_t cwd_row, root_row; /* row + 1; root_row: only if no mount is listed for / */
 
-/* File systems that keep no data, by name and as statfs tells them. Those without a name are the
- * kernel's own and are never mounted; devtmpfs looks like a tmpfs. */
+/* File systems that store no data, by name and statfs magic. Those without a name are internal to
+ * the kernel; devtmpfs has the magic of tmpfs. */
 static const struct {
     const char *name;
     uint32_t magic;
@@ -73,7 +79,7 @@ static const struct {
 
 enum { NOT_STORAGE = sizeof not_storage / sizeof not_storage[0], TMPFS = 0x01021994 };
 
-static uint64_t decimal(const char **s)
+static uint64_t fd_decimal(const char **s)
 {
     uint64_t n = 0;
 
@@ -83,7 +89,7 @@ static uint64_t decimal(const char **s)
 }
 
 /* Ends the word at *s and steps behind it. */
-static char *word(char **s)
+static char *fd_word(char **s)
 {
     char *w = *s;
 
@@ -95,7 +101,7 @@ static char *word(char **s)
 }
 
 /* "\040" in a mount point is a blank. */
-static void unescape(char *s)
+static void fd_unescape(char *s)
 {
     char *to = s;
 
@@ -110,30 +116,30 @@ static void unescape(char *s)
 }
 
 /* 36 35 98:0 /root /mount/point options optional... - fstype source options */
-static void add_line(char *line)
+static void fd_add_mount(char *line)
 {
     struct mount m = {0};
-    const char *s = word(&line);
+    const char *s = fd_word(&line);
     char *dash;
 
-    m.id = decimal(&s);
-    word(&line);
-    s = word(&line);
-    unsigned major = (unsigned)decimal(&s);
+    m.id = fd_decimal(&s);
+    fd_word(&line);
+    s = fd_word(&line);
+    unsigned major = (unsigned)fd_decimal(&s);
 
     s += *s == ':';
-    m.dev = makedev(major, (unsigned)decimal(&s));
-    word(&line);
-    char *path = word(&line);
+    m.dev = makedev(major, (unsigned)fd_decimal(&s));
+    fd_word(&line);
+    char *path = fd_word(&line);
 
     dash = strstr(line, " - ");
     if (!dash || mounts.n == MOUNTS)
         return;
-    unescape(path);
+    fd_unescape(path);
     m.path = path;
     m.len = (uint32_t)strlen(path);
     dash += 3;
-    m.fs = word(&dash);
+    m.fs = fd_word(&dash);
     m.storage = true;
     for (int i = 0; i < NOT_STORAGE; i++)
         m.storage = m.storage && strcmp(m.fs, not_storage[i].name);
@@ -141,7 +147,7 @@ static void add_line(char *line)
 }
 
 /* A mount keeps its row when the table is read again. */
-static void read_mounts(void)
+static void fd_read_mounts(void)
 {
     struct {
         uint64_t id;
@@ -150,7 +156,7 @@ static void read_mounts(void)
     uint32_t nold = mounts.n;
     size_t n = 0;
     long got;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+    int fd = (int)lib_sys(SYS_openat, AT_FDCWD, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return;
@@ -158,14 +164,15 @@ static void read_mounts(void)
         old[i].id = mounts.v[i].id;
         old[i].row = mounts.v[i].row;
     }
-    while (n + 1 < TEXT && (got = syscall(SYS_read, fd, mounts.text + n, TEXT - 1 - n)) > 0)
+    while (n + 1 < TEXT && (got = lib_sys(SYS_read, fd, mounts.text + n, TEXT - 1 - n)) > 0)
         n += (size_t)got;
-    syscall(SYS_close, fd);
+    lib_sys(SYS_close, fd);
+    lib_own_read(n);
     mounts.text[n] = 0;
     mounts.n = 0;
     for (char *at = mounts.text, *end; (end = strchr(at, '\n')); at = end + 1) {
         *end = 0;
-        add_line(at);
+        fd_add_mount(at);
     }
     for (uint32_t i = 0; i < mounts.n; i++)
         for (uint32_t k = 0; k < nold; k++)
@@ -173,22 +180,29 @@ static void read_mounts(void)
                 mounts.v[i].row = old[k].row;
 }
 
-void lib_mounts_init(void)
+/* Reading them costs more than any other part of a process's start, and many do nothing with
+ * files. */
+LIB_SLOW void lib_mounts_need(void)
 {
-    if (lib.head && lib_enter_slow()) {
-        read_mounts();
+    int saved = errno;
+
+    if (lib.head && !lib.quiet && lib_enter_slow()) {
+        if (!mounts.ready)
+            fd_read_mounts();
+        __atomic_store_n(&mounts.ready, true, __ATOMIC_RELEASE);
         lib_leave_slow();
     }
+    errno = saved;
 }
 
-static uint64_t device_of(const struct statx *x)
+static uint64_t fd_device(const struct statx *x)
 {
     return makedev(x->stx_dev_major, x->stx_dev_minor);
 }
 
-static struct mount *find_mount(const struct statx *x)
+static struct mount *fd_find_mount(const struct statx *x)
 {
-    uint64_t dev = device_of(x);
+    uint64_t dev = fd_device(x);
     bool known = x->stx_mask & STATX_MNT_ID;
 
     for (uint32_t i = 0; i < mounts.n; i++)
@@ -197,7 +211,7 @@ static struct mount *find_mount(const struct statx *x)
     return NULL;
 }
 
-static uint32_t mount_row(struct mount *m)
+static uint32_t fd_mount_row(struct mount *m)
 {
     if (!m->storage)
         return PROF_ROW_OTHER;
@@ -219,15 +233,15 @@ static uint32_t mount_row(struct mount *m)
 }
 
 /* "8:1" */
-static size_t put_device(char *to, size_t room, size_t at, uint64_t dev)
+static size_t fd_put_device(char *to, size_t cap, size_t at, uint64_t dev)
 {
-    at = lib_put_u64(to, room, at, major(dev));
-    at = lib_put(to, room, at, ":");
-    return lib_put_u64(to, room, at, minor(dev));
+    at = lib_put_u64(to, cap, at, major(dev));
+    at = lib_put(to, cap, at, ":");
+    return lib_put_u64(to, cap, at, minor(dev));
 }
 
-/* The memory of memfd_create() is on a mount that the kernel keeps for itself. */
-static bool is_memfd(const struct statx *x, int fd)
+/* memfd_create() uses an internal mount of the kernel. */
+static bool fd_is_memfd(const struct statx *x, int fd)
 {
     static uint64_t dev; /* of that mount */
     struct statx own;
@@ -235,51 +249,51 @@ static bool is_memfd(const struct statx *x, int fd)
     if (fd < 0 || x->stx_nlink)
         return false;
     if (!dev) {
-        int made = (int)syscall(SYS_memfd_create, "", 1 /* close on exec */);
+        int made = (int)lib_sys(SYS_memfd_create, "", 1 /* close on exec */);
 
-        if (made >= 0 && !syscall(SYS_statx, made, "", AT_EMPTY_PATH, STATX_TYPE, &own))
-            dev = device_of(&own);
+        if (made >= 0 && !lib_sys(SYS_statx, made, "", AT_EMPTY_PATH, STATX_TYPE, &own))
+            dev = fd_device(&own);
         if (made >= 0)
-            syscall(SYS_close, made);
+            lib_sys(SYS_close, made);
     }
-    return device_of(x) == dev;
+    return fd_device(x) == dev;
 }
 
-static bool is_storage(const struct statx *x, int fd, const char *path)
+static bool fd_is_storage(const struct statx *x, int fd, const char *path)
 {
     struct statfs s;
 
-    if (fd >= 0 ? syscall(SYS_fstatfs, fd, &s) : syscall(SYS_statfs, path, &s))
+    if (fd >= 0 ? lib_sys(SYS_fstatfs, fd, &s) : lib_sys(SYS_statfs, path, &s))
         return true;
     for (int i = 0; i < NOT_STORAGE; i++)
         if (not_storage[i].magic && (uint32_t)s.f_type == not_storage[i].magic)
             return false;
-    return (uint32_t)s.f_type != TMPFS || !is_memfd(x, fd);
+    return (uint32_t)s.f_type != TMPFS || !fd_is_memfd(x, fd);
 }
 
-/* A device whose mount is not listed, and what it was found to be. */
+/* Devices whose mount is not listed, with their rows. */
 static struct {
     uint64_t dev;
     uint16_t row;
 } unlisted[UNLISTED];
 static uint32_t nunlisted;
 
-static uint32_t find_unlisted(const struct statx *x)
+static uint32_t fd_find_unlisted(const struct statx *x)
 {
     for (uint32_t i = 0; i < nunlisted; i++)
-        if (unlisted[i].dev == device_of(x))
+        if (unlisted[i].dev == fd_device(x))
             return i;
     return UINT32_MAX;
 }
 
-static uint32_t unlisted_row(const struct statx *x, int fd, const char *path)
+static uint32_t fd_unlisted_row(const struct statx *x, int fd, const char *path)
 {
-    uint32_t known = find_unlisted(x), row = PROF_ROW_OTHER;
-    uint64_t dev = device_of(x);
+    uint32_t known = fd_find_unlisted(x), row = PROF_ROW_OTHER;
+    uint64_t dev = fd_device(x);
 
     if (known != UINT32_MAX)
         return unlisted[known].row;
-    if (is_storage(x, fd, path))
+    if (fd_is_storage(x, fd, path))
         row = lib_name_claim();
     if (row >= PROF_ROW_FIRST) {
         struct prof_name *name = &lib.names[row];
@@ -288,7 +302,7 @@ static uint32_t unlisted_row(const struct statx *x, int fd, const char *path)
         name->dev = dev;
         size_t at = lib_put(name->path, sizeof name->path, 0, "unknown ");
 
-        put_device(name->path, sizeof name->path, at, dev);
+        fd_put_device(name->path, sizeof name->path, at, dev);
         __atomic_store_n(&name->kind, PROF_K_MOUNT, __ATOMIC_RELEASE);
     }
     if (nunlisted < UNLISTED) {
@@ -298,26 +312,27 @@ static uint32_t unlisted_row(const struct statx *x, int fd, const char *path)
     return row;
 }
 
-/* Was it opened to be written to? */
-static bool is_written(int fd)
+/* Whether it is open for writing. */
+static bool fd_is_written(int fd)
 {
-    long how = syscall(SYS_fcntl, fd, F_GETFL);
+    long how = lib_sys(SYS_fcntl, fd, F_GETFL);
 
     return how >= 0 && (how & O_ACCMODE) != O_RDONLY;
 }
 
-/* A row per file while there are rows, then the mount's. As many as the user asked for are for any
- * file; some more are for files that are written, because it matters who shares these. */
-static uint32_t file_row(const struct statx *x, int fd, uint32_t mount)
+/* A row per file while there are rows, then the mount's. lib.files rows are for any file;
+ * PROF_WRITTEN more are for files open for writing, to detect shared files. The table is static:
+ * this library allocates nothing in the process that it profiles. */
+static uint32_t fd_file_row(const struct statx *x, int fd, uint32_t mount)
 {
-    uint64_t dev = device_of(x), ino = x->stx_ino;
+    uint64_t dev = fd_device(x), ino = x->stx_ino;
     uint32_t h = (uint32_t)((ino * 0x9e3779b97f4a7c15u ^ dev * 0xff51afd7ed558ccdu) >> 40);
 
     for (h %= FILES_HASH; files[h]; h = (h + 1) % FILES_HASH)
         if (lib.names[files[h]].dev == dev && lib.names[files[h]].id == ino)
             return files[h];
     if (lib.file_rows >= lib.files &&
-        (lib.file_rows >= lib.files + PROF_WRITTEN || !is_written(fd)))
+        (lib.file_rows >= lib.files + PROF_WRITTEN || !fd_is_written(fd)))
         return mount;
     uint32_t row = lib_name_claim();
     struct prof_name *name = &lib.names[row];
@@ -330,48 +345,52 @@ static uint32_t file_row(const struct statx *x, int fd, uint32_t mount)
     name->mount = mount;
     name->dev = dev;
     name->id = ino;
-    long n = syscall(SYS_readlink, link, name->path, sizeof name->path - 1);
+    long n = lib_sys(SYS_readlink, link, name->path, sizeof name->path - 1);
 
     name->path[n > 0 ? n : 0] = 0;
-    if (n <= 0) { /* no /proc: what is known of it */
+    if (n <= 0) { /* no /proc: its inode */
         size_t at = lib_put(name->path, sizeof name->path, 0, "inode ");
 
         at = lib_put_u64(name->path, sizeof name->path, at, ino);
         at = lib_put(name->path, sizeof name->path, at, " of ");
-        put_device(name->path, sizeof name->path, at, dev);
+        fd_put_device(name->path, sizeof name->path, at, dev);
     }
     __atomic_store_n(&name->kind, PROF_K_FILE, __ATOMIC_RELEASE);
     files[h] = (uint16_t)row;
     return row;
 }
 
-/* `fd`: what is open, or -1 and the path of a directory. */
-static uint32_t resolve(const struct statx *x, int fd, const char *path)
+/* The row of an open descriptor, or of a directory by its path (fd -1). */
+static uint32_t fd_resolve(const struct statx *x, int fd, const char *path)
 {
     uint32_t row = PROF_ROW_REST;
 
+    if (S_ISSOCK(x->stx_mode) && fd >= 0)
+        return lib_socket_row(fd);
     if (!S_ISREG(x->stx_mode) && !S_ISDIR(x->stx_mode) && !S_ISBLK(x->stx_mode))
         return PROF_ROW_OTHER;
+    if (lib_unlikely(!mounts.ready))
+        lib_mounts_need();
     if (!lib_enter_slow())
         return row;
-    struct mount *m = find_mount(x);
-    bool disk = S_ISBLK(x->stx_mode); /* is itself on no mount */
+    struct mount *m = fd_find_mount(x);
+    bool disk = S_ISBLK(x->stx_mode); /* has no mount of its own */
 
-    if (!m && !disk && find_unlisted(x) == UINT32_MAX) {
-        read_mounts(); /* it may be new */
-        m = find_mount(x);
+    if (!m && !disk && fd_find_unlisted(x) == UINT32_MAX) {
+        fd_read_mounts(); /* it may be new */
+        m = fd_find_mount(x);
     }
     if (!disk)
-        row = m ? mount_row(m) : unlisted_row(x, fd, path);
+        row = m ? fd_mount_row(m) : fd_unlisted_row(x, fd, path);
     if (row != PROF_ROW_OTHER && fd >= 0 && !S_ISDIR(x->stx_mode))
-        row = file_row(x, fd, row);
+        row = fd_file_row(x, fd, row);
     lib_leave_slow();
     return row;
 }
 
-static bool ask(int fd, const char *path, int flags, struct statx *x)
+static bool fd_statx(int fd, const char *path, int flags, struct statx *x)
 {
-    return !syscall(SYS_statx, fd, path, flags, STATX_TYPE | STATX_INO | STATX_NLINK | STATX_MNT_ID,
+    return !lib_sys(SYS_statx, fd, path, flags, STATX_TYPE | STATX_INO | STATX_NLINK | STATX_MNT_ID,
                     x);
 }
 
@@ -383,8 +402,8 @@ LIB_SLOW uint32_t lib_fd_slow(int fd)
 
     if (!lib_slot() || fd < 0 || lib.quiet)
         return row;
-    if (ask(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, &x)) {
-        row = resolve(&x, fd, NULL);
+    if (fd_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, &x)) {
+        row = fd_resolve(&x, fd, NULL);
         if (fd < LIB_FDS && !lib_borrowed())
             lib_fd_row[fd] = (uint16_t)(row + 1);
     }
@@ -416,42 +435,53 @@ void lib_call_opened(struct lib_call *c, int fd)
 
 void lib_fd_closed(int fd)
 {
-    if ((unsigned)fd < LIB_FDS && !lib_borrowed())
+    if (lib_unlikely(lib_rings) && !lib_borrowed())
+        lib_ring_closed(fd);
+    if ((unsigned)fd < LIB_FDS && !lib_borrowed()) {
         lib_fd_row[fd] = 0;
+        lib_fd_next[fd] = 0;
+    }
 }
 
 void lib_fd_copied(int from, int to)
 {
-    if ((unsigned)to < LIB_FDS && from != to && !lib_borrowed())
+    if ((unsigned)to < LIB_FDS && from != to && !lib_borrowed()) {
         lib_fd_row[to] = (unsigned)from < LIB_FDS ? lib_fd_row[from] : 0;
+        lib_fd_next[to] = (unsigned)from < LIB_FDS ? lib_fd_next[from] : 0;
+    }
 }
 
 void lib_fd_closed_range(unsigned first, unsigned last)
 {
     if (lib_borrowed())
         return;
-    for (unsigned fd = first; fd <= last && fd < LIB_FDS; fd++)
+    for (unsigned fd = first; fd <= last && fd < LIB_FDS; fd++) {
+        if (lib_unlikely(lib_rings))
+            lib_ring_closed((int)fd);
         if (lib_fd_row[fd])
             lib_fd_row[fd] = 0;
+        if (lib_fd_next[fd])
+            lib_fd_next[fd] = 0;
+    }
 }
 
-static uint16_t rest_of(uint16_t row)
+static uint16_t fd_rest_row(uint16_t row)
 {
     return row >= PROF_ROW_FIRST ? PROF_ROW_REST : row;
 }
 
-/* Storage stays storage, without a row of its own. */
+/* All rows of storage become PROF_ROW_REST. */
 void lib_fd_share(void)
 {
     for (int i = 0; i < LIB_FDS; i++)
         if (lib_fd_row[i])
-            lib_fd_row[i] = (uint16_t)(rest_of((uint16_t)(lib_fd_row[i] - 1)) + 1);
+            lib_fd_row[i] = (uint16_t)(fd_rest_row((uint16_t)(lib_fd_row[i] - 1)) + 1);
     for (uint32_t i = 0; i < mounts.n; i++)
-        mounts.v[i].row = rest_of(mounts.v[i].row);
+        mounts.v[i].row = fd_rest_row(mounts.v[i].row);
     for (uint32_t i = 0; i < nunlisted; i++)
-        unlisted[i].row = rest_of(unlisted[i].row);
-    cwd_row = cwd_row ? (uint16_t)(rest_of((uint16_t)(cwd_row - 1)) + 1) : 0;
-    root_row = root_row ? (uint16_t)(rest_of((uint16_t)(root_row - 1)) + 1) : 0;
+        unlisted[i].row = fd_rest_row(unlisted[i].row);
+    cwd_row = cwd_row ? (uint16_t)(fd_rest_row((uint16_t)(cwd_row - 1)) + 1) : 0;
+    root_row = root_row ? (uint16_t)(fd_rest_row((uint16_t)(root_row - 1)) + 1) : 0;
     memset(files, 0, sizeof files);
     lib.file_rows = 0;
 }
@@ -462,20 +492,20 @@ void lib_cwd_changed(void)
         cwd_row = 0;
 }
 
-/* The row of a directory, asked for once. */
-static uint32_t directory_row(uint16_t *kept, const char *path)
+/* The row of a directory, resolved once. */
+static uint32_t fd_directory_row(uint16_t *kept, const char *path)
 {
     struct statx x;
     int saved = errno;
 
-    if (!*kept && !lib.quiet && ask(AT_FDCWD, path, AT_STATX_DONT_SYNC, &x))
-        *kept = (uint16_t)(resolve(&x, -1, path) + 1);
+    if (!*kept && !lib.quiet && fd_statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, &x))
+        *kept = (uint16_t)(fd_resolve(&x, -1, path) + 1);
     errno = saved;
     return *kept ? *kept - 1u : PROF_ROW_REST;
 }
 
-/* By its text, without asking the kernel: links are not followed. The last of two mounts on
- * one place is the one that is seen. */
+/* By the path's text, without a system call: links are not followed. Of two mounts on one directory
+ * the later one is visible. */
 uint32_t lib_path_row(int dirfd, const char *path)
 {
     struct mount *best = NULL;
@@ -485,7 +515,9 @@ uint32_t lib_path_row(int dirfd, const char *path)
     if (!lib_reach_text(path))
         return PROF_ROW_REST;
     if (*path != '/')
-        return dirfd == AT_FDCWD ? directory_row(&cwd_row, ".") : lib_fd(dirfd);
+        return dirfd == AT_FDCWD ? fd_directory_row(&cwd_row, ".") : lib_fd(dirfd);
+    if (lib_unlikely(!__atomic_load_n(&mounts.ready, __ATOMIC_ACQUIRE)))
+        lib_mounts_need();
     for (uint32_t i = 0; i < mounts.n; i++) {
         struct mount *m = &mounts.v[i];
         bool root = m->len == 1;
@@ -497,12 +529,12 @@ uint32_t lib_path_row(int dirfd, const char *path)
             best = m;
     }
     if (!best)
-        return directory_row(&root_row, "/");
+        return fd_directory_row(&root_row, "/");
     if (best->row || !best->storage)
         return best->storage ? best->row : PROF_ROW_OTHER;
     if (!lib_enter_slow())
         return PROF_ROW_REST;
-    uint32_t row = mount_row(best);
+    uint32_t row = fd_mount_row(best);
 
     lib_leave_slow();
     return row;

@@ -1,4 +1,4 @@
-/* meta.c -- calls about files that move none of their bytes. */
+/* meta.c -- wrappers of metadata calls: they are counted and timed, and move no bytes. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -115,6 +115,17 @@ FD(fsetxattr, (int fd, const char *k, const void *v, size_t n, int how), (fd, k,
 
 META(struct dirent *, readdir, lib_fd(d ? dirfd(d) : -1), (DIR * d), (d))
 META(struct dirent64 *, readdir64, lib_fd(d ? dirfd(d) : -1), (DIR * d), (d))
+
+/* The new root may have no /proc: the mounts are read before. */
+LIB_API int chroot(const char *path)
+{
+    lib_mounts_need();
+    int r = LIB_REAL(chroot)(path);
+
+    if (!r)
+        lib_cwd_changed();
+    return r;
+}
 
 LIB_API int chdir(const char *path)
 {

@@ -1,6 +1,6 @@
-/* mpi.c -- time in MPI, and MPI-IO, for whichever MPI the program has.
+/* mpi.c -- time in MPI, and MPI-IO, for any MPI library.
  *
- * The functions are found when they are first called, so that the library needs no MPI.
+ * The MPI functions are resolved at their first call, so that this library does not link to MPI.
  */
 #include <dlfcn.h>
 #include <errno.h>

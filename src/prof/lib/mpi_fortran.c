@@ -8,7 +8,7 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-static uint64_t bytes_of(lib_word count, lib_word type)
+static uint64_t fortran_bytes(lib_word count, lib_word type)
 {
     static void *look;
     static bool looked;
@@ -88,8 +88,10 @@ TALK(win_lock, 5, e)
 TALK(win_unlock, 3, c)
 TALK(finalize, 1, a)
 
-#define IO(name, n, error, op, row) AROUND(mpi_file_##name##_, n, error, op, row, bytes_of(c, d))
-#define IO_AT(name, n, error, op, row) AROUND(mpi_file_##name##_, n, error, op, row, bytes_of(d, e))
+#define IO(name, n, error, op, row) \
+    AROUND(mpi_file_##name##_, n, error, op, row, fortran_bytes(c, d))
+#define IO_AT(name, n, error, op, row) \
+    AROUND(mpi_file_##name##_, n, error, op, row, fortran_bytes(d, e))
 #define ALONE PROF_ROW_MPI
 #define TOGETHER PROF_ROW_MPI_COLL
 IO(read, 6, f, PROF_READ, ALONE)

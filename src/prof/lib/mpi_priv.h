@@ -1,8 +1,8 @@
-/* mpi_priv.h -- what a wrapper does around a call of MPI, from C or from Fortran.
+/* mpi_priv.h -- wrappers of MPI calls, from C and Fortran.
  *
- * Handles are integers in one MPI and pointers in the other, and Fortran hands over addresses; all
- * of them fit a machine word, and a word is passed through as it came. What an MPI calls inside
- * itself, the C functions behind the Fortran ones included, is not counted again.
+ * Handles are integers in MPICH and pointers in Open MPI, and Fortran passes addresses; all fit a
+ * machine word, which is passed through unchanged. MPI calls made inside an MPI call (the C
+ * functions behind the Fortran ones) are not counted again.
  */
 #ifndef PROF_MPI_PRIV_H
 #define PROF_MPI_PRIV_H
@@ -15,7 +15,7 @@ LIB_HOT struct lib_call lib_mpi_begin(enum prof_op op, uint32_t row)
 {
     struct lib_call c = {.slot = lib_slot()};
 
-    if (c.slot && c.slot->mpi_flight)
+    if (c.slot && c.slot->mpi_in_flight)
         c.slot = NULL; /* inside another MPI call */
     if (!c.slot)
         return c;
@@ -23,7 +23,7 @@ LIB_HOT struct lib_call lib_mpi_begin(enum prof_op op, uint32_t row)
     if (lib_unlikely(lib.callers))
         c.slot->mpi_path =
             lib_caller_row(__builtin_frame_address(0), __builtin_return_address(0)) + 1;
-    __atomic_store_n(&c.slot->mpi_flight, prof_flight(op, row), __ATOMIC_RELAXED);
+    __atomic_store_n(&c.slot->mpi_in_flight, prof_in_flight(op, row), __ATOMIC_RELAXED);
     if (lib.clock)
         c.t0 = lib_clock_begin(LIB_BIG, false);
     return c;
@@ -33,14 +33,14 @@ LIB_HOT void lib_mpi_end(struct lib_call *c, enum prof_op op, uint64_t bytes)
 {
     if (!c->slot)
         return;
-    __atomic_store_n(&c->slot->mpi_flight, 0, __ATOMIC_RELAXED);
-    c->slot->path = 0; /* what it did to storage was told */
+    __atomic_store_n(&c->slot->mpi_in_flight, 0, __ATOMIC_RELAXED);
+    c->slot->path = 0; /* its calls on storage were counted */
     lib_end(c, op, (int64_t)bytes);
 }
 
-/* Of `count` elements of a type, as MPI says. */
+/* The size of `count` elements of a type. */
 uint64_t lib_mpi_bytes(int count, lib_word type);
-/* Who we are, as soon as MPI knows. */
+/* Called after MPI_Init: stores rank and size in the head. */
 void lib_mpi_started(void);
 
 #define P0 void

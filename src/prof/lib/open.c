@@ -11,7 +11,7 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-LIB_HOT void opened(struct lib_call *c, int fd)
+LIB_HOT void open_opened(struct lib_call *c, int fd)
 {
     lib_call_opened(c, fd);
     lib_end(c, PROF_OPEN, fd);
@@ -23,7 +23,7 @@ LIB_HOT void opened(struct lib_call *c, int fd)
         struct lib_call c = lib_begin(PROF_OPEN, lib_path_row(dirfd, path), 0); \
         int fd = LIB_REAL(name) args;                                           \
                                                                                 \
-        opened(&c, fd);                                                         \
+        open_opened(&c, fd);                                                    \
         return fd;                                                              \
     }
 
@@ -43,7 +43,7 @@ LIB_HOT void opened(struct lib_call *c, int fd)
         }                                                                       \
         int fd = LIB_REAL(name) args;                                           \
                                                                                 \
-        opened(&c, fd);                                                         \
+        open_opened(&c, fd);                                                    \
         return fd;                                                              \
     }
 
@@ -73,7 +73,7 @@ OPEN(mkstemps64, AT_FDCWD, name, (char *name, int n), (name, n))
 OPEN(mkostemps, AT_FDCWD, name, (char *name, int n, int flags), (name, n, flags))
 OPEN(mkostemps64, AT_FDCWD, name, (char *name, int n, int flags), (name, n, flags))
 
-/* The table is cleared before: a moment later the number may be somebody else's. */
+/* The table is cleared first: after close another thread may get the same number. */
 LIB_API int close(int fd)
 {
     struct lib_call c = lib_begin(PROF_OPEN, lib_fd(fd), 0);
@@ -151,7 +151,7 @@ LIB_API DIR *opendir(const char *path)
     struct lib_call c = lib_begin(PROF_OPEN, lib_path_row(AT_FDCWD, path), 0);
     DIR *d = LIB_REAL(opendir)(path);
 
-    opened(&c, d ? dirfd(d) : -1);
+    open_opened(&c, d ? dirfd(d) : -1);
     return d;
 }
 

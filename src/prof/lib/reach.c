@@ -1,9 +1,9 @@
-/* reach.c -- may this memory be read? A program that hands over a bad pointer gets EFAULT from the
- * kernel, not a fault from whoever looks at its arguments before.
+/* reach.c -- whether memory can be read. A program that passes a bad pointer must get EFAULT from
+ * the kernel, not a fault in the library.
  *
- * What lies above the caller's frame on its stack, in the program's own image or in the heap is
- * there. Of everything else the kernel is asked, by a system call that reads eight bytes and then
- * refuses to do anything with them; in a process with a system-call filter nobody is asked.
+ * Memory on the stack above this frame, in the program's image or in the heap is readable. For
+ * other addresses a system call is made that reads eight bytes and then fails with EINVAL
+ * (rt_sigprocmask). In a process with a system-call filter such memory counts as unreadable.
  */
 #include <errno.h>
 #include <limits.h>
@@ -47,10 +47,11 @@ void lib_reach_init(void)
 
 static bool reach_ask(uintptr_t at)
 {
-    return syscall(SYS_rt_sigprocmask, -1L, at & ~(uintptr_t)7, NULL, 8L) && errno == EINVAL;
+    return lib_sys(SYS_rt_sigprocmask, -1L, at & ~(uintptr_t)7, (void *)NULL, 8L) &&
+           errno == EINVAL;
 }
 
-/* All of it up to the end of the range, which is told; 0: it is in none of them. */
+/* The end of the known range that holds `at`; 0: none does. */
 static uintptr_t reach_end(uintptr_t at)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0), self = (uintptr_t)pthread_self();
@@ -78,7 +79,7 @@ bool lib_reach(const void *p, size_t n)
     return ok || !n;
 }
 
-/* As far as a path may be long. */
+/* Up to the end of the text, at most PATH_MAX. */
 bool lib_reach_text(const char *s)
 {
     const char *end = s + PATH_MAX;

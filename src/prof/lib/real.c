@@ -1,4 +1,4 @@
-/* real.c -- see real_priv.h. */
+/* real.c -- finds the real functions behind the wrappers; see real_priv.h. */
 #include "real_priv.h"
 
 #include <dlfcn.h>
@@ -7,20 +7,20 @@
 #include <stddef.h>
 #include <string.h>
 
-static long nobody(void)
+static long real_missing(void)
 {
     errno = ENOSYS;
     return -1;
 }
 
-/* A library that was opened with dlopen and RTLD_LOCAL is not among those that RTLD_NEXT walks;
- * the MPI of a Python module is one. */
+/* RTLD_NEXT does not search libraries opened with RTLD_LOCAL, such as the MPI of a Python module.
+ */
 struct search {
     const char *name;
     void *found;
 };
 
-static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
+static int real_look_into(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct search *s = arg;
 
@@ -41,7 +41,7 @@ void *lib_look(const char *name)
     struct search s = {.name = name, .found = dlsym(RTLD_NEXT, name)};
 
     if (!s.found && (strstr(name, "MPI_") || strstr(name, "mpi_")))
-        dl_iterate_phdr(look_into, &s);
+        dl_iterate_phdr(real_look_into, &s);
     return s.found;
 }
 
@@ -51,7 +51,7 @@ void *lib_find(void **slot, const char *name)
     void *found = lib_look(name);
 
     if (!found)
-        found = (void *)nobody;
+        found = (void *)real_missing;
     __atomic_store_n(slot, found, __ATOMIC_RELAXED);
     errno = saved;
     return found;

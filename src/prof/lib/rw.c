@@ -1,4 +1,7 @@
-/* rw.c -- reads and writes of descriptors, in all their forms. */
+/* rw.c -- wrappers of read, write and their variants: the hot path of the library.
+ *
+ * The fast path calls nothing but the real function. Any change here changes the cost of every read
+ * and write of a profiled program and must be measured. */
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -8,8 +11,8 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* What a vector asks for; one that cannot be read gets the kernel's answer. */
-LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
+/* The bytes that a vector requests; 0 if it cannot be read, and the kernel answers. */
+uint64_t lib_iov_bytes(const struct iovec *v, int n)
 {
     uint64_t sum = 0;
 
@@ -20,53 +23,58 @@ LIB_HOT uint64_t iov_bytes(const struct iovec *v, int n)
     return sum;
 }
 
-/* RW(pwrite, WRITE, n, (int fd, ...), (fd, ...)): the usual case keeps two words over the call and
- * calls nothing else; everything else is the second function. */
-#define RW(name, op, ask, proto, args)                                               \
-    static __typeof__(&name) name##_real;                                            \
-    LIB_SLOW static ssize_t name##_slow proto                                        \
-    {                                                                                \
-        struct lib_call c = lib_begin(PROF_##op, lib_fd(fd), ask);                   \
-        __typeof__(&name) real = name##_real;                                        \
-                                                                                     \
-        if (!real)                                                                   \
-            real = (__typeof__(&name))lib_find((void **)&name##_real, #name);        \
-        ssize_t r = real args;                                                       \
-                                                                                     \
-        lib_end(&c, PROF_##op, r);                                                   \
-        return r;                                                                    \
-    }                                                                                \
-    LIB_API ssize_t name proto                                                       \
-    {                                                                                \
-        struct prof_slot *s = *lib_mine;                                             \
-        uint32_t row = (unsigned)fd < LIB_FDS ? lib_fd_row[fd] : 0;                  \
-        __typeof__(&name) real = name##_real;                                        \
-        uint64_t n_ = ask;                                                           \
-                                                                                     \
-        if (lib_unlikely(!s || !row || !real || lib.rw > PROF_COARSE ||              \
-                         (lib.rw && n_ >= LIB_BIG)))                                 \
-            return name##_slow args;                                                 \
-        uint64_t *word = lib_words(s, --row);                                        \
-                                                                                     \
-        __atomic_store_n(&s->want, n_, __ATOMIC_RELAXED);                            \
-        __atomic_store_n(&s->flight, prof_flight(PROF_##op, row), __ATOMIC_RELAXED); \
-        ssize_t r = real args;                                                       \
-                                                                                     \
-        if (lib_unlikely(lib.rw) && !lib_in_slice(s))                                \
-            lib_next_slice(s);                                                       \
-        lib_add(&word[PROF_CALLS + PROF_##op], 1);                                   \
-        lib_add(&word[PROF_BYTES + PROF_##op], r > 0 ? (uint64_t)r : 0);             \
-        __atomic_store_n(&s->flight, 0, __ATOMIC_RELAXED);                           \
-        return r;                                                                    \
+/* RW(pwrite, WRITE, n, at, (int fd, ...), (fd, ...)): the fast path keeps two words over the call
+ * and calls nothing else; all other cases are in name_slow. */
+#define RW(name, op, ask, where, proto, args)                                              \
+    static __typeof__(&name) name##_real;                                                  \
+    LIB_SLOW static ssize_t name##_slow proto                                              \
+    {                                                                                      \
+        uint32_t row = lib_fd(fd);                                                         \
+        uint64_t n_ = ask;                                                                 \
+        struct lib_call c = lib_begin(PROF_##op, row, n_);                                 \
+        __typeof__(&name) real = name##_real;                                              \
+                                                                                           \
+        if (!real)                                                                         \
+            real = (__typeof__(&name))lib_find((void **)&name##_real, #name);              \
+        lib_access_of(&c, PROF_##op, row, fd, n_, where);                                  \
+        ssize_t r = real args;                                                             \
+                                                                                           \
+        lib_end(&c, PROF_##op, r);                                                         \
+        return r;                                                                          \
+    }                                                                                      \
+    LIB_API ssize_t name proto                                                             \
+    {                                                                                      \
+        struct prof_slot *s = *lib_mine;                                                   \
+        uint32_t row = (unsigned)fd < LIB_FDS ? lib_fd_row[fd] : 0;                        \
+        __typeof__(&name) real = name##_real;                                              \
+        uint64_t n_ = ask;                                                                 \
+                                                                                           \
+        if (lib_unlikely(!s || !row || !real || lib.rw > PROF_COARSE ||                    \
+                         (lib.rw && n_ >= LIB_BIG)))                                       \
+            return name##_slow args;                                                       \
+        uint64_t *word = lib_words(s, --row);                                              \
+                                                                                           \
+        __atomic_store_n(&s->want, n_, __ATOMIC_RELAXED);                                  \
+        __atomic_store_n(&s->in_flight, prof_in_flight(PROF_##op, row), __ATOMIC_RELAXED); \
+        if (lib_likely(row != PROF_ROW_OTHER))                                             \
+            lib_access(s, PROF_##op, fd, n_, where);                                       \
+        ssize_t r = real args;                                                             \
+                                                                                           \
+        if (lib_unlikely(lib.rw) && !lib_in_slice(s))                                      \
+            lib_next_slice(s);                                                             \
+        lib_add(&word[PROF_CALLS + PROF_##op], 1);                                         \
+        lib_add(&word[PROF_BYTES + PROF_##op], r > 0 ? (uint64_t)r : 0);                   \
+        __atomic_store_n(&s->in_flight, 0, __ATOMIC_RELAXED);                              \
+        return r;                                                                          \
     }
 
-RW(read, READ, n, (int fd, void *buf, size_t n), (fd, buf, n))
-RW(write, WRITE, n, (int fd, const void *buf, size_t n), (fd, buf, n))
-RW(pread, READ, n, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at))
-RW(pread64, READ, n, (int fd, void *buf, size_t n, off64_t at), (fd, buf, n, at))
-RW(pwrite, WRITE, n, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at))
-RW(pwrite64, WRITE, n, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at))
-/* A signal handler may be the first to call these: they are found before. */
+RW(read, READ, n, -1, (int fd, void *buf, size_t n), (fd, buf, n))
+RW(write, WRITE, n, -1, (int fd, const void *buf, size_t n), (fd, buf, n))
+RW(pread, READ, n, at, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at))
+RW(pread64, READ, n, at, (int fd, void *buf, size_t n, off64_t at), (fd, buf, n, at))
+RW(pwrite, WRITE, n, at, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at))
+RW(pwrite64, WRITE, n, at, (int fd, const void *buf, size_t n, off64_t at), (fd, buf, n, at))
+/* Resolved at load: a signal handler may be the first to call them. */
 void lib_rw_init(void)
 {
     lib_find((void **)&read_real, "read");
@@ -74,31 +82,45 @@ void lib_rw_init(void)
 }
 
 #define V const struct iovec *v, int n
-#define WANT iov_bytes(v, n)
-RW(readv, READ, WANT, (int fd, V), (fd, v, n))
-RW(writev, WRITE, WANT, (int fd, V), (fd, v, n))
-RW(preadv, READ, WANT, (int fd, V, off_t at), (fd, v, n, at))
-RW(preadv64, READ, WANT, (int fd, V, off64_t at), (fd, v, n, at))
-RW(pwritev, WRITE, WANT, (int fd, V, off_t at), (fd, v, n, at))
-RW(pwritev64, WRITE, WANT, (int fd, V, off64_t at), (fd, v, n, at))
-RW(preadv2, READ, WANT, (int fd, V, off_t at, int how), (fd, v, n, at, how))
-RW(preadv64v2, READ, WANT, (int fd, V, off64_t at, int how), (fd, v, n, at, how))
-RW(pwritev2, WRITE, WANT, (int fd, V, off_t at, int how), (fd, v, n, at, how))
-RW(pwritev64v2, WRITE, WANT, (int fd, V, off64_t at, int how), (fd, v, n, at, how))
+#define WANT lib_iov_bytes(v, n)
+RW(readv, READ, WANT, -1, (int fd, V), (fd, v, n))
+RW(writev, WRITE, WANT, -1, (int fd, V), (fd, v, n))
+RW(preadv, READ, WANT, at, (int fd, V, off_t at), (fd, v, n, at))
+RW(preadv64, READ, WANT, at, (int fd, V, off64_t at), (fd, v, n, at))
+RW(pwritev, WRITE, WANT, at, (int fd, V, off_t at), (fd, v, n, at))
+RW(pwritev64, WRITE, WANT, at, (int fd, V, off64_t at), (fd, v, n, at))
+RW(preadv2, READ, WANT, at, (int fd, V, off_t at, int how), (fd, v, n, at, how))
+RW(preadv64v2, READ, WANT, at, (int fd, V, off64_t at, int how), (fd, v, n, at, how))
+RW(pwritev2, WRITE, WANT, at, (int fd, V, off_t at, int how), (fd, v, n, at, how))
+RW(pwritev64v2, WRITE, WANT, at, (int fd, V, off64_t at, int how), (fd, v, n, at, how))
 
 /* What programs compiled with _FORTIFY_SOURCE call. */
-ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
-ssize_t __pread_chk(int fd, void *buf, size_t n, off_t at, size_t room);
-ssize_t __pread64_chk(int fd, void *buf, size_t n, off64_t at, size_t room);
-RW(__read_chk, READ, n, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room))
-RW(__pread_chk, READ, n, (int fd, void *buf, size_t n, off_t at, size_t room),
-   (fd, buf, n, at, room))
-RW(__pread64_chk, READ, n, (int fd, void *buf, size_t n, off64_t at, size_t room),
-   (fd, buf, n, at, room))
+ssize_t __read_chk(int fd, void *buf, size_t n, size_t cap);
+ssize_t __pread_chk(int fd, void *buf, size_t n, off_t at, size_t cap);
+ssize_t __pread64_chk(int fd, void *buf, size_t n, off64_t at, size_t cap);
+RW(__read_chk, READ, n, -1, (int fd, void *buf, size_t n, size_t cap), (fd, buf, n, cap))
+RW(__pread_chk, READ, n, at, (int fd, void *buf, size_t n, off_t at, size_t cap),
+   (fd, buf, n, at, cap))
+RW(__pread64_chk, READ, n, at, (int fd, void *buf, size_t n, off64_t at, size_t cap),
+   (fd, buf, n, at, cap))
 
-/* From one descriptor to another: a read of the one and a write of the other. The time is the
- * writer's. */
-#define MOVE(name, in, out, want, proto, args)                        \
+/* A seek to the current position is not a jump. */
+#define SEEK(name, type)                                                        \
+    LIB_API type name(int fd, type at, int whence)                              \
+    {                                                                           \
+        type r = LIB_REAL(name)(fd, at, whence);                                \
+                                                                                \
+        if (r >= 0 && (unsigned)fd < LIB_FDS && (uint64_t)r != lib_fd_next[fd]) \
+            lib_fd_next[fd] = (uint64_t)r | LIB_JUMPED;                         \
+        return r;                                                               \
+    }
+
+SEEK(lseek, off_t)
+SEEK(lseek64, off64_t)
+
+/* Copies between descriptors: a read of one and a write of the other; the time belongs to the
+ * write. The kernel's counters include them, except splice. */
+#define MOVE(name, in, out, want, counted, proto, args)               \
     LIB_API ssize_t name proto                                        \
     {                                                                 \
         uint32_t from = lib_fd(in);                                   \
@@ -110,14 +132,19 @@ RW(__pread64_chk, READ, n, (int fd, void *buf, size_t n, off64_t at, size_t room
                                                                       \
         lib_end(&c, PROF_WRITE, r);                                   \
         lib_end_source(&c, from, r);                                  \
+        if (!counted) {                                               \
+            lib_async(PROF_READ, from, r);                            \
+            lib_async(PROF_WRITE, lib_fd(out), r);                    \
+        }                                                             \
         return r;                                                     \
     }
 
-MOVE(sendfile, in, out, n, (int out, int in, off_t *at, size_t n), (out, in, at, n))
-MOVE(sendfile64, in, out, n, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
-MOVE(splice, in, out, n, (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned how),
+MOVE(sendfile, in, out, n, true, (int out, int in, off_t *at, size_t n), (out, in, at, n))
+MOVE(sendfile64, in, out, n, true, (int out, int in, off64_t *at, size_t n), (out, in, at, n))
+MOVE(splice, in, out, n, false,
+     (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned how),
      (in, in_at, out, out_at, n, how))
-MOVE(copy_file_range, in, out, n,
+MOVE(copy_file_range, in, out, n, true,
      (int in, off64_t *in_at, int out, off64_t *out_at, size_t n, unsigned how),
      (in, in_at, out, out_at, n, how))
 
@@ -127,10 +154,11 @@ LIB_API ssize_t vmsplice(int fd, const struct iovec *v, size_t n, unsigned how)
     ssize_t r = LIB_REAL(vmsplice)(fd, v, n, how);
 
     lib_end(&c, PROF_WRITE, r);
+    lib_async(PROF_WRITE, lib_fd(fd), r);
     return r;
 }
 
-/* Until it is on the disk. */
+/* Synchronisation. */
 #define SYNC(name, row, proto, args)                      \
     LIB_API int name proto                                \
     {                                                     \

@@ -1,6 +1,6 @@
 /* stdio.c -- streams: counted where the program calls, not where the buffer is flushed.
  *
- * What the C library writes from inside a call is not seen by anybody who preloads, so nothing is
+ * Calls that the C library makes internally cannot be intercepted, so nothing is
  * counted twice. Characters that a compiler puts into the buffer itself (putc_unlocked and
  * getc_unlocked as macros) pass unseen.
  */
@@ -32,20 +32,20 @@
 #undef fwrite_unlocked
 
 /* Without fileno(), which sets errno for streams that have no descriptor. */
-LIB_HOT uint32_t row_of(FILE *f)
+LIB_HOT uint32_t stdio_row(FILE *f)
 {
     return f ? lib_fd(f->_fileno) : PROF_ROW_OTHER;
 }
 
 /* STREAM(type, fputs, WRITE, stream, bytes after the call in r, prototype, arguments) */
-#define STREAM(type, name, op, f, bytes, proto, args)           \
-    LIB_API type name proto                                     \
-    {                                                           \
-        struct lib_call c = lib_begin(PROF_##op, row_of(f), 0); \
-        type r = LIB_REAL(name) args;                           \
-                                                                \
-        lib_end(&c, PROF_##op, (int64_t)(bytes));               \
-        return r;                                               \
+#define STREAM(type, name, op, f, bytes, proto, args)              \
+    LIB_API type name proto                                        \
+    {                                                              \
+        struct lib_call c = lib_begin(PROF_##op, stdio_row(f), 0); \
+        type r = LIB_REAL(name) args;                              \
+                                                                   \
+        lib_end(&c, PROF_##op, (int64_t)(bytes));                  \
+        return r;                                                  \
     }
 
 #define BLOCK (const void *p, size_t size, size_t n, FILE *f)
@@ -79,25 +79,25 @@ STREAM(int, fputs_unlocked, WRITE, f, r == EOF ? 0 : strlen(s), (const char *s, 
 STREAM(int, puts, WRITE, stdout, r == EOF ? 0 : strlen(s) + 1, (const char *s), (s))
 
 /* A line that holds a zero byte is counted up to it. */
-char *__fgets_chk(char *s, size_t room, int n, FILE *f);
-char *__fgets_unlocked_chk(char *s, size_t room, int n, FILE *f);
+char *__fgets_chk(char *s, size_t cap, int n, FILE *f);
+char *__fgets_unlocked_chk(char *s, size_t cap, int n, FILE *f);
 STREAM(char *, fgets, READ, f, r ? strlen(r) : 0, (char *s, int n, FILE *f), (s, n, f))
 STREAM(char *, fgets_unlocked, READ, f, r ? strlen(r) : 0, (char *s, int n, FILE *f), (s, n, f))
-STREAM(char *, __fgets_chk, READ, f, r ? strlen(r) : 0, (char *s, size_t room, int n, FILE *f),
-       (s, room, n, f))
+STREAM(char *, __fgets_chk, READ, f, r ? strlen(r) : 0, (char *s, size_t cap, int n, FILE *f),
+       (s, cap, n, f))
 STREAM(char *, __fgets_unlocked_chk, READ, f, r ? strlen(r) : 0,
-       (char *s, size_t room, int n, FILE *f), (s, room, n, f))
+       (char *s, size_t cap, int n, FILE *f), (s, cap, n, f))
 #define DELIM (char **p, size_t *n, int stop, FILE *f)
 STREAM(ssize_t, getline, READ, f, r, (char **p, size_t *n, FILE *f), (p, n, f))
 STREAM(ssize_t, getdelim, READ, f, r, DELIM, (p, n, stop, f))
 STREAM(ssize_t, __getdelim, READ, f, r, DELIM, (p, n, stop, f))
 
-size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f);
-size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t n, FILE *f);
-STREAM(size_t, __fread_chk, READ, f, r *size,
-       (void *p, size_t room, size_t size, size_t n, FILE *f), (p, room, size, n, f))
+size_t __fread_chk(void *p, size_t cap, size_t size, size_t n, FILE *f);
+size_t __fread_unlocked_chk(void *p, size_t cap, size_t size, size_t n, FILE *f);
+STREAM(size_t, __fread_chk, READ, f, r *size, (void *p, size_t cap, size_t size, size_t n, FILE *f),
+       (p, cap, size, n, f))
 STREAM(size_t, __fread_unlocked_chk, READ, f, r *size,
-       (void *p, size_t room, size_t size, size_t n, FILE *f), (p, room, size, n, f))
+       (void *p, size_t cap, size_t size, size_t n, FILE *f), (p, cap, size, n, f))
 
 /* The printf family. */
 int __vfprintf_chk(FILE *f, int flag, const char *fmt, va_list ap);
@@ -132,14 +132,14 @@ PRINT(__printf_chk, fmt, (int flag, const char *fmt, ...), __vprintf_chk(flag, f
 /* What was counted when it was put now goes out: time of a write, nothing more. */
 LIB_API int fflush(FILE *f)
 {
-    struct lib_call c = lib_begin(PROF_WRITE, row_of(f), LIB_BIG);
+    struct lib_call c = lib_begin(PROF_WRITE, stdio_row(f), LIB_BIG);
     int r = LIB_REAL(fflush)(f);
 
     lib_end_time(&c, PROF_WRITE);
     return r;
 }
 
-LIB_HOT void opened(struct lib_call *c, FILE *f)
+LIB_HOT void stdio_opened(struct lib_call *c, FILE *f)
 {
     lib_call_opened(c, f ? f->_fileno : -1);
     lib_end(c, PROF_OPEN, 0);
@@ -151,7 +151,7 @@ LIB_HOT void opened(struct lib_call *c, FILE *f)
         struct lib_call c = lib_begin(PROF_OPEN, lib_path_row(AT_FDCWD, path), 0); \
         FILE *r = LIB_REAL(name) args;                                             \
                                                                                    \
-        opened(&c, r);                                                             \
+        stdio_opened(&c, r);                                                       \
         return r;                                                                  \
     }
 
@@ -166,7 +166,7 @@ FOPEN(freopen64, (const char *path, const char *how, FILE *f), (path, how, f))
         struct lib_call c = lib_begin(PROF_OPEN, PROF_ROW_REST, 0); \
         FILE *r = LIB_REAL(name)();                                 \
                                                                     \
-        opened(&c, r);                                              \
+        stdio_opened(&c, r);                                        \
         return r;                                                   \
     }
 
@@ -175,7 +175,7 @@ TMPFILE(tmpfile64)
 
 LIB_API int fclose(FILE *f)
 {
-    struct lib_call c = lib_begin(PROF_OPEN, row_of(f), 0);
+    struct lib_call c = lib_begin(PROF_OPEN, stdio_row(f), 0);
 
     if (f)
         lib_fd_closed(f->_fileno);

@@ -1,5 +1,11 @@
+/* archive.c -- packs profiles into frames and unpacks them.
+ *
+ * A frame is checked before it is unpacked: its sizes bound what is allocated. Writers:
+ * prof_collect.c; readers: profile_job.c.
+ */
 #include "prof/read/archive.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,20 +13,23 @@
 
 #include "base/mem.h"
 
-/* A few bytes cannot ask for gigabytes: a profile is mostly zeros, but not only. */
+/* Bounds on an unpacked frame: a few bytes must not allocate gigabytes. Profiles are mostly zeros,
+ * so high ratios are normal. */
 enum { RAW_MOST = 256 << 20, RATIO_MOST = 1000, RAW_ANY = 65536, LEVEL = 1 };
 
 static const char archive_magic[4] = {'W', 'P', 'R', 'A'};
 
-/* As the library would have written it, had it known how much is needed. */
+/* The profile in the format of form.h, with parts as long as their content. */
 static char *archive_lay_out(const struct prof_file *f, size_t *ret_len)
 {
+    assert(f->nnames >= PROF_ROW_FIRST && f->nslots <= PROF_SLOTS);
     struct prof_head h = f->head;
 
     h.names_max = h.names_n = f->nnames;
-    h.slots_max = h.slots_n = f->nseats;
+    h.slots_max = h.slots_n = f->nslots;
     h.log_max = (uint32_t)f->nrec;
     h.log_n = f->nrec;
+    h.children_max = h.children_n = (uint32_t)f->nchildren;
     prof_lay_out(&h);
     *ret_len = prof_file_b(&h);
     if (*ret_len > RAW_MOST)
@@ -29,21 +38,26 @@ static char *archive_lay_out(const struct prof_file *f, size_t *ret_len)
 
     memcpy(to, &h, sizeof h);
     memcpy(to + h.names_at, f->name, f->nnames * sizeof *f->name);
-    for (uint32_t i = 0; i < f->nseats; i++) {
-        const struct prof_seat *seat = &f->seat[i];
-        struct prof_slot slot = {.tid = seat->tid,
-                                 .flight = seat->flight,
-                                 .want = seat->want,
-                                 .from_ns = seat->from_ns,
-                                 .edge_ns = seat->edge_ns};
+    for (uint32_t i = 0; i < f->nslots; i++) {
+        const struct prof_thread_slot *from = &f->slot[i];
+        struct prof_slot slot = {.tid = from->tid,
+                                 .in_flight = from->in_flight,
+                                 .want = from->want,
+                                 .from_ns = from->from_ns,
+                                 .edge_ns = from->edge_ns};
         char *at = to + h.slots_at + i * h.slot_b;
 
+        memcpy(slot.jumps, from->jumps, sizeof slot.jumps);
+        memcpy(slot.unplaced, from->unplaced, sizeof slot.unplaced);
+        memcpy(slot.sizes, from->sizes, sizeof slot.sizes);
         memcpy(at, &slot, sizeof slot);
         memcpy(at + h.slot_b - f->nnames * sizeof *f->row, &f->row[(size_t)i * f->nnames],
                f->nnames * sizeof *f->row);
     }
     if (f->nrec)
         memcpy(to + h.log_at, f->rec, f->nrec * sizeof *f->rec);
+    if (f->nchildren)
+        memcpy(to + h.children_at, f->child, f->nchildren * sizeof *f->child);
     return to;
 }
 
@@ -55,9 +69,9 @@ bool prof_archive_add(struct wr_str *to, const struct prof_file *f)
 
     if (!raw)
         return false;
-    size_t room = ZSTD_compressBound(raw_b);
-    char *packed = wr_alloc(room);
-    size_t n = ZSTD_compress(packed, room, raw, raw_b, LEVEL);
+    size_t bound = ZSTD_compressBound(raw_b);
+    char *packed = wr_alloc(bound);
+    size_t n = ZSTD_compress(packed, bound, raw, raw_b, LEVEL);
     bool ok = !ZSTD_isError(n) && raw_b <= RAW_ANY + (uint64_t)RATIO_MOST * n;
 
     memcpy(frame.magic, archive_magic, sizeof frame.magic);
@@ -75,6 +89,7 @@ bool prof_archive_add(struct wr_str *to, const struct prof_file *f)
 bool prof_archive_next(struct prof_file *ret, const char *name, const char *bytes, size_t len,
                        size_t *at, struct wr_err *err)
 {
+    assert(*at <= len);
     struct prof_frame_head frame;
 
     if (len - *at < sizeof frame)

@@ -1,15 +1,18 @@
-/* clocks.c -- profiles whose wall clocks were not the same: laid on one where it is known how, and
- * told. */
+/* clocks.c -- aligns profiles whose wall clocks differ, and warns about it.
+ *
+ * On one machine the difference is exact, from the monotonic clock. Between machines it is only
+ * checked, by the time at which ranks left MPI_Init. Called by prof_job_make. */
+#include <assert.h>
 #include <string.h>
 
-#include "job_priv.h"
+#include "profile_job_priv.h"
 
 static int64_t clocks_offset_of(const struct prof_head *h)
 {
     return h->real_ns - h->mono_ns;
 }
 
-/* What a damaged file may say stays as it is, and is refused later. */
+/* Implausible times are not shifted; job_check_span refuses them later. */
 static bool clocks_can_shift(int64_t from, int64_t to, int64_t by)
 {
     return from > 0 && from < INT64_MAX / 2 && to < INT64_MAX / 2 && from + by >= 0;
@@ -29,10 +32,10 @@ static void clocks_shift(struct prof_file *f, int64_t by)
     clocks_shift_one(&h->end_ns, by);
     clocks_shift_one(&h->sampled_ns, by);
     clocks_shift_one(&h->mpi_init_ns, by);
-    for (uint32_t i = 0; i < f->nseats; i++)
-        if (clocks_can_shift(f->seat[i].from_ns, f->seat[i].edge_ns, by)) {
-            f->seat[i].from_ns += by;
-            f->seat[i].edge_ns += by;
+    for (uint32_t i = 0; i < f->nslots; i++)
+        if (clocks_can_shift(f->slot[i].from_ns, f->slot[i].edge_ns, by)) {
+            f->slot[i].from_ns += by;
+            f->slot[i].edge_ns += by;
         }
     for (size_t i = 0; i < f->nrec; i++)
         if (clocks_can_shift(f->rec[i].from_ns, f->rec[i].to_ns, by)) {
@@ -41,7 +44,7 @@ static void clocks_shift(struct prof_file *f, int64_t by)
         }
 }
 
-/* Which of the machine's profiles began first, by a clock that is never set. */
+/* The profile of a machine that started first, by the monotonic clock. */
 static const struct prof_head *clocks_first_of(const struct prof_job *j, const char *host)
 {
     const struct prof_head *first = NULL;
@@ -55,10 +58,10 @@ static const struct prof_head *clocks_first_of(const struct prof_job *j, const c
     return first;
 }
 
-/* By how much a profile's wall clock was behind that of the first on its machine; 0: not to be
- * believed. */
+/* Difference of a profile's wall clock to that of the first profile; 0: implausible. */
 static int64_t clocks_behind_first(const struct prof_head *h, const struct prof_head *first)
 {
+    assert(!strcmp(h->host, first->host));
     const int64_t range = INT64_MAX / 4;
     bool sane = h->mono_ns >= 0 && h->mono_ns < range && h->real_ns < range &&
                 first->mono_ns >= 0 && first->real_ns < range;
@@ -66,9 +69,9 @@ static int64_t clocks_behind_first(const struct prof_head *h, const struct prof_
     return sane ? clocks_offset_of(first) - clocks_offset_of(h) : 0;
 }
 
-/* The wall clock of a machine minus its monotonic clock is the same for all its processes, unless
- * it was set in between: then those that came later are put on the first one's. What is further
- * away was another day, or another boot. */
+/* Wall clock minus monotonic clock is the same for all processes of a machine unless the clock was
+ * set: later profiles are then shifted to the first. Differences above an hour mean another boot.
+ */
 void prof_job_align(struct prof_job *j)
 {
     const int64_t least = 1000000, most = INT64_C(3600000000000);
@@ -100,7 +103,8 @@ void prof_job_align(struct prof_job *j)
                       -(double)far / 1e9);
 }
 
-/* Clocks of several machines agree when their ranks left MPI_Init together. */
+/* All ranks leave MPI_Init at about the same time; a larger difference means that clocks disagree.
+ */
 void prof_job_check_clocks(struct prof_job *j)
 {
     const struct prof_head *low = NULL, *high = NULL;

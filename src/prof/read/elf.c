@@ -1,14 +1,17 @@
+/* elf.c -- finds the name of a function in the symbol table of an ELF file. The file may be damaged
+ * or hostile: every offset is compared with its length before it is used. */
 #include "prof/read/elf.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <string.h>
 
-static bool holds(const struct prof_elf *e, uint64_t at, uint64_t n, uint64_t each)
+static bool elf_holds(const struct prof_elf *e, uint64_t at, uint64_t n, uint64_t each)
 {
     return at <= e->len && each && n <= (e->len - at) / each;
 }
 
-/* Anything may lie anywhere in the file, so it is copied out. */
+/* Structures may be unaligned in the file, so they are copied. */
 #define AT(e, type, at, i)                                                 \
     ({                                                                     \
         type got_;                                                         \
@@ -16,7 +19,7 @@ static bool holds(const struct prof_elf *e, uint64_t at, uint64_t n, uint64_t ea
         got_;                                                              \
     })
 
-static bool is_ours(const Elf64_Ehdr *h)
+static bool elf_is_native(const Elf64_Ehdr *h)
 {
     const unsigned char order =
         __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
@@ -34,20 +37,20 @@ bool prof_elf_parse(struct prof_elf *ret, const void *bytes, size_t len)
         return false;
     Elf64_Ehdr h = AT(&e, Elf64_Ehdr, 0, 0);
 
-    if (!is_ours(&h) || !holds(&e, h.e_shoff, h.e_shnum, sizeof(Elf64_Shdr)) ||
-        !holds(&e, h.e_phoff, h.e_phnum, sizeof(Elf64_Phdr)))
+    if (!elf_is_native(&h) || !elf_holds(&e, h.e_shoff, h.e_shnum, sizeof(Elf64_Shdr)) ||
+        !elf_holds(&e, h.e_phoff, h.e_phnum, sizeof(Elf64_Phdr)))
         return false;
     for (unsigned i = 0; i < h.e_shnum; i++) {
         Elf64_Shdr s = AT(&e, Elf64_Shdr, h.e_shoff, i);
 
-        /* The dynamic table is a part of the full one, which a stripped file does not have. */
+        /* A stripped file has the dynamic symbol table only. */
         if ((s.sh_type != SHT_SYMTAB && (s.sh_type != SHT_DYNSYM || e.nsymbols)) ||
             s.sh_entsize != sizeof(Elf64_Sym) || s.sh_link >= h.e_shnum ||
-            !holds(&e, s.sh_offset, s.sh_size, 1))
+            !elf_holds(&e, s.sh_offset, s.sh_size, 1))
             continue;
         Elf64_Shdr names = AT(&e, Elf64_Shdr, h.e_shoff, s.sh_link);
 
-        if (!holds(&e, names.sh_offset, names.sh_size, 1) || !names.sh_size)
+        if (!elf_holds(&e, names.sh_offset, names.sh_size, 1) || !names.sh_size)
             continue;
         e.symbols_at = s.sh_offset;
         e.nsymbols = s.sh_size / sizeof(Elf64_Sym);
@@ -60,8 +63,8 @@ bool prof_elf_parse(struct prof_elf *ret, const void *bytes, size_t len)
     return true;
 }
 
-/* Where in memory a byte of the file goes, before the whole is moved. */
-static bool address_of(const struct prof_elf *e, uint64_t offset, uint64_t *ret)
+/* The virtual address of a file offset. */
+static bool elf_address(const struct prof_elf *e, uint64_t offset, uint64_t *ret)
 {
     Elf64_Ehdr h = AT(e, Elf64_Ehdr, 0, 0);
 
@@ -78,9 +81,10 @@ static bool address_of(const struct prof_elf *e, uint64_t offset, uint64_t *ret)
 
 const char *prof_elf_name(const struct prof_elf *e, uint64_t offset)
 {
+    assert(e->nsymbols > 0 && e->names_len > 0);
     uint64_t address;
 
-    if (!address_of(e, offset, &address))
+    if (!elf_address(e, offset, &address))
         return NULL;
     for (uint64_t i = 0; i < e->nsymbols; i++) {
         Elf64_Sym s = AT(e, Elf64_Sym, e->symbols_at, i);

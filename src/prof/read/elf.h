@@ -1,7 +1,6 @@
-/* elf.h -- the names of functions in a program or library, from its own table of symbols.
+/* elf.h -- names of functions in a program or library, from its symbol table.
  *
- * Of this machine's kind only: 64 bits, its byte order. Nothing in the file is believed before it
- * was compared with its size.
+ * 64-bit files in this machine's byte order only. Every offset is checked against the file's size.
  */
 #ifndef PROF_READ_ELF_H
 #define PROF_READ_ELF_H
@@ -13,14 +12,13 @@
 struct prof_elf {
     const char *bytes;
     size_t len;
-    uint64_t symbols_at, nsymbols; /* of the fuller table there is */
+    uint64_t symbols_at, nsymbols; /* of the more complete table */
     uint64_t names_at, names_len;
 };
 
-/* The bytes stay the caller's, for as long as the other is used. False: no such file, or it has no
- * symbols. */
+/* `bytes` must stay valid while *ret is used. False: no ELF file of this kind, or no symbols. */
 bool prof_elf_parse(struct prof_elf *ret, const void *bytes, size_t len);
-/* The function that holds the byte at this place of the file; NULL: none does. */
+/* The function that contains this file offset; NULL: none. */
 const char *prof_elf_name(const struct prof_elf *e, uint64_t offset);
 
 #endif

@@ -1,24 +1,24 @@
-/* mode.c -- do the processes of a job write to files of their own, or to one together?
+/* mode.c -- the file mode of a job: private files, or a shared file.
  *
- * Each profile has rows for the first files that were opened to be written to, told or not. The
- * same file in the profiles of two processes is a shared one, also when one of them writes for
- * the others, as in collective MPI-IO.
+ * Each profile has rows for the first files that were opened for writing. A file in the profiles of
+ * two processes is shared, also when one of them writes for the others (collective MPI-IO).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof/read/job.h"
+#include "prof/read/profile_job.h"
 
-/* One process has opened one file, or used it. */
+/* One process and one file that it opened or used. */
 struct use {
     uint32_t app, proc;
-    const char *where; /* the machine of a disk, or the path of a file on a file server */
+    const char *where; /* host of a local file, or path of a file on a file server */
     uint64_t dev, id;
     double bytes;
 };
 
-/* File systems whose files other machines do not have, though names and numbers be the same. */
-static bool is_local(const char *fs)
+/* File systems that are local to a machine: equal inode numbers on two machines are two files. */
+static bool mode_is_local(const char *fs)
 {
     static const char *const local[] = {"ext2", "ext3", "ext4",    "xfs", "btrfs", "tmpfs",
                                         "f2fs", "zfs",  "overlay", "",    "ramfs", NULL};
@@ -29,7 +29,7 @@ static bool is_local(const char *fs)
     return false;
 }
 
-static int by_file(const void *a, const void *b)
+static int mode_by_file(const void *a, const void *b)
 {
     const struct use *x = a, *y = b;
 
@@ -44,17 +44,17 @@ static int by_file(const void *a, const void *b)
     return where ? where : x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-static bool same_file(const struct use *a, const struct use *b)
+static bool mode_same_file(const struct use *a, const struct use *b)
 {
     return a->app == b->app && a->id == b->id && a->dev == b->dev && !strcmp(a->where, b->where);
 }
 
-static double written(const struct prof_file *f, uint32_t row, bool *ret_any)
+static double mode_written(const struct prof_file *f, uint32_t row, bool *ret_any)
 {
     double sum = 0;
 
     *ret_any = false;
-    for (uint32_t s = 0; s < f->nseats; s++) {
+    for (uint32_t s = 0; s < f->nslots; s++) {
         const struct prof_row *r = &f->row[(size_t)s * f->nnames + row];
 
         sum += (double)r->word[PROF_W_write_bytes] + (double)r->word[PROF_W_write_estimate];
@@ -65,20 +65,21 @@ static double written(const struct prof_file *f, uint32_t row, bool *ret_any)
 
 struct uses {
     WR_VEC(struct use) v;
-    double *wrote;   /* by process, files or not */
-    double *unknown; /* by app: to who knows which file */
+    double *wrote;   /* bytes written by each process */
+    double *unknown; /* by app: bytes written to files without a row */
 };
 
-static void add_uses(struct uses *u, const struct prof_job *j, const struct prof_file *f,
-                     uint32_t proc)
+static void mode_add_uses(struct uses *u, const struct prof_job *j, const struct prof_file *f,
+                          uint32_t proc)
 {
+    assert(proc < j->procs.n);
     uint32_t app = j->procs.v[proc].app;
 
     for (uint32_t row = 0; row < f->nnames; row++) {
         const struct prof_name *n = &f->name[row];
         bool any, storage = n->kind == PROF_K_REST || n->kind == PROF_K_MOUNT ||
                             n->kind == PROF_K_FILE || n->kind == PROF_K_KERNEL;
-        double bytes = storage ? written(f, row, &any) : 0;
+        double bytes = storage ? mode_written(f, row, &any) : 0;
 
         if (!storage || !any)
             continue;
@@ -87,7 +88,7 @@ static void add_uses(struct uses *u, const struct prof_job *j, const struct prof
             u->unknown[app] += bytes;
             continue;
         }
-        bool local = is_local(f->name[n->mount].fs);
+        bool local = mode_is_local(f->name[n->mount].fs);
 
         wr_vec_push(&u->v, (struct use){.app = app,
                                         .proc = proc,
@@ -98,16 +99,18 @@ static void add_uses(struct uses *u, const struct prof_job *j, const struct prof
     }
 }
 
-static const char *mode_of(const struct uses *u, const struct prof_job *j, uint32_t app)
+static const char *mode_of_app(const struct uses *u, const struct prof_job *j, uint32_t app)
 {
-    const double most = 0.9, least = 0.01;
+    assert(app < j->apps.n);
+    const double most = 0.9;   /* fraction of the bytes that decides the mode */
+    const double least = 0.01; /* a process that writes less does not count as a writer */
     double shared = 0, private = 0;
     size_t writers = 0;
 
     for (size_t i = 0, end; i < u->v.n; i = end) {
         double bytes = 0;
 
-        for (end = i; end < u->v.n && same_file(&u->v.v[i], &u->v.v[end]); end++)
+        for (end = i; end < u->v.n && mode_same_file(&u->v.v[i], &u->v.v[end]); end++)
             bytes += u->v.v[end].bytes;
         if (u->v.v[i].app != app)
             continue;
@@ -128,13 +131,13 @@ const char *prof_job_file_mode(const struct prof_job *j)
                      .unknown = wr_zalloc(j->apps.n, sizeof *u.unknown)};
     const char *mode = NULL;
 
-    for (size_t i = 0, seat = 0; i < j->nfiles; seat += j->file[i++].nseats)
-        if (j->file[i].nseats)
-            add_uses(&u, j, &j->file[i], j->threads.v[seat].proc);
+    for (size_t i = 0, slot = 0; i < j->nfiles; slot += j->file[i++].nslots)
+        if (j->file[i].nslots)
+            mode_add_uses(&u, j, &j->file[i], j->threads.v[slot].proc);
     if (u.v.n)
-        qsort(u.v.v, u.v.n, sizeof *u.v.v, by_file);
+        qsort(u.v.v, u.v.n, sizeof *u.v.v, mode_by_file);
     for (uint32_t a = 0; a < j->apps.n; a++) {
-        const char *one = mode_of(&u, j, a);
+        const char *one = mode_of_app(&u, j, a);
 
         mode = !a || (one && mode && !strcmp(one, mode)) ? one : NULL;
         if (!mode)

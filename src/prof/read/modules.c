@@ -1,4 +1,8 @@
-/* modules.c -- call paths in words. */
+/* modules.c -- call paths as text, with the names of functions.
+ *
+ * Maps each ELF file of a path once, for the duration of prof_job_make. A file that cannot be read,
+ * or has no symbols, gives "name+0xoffset". */
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "job_priv.h"
 #include "prof/read/elf.h"
+#include "profile_job_priv.h"
 
 struct module {
     char *path;
-    void *map; /* NULL: it cannot be read, here and now */
+    void *map; /* NULL: it cannot be read */
     size_t len;
     struct prof_elf elf;
 };
@@ -37,7 +41,7 @@ void prof_modules_close(struct prof_modules *m)
     free(m);
 }
 
-static void map_module(struct module *m)
+static void modules_map(struct module *m)
 {
     int fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -55,26 +59,26 @@ static void map_module(struct module *m)
     }
 }
 
-static const struct module *module_of(struct prof_modules *m, const char *path)
+static const struct module *modules_find(struct prof_modules *m, const char *path)
 {
     for (size_t i = 0; i < m->v.n; i++)
         if (!strcmp(m->v.v[i].path, path))
             return &m->v.v[i];
     struct module new = {.path = wr_strdup(path)};
 
-    map_module(&new);
+    modules_map(&new);
     wr_vec_push(&m->v, new);
     return &m->v.v[m->v.n - 1];
 }
 
-static void add_frame(struct prof_modules *m, struct wr_str *to, const struct prof_file *f,
-                      const struct prof_frame *frame)
+static void modules_add_frame(struct prof_modules *m, struct wr_str *to, const struct prof_file *f,
+                              const struct prof_frame *frame)
 {
     bool known =
         frame->module && frame->module < f->nnames && f->name[frame->module].kind == PROF_K_MODULE;
     const char *path = known ? f->name[frame->module].path : "";
-    const struct module *module = *path == '/' ? module_of(m, path) : NULL;
-    /* A return address stands behind the call, which may be the last thing in its function. */
+    const struct module *module = *path == '/' ? modules_find(m, path) : NULL;
+    /* A return address follows the call, which may be the last instruction of its function. */
     const char *name =
         module && module->map ? prof_elf_name(&module->elf, frame->offset - 1) : NULL;
     const char *slash = strrchr(path, '/');
@@ -87,6 +91,8 @@ static void add_frame(struct prof_modules *m, struct wr_str *to, const struct pr
 
 char *prof_modules_path(struct prof_modules *m, const struct prof_file *f, uint32_t row)
 {
+    assert(row < f->nnames && f->name[row].kind == PROF_K_PATH);
+    assert(f->name[row].dev <= PROF_FRAMES);
     const struct prof_name *name = &f->name[row];
     struct prof_frame frame[PROF_FRAMES];
     struct wr_str text = {0};
@@ -94,7 +100,7 @@ char *prof_modules_path(struct prof_modules *m, const struct prof_file *f, uint3
     memcpy(frame, name->path, sizeof frame);
     wr_str_add(&text, name->dev ? "call:" : "call:(others)");
     for (uint64_t i = name->dev; i-- > 0;) {
-        add_frame(m, &text, f, &frame[i]);
+        modules_add_frame(m, &text, f, &frame[i]);
         if (i)
             wr_str_add(&text, ">");
     }

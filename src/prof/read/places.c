@@ -1,3 +1,4 @@
+/* places.c -- where the directories of profiles are made and looked for; see places.h. */
 #include "prof/read/places.h"
 
 #include <stdlib.h>

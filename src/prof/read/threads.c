@@ -1,31 +1,34 @@
-/* threads.c -- who the seats of profiles are: threads, numbered within their process. */
+/* threads.c -- numbers the thread slots of all profiles within their processes, and makes entities
+ * of threads. Called by prof_job_make after processes are numbered. */
+#include <assert.h>
 #include <stdlib.h>
 
-#include "job_priv.h"
+#include "profile_job_priv.h"
 
-/* Did this thread do anything that is told? */
-static bool is_busy(const struct prof_file *f, uint32_t seat)
+/* Whether the thread has any counts that are reported. */
+static bool threads_is_busy(const struct prof_file *f, uint32_t slot)
 {
+    assert(slot < f->nslots);
     for (uint32_t row = 0; row < f->nnames; row++)
         if (f->name[row].kind != PROF_K_OTHER && f->name[row].kind != PROF_K_NONE &&
             f->name[row].kind != PROF_K_COUNTERS &&
-            prof_row_sum(&f->row[(size_t)seat * f->nnames + row]))
+            prof_row_sum(&f->row[(size_t)slot * f->nnames + row]))
             return true;
     return false;
 }
 
-/* Another program that a process executes goes on with its main thread; the others have ended. */
-static void number(struct prof_job *j, const size_t *proc_of)
+/* After exec only the main thread continues, with the same number. */
+static void threads_number(struct prof_job *j, const size_t *proc_of)
 {
     size_t *main_of = wr_zalloc(j->procs.n, sizeof *main_of); /* place + 1 in threads */
 
     for (size_t i = 0; i < j->nfiles; i++)
-        for (uint32_t s = 0; s < j->file[i].nseats; s++) {
+        for (uint32_t s = 0; s < j->file[i].nslots; s++) {
             struct prof_thread t = {.proc = (uint32_t)proc_of[i],
-                                    .tid = j->file[i].seat[s].tid,
+                                    .tid = j->file[i].slot[s].tid,
                                     .entity = UINT32_MAX,
                                     .first = j->threads.n,
-                                    .busy = is_busy(&j->file[i], s)};
+                                    .busy = threads_is_busy(&j->file[i], s)};
             bool is_main = t.busy && t.tid == j->file[i].head.pid;
 
             if (is_main && main_of[t.proc]) {
@@ -43,7 +46,8 @@ static void number(struct prof_job *j, const size_t *proc_of)
 
 void prof_job_threads(struct prof_job *j, const size_t *proc_of)
 {
-    number(j, proc_of);
+    assert(!j->threads.n);
+    threads_number(j, proc_of);
     for (size_t i = 0; i < j->threads.n; i++) {
         struct prof_thread *t = &j->threads.v[i];
         const struct prof_proc *p = &j->procs.v[t->proc];

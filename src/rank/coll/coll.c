@@ -1,4 +1,4 @@
-/* coll.c -- the table, and who takes which algorithm when. */
+/* coll.c -- the table of algorithms, and the choice by operation, group size and bytes. */
 #include "coll.h"
 
 #include <stddef.h>
@@ -56,13 +56,13 @@ const struct conf_row coll_rows[] = {
     CONF_END,
 };
 
-static bool is_pof2(uint32_t n)
+static bool coll_is_pof2(uint32_t n)
 {
     return !(n & (n - 1));
 }
 
 /* MPICH's defaults; its cvars' names in the comments. */
-static const struct coll_ops *automatic(enum load_coll coll, uint32_t size, uint64_t bytes)
+static const struct coll_ops *coll_choose(enum load_coll coll, uint32_t size, uint64_t bytes)
 {
     uint64_t total = bytes * size;
 
@@ -70,8 +70,8 @@ static const struct coll_ops *automatic(enum load_coll coll, uint32_t size, uint
     case LOAD_BCAST: /* BCAST_SHORT_MSG_SIZE, BCAST_LONG_MSG_SIZE, BCAST_MIN_PROCS */
         if (bytes < 12288 || size < 8)
             return &coll_bcast_binomial;
-        return bytes < 524288 && is_pof2(size) ? &coll_bcast_scatter_doubling
-                                               : &coll_bcast_scatter_ring;
+        return bytes < 524288 && coll_is_pof2(size) ? &coll_bcast_scatter_doubling
+                                                    : &coll_bcast_scatter_ring;
     case LOAD_REDUCE: /* REDUCE_SHORT_MSG_SIZE */
         return bytes > 2048 && bytes >= coll_pof2(size) ? &coll_reduce_rabenseifner
                                                         : &coll_reduce_binomial;
@@ -79,7 +79,7 @@ static const struct coll_ops *automatic(enum load_coll coll, uint32_t size, uint
         return bytes > 2048 && bytes >= coll_pof2(size) ? &coll_allreduce_rabenseifner
                                                         : &coll_allreduce_doubling;
     case LOAD_ALLGATHER: /* ALLGATHER_LONG_MSG_SIZE, ALLGATHER_SHORT_MSG_SIZE */
-        if (total < 524288 && is_pof2(size))
+        if (total < 524288 && coll_is_pof2(size))
             return &coll_allgather_doubling;
         return total < 81920 ? &coll_allgather_bruck : &coll_allgather_ring;
     case LOAD_ALLTOALL: /* ALLTOALL_SHORT_MSG_SIZE, ALLTOALL_MEDIUM_MSG_SIZE */
@@ -106,8 +106,8 @@ const struct coll_ops *coll_pick(const struct coll_choice *choice, enum load_col
 
     for (const struct coll_ops *const *o = coll_table; want && *o; o++)
         if ((*o)->coll == coll && ++seen == want)
-            return (*o)->pof2 && !is_pof2(size) ? automatic(coll, size, bytes) : *o;
-    return automatic(coll, size, bytes);
+            return (*o)->pof2 && !coll_is_pof2(size) ? coll_choose(coll, size, bytes) : *o;
+    return coll_choose(coll, size, bytes);
 }
 
 bool coll_step(const struct coll_ops *ops, const struct coll_call *c, uint32_t i,
@@ -133,7 +133,7 @@ uint32_t coll_pof2_blocks(const struct coll_call *c)
     return coll_pof2(c->size);
 }
 
-void coll_step_fold(const struct coll_call *c, const struct coll_fold *f, struct coll_part all,
+void coll_step_fold(const struct coll_call *c, const struct coll_fold *f, struct coll_piece all,
                     uint64_t bytes, struct coll_step *s)
 {
     if (!coll_folds(c, f))
@@ -145,7 +145,7 @@ void coll_step_fold(const struct coll_call *c, const struct coll_fold *f, struct
     s->combine = true;
 }
 
-void coll_step_unfold(const struct coll_call *c, const struct coll_fold *f, struct coll_part all,
+void coll_step_unfold(const struct coll_call *c, const struct coll_fold *f, struct coll_piece all,
                       uint64_t bytes, struct coll_step *s)
 {
     if (!coll_folds(c, f))

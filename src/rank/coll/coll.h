@@ -1,4 +1,4 @@
-/* coll.h -- a collective is a schedule: whom a member meets in each step.
+/* coll.h -- collective operations as schedules: the peers of a member in each step.
  *
  *   allreduce by recursive doubling, 6 members      0 1 2 3 4 5
  *     step 0   fold      0 -> 1, 2 -> 3             . * . * * *
@@ -6,13 +6,13 @@
  *     step 2             1 <-> 4, 3 <-> 5
  *     step 3   unfold    1 -> 0, 3 -> 2             * * * * * *
  *
- * A schedule is a pure function: (member, how many, step) -> peers and bytes. A rank in the
- * middle of a collective therefore needs one number, the step, and nothing is stored for all
- * members. What the messages carry is said as well (struct coll_part), not for the simulator,
- * which only counts bytes, but so that a test can follow the data and see that
- * everyone ends with what they must have.
+ * A schedule is a pure function: (member, size, step) -> peers and bytes. The state of a rank in a
+ * collective is therefore one number, the step, and nothing is stored for all members. A step also
+ * says which blocks its messages carry (struct coll_piece): the simulator only counts bytes, but a
+ * test follows the data and checks that every member ends with the right blocks. Called by
+ * rank/rank_coll.c.
  *
- * The algorithms and the sizes at which they are taken are MPICH's: R. Thakur, R. Rabenseifner,
+ * The algorithms and the sizes at which they are used are MPICH's: R. Thakur, R. Rabenseifner,
  * W. Gropp, Optimization of Collective Communication Operations in MPICH, IJHPCA 19(1), 2005.
  */
 #ifndef RANK_COLL_COLL_H
@@ -35,7 +35,7 @@ struct coll_call {
  * schedule's own: `nblocks`. */
 enum { COLL_NO_BIT = -1 };
 
-struct coll_part {
+struct coll_piece {
     uint32_t first, n;
     int32_t bit;
 };
@@ -48,7 +48,7 @@ struct coll_step {
     bool go_on;   /* begin this and the next step; the next without waits for all */
     uint32_t to, from;
     uint64_t send_b, recv_b;
-    struct coll_part sent, got;
+    struct coll_piece sent, got;
 };
 
 struct coll_ops {

@@ -1,9 +1,9 @@
-/* coll_all.c -- everyone's blocks to everyone: allgather and alltoall. */
+/* coll_all.c -- schedules of allgather and alltoall. */
 #include "coll_priv.h"
 
 enum { BATCH = 32 }; /* ALLTOALL_THROTTLE: messages that are under way at once */
 
-static bool gather_doubling(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allgather_doubling(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t far, mine, theirs;
 
@@ -25,10 +25,10 @@ const struct coll_ops coll_allgather_doubling = {
     .coll = LOAD_ALLGATHER,
     .pof2 = true,
     .nblocks = coll_size_blocks,
-    .step = gather_doubling,
+    .step = allgather_doubling,
 };
 
-static bool gather_bruck(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allgather_bruck(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t far, n;
 
@@ -48,10 +48,10 @@ const struct coll_ops coll_allgather_bruck = {
     .name = "bruck",
     .coll = LOAD_ALLGATHER,
     .nblocks = coll_size_blocks,
-    .step = gather_bruck,
+    .step = allgather_bruck,
 };
 
-static bool gather_ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allgather_ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t n = c->size, mine;
 
@@ -68,13 +68,13 @@ const struct coll_ops coll_allgather_ring = {
     .name = "ring",
     .coll = LOAD_ALLGATHER,
     .nblocks = coll_size_blocks,
-    .step = gather_ring,
+    .step = allgather_ring,
 };
 
 /* Blocks of an alltoall: with COLL_NO_BIT, block d of a member is what it has for member d, and
  * what it gets from s comes as block s. Bruck's place i holds at first what goes i
  * members further on; a message carries all places that have bit k. */
-static uint64_t places_with_bit(uint32_t n, uint32_t k)
+static uint64_t alltoall_places_with_bit(uint32_t n, uint32_t k)
 {
     uint64_t period = UINT64_C(2) << k, whole = n / period, rest = n % period;
     uint64_t half = UINT64_C(1) << k;
@@ -82,18 +82,18 @@ static uint64_t places_with_bit(uint32_t n, uint32_t k)
     return whole * half + (rest > half ? rest - half : 0);
 }
 
-static bool bruck(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool alltoall_bruck(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
-    struct coll_part part = {.first = 0, .n = c->size, .bit = (int32_t)i};
+    struct coll_piece piece = {.first = 0, .n = c->size, .bit = (int32_t)i};
     uint64_t bytes;
     uint32_t far;
 
     if (i >= coll_log(c->size))
         return false;
     far = 1u << i;
-    bytes = places_with_bit(c->size, i) * c->bytes;
-    coll_send(s, coll_add(c->rank, far, c->size), bytes, part);
-    coll_recv(s, coll_add(c->rank, c->size - far, c->size), bytes, part);
+    bytes = alltoall_places_with_bit(c->size, i) * c->bytes;
+    coll_send(s, coll_add(c->rank, far, c->size), bytes, piece);
+    coll_recv(s, coll_add(c->rank, c->size - far, c->size), bytes, piece);
     return true;
 }
 
@@ -103,10 +103,10 @@ const struct coll_ops coll_alltoall_bruck = {
     .name = "bruck",
     .coll = LOAD_ALLTOALL,
     .nblocks = coll_size_blocks,
-    .step = bruck,
+    .step = alltoall_bruck,
 };
 
-static bool scattered(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool alltoall_scattered(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t n = c->size, to = coll_add(c->rank, n - 1 - i, n), from;
 
@@ -125,10 +125,10 @@ const struct coll_ops coll_alltoall_scattered = {
     .name = "scattered",
     .coll = LOAD_ALLTOALL,
     .nblocks = coll_size_blocks,
-    .step = scattered,
+    .step = alltoall_scattered,
 };
 
-static bool pairwise(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool alltoall_pairwise(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t n = c->size, far = i + 1, to, from;
 
@@ -150,5 +150,5 @@ const struct coll_ops coll_alltoall_pairwise = {
     .name = "pairwise",
     .coll = LOAD_ALLTOALL,
     .nblocks = coll_size_blocks,
-    .step = pairwise,
+    .step = alltoall_pairwise,
 };

@@ -16,7 +16,7 @@
 #include <assert.h>
 
 /* The range of blocks that member `me` holds before halving step k. */
-static struct coll_part range_before(const struct coll_fold *f, uint32_t me, uint32_t k)
+static struct coll_piece allreduce_range_before(const struct coll_fold *f, uint32_t me, uint32_t k)
 {
     uint32_t first = 0;
 
@@ -26,16 +26,16 @@ static struct coll_part range_before(const struct coll_fold *f, uint32_t me, uin
     return coll_blocks(first, f->pof2 >> k);
 }
 
-static uint64_t part_bytes(const struct coll_call *c, const struct coll_fold *f,
-                           struct coll_part part)
+static uint64_t allreduce_piece_bytes(const struct coll_call *c, const struct coll_fold *f,
+                                      struct coll_piece piece)
 {
-    return coll_span(c->bytes, part.first, part.n, f->pof2);
+    return coll_span(c->bytes, piece.first, piece.n, f->pof2);
 }
 
-static bool doubling(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allreduce_doubling(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     struct coll_fold f = coll_fold(c);
-    struct coll_part all = coll_blocks(0, 1);
+    struct coll_piece all = coll_blocks(0, 1);
 
     if (i > f.log + 1)
         return false;
@@ -59,28 +59,28 @@ const struct coll_ops coll_allreduce_doubling = {
     .name = "doubling",
     .coll = LOAD_ALLREDUCE,
     .nblocks = coll_one_block,
-    .step = doubling,
+    .step = allreduce_doubling,
 };
 
 /* Exchange with the member that differs in bit k: halve (send theirs, keep mine), or
  * on the way back send mine and get theirs. */
-static void exchange(const struct coll_call *c, const struct coll_fold *f, uint32_t k, bool halve,
-                     struct coll_step *s)
+static void allreduce_exchange(const struct coll_call *c, const struct coll_fold *f, uint32_t k,
+                               bool halve, struct coll_step *s)
 {
     uint32_t other = f->me ^ 1u << k, peer = coll_unfold(f, other);
-    struct coll_part mine = range_before(f, f->me, k + 1);
-    struct coll_part theirs = range_before(f, other, k + 1);
-    struct coll_part out = halve ? theirs : mine, in = halve ? mine : theirs;
+    struct coll_piece mine = allreduce_range_before(f, f->me, k + 1);
+    struct coll_piece theirs = allreduce_range_before(f, other, k + 1);
+    struct coll_piece out = halve ? theirs : mine, in = halve ? mine : theirs;
 
-    coll_send(s, peer, part_bytes(c, f, out), out);
-    coll_recv(s, peer, part_bytes(c, f, in), in);
+    coll_send(s, peer, allreduce_piece_bytes(c, f, out), out);
+    coll_recv(s, peer, allreduce_piece_bytes(c, f, in), in);
     s->combine = halve;
 }
 
-static bool rabenseifner(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allreduce_rabenseifner(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     struct coll_fold f = coll_fold(c);
-    struct coll_part all = coll_blocks(0, f.pof2);
+    struct coll_piece all = coll_blocks(0, f.pof2);
 
     if (i > 2 * f.log + 1)
         return false;
@@ -89,9 +89,9 @@ static bool rabenseifner(const struct coll_call *c, uint32_t i, struct coll_step
     else if (i == 2 * f.log + 1)
         coll_step_unfold(c, &f, all, c->bytes, s);
     else if (f.me != COLL_ASIDE && i <= f.log)
-        exchange(c, &f, i - 1, true, s);
+        allreduce_exchange(c, &f, i - 1, true, s);
     else if (f.me != COLL_ASIDE)
-        exchange(c, &f, 2 * f.log - i, false, s);
+        allreduce_exchange(c, &f, 2 * f.log - i, false, s);
     return true;
 }
 
@@ -101,10 +101,10 @@ const struct coll_ops coll_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .coll = LOAD_ALLREDUCE,
     .nblocks = coll_pof2_blocks,
-    .step = rabenseifner,
+    .step = allreduce_rabenseifner,
 };
 
-static bool ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allreduce_ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t n = c->size, half = n - 1, turn = i % half, mine, theirs;
 
@@ -123,41 +123,41 @@ static bool ring(const struct coll_call *c, uint32_t i, struct coll_step *s)
 
 const struct coll_ops coll_allreduce_ring = {
     .kind = {.name = "allreduce ring",
-             .summary = "blocks around a ring, once to be reduced and once to be told"},
+             .summary = "blocks around a ring, once to be reduced and once to be distributed"},
     .name = "ring",
     .coll = LOAD_ALLREDUCE,
     .nblocks = coll_size_blocks,
-    .step = ring,
+    .step = allreduce_ring,
 };
 
 /* Where the root's part of the reduction happens: its own number, or when it stands
  * aside its neighbour's. */
-static uint32_t root_of(const struct coll_call *c, const struct coll_fold *f)
+static uint32_t allreduce_root_of(const struct coll_call *c, const struct coll_fold *f)
 {
     return c->root >= 2 * f->rem ? c->root - f->rem : c->root / 2;
 }
 
 /* Gathering step k: of two that differ in bit k, the one on the root's side gets the other's. */
-static void gather(const struct coll_call *c, const struct coll_fold *f, uint32_t k,
-                   struct coll_step *s)
+static void allreduce_gather(const struct coll_call *c, const struct coll_fold *f, uint32_t k,
+                             struct coll_step *s)
 {
     assert(k < 31);
-    uint32_t other = f->me ^ 1u << k, off = f->me ^ root_of(c, f);
-    struct coll_part mine = range_before(f, f->me, k + 1);
-    struct coll_part theirs = range_before(f, other, k + 1);
+    uint32_t other = f->me ^ 1u << k, off = f->me ^ allreduce_root_of(c, f);
+    struct coll_piece mine = allreduce_range_before(f, f->me, k + 1);
+    struct coll_piece theirs = allreduce_range_before(f, other, k + 1);
 
     if (off >> (k + 1)) /* has handed over already */
         return;
     if (off >> k)
-        coll_send(s, coll_unfold(f, other), part_bytes(c, f, mine), mine);
+        coll_send(s, coll_unfold(f, other), allreduce_piece_bytes(c, f, mine), mine);
     else
-        coll_recv(s, coll_unfold(f, other), part_bytes(c, f, theirs), theirs);
+        coll_recv(s, coll_unfold(f, other), allreduce_piece_bytes(c, f, theirs), theirs);
 }
 
-static bool reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool allreduce_reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     struct coll_fold f = coll_fold(c);
-    struct coll_part all = coll_blocks(0, f.pof2);
+    struct coll_piece all = coll_blocks(0, f.pof2);
     bool root_aside = c->root < 2 * f.rem && c->root % 2 == 0;
 
     if (i > 2 * f.log + 1)
@@ -168,9 +168,9 @@ static bool reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
         if (root_aside && (c->rank == c->root || c->rank == c->root + 1))
             coll_step_unfold(c, &f, all, c->bytes, s);
     } else if (f.me != COLL_ASIDE && i <= f.log)
-        exchange(c, &f, i - 1, true, s);
+        allreduce_exchange(c, &f, i - 1, true, s);
     else if (f.me != COLL_ASIDE)
-        gather(c, &f, 2 * f.log - i, s);
+        allreduce_gather(c, &f, 2 * f.log - i, s);
     return true;
 }
 
@@ -180,5 +180,5 @@ const struct coll_ops coll_reduce_rabenseifner = {
     .name = "rabenseifner",
     .coll = LOAD_REDUCE,
     .nblocks = coll_pof2_blocks,
-    .step = reduce,
+    .step = allreduce_reduce,
 };

@@ -1,4 +1,4 @@
-/* coll_priv.h -- what schedules have in common. */
+/* coll_priv.h -- arithmetic that the schedules share: powers of two, blocks, folding. */
 #ifndef RANK_COLL_COLL_PRIV_H
 #define RANK_COLL_COLL_PRIV_H
 
@@ -49,36 +49,36 @@ static inline uint32_t coll_abs(const struct coll_call *c, uint32_t rel)
     return coll_add(rel, c->root, c->size);
 }
 
-static inline struct coll_part coll_blocks(uint32_t first, uint32_t n)
+static inline struct coll_piece coll_blocks(uint32_t first, uint32_t n)
 {
-    return (struct coll_part){first, n, COLL_NO_BIT};
+    return (struct coll_piece){first, n, COLL_NO_BIT};
 }
 
 static inline void coll_send(struct coll_step *s, uint32_t to, uint64_t bytes,
-                             struct coll_part part)
+                             struct coll_piece piece)
 {
     s->what |= COLL_SENDS;
     s->to = to;
     s->send_b = bytes;
-    s->sent = part;
+    s->sent = piece;
 }
 
 static inline void coll_recv(struct coll_step *s, uint32_t from, uint64_t bytes,
-                             struct coll_part part)
+                             struct coll_piece piece)
 {
     s->what |= COLL_RECVS;
     s->from = from;
     s->recv_b = bytes;
-    s->got = part;
+    s->got = piece;
 }
 
 /* Groups that are no power of two fold: of the first 2 * rem members the even ones hand
- * over to their right neighbours and stand aside, and are told the result at the end. */
+ * over to their right neighbours and stand aside, and receive the result at the end. */
 #define COLL_ASIDE UINT32_MAX
 
 struct coll_fold {
     uint32_t pof2, rem, log;
-    uint32_t me; /* number among those who stay, or COLL_ASIDE */
+    uint32_t me; /* number among the members that stay, or COLL_ASIDE */
 };
 
 static inline struct coll_fold coll_fold(const struct coll_call *c)
@@ -95,7 +95,7 @@ static inline struct coll_fold coll_fold(const struct coll_call *c)
     };
 }
 
-/* The member that number `i` among those who stay is. */
+/* The member that number `i` among those that stay is. */
 static inline uint32_t coll_unfold(const struct coll_fold *f, uint32_t i)
 {
     return i < f->rem ? 2 * i + 1 : i + f->rem;
@@ -111,12 +111,12 @@ uint32_t coll_size_blocks(const struct coll_call *c);
 uint32_t coll_pof2_blocks(const struct coll_call *c);
 
 /* The first and the last step of folding schedules. */
-void coll_step_fold(const struct coll_call *c, const struct coll_fold *f, struct coll_part all,
+void coll_step_fold(const struct coll_call *c, const struct coll_fold *f, struct coll_piece all,
                     uint64_t bytes, struct coll_step *s);
-void coll_step_unfold(const struct coll_call *c, const struct coll_fold *f, struct coll_part all,
+void coll_step_unfold(const struct coll_call *c, const struct coll_fold *f, struct coll_piece all,
                       uint64_t bytes, struct coll_step *s);
 
-/* Scatter from the root over a binomial tree: `span` tells the bytes of blocks. */
+/* Scatter from the root over a binomial tree: `span` gives the bytes of blocks. */
 typedef uint64_t coll_span_fn(const struct coll_call *c, uint32_t first, uint32_t count);
 bool coll_step_scatter(const struct coll_call *c, uint32_t i, coll_span_fn *span,
                        struct coll_step *s);

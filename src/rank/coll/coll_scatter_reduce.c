@@ -2,15 +2,15 @@
  * reduction of all members up to itself. */
 #include "coll_priv.h"
 
-/* The blocks of those who stay after folding: [a, b) of them own these. */
-static struct coll_part blocks_of(const struct coll_fold *f, uint32_t a, uint32_t b)
+/* The blocks of the members that stay after folding: [a, b) of them own these. */
+static struct coll_piece reduce_scatter_blocks_of(const struct coll_fold *f, uint32_t a, uint32_t b)
 {
     uint32_t first = a < f->rem ? 2 * a : a + f->rem, end = b < f->rem ? 2 * b : b + f->rem;
 
     return coll_blocks(first, end - first);
 }
 
-static bool halving(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool reduce_scatter_halving(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     struct coll_fold f = coll_fold(c);
 
@@ -25,8 +25,8 @@ static bool halving(const struct coll_call *c, uint32_t i, struct coll_step *s)
     } else if (f.me != COLL_ASIDE) {
         uint32_t far = f.pof2 >> i, other = f.me ^ far, base = f.me & ~(far - 1),
                  over = other & ~(far - 1);
-        struct coll_part mine = blocks_of(&f, base, base + far);
-        struct coll_part theirs = blocks_of(&f, over, over + far);
+        struct coll_piece mine = reduce_scatter_blocks_of(&f, base, base + far);
+        struct coll_piece theirs = reduce_scatter_blocks_of(&f, over, over + far);
 
         coll_send(s, coll_unfold(&f, other), theirs.n * c->bytes, theirs);
         coll_recv(s, coll_unfold(&f, other), mine.n * c->bytes, mine);
@@ -41,10 +41,10 @@ const struct coll_ops coll_reduce_scatter_halving = {
     .name = "halving",
     .coll = LOAD_REDUCE_SCATTER,
     .nblocks = coll_size_blocks,
-    .step = halving,
+    .step = reduce_scatter_halving,
 };
 
-static bool pairwise(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool reduce_scatter_pairwise(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t n = c->size, far = i + 1, to;
 
@@ -63,12 +63,12 @@ const struct coll_ops coll_reduce_scatter_pairwise = {
     .name = "pairwise",
     .coll = LOAD_REDUCE_SCATTER,
     .nblocks = coll_size_blocks,
-    .step = pairwise,
+    .step = reduce_scatter_pairwise,
 };
 
 /* Every member keeps the reduction of the members it has heard of, which are 2^k in a row before
  * step k, and apart from it that of those up to itself. The former is what is sent. */
-static bool scan(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool scan_step(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t peer;
 
@@ -89,5 +89,5 @@ const struct coll_ops coll_scan_doubling = {
     .name = "doubling",
     .coll = LOAD_SCAN,
     .nblocks = coll_one_block,
-    .step = scan,
+    .step = scan_step,
 };

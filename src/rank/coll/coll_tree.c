@@ -11,17 +11,17 @@
 #include "coll_priv.h"
 
 /* One above the highest child: the lowest bit, or for the root the whole tree. */
-static uint32_t reach(uint32_t rel, uint32_t size)
+static uint32_t tree_reach(uint32_t rel, uint32_t size)
 {
     return rel ? rel & -rel : 1u << coll_log(size);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t tree_least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-static bool dissemination(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool tree_dissemination(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
     uint32_t far;
 
@@ -36,16 +36,16 @@ static bool dissemination(const struct coll_call *c, uint32_t i, struct coll_ste
 
 const struct coll_ops coll_barrier_dissemination = {
     .kind = {.name = "barrier dissemination",
-             .summary = "in step k everyone tells the one 2^k further on"},
+             .summary = "in step k each rank sends to the rank 2^k further on"},
     .name = "dissemination",
     .coll = LOAD_BARRIER,
     .nblocks = coll_one_block,
-    .step = dissemination,
+    .step = tree_dissemination,
 };
 
-static bool bcast(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool tree_bcast(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
-    uint32_t rel = coll_rel(c), top = reach(rel, c->size), far = i < 32 ? top >> i : 0;
+    uint32_t rel = coll_rel(c), top = tree_reach(rel, c->size), far = i < 32 ? top >> i : 0;
 
     if (!far)
         return false;
@@ -65,12 +65,12 @@ const struct coll_ops coll_bcast_binomial = {
     .coll = LOAD_BCAST,
     .relative = true,
     .nblocks = coll_one_block,
-    .step = bcast,
+    .step = tree_bcast,
 };
 
-static bool reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool tree_reduce(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
-    uint32_t rel = coll_rel(c), top = reach(rel, c->size), far;
+    uint32_t rel = coll_rel(c), top = tree_reach(rel, c->size), far;
 
     if (i >= coll_log(c->size) || (far = 1u << i) > top)
         return false;
@@ -88,20 +88,20 @@ const struct coll_ops coll_reduce_binomial = {
     .coll = LOAD_REDUCE,
     .relative = true,
     .nblocks = coll_one_block,
-    .step = reduce,
+    .step = tree_reduce,
 };
 
-static bool gather(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool tree_gather(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
-    uint32_t rel = coll_rel(c), top = reach(rel, c->size), far, n;
+    uint32_t rel = coll_rel(c), top = tree_reach(rel, c->size), far, n;
 
     if (i >= coll_log(c->size) || (far = 1u << i) > top)
         return false;
     if (far == top) {
-        n = least(far, c->size - rel);
+        n = tree_least(far, c->size - rel);
         coll_send(s, coll_abs(c, rel - far), n * c->bytes, coll_blocks(rel, n));
     } else if (rel + far < c->size) {
-        n = least(far, c->size - rel - far);
+        n = tree_least(far, c->size - rel - far);
         coll_recv(s, coll_abs(c, rel + far), n * c->bytes, coll_blocks(rel + far, n));
     }
     return true;
@@ -113,39 +113,39 @@ const struct coll_ops coll_gather_binomial = {
     .coll = LOAD_GATHER,
     .relative = true,
     .nblocks = coll_size_blocks,
-    .step = gather,
+    .step = tree_gather,
 };
 
 bool coll_step_scatter(const struct coll_call *c, uint32_t i, coll_span_fn *span,
                        struct coll_step *s)
 {
-    uint32_t rel = coll_rel(c), top = reach(rel, c->size), far = i < 32 ? top >> i : 0, n;
+    uint32_t rel = coll_rel(c), top = tree_reach(rel, c->size), far = i < 32 ? top >> i : 0, n;
 
     if (!far)
         return false;
     if (!i) {
         if (rel) {
-            n = least(top, c->size - rel);
+            n = tree_least(top, c->size - rel);
             coll_recv(s, coll_abs(c, rel - top), span(c, rel, n), coll_blocks(rel, n));
         }
         return true;
     }
     if (rel + far < c->size) {
-        n = least(far, c->size - rel - far);
+        n = tree_least(far, c->size - rel - far);
         coll_send(s, coll_abs(c, rel + far), span(c, rel + far, n), coll_blocks(rel + far, n));
     }
     return true;
 }
 
-static uint64_t whole_blocks(const struct coll_call *c, uint32_t first, uint32_t count)
+static uint64_t tree_whole_blocks(const struct coll_call *c, uint32_t first, uint32_t count)
 {
     (void)first;
     return count * c->bytes;
 }
 
-static bool scatter(const struct coll_call *c, uint32_t i, struct coll_step *s)
+static bool tree_scatter(const struct coll_call *c, uint32_t i, struct coll_step *s)
 {
-    return coll_step_scatter(c, i, whole_blocks, s);
+    return coll_step_scatter(c, i, tree_whole_blocks, s);
 }
 
 const struct coll_ops coll_scatter_binomial = {
@@ -154,5 +154,5 @@ const struct coll_ops coll_scatter_binomial = {
     .coll = LOAD_SCATTER,
     .relative = true,
     .nblocks = coll_size_blocks,
-    .step = scatter,
+    .step = tree_scatter,
 };

@@ -1,4 +1,8 @@
-/* place.c -- the table, the nodes' owners, and a job's way through a placement. */
+/* place.c -- the table of placements, the owners of nodes, and the placement of a job.
+ *
+ * Invariant: nfree, nexcluded and ndown count the nodes with such an owner; all others belong to
+ * jobs below njobs.
+ */
 #include "rank/place/place.h"
 
 #include <assert.h>
@@ -21,6 +25,7 @@ enum { PLACE_PURPOSE = 0x706c6163 }; /* "plac": the stream of a job's placement 
 bool place_open(struct place *ret, const struct topo *t, uint32_t rails, uint64_t seed,
                 struct wr_err *err)
 {
+    assert(t->term && t->group);
     struct place p = {.nrouters = t->nrouters, .ngroups = t->ngroups, .rails = rails, .seed = seed};
 
     p.nnodes = rails ? t->nterms / rails : 0;
@@ -55,7 +60,7 @@ void place_close(struct place *p)
 }
 
 /* Two passes, so that a set that is refused takes nothing. */
-static bool may_exclude(void *ctx, uint32_t node, struct wr_err *err)
+static bool place_may_exclude(void *ctx, uint32_t node, struct wr_err *err)
 {
     const struct place *p = ctx;
 
@@ -65,7 +70,7 @@ static bool may_exclude(void *ctx, uint32_t node, struct wr_err *err)
     return true;
 }
 
-static bool exclude_node(void *ctx, uint32_t node, struct wr_err *err)
+static bool place_exclude_node(void *ctx, uint32_t node, struct wr_err *err)
 {
     struct place *p = ctx;
 
@@ -80,11 +85,11 @@ static bool exclude_node(void *ctx, uint32_t node, struct wr_err *err)
 
 bool place_exclude(struct place *p, const char *set, struct wr_err *err)
 {
-    return place_set_each(p, set, may_exclude, p, err) &&
-           place_set_each(p, set, exclude_node, p, err);
+    return place_set_each(p, set, place_may_exclude, p, err) &&
+           place_set_each(p, set, place_exclude_node, p, err);
 }
 
-static bool mark_node(void *ctx, uint32_t node, struct wr_err *err)
+static bool place_mark_node(void *ctx, uint32_t node, struct wr_err *err)
 {
     bool *in = ctx;
 
@@ -95,10 +100,10 @@ static bool mark_node(void *ctx, uint32_t node, struct wr_err *err)
 
 bool place_nodes(const struct place *p, const char *set, bool *in, struct wr_err *err)
 {
-    return place_set_each(p, set, mark_node, in, err);
+    return place_set_each(p, set, place_mark_node, in, err);
 }
 
-static uint32_t *free_nodes(const struct place *p)
+static uint32_t *place_free_nodes(const struct place *p)
 {
     uint32_t *v = wr_alloc((p->nfree + 1ull) * sizeof *v), n = 0;
 
@@ -111,7 +116,7 @@ static uint32_t *free_nodes(const struct place *p)
 
 /* Block: ranks 0..k-1 on the first node. Cyclic: rank r on node r mod n, whose
  * shares differ by one at most and so stay within per_node. */
-static void deal(const struct place_ask *ask, const uint32_t *picked, uint32_t *node)
+static void place_assign_nodes(const struct place_ask *ask, const uint32_t *picked, uint32_t *node)
 {
     const struct place_job *job = ask->job;
 
@@ -119,8 +124,8 @@ static void deal(const struct place_ask *ask, const uint32_t *picked, uint32_t *
         node[r] = picked[job->deal == PLACE_CYCLIC ? r % ask->nodes : r / job->per_node];
 }
 
-static bool map_ranks(const struct place_ask *ask, const struct place_ops *ops, uint32_t *node,
-                      struct wr_err *err)
+static bool place_map_ranks(const struct place_ask *ask, const struct place_ops *ops,
+                            uint32_t *node, struct wr_err *err)
 {
     if (ops->map)
         return ops->map(ask, node, err);
@@ -128,13 +133,13 @@ static bool map_ranks(const struct place_ask *ask, const struct place_ops *ops, 
     bool ok = ops->pick(ask, picked, err);
 
     if (ok)
-        deal(ask, picked, node);
+        place_assign_nodes(ask, picked, node);
     free(picked);
     return ok;
 }
 
-static bool enough(const struct place *p, const struct place_job *job, uint32_t nodes,
-                   struct wr_err *err)
+static bool place_enough(const struct place *p, const struct place_job *job, uint32_t nodes,
+                         struct wr_err *err)
 {
     if (nodes <= p->nfree)
         return true;
@@ -150,6 +155,7 @@ static bool enough(const struct place *p, const struct place_job *job, uint32_t 
 
 bool place_job(struct place *p, const struct place_job *job, uint32_t *node, struct wr_err *err)
 {
+    assert(p->owner && job->how.kind && node);
     const struct place_ops *ops = (const struct place_ops *)job->how.kind;
     struct wr_rng rng;
     struct place_ask ask = {
@@ -160,14 +166,14 @@ bool place_job(struct place *p, const struct place_job *job, uint32_t *node, str
                        "placement %s: %u ranks, %u per node; both must be at least 1",
                        ops->kind.name, job->ranks, job->per_node);
     ask.nodes = job->ranks / job->per_node + (job->ranks % job->per_node != 0);
-    if (!enough(p, job, ask.nodes, err))
+    if (!place_enough(p, job, ask.nodes, err))
         return wr_wrap(err, "placement %s", ops->kind.name);
 
-    uint32_t *list = free_nodes(p), *map = wr_alloc(job->ranks * sizeof *map);
+    uint32_t *list = place_free_nodes(p), *map = wr_alloc(job->ranks * sizeof *map);
 
     ask.free = list;
     wr_rng_init(&rng, p->seed, p->njobs, PLACE_PURPOSE);
-    bool ok = map_ranks(&ask, ops, map, err);
+    bool ok = place_map_ranks(&ask, ops, map, err);
 
     for (uint32_t r = 0; ok && r < job->ranks; r++) {
         int32_t *owner = &p->owner[map[r]];
@@ -196,6 +202,7 @@ void place_shuffle(uint32_t *v, uint32_t n, struct wr_rng *rng)
 void place_bins_init(struct place_bins *b, const struct place_ask *ask, const uint32_t *of,
                      uint32_t nbins)
 {
+    assert(nbins && ask->free);
     b->nbins = nbins;
     b->first = wr_zalloc(nbins + 2ull, sizeof *b->first);
     b->node = wr_alloc(ask->nfree * sizeof *b->node);

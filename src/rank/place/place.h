@@ -1,7 +1,8 @@
-/* place.h -- which rank sits on which node.
+/* place.h -- placement: the node of each rank.
  *
- * A machine's nodes are handed to jobs one after another; a node belongs to one
- * job at most and holds at most `per_node` of its ranks.
+ * A machine's nodes are assigned to jobs one after another; a node belongs to at most one job and
+ * has at most `per_node` of its ranks. Called by world/jobs.c and by the verb that shows
+ * placements, before a run.
  *
  *   place_open(&p, topology, rails, seed)      nodes of dead routers are down
  *   place_exclude(&p, "last 2 of every group") kept free, for burst buffers and I/O
@@ -28,14 +29,14 @@
 #include "conf/conf.h"
 #include "net/topo/topo.h"
 
-/* Who has a node, beside the jobs 0, 1, ... */
+/* The owner of a node, besides the jobs 0, 1, ... */
 enum {
     PLACE_FREE = -1,
     PLACE_EXCLUDED = -2,
     PLACE_DOWN = -3,
 };
 
-/* How ranks are dealt to the nodes that a placement picked. */
+/* How ranks are assigned to the nodes that a placement picked. */
 enum place_deal {
     PLACE_BLOCK,  /* the first node takes its share of ranks, then the next */
     PLACE_CYCLIC, /* one rank to each node in turn */
@@ -90,7 +91,7 @@ struct place_ops {
     /* Fill picked[nodes] with free nodes, each once; ranks are dealt to them in
      * this order. */
     bool (*pick)(const struct place_ask *ask, uint32_t *picked, struct wr_err *err);
-    /* Instead, for who decides about every rank: fill node[ranks]. */
+    /* Instead, for a placement that decides about every rank: fill node[ranks]. */
     bool (*map)(const struct place_ask *ask, uint32_t *node, struct wr_err *err);
 };
 

@@ -1,4 +1,4 @@
-/* place_file.c -- two formats, told apart by their first word. */
+/* place_file.c -- reads maps of ranks in two formats, distinguished by their first word. */
 #include "place_file.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ struct cell {
 };
 
 /* The whole cell must be a number below `end`. */
-static bool number(struct scan *c, struct cell cell, const char *what, uint64_t end, uint32_t *ret,
-                   struct wr_err *err)
+static bool place_file_number(struct scan *c, struct cell cell, const char *what, uint64_t end,
+                              uint32_t *ret, struct wr_err *err)
 {
     uint64_t v = 0;
     size_t i;
@@ -39,14 +39,15 @@ static bool number(struct scan *c, struct cell cell, const char *what, uint64_t 
     return true;
 }
 
-static bool too_many(struct scan *c, struct wr_err *err)
+static bool place_file_too_many(struct scan *c, struct wr_err *err)
 {
     return wr_scan_fail(&c->s, err,
                         "the job has %u ranks and this is one more; set its ranks accordingly",
                         c->f->ranks);
 }
 
-static bool parse_plain(struct scan *c, uint32_t *node, uint32_t *line, struct wr_err *err)
+static bool place_file_parse_plain(struct scan *c, uint32_t *node, uint32_t *line,
+                                   struct wr_err *err)
 {
     uint32_t rank = 0;
 
@@ -57,8 +58,8 @@ static bool parse_plain(struct scan *c, uint32_t *node, uint32_t *line, struct w
             while (word.s + word.n < c->s.end && !strchr(" \t\r\n#,", word.s[word.n]))
                 word.n++;
             if (rank == c->f->ranks)
-                return too_many(c, err);
-            if (!number(c, word, "node", c->f->nnodes, &node[rank], err))
+                return place_file_too_many(c, err);
+            if (!place_file_number(c, word, "node", c->f->nnodes, &node[rank], err))
                 return false;
             line[rank++] = c->s.line;
             c->s.at += word.n;
@@ -73,7 +74,7 @@ static bool parse_plain(struct scan *c, uint32_t *node, uint32_t *line, struct w
 }
 
 /* Splits a line at its commas; more columns than fit are the last one's. */
-static size_t split(const struct scan *c, struct cell cell[MAX_COLUMNS])
+static size_t place_file_split(const struct scan *c, struct cell cell[MAX_COLUMNS])
 {
     const char *p = c->s.at, *stop = memchr(p, '\n', (size_t)(c->s.end - p));
     size_t n = 0;
@@ -94,15 +95,15 @@ static size_t split(const struct scan *c, struct cell cell[MAX_COLUMNS])
     }
 }
 
-static bool same(struct cell cell, const char *text, size_t n)
+static bool place_file_same(struct cell cell, const char *text, size_t n)
 {
     return cell.n == n && !memcmp(cell.s, text, n);
 }
 
-static size_t find(const struct cell *head, size_t n, const char *text, size_t len)
+static size_t place_file_find(const struct cell *head, size_t n, const char *text, size_t len)
 {
     for (size_t i = 0; i < n; i++)
-        if (same(head[i], text, len))
+        if (place_file_same(head[i], text, len))
             return i;
     return SIZE_MAX;
 }
@@ -115,15 +116,15 @@ struct columns {
     const char *value[MAX_COLUMNS];
 };
 
-static bool read_head(struct scan *c, struct columns *ret, struct wr_err *err)
+static bool place_file_read_head(struct scan *c, struct columns *ret, struct wr_err *err)
 {
     static const char *const nodes[] = {"node", "node_id", "terminal", "terminal_id"};
     struct cell head[MAX_COLUMNS];
-    struct columns k = {.node = SIZE_MAX, .n = split(c, head)};
+    struct columns k = {.node = SIZE_MAX, .n = place_file_split(c, head)};
 
-    k.rank = find(head, k.n, "rank", 4);
+    k.rank = place_file_find(head, k.n, "rank", 4);
     for (uint32_t i = 0; i < 4 && k.node == SIZE_MAX; i++) {
-        k.node = find(head, k.n, nodes[i], strlen(nodes[i]));
+        k.node = place_file_find(head, k.n, nodes[i], strlen(nodes[i]));
         k.per_node = i < 2 ? 1 : c->f->rails;
     }
     if (k.rank == SIZE_MAX || k.node == SIZE_MAX)
@@ -140,7 +141,7 @@ static bool read_head(struct scan *c, struct columns *ret, struct wr_err *err)
         if (!eq)
             return wr_fail(err, WR_INPUT,
                            "where: \"%.60s\" has no `=`; write column=value, as in slot=0", w);
-        k.where[i] = find(head, k.n, w, (size_t)(eq - w));
+        k.where[i] = place_file_find(head, k.n, w, (size_t)(eq - w));
         k.value[i] = eq + 1;
         if (k.where[i] == SIZE_MAX)
             return wr_fail(err, WR_INPUT,
@@ -152,35 +153,36 @@ static bool read_head(struct scan *c, struct columns *ret, struct wr_err *err)
 }
 
 /* A cell "milc|nekbone" matches either name. */
-static bool matches(struct cell cell, const char *value)
+static bool place_file_matches(struct cell cell, const char *value)
 {
     const char *p = cell.s, *end = cell.s + cell.n;
 
     for (;;) {
         const char *bar = p < end ? memchr(p, '|', (size_t)(end - p)) : NULL;
 
-        if (same((struct cell){p, (size_t)((bar ? bar : end) - p)}, value, strlen(value)))
+        if (place_file_same((struct cell){p, (size_t)((bar ? bar : end) - p)}, value,
+                            strlen(value)))
             return true;
         if (!bar)
-            return same(cell, value, strlen(value));
+            return place_file_same(cell, value, strlen(value));
         p = bar + 1;
     }
 }
 
-static bool read_row(struct scan *c, const struct columns *k, uint32_t *node, uint32_t *line,
-                     struct wr_err *err)
+static bool place_file_read_row(struct scan *c, const struct columns *k, uint32_t *node,
+                                uint32_t *line, struct wr_err *err)
 {
     struct cell cell[MAX_COLUMNS];
-    size_t n = split(c, cell);
+    size_t n = place_file_split(c, cell);
     uint32_t rank, at;
 
     if (n != k->n)
         return wr_scan_fail(&c->s, err,
                             "%zu columns where the first line has %zu; complete the line", n, k->n);
     for (size_t i = 0; i < c->f->nwhere; i++)
-        if (!matches(cell[k->where[i]], k->value[i]))
+        if (!place_file_matches(cell[k->where[i]], k->value[i]))
             return true;
-    if (!number(c, cell[k->rank], "rank", UINT32_MAX, &rank, err))
+    if (!place_file_number(c, cell[k->rank], "rank", UINT32_MAX, &rank, err))
         return false;
     if (rank >= c->f->ranks)
         return wr_scan_fail(
@@ -194,24 +196,24 @@ static bool read_row(struct scan *c, const struct columns *k, uint32_t *node, ui
             "rank %u was placed in line %u already; use `where` to choose lines, as in "
             "where: [slot=0]",
             rank, line[rank]);
-    if (!number(c, cell[k->node], k->per_node > 1 ? "terminal" : "node",
-                (uint64_t)c->f->nnodes * k->per_node, &at, err))
+    if (!place_file_number(c, cell[k->node], k->per_node > 1 ? "terminal" : "node",
+                           (uint64_t)c->f->nnodes * k->per_node, &at, err))
         return false;
     node[rank] = at / k->per_node;
     line[rank] = c->s.line;
     return true;
 }
 
-static bool parse_csv(struct scan *c, uint32_t *node, uint32_t *line, struct wr_err *err)
+static bool place_file_parse_csv(struct scan *c, uint32_t *node, uint32_t *line, struct wr_err *err)
 {
     struct columns k;
 
-    if (!read_head(c, &k, err))
+    if (!place_file_read_head(c, &k, err))
         return false;
     for (wr_scan_next_line(&c->s); c->s.at < c->s.end; wr_scan_next_line(&c->s)) {
         if (*c->s.at == '\n' || *c->s.at == '#' || *c->s.at == '\r')
             continue;
-        if (!read_row(c, &k, node, line, err))
+        if (!place_file_read_row(c, &k, node, line, err))
             return false;
     }
     for (uint32_t r = 0; r < c->f->ranks; r++)
@@ -233,10 +235,10 @@ bool place_file_parse(const struct place_file *f, const char *name, const char *
         wr_scan_next_line(&c.s);
     if (c.s.at < c.s.end && (*c.s.at < '0' || *c.s.at > '9')) {
         c.s.at = c.s.line_start;
-        return parse_csv(&c, node, line, err);
+        return place_file_parse_csv(&c, node, line, err);
     }
     if (f->nwhere)
         return wr_fail(err, WR_INPUT, "%s: `where` needs CSV with named columns; leave it out",
                        name);
-    return parse_plain(&c, node, line, err);
+    return place_file_parse_plain(&c, node, line, err);
 }

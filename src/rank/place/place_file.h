@@ -1,4 +1,4 @@
-/* place_file.h -- a map of ranks to nodes, written by somebody else. */
+/* place_file.h -- reads a file that maps ranks to nodes: plain numbers, or CSV. */
 #ifndef RANK_PLACE_PLACE_FILE_H
 #define RANK_PLACE_PLACE_FILE_H
 

@@ -34,7 +34,7 @@ struct hybrid_group {
 };
 
 /* Nodes of the largest group that jobs may use, taken or not. */
-static uint32_t largest_group(const struct place *p)
+static uint32_t hybrid_largest_group(const struct place *p)
 {
     uint32_t *size = wr_zalloc(p->ngroups, sizeof *size), most = 0;
 
@@ -45,7 +45,7 @@ static uint32_t largest_group(const struct place *p)
     return most;
 }
 
-static int by_free(const void *a, const void *b)
+static int hybrid_by_free(const void *a, const void *b)
 {
     const struct hybrid_group *x = a, *y = b;
 
@@ -54,7 +54,7 @@ static int by_free(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static int by_rest(const void *a, const void *b)
+static int hybrid_by_rest(const void *a, const void *b)
 {
     const struct hybrid_group *x = a, *y = b;
 
@@ -63,7 +63,7 @@ static int by_rest(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static int by_group(const void *a, const void *b)
+static int hybrid_by_group(const void *a, const void *b)
 {
     const struct hybrid_group *x = a, *y = b;
 
@@ -71,11 +71,11 @@ static int by_group(const void *a, const void *b)
 }
 
 /* The tightest group that fits, else the emptiest ones first. */
-static void confine(struct hybrid_group *g, uint32_t n, uint32_t nodes)
+static void hybrid_confine(struct hybrid_group *g, uint32_t n, uint32_t nodes)
 {
     uint32_t fits = 0;
 
-    qsort(g, n, sizeof *g, by_free);
+    qsort(g, n, sizeof *g, hybrid_by_free);
     while (fits < n && g[fits].nfree >= nodes)
         fits++;
     if (fits) {
@@ -92,7 +92,7 @@ static void confine(struct hybrid_group *g, uint32_t n, uint32_t nodes)
     }
 }
 
-static void spread(struct hybrid_group *g, uint32_t n, uint32_t nodes, uint32_t nfree)
+static void hybrid_spread(struct hybrid_group *g, uint32_t n, uint32_t nodes, uint32_t nfree)
 {
     uint32_t left = nodes;
 
@@ -103,7 +103,7 @@ static void spread(struct hybrid_group *g, uint32_t n, uint32_t nodes, uint32_t 
         g[i].rest = share % nfree;
         left -= g[i].take;
     }
-    qsort(g, n, sizeof *g, by_rest);
+    qsort(g, n, sizeof *g, hybrid_by_rest);
     /* A group with a remainder has a node left, and there are at least `left` of them. */
     for (uint32_t i = 0; i < left; i++)
         g[i].take++;
@@ -112,7 +112,8 @@ static void spread(struct hybrid_group *g, uint32_t n, uint32_t nodes, uint32_t 
 static bool hybrid_pick(const struct place_ask *ask, uint32_t *picked, struct wr_err *err)
 {
     const struct hybrid_params *par = ask->params;
-    uint32_t small = par->small ? par->small : largest_group(ask->at), ngroups = ask->at->ngroups;
+    uint32_t small = par->small ? par->small : hybrid_largest_group(ask->at),
+             ngroups = ask->at->ngroups;
     struct hybrid_group *g = wr_zalloc(ngroups, sizeof *g);
     struct place_bins b;
     uint32_t n = 0;
@@ -122,10 +123,10 @@ static bool hybrid_pick(const struct place_ask *ask, uint32_t *picked, struct wr
     for (uint32_t i = 0; i < ngroups; i++)
         g[i] = (struct hybrid_group){.group = i, .nfree = place_bin_size(&b, i)};
     if (ask->nodes <= small)
-        confine(g, ngroups, ask->nodes);
+        hybrid_confine(g, ngroups, ask->nodes);
     else
-        spread(g, ngroups, ask->nodes, ask->nfree);
-    qsort(g, ngroups, sizeof *g, by_group);
+        hybrid_spread(g, ngroups, ask->nodes, ask->nfree);
+    qsort(g, ngroups, sizeof *g, hybrid_by_group);
     for (uint32_t i = 0; i < ngroups; i++)
         for (uint32_t k = 0; k < g[i].take; k++)
             picked[n++] = b.node[b.first[i] + k];

@@ -1,4 +1,4 @@
-/* place_list.c -- the user says where, in a file or in a few words. */
+/* place_list.c -- the placement `list`: nodes from a file, or from a set of nodes. */
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -25,7 +25,7 @@ static const struct conf_row list_rows[] = {
 };
 
 /* May the job have this node? */
-static bool is_free(const struct place_ask *ask, uint32_t node, struct wr_err *err)
+static bool list_is_free(const struct place_ask *ask, uint32_t node, struct wr_err *err)
 {
     int32_t owner = ask->at->owner[node];
 
@@ -43,11 +43,11 @@ struct gather {
     uint32_t *node, n;
 };
 
-static bool gather_node(void *ctx, uint32_t node, struct wr_err *err)
+static bool list_gather_node(void *ctx, uint32_t node, struct wr_err *err)
 {
     struct gather *g = ctx;
 
-    if (!is_free(g->ask, node, err))
+    if (!list_is_free(g->ask, node, err))
         return false;
     if (g->seen[node])
         return wr_fail(err, WR_INPUT,
@@ -59,14 +59,14 @@ static bool gather_node(void *ctx, uint32_t node, struct wr_err *err)
     return true;
 }
 
-static bool map_words(const struct place_ask *ask, const char *words, uint32_t *node,
-                      struct wr_err *err)
+static bool list_map_words(const struct place_ask *ask, const char *words, uint32_t *node,
+                           struct wr_err *err)
 {
     const struct place_job *job = ask->job;
     struct gather g = {.ask = ask,
                        .seen = wr_zalloc(ask->at->nnodes, 1),
                        .node = wr_alloc(ask->at->nnodes * sizeof *g.node)};
-    bool ok = place_set_each(ask->at, words, gather_node, &g, err);
+    bool ok = place_set_each(ask->at, words, list_gather_node, &g, err);
 
     if (ok && g.n < ask->nodes)
         ok = wr_fail(err, WR_INPUT, "%u nodes are named and the job needs %u; name more", g.n,
@@ -79,14 +79,14 @@ static bool map_words(const struct place_ask *ask, const char *words, uint32_t *
 }
 
 /* Every node is free, and no node gets more than its share. */
-static bool check_map(const struct place_ask *ask, const char *name, const uint32_t *node,
-                      const uint32_t *line, struct wr_err *err)
+static bool list_check_map(const struct place_ask *ask, const char *name, const uint32_t *node,
+                           const uint32_t *line, struct wr_err *err)
 {
     uint32_t *count = wr_zalloc(ask->at->nnodes, sizeof *count), r = 0;
     bool ok = true;
 
     for (; ok && r < ask->job->ranks; r++) {
-        ok = is_free(ask, node[r], err);
+        ok = list_is_free(ask, node[r], err);
         if (ok && ++count[node[r]] > ask->job->per_node)
             ok = wr_fail(err, WR_INPUT,
                          "node %u gets more than %u ranks; set ranks_per_node or name another",
@@ -96,8 +96,8 @@ static bool check_map(const struct place_ask *ask, const char *name, const uint3
     return ok ? true : wr_wrap(err, "%s:%u", name, line[r - 1]);
 }
 
-static bool map_file(const struct place_ask *ask, const struct list_params *par, uint32_t *node,
-                     struct wr_err *err)
+static bool list_map_file(const struct place_ask *ask, const struct list_params *par,
+                          uint32_t *node, struct wr_err *err)
 {
     const struct place_file f = {.ranks = ask->job->ranks,
                                  .nnodes = ask->at->nnodes,
@@ -112,7 +112,7 @@ static bool map_file(const struct place_ask *ask, const struct list_params *par,
         return false;
     uint32_t *line = wr_alloc(f.ranks * sizeof *line);
     bool ok = place_file_parse(&f, par->file, text, len, node, line, err) &&
-              check_map(ask, par->file, node, line, err);
+              list_check_map(ask, par->file, node, line, err);
 
     free(line);
     free(text);
@@ -128,7 +128,7 @@ static bool list_map(const struct place_ask *ask, uint32_t *node, struct wr_err 
         return wr_fail(err, WR_INPUT, "give either `file` or `nodes`");
     if (words && par->where.n)
         return wr_fail(err, WR_INPUT, "`where` chooses lines of a file; leave it out with `nodes`");
-    return file ? map_file(ask, par, node, err) : map_words(ask, par->nodes, node, err);
+    return file ? list_map_file(ask, par, node, err) : list_map_words(ask, par->nodes, node, err);
 }
 
 const struct place_ops place_list = {

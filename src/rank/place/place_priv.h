@@ -1,4 +1,4 @@
-/* place_priv.h -- what the placements share. */
+/* place_priv.h -- the placements of the table, and what they share: shuffling, bins, node sets. */
 #ifndef RANK_PLACE_PLACE_PRIV_H
 #define RANK_PLACE_PLACE_PRIV_H
 

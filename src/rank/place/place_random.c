@@ -20,7 +20,7 @@ static const struct conf_row random_nodes_rows[] = {
     CONF_END,
 };
 
-static int ascending(const void *a, const void *b)
+static int random_ascending(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -37,14 +37,14 @@ static bool random_nodes_pick(const struct place_ask *ask, uint32_t *picked, str
     place_shuffle(all, ask->nfree, ask->rng);
     memcpy(picked, all, ask->nodes * sizeof *all);
     if (par->sorted)
-        qsort(picked, ask->nodes, sizeof *picked, ascending);
+        qsort(picked, ask->nodes, sizeof *picked, random_ascending);
     free(all);
     return true;
 }
 
 /* Bins in random order, each one's nodes in the machine's. */
-static void pick_bins(const struct place_ask *ask, const uint32_t *of, uint32_t nbins,
-                      uint32_t *picked)
+static void random_pick_bins(const struct place_ask *ask, const uint32_t *of, uint32_t nbins,
+                             uint32_t *picked)
 {
     struct place_bins b;
     uint32_t *order = wr_alloc(nbins * sizeof *order), n = 0;
@@ -63,14 +63,14 @@ static void pick_bins(const struct place_ask *ask, const uint32_t *of, uint32_t 
 static bool random_routers_pick(const struct place_ask *ask, uint32_t *picked, struct wr_err *err)
 {
     (void)err;
-    pick_bins(ask, ask->at->router, ask->at->nrouters, picked);
+    random_pick_bins(ask, ask->at->router, ask->at->nrouters, picked);
     return true;
 }
 
 static bool random_groups_pick(const struct place_ask *ask, uint32_t *picked, struct wr_err *err)
 {
     (void)err;
-    pick_bins(ask, ask->at->group, ask->at->ngroups, picked);
+    random_pick_bins(ask, ask->at->group, ask->at->ngroups, picked);
     return true;
 }
 

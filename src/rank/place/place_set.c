@@ -19,9 +19,9 @@ struct set_scan {
 };
 
 /* What a set may speak of: an array that says for each node which of `n` it is in. */
-struct set_part {
+struct set_division {
     const char *name;
-    const uint32_t *of; /* NULL: all nodes are in part 0 */
+    const uint32_t *of; /* NULL: all nodes are in division 0 */
     uint32_t n;
 };
 
@@ -29,27 +29,27 @@ struct set_part {
     wr_fail(err, WR_INPUT, "\"%.60s\" at character %zu: " fmt, (s)->text, \
             (size_t)((s)->at - (s)->text) + 1, ##__VA_ARGS__)
 
-static void skip_blanks(struct set_scan *s)
+static void set_skip_blanks(struct set_scan *s)
 {
     while (*s->at == ' ' || *s->at == '\t')
         s->at++;
 }
 
 /* Takes `word` if it comes next and is not the beginning of a longer one. */
-static bool take_word(struct set_scan *s, const char *word)
+static bool set_take_word(struct set_scan *s, const char *word)
 {
     size_t n = strlen(word);
 
-    skip_blanks(s);
+    set_skip_blanks(s);
     if (strncmp(s->at, word, n) != 0 || (s->at[n] >= 'a' && s->at[n] <= 'z'))
         return false;
     s->at += n;
     return true;
 }
 
-static bool take_char(struct set_scan *s, char c)
+static bool set_take_char(struct set_scan *s, char c)
 {
-    skip_blanks(s);
+    set_skip_blanks(s);
     if (*s->at != c)
         return false;
     s->at++;
@@ -57,13 +57,13 @@ static bool take_char(struct set_scan *s, char c)
 }
 
 /* A number below `end`; the scan stays on one that is refused. */
-static bool take_number(struct set_scan *s, const char *what, uint64_t end, uint32_t *ret,
-                        struct wr_err *err)
+static bool set_take_number(struct set_scan *s, const char *what, uint64_t end, uint32_t *ret,
+                            struct wr_err *err)
 {
     const char *p;
     uint64_t v = 0;
 
-    skip_blanks(s);
+    set_skip_blanks(s);
     for (p = s->at; *p >= '0' && *p <= '9'; p++)
         if (v <= UINT32_MAX) /* larger is too large already */
             v = v * 10 + (uint64_t)(*p - '0');
@@ -80,26 +80,26 @@ static bool take_number(struct set_scan *s, const char *what, uint64_t end, uint
     return true;
 }
 
-static bool give_range(struct set_scan *s, struct wr_err *err)
+static bool set_give_range(struct set_scan *s, struct wr_err *err)
 {
     uint32_t from, to, step = 1;
     const char *begin = s->at;
 
-    if (!take_number(s, "node", s->p->nnodes, &from, err))
+    if (!set_take_number(s, "node", s->p->nnodes, &from, err))
         return false;
     to = from;
-    if (take_char(s, '-')) {
-        if (!take_number(s, "node", s->p->nnodes, &to, err))
+    if (set_take_char(s, '-')) {
+        if (!set_take_number(s, "node", s->p->nnodes, &to, err))
             return false;
         if (to < from) {
             s->at = begin;
             return set_fail(s, err, "the range %u-%u runs backwards; write %u-%u", from, to, to,
                             from);
         }
-        if (take_char(s, ':')) {
+        if (set_take_char(s, ':')) {
             const char *at = s->at;
 
-            if (!take_number(s, "step", 1ull << 32, &step, err))
+            if (!set_take_number(s, "step", 1ull << 32, &step, err))
                 return false;
             s->at = step ? s->at : at;
             if (!step)
@@ -112,29 +112,31 @@ static bool give_range(struct set_scan *s, struct wr_err *err)
     return true;
 }
 
-static bool give_part(struct set_scan *s, const struct set_part *part, struct wr_err *err)
+static bool set_give_division(struct set_scan *s, const struct set_division *division,
+                              struct wr_err *err)
 {
     uint32_t which;
 
-    if (!take_number(s, part->name, part->n, &which, err))
+    if (!set_take_number(s, division->name, division->n, &which, err))
         return false;
     for (uint32_t i = 0; i < s->p->nnodes; i++)
-        if (part->of[i] == which && !s->fn(s->ctx, i, err))
+        if (division->of[i] == which && !s->fn(s->ctx, i, err))
             return false;
     return true;
 }
 
-/* The first or last k nodes of every part, in the nodes' order. */
-static bool give_ends(struct set_scan *s, const struct set_part *part, uint32_t k, bool last,
-                      struct wr_err *err)
+/* The first or last k nodes of every division, in the nodes' order. */
+static bool set_give_ends(struct set_scan *s, const struct set_division *division, uint32_t k,
+                          bool last, struct wr_err *err)
 {
-    uint32_t *size = wr_zalloc(part->n, sizeof *size), *seen = wr_zalloc(part->n, sizeof *seen);
+    uint32_t *size = wr_zalloc(division->n, sizeof *size),
+             *seen = wr_zalloc(division->n, sizeof *seen);
     bool ok = true;
 
     for (uint32_t i = 0; i < s->p->nnodes; i++)
-        size[part->of ? part->of[i] : 0]++;
+        size[division->of ? division->of[i] : 0]++;
     for (uint32_t i = 0; ok && i < s->p->nnodes; i++) {
-        uint32_t in = part->of ? part->of[i] : 0, nth = seen[in]++;
+        uint32_t in = division->of ? division->of[i] : 0, nth = seen[in]++;
 
         if (last ? nth + (uint64_t)k >= size[in] : nth < k)
             ok = s->fn(s->ctx, i, err);
@@ -144,29 +146,29 @@ static bool give_ends(struct set_scan *s, const struct set_part *part, uint32_t 
     return ok;
 }
 
-static bool item(struct set_scan *s, struct wr_err *err)
+static bool set_item(struct set_scan *s, struct wr_err *err)
 {
-    const struct set_part parts[] = {{"group", s->p->group, s->p->ngroups},
-                                     {"router", s->p->router, s->p->nrouters},
-                                     {"machine", NULL, 1}};
-    bool first = take_word(s, "first"), last = !first && take_word(s, "last");
+    const struct set_division divisions[] = {{"group", s->p->group, s->p->ngroups},
+                                             {"router", s->p->router, s->p->nrouters},
+                                             {"machine", NULL, 1}};
+    bool first = set_take_word(s, "first"), last = !first && set_take_word(s, "last");
     uint32_t k;
 
     for (int i = 0; !first && !last && i < 2; i++)
-        if (take_word(s, parts[i].name))
-            return give_part(s, &parts[i], err);
+        if (set_take_word(s, divisions[i].name))
+            return set_give_division(s, &divisions[i], err);
     if (!first && !last)
-        return give_range(s, err);
-    if (!take_number(s, "node", 1ull << 32, &k, err))
+        return set_give_range(s, err);
+    if (!set_take_number(s, "node", 1ull << 32, &k, err))
         return false;
-    if (!take_word(s, "of"))
+    if (!set_take_word(s, "of"))
         return set_fail(s, err, "expected \"of\"; write %s %u of every group",
                         first ? "first" : "last", k);
-    if (!take_word(s, "every") && !take_word(s, "each"))
-        (void)take_word(s, "the");
+    if (!set_take_word(s, "every") && !set_take_word(s, "each"))
+        (void)set_take_word(s, "the");
     for (int i = 0; i < 3; i++)
-        if (take_word(s, parts[i].name))
-            return give_ends(s, &parts[i], k, last, err);
+        if (set_take_word(s, divisions[i].name))
+            return set_give_ends(s, &divisions[i], k, last, err);
     return set_fail(s, err, "expected group, router or machine; write %s %u of every group",
                     first ? "first" : "last", k);
 }
@@ -177,10 +179,10 @@ bool place_set_each(const struct place *p, const char *set, place_node_fn *fn, v
     struct set_scan s = {.p = p, .text = set, .at = set, .fn = fn, .ctx = ctx};
 
     do {
-        if (!item(&s, err))
+        if (!set_item(&s, err))
             return false;
-    } while (take_char(&s, ','));
-    skip_blanks(&s);
+    } while (set_take_char(&s, ','));
+    set_skip_blanks(&s);
     if (*s.at)
         return set_fail(&s, err, "expected a comma or the end; write a list such as 31, 63, 95");
     return true;

@@ -1,3 +1,4 @@
+/* place_show.c -- the map of nodes and jobs as text and as a picture; see place_show.h. */
 #include "place_show.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ char place_letter(uint32_t job)
     return letters[job % (NLETTERS - 1)];
 }
 
-static char letter_of(int32_t owner)
+static char show_letter_of(int32_t owner)
 {
     return owner >= 0                ? place_letter((uint32_t)owner)
            : owner == PLACE_EXCLUDED ? 'x'
@@ -57,7 +58,7 @@ struct by_group {
     uint32_t *first, *node;
 };
 
-static struct by_group sort_groups(const struct place *p)
+static struct by_group show_sort_groups(const struct place *p)
 {
     struct by_group s = {wr_zalloc(p->ngroups + 2ull, sizeof *s.first),
                          wr_alloc(p->nnodes * sizeof *s.node)};
@@ -71,16 +72,16 @@ static struct by_group sort_groups(const struct place *p)
     return s;
 }
 
-static void free_groups(struct by_group *s)
+static void show_free_groups(struct by_group *s)
 {
     free(s->first);
     free(s->node);
 }
 
-void place_text(const struct place_view *v, uint32_t most, struct wr_str *out)
+uint32_t place_text(const struct place_view *v, uint32_t most, struct wr_str *out)
 {
     const struct place *p = v->p;
-    struct by_group s = sort_groups(p);
+    struct by_group s = show_sort_groups(p);
     uint32_t shown = 0, g = 0;
 
     for (; g < p->ngroups && shown < most; g++) {
@@ -95,20 +96,19 @@ void place_text(const struct place_view *v, uint32_t most, struct wr_str *out)
             if (p->router[node] != last)
                 wr_str_add(out, " ");
             last = p->router[node];
-            wr_str_addf(out, "%c", letter_of(p->owner[node]));
+            wr_str_addf(out, "%c", show_letter_of(p->owner[node]));
         }
         wr_str_add(out, "\n");
         shown++;
     }
-    if (g < p->ngroups)
-        wr_str_addf(out, "  ... and %u more groups; --svg draws them all\n", p->ngroups - g);
-    free_groups(&s);
+    show_free_groups(&s);
+    return p->ngroups - g;
 }
 
 /* ---- the picture ---- */
 
-/* A job has its colour of all other figures; its letter tells it without. */
-static const char *colour_of(const uint32_t *ink, int32_t owner)
+/* A job has the colour that it has in all figures; its letter identifies it without colour. */
+static const char *show_colour_of(const uint32_t *ink, int32_t owner)
 {
     return owner >= 0                ? palette_colours[ink[owner]].light
            : owner == PLACE_EXCLUDED ? "#333333"
@@ -116,19 +116,19 @@ static const char *colour_of(const uint32_t *ink, int32_t owner)
                                      : "#e8e8e8";
 }
 
-/* A letter in the middle of what begins at x and is w wide, where there is room for it. */
-static void add_letter(int32_t owner, uint32_t x, uint32_t y, uint32_t w, uint32_t cell,
-                       struct wr_str *out)
+/* A letter in the middle of a rectangle at x of width w, if it fits. */
+static void show_add_letter(int32_t owner, uint32_t x, uint32_t y, uint32_t w, uint32_t cell,
+                            struct wr_str *out)
 {
     if (cell < 5 || owner == PLACE_FREE)
         return;
     wr_str_addf(out,
                 "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%u\" fill=\"#ffffff\" "
                 "text-anchor=\"middle\" pointer-events=\"none\">%c</text>\n",
-                x + w / 2.0, y + cell - 2.0, cell - 1, letter_of(owner));
+                x + w / 2.0, y + cell - 2.0, cell - 1, show_letter_of(owner));
 }
 
-static void add_escaped(struct wr_str *out, const char *s)
+static void show_add_escaped(struct wr_str *out, const char *s)
 {
     for (; *s; s++) {
         const char *as = *s == '<' ? "&lt;" : *s == '&' ? "&amp;" : *s == '"' ? "&quot;" : NULL;
@@ -141,8 +141,8 @@ static void add_escaped(struct wr_str *out, const char *s)
 }
 
 /* Neighbours of one router that look the same are one rectangle. */
-static void add_row(const struct place *p, const uint32_t *ink, const uint32_t *node, uint32_t n,
-                    uint32_t y, uint32_t cell, struct wr_str *out)
+static void show_add_row(const struct place *p, const uint32_t *ink, const uint32_t *node,
+                         uint32_t n, uint32_t y, uint32_t cell, struct wr_str *out)
 {
     for (uint32_t i = 0; i < n;) {
         uint32_t from = i;
@@ -154,17 +154,18 @@ static void add_row(const struct place *p, const uint32_t *ink, const uint32_t *
                     "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" fill=\"%s\">"
                     "<title>nodes %u to %u, router %u</title></rect>\n",
                     LEFT + from * cell, y, (i - from) * cell - (cell > 3), cell - (cell > 3),
-                    colour_of(ink, p->owner[node[from]]), node[from], node[i - 1],
+                    show_colour_of(ink, p->owner[node[from]]), node[from], node[i - 1],
                     p->router[node[from]]);
-        add_letter(p->owner[node[from]], LEFT + from * cell, y, (i - from) * cell - 1, cell, out);
+        show_add_letter(p->owner[node[from]], LEFT + from * cell, y, (i - from) * cell - 1, cell,
+                        out);
     }
 }
 
 /* Adds to `y` what it draws; *widest: nodes in the longest row. */
-static uint32_t add_groups(const struct place *p, const uint32_t *ink, uint32_t cell, uint32_t y,
-                           uint32_t *widest, struct wr_str *out)
+static uint32_t show_add_groups(const struct place *p, const uint32_t *ink, uint32_t cell,
+                                uint32_t y, uint32_t *widest, struct wr_str *out)
 {
-    struct by_group s = sort_groups(p);
+    struct by_group s = show_sort_groups(p);
 
     for (uint32_t g = 0; g < p->ngroups; g++) {
         uint32_t n = s.first[g + 1] - s.first[g];
@@ -174,16 +175,16 @@ static uint32_t add_groups(const struct place *p, const uint32_t *ink, uint32_t 
             wr_str_addf(out, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">%u</text>\n", LEFT - 6,
                         y + (cell > 6 ? cell - 1 : 6), g);
         for (uint32_t k = 0; k < n; k += ROW_NODES, y += cell)
-            add_row(p, ink, s.node + s.first[g] + k, n - k < ROW_NODES ? n - k : ROW_NODES, y, cell,
-                    out);
+            show_add_row(p, ink, s.node + s.first[g] + k, n - k < ROW_NODES ? n - k : ROW_NODES, y,
+                         cell, out);
         y += n && cell > 3 ? 1 : 0;
     }
-    free_groups(&s);
+    show_free_groups(&s);
     return y;
 }
 
-static void add_legend(const struct place_view *v, const uint32_t *ink, uint32_t y,
-                       struct wr_str *out)
+static void show_add_legend(const struct place_view *v, const uint32_t *ink, uint32_t y,
+                            struct wr_str *out)
 {
     static const struct {
         int32_t owner;
@@ -194,10 +195,10 @@ static void add_legend(const struct place_view *v, const uint32_t *ink, uint32_t
         int32_t owner = i < v->p->njobs ? (int32_t)i : others[i - v->p->njobs].owner;
 
         wr_str_addf(out, "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/>\n", LEFT,
-                    y, colour_of(ink, owner));
-        add_letter(owner, LEFT, y, 12, 12, out);
+                    y, show_colour_of(ink, owner));
+        show_add_letter(owner, LEFT, y, 12, 12, out);
         wr_str_addf(out, "<text x=\"%u\" y=\"%u\">", LEFT + 18, y + 10);
-        add_escaped(out, i < v->p->njobs ? v->names[i] : others[i - v->p->njobs].name);
+        show_add_escaped(out, i < v->p->njobs ? v->names[i] : others[i - v->p->njobs].name);
         wr_str_add(out, "</text>\n");
     }
 }
@@ -210,9 +211,9 @@ void place_svg(const struct place_view *v, struct wr_str *out)
     uint32_t *ink = wr_zalloc(p->njobs + 1ull, sizeof *ink), widest = LEAST_NODES;
 
     palette_of_names(v->names, p->njobs, ink);
-    uint32_t y = add_groups(p, ink, cell, TOP, &widest, &body) + LEGEND;
+    uint32_t y = show_add_groups(p, ink, cell, TOP, &widest, &body) + LEGEND;
 
-    add_legend(v, ink, y, &body);
+    show_add_legend(v, ink, y, &body);
     free(ink);
     y += (p->njobs + 3) * LEGEND + 8;
     uint32_t width = LEFT + widest * cell + 16;
@@ -223,7 +224,7 @@ void place_svg(const struct place_view *v, struct wr_str *out)
                 "\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
                 "<text x=\"8\" y=\"20\" font-size=\"14\">",
                 width, y, width, y);
-    add_escaped(out, v->title);
+    show_add_escaped(out, v->title);
     wr_str_add(out, "</text>\n");
     wr_str_addn(out, wr_str_get(&body), body.n);
     wr_str_add(out, "</svg>\n");

@@ -23,8 +23,8 @@ struct place_shape place_shape(const struct place *p, uint32_t job);
 char place_letter(uint32_t job);
 
 /* A line per group: a letter for each node of a job, `.` free, `x` excluded, `!` down,
- * a blank between routers. At most `most` groups, then how many more there are. */
-void place_text(const struct place_view *v, uint32_t most, struct wr_str *out);
+ * a blank between routers. At most `most` groups; returns how many more there are. */
+uint32_t place_text(const struct place_view *v, uint32_t most, struct wr_str *out);
 
 /* A square for each node, a row (or several) for each group. */
 void place_svg(const struct place_view *v, struct wr_str *out);

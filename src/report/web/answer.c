@@ -1,4 +1,9 @@
-/* answer.c -- one row per address. */
+/* answer.c -- answers requests: one row of routes[] per address.
+ *
+ * http.c calls web_answer() from several threads. A row says the method, whether a token is needed,
+ * and the function that fills struct web_answer. Nothing outside the operands of `weir serve` is
+ * ever read: runs are addressed by the identifiers that site.c gave them.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,9 +41,9 @@ bool web_look_for(struct web_site *s, struct web_answer *ret)
     return false;
 }
 
-/* ---- who may ask ---- */
+/* ---- requests that are allowed ---- */
 
-static bool has_token(const struct web_site *s, const struct web_request *q)
+static bool answer_has_token(const struct web_site *s, const struct web_request *q)
 {
     static const char bearer[] = "Bearer ";
     const char *given = web_param(q, "token");
@@ -51,9 +56,9 @@ static bool has_token(const struct web_site *s, const struct web_request *q)
     return wr_token_parse(&token, given) && wr_token_same(&token, s->c.token);
 }
 
-/* Is "localhost:8765" a name of this machine? A page of somebody else's whose name was made to
- * lead here has another. */
-static bool is_own_host(const char *host)
+/* Is "localhost:8765" a name of this machine? A foreign page whose name was made to
+ * resolve to this machine has another (DNS rebinding). */
+static bool answer_is_own_host(const char *host)
 {
     static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
 
@@ -67,7 +72,7 @@ static bool is_own_host(const char *host)
 }
 
 /* A page of the same place, as browsers say it; programs say nothing. */
-static bool is_own_origin(const struct web_request *q)
+static bool answer_is_own_origin(const struct web_request *q)
 {
     const char *at = q->origin ? strstr(q->origin, "://") : NULL;
 
@@ -96,7 +101,7 @@ static void answer_runs(struct web_site *s, const struct web_request *q, struct 
 }
 
 /* Directories in which there are runs of a study, and how far it is. */
-static void put_studies(const struct web_site *s, struct wr_str *out)
+static void answer_put_studies(const struct web_site *s, struct wr_str *out)
 {
     report_json_key(out, "studies");
     wr_str_add(out, "[");
@@ -120,6 +125,7 @@ static void put_studies(const struct web_site *s, struct wr_str *out)
         wr_str_add(out, "{");
         report_json_member(out, "id", s->dir.v[d].id);
         report_json_member(out, "name", of->study);
+        report_json_member(out, "kind", of->trial ? "experiment" : "study");
         report_json_number(out, "runs", (double)(of->of > (int64_t)n ? of->of : (int64_t)n));
         report_json_number(out, "complete", (double)complete);
         report_json_number(out, "running", (double)running);
@@ -133,12 +139,12 @@ static void answer_list(struct web_site *s, const struct web_request *q, struct 
     answer_runs(s, q, ret);
     if (ret->status != 200)
         return;
-    put_studies(s, &ret->body);
+    answer_put_studies(s, &ret->body);
     wr_str_add(&ret->body, "}\n");
 }
 
 /* How far a run is, as its maker says: a fraction of what; and its last slice. */
-static bool put_fraction(void *ctx, const struct run_rows *q)
+static bool answer_put_fraction(void *ctx, const struct run_rows *q)
 {
     struct wr_str *out = ctx;
     bool known = *run_rows_text(q, 0, NULL);
@@ -152,7 +158,7 @@ static bool put_fraction(void *ctx, const struct run_rows *q)
     return false;
 }
 
-static void put_progress(const char *path, uint64_t deadline_ns, struct wr_str *out)
+static void answer_put_progress(const char *path, uint64_t deadline_ns, struct wr_str *out)
 {
     struct run_reader *r;
     struct wr_err err;
@@ -165,7 +171,7 @@ static void put_progress(const char *path, uint64_t deadline_ns, struct wr_str *
              "SELECT coalesce(max(CASE key WHEN 'progress' THEN value END), ''),"
              " CAST(max(CASE key WHEN 'progress' THEN value END) AS REAL),"
              " coalesce(max(CASE key WHEN 'progress_of' THEN value END), '') FROM meta",
-             NULL, put_fraction, out, &err);
+             NULL, answer_put_fraction, out, &err);
     if (run_number(r, "SELECT max(t_ps) / 1000.0 FROM fact_slice", &v, &found, &err) && found)
         report_json_number(out, "sim_ns", v);
     run_close(r);
@@ -187,23 +193,23 @@ static void answer_progress(struct web_site *s, const struct web_request *q, str
         wr_str_add(out, "{");
         report_json_member(out, "id", s->run.v[i].id);
         report_json_member(out, "status", run_status_name(RUN_RUNNING));
-        put_progress(s->run.v[i].path, deadline_ns, out);
+        answer_put_progress(s->run.v[i].path, deadline_ns, out);
         wr_str_add(out, "}");
     }
     wr_str_add(out, "]");
-    put_studies(s, out);
+    answer_put_studies(s, out);
     wr_str_add(out, "}\n");
 }
 
-/* The paths of the runs asked for; the lock is not held while they are read. */
-struct asked {
+/* The paths of the requested runs; the lock is not held while they are read. */
+struct requested {
     struct wr_arena arena;
     const char *path[WEB_MOST_PARAMS];
     size_t n;
 };
 
-static bool find_asked(struct asked *a, struct web_site *s, const struct web_request *q,
-                       struct web_answer *ret)
+static bool answer_find_requested(struct requested *a, struct web_site *s,
+                                  const struct web_request *q, struct web_answer *ret)
 {
     for (size_t i = 0; i < q->nparams; i++) {
         const char *path = NULL, *id = q->param[i].value;
@@ -232,7 +238,7 @@ static bool find_asked(struct asked *a, struct web_site *s, const struct web_req
 }
 
 /* Few reports are made at a time: each takes a processor and memory. The caller holds the lock. */
-static bool begin_reading(struct web_site *s, uint64_t deadline_ns, struct web_answer *ret)
+static bool answer_begin_reading(struct web_site *s, uint64_t deadline_ns, struct web_answer *ret)
 {
     struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
                              .tv_nsec = (long)(deadline_ns % 1000000000)};
@@ -246,7 +252,7 @@ static bool begin_reading(struct web_site *s, uint64_t deadline_ns, struct web_a
     return true;
 }
 
-static void end_reading(struct web_site *s)
+static void answer_end_reading(struct web_site *s)
 {
     s->reading--;
     pthread_cond_signal(&s->read);
@@ -254,22 +260,23 @@ static void end_reading(struct web_site *s)
 
 typedef void write_doc(const struct report_doc *d, struct wr_str *out);
 
-static void write_page(const struct report_doc *d, struct wr_str *out)
+static void answer_write_page(const struct report_doc *d, struct wr_str *out)
 {
     report_doc_page(d, NULL, out);
 }
 
-static void report_as(struct web_site *s, const struct web_request *q, write_doc *fn,
-                      struct web_answer *ret)
+static void answer_report_as(struct web_site *s, const struct web_request *q, write_doc *fn,
+                             struct web_answer *ret)
 {
-    struct asked a = {0};
+    struct requested a = {0};
     struct report_inputs in;
     struct report_doc doc;
     struct wr_err err;
     uint64_t limit_ns = s->c.deadline_ns ? s->c.deadline_ns : USUAL_DEADLINE_NS;
     struct report_access access = {.deadline_ns = wr_clock_ns() + limit_ns, .no_links = true};
 
-    if (!find_asked(&a, s, q, ret) || !begin_reading(s, access.deadline_ns, ret)) {
+    if (!answer_find_requested(&a, s, q, ret) ||
+        !answer_begin_reading(s, access.deadline_ns, ret)) {
         wr_arena_fini(&a.arena);
         return;
     }
@@ -288,12 +295,12 @@ static void report_as(struct web_site *s, const struct web_request *q, write_doc
     }
     wr_arena_fini(&a.arena);
     pthread_mutex_lock(&s->lock);
-    end_reading(s);
+    answer_end_reading(s);
 }
 
 static void answer_report(struct web_site *s, const struct web_request *q, struct web_answer *ret)
 {
-    report_as(s, q, report_doc_json, ret);
+    answer_report_as(s, q, report_doc_json, ret);
 }
 
 static void answer_page(struct web_site *s, const struct web_request *q, struct web_answer *ret)
@@ -301,26 +308,45 @@ static void answer_page(struct web_site *s, const struct web_request *q, struct 
     ret->type = html_type;
     /* The page has a stricter policy of its own, which names its style by its hash. */
     ret->policy = "frame-ancestors 'none'; base-uri 'none'";
-    report_as(s, q, write_page, ret);
+    answer_report_as(s, q, answer_write_page, ret);
+}
+
+static void answer_put_link(const char *key, const char *id, const char *token, struct wr_str *out)
+{
+    wr_str_addf(out, "<li><a href=\"/report?%s=", key);
+    for (const char *c = id; *c; c++)
+        wr_str_addf(out, "%%%02X", (unsigned char)*c);
+    if (token) {
+        wr_str_add(out, "&amp;token=");
+        report_escape(out, token);
+    }
+    wr_str_add(out, "\">");
+    report_escape(out, id);
+    wr_str_add(out, "</a>");
+}
+
+static bool answer_is_study(const struct web_site *s, const char *dir)
+{
+    for (size_t i = 0; i < s->run.n; i++)
+        if (s->run.v[i].study && !strcmp(s->run.v[i].dir, dir))
+            return true;
+    return false;
 }
 
 /* Without the viewer's code: links to the static pages. */
-static void plain_list(struct web_site *s, const struct web_request *q, struct wr_str *out)
+static void answer_plain_list(struct web_site *s, const struct web_request *q, struct wr_str *out)
 {
     const char *token = web_param(q, "token");
 
     wr_str_add(out, "<h1>Runs</h1>\n<ul>\n");
-    for (size_t i = 0; i < s->run.n; i++) {
-        wr_str_add(out, "<li><a href=\"/report?run=");
-        for (const char *c = s->run.v[i].id; *c; c++)
-            wr_str_addf(out, "%%%02X", (unsigned char)*c);
-        if (token) {
-            wr_str_add(out, "&amp;token=");
-            report_escape(out, token);
+    for (size_t i = 0; i < s->dir.n; i++)
+        if (answer_is_study(s, s->dir.v[i].id)) {
+            answer_put_link("dir", s->dir.v[i].id, token, out);
+            wr_str_add(out, ", all runs as one</li>\n");
         }
-        wr_str_add(out, "\">");
-        report_escape(out, s->run.v[i].id);
-        wr_str_addf(out, "</a>, %s</li>\n",
+    for (size_t i = 0; i < s->run.n; i++) {
+        answer_put_link("run", s->run.v[i].id, token, out);
+        wr_str_addf(out, ", %s</li>\n",
                     s->run.v[i].json && s->run.v[i].status == RUN_COMPLETE ? "complete"
                                                                            : "not complete");
     }
@@ -342,7 +368,7 @@ static void answer_viewer(struct web_site *s, const struct web_request *q, struc
     if (s->c.code)
         wr_str_add(out, "<noscript><p>The viewer needs scripts; without them, here are the "
                         "pages.</p></noscript>\n");
-    plain_list(s, q, out);
+    answer_plain_list(s, q, out);
     wr_str_add(out, "</main>\n");
     if (s->c.code)
         wr_str_add(out, "<script src=\"/app.js\"></script>\n");
@@ -366,7 +392,10 @@ static void answer_studies(struct web_site *s, const struct web_request *q, stru
     bool post = !strcmp(q->method, "POST");
 
     if (!s->c.allow_run)
-        web_refuse(ret, 403, "studies may not be started here; serve with --allow-run");
+        web_refuse(ret, 403,
+                   s->c.refusal
+                       ? s->c.refusal
+                       : "studies may not be started here; ask the user who runs weir serve");
     else if (post && (!q->type || strncmp(q->type, "application/json", 16) != 0))
         web_refuse(ret, 400, "send the study as application/json");
     else if (post)
@@ -391,7 +420,7 @@ static const struct route {
     {"/api/study", answer_studies, false, true},
 };
 
-static const struct route *find_route(const char *path)
+static const struct route *answer_find_route(const char *path)
 {
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
         if (!strcmp(routes[i].path, path))
@@ -401,7 +430,7 @@ static const struct route *find_route(const char *path)
 
 void web_answer(struct web_site *s, const struct web_request *q, struct web_answer *ret)
 {
-    const struct route *r = find_route(q->path);
+    const struct route *r = answer_find_route(q->path);
     bool get = !strcmp(q->method, "GET") || !strcmp(q->method, "HEAD");
     bool post = !strcmp(q->method, "POST");
 
@@ -411,15 +440,16 @@ void web_answer(struct web_site *s, const struct web_request *q, struct web_answ
         .policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                   "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; "
                   "frame-ancestors 'none'"};
-    if (s->c.loopback && !is_own_host(q->host))
+    if (s->c.loopback && !answer_is_own_host(q->host))
         web_refuse(ret, 403, "this is not the name of this machine; use 127.0.0.1");
-    else if (!r || !r->open ? !has_token(s, q) : false)
-        web_refuse(ret, 403, "the token is missing or wrong; use the address that weir serve told");
+    else if (!r || !r->open ? !answer_has_token(s, q) : false)
+        web_refuse(ret, 403,
+                   "the token is missing or wrong; use the address that weir serve printed");
     else if (!r)
         web_refuse(ret, 404, "nothing is at this address; / is the viewer");
     else if (!get && !(post && r->post))
         web_refuse(ret, 405, "only reading is offered here; use GET");
-    else if (post && !is_own_origin(q))
+    else if (post && !answer_is_own_origin(q))
         web_refuse(ret, 403, "a page from elsewhere may not start anything");
     else {
         pthread_mutex_lock(&s->lock);

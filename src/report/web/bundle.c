@@ -1,3 +1,4 @@
+/* bundle.c -- finds the viewer's script and style sheet among the files that the build embedded. */
 #include "report/web/bundle.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static const struct {
     {"", ""},
 };
 
-static const char *find(const char *name)
+static const char *bundle_find(const char *name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].name, name))
@@ -22,6 +23,6 @@ const struct report_bundled *web_bundle(void)
 {
     static struct report_bundled code; /* filled once, always with the same */
 
-    code = (struct report_bundled){.js = find("weir_js"), .css = find("weir_css")};
+    code = (struct report_bundled){.js = bundle_find("weir_js"), .css = bundle_find("weir_css")};
     return code.js && code.css ? &code : NULL;
 }

@@ -1,5 +1,12 @@
+/* conns.c -- the list of open connections: limits per address, limits in all, time-outs.
+ *
+ * http.c calls it from the daemon's threads; every function takes s->lock. The list is kept in the
+ * order in which connections began to wait or to answer, oldest first. A connection that is shut
+ * down stays in the list until its thread closes it.
+ */
 #include "conns_priv.h"
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +47,7 @@ static void conn_append(struct web_conns *s, struct web_conn *c)
 
 static void conn_unlink(struct web_conns *s, struct web_conn *c)
 {
+    assert(c->link && *c->link == c);
     *c->link = c->next;
     if (c->next)
         c->next->link = c->link;
@@ -55,7 +63,7 @@ static void conn_shut(struct web_conn *c)
 }
 
 /* The list is ordered by since when they wait or answer. */
-static void conn_make_room(struct web_conns *s, const unsigned char from[16])
+static void conn_shut_oldest(struct web_conns *s, const unsigned char from[16])
 {
     struct web_conn *oldest = NULL, *oldest_of = NULL;
     size_t n = 0, of = 0;
@@ -86,7 +94,7 @@ struct web_conn *web_conn_open(struct web_conns *s, int fd, const struct sockadd
     c->since_ns = wr_clock_ns();
     conn_address(c->from, from);
     pthread_mutex_lock(&s->lock);
-    conn_make_room(s, c->from);
+    conn_shut_oldest(s, c->from);
     conn_append(s, c);
     pthread_mutex_unlock(&s->lock);
     return c;

@@ -18,6 +18,7 @@
 
 enum { THREAD_STACK_B = 2 << 20, BACKLOG = 128, SILENCE_S = 15 };
 
+/* Set up by web_serve(); the daemon's threads use site and conns, each under its own lock. */
 struct web_server {
     struct MHD_Daemon *daemon;
     struct web_site *site;
@@ -32,7 +33,7 @@ struct coming {
     bool begun, too_long;
 };
 
-static void *on_target(void *cls, const char *uri, struct MHD_Connection *c)
+static void *http_on_target(void *cls, const char *uri, struct MHD_Connection *c)
 {
     struct coming *in = wr_zalloc(1, sizeof *in);
 
@@ -42,8 +43,8 @@ static void *on_target(void *cls, const char *uri, struct MHD_Connection *c)
     return in;
 }
 
-static void on_connection(void *cls, struct MHD_Connection *c, void **socket_context,
-                          enum MHD_ConnectionNotificationCode what)
+static void http_on_connection(void *cls, struct MHD_Connection *c, void **socket_context,
+                               enum MHD_ConnectionNotificationCode what)
 {
     struct web_server *w = cls;
 
@@ -58,7 +59,7 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **socket_con
     *socket_context = web_conn_open(&w->conns, fd->connect_fd, from ? from->client_addr : NULL);
 }
 
-static struct web_conn *conn_of(struct MHD_Connection *c)
+static struct web_conn *http_conn_of(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *i =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -66,14 +67,14 @@ static struct web_conn *conn_of(struct MHD_Connection *c)
     return i ? i->socket_context : NULL;
 }
 
-static void on_done(void *cls, struct MHD_Connection *c, void **ctx,
-                    enum MHD_RequestTerminationCode why)
+static void http_on_done(void *cls, struct MHD_Connection *c, void **ctx,
+                         enum MHD_RequestTerminationCode why)
 {
     struct web_server *w = cls;
     struct coming *in = *ctx;
 
     (void)why;
-    web_conn_waits(&w->conns, conn_of(c));
+    web_conn_waits(&w->conns, http_conn_of(c));
     if (in) {
         free(in->target);
         wr_str_fini(&in->body);
@@ -82,7 +83,7 @@ static void on_done(void *cls, struct MHD_Connection *c, void **ctx,
     *ctx = NULL;
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *c, struct web_answer *a)
+static enum MHD_Result http_send_answer(struct MHD_Connection *c, struct web_answer *a)
 {
     const struct {
         const char *name, *value;
@@ -108,14 +109,14 @@ static enum MHD_Result send_answer(struct MHD_Connection *c, struct web_answer *
     return ok;
 }
 
-static const char *header(struct MHD_Connection *c, const char *name)
+static const char *http_header(struct MHD_Connection *c, const char *name)
 {
     return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *url,
-                                  const char *method, const char *version, const char *data,
-                                  size_t *size, void **ctx)
+static enum MHD_Result http_on_request(void *cls, struct MHD_Connection *c, const char *url,
+                                       const char *method, const char *version, const char *data,
+                                       size_t *size, void **ctx)
 {
     struct web_server *w = cls;
     struct coming *in = *ctx;
@@ -137,28 +138,28 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
         *size = 0;
         return MHD_YES;
     }
-    web_conn_answers(&w->conns, conn_of(c));
+    web_conn_answers(&w->conns, http_conn_of(c));
     if (!in->target || !web_parse(&q, in->target, &arena)) {
         web_refuse(&a, 400, "this address cannot be read; see docs/formats/report.md");
     } else if (in->too_long) {
         web_refuse(&a, 413, "this is too long; send less");
     } else {
         q.method = method;
-        q.host = header(c, "Host");
-        q.origin = header(c, "Origin");
-        q.authorization = header(c, "Authorization");
-        q.type = header(c, "Content-Type");
+        q.host = http_header(c, "Host");
+        q.origin = http_header(c, "Origin");
+        q.authorization = http_header(c, "Authorization");
+        q.type = http_header(c, "Content-Type");
         q.body = in->body.s;
         q.len = in->body.n;
         web_answer(w->site, &q, &a);
     }
-    enum MHD_Result ok = send_answer(c, &a);
+    enum MHD_Result ok = http_send_answer(c, &a);
     wr_arena_fini(&arena);
     return ok;
 }
 
-static bool find_address(struct sockaddr_storage *ret, socklen_t *ret_len, const char *address,
-                         unsigned port, struct wr_err *err)
+static bool http_find_address(struct sockaddr_storage *ret, socklen_t *ret_len, const char *address,
+                              unsigned port, struct wr_err *err)
 {
     struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
@@ -175,22 +176,24 @@ static bool find_address(struct sockaddr_storage *ret, socklen_t *ret_len, const
     return true;
 }
 
-/* A socket of our own, so that a port that is taken is told as such. */
-static int listen_at(const char *address, unsigned port, unsigned *ret_port, struct wr_err *err)
+/* A socket of our own, so that a port in use gives its own error. */
+static int http_listen_at(const char *address, unsigned port, unsigned *ret_port,
+                          struct wr_err *err)
 {
     struct sockaddr_storage at = {0};
     socklen_t len = 0;
     int one = 1;
 
-    if (!find_address(&at, &len, address, port, err))
+    if (!http_find_address(&at, &len, address, port, err))
         return -1;
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, BACKLOG) ||
         getsockname(fd, (struct sockaddr *)&at, &len)) {
-        wr_fail_errno(err, "cannot listen at %s, port %u; choose another with --port, or --port 0",
-                      address, port);
+        wr_fail_errno(
+            err, "cannot listen at %s, port %u; choose another port, or 0 for any that is free",
+            address, port);
         if (fd >= 0)
             close(fd);
         return -1;
@@ -201,7 +204,7 @@ static int listen_at(const char *address, unsigned port, unsigned *ret_port, str
 }
 
 /* A socket of a server that was killed is in the way; anything else of that name is not ours. */
-static bool remove_dead_socket(const struct sockaddr_un *at, struct wr_err *err)
+static bool http_remove_dead_socket(const struct sockaddr_un *at, struct wr_err *err)
 {
     struct stat st;
 
@@ -218,8 +221,8 @@ static bool remove_dead_socket(const struct sockaddr_un *at, struct wr_err *err)
     return true;
 }
 
-/* What may be asked there, the permissions of the file say: its owner alone opens it. */
-static int listen_at_file(const char *path, struct wr_err *err)
+/* The permissions of the file protect it: only its owner can open it. */
+static int http_listen_at_file(const char *path, struct wr_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
 
@@ -230,7 +233,7 @@ static int listen_at_file(const char *path, struct wr_err *err)
         return -1;
     }
     memcpy(at.sun_path, path, strlen(path) + 1);
-    if (!remove_dead_socket(&at, err))
+    if (!http_remove_dead_socket(&at, err))
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     mode_t before = umask(0177);
@@ -245,23 +248,23 @@ static int listen_at_file(const char *path, struct wr_err *err)
     return fd;
 }
 
-static struct MHD_Daemon *start_daemon(struct web_server *w, int fd)
+static struct MHD_Daemon *http_start_daemon(struct web_server *w, int fd)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL;
 
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, w, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_done, w,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, w, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)WEB_MOST_CONNS + 64u, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_B, MHD_OPTION_END);
+        flags, 0, NULL, NULL, http_on_request, w, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_URI_LOG_CALLBACK, http_on_target, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        http_on_done, w, MHD_OPTION_NOTIFY_CONNECTION, http_on_connection, w,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_MOST_CONNS + 64u, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SILENCE_S, MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_B, MHD_OPTION_END);
 }
 
 bool web_serve(struct web_server **ret, struct web_site *s, const struct web_listen *at,
                unsigned *ret_port, struct wr_err *err)
 {
-    int fd = at->socket ? listen_at_file(at->socket, err)
-                        : listen_at(at->address, at->port, ret_port, err);
+    int fd = at->socket ? http_listen_at_file(at->socket, err)
+                        : http_listen_at(at->address, at->port, ret_port, err);
 
     if (fd < 0)
         return false;
@@ -269,7 +272,7 @@ bool web_serve(struct web_server **ret, struct web_site *s, const struct web_lis
     w->site = s;
     w->socket = at->socket ? wr_strdup(at->socket) : NULL;
     web_conns_init(&w->conns);
-    w->daemon = start_daemon(w, fd);
+    w->daemon = http_start_daemon(w, fd);
     if (!w->daemon) {
         close(fd);
         web_serve_end(w);

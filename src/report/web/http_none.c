@@ -1,4 +1,5 @@
-/* http_none.c -- built without libmicrohttpd. */
+/* http_none.c -- stands in for http.c where libmicrohttpd is missing: web_serve() fails and says
+ * so. */
 #include "web_priv.h"
 
 bool web_serve(struct web_server **ret, struct web_site *s, const struct web_listen *at,

@@ -10,18 +10,19 @@
 
 #include "base/clock.h"
 #include "report/json.h"
+#include "run/trial.h"
 #include "web_priv.h"
 
 enum { DEEPEST = 4, MOST_RUNS = 20000 };
 
-static bool ends_with(const char *s, const char *end)
+static bool site_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
     return n > k && !strcmp(s + n - k, end);
 }
 
-static char *join(const char *a, const char *b)
+static char *site_join(const char *a, const char *b)
 {
     struct wr_str s = {0};
 
@@ -29,7 +30,7 @@ static char *join(const char *a, const char *b)
     return s.s;
 }
 
-static void run_fini(struct web_run *r)
+static void site_run_fini(struct web_run *r)
 {
     free(r->id);
     free(r->path);
@@ -40,19 +41,19 @@ static void run_fini(struct web_run *r)
 
 /* ---- one file ---- */
 
-static bool put_choice(void *ctx, const struct run_rows *q)
+static bool site_put_choice(void *ctx, const struct run_rows *q)
 {
     report_json_member(ctx, run_rows_text(q, 0, NULL), run_rows_text(q, 1, NULL));
     return true;
 }
 
-static bool put_title(void *ctx, const struct run_rows *q)
+static bool site_put_title(void *ctx, const struct run_rows *q)
 {
     report_json_member(ctx, "title", run_rows_text(q, 0, NULL));
     return false;
 }
 
-static bool take_study(void *ctx, const struct run_rows *q)
+static bool site_on_study(void *ctx, const struct run_rows *q)
 {
     struct web_run *w = ctx;
 
@@ -62,14 +63,38 @@ static bool take_study(void *ctx, const struct run_rows *q)
     return false;
 }
 
-static void put_nothing(struct wr_str *out, const char *status)
+/* The run files of an experiment say by their names alone what they are. */
+static void site_put_trial(struct web_run *w, struct wr_str *out)
+{
+    const char *slash = strrchr(w->dir, '/');
+    struct run_trial t;
+    char text[32];
+    struct wr_str sizes = {0};
+
+    if (w->study || !*w->dir || !run_trial_parse(&t, w->path))
+        return;
+    w->trial = true;
+    w->study = wr_strdup(slash ? slash + 1 : w->dir);
+    snprintf(text, sizeof text, "%.*s", (int)(t.mode_len < 24 ? t.mode_len : 24), t.mode);
+    report_json_member(out, "mode", text);
+    for (size_t i = 0; i < t.n; i++)
+        wr_str_addf(&sizes, "%s%u", i ? "+" : "", t.size[i]);
+    report_json_member(out, t.n > 1 ? "together" : "alone", wr_str_get(&sizes));
+    snprintf(text, sizeof text, "%c", run_trial_letter(t.job));
+    report_json_member(out, "job", text);
+    snprintf(text, sizeof text, "%u", t.repetition);
+    report_json_member(out, "repetition", text);
+    wr_str_fini(&sizes);
+}
+
+static void site_put_unreadable(struct wr_str *out, const char *status)
 {
     report_json_member(out, "kind", "");
     report_json_member(out, "status", status);
 }
 
 /* What the list says of a run. One that cannot be read is listed as such. */
-static void describe(struct web_run *w, uint64_t deadline_ns)
+static void site_describe(struct web_run *w, uint64_t deadline_ns)
 {
     uint64_t now = wr_clock_ns();
     struct run_reader *r;
@@ -86,10 +111,13 @@ static void describe(struct web_run *w, uint64_t deadline_ns)
     w->unread = now > deadline_ns;
     if (w->unread) {
         w->status = RUN_INCOMPLETE;
-        put_nothing(&out, "unread");
+        site_put_unreadable(&out, "unread");
     } else if (run_open_until(&r, w->path, now + WEB_FILE_NS, &err)) {
         const struct run_info *i = run_info(r);
 
+        free(w->study);
+        w->study = NULL;
+        w->trial = false;
         w->status = i->status;
         snprintf(seed, sizeof seed, "%llu", (unsigned long long)i->seed);
         report_json_member(&out, "kind", i->kind);
@@ -97,31 +125,33 @@ static void describe(struct web_run *w, uint64_t deadline_ns)
         report_json_member(&out, "started", i->started);
         report_json_member(&out, "seed", seed);
         report_json_member(&out, "command", i->command);
-        run_each(r, "SELECT value FROM summary WHERE key = 'title'", NULL, put_title, &out, &err);
+        run_each(r, "SELECT value FROM summary WHERE key = 'title'", NULL, site_put_title, &out,
+                 &err);
         run_each(r,
                  "SELECT value, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = "
                  "'study_runs') FROM meta WHERE key = 'study'",
-                 NULL, take_study, w, &err);
-        report_json_member(&out, "study", w->study ? w->study : "");
+                 NULL, site_on_study, w, &err);
         report_json_key(&out, "choices");
         wr_str_add(&out, "{");
         run_each(r,
                  "SELECT substr(key, 9), value FROM meta WHERE key GLOB 'axis.[0-9][0-9].*' "
                  "ORDER BY key",
-                 NULL, put_choice, &out, &err);
+                 NULL, site_put_choice, &out, &err);
+        site_put_trial(w, &out);
         wr_str_add(&out, "}");
+        report_json_member(&out, "study", w->study ? w->study : "");
         run_close(r);
     } else {
         w->status = RUN_FAILED;
-        put_nothing(&out, "unreadable");
+        site_put_unreadable(&out, "unreadable");
     }
     wr_str_add(&out, "}");
     free(w->json);
     w->json = out.s;
 }
 
-static void add_run(struct web_site *s, const char *path, const char *id, const char *dir,
-                    const struct stat *st, uint64_t deadline_ns)
+static void site_add_run(struct web_site *s, const char *path, const char *id, const char *dir,
+                         const struct stat *st, uint64_t deadline_ns)
 {
     int64_t mtime = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 
@@ -136,7 +166,7 @@ static void add_run(struct web_site *s, const char *path, const char *id, const 
             w->status == RUN_RUNNING) {
             w->mtime_ns = mtime;
             w->size = st->st_size;
-            describe(w, deadline_ns);
+            site_describe(w, deadline_ns);
         }
         return;
     }
@@ -148,13 +178,13 @@ static void add_run(struct web_site *s, const char *path, const char *id, const 
                         .size = st->st_size,
                         .mtime_ns = mtime,
                         .seen = true};
-    describe(&w, deadline_ns);
+    site_describe(&w, deadline_ns);
     wr_vec_push(&s->run, w);
 }
 
 /* ---- directories ---- */
 
-static bool is_study_file(const char *path)
+static bool site_is_study_file(const char *path)
 {
     FILE *f = fopen(path, "r");
     char line[256];
@@ -167,7 +197,7 @@ static bool is_study_file(const char *path)
     return study;
 }
 
-static void add_named(void *list, const char *id, const char *path)
+static void site_add_named(void *list, const char *id, const char *path)
 {
     WR_VEC(struct web_dir) *v = list;
 
@@ -180,27 +210,27 @@ static void add_named(void *list, const char *id, const char *path)
 }
 
 /* Links are not followed: what they lead to may lie outside. */
-static void look_in(struct web_site *s, const char *path, const char *id, int depth,
-                    uint64_t deadline_ns)
+static void site_scan_dir(struct web_site *s, const char *path, const char *id, int depth,
+                          uint64_t deadline_ns)
 {
     DIR *d = opendir(path);
 
     if (!d)
         return;
     for (const struct dirent *e; (e = readdir(d));) {
-        char *to = join(path, e->d_name), *name = join(id, e->d_name);
+        char *to = site_join(path, e->d_name), *name = site_join(id, e->d_name);
         struct stat st;
 
         if (e->d_name[0] == '.' || lstat(to, &st)) {
             /* not ours to show, or gone */
         } else if (S_ISDIR(st.st_mode) && depth < DEEPEST) {
-            look_in(s, to, name, depth + 1, deadline_ns);
-        } else if (S_ISREG(st.st_mode) && ends_with(e->d_name, ".weir")) {
-            add_named(&s->dir, id, path);
-            add_run(s, to, name, id, &st, deadline_ns);
-        } else if (S_ISREG(st.st_mode) && s->c.allow_run && ends_with(e->d_name, ".yaml") &&
-                   is_study_file(to)) {
-            add_named(&s->study, name, to);
+            site_scan_dir(s, to, name, depth + 1, deadline_ns);
+        } else if (S_ISREG(st.st_mode) && site_ends_with(e->d_name, ".weir")) {
+            site_add_named(&s->dir, id, path);
+            site_add_run(s, to, name, id, &st, deadline_ns);
+        } else if (S_ISREG(st.st_mode) && s->c.allow_run && site_ends_with(e->d_name, ".yaml") &&
+                   site_is_study_file(to)) {
+            site_add_named(&s->study, name, to);
         }
         free(to);
         free(name);
@@ -208,12 +238,12 @@ static void look_in(struct web_site *s, const char *path, const char *id, int de
     closedir(d);
 }
 
-static int by_id(const void *a, const void *b)
+static int site_by_id(const void *a, const void *b)
 {
     return strcmp(((const struct web_run *)a)->id, ((const struct web_run *)b)->id);
 }
 
-static void forget_unseen(struct web_site *s)
+static void site_forget_unseen(struct web_site *s)
 {
     size_t n = 0;
 
@@ -221,14 +251,14 @@ static void forget_unseen(struct web_site *s)
         if (s->run.v[i].seen)
             s->run.v[n++] = s->run.v[i];
         else
-            run_fini(&s->run.v[i]);
+            site_run_fini(&s->run.v[i]);
     s->run.n = n;
     if (n)
-        qsort(s->run.v, n, sizeof *s->run.v, by_id);
+        qsort(s->run.v, n, sizeof *s->run.v, site_by_id);
 }
 
 /* The last name of where it really is: "." has one, too. */
-static char *name_of(const char *path)
+static char *site_name_of(const char *path)
 {
     char *real = realpath(path, NULL);
     const char *slash = real ? strrchr(real, '/') : NULL;
@@ -247,21 +277,21 @@ bool web_look(struct web_site *s, struct wr_err *err)
         s->run.v[i].seen = false;
     for (size_t i = 0; ok && i < s->c.n; i++) {
         const char *path = s->c.operands[i];
-        char *name = name_of(path);
+        char *name = site_name_of(path);
         struct stat st;
 
         if (stat(path, &st))
             ok = wr_fail(err, WR_INPUT, "%s: %s; give a directory or a run file", path,
                          strerror(errno));
         else if (S_ISDIR(st.st_mode))
-            look_in(s, path, name, 0, deadline_ns);
-        else if (s->c.allow_run && ends_with(path, ".yaml"))
-            add_named(&s->study, name, path);
+            site_scan_dir(s, path, name, 0, deadline_ns);
+        else if (s->c.allow_run && site_ends_with(path, ".yaml"))
+            site_add_named(&s->study, name, path);
         else
-            add_run(s, path, name, "", &st, deadline_ns);
+            site_add_run(s, path, name, "", &st, deadline_ns);
         free(name);
     }
-    forget_unseen(s);
+    site_forget_unseen(s);
     return ok;
 }
 
@@ -296,7 +326,7 @@ bool web_open(struct web_site *ret, const struct web_config *c, struct wr_err *e
     return false;
 }
 
-static void dirs_fini(struct web_dir *v, size_t n)
+static void site_dirs_fini(struct web_dir *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         free(v[i].id);
@@ -308,10 +338,10 @@ static void dirs_fini(struct web_dir *v, size_t n)
 void web_close(struct web_site *s)
 {
     for (size_t i = 0; i < s->run.n; i++)
-        run_fini(&s->run.v[i]);
+        site_run_fini(&s->run.v[i]);
     wr_vec_fini(&s->run);
-    dirs_fini(s->dir.v, s->dir.n);
-    dirs_fini(s->study.v, s->study.n);
+    site_dirs_fini(s->dir.v, s->dir.n);
+    site_dirs_fini(s->study.v, s->study.n);
     web_forget_studies(s);
     pthread_cond_destroy(&s->read);
     pthread_mutex_destroy(&s->lock);

@@ -39,10 +39,11 @@ struct web_request {
 };
 
 /* Splits and decodes what stands after the method of a request. Memory is the arena's. False: it is
- * no target that anybody means. */
+ * no well-formed target. */
 bool web_parse(struct web_request *ret, const char *target, struct wr_arena *arena);
 const char *web_param(const struct web_request *q, const char *key); /* the first of it, or NULL */
 
+/* Filled by web_answer(); http.c sends it and frees the body. */
 struct web_answer {
     unsigned status;
     const char *type;
@@ -55,9 +56,10 @@ struct web_run {
     char *id, *path, *dir; /* dir: id of its directory */
     char *json;            /* its row of /api/runs, without the last bracket */
     int64_t size, mtime_ns;
-    int status; /* enum run_status */
-    char *study;
-    int64_t of;  /* runs of that study */
+    int status;  /* enum run_status */
+    char *study; /* or experiment, that it is a run of; NULL: of none */
+    bool trial;  /* of an experiment */
+    int64_t of;  /* runs of that study; 0: not known */
     bool seen;   /* in the last look */
     bool unread; /* there was no time for it yet */
 };
@@ -75,11 +77,12 @@ struct web_config {
     const struct wr_token *token;      /* NULL: none is needed */
     bool loopback;                     /* then only names of this machine are answered to */
     bool allow_run;
+    const char *refusal;  /* the answer where studies may not be started; NULL: a general one */
     const char *program;  /* what starts a study; with allow_run */
     uint64_t deadline_ns; /* for one request; 0: half a minute */
 };
 
-/* A study that was asked for: it runs, or waits for others to end. */
+/* A requested study: it runs, or waits for others to end. */
 struct web_study {
     char *name;
     char **argv;
@@ -94,8 +97,8 @@ struct web_site {
     unsigned reading;     /* reports being made */
     WR_VEC(struct web_run) run;
     WR_VEC(struct web_dir) dir;
-    WR_VEC(struct web_dir) study;   /* files that may be started */
-    WR_VEC(struct web_study) asked; /* in the order they were asked for */
+    WR_VEC(struct web_dir) study;       /* files that may be started */
+    WR_VEC(struct web_study) requested; /* in the order of the requests */
 };
 
 /* Looks what is there. An operand that is no directory and no run file is an error. */

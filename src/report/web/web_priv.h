@@ -4,7 +4,7 @@
 
 #include "report/web/web.h"
 
-/* So long may one look at all files take, and what is asked of one of them. What there was no time
+/* Time limits of one scan of all files and of the queries of one of them. What there was no time
  * for is looked at the next time. */
 #define WEB_LOOK_NS (2ull * 1000 * 1000 * 1000)
 #define WEB_FILE_NS (500ull * 1000 * 1000)

@@ -1,6 +1,7 @@
 /* weir-rpc.c -- the public face of src/rpc: plain types, and results instead of messages. */
 #include "weir-rpc.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define API __attribute__((visibility("default")))
 
 enum { SPIN_US = 50, DEPTH = 16, CLIENTS = 64, LOOK_NS = 50000000 };
-#define PATIENCE_US UINT64_C(10000000)
+#define TIMEOUT_US UINT64_C(10000000)
 
 API int weir_rpc_abi(void)
 {
@@ -42,10 +43,10 @@ API const char *weir_rpc_words(int result)
                                                                 : "refused by the server";
 }
 
-/* A number of 64 bits will do among processes of one machine; who can be reached from others needs
- * a whole token. */
-static bool read_token(struct wr_token *ret, const struct weir_rpc_config *c, bool server,
-                       struct wr_err *err)
+/* A number of 64 bits is enough among processes of one machine. A server that other machines can
+ * reach needs a whole token. */
+static bool lib_read_token(struct wr_token *ret, const struct weir_rpc_config *c, bool server,
+                           struct wr_err *err)
 {
     bool given, reached = server && c->bind && strncmp(c->bind, "127.", 4) != 0;
 
@@ -62,7 +63,7 @@ static bool read_token(struct wr_token *ret, const struct weir_rpc_config *c, bo
     return true;
 }
 
-static bool say(char *why, size_t size, const struct wr_err *err)
+static bool lib_set_why(char *why, size_t size, const struct wr_err *err)
 {
     if (why && size)
         snprintf(why, size, "%s", err->text);
@@ -70,8 +71,8 @@ static bool say(char *why, size_t size, const struct wr_err *err)
 }
 
 /* Fields that the caller's version does not have are zero. */
-static bool read_config(struct rpc_opts *ret, const struct weir_rpc_config *config, bool server,
-                        struct wr_err *err)
+static bool lib_read_config(struct rpc_opts *ret, const struct weir_rpc_config *config, bool server,
+                            struct wr_err *err)
 {
     static const enum rpc_wait waits[] = {RPC_ADAPTIVE, RPC_BLOCK, RPC_POLL};
     struct weir_rpc_config c = {.size = 0};
@@ -85,19 +86,20 @@ static bool read_config(struct rpc_opts *ret, const struct weir_rpc_config *conf
     const struct rpc_transport *t = rpc_transport_find(c.transport ? c.transport : "shm", err);
     struct wr_token token;
 
-    if (!t || !read_token(&token, &c, server, err))
+    if (!t || !lib_read_token(&token, &c, server, err))
         return false;
-    *ret = (struct rpc_opts){.transport = t,
-                             .provider = c.provider,
-                             .bind = c.bind,
-                             .token = token,
-                             .wait = waits[c.wait],
-                             .spin_us = c.spin_us ? c.spin_us : SPIN_US,
-                             .crowded = !t->kernel_wakes, /* an application has other threads */
-                             .depth = c.depth ? c.depth : DEPTH,
-                             .peers = c.clients ? c.clients : CLIENTS,
-                             .bulk_b = server ? 0 : c.memory_b,
-                             .share_b = server ? c.memory_b : 0};
+    *ret =
+        (struct rpc_opts){.transport = t,
+                          .provider = c.provider,
+                          .bind = c.bind,
+                          .token = token,
+                          .wait = waits[c.wait],
+                          .spin_us = c.spin_us ? c.spin_us : SPIN_US,
+                          .oversubscribed = !t->kernel_wakes, /* an application has other threads */
+                          .depth = c.depth ? c.depth : DEPTH,
+                          .peers = c.clients ? c.clients : CLIENTS,
+                          .bulk_b = server ? 0 : c.memory_b,
+                          .share_b = server ? c.memory_b : 0};
     return true;
 }
 
@@ -110,11 +112,12 @@ struct weir_rpc_server {
     char address[RPC_ADDRESS];
 };
 
-static int handle(void *ctx, unsigned op, const void *bytes, size_t len, void *reply, size_t room)
+static int lib_handle(void *ctx, unsigned op, const void *bytes, size_t len, void *reply,
+                      size_t reply_size)
 {
     struct weir_rpc_server *s = ctx;
 
-    return s->handle ? s->handle(s->ctx, op, bytes, len, reply, room) : WEIR_RPC_BAD_OP;
+    return s->handle ? s->handle(s->ctx, op, bytes, len, reply, reply_size) : WEIR_RPC_BAD_OP;
 }
 
 API struct weir_rpc_server *weir_rpc_server_open(const struct weir_rpc_config *config,
@@ -127,15 +130,15 @@ API struct weir_rpc_server *weir_rpc_server_open(const struct weir_rpc_config *c
 
     s->handle = handler;
     s->ctx = ctx;
-    bool ok = read_config(&o, config, true, &err);
+    bool ok = lib_read_config(&o, config, true, &err);
 
     if (ok) {
-        o.handle = handle;
+        o.handle = lib_handle;
         o.handle_ctx = s;
         ok = rpc_server_open(&s->s, &o, &err);
     }
     if (!ok) {
-        say(why, why_size, &err);
+        lib_set_why(why, why_size, &err);
         free(s);
         return NULL;
     }
@@ -186,21 +189,22 @@ API uint64_t weir_rpc_server_dropped(const struct weir_rpc_server *s)
 
 /* ---- client ---- */
 
+/* A call in flight. */
 struct place {
-    weir_rpc_done *done; /* NULL: nobody waits for it any more */
+    weir_rpc_done *done; /* NULL: the caller gave up waiting */
     void *ctx;
     bool busy;
 };
 
 struct weir_rpc_client {
     struct rpc_client *c;
-    struct place *place;
-    uint32_t depth;
-    size_t memory_b;
-    uint64_t patience_us;
+    struct place *place; /* [depth] */
+    uint32_t depth;      /* calls in flight at most */
+    size_t memory_b;     /* offered to the server */
+    uint64_t timeout_us; /* of a call; may be changed at any time */
 };
 
-static int result_of(enum rpc_status status, uint32_t len)
+static int lib_result_of(enum rpc_status status, uint32_t len)
 {
     static const int results[] = {[RPC_OK] = WEIR_RPC_OK,
                                   [RPC_BAD_RANGE] = WEIR_RPC_BAD_RANGE,
@@ -218,15 +222,15 @@ static int result_of(enum rpc_status status, uint32_t len)
     return n == RPC_OK ? (int)len : results[n];
 }
 
-static void on_done(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
-                    uint32_t len)
+static void lib_on_done(void *ctx, uint64_t cookie, enum rpc_status status, const void *payload,
+                        uint32_t len)
 {
     struct weir_rpc_client *c = ctx;
     struct place *p = &c->place[cookie % c->depth];
 
     p->busy = false;
     if (p->done)
-        p->done(p->ctx, result_of(status, len), payload, len);
+        p->done(p->ctx, lib_result_of(status, len), payload, len);
 }
 
 API struct weir_rpc_client *weir_rpc_client_open(const struct weir_rpc_config *config,
@@ -235,17 +239,17 @@ API struct weir_rpc_client *weir_rpc_client_open(const struct weir_rpc_config *c
     struct weir_rpc_client *c = wr_zalloc(1, sizeof *c);
     struct wr_err err = {.code = WR_NONE};
     struct rpc_opts o;
-    bool ok = read_config(&o, config, false, &err);
+    bool ok = lib_read_config(&o, config, false, &err);
 
     if (ok) {
         c->depth = o.depth;
         c->memory_b = o.bulk_b;
-        c->patience_us = PATIENCE_US;
+        c->timeout_us = TIMEOUT_US;
         c->place = wr_zalloc(o.depth, sizeof *c->place);
-        ok = rpc_client_open(&c->c, &o, address ? address : "", on_done, c, &err);
+        ok = rpc_client_open(&c->c, &o, address ? address : "", lib_on_done, c, &err);
     }
     if (!ok) {
-        say(why, why_size, &err);
+        lib_set_why(why, why_size, &err);
         weir_rpc_client_close(c);
         return NULL;
     }
@@ -273,11 +277,11 @@ API size_t weir_rpc_client_room(const struct weir_rpc_client *c)
 
 API void weir_rpc_client_patience(struct weir_rpc_client *c, uint64_t timeout_us)
 {
-    c->patience_us = timeout_us ? timeout_us : PATIENCE_US;
+    c->timeout_us = timeout_us ? timeout_us : TIMEOUT_US;
 }
 
-static int start(struct weir_rpc_client *c, struct rpc_call *call, weir_rpc_done *done, void *ctx,
-                 uint32_t *ret_place)
+static int lib_start(struct weir_rpc_client *c, struct rpc_call *call, weir_rpc_done *done,
+                     void *ctx, uint32_t *ret_place)
 {
     uint32_t k = 0;
 
@@ -285,6 +289,7 @@ static int start(struct weir_rpc_client *c, struct rpc_call *call, weir_rpc_done
         return WEIR_RPC_BUSY;
     while (c->place[k].busy)
         k++;
+    assert(k < c->depth);
     c->place[k] = (struct place){done, ctx, true};
     call->cookie = k;
     rpc_client_start(c->c, call);
@@ -295,8 +300,8 @@ static int start(struct weir_rpc_client *c, struct rpc_call *call, weir_rpc_done
 }
 
 /* A call of one of the service's own operations. */
-static int own_call(struct rpc_call *ret, const struct weir_rpc_client *c, unsigned op,
-                    const void *bytes, size_t len)
+static int lib_own_call(struct rpc_call *ret, const struct weir_rpc_client *c, unsigned op,
+                        const void *bytes, size_t len)
 {
     if (len > rpc_client_inlined(c->c))
         return WEIR_RPC_BAD_RANGE;
@@ -311,9 +316,9 @@ API int weir_rpc_start(struct weir_rpc_client *c, unsigned op, const void *bytes
                        weir_rpc_done *done, void *ctx)
 {
     struct rpc_call call;
-    int bad = own_call(&call, c, op, bytes, len);
+    int bad = lib_own_call(&call, c, op, bytes, len);
 
-    return bad ? bad : start(c, &call, done, ctx, NULL);
+    return bad ? bad : lib_start(c, &call, done, ctx, NULL);
 }
 
 API int weir_rpc_step(struct weir_rpc_client *c, uint64_t timeout_us)
@@ -329,28 +334,29 @@ API int weir_rpc_step(struct weir_rpc_client *c, uint64_t timeout_us)
 
 struct waiting {
     void *reply;
-    size_t room;
+    size_t reply_size;
     int result;
     bool answered;
 };
 
-static void take(void *ctx, int result, const void *reply, size_t len)
+static void lib_take_reply(void *ctx, int result, const void *reply, size_t len)
 {
     struct waiting *w = ctx;
 
     w->answered = true;
     w->result = result;
-    len = len < w->room ? len : w->room;
+    len = len < w->reply_size ? len : w->reply_size;
     if (result >= 0 && len)
         memcpy(w->reply, reply, len);
 }
 
-static int ask(struct weir_rpc_client *c, struct rpc_call *call, void *reply, size_t room)
+static int lib_call(struct weir_rpc_client *c, struct rpc_call *call, void *reply,
+                    size_t reply_size)
 {
-    struct waiting w = {.reply = reply, .room = room};
+    struct waiting w = {.reply = reply, .reply_size = reply_size};
     uint64_t begun = wr_clock_ns(), looked = begun, sleeps = 0;
     uint32_t k;
-    int busy = start(c, call, take, &w, &k);
+    int busy = lib_start(c, call, lib_take_reply, &w, &k);
 
     if (busy)
         return busy;
@@ -363,7 +369,7 @@ static int ask(struct weir_rpc_client *c, struct rpc_call *call, void *reply, si
         bool gone = now - looked > LOOK_NS && !rpc_client_server_alive(c->c);
 
         looked = now - looked > LOOK_NS ? now : looked;
-        if (gone || now - begun > 1000 * c->patience_us) {
+        if (gone || now - begun > 1000 * c->timeout_us) {
             c->place[k].done = NULL;
             return gone ? WEIR_RPC_GONE : WEIR_RPC_TOO_LATE;
         }
@@ -372,29 +378,30 @@ static int ask(struct weir_rpc_client *c, struct rpc_call *call, void *reply, si
 }
 
 API int weir_rpc_call(struct weir_rpc_client *c, unsigned op, const void *bytes, size_t len,
-                      void *reply, size_t room)
+                      void *reply, size_t reply_size)
 {
     struct rpc_call call;
-    int bad = own_call(&call, c, op, bytes, len);
+    int bad = lib_own_call(&call, c, op, bytes, len);
 
-    return bad ? bad : ask(c, &call, reply, room);
+    return bad ? bad : lib_call(c, &call, reply, reply_size);
 }
 
-static int move(struct weir_rpc_client *c, enum rpc_op op, uint64_t place, size_t at, size_t len)
+static int lib_move(struct weir_rpc_client *c, enum rpc_op op, uint64_t place, size_t at,
+                    size_t len)
 {
     struct rpc_call call = {.op = op, .at = at, .bulk_len = len, .place = place};
 
     if (!len || at > c->memory_b || len > c->memory_b - at)
         return WEIR_RPC_BAD_RANGE;
-    return ask(c, &call, NULL, 0);
+    return lib_call(c, &call, NULL, 0);
 }
 
 API int weir_rpc_get(struct weir_rpc_client *c, uint64_t place, size_t at, size_t len)
 {
-    return move(c, RPC_OP_GET, place, at, len);
+    return lib_move(c, RPC_OP_GET, place, at, len);
 }
 
 API int weir_rpc_put(struct weir_rpc_client *c, uint64_t place, size_t at, size_t len)
 {
-    return move(c, RPC_OP_PUT, place, at, len);
+    return lib_move(c, RPC_OP_PUT, place, at, len);
 }

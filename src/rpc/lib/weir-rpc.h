@@ -71,10 +71,10 @@ const char *weir_rpc_words(int result);
 
 /* ---- server ---- */
 
-/* Answers a call: writes at most `room` bytes to `reply` and returns how many, or a result below
- * 0, which the caller gets. Called from weir_rpc_server_step. `op`: 0 to 127. */
+/* Answers a call: writes at most `reply_size` bytes to `reply` and returns how many, or a result
+ * below 0, which the caller gets. Called from weir_rpc_server_step. `op`: 0 to 127. */
 typedef int weir_rpc_handler(void *ctx, unsigned op, const void *bytes, size_t len, void *reply,
-                             size_t room);
+                             size_t reply_size);
 
 struct weir_rpc_server;
 /* NULL: `why` (of why_size bytes, may be NULL) says what went wrong. */
@@ -98,10 +98,10 @@ void weir_rpc_client_close(struct weir_rpc_client *c); /* NULL is fine */
 void *weir_rpc_client_memory(struct weir_rpc_client *c);
 size_t weir_rpc_client_room(const struct weir_rpc_client *c); /* bytes that fit a message */
 
-/* Calls and waits for the answer, of which at most `room` bytes are written to `reply`: the
+/* Calls and waits for the answer, of which at most `reply_size` bytes are written to `reply`: the
  * handler's result. */
 int weir_rpc_call(struct weir_rpc_client *c, unsigned op, const void *bytes, size_t len,
-                  void *reply, size_t room);
+                  void *reply, size_t reply_size);
 /* Moves `len` bytes between `place` in the server's memory and `at` in the client's. */
 int weir_rpc_get(struct weir_rpc_client *c, uint64_t place, size_t at, size_t len);
 int weir_rpc_put(struct weir_rpc_client *c, uint64_t place, size_t at, size_t len);

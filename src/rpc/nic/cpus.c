@@ -1,3 +1,5 @@
+/* nic/cpus.c -- sets of CPUs: counting, parsing and writing lists such as 0-3,8. */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,7 @@ uint32_t nic_cpus_nth(const struct nic_cpus *c, uint32_t n)
     return 0;
 }
 
-static bool number(uint32_t *ret, const char **at)
+static bool cpus_number(uint32_t *ret, const char **at)
 {
     char *end;
 
@@ -46,12 +48,12 @@ bool nic_cpus_parse(struct nic_cpus *ret, const char *text, struct wr_err *err)
     do {
         uint32_t from, to;
 
-        if (!number(&from, &at))
+        if (!cpus_number(&from, &at))
             break;
         to = from;
         if (*at == '-') {
             at++;
-            if (!number(&to, &at) || to < from)
+            if (!cpus_number(&to, &at) || to < from)
                 break;
         }
         for (uint32_t cpu = from; cpu <= to; cpu++)
@@ -70,6 +72,7 @@ void nic_cpus_text(const struct nic_cpus *c, char *into, size_t size)
 {
     size_t n = 0;
 
+    assert(size);
     into[0] = '\0';
     for (uint32_t cpu = 0; cpu < NIC_CPUS && n < size; cpu++) {
         uint32_t to = cpu;

@@ -1,4 +1,5 @@
 /* hwloc.c -- packages, NUMA nodes and NICs, as hwloc sees them. */
+#include <assert.h>
 #include <errno.h>
 #include <hwloc.h>
 #include <ifaddrs.h>
@@ -15,7 +16,7 @@ bool nic_have_hwloc(void)
     return true;
 }
 
-static void copy_set(struct nic_cpus *into, hwloc_const_bitmap_t set)
+static void hwloc_copy_set(struct nic_cpus *into, hwloc_const_bitmap_t set)
 {
     unsigned cpu;
 
@@ -25,7 +26,7 @@ static void copy_set(struct nic_cpus *into, hwloc_const_bitmap_t set)
     hwloc_bitmap_foreach_end();
 }
 
-static void place_cpus(uint16_t *place, hwloc_topology_t t, hwloc_obj_type_t type)
+static void hwloc_place_cpus(uint16_t *place, hwloc_topology_t t, hwloc_obj_type_t type)
 {
     uint16_t number = 0;
 
@@ -37,7 +38,7 @@ static void place_cpus(uint16_t *place, hwloc_topology_t t, hwloc_obj_type_t typ
                 place[cpu] = number;
 }
 
-static struct nic *nic_of_parent(struct nic_machine *m, const char *pci)
+static struct nic *hwloc_nic_of_parent(struct nic_machine *m, const char *pci)
 {
     for (uint32_t i = 0; *pci && i < m->nnics; i++)
         if (!strcmp(m->nic[i].pci, pci))
@@ -46,8 +47,9 @@ static struct nic *nic_of_parent(struct nic_machine *m, const char *pci)
 }
 
 /* The interface and the fabric's device of one PCI function are one NIC. */
-static void add_device(struct nic_machine *m, hwloc_topology_t t, hwloc_obj_t dev)
+static void hwloc_add_nic(struct nic_machine *m, hwloc_topology_t t, hwloc_obj_t dev)
 {
+    assert(m->nnics <= NIC_MOST);
     hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(t, dev), up = dev->parent;
     char pci[NIC_NAME] = "";
     bool fabric = dev->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS;
@@ -55,20 +57,20 @@ static void add_device(struct nic_machine *m, hwloc_topology_t t, hwloc_obj_t de
     if (up && up->type == HWLOC_OBJ_PCI_DEVICE)
         snprintf(pci, sizeof pci, "%04x:%02x:%02x.%x", (unsigned)up->attr->pcidev.domain,
                  up->attr->pcidev.bus, up->attr->pcidev.dev, up->attr->pcidev.func);
-    struct nic *nic = nic_of_parent(m, pci);
+    struct nic *nic = hwloc_nic_of_parent(m, pci);
 
     if (!nic) {
         if (m->nnics == NIC_MOST)
             return;
         nic = &m->nic[m->nnics++];
         memcpy(nic->pci, pci, sizeof pci);
-        copy_set(&nic->local, near->cpuset);
+        hwloc_copy_set(&nic->local, near->cpuset);
     }
     snprintf(fabric ? nic->fabric : nic->name, NIC_NAME, "%s", dev->name ? dev->name : "");
 }
 
 /* Of a machine whose NICs hang nowhere, as in many virtual ones, the interfaces stand alone. */
-static bool is_nic(hwloc_obj_t dev, bool with_pci)
+static bool hwloc_is_nic(hwloc_obj_t dev, bool with_pci)
 {
     bool kind = dev->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK ||
                 dev->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS;
@@ -76,12 +78,12 @@ static bool is_nic(hwloc_obj_t dev, bool with_pci)
     return kind && (!with_pci || (dev->parent && dev->parent->type == HWLOC_OBJ_PCI_DEVICE));
 }
 
-static void find_nics(struct nic_machine *m, hwloc_topology_t t)
+static void hwloc_find_nics(struct nic_machine *m, hwloc_topology_t t)
 {
     for (int with_pci = 1; with_pci >= 0 && !m->nnics; with_pci--)
         for (hwloc_obj_t o = NULL; (o = hwloc_get_next_osdev(t, o));)
-            if (is_nic(o, with_pci))
-                add_device(m, t, o);
+            if (hwloc_is_nic(o, with_pci))
+                hwloc_add_nic(m, t, o);
     for (uint32_t i = 0; i < m->nnics; i++)
         if (!m->nic[i].name[0])
             memcpy(m->nic[i].name, m->nic[i].fabric, NIC_NAME);
@@ -89,7 +91,7 @@ static void find_nics(struct nic_machine *m, hwloc_topology_t t)
 
 /* hwloc shows no interface that has no hardware, as those of containers: these are near to all
  * CPUs. */
-static void find_interfaces(struct nic_machine *m)
+static void hwloc_find_interfaces(struct nic_machine *m)
 {
     struct ifaddrs *all = NULL;
 
@@ -108,7 +110,7 @@ static void find_interfaces(struct nic_machine *m)
     freeifaddrs(all);
 }
 
-static int by_pci(const void *a, const void *b)
+static int hwloc_by_pci(const void *a, const void *b)
 {
     const struct nic *x = a, *y = b;
     int order = strcmp(x->pci, y->pci);
@@ -116,7 +118,7 @@ static int by_pci(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
-static bool load(hwloc_topology_t t, const char *xml, struct wr_err *err)
+static bool hwloc_load_topology(hwloc_topology_t t, const char *xml, struct wr_err *err)
 {
     hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
     if (xml && hwloc_topology_set_xml(t, xml))
@@ -135,18 +137,18 @@ bool nic_machine_open(struct nic_machine **ret, const char *xml, struct wr_err *
 
     if (hwloc_topology_init(&t))
         return wr_fail(err, WR_SYSTEM, "hwloc does not start; check its installation");
-    bool ok = load(t, xml, err);
+    bool ok = hwloc_load_topology(t, xml, err);
 
     if (ok) {
         struct nic_machine *m = wr_zalloc(1, sizeof *m);
 
-        copy_set(&m->cpus, hwloc_topology_get_topology_cpuset(t));
-        place_cpus(m->package, t, HWLOC_OBJ_PACKAGE);
-        place_cpus(m->numa, t, HWLOC_OBJ_NUMANODE);
-        find_nics(m, t);
+        hwloc_copy_set(&m->cpus, hwloc_topology_get_topology_cpuset(t));
+        hwloc_place_cpus(m->package, t, HWLOC_OBJ_PACKAGE);
+        hwloc_place_cpus(m->numa, t, HWLOC_OBJ_NUMANODE);
+        hwloc_find_nics(m, t);
         if (!xml && !m->nnics)
-            find_interfaces(m);
-        qsort(m->nic, m->nnics, sizeof m->nic[0], by_pci);
+            hwloc_find_interfaces(m);
+        qsort(m->nic, m->nnics, sizeof m->nic[0], hwloc_by_pci);
         *ret = m;
     }
     hwloc_topology_destroy(t);

@@ -116,7 +116,7 @@ bool nic_pick(struct nic_choice *ret, const struct nic_machine *m, const struct 
  * absent. The calling process becomes the owner until it ends. */
 bool nic_table_take(struct nic_choice *ret, const char *path, const struct nic_machine *m,
                     const struct nic_ask *ask, struct wr_rng *rng, struct wr_err *err);
-/* The calling process owns nothing any more; who is the last removes the table. */
+/* The calling process owns nothing any more; the last owner removes the table. */
 void nic_table_leave(const char *path);
 /* Removes the tables in a directory, with NULL where they are by default, whose owners are all
  * gone. */

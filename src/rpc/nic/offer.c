@@ -95,7 +95,7 @@ static bool offer_keep_named(struct nic_machine *m, const char *only, struct wr_
     if (m->nnics && !nic_candidates(m))
         return wr_fail(err, WR_INPUT,
                        "none of the %u NICs is called \"%s\"; the first is %s, and `weir roofline "
-                       "nics --list` shows all",
+                       "nics` can list all",
                        m->nnics, wr_text_clip(only).s, m->nic[0].name);
     return true;
 }

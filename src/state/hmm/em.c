@@ -6,15 +6,16 @@
 #include "fit_priv.h"
 #include "hmm_priv.h"
 
-static double clamp(double v, double low, double high)
+static double em_clamp(double v, double low, double high)
 {
     return v < low ? low : v > high ? high : v; /* NaN stays */
 }
 
-static void new_rates(struct hmm_model *m, const struct hmm_stats *st, const struct hmm_work *w)
+static void em_new_rates(struct hmm_model *m, const struct hmm_stats *st, const struct hmm_work *w)
 {
     int k = m->k;
-    double low = 1e-6 / (w->span_s > 0 ? w->span_s : 1), high = 20 / w->median_dt_s;
+    double low = HMM_LEAST_JUMPS / (w->span_s > 0 ? w->span_s : 1);
+    double high = HMM_MOST_JUMPS_PER_STEP / w->median_dt_s;
 
     for (int b = 0; b < m->nblocks; b++)
         for (int i = 0; i < k; i++) {
@@ -26,7 +27,7 @@ static void new_rates(struct hmm_model *m, const struct hmm_stats *st, const str
                 if (i == j)
                     continue;
                 if (time > 0)
-                    *q = clamp(*q * st->s[b][i * k + j] / time, low, high);
+                    *q = em_clamp(*q * st->s[b][i * k + j] / time, low, high);
                 out += *q;
             }
             m->q[b][i * k + i] = -out;
@@ -42,21 +43,21 @@ double hmm_em_step(struct hmm_work *w, struct hmm_model *m, enum hmm_initial ini
     hmm_estep(&st, w, m);
     if (!isfinite(st.loglik))
         return st.loglik;
-    new_rates(m, &st, w);
+    em_new_rates(m, &st, w);
     for (int s = 0; s < k; s++) {
         double *p = m->emit[s];
 
         if (m->family != HMM_LOGNORMAL || w->data->lo) {
             emit_table[m->family].mstep(p, w->data, w->alpha + s, k, w->b);
-        } else if (st.w[s] > 1e-8) {
+        } else if (st.w[s] > HMM_LEAST_WEIGHT) {
             double mean = st.wx[s] / st.w[s];
 
             p[HMM_LOC] = w->x_mid + mean;
             p[HMM_SPREAD] = sqrt(fmax(st.wxx[s] / st.w[s] - mean * mean, 0));
         }
-        p[HMM_SPREAD] = clamp(p[HMM_SPREAD], sd_least, sd_most);
+        p[HMM_SPREAD] = em_clamp(p[HMM_SPREAD], sd_least, sd_most);
         if (m->family == HMM_MIXTURE)
-            p[HMM_SPREAD2] = clamp(p[HMM_SPREAD2], sd_least, sd_most);
+            p[HMM_SPREAD2] = em_clamp(p[HMM_SPREAD2], sd_least, sd_most);
         if (initial == HMM_INITIAL_ESTIMATED && st.starts)
             m->initial[s] = st.first[s] / (double)st.starts;
     }

@@ -5,6 +5,7 @@
  * without rounding can be compared and the spread of a state cannot collapse on ties.
  */
 #include "emit_priv.h"
+#include "fit_priv.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,22 +13,34 @@
 
 #include "hmm_priv.h"
 
+/* An interval with less probability is so far out that quotients of densities lose their digits. */
+#define EMIT_LEAST_MASS 1e-280
+#define EMIT_LEAST_VARIANCE 1e-12 /* relative to the variance before the step: not 0 */
+#define EMIT_LEAST_SHARE 1e-6     /* of either normal of a mixture: neither dies out */
+/* Newton's method for the Weibull: a few rounds per step of EM, each of which moves the location by
+ * at most two spreads and the spread by at most a factor of two, where the parabola still holds. */
+enum { EMIT_NEWTON_ROUNDS = 4 };
+#define EMIT_MOST_SHIFT 2
+#define EMIT_MOST_LOG 0.7
+#define EMIT_MOST_Z 50 /* e^50 weighs so much that one observation decides; beyond it overflows */
+#define EMIT_SINGULAR 1e-12
+
 static const double half_log_2pi = 0.91893853320467274178;
 
-static double normal_log(double x, double mu, double sd)
+static double emit_normal_log(double x, double mu, double sd)
 {
     double z = (x - mu) / sd;
 
     return -0.5 * z * z - log(sd) - half_log_2pi;
 }
 
-static double normal_pdf(double z)
+static double emit_normal_pdf(double z)
 {
     return exp(-0.5 * z * z - half_log_2pi);
 }
 
 /* ln(Phi(b) - Phi(a)), a < b, also far out in a tail. */
-static double log_normal_between(double a, double b)
+static double emit_log_normal_between(double a, double b)
 {
     if (a > 0) {
         double t = a;
@@ -50,19 +63,20 @@ static double log_normal_between(double a, double b)
     return p > 0 ? log(p) : -0.5 * b * b - half_log_2pi + log(b - a);
 }
 
-static double interval_log(double lo, double hi, double mu, double sd)
+static double emit_interval_log(double lo, double hi, double mu, double sd)
 {
-    return log_normal_between((lo - mu) / sd, (hi - mu) / sd) - log(hi - lo);
+    return emit_log_normal_between((lo - mu) / sd, (hi - mu) / sd) - log(hi - lo);
 }
 
 /* E[z | lo < x < hi] and E[z^2 | ...] of a normal, z its standard form. */
-static void interval_moments(double lo, double hi, double mu, double sd, double *z1, double *z2)
+static void emit_interval_moments(double lo, double hi, double mu, double sd, double *z1,
+                                  double *z2)
 {
-    double a = (lo - mu) / sd, b = (hi - mu) / sd, p = exp(log_normal_between(a, b));
+    double a = (lo - mu) / sd, b = (hi - mu) / sd, p = exp(emit_log_normal_between(a, b));
 
-    if (p > 1e-280) {
-        *z1 = -(normal_pdf(b) - normal_pdf(a)) / p;
-        *z2 = 1 - (b * normal_pdf(b) - a * normal_pdf(a)) / p;
+    if (p > EMIT_LEAST_MASS) {
+        *z1 = -(emit_normal_pdf(b) - emit_normal_pdf(a)) / p;
+        *z2 = 1 - (b * emit_normal_pdf(b) - a * emit_normal_pdf(a)) / p;
         if (*z1 >= a && *z1 <= b && *z2 >= *z1 * *z1)
             return;
     }
@@ -70,53 +84,54 @@ static void interval_moments(double lo, double hi, double mu, double sd, double 
     *z2 = *z1 * *z1;
 }
 
-static double lognormal_log(const double *p, double x)
+static double emit_lognormal_log(const double *p, double x)
 {
-    return normal_log(x, p[HMM_LOC], p[HMM_SPREAD]);
+    return emit_normal_log(x, p[HMM_LOC], p[HMM_SPREAD]);
 }
 
-static double lognormal_log_between(const double *p, double lo, double hi)
+static double emit_lognormal_log_between(const double *p, double lo, double hi)
 {
-    return interval_log(lo, hi, p[HMM_LOC], p[HMM_SPREAD]);
+    return emit_interval_log(lo, hi, p[HMM_LOC], p[HMM_SPREAD]);
 }
 
-static double lognormal_cdf(const double *p, double x)
+static double emit_lognormal_cdf(const double *p, double x)
 {
     return 0.5 * erfc(-(x - p[HMM_LOC]) / p[HMM_SPREAD] * M_SQRT1_2);
 }
 
 /* Slopes with respect to (location, ln spread). */
-static void lognormal_slope(double *g, const double *p, double x, double lo, double hi,
-                            bool between)
+static void emit_lognormal_slope(double *g, const double *p, double x, double lo, double hi,
+                                 bool between)
 {
     double z1 = (x - p[HMM_LOC]) / p[HMM_SPREAD], z2 = z1 * z1;
 
     if (between)
-        interval_moments(lo, hi, p[HMM_LOC], p[HMM_SPREAD], &z1, &z2);
+        emit_interval_moments(lo, hi, p[HMM_LOC], p[HMM_SPREAD], &z1, &z2);
     g[HMM_LOC] = z1 / p[HMM_SPREAD];
     g[HMM_SPREAD] = z2 - 1;
 }
 
-static double weibull_log(const double *p, double x)
+static double emit_weibull_log(const double *p, double x)
 {
     double z = (x - p[HMM_LOC]) / p[HMM_SPREAD];
 
     return z - exp(z) - log(p[HMM_SPREAD]);
 }
 
-static double weibull_cdf(const double *p, double x)
+static double emit_weibull_cdf(const double *p, double x)
 {
     return -expm1(-exp((x - p[HMM_LOC]) / p[HMM_SPREAD]));
 }
 
-static double weibull_log_between(const double *p, double lo, double hi)
+static double emit_weibull_log_between(const double *p, double lo, double hi)
 {
     double a = exp((lo - p[HMM_LOC]) / p[HMM_SPREAD]), b = exp((hi - p[HMM_LOC]) / p[HMM_SPREAD]);
 
     return -a + log(-expm1(fmin(a - b, -DBL_MIN))) - log(hi - lo);
 }
 
-static void weibull_slope(double *g, const double *p, double x, double lo, double hi, bool between)
+static void emit_weibull_slope(double *g, const double *p, double x, double lo, double hi,
+                               bool between)
 {
     if (!between) {
         double z = (x - p[HMM_LOC]) / p[HMM_SPREAD], e = exp(z);
@@ -134,13 +149,13 @@ static void weibull_slope(double *g, const double *p, double x, double lo, doubl
 }
 
 /* Shares of the two normals of a mixture. */
-static double mixture_parts(const double *p, double x, double lo, double hi, bool between,
-                            double *share2)
+static double emit_mixture_parts(const double *p, double x, double lo, double hi, bool between,
+                                 double *share2)
 {
-    double one = between ? interval_log(lo, hi, p[HMM_LOC], p[HMM_SPREAD])
-                         : normal_log(x, p[HMM_LOC], p[HMM_SPREAD]);
-    double two = between ? interval_log(lo, hi, p[HMM_LOC2], p[HMM_SPREAD2])
-                         : normal_log(x, p[HMM_LOC2], p[HMM_SPREAD2]);
+    double one = between ? emit_interval_log(lo, hi, p[HMM_LOC], p[HMM_SPREAD])
+                         : emit_normal_log(x, p[HMM_LOC], p[HMM_SPREAD]);
+    double two = between ? emit_interval_log(lo, hi, p[HMM_LOC2], p[HMM_SPREAD2])
+                         : emit_normal_log(x, p[HMM_LOC2], p[HMM_SPREAD2]);
 
     one += log1p(-p[HMM_WEIGHT2]);
     two += log(p[HMM_WEIGHT2]);
@@ -150,33 +165,34 @@ static double mixture_parts(const double *p, double x, double lo, double hi, boo
     return sum;
 }
 
-static double mixture_log(const double *p, double x)
+static double emit_mixture_log(const double *p, double x)
 {
     double share;
 
-    return mixture_parts(p, x, 0, 0, false, &share);
+    return emit_mixture_parts(p, x, 0, 0, false, &share);
 }
 
-static double mixture_log_between(const double *p, double lo, double hi)
+static double emit_mixture_log_between(const double *p, double lo, double hi)
 {
     double share;
 
-    return mixture_parts(p, 0, lo, hi, true, &share);
+    return emit_mixture_parts(p, 0, lo, hi, true, &share);
 }
 
-static double mixture_cdf(const double *p, double x)
+static double emit_mixture_cdf(const double *p, double x)
 {
-    return (1 - p[HMM_WEIGHT2]) * lognormal_cdf(p, x) +
-           p[HMM_WEIGHT2] * lognormal_cdf(p + HMM_LOC2, x);
+    return (1 - p[HMM_WEIGHT2]) * emit_lognormal_cdf(p, x) +
+           p[HMM_WEIGHT2] * emit_lognormal_cdf(p + HMM_LOC2, x);
 }
 
-static void mixture_slope(double *g, const double *p, double x, double lo, double hi, bool between)
+static void emit_mixture_slope(double *g, const double *p, double x, double lo, double hi,
+                               bool between)
 {
     double share;
 
-    mixture_parts(p, x, lo, hi, between, &share);
-    lognormal_slope(g, p, x, lo, hi, between);
-    lognormal_slope(g + HMM_LOC2, p + HMM_LOC2, x, lo, hi, between);
+    emit_mixture_parts(p, x, lo, hi, between, &share);
+    emit_lognormal_slope(g, p, x, lo, hi, between);
+    emit_lognormal_slope(g + HMM_LOC2, p + HMM_LOC2, x, lo, hi, between);
     for (int j = 0; j < 2; j++) {
         g[j] *= 1 - share;
         g[j + HMM_LOC2] *= share;
@@ -185,8 +201,8 @@ static void mixture_slope(double *g, const double *p, double x, double lo, doubl
 }
 
 /* Weighted means of z and z^2 give the next location and spread of a normal. */
-static void normal_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
-                         const double *share, bool second)
+static void emit_normal_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
+                              const double *share, bool second)
 {
     double sw = 0, s1 = 0, s2 = 0;
 
@@ -200,28 +216,28 @@ static void normal_mstep(double *p, const struct hmm_data *d, const double *w, i
         z1 = (d->x[i] - p[HMM_LOC]) / p[HMM_SPREAD];
         z2 = z1 * z1;
         if (d->lo)
-            interval_moments(d->lo[i], d->hi[i], p[HMM_LOC], p[HMM_SPREAD], &z1, &z2);
+            emit_interval_moments(d->lo[i], d->hi[i], p[HMM_LOC], p[HMM_SPREAD], &z1, &z2);
         sw += weight;
         s1 += weight * z1;
         s2 += weight * z2;
     }
-    if (!(sw > 1e-8))
+    if (!(sw > HMM_LEAST_WEIGHT))
         return;
     double mean = s1 / sw, var = s2 / sw - mean * mean;
 
     p[HMM_LOC] += mean * p[HMM_SPREAD];
-    p[HMM_SPREAD] *= sqrt(fmax(var, 1e-12));
+    p[HMM_SPREAD] *= sqrt(fmax(var, EMIT_LEAST_VARIANCE));
 }
 
-static void lognormal_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
-                            double *scratch)
+static void emit_lognormal_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
+                                 double *scratch)
 {
     (void)scratch;
-    normal_mstep(p, d, w, stride, NULL, false);
+    emit_normal_mstep(p, d, w, stride, NULL, false);
 }
 
-static void mixture_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
-                          double *scratch)
+static void emit_mixture_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
+                               double *scratch)
 {
     double sw = 0, s2 = 0;
 
@@ -229,29 +245,30 @@ static void mixture_mstep(double *p, const struct hmm_data *d, const double *w, 
         scratch[i] = 0;
         if (isnan(d->x[i]))
             continue;
-        mixture_parts(p, d->x[i], d->lo ? d->lo[i] : 0, d->hi ? d->hi[i] : 0, d->lo, &scratch[i]);
+        emit_mixture_parts(p, d->x[i], d->lo ? d->lo[i] : 0, d->hi ? d->hi[i] : 0, d->lo,
+                           &scratch[i]);
         sw += w[i * (size_t)stride];
         s2 += w[i * (size_t)stride] * scratch[i];
     }
-    normal_mstep(p, d, w, stride, scratch, false);
-    normal_mstep(p + HMM_LOC2, d, w, stride, scratch, true);
-    if (sw > 1e-8)
-        p[HMM_WEIGHT2] = fmin(fmax(s2 / sw, 1e-6), 1 - 1e-6);
+    emit_normal_mstep(p, d, w, stride, scratch, false);
+    emit_normal_mstep(p + HMM_LOC2, d, w, stride, scratch, true);
+    if (sw > HMM_LEAST_WEIGHT)
+        p[HMM_WEIGHT2] = fmin(fmax(s2 / sw, EMIT_LEAST_SHARE), 1 - EMIT_LEAST_SHARE);
 }
 
 /* One guarded Newton step on (location, ln spread) of the weighted likelihood of exact values; EM
  * needs no more than an improvement. */
-static void weibull_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
-                          double *scratch)
+static void emit_weibull_mstep(double *p, const struct hmm_data *d, const double *w, int stride,
+                               double *scratch)
 {
     (void)scratch;
-    for (int round = 0; round < 4 && !d->lo; round++) {
+    for (int round = 0; round < EMIT_NEWTON_ROUNDS && !d->lo; round++) {
         double g0 = 0, g1 = 0, h00 = 0, h01 = 0, h11 = 0;
 
         for (size_t i = 0; i < d->n; i++) {
             if (isnan(d->x[i]))
                 continue;
-            double z = fmin((d->x[i] - p[HMM_LOC]) / p[HMM_SPREAD], 50), e = exp(z);
+            double z = fmin((d->x[i] - p[HMM_LOC]) / p[HMM_SPREAD], EMIT_MOST_Z), e = exp(z);
             double weight = w[i * (size_t)stride];
 
             g0 += weight * (e - 1);
@@ -262,22 +279,22 @@ static void weibull_mstep(double *p, const struct hmm_data *d, const double *w, 
         }
         double det = h00 * h11 - h01 * h01;
 
-        if (!(det > 1e-12 * h00 * h11))
+        if (!(det > EMIT_SINGULAR * h00 * h11))
             return;
         double d0 = (h11 * g0 - h01 * g1) / det, d1 = (h00 * g1 - h01 * g0) / det;
 
-        p[HMM_LOC] += fmax(-2, fmin(2, d0)) * p[HMM_SPREAD];
-        p[HMM_SPREAD] *= exp(fmax(-0.7, fmin(0.7, d1)));
+        p[HMM_LOC] += fmax(-EMIT_MOST_SHIFT, fmin(EMIT_MOST_SHIFT, d0)) * p[HMM_SPREAD];
+        p[HMM_SPREAD] *= exp(fmax(-EMIT_MOST_LOG, fmin(EMIT_MOST_LOG, d1)));
     }
 }
 
 const struct emit_ops emit_table[HMM_FAMILIES] = {
-    [HMM_LOGNORMAL] = {"lognormal", 2, lognormal_log, lognormal_log_between, lognormal_cdf,
-                       lognormal_slope, lognormal_mstep},
-    [HMM_WEIBULL] = {"weibull", 2, weibull_log, weibull_log_between, weibull_cdf, weibull_slope,
-                     weibull_mstep},
-    [HMM_MIXTURE] = {"mixture", 5, mixture_log, mixture_log_between, mixture_cdf, mixture_slope,
-                     mixture_mstep},
+    [HMM_LOGNORMAL] = {"lognormal", 2, emit_lognormal_log, emit_lognormal_log_between,
+                       emit_lognormal_cdf, emit_lognormal_slope, emit_lognormal_mstep},
+    [HMM_WEIBULL] = {"weibull", 2, emit_weibull_log, emit_weibull_log_between, emit_weibull_cdf,
+                     emit_weibull_slope, emit_weibull_mstep},
+    [HMM_MIXTURE] = {"mixture", 5, emit_mixture_log, emit_mixture_log_between, emit_mixture_cdf,
+                     emit_mixture_slope, emit_mixture_mstep},
 };
 
 const char *hmm_family_name(enum hmm_family family)

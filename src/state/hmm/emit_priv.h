@@ -12,7 +12,7 @@ struct emit_ops {
     double (*cdf)(const double *p, double x);
     /* d log density / d (location, ln spread, ..., logit of the weight). */
     void (*slope)(double *g, const double *p, double x, double lo, double hi, bool between);
-    /* Improves p for observations with weights w[i * stride]; `scratch` has room for n. */
+    /* Improves p for observations with weights w[i * stride]; `scratch` holds n numbers. */
     void (*mstep)(double *p, const struct hmm_data *d, const double *w, int stride,
                   double *scratch);
 };

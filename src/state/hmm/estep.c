@@ -12,25 +12,28 @@
 #include "hmm_priv.h"
 #include "state/hmm/work.h"
 
+/* The product of totals goes into the logarithm when it is that small, and every 16 observations.
+ */
+#define ESTEP_LEAST_SCALE 1e-200
+
 /* Relative densities below this are cut off here: four in a row still fit a double, and a jump at
  * the lowest rate allowed is always likelier. */
 static const double least = 1e-70;
 
-static inline __attribute__((always_inline)) const struct hmm_class *class_of(
-    const struct hmm_work *w, size_t i)
+HMM_INLINE const struct hmm_class *estep_class_of(const struct hmm_work *w, size_t i)
 {
     if (w->data->dt[i] < 0)
         return &w->classes[0];
     return &w->classes[w->same ? 1 : w->cls[w->id[i]]];
 }
 
-static inline __attribute__((always_inline)) double forward(const int k, struct hmm_work *w)
+HMM_INLINE double estep_forward(const int k, struct hmm_work *w)
 {
     const struct hmm_data *d = w->data;
     double a[HMM_STATES] = {1}, tmp[HMM_STATES * HMM_STATES], sum = 0, scale = 1;
 
     for (size_t i = 0; i < d->n; i++) {
-        const struct hmm_class *c = class_of(w, i);
+        const struct hmm_class *c = estep_class_of(w, i);
         double delta = d->dt[i] - c->g, next[HMM_STATES], total = 0;
         const double *p = hmm_step_matrix(tmp, c, w->coef, delta, hmm_kk(k));
         const double *b = w->b + i * (size_t)k;
@@ -52,7 +55,7 @@ static inline __attribute__((always_inline)) double forward(const int k, struct 
 
             for (int j = 0; j < k; j++)
                 next[j] *= inv;
-            if (scale < 1e-200 || (i & 15) == 15) {
+            if (scale < ESTEP_LEAST_SCALE || (i & 15) == 15) {
                 sum += log(scale);
                 scale = 1;
             }
@@ -71,9 +74,8 @@ struct sums {
     double w[HMM_STATES], wx[HMM_STATES], wxx[HMM_STATES];
 };
 
-static inline __attribute__((always_inline)) void smooth(const int k, double *alpha,
-                                                         const double *beta, double inv, double x,
-                                                         struct sums *s)
+HMM_INLINE void estep_smooth(const int k, double *alpha, const double *beta, double inv, double x,
+                             struct sums *s)
 {
     bool seen = !isnan(x);
 
@@ -90,9 +92,8 @@ static inline __attribute__((always_inline)) void smooth(const int k, double *al
 }
 
 /* acc[t] += W d^t for every term of the class. */
-static inline __attribute__((always_inline)) void accumulate(const int k, double *acc,
-                                                             const double *a, const double *v,
-                                                             int terms, double delta, double inv)
+HMM_INLINE void estep_accumulate(const int k, double *acc, const double *a, const double *v,
+                                 int terms, double delta, double inv)
 {
     const int kk = hmm_kk(k);
 
@@ -105,8 +106,7 @@ static inline __attribute__((always_inline)) void accumulate(const int k, double
         }
 }
 
-static inline __attribute__((always_inline)) int backward(const int k, struct hmm_work *w,
-                                                          struct hmm_stats *st)
+HMM_INLINE int estep_backward(const int k, struct hmm_work *w, struct hmm_stats *st)
 {
     const struct hmm_data *d = w->data;
     const int kk = hmm_kk(k);
@@ -119,9 +119,10 @@ static inline __attribute__((always_inline)) int backward(const int k, struct hm
 
     for (int j = 0; j < k; j++)
         total += w->alpha[(d->n - 1) * (size_t)k + (size_t)j];
-    smooth(k, w->alpha + (d->n - 1) * (size_t)k, beta, 1 / total, d->x[d->n - 1] - w->x_mid, &s);
+    estep_smooth(k, w->alpha + (d->n - 1) * (size_t)k, beta, 1 / total, d->x[d->n - 1] - w->x_mid,
+                 &s);
     for (size_t i = d->n - 1;; i--) {
-        const struct hmm_class *c = class_of(w, i);
+        const struct hmm_class *c = estep_class_of(w, i);
         double delta = d->dt[i] - c->g, v[HMM_STATES], u[HMM_STATES], norm = 0;
         double *gamma = w->alpha + i * (size_t)k;
 
@@ -147,8 +148,8 @@ static inline __attribute__((always_inline)) int backward(const int k, struct hm
         }
         double inv = 1 / norm;
 
-        accumulate(k, w->acc + (size_t)c->coef * (size_t)kk, a, v, c->terms, delta, inv);
-        smooth(k, a, u, inv, d->x[i - 1] - w->x_mid, &s);
+        estep_accumulate(k, w->acc + (size_t)c->coef * (size_t)kk, a, v, c->terms, delta, inv);
+        estep_smooth(k, a, u, inv, d->x[i - 1] - w->x_mid, &s);
         double scale = (i & 3) == 3 ? inv : 1;
 
         for (int j = 0; j < k; j++)
@@ -164,8 +165,8 @@ static inline __attribute__((always_inline)) int backward(const int k, struct hm
 }
 
 /* Carries the accumulated W of a class back to Q. */
-static void class_adjoint(struct hmm_stats *st, const struct hmm_work *w, const struct hmm_model *m,
-                          const struct hmm_class *c)
+static void estep_class_adjoint(struct hmm_stats *st, const struct hmm_work *w,
+                                const struct hmm_model *m, const struct hmm_class *c)
 {
     enum { KK = HMM_STATES * HMM_STATES };
     int k = m->k, kk = hmm_kk(k);
@@ -214,8 +215,8 @@ void hmm_estep(struct hmm_stats *ret, struct hmm_work *w, const struct hmm_model
     const struct hmm_class *last = &w->classes[w->nclasses - 1];
 
     memset(w->acc, 0, sizeof *w->acc * (size_t)hmm_kk(k) * (last->coef + last->terms));
-    ret->loglik += HMM_BY_STATES(k, forward, w);
-    HMM_BY_STATES(k, backward, w, ret);
+    ret->loglik += HMM_BY_STATES(k, estep_forward, w);
+    HMM_BY_STATES(k, estep_backward, w, ret);
     for (size_t c = 1; c < w->nclasses; c++)
-        class_adjoint(ret, w, m, &w->classes[c]);
+        estep_class_adjoint(ret, w, m, &w->classes[c]);
 }

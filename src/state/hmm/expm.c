@@ -35,7 +35,7 @@ void hmm_matmul(double *restrict out, const double *a, const double *b, int k)
 }
 
 /* Halvings until c dt is at most 1/2, where 16 terms of the series are enough. */
-static int halvings(double cdt)
+static int expm_halvings(double cdt)
 {
     int s;
 
@@ -48,7 +48,7 @@ static int halvings(double cdt)
 
 enum { TERMS = 16 };
 
-static void rows_to_one(double *p, int k)
+static void expm_rows_to_one(double *p, int k)
 {
     for (int i = 0; i < k; i++) {
         double s = 0;
@@ -79,26 +79,27 @@ static void expm_small(double *ret, const double *q, int k, double c, double h)
     }
     for (int i = 0; i < k; i++)
         ret[i * k + i] += 1;
-    rows_to_one(ret, k); /* divides by exp(c h) */
+    expm_rows_to_one(ret, k); /* divides by exp(c h) */
 }
 
 void hmm_expm(double *ret, const double *q, int k, double dt)
 {
+    assert(k >= 1 && k <= HMM_STATES);
     double c = hmm_shift(q, k), t[HMM_STATES * HMM_STATES];
-    int s = halvings(c * dt);
+    int s = expm_halvings(c * dt);
 
     expm_small(ret, q, k, c, ldexp(dt, -s));
     for (; s > 0; s--) {
         hmm_matmul(t, ret, ret, k);
         memcpy(ret, t, sizeof *t * (size_t)(k * k));
-        rows_to_one(ret, k);
+        expm_rows_to_one(ret, k);
     }
 }
 
 /* The pair (E, L) for a short step: E = exp(B h), L = integral of exp(B u) V exp(B (h - u)), both
  * as series of non-negative terms; B = Q transposed. */
-static void adjoint_small(double *e, double *l, const double *b, int k, double c, double h,
-                          const double *v)
+static void expm_adjoint_small(double *e, double *l, const double *b, int k, double c, double h,
+                               const double *v)
 {
     enum { KK = HMM_STATES * HMM_STATES };
     double a[KK], pow[KK] = {0}, d[KK] = {0}, t[KK], scale = exp(-c * h), fact = 1;
@@ -135,13 +136,13 @@ void hmm_expm_adjoint(double *ret, const double *q, int k, double dt, const doub
 {
     enum { KK = HMM_STATES * HMM_STATES };
     double c = hmm_shift(q, k), b[KK], e[KK], t[KK], u[KK];
-    int s = halvings(c * dt);
+    int s = expm_halvings(c * dt);
 
     assert(k >= 1 && k <= HMM_STATES);
     for (int i = 0; i < k; i++)
         for (int j = 0; j < k; j++)
             b[i * k + j] = q[j * k + i];
-    adjoint_small(e, ret, b, k, c, ldexp(dt, -s), v);
+    expm_adjoint_small(e, ret, b, k, c, ldexp(dt, -s), v);
     for (; s > 0; s--) {
         hmm_matmul(t, e, ret, k);
         hmm_matmul(u, ret, e, k);
@@ -152,7 +153,8 @@ void hmm_expm_adjoint(double *ret, const double *q, int k, double dt, const doub
     }
 }
 
-bool hmm_solve(double *a, double *b, int n, int stride)
+/* Solves a x = b in place; false when singular. */
+static bool expm_solve(double *a, double *b, int n, int stride)
 {
     for (int c = 0; c < n; c++) {
         int best = c;
@@ -192,6 +194,7 @@ bool hmm_solve(double *a, double *b, int n, int stride)
  * chains", 1985: elimination without subtraction. */
 void hmm_stationary(double *ret, const struct hmm_model *m, int block)
 {
+    assert(block >= 0 && block < m->nblocks);
     int k = m->k;
     double a[HMM_STATES * HMM_STATES], total = 1;
 
@@ -232,7 +235,7 @@ void hmm_time_to(double *ret, const double *q, int k, int to)
         for (int c = 0; c < n; c++)
             a[r * n + c] = -q[at[r] * k + at[c]];
     }
-    bool ok = hmm_solve(a, b, n, n);
+    bool ok = expm_solve(a, b, n, n);
 
     ret[to] = 0;
     for (int r = 0; r < n; r++)

@@ -7,7 +7,7 @@
 
 enum { CHUNK = 512 };
 
-struct hmm_view hmm_view_of(const struct hmm_work *w, const struct hmm_normal *e, int k)
+static struct hmm_view forward_view_of(const struct hmm_work *w, const struct hmm_normal *e, int k)
 {
     return (struct hmm_view){.k = k,
                              .n = w->data->n,
@@ -23,8 +23,7 @@ struct hmm_view hmm_view_of(const struct hmm_work *w, const struct hmm_normal *e
 }
 
 /* alpha <- alpha exp(Q dt) without the class's factor, which is returned as a logarithm. */
-static inline __attribute__((always_inline)) double step(double *alpha, const struct hmm_work *w,
-                                                         size_t i, const int k)
+HMM_INLINE double forward_step(double *alpha, const struct hmm_work *w, size_t i, const int k)
 {
     const struct hmm_data *d = w->data;
     size_t cls = d->dt[i] < 0 ? 0 : w->same ? 1 : w->cls[w->id[i]];
@@ -45,8 +44,8 @@ static inline __attribute__((always_inline)) double step(double *alpha, const st
 }
 
 /* Returns the ln likelihood; keeps the filtered probabilities where `keep` is not NULL. */
-static inline __attribute__((always_inline)) double forward(const int k, struct hmm_work *w,
-                                                            const struct hmm_model *m, double *keep)
+HMM_INLINE double forward_recursion(const int k, struct hmm_work *w, const struct hmm_model *m,
+                                    double *keep)
 {
     const struct hmm_data *d = w->data;
     double alpha[HMM_STATES] = {1}, b[CHUNK * HMM_STATES], all = 0, rest = 0;
@@ -59,7 +58,7 @@ static inline __attribute__((always_inline)) double forward(const int k, struct 
         for (size_t i = 0; i < n; i++) {
             double total = 0;
 
-            sum += step(alpha, w, from + i, k);
+            sum += forward_step(alpha, w, from + i, k);
             for (int j = 0; j < k; j++) {
                 alpha[j] *= b[i * (size_t)k + (size_t)j];
                 total += alpha[j];
@@ -81,7 +80,7 @@ static inline __attribute__((always_inline)) double forward(const int k, struct 
     return all + rest;
 }
 
-static double log_sum(const double *v, int n)
+static double forward_log_sum(const double *v, int n)
 {
     double most = v[0], s = 0;
 
@@ -113,7 +112,7 @@ static double forward_log(struct hmm_work *w, const struct hmm_model *m, double 
         for (int j = 0; j < k; j++) {
             for (int a = 0; a < k; a++)
                 part[a] = alpha[a] + log(p[a * k + j]);
-            next[j] = log_sum(part, k);
+            next[j] = forward_log_sum(part, k);
             struct hmm_data one = {.n = 1,
                                    .x = d->x + i,
                                    .lo = d->lo ? d->lo + i : NULL,
@@ -128,7 +127,7 @@ static double forward_log(struct hmm_work *w, const struct hmm_model *m, double 
                 next[j] += hmm_emit(&b, hmm_kernels_plain(), &one, 0, 1, &only);
             }
         }
-        double total = log_sum(next, k);
+        double total = forward_log_sum(next, k);
 
         if (total == -INFINITY)
             return total;
@@ -141,9 +140,9 @@ static double forward_log(struct hmm_work *w, const struct hmm_model *m, double 
     return sum;
 }
 
-static double run(struct hmm_work *w, const struct hmm_model *m, double *keep)
+static double forward_run(struct hmm_work *w, const struct hmm_model *m, double *keep)
 {
-    double sum = HMM_BY_STATES(m->k, forward, w, m, keep);
+    double sum = HMM_BY_STATES(m->k, forward_recursion, w, m, keep);
 
     return isfinite(sum) ? sum : forward_log(w, m, keep);
 }
@@ -154,7 +153,7 @@ double hmm_loglik_plain(struct hmm_work *w, const struct hmm_model *m)
 
     hmm_work_classes(w, m);
     w->kernels = hmm_kernels_plain();
-    double sum = run(w, m, NULL);
+    double sum = forward_run(w, m, NULL);
 
     w->kernels = was;
     return sum + w->data->jacobian;
@@ -169,16 +168,16 @@ double hmm_loglik(struct hmm_work *w, const struct hmm_model *m)
         struct hmm_normal e;
 
         hmm_normal_of(&e, m);
-        struct hmm_view v = hmm_view_of(w, &e, m->k);
+        struct hmm_view v = forward_view_of(w, &e, m->k);
 
         if (w->kernels->loglik(&sum, &v))
             return sum + w->data->jacobian;
     }
-    return run(w, m, NULL) + w->data->jacobian;
+    return forward_run(w, m, NULL) + w->data->jacobian;
 }
 
 double hmm_filter(double *ret, struct hmm_work *w, const struct hmm_model *m)
 {
     hmm_work_classes(w, m);
-    return run(w, m, ret) + w->data->jacobian;
+    return forward_run(w, m, ret) + w->data->jacobian;
 }

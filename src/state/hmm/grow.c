@@ -4,21 +4,36 @@
  * state of a few observations. The latter are found by looking where observations lie closer
  * together than the model's forecasts expect, at several widths.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "fit_priv.h"
 #include "hmm_priv.h"
 
+/* Gaps nearer than that many widths are one gap. */
+#define GROW_OVERLAP 1.5
+#define GROW_LEAST_GAIN 0.5 /* of log-likelihood: less is chance */
+#define GROW_LEAST_DENSITY 1e-100
+#define GROW_NOT_ZERO 1e-9
+#define GROW_LEAST_RATE 1e-300 /* of leaving a state: not 0 */
+/* Rates of a new state, in jumps per step: it is entered seldom, and left within a step (a gap),
+ * after 20 steps (a broad one), or in between (at random). EM corrects them; they must not be 0. */
+#define GROW_SELDOM 0.01
+#define GROW_LONG 0.05
+#define GROW_LEAVE 3
+#define GROW_ONCE 1e-3     /* jumps in the whole series into the state of the first observation */
+#define GROW_GAP_SD 1.5e-3 /* least spread of a state in a gap: above HMM_DEFAULT_SD_LEAST */
+
 enum { BINS = 4096 };
 
 /* Keeps the best gaps, of those that overlap only the better. */
-static void keep(struct hmm_gaps *to, struct hmm_gap g)
+static void grow_keep(struct hmm_gaps *to, struct hmm_gap g)
 {
     int at = 0;
 
     for (int i = 0; i < to->n; i++)
-        if (fabs(to->at[i].loc - g.loc) < 1.5 * (to->at[i].sd + g.sd)) {
+        if (fabs(to->at[i].loc - g.loc) < GROW_OVERLAP * (to->at[i].sd + g.sd)) {
             if (to->at[i].gain >= g.gain)
                 return;
             memmove(to->at + i, to->at + i + 1, sizeof g * (size_t)(--to->n - i));
@@ -34,8 +49,8 @@ static void keep(struct hmm_gaps *to, struct hmm_gap g)
 }
 
 /* What is gained where a share of the observations falls evenly into one bin of this width. */
-static void look_at_width(struct hmm_gaps *to, const struct hmm_data *d, const double *density,
-                          double low, double width, double share)
+static void grow_scan_width(struct hmm_gaps *to, const struct hmm_data *d, const double *density,
+                            double low, double width, double share)
 {
     double gain[BINS] = {0}, seen = 0;
 
@@ -46,16 +61,16 @@ static void look_at_width(struct hmm_gaps *to, const struct hmm_data *d, const d
             continue;
         seen++;
         if (bin >= 0 && bin < BINS)
-            gain[(int)bin] += log1p(share / (width * fmax(density[i], 1e-100)));
+            gain[(int)bin] += log1p(share / (width * fmax(density[i], GROW_LEAST_DENSITY)));
     }
     for (int b = 0; b < BINS; b++)
-        if (gain[b] - seen * share > 0.5)
-            keep(to, (struct hmm_gap){gain[b] - seen * share, low + (b + 0.5) * width, width / 3,
-                                      share});
+        if (gain[b] - seen * share > GROW_LEAST_GAIN)
+            grow_keep(to, (struct hmm_gap){gain[b] - seen * share, low + (b + 0.5) * width,
+                                           width / 3, share});
 }
 
 /* density[i] of x[i] as forecast from the observation before it; a usual step will do. */
-static void forecast_densities(double *density, struct hmm_work *w, const struct hmm_model *m)
+static void grow_forecast_densities(double *density, struct hmm_work *w, const struct hmm_model *m)
 {
     const struct hmm_data *d = w->data;
     const int k = m->k;
@@ -80,12 +95,12 @@ static void forecast_densities(double *density, struct hmm_work *w, const struct
 
 void hmm_find_gaps(struct hmm_gaps *ret, struct hmm_work *w, const struct hmm_model *base)
 {
-    static const double widths[] = {0.004, 0.012, 0.04, 0.12};
-    static const double counts[] = {2, 6, 20}; /* observations in the state */
+    static const double widths[] = {0.004, 0.012, 0.04, 0.12}; /* of ln latency: 0.4 % to 12 % */
+    static const double counts[] = {2, 6, 20};                 /* observations in the state */
     const struct hmm_data *d = w->data;
     double low = INFINITY, seen = 0;
 
-    forecast_densities(w->b, w, base);
+    grow_forecast_densities(w->b, w, base);
     for (size_t i = 0; i < d->n; i++)
         if (!isnan(d->x[i])) {
             low = fmin(low, d->x[i]);
@@ -95,13 +110,13 @@ void hmm_find_gaps(struct hmm_gaps *ret, struct hmm_work *w, const struct hmm_mo
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
         for (int half = 0; half < 2; half++)
             for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
-                look_at_width(ret, d, w->b, low - half * widths[i] / 2, widths[i],
-                              counts[c] / seen);
+                grow_scan_width(ret, d, w->b, low - half * widths[i] / 2, widths[i],
+                                counts[c] / seen);
 }
 
 /* The new state takes the last place; hmm_tidy sorts. */
-static void add_state(struct hmm_model *m, const struct hmm_model *base, double loc, double sd,
-                      double in, double out)
+static void grow_add_state(struct hmm_model *m, const struct hmm_model *base, double loc, double sd,
+                           double in, double out)
 {
     int k = base->k + 1;
 
@@ -126,9 +141,10 @@ static void add_state(struct hmm_model *m, const struct hmm_model *base, double 
 }
 
 /* State s in two: beside each other and quick to change, the same but slow, or one inside the
- * other. */
-static void split_state(struct hmm_model *m, const struct hmm_model *base, int s, int how,
-                        double rate)
+ * other. Locations and widths are in spreads of the state (two normals of 0.8, 1.2 apart, have its
+ * spread), changes in jumps per step. */
+static void grow_split_state(struct hmm_model *m, const struct hmm_model *base, int s, int how,
+                             double rate)
 {
     static const struct {
         double apart, wide, wider, change;
@@ -161,6 +177,7 @@ static void split_state(struct hmm_model *m, const struct hmm_model *base, int s
 
 void hmm_drop_state(struct hmm_model *m, int s)
 {
+    assert(m->k > 1 && s >= 0 && s < m->k);
     const struct hmm_model was = *m;
     int k = was.k;
 
@@ -170,21 +187,23 @@ void hmm_drop_state(struct hmm_model *m, int s)
         m->initial[i] = was.initial[i + 1];
     }
     for (int i = 0; i + 1 < k; i++)
-        m->initial[i] /= fmax(1 - was.initial[s], 1e-9);
+        m->initial[i] /= fmax(1 - was.initial[s], GROW_NOT_ZERO);
     for (int b = 0; b < m->nblocks; b++)
         for (int i = 0; i + 1 < k; i++)
             for (int j = 0; j + 1 < k; j++) {
                 const double *q = was.q[b];
                 int a = i + (i >= s), z = j + (j >= s);
 
-                m->q[b][i * (k - 1) + j] =
-                    q[a * k + z] + q[a * k + s] * q[s * k + z] / fmax(-q[s * k + s], 1e-300);
+                m->q[b][i * (k - 1) + j] = q[a * k + z] + q[a * k + s] * q[s * k + z] /
+                                                              fmax(-q[s * k + s], GROW_LEAST_RATE);
             }
     hmm_tidy(m);
 }
 
-static void at_random(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
-                      uint64_t *rng, int index, double rate)
+/* Anywhere that was observed, of a width drawn evenly on a logarithmic scale: 0.3 % to 4 %, or for
+ * every fourth 0.3 to 1.3 times the width of all. */
+static void grow_at_random(struct hmm_model *ret, const struct hmm_work *w,
+                           const struct hmm_model *base, uint64_t *rng, int index, double rate)
 {
     struct hmm_sample s;
 
@@ -192,37 +211,40 @@ static void at_random(struct hmm_model *ret, const struct hmm_work *w, const str
     double loc = s.v[(int)(hmm_unit(rng) * s.n) % s.n];
 
     if (index % 4 == 3) /* broad and long: outliers, another regime */
-        add_state(ret, base, loc, hmm_spread_of(&s) * (0.3 + hmm_unit(rng)), 0.01 * rate,
-                  0.05 * rate);
+        grow_add_state(ret, base, loc, hmm_spread_of(&s) * (0.3 + hmm_unit(rng)),
+                       GROW_SELDOM * rate, GROW_LONG * rate);
     else
-        add_state(ret, base, loc, 3e-3 * exp(2.5 * hmm_unit(rng)), 0.01 * rate,
-                  rate * exp(-3 * hmm_unit(rng)));
+        grow_add_state(ret, base, loc, 3e-3 * exp(2.5 * hmm_unit(rng)), GROW_SELDOM * rate,
+                       rate * exp(-3 * hmm_unit(rng)));
 }
 
 void hmm_grow(struct hmm_model *ret, const struct hmm_work *w, const struct hmm_model *base,
               const struct hmm_gaps *gaps, uint64_t seed, int index)
 {
+    assert(base->k + 1 <= HMM_STATES);
     enum { WAYS = 3 };
     uint64_t rng = seed * 0x2545f4914f6cdd1du + 0x9e37u + (uint64_t)index;
     double rate = 1 / w->median_dt_s;
 
     /* The first observation may be anything: a state for it alone. */
     if (index == 0 && !isnan(w->data->x[0])) {
-        add_state(ret, base, w->data->x[0], 2e-3, 1e-3 / fmax(w->span_s, 1e-9), rate);
+        grow_add_state(ret, base, w->data->x[0], HMM_NARROW,
+                       GROW_ONCE / fmax(w->span_s, GROW_NOT_ZERO), rate);
         return;
     }
     int at = index - 1;
 
-    /* Gaps and splits and chance in turns: whoever asks for few gets of each. */
+    /* Gaps and splits and chance in turns: a request for few starts gets some of each. */
     if (at % 2 == 0 && at / 2 < gaps->n) {
         const struct hmm_gap *g = &gaps->at[at / 2];
 
-        add_state(ret, base, g->loc, fmax(g->sd, 1.5e-3), g->share * rate, 3 * rate);
+        grow_add_state(ret, base, g->loc, fmax(g->sd, GROW_GAP_SD), g->share * rate,
+                       GROW_LEAVE * rate);
         return;
     }
     if (at % 2 && at / 2 < WAYS * base->k) {
-        split_state(ret, base, at / 2 % base->k, at / 2 / base->k, rate);
+        grow_split_state(ret, base, at / 2 % base->k, at / 2 / base->k, rate);
         return;
     }
-    at_random(ret, w, base, &rng, index, rate);
+    grow_at_random(ret, w, base, &rng, index, rate);
 }

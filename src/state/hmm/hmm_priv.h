@@ -16,6 +16,9 @@
 
 struct hmm_work;
 
+/* For functions that take the number of states as a constant. */
+#define HMM_INLINE static inline __attribute__((always_inline))
+
 enum {
     HMM_TERMS = 18, /* of a Taylor series, at most: enough for c d <= 1 */
 };
@@ -29,8 +32,6 @@ static inline int hmm_kk(int k)
 /* c: the largest rate at which a state is left. */
 double hmm_shift(const double *q, int k);
 void hmm_matmul(double *restrict out, const double *a, const double *b, int k);
-/* Solves a x = b in place; false when singular. */
-bool hmm_solve(double *a, double *b, int n, int stride);
 
 /* Steps that share a centre. Class 0 is the start of a series: its "matrix" has the
  * initial distribution in every row. */
@@ -78,8 +79,6 @@ const struct hmm_kernels *hmm_kernels_best(void);
 /* The classes of the bound data's steps under the rates of `m`. */
 void hmm_work_classes(struct hmm_work *w, const struct hmm_model *m);
 
-struct hmm_view hmm_view_of(const struct hmm_work *w, const struct hmm_normal *e, int k);
-
 /* Emissions of observations from .. from + n - 1 for any family, as hmm_kernels.emit. */
 double hmm_emit(double *b, const struct hmm_kernels *kernels, const struct hmm_data *d, size_t from,
                 size_t n, const struct hmm_model *m);
@@ -87,8 +86,8 @@ double hmm_emit(double *b, const struct hmm_kernels *kernels, const struct hmm_d
 void hmm_normal_of(struct hmm_normal *ret, const struct hmm_model *m);
 
 /* The matrix of one step without its factor exp(-c d). */
-static inline __attribute__((always_inline)) const double *hmm_step_matrix(
-    double *tmp, const struct hmm_class *c, const double *coef, double d, const int kk)
+HMM_INLINE const double *hmm_step_matrix(double *tmp, const struct hmm_class *c, const double *coef,
+                                         double d, const int kk)
 {
     const double *at = coef + (size_t)c->coef * (size_t)kk;
 

@@ -162,7 +162,7 @@ INLINE double emit_k(const int k, double *b, const double *x, size_t n, const st
     return lanes_sum(sum) * ln_2;
 }
 
-static double emit(double *b, const double *x, size_t n, const struct hmm_normal *e, int k)
+static double wide_emit(double *b, const double *x, size_t n, const struct hmm_normal *e, int k)
 {
     return HMM_BY_STATES(k, emit_k, b, x, n, e);
 }
@@ -175,8 +175,8 @@ struct lanes {
     int terms;
 };
 
-static void load_classes(struct lanes *to, const struct hmm_view *v, const struct bells *order,
-                         const uint32_t *cls)
+static void wide_load_classes(struct lanes *to, const struct hmm_view *v, const struct bells *order,
+                              const uint32_t *cls)
 {
     int k = v->k, kk = hmm_kk(k);
 
@@ -287,7 +287,7 @@ INLINE void change_classes(struct lanes *at, const struct hmm_view *v, const str
         differ |= cls[l] ^ at->cls[l];
     }
     if (differ)
-        load_classes(at, v, order, cls);
+        wide_load_classes(at, v, order, cls);
 }
 
 /* `grid`: from the second observation on every step is the same. */
@@ -303,7 +303,7 @@ INLINE void stretch(const int k, const bool relative, const bool grid, struct pr
     advance(k, relative, &to, &at, e, v, 0, len);
     change_classes(&at, v, e, 1, len, true);
     if (grid)
-        at.terms = 1; /* the compiler is told what is true anyway */
+        at.terms = 1; /* for the compiler: this holds anyway */
     for (size_t i = 1; i < len; i++) {
         if (!grid)
             change_classes(&at, v, e, i, len, false);
@@ -385,7 +385,7 @@ INLINE bool loglik_k(const int k, double *ret, const struct hmm_view *v)
     return isfinite(sum);
 }
 
-static bool loglik(double *ret, const struct hmm_view *v)
+static bool wide_loglik(double *ret, const struct hmm_view *v)
 {
     if (v->n < 64)
         return false;
@@ -403,7 +403,7 @@ static bool loglik(double *ret, const struct hmm_view *v)
 
 const struct hmm_kernels *KERNELS(void)
 {
-    static const struct hmm_kernels table = {LABEL, emit, loglik};
+    static const struct hmm_kernels table = {LABEL, wide_emit, wide_loglik};
 
     return &table;
 }

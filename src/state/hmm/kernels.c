@@ -4,7 +4,7 @@
 #include "hmm_priv.h"
 #include "state/hmm/work.h"
 
-static double emit(double *b, const double *x, size_t n, const struct hmm_normal *e, int k)
+static double kernels_emit(double *b, const double *x, size_t n, const struct hmm_normal *e, int k)
 {
     double sum = 0;
 
@@ -28,13 +28,13 @@ static double emit(double *b, const double *x, size_t n, const struct hmm_normal
 
 const struct hmm_kernels *hmm_kernels_plain(void)
 {
-    static const struct hmm_kernels table = {"plain", emit, NULL};
+    static const struct hmm_kernels table = {"plain", kernels_emit, NULL};
 
     return &table;
 }
 
 /* Those this processor can run, best first; ends with NULL. */
-static void list(const struct hmm_kernels *ret[4])
+static void kernels_list(const struct hmm_kernels *ret[4])
 {
     int n = 0;
 
@@ -53,7 +53,7 @@ const struct hmm_kernels *hmm_kernels_best(void)
 {
     const struct hmm_kernels *all[4];
 
-    list(all);
+    kernels_list(all);
     return all[0];
 }
 
@@ -62,7 +62,7 @@ const char *hmm_work_kernels(struct hmm_work *w, int index)
     const struct hmm_kernels *all[4];
     int n = 0;
 
-    list(all);
+    kernels_list(all);
     while (n < index && all[n])
         n++;
     if (!all[n])

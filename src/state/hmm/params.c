@@ -1,4 +1,5 @@
 /* params.c -- a model as a vector of free numbers, its bounds, and the slope of the likelihood. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -7,20 +8,30 @@
 #include "fit_priv.h"
 #include "hmm_priv.h"
 
+/* A location at most so far from the mean of ln latency: no clock measures a factor of e^100. */
+#define PARAMS_FARTHEST 100
+/* Smoothed probabilities below this change no digit of a sum of slopes. */
+#define PARAMS_NO_SHARE 1e-14
+/* Information that every parameter is taken to have, so that a state without observations or jumps
+ * does not get an infinite first step: a tenth of an observation, a twentieth of a jump. */
+#define PARAMS_LEAST_SEEN 0.1
+#define PARAMS_LEAST_INFO 0.05
+
 int hmm_nparams(const struct hmm_model *m)
 {
+    assert(m->k >= 1 && m->k <= HMM_STATES && m->nblocks >= 1);
     return m->nblocks * m->k * (m->k - 1) + m->k * hmm_family_params(m->family);
 }
 
 /* How a number of an emission becomes free: spreads by their logarithm, weights by the logit. */
-static double freed(int what, double v)
+static double params_freed(int what, double v)
 {
     return what == HMM_SPREAD || what == HMM_SPREAD2 ? log(v)
            : what == HMM_WEIGHT2                     ? log(v / (1 - v))
                                                      : v;
 }
 
-static double bound(int what, double v)
+static double params_bound(int what, double v)
 {
     return what == HMM_SPREAD || what == HMM_SPREAD2 ? exp(v)
            : what == HMM_WEIGHT2                     ? 1 / (1 + exp(-v))
@@ -38,10 +49,10 @@ void hmm_params_get(double *ret, const struct hmm_model *m)
                     ret[at++] = log(fmax(m->q[b][i * k + j], DBL_MIN));
     for (int e = 0; e < hmm_family_params(m->family); e++)
         for (int s = 0; s < k; s++)
-            ret[at++] = freed(e, m->emit[s][e]);
+            ret[at++] = params_freed(e, m->emit[s][e]);
 }
 
-static void fill_diagonal(struct hmm_model *m)
+static void params_fill_diagonal(struct hmm_model *m)
 {
     int k = m->k;
 
@@ -67,8 +78,8 @@ void hmm_params_set(struct hmm_model *m, const double *theta)
                     m->q[b][i * k + j] = exp(theta[at++]);
     for (int e = 0; e < hmm_family_params(m->family); e++)
         for (int s = 0; s < k; s++)
-            m->emit[s][e] = bound(e, theta[at++]);
-    fill_diagonal(m);
+            m->emit[s][e] = params_bound(e, theta[at++]);
+    params_fill_diagonal(m);
 }
 
 void hmm_tidy(struct hmm_model *m)
@@ -90,7 +101,7 @@ void hmm_tidy(struct hmm_model *m)
             for (int j = 0; j < k; j++)
                 m->q[b][i * k + j] = was.q[b][order[i] * k + order[j]];
     }
-    fill_diagonal(m);
+    params_fill_diagonal(m);
 }
 
 void hmm_bounds_of(struct hmm_bounds *ret, const struct hmm_work *w, const struct hmm_model *m,
@@ -100,20 +111,24 @@ void hmm_bounds_of(struct hmm_bounds *ret, const struct hmm_work *w, const struc
     double span = w->span_s > 0 ? w->span_s : 1;
 
     for (; at < nq; at++) {
-        ret->low[at] = log(1e-6 / span);
-        ret->high[at] = log(20 / w->median_dt_s);
+        ret->low[at] = log(HMM_LEAST_JUMPS / span);
+        ret->high[at] = log(HMM_MOST_JUMPS_PER_STEP / w->median_dt_s);
     }
     for (int e = 0; e < hmm_family_params(m->family); e++)
         for (int s = 0; s < m->k; s++, at++) {
             bool spread = e == HMM_SPREAD || e == HMM_SPREAD2;
 
-            ret->low[at] = spread ? log(sd_least) : e == HMM_WEIGHT2 ? -14 : w->x_mid - 100;
-            ret->high[at] = spread ? log(sd_most) : e == HMM_WEIGHT2 ? 14 : w->x_mid + 100;
+            ret->low[at] = spread             ? log(sd_least)
+                           : e == HMM_WEIGHT2 ? -HMM_MOST_LOGIT
+                                              : w->x_mid - PARAMS_FARTHEST;
+            ret->high[at] = spread             ? log(sd_most)
+                            : e == HMM_WEIGHT2 ? HMM_MOST_LOGIT
+                                               : w->x_mid + PARAMS_FARTHEST;
         }
 }
 
 /* Slopes of emissions other than plain log-normals: one pass over the smoothed probabilities. */
-static void emission_slopes(double *g, const struct hmm_work *w, const struct hmm_model *m)
+static void params_emission_slopes(double *g, const struct hmm_work *w, const struct hmm_model *m)
 {
     const struct hmm_data *d = w->data;
     const struct emit_ops *ops = &emit_table[m->family];
@@ -126,7 +141,7 @@ static void emission_slopes(double *g, const struct hmm_work *w, const struct hm
         for (int s = 0; s < k; s++) {
             double gamma = w->alpha[i * (size_t)k + (size_t)s], one[HMM_EMIT];
 
-            if (gamma < 1e-14)
+            if (gamma < PARAMS_NO_SHARE)
                 continue;
             ops->slope(one, m->emit[s], d->x[i], d->lo ? d->lo[i] : 0, d->hi ? d->hi[i] : 0, d->lo);
             for (int e = 0; e < ne; e++)
@@ -137,14 +152,15 @@ static void emission_slopes(double *g, const struct hmm_work *w, const struct hm
 
 /* The curvature if the hidden path were seen: what EM divides by, and a good first guess of the
  * curvature that there is. */
-static void complete_information(double *info, const struct hmm_stats *st,
-                                 const struct hmm_model *m)
+static void params_complete_information(double *info, const struct hmm_stats *st,
+                                        const struct hmm_model *m)
 {
     int k = m->k;
 
     for (int s = 0; s < k; s++) {
         const double *p = m->emit[s];
-        double n = fmax(st->w[s], 0.1), w2 = m->family == HMM_MIXTURE ? p[HMM_WEIGHT2] : 0;
+        double n = fmax(st->w[s], PARAMS_LEAST_SEEN),
+               w2 = m->family == HMM_MIXTURE ? p[HMM_WEIGHT2] : 0;
 
         info[HMM_LOC * k + s] = n * (1 - w2) / (p[HMM_SPREAD] * p[HMM_SPREAD]);
         info[HMM_SPREAD * k + s] = 2 * n * (1 - w2);
@@ -168,7 +184,7 @@ double hmm_gradient_info(double *g, double *info, struct hmm_work *w, const stru
                 if (i != j) {
                     double q = m->q[b][i * k + j];
 
-                    info[at] = fmax(q * st.s[b][i * k + j], 0.05);
+                    info[at] = fmax(q * st.s[b][i * k + j], PARAMS_LEAST_INFO);
                     g[at++] = q * (st.s[b][i * k + j] - st.s[b][i * k + i]);
                 }
     if (m->family == HMM_LOGNORMAL && !w->data->lo)
@@ -181,10 +197,10 @@ double hmm_gradient_info(double *g, double *info, struct hmm_work *w, const stru
                 (st.wxx[s] - 2 * mu * st.wx[s] + mu * mu * st.w[s]) / (sd * sd) - st.w[s];
         }
     else
-        emission_slopes(g + at, w, m);
-    complete_information(info + at, &st, m);
+        params_emission_slopes(g + at, w, m);
+    params_complete_information(info + at, &st, m);
     for (int i = at; i < hmm_nparams(m); i++)
-        info[i] = fmax(info[i], 0.05);
+        info[i] = fmax(info[i], PARAMS_LEAST_INFO);
     return st.loglik;
 }
 

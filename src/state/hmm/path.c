@@ -5,6 +5,8 @@
 #include "hmm_priv.h"
 #include "state/hmm/work.h"
 
+#define PATH_UNDERFLOWN (-1e4) /* below the logarithm of any double (-745), far above -infinity */
+
 /* Which state came before: one byte per state and observation, kept where alpha was. */
 double hmm_viterbi(uint8_t *ret, struct hmm_work *w, const struct hmm_model *m)
 {
@@ -36,7 +38,7 @@ double hmm_viterbi(uint8_t *ret, struct hmm_work *w, const struct hmm_model *m)
                 }
             }
             /* A relative density may underflow to 0 where its logarithm does not. */
-            next[j] = most + (b[j] > 0 ? log(b[j]) : -1e4);
+            next[j] = most + (b[j] > 0 ? log(b[j]) : PATH_UNDERFLOWN);
             from[i * (size_t)k + (size_t)j] = (uint8_t)best;
         }
         memcpy(score, next, (size_t)k * sizeof *score);

@@ -4,12 +4,35 @@
  * that of the complete data (one step is then one of EM) and learns the rest. Nocedal
  * and Wright, "Numerical optimization", 2006, ch. 6; the bounds by projection.
  */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "fit_priv.h"
 #include "hmm_priv.h"
+
+/* Most that a step moves one parameter, in units of a logarithm: the likelihood is no parabola over
+ * more than a factor of 20. */
+#define POLISH_FARTHEST 3
+/* Line search (Nocedal and Wright, Numerical Optimization, 3.1 and 3.5): the gain that is asked
+ * for, as a share of what the slope predicts, and how much a step is shortened. Where the
+ * likelihood is not finite no parabola is known, and the step is cut by most. */
+#define POLISH_ARMIJO 1e-4
+#define POLISH_SHORTEST 0.1
+#define POLISH_LONGEST 0.6
+#define POLISH_SHORTER 0.3
+enum {
+    POLISH_TRIES = 30, /* 0.3^30: no step is left */
+    POLISH_STUCK = 2,  /* steps in a row that gain nothing: the second is with a fresh curvature */
+};
+/* Cosine of the angle between a step and the change of slopes, below which the update would make
+ * the inverse curvature singular. */
+#define POLISH_LEAST_CURVATURE 1e-10
+/* Relative to the log-likelihood: rounding of its sum, and a gain that is none. */
+#define POLISH_ROUNDING 1e-13
+#define POLISH_NO_GAIN 1e-12
+#define POLISH_FLAT 1e-4 /* largest slope of a summit that rounding does not let get flatter */
 
 /* Everything of one climb; vectors have n entries, h is n x n. */
 struct climb {
@@ -24,12 +47,13 @@ struct climb {
 
 size_t hmm_fit_scratch(int nparams)
 {
+    assert(nparams >= 0 && nparams <= HMM_PARAMS);
     size_t n = (size_t)nparams;
 
     return n * n + 12 * n + HMM_STARTS * (n + HMM_STATES + 1) + 64;
 }
 
-static void lay_out(struct climb *c, double *scratch)
+static void polish_lay_out(struct climb *c, double *scratch)
 {
     double **part[] = {&c->x,  &c->g, &c->info, &c->dir, &c->x2,
                        &c->g2, &c->s, &c->y,    &c->hy,  &c->h};
@@ -38,14 +62,14 @@ static void lay_out(struct climb *c, double *scratch)
         *part[i] = scratch + (int)i * c->n;
 }
 
-static double evaluate(struct climb *c, const double *x, double *g)
+static double polish_evaluate(struct climb *c, const double *x, double *g)
 {
     hmm_params_set(c->m, x);
     c->evaluations++;
     return hmm_gradient_info(g, c->info, c->w, c->m);
 }
 
-static bool held(const struct climb *c, int i)
+static bool polish_held(const struct climb *c, int i)
 {
     if (c->fixed && c->fixed[i])
         return true;
@@ -53,17 +77,17 @@ static bool held(const struct climb *c, int i)
            (c->x[i] >= c->bounds->high[i] && c->g[i] > 0);
 }
 
-static double steepest(const struct climb *c)
+static double polish_steepest(const struct climb *c)
 {
     double most = 0;
 
     for (int i = 0; i < c->n; i++)
-        if (!held(c, i))
+        if (!polish_held(c, i))
             most = fmax(most, fabs(c->g[i]));
     return most;
 }
 
-static void forget(struct climb *c)
+static void polish_reset(struct climb *c)
 {
     memset(c->h, 0, sizeof *c->h * (size_t)c->n * (size_t)c->n);
     for (int i = 0; i < c->n; i++)
@@ -72,27 +96,27 @@ static void forget(struct climb *c)
 
 /* dir = H g over the free ones; returns the slope along it. Steps in ln q and ln sd beyond a few
  * units are never meant. */
-static double direct(struct climb *c)
+static double polish_direct(struct climb *c)
 {
     double slope = 0, most = 0;
 
     for (int i = 0; i < c->n; i++) {
         c->dir[i] = 0;
-        if (held(c, i))
+        if (polish_held(c, i))
             continue;
         for (int j = 0; j < c->n; j++)
-            if (!held(c, j))
+            if (!polish_held(c, j))
                 c->dir[i] += c->h[i * c->n + j] * c->g[j];
         slope += c->dir[i] * c->g[i];
         most = fmax(most, fabs(c->dir[i]));
     }
-    if (most > 3)
+    if (most > POLISH_FARTHEST)
         for (int i = 0; i < c->n; i++)
-            c->dir[i] *= 3 / most;
-    return most > 3 ? slope * 3 / most : slope;
+            c->dir[i] *= POLISH_FARTHEST / most;
+    return most > POLISH_FARTHEST ? slope * POLISH_FARTHEST / most : slope;
 }
 
-static void move(const struct climb *c, double *to, double step)
+static void polish_move(const struct climb *c, double *to, double step)
 {
     for (int i = 0; i < c->n; i++) {
         to[i] = c->x[i] + step * c->dir[i];
@@ -104,7 +128,7 @@ static void move(const struct climb *c, double *to, double step)
 }
 
 /* The BFGS update of the inverse curvature of -f; skipped where it would not stay positive. */
-static void learn(struct climb *c)
+static void polish_update(struct climb *c)
 {
     int n = c->n;
     double sy = 0, yhy = 0, ss = 0, yy = 0;
@@ -116,7 +140,7 @@ static void learn(struct climb *c)
         ss += c->s[i] * c->s[i];
         yy += c->y[i] * c->y[i];
     }
-    if (!(sy > 1e-10 * sqrt(ss * yy)))
+    if (!(sy > POLISH_LEAST_CURVATURE * sqrt(ss * yy)))
         return;
     for (int i = 0; i < n; i++) {
         c->hy[i] = 0;
@@ -133,15 +157,15 @@ static void learn(struct climb *c)
 }
 
 /* Looks along dir for a step that gains enough. False: there is none. */
-static bool search(struct climb *c, double slope)
+static bool polish_search(struct climb *c, double slope)
 {
-    double step = 1, f2, noise = 1e-13 * fabs(c->f);
+    double step = 1, f2, noise = POLISH_ROUNDING * fabs(c->f);
 
-    for (int tries = 0; tries < 30; tries++) {
-        move(c, c->x2, step);
-        f2 = evaluate(c, c->x2, c->g2);
-        if (f2 >= c->f + 1e-4 * step * slope - noise) {
-            learn(c);
+    for (int tries = 0; tries < POLISH_TRIES; tries++) {
+        polish_move(c, c->x2, step);
+        f2 = polish_evaluate(c, c->x2, c->g2);
+        if (f2 >= c->f + POLISH_ARMIJO * step * slope - noise) {
+            polish_update(c);
             memcpy(c->x, c->x2, sizeof *c->x * (size_t)c->n);
             memcpy(c->g, c->g2, sizeof *c->g * (size_t)c->n);
             c->f = f2;
@@ -150,9 +174,9 @@ static bool search(struct climb *c, double slope)
         /* Where a parabola through both values and the slope has its top. */
         double next = isfinite(f2) ? -slope * step * step / (2 * (f2 - c->f - slope * step)) : 0;
 
-        step = next > 0.1 * step && next < 0.6 * step ? next
-               : isfinite(f2)                         ? 0.3 * step
-                                                      : 0.1 * step;
+        step = next > POLISH_SHORTEST * step && next < POLISH_LONGEST * step ? next
+               : isfinite(f2)                                                ? POLISH_SHORTER * step
+                              : POLISH_SHORTEST * step;
     }
     return false;
 }
@@ -164,34 +188,34 @@ struct hmm_polish hmm_polish(struct hmm_model *m, struct hmm_work *w,
     struct climb c = {.m = m, .w = w, .bounds = bounds, .fixed = fixed, .n = hmm_nparams(m)};
     int stuck = 0;
 
-    lay_out(&c, scratch);
+    polish_lay_out(&c, scratch);
     hmm_params_get(c.x, m);
     memset(c.dir, 0, sizeof *c.dir * (size_t)c.n);
-    move(&c, c.x, 0);
-    c.f = evaluate(&c, c.x, c.g);
-    forget(&c);
-    for (int i = 0; i < most && isfinite(c.f) && stuck < 2; i++) {
+    polish_move(&c, c.x, 0);
+    c.f = polish_evaluate(&c, c.x, c.g);
+    polish_reset(&c);
+    for (int i = 0; i < most && isfinite(c.f) && stuck < POLISH_STUCK; i++) {
         double slope, before = c.f;
 
-        if (steepest(&c) < tol)
+        if (polish_steepest(&c) < tol)
             break;
-        slope = direct(&c);
-        if (!(slope > 0) || !search(&c, slope)) {
-            evaluate(&c, c.x, c.g); /* info of where we are */
-            forget(&c);
+        slope = polish_direct(&c);
+        if (!(slope > 0) || !polish_search(&c, slope)) {
+            polish_evaluate(&c, c.x, c.g); /* info of where we are */
+            polish_reset(&c);
             stuck++;
             continue;
         }
-        if (c.f - before < 1e-12 * fabs(c.f))
+        if (c.f - before < POLISH_NO_GAIN * fabs(c.f))
             stuck++;
         else
             stuck = 0;
     }
     hmm_params_set(m, c.x);
-    double grad = steepest(&c);
+    double grad = polish_steepest(&c);
 
     return (struct hmm_polish){.loglik = c.f,
                                .grad_most = grad,
                                .evaluations = c.evaluations,
-                               .converged = grad < fmax(tol, 1e-4)};
+                               .converged = grad < fmax(tol, POLISH_FLAT)};
 }

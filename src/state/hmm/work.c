@@ -1,4 +1,5 @@
 /* work.c -- memory, distinct steps, and their classes for a given model. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,19 +8,19 @@
 #include "state/hmm/work.h"
 
 /* A class of several distinct steps holds at least so many, or each gets an exponential of its
- * own: it bounds the room for coefficients. */
+ * own: it bounds the memory for coefficients. */
 enum { CLASS_LEAST = 8 };
 
 /* c d stays below this within a class. */
 static const double class_width = 0.5;
 
-static size_t coef_room(size_t steps)
+static size_t work_coef_count(size_t steps)
 {
     return steps + 1 + steps * HMM_TERMS / CLASS_LEAST + HMM_TERMS;
 }
 
 /* Parts of one allocation, each on a cache line. */
-static void *part(char *base, size_t *at, size_t count, size_t size)
+static void *work_part(char *base, size_t *at, size_t count, size_t size)
 {
     void *p = base ? base + *at : NULL;
 
@@ -27,36 +28,37 @@ static void *part(char *base, size_t *at, size_t count, size_t size)
     return p;
 }
 
-static size_t lay_out(struct hmm_work *w, char *base)
+static size_t work_lay_out(struct hmm_work *w, char *base)
 {
     size_t at = 0, k = (size_t)w->k_cap, kk = (size_t)hmm_kk(w->k_cap), s = w->steps_cap;
 
-    w->coef_cap = coef_room(s);
-    w->id = part(base, &at, w->cap, sizeof *w->id);
-    w->step_dt = part(base, &at, s, sizeof *w->step_dt);
-    w->step_block = part(base, &at, s, 1);
-    w->cls = part(base, &at, s, sizeof *w->cls);
-    w->classes = part(base, &at, s + 1, sizeof *w->classes);
-    w->coef = part(base, &at, w->coef_cap * kk, sizeof *w->coef);
-    w->acc = part(base, &at, w->coef_cap * kk, sizeof *w->acc);
-    w->b = part(base, &at, w->cap * (k < 4 ? 4 : k), sizeof *w->b);
-    w->alpha = part(base, &at, w->cap * k, sizeof *w->alpha);
+    w->coef_cap = work_coef_count(s);
+    w->id = work_part(base, &at, w->cap, sizeof *w->id);
+    w->step_dt = work_part(base, &at, s, sizeof *w->step_dt);
+    w->step_block = work_part(base, &at, s, 1);
+    w->cls = work_part(base, &at, s, sizeof *w->cls);
+    w->classes = work_part(base, &at, s + 1, sizeof *w->classes);
+    w->coef = work_part(base, &at, w->coef_cap * kk, sizeof *w->coef);
+    w->acc = work_part(base, &at, w->coef_cap * kk, sizeof *w->acc);
+    w->b = work_part(base, &at, w->cap * (k < 4 ? 4 : k), sizeof *w->b);
+    w->alpha = work_part(base, &at, w->cap * k, sizeof *w->alpha);
     return at;
 }
 
 bool hmm_work_init(struct hmm_work *w, size_t cap, size_t steps_cap, int k_cap)
 {
+    assert(k_cap >= 1 && k_cap <= HMM_STATES);
     memset(w, 0, sizeof *w);
     w->cap = cap ? cap : 1;
     w->steps_cap = steps_cap ? steps_cap : w->cap;
     w->k_cap = k_cap;
     w->kernels = hmm_kernels_best();
-    size_t size = lay_out(w, NULL);
+    size_t size = work_lay_out(w, NULL);
 
     w->memory = aligned_alloc(64, size);
     if (!w->memory)
         return false;
-    lay_out(w, w->memory);
+    work_lay_out(w, w->memory);
     return true;
 }
 
@@ -74,7 +76,7 @@ struct keyed {
     uint64_t at;
 };
 
-static uint64_t key_of(const struct hmm_data *d, size_t i)
+static uint64_t work_key_of(const struct hmm_data *d, size_t i)
 {
     uint64_t bits;
     double dt = d->dt[i];
@@ -86,8 +88,8 @@ static uint64_t key_of(const struct hmm_data *d, size_t i)
     return bits;
 }
 
-/* Sorts by key; `tmp` has room for n. Returns where the result is. */
-static struct keyed *radix_sort(struct keyed *v, struct keyed *tmp, size_t n)
+/* Sorts by key; `tmp` holds n entries. Returns where the result is. */
+static struct keyed *work_radix_sort(struct keyed *v, struct keyed *tmp, size_t n)
 {
     for (int shift = 0; shift < 64; shift += 8) {
         size_t count[257] = {0};
@@ -108,7 +110,7 @@ static struct keyed *radix_sort(struct keyed *v, struct keyed *tmp, size_t n)
     return v;
 }
 
-static bool all_same(const struct hmm_data *d)
+static bool work_all_same(const struct hmm_data *d)
 {
     double first = -1;
 
@@ -126,7 +128,7 @@ static bool all_same(const struct hmm_data *d)
 }
 
 /* A stable counting sort by part of the day, after the sort by length. */
-static struct keyed *by_block(struct keyed *v, struct keyed *tmp, const struct hmm_data *d)
+static struct keyed *work_by_block(struct keyed *v, struct keyed *tmp, const struct hmm_data *d)
 {
     size_t count[HMM_BLOCKS + 1] = {0};
 
@@ -141,13 +143,13 @@ static struct keyed *by_block(struct keyed *v, struct keyed *tmp, const struct h
     return tmp;
 }
 
-static void find_steps(struct hmm_work *w, const struct hmm_data *d)
+static void work_find_steps(struct hmm_work *w, const struct hmm_data *d)
 {
     /* b and alpha are free until a model comes; together they hold two lists of pairs. */
     struct keyed *v = (void *)w->b, *tmp = v + d->n, *sorted;
 
     w->nsteps = 0;
-    w->same = all_same(d);
+    w->same = work_all_same(d);
     if (w->same) {
         for (size_t i = 0; i < d->n && !w->nsteps; i++)
             if (d->dt[i] >= 0) {
@@ -158,9 +160,9 @@ static void find_steps(struct hmm_work *w, const struct hmm_data *d)
         return;
     }
     for (size_t i = 0; i < d->n; i++)
-        v[i] = (struct keyed){key_of(d, i), i};
-    sorted = radix_sort(v, tmp, d->n);
-    sorted = by_block(sorted, sorted == v ? tmp : v, d);
+        v[i] = (struct keyed){work_key_of(d, i), i};
+    sorted = work_radix_sort(v, tmp, d->n);
+    sorted = work_by_block(sorted, sorted == v ? tmp : v, d);
     for (size_t i = 0; i < d->n; i++) {
         size_t at = sorted[i].at, n = w->nsteps;
         uint8_t block = d->block ? d->block[at] : 0;
@@ -180,7 +182,7 @@ static void find_steps(struct hmm_work *w, const struct hmm_data *d)
 
 /* Span: from the first to the last of all series together. The median step follows from the
  * sorted distinct ones and how often each occurs; `cls` counts. */
-static void find_span(struct hmm_work *w, const struct hmm_data *d)
+static void work_find_span(struct hmm_work *w, const struct hmm_data *d)
 {
     size_t total = 0, seen = 0;
 
@@ -214,7 +216,7 @@ static void find_span(struct hmm_work *w, const struct hmm_data *d)
     }
 }
 
-static double median_by_blocks(const struct hmm_work *w)
+static double work_median_by_blocks(const struct hmm_work *w)
 {
     /* Boundaries of parts of the day split steps; the mean of what remains will do. */
     return w->data->n > 1 ? w->span_s / (double)(w->data->n - 1) : 1;
@@ -222,14 +224,15 @@ static double median_by_blocks(const struct hmm_work *w)
 
 void hmm_work_bind(struct hmm_work *w, const struct hmm_data *d)
 {
+    assert(w->memory && d->n && d->n <= w->cap);
     double sum = 0;
     size_t seen = 0, starts = 0;
 
     w->data = d;
-    find_steps(w, d);
-    find_span(w, d);
+    work_find_steps(w, d);
+    work_find_span(w, d);
     if (d->block)
-        w->median_dt_s = median_by_blocks(w);
+        w->median_dt_s = work_median_by_blocks(w);
     if (!(w->median_dt_s > 0))
         w->median_dt_s = w->span_s > 0 ? w->span_s / (double)d->n : 1;
     for (size_t i = 0; i < d->n; i++) {
@@ -245,7 +248,7 @@ void hmm_work_bind(struct hmm_work *w, const struct hmm_data *d)
 }
 
 /* How many terms make the rest of the series for c d smaller than a double can show. */
-static int terms_for(double cd)
+static int work_terms_for(double cd)
 {
     double term = 1;
 
@@ -257,18 +260,18 @@ static int terms_for(double cd)
     return HMM_TERMS;
 }
 
-static void add_class(struct hmm_work *w, const struct hmm_model *m, size_t from, size_t to,
-                      uint32_t *room)
+static void work_add_class(struct hmm_work *w, const struct hmm_model *m, size_t from, size_t to,
+                           uint32_t *used)
 {
     const double *q = m->q[w->step_block[from]];
     int k = m->k, kk = hmm_kk(k);
     double g = w->step_dt[from], c = hmm_shift(q, k), a[HMM_STATES * HMM_STATES];
     struct hmm_class *to_fill = &w->classes[w->nclasses];
-    double *at = w->coef + (size_t)*room * (size_t)kk;
+    double *at = w->coef + (size_t)*used * (size_t)kk;
 
-    *to_fill = (struct hmm_class){.g = g, .c = c, .coef = *room, .block = w->step_block[from]};
-    to_fill->terms = (uint16_t)(to - from > 1 ? terms_for(c * (w->step_dt[to - 1] - g)) : 1);
-    *room += to_fill->terms;
+    *to_fill = (struct hmm_class){.g = g, .c = c, .coef = *used, .block = w->step_block[from]};
+    to_fill->terms = (uint16_t)(to - from > 1 ? work_terms_for(c * (w->step_dt[to - 1] - g)) : 1);
+    *used += to_fill->terms;
     memset(at, 0, sizeof *at * (size_t)kk * to_fill->terms);
     hmm_expm(at, q, k, g);
     memcpy(a, q, sizeof *a * (size_t)(k * k));
@@ -287,8 +290,9 @@ static void add_class(struct hmm_work *w, const struct hmm_model *m, size_t from
 
 void hmm_work_classes(struct hmm_work *w, const struct hmm_model *m)
 {
+    assert(w->data && m->k >= 1 && m->k <= w->k_cap);
     int k = m->k;
-    uint32_t room = 1;
+    uint32_t used = 1;
 
     w->nclasses = 1;
     w->classes[0] = (struct hmm_class){.terms = 1};
@@ -307,7 +311,7 @@ void hmm_work_classes(struct hmm_work *w, const struct hmm_model *m)
             to++;
         if (to - from < CLASS_LEAST)
             to = from + 1;
-        add_class(w, m, from, to, &room);
+        work_add_class(w, m, from, to, &used);
         from = to;
     }
 }

@@ -4,6 +4,17 @@
 
 #include "online_priv.h"
 
+/* How far from its centre a series of exp(Q dt) is used, in expected jumps: with TERMS and
+ * FAR_TERMS terms the rest is below a forecast's digits. */
+#define EXPERTS_REACH 0.1
+#define EXPERTS_FAR_REACH 0.4
+#define EXPERTS_PER_STEP 2.0 /* scored forecasts for each step; see experts_class_trust */
+/* The history begins with two normals per state, somewhat apart so that they can become different,
+ * none so narrow that it never gets an observation, none with so little weight that it dies out. */
+#define EXPERTS_LEAST_SD 0.05
+#define EXPERTS_APART 0.6
+#define EXPERTS_LEAST_WEIGHT 1e-4
+
 const int online_steps[CLASSES] = {1, 5, 15, 60};
 
 void online_begin(struct weir_state *s)
@@ -22,7 +33,8 @@ void online_begin(struct weir_state *s)
 }
 
 /* to <- from a / t, in rows of `stride`. */
-static void next_term(double *to, const double *from, const double *a, int k, int stride, int t)
+static void experts_next_term(double *to, const double *from, const double *a, int k, int stride,
+                              int t)
 {
     for (int i = 0; i < k; i++)
         for (int j = 0; j < k; j++) {
@@ -45,7 +57,7 @@ void online_centre(struct near_step *near, const struct weir_state *s, double dt
         c = fmax(c, -q[i * k + i]);
     memset(near, 0, sizeof *near);
     near->c = c;
-    near->reach = c > 0 ? (far ? 0.4 : 0.1) / c : INFINITY;
+    near->reach = c > 0 ? (far ? EXPERTS_FAR_REACH : EXPERTS_REACH) / c : INFINITY;
     near->g = isinf(near->reach) ? dt : fmax(dt - near->reach / 2, 0);
     near->dt = NAN;
     near->valid = true;
@@ -56,7 +68,7 @@ void online_centre(struct near_step *near, const struct weir_state *s, double dt
     for (int i = 0; i < k; i++)
         a[i * k + i] += c;
     for (int t = 1; t < (far ? FAR_TERMS : TERMS); t++)
-        next_term(near->coef + t * size, near->coef + (t - 1) * size, a, k, stride, t);
+        experts_next_term(near->coef + t * size, near->coef + (t - 1) * size, a, k, stride, t);
 }
 
 struct near_step *online_asked(struct weir_state *s, double dt)
@@ -70,9 +82,10 @@ struct near_step *online_asked(struct weir_state *s, double dt)
 /* So many forecasts of a horizon must have been compared with what came until their scores alone
  * decide: two for each step, because forecasts that far ahead resemble their neighbours. Before
  * that the next shorter horizon's decide as well. */
-static double class_trust(const struct weir_state *s, int cls)
+static double experts_class_trust(const struct weir_state *s, int cls)
 {
-    double enough = 2.0 * online_steps[cls], scored = (double)s->at_horizon[cls].scored;
+    double enough = EXPERTS_PER_STEP * online_steps[cls],
+           scored = (double)s->at_horizon[cls].scored;
 
     return cls == 0 || scored >= enough ? 1 : scored / enough;
 }
@@ -96,7 +109,7 @@ void online_classes(double part[CLASSES], const struct weir_state *s, double hor
     part[low] = 1 - up;
     part[low + 1] = up;
     for (int c = CLASSES - 1; c > 0; c--) {
-        double own = part[c] * class_trust(s, c);
+        double own = part[c] * experts_class_trust(s, c);
 
         part[c - 1] += part[c] - own;
         part[c] = own;
@@ -104,8 +117,8 @@ void online_classes(double part[CLASSES], const struct weir_state *s, double hor
 }
 
 /* The experts' weights and the moving normals as the horizons have them, in these proportions. */
-static void blend(struct outlook *o, double *weight, const struct weir_state *s,
-                  const struct snapshot *now, const double part[CLASSES])
+static void experts_blend(struct outlook *o, double *weight, const struct weir_state *s,
+                          const struct snapshot *now, const double part[CLASSES])
 {
     bool first = true;
 
@@ -135,12 +148,12 @@ void online_begin_history(struct weir_state *s)
     s->nhistory = 2 * k;
     for (int i = 0; i < s->nhistory; i++) {
         double mu = s->model.emit[i / 2][HMM_LOC],
-               sd = fmax(s->model.emit[i / 2][HMM_SPREAD], 0.05);
+               sd = fmax(s->model.emit[i / 2][HMM_SPREAD], EXPERTS_LEAST_SD);
         int at = AT_HISTORY + i;
 
-        mu += (i % 2 ? 0.6 : -0.6) * sd;
+        mu += (i % 2 ? EXPERTS_APART : -EXPERTS_APART) * sd;
         s->hw[at] = s->long_run[i / 2] / 2;
-        s->hfloor[at] = 1e-4;
+        s->hfloor[at] = EXPERTS_LEAST_WEIGHT;
         s->mu[at] = mu;
         s->inv[at] = 1 / sd;
         s->h1[at] = s->hw[at] * (mu - s->origin);
@@ -149,7 +162,7 @@ void online_begin_history(struct weir_state *s)
 }
 
 /* The moving normals' wide twins, after all others, as far as the horizon is a far one. */
-static void add_wide(struct outlook *o, double far)
+static void experts_add_wide(struct outlook *o, double far)
 {
     double wide = far * ONLINE_WIDE_WEIGHT, narrow_inv = 1 + far * (ONLINE_NARROW_INV - 1);
 
@@ -173,7 +186,7 @@ void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s
     double p[HMM_STATES], part[CLASSES], far = 0, *w = ret->w + MOVING;
 
     online_classes(part, s, horizon_s);
-    blend(ret, earned, s, now, part);
+    experts_blend(ret, earned, s, now, part);
     for (int c = TWO_FROM; c < CLASSES; c++)
         far += part[c];
     ret->n = MOVING + AT_STATE + k;
@@ -195,7 +208,7 @@ void online_forecast(struct outlook *ret, struct weir_state *s, double horizon_s
     for (int i = 0; i < k; i++)
         w[AT_STATE + i] = weight[BY_FILTER] * p[i] + weight[BY_LONG_RUN] * s->long_run[i];
     if (far > 0)
-        add_wide(ret, far);
+        experts_add_wide(ret, far);
     for (int i = ret->n; i % QUAD; i++)
         ret->w[i] = ret->mu[i] = ret->inv[i] = 0;
 }

@@ -2,4 +2,4 @@
  * (cmake/state.cmake).
  */
 #define KERNEL online_kernel_avx2
-#include "learn_priv.h"
+#include "online_learn_priv.h"

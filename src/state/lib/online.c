@@ -1,4 +1,4 @@
-/* online.c -- the library's door: creation, observations, fits, questions. */
+/* online.c -- the library's entry points: creation, observations, fits, questions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,26 @@
  * set says has been seen. */
 #define SD_OF_999 3.0902323061678132
 
+/* A fit runs between two observations of an application, so it must take milliseconds: few starts
+ * and few steps, fewer still when it climbs from the last model, and a tolerance that ends it when
+ * forecasts no longer change. The first fit waits for some observations per state. */
+enum {
+    FIRST_PER_STATE = 10, /* observations */
+    LOOK_SHARE = 4,       /* other starts are tried when a quarter of the window is new */
+    LOOK_STARTS = 10,
+    LOOK_FINALISTS = 4,
+    LOOK_EM_STEPS = 8,
+    LOOK_STEPS = 60,
+    CLIMB_EM_STEPS = 2,
+    CLIMB_STEPS = 15,
+    REFIT_SHARE = 10, /* by default a fit is due when a tenth of the window is new, */
+    REFIT_LEAST = 10, /* but after so many observations at the earliest */
+    REFIT_MOST = 60,  /* and at the latest */
+};
+#define ONLINE_SD_LEAST 0.02 /* 2 % of a latency: a narrower state is a few equal observations */
+#define ONLINE_GRAD_TOL 0.05
+#define ONLINE_TABLE_EXACT 1e-9 /* below, the table of tails has too few digits */
+
 API int weir_state_abi(void)
 {
     return WEIR_STATE_ABI;
@@ -23,7 +43,7 @@ API const char *weir_state_version(void)
 }
 
 /* Fields that the caller's version does not have are 0. */
-static bool configure(struct weir_state_config *to, const struct weir_state_config *from)
+static bool online_configure(struct weir_state_config *to, const struct weir_state_config *from)
 {
     memset(to, 0, sizeof *to);
     if (from && from->size)
@@ -34,7 +54,7 @@ static bool configure(struct weir_state_config *to, const struct weir_state_conf
     return to->states >= 1 && to->states <= 6 && to->window >= 64 && to->window <= 100000;
 }
 
-static const struct online_kernel *best_kernel(void)
+static const struct online_kernel *online_best_kernel(void)
 {
 #ifdef ONLINE_X86_KERNELS
     __builtin_cpu_init();
@@ -54,13 +74,14 @@ API struct weir_state *weir_state_create(const struct weir_state_config *config)
     struct weir_state_config c;
     struct weir_state *s;
 
-    if (!configure(&c, config) || !(s = aligned_alloc(_Alignof(struct weir_state), sizeof *s)))
+    if (!online_configure(&c, config) ||
+        !(s = aligned_alloc(_Alignof(struct weir_state), sizeof *s)))
         return NULL;
     memset(s, 0, sizeof *s);
     size_t w = (size_t)c.window;
 
     s->config = c;
-    s->kernel = best_kernel();
+    s->kernel = online_best_kernel();
     s->t = calloc(w, sizeof *s->t);
     s->x = calloc(w, sizeof *s->x);
     s->fit_x = calloc(w, sizeof *s->fit_x);
@@ -132,18 +153,18 @@ void online_lay_out(struct weir_state *s)
  * places now and then, because the world may have moved to another hill. */
 bool online_fit(struct weir_state *s)
 {
-    bool look = !s->has_model || s->n - s->looked_at >= s->held / 4;
+    bool look = !s->has_model || s->n - s->looked_at >= s->held / LOOK_SHARE;
     struct hmm_fit_opts o = {.k = s->config.states,
-                             .starts = look ? 10 : 0,
+                             .starts = look ? LOOK_STARTS : 0,
                              .from = s->has_model ? &s->model : NULL,
-                             .em_steps = s->has_model && !look ? 2 : 8,
-                             .finalists = look ? 4 : 1,
-                             .newton_most = s->has_model && !look ? 15 : 60,
-                             .sd_least = 0.02,
-                             .grad_tol = 0.05,
+                             .em_steps = s->has_model && !look ? CLIMB_EM_STEPS : LOOK_EM_STEPS,
+                             .finalists = look ? LOOK_FINALISTS : 1,
+                             .newton_most = s->has_model && !look ? CLIMB_STEPS : LOOK_STEPS,
+                             .sd_least = ONLINE_SD_LEAST,
+                             .grad_tol = ONLINE_GRAD_TOL,
                              .seed = s->config.seed};
 
-    if ((int)s->held < 10 * s->config.states)
+    if ((int)s->held < FIRST_PER_STATE * s->config.states)
         return false;
     online_lay_out(s);
     s->since_fit = 0;
@@ -156,16 +177,17 @@ bool online_fit(struct weir_state *s)
     return true;
 }
 
-/* Young windows change quickly: unless told otherwise, a tenth of what is held is new. */
-static bool fit_is_due(const struct weir_state *s)
+/* Young windows change quickly: by default a tenth of what is held is new. */
+static bool online_fit_is_due(const struct weir_state *s)
 {
-    size_t every = (size_t)s->config.refit_every, first = 10 * (size_t)s->config.states;
+    size_t every = (size_t)s->config.refit_every,
+           first = FIRST_PER_STATE * (size_t)s->config.states;
 
     if (s->config.refit_every < 0 || s->config.alone)
         return false;
     if (!every) {
-        every = s->held / 10 < 10 ? 10 : s->held / 10;
-        every = every > 60 ? 60 : every;
+        every = s->held / REFIT_SHARE < REFIT_LEAST ? REFIT_LEAST : s->held / REFIT_SHARE;
+        every = every > REFIT_MOST ? REFIT_MOST : every;
     }
     return s->since_fit >= every || (!s->has_model && s->held == first);
 }
@@ -184,7 +206,7 @@ API int weir_state_observe(struct weir_state *s, double t_s, double latency_s)
         s->kernel->learn(s, t_s, x);
         s->most_x = fmax(s->most_x, x);
         s->since_fit++;
-        if (fit_is_due(s))
+        if (online_fit_is_due(s))
             online_fit(s);
         result = WEIR_STATE_OK;
     }
@@ -264,8 +286,9 @@ API int weir_state_probabilities(struct weir_state *s, double horizon_s, double 
 }
 
 /* Asks one question of the forecast at a horizon. */
-static double ask(struct weir_state *s, double horizon_s, double arg,
-                  double (*f)(const struct weir_state *s, const struct outlook *o, double arg))
+static double online_ask(struct weir_state *s, double horizon_s, double arg,
+                         double (*f)(const struct weir_state *s, const struct outlook *o,
+                                     double arg))
 {
     struct outlook o;
     double answer = NAN;
@@ -282,7 +305,7 @@ static double ask(struct weir_state *s, double horizon_s, double arg,
 }
 
 /* The forecast as the rest of weir knows it. */
-static void to_mix(struct hmm_mix *ret, const struct outlook *o)
+static void online_to_mix(struct hmm_mix *ret, const struct outlook *o)
 {
     ret->n = 0;
     for (int i = 0; i < o->n; i++)
@@ -290,17 +313,18 @@ static void to_mix(struct hmm_mix *ret, const struct outlook *o)
             hmm_mix_add(ret, o->w[i], o->mu[i], 1 / o->inv[i]);
 }
 
-static double ask_quantile(const struct weir_state *s, const struct outlook *o, double p)
+static double online_ask_quantile(const struct weir_state *s, const struct outlook *o, double p)
 {
     struct hmm_mix m;
 
     (void)s;
-    to_mix(&m, o);
+    online_to_mix(&m, o);
     return exp(hmm_mix_quantile(&m, p));
 }
 
 /* From the table; so far out that the table's rounding would count, exactly. */
-static double ask_exceeds(const struct weir_state *s, const struct outlook *o, double latency)
+static double online_ask_exceeds(const struct weir_state *s, const struct outlook *o,
+                                 double latency)
 {
     double x = latency > 0 ? log(latency) : -INFINITY;
 
@@ -308,55 +332,56 @@ static double ask_exceeds(const struct weir_state *s, const struct outlook *o, d
         return x < 0;
     double sum = s->kernel->above(s, o, x);
 
-    if (sum > 1e-9)
+    if (sum > ONLINE_TABLE_EXACT)
         return sum;
     struct hmm_mix m;
 
-    to_mix(&m, o);
+    online_to_mix(&m, o);
     return hmm_mix_above(&m, x);
 }
 
 /* Latencies beyond the largest one seen count as that one: how heavy a tail is that was never seen
  * is an assumption of the normals, and a mean would consist of it. */
-static double ask_mean(const struct weir_state *s, const struct outlook *o, double unused)
+static double online_ask_mean(const struct weir_state *s, const struct outlook *o, double unused)
 {
     struct hmm_mix m;
 
     (void)unused;
-    to_mix(&m, o);
+    online_to_mix(&m, o);
     return s->config.alone ? hmm_mix_mean_latency(&m) : hmm_mix_mean_below(&m, s->most_x);
 }
 
-static double ask_log_density(const struct weir_state *s, const struct outlook *o, double latency)
+static double online_ask_log_density(const struct weir_state *s, const struct outlook *o,
+                                     double latency)
 {
     struct hmm_mix m;
 
     (void)s;
-    to_mix(&m, o);
+    online_to_mix(&m, o);
     return latency > 0 ? log(hmm_mix_density(&m, log(latency))) : -INFINITY;
 }
 
 API double weir_state_quantile(struct weir_state *s, double horizon_s, double p)
 {
-    return ask(s, horizon_s, p, ask_quantile);
+    return online_ask(s, horizon_s, p, online_ask_quantile);
 }
 
 API double weir_state_exceeds(struct weir_state *s, double horizon_s, double latency_s)
 {
-    return ask(s, horizon_s, latency_s, ask_exceeds);
+    return online_ask(s, horizon_s, latency_s, online_ask_exceeds);
 }
 
 API double weir_state_mean(struct weir_state *s, double horizon_s)
 {
-    return ask(s, horizon_s, 0, ask_mean);
+    return online_ask(s, horizon_s, 0, online_ask_mean);
 }
 
 API double weir_state_log_density(struct weir_state *s, double horizon_s, double latency_s)
 {
-    return ask(s, horizon_s, latency_s, ask_log_density);
+    return online_ask(s, horizon_s, latency_s, online_ask_log_density);
 }
 
-static double time_to_idle(struct weir_state *s)
+static double online_time_to_idle(struct weir_state *s)
 {
     const double *p = online_now(s)->p;
     double sum = 0;
@@ -372,7 +397,7 @@ static double time_to_idle(struct weir_state *s)
 API double weir_state_time_to_idle(struct weir_state *s)
 {
     pthread_mutex_lock(&s->lock);
-    double t = time_to_idle(s);
+    double t = online_time_to_idle(s);
 
     pthread_mutex_unlock(&s->lock);
     return t;
@@ -391,7 +416,7 @@ API double weir_state_stays_idle(struct weir_state *s, double horizon_s)
 
 /* A seasonal forecaster that gains so many nats on each observation would leave the model this part
  * of its weight. */
-static double health(struct weir_state *s)
+static double online_health(struct weir_state *s)
 {
     const double *w = s->at_horizon[0].weight;
 
@@ -404,7 +429,7 @@ static double health(struct weir_state *s)
 API double weir_state_health(struct weir_state *s)
 {
     pthread_mutex_lock(&s->lock);
-    double h = health(s);
+    double h = online_health(s);
 
     pthread_mutex_unlock(&s->lock);
     return h;
@@ -450,7 +475,7 @@ void weir_state_mix(struct weir_state *s, double horizon_s, struct hmm_mix *ret)
     pthread_mutex_lock(&s->lock);
     if (s->n) {
         online_forecast(&o, s, horizon_s);
-        to_mix(ret, &o);
+        online_to_mix(ret, &o);
     }
     pthread_mutex_unlock(&s->lock);
 }

@@ -20,7 +20,7 @@
 #include <pthread.h>
 
 #include "normals_priv.h"
-#include "state/hmm/fit.h"
+#include "state/hmm/hmm_fit.h"
 #include "state/hmm/mix.h"
 #include "state/lib/weir-state.h"
 
@@ -39,7 +39,7 @@ enum {
     FAR_TERMS = 12, /* of one that reaches farther */
 };
 
-/* Of the logarithm of a latency, before there is anything to tell it from. */
+/* Of the logarithm of a latency, before there is anything to learn it from. */
 #define ONLINE_SD_UNKNOWN 0.3
 
 /* The first MOVING are the moving normals in their order. */
@@ -72,7 +72,7 @@ enum { TWO_FROM = 2 };
 struct snapshot {
     QUAD_ALIGN double p[HMM_STATES]; /* filtered */
     double from[MOVING];
-    double inv[MOVING]; /* 1 / sd of the last sixty, 0 of those whose errors tell it */
+    double inv[MOVING]; /* 1 / sd of the last sixty, 0 of those whose errors show it */
     double t;
 };
 
@@ -137,7 +137,7 @@ struct weir_state {
     double period_s, period_gain; /* 0: no */
     size_t season_at;             /* observations when it was looked for; 0: never */
     QUAD_ALIGN double tails[TAIL_ROWS][TAIL_TERMS];
-    /* room for fitting */
+    /* memory for fitting */
     struct hmm_work work;
     struct hmm_data data;
     double *fit_x, *fit_dt, *scratch;
@@ -145,7 +145,7 @@ struct weir_state {
     struct hmm_fit fit;
 };
 
-/* What is compiled for more than one processor: learn_priv.h. */
+/* What is compiled for more than one processor: online_learn_priv.h. */
 struct online_kernel {
     void (*learn)(struct weir_state *s, double t, double x); /* one observation */
     void (*refilter)(struct weir_state *s); /* the snapshots' states under a new model */

@@ -4,19 +4,25 @@
 
 #include "online_priv.h"
 
+/* Defaults; the first two are those of the sentence below. */
+#define POLICY_IO_SHARE 0.1
+#define POLICY_LONGEST_S 3600
+#define POLICY_NOT_DEAR 1.2 /* times the usual price: the states of a path differ by more */
+#define POLICY_FULL_PURSE 4 /* usual prices that the budget can save up */
+
 #define API __attribute__((visibility("default")))
 
 /* "As often as possible, at most a tenth of the run time in I/O, at least once an hour": the budget
  * grows with time, and a write is worth its price while it is not dearer than usual. With a full
  * purse even a dear write is made: what is saved beyond that is never spent. */
-static enum weir_state_advice usual(const struct weir_state_view *v, void *arg)
+static enum weir_state_advice policy_default(const struct weir_state_view *v, void *arg)
 {
     (void)arg;
     if (!(v->budget_s >= v->cost_s))
         return WEIR_STATE_WAIT;
-    if (v->cost_s <= 1.2 * v->cost_later_s)
+    if (v->cost_s <= POLICY_NOT_DEAR * v->cost_later_s)
         return WEIR_STATE_WRITE;
-    return v->budget_s >= 4 * v->cost_later_s ? WEIR_STATE_WRITE : WEIR_STATE_WAIT;
+    return v->budget_s >= POLICY_FULL_PURSE * v->cost_later_s ? WEIR_STATE_WRITE : WEIR_STATE_WAIT;
 }
 
 API enum weir_state_advice weir_state_advise(struct weir_state *s,
@@ -30,8 +36,8 @@ API enum weir_state_advice weir_state_advise(struct weir_state *s,
 
     if (policy)
         memcpy(&p, policy, policy->size && policy->size < sizeof p ? policy->size : sizeof p);
-    p.io_share = p.io_share > 0 ? p.io_share : 0.1;
-    p.longest_s = p.longest_s > 0 ? p.longest_s : 3600;
+    p.io_share = p.io_share > 0 ? p.io_share : POLICY_IO_SHARE;
+    p.longest_s = p.longest_s > 0 ? p.longest_s : POLICY_LONGEST_S;
     p.probes_per_write = p.probes_per_write > 0 ? p.probes_per_write : 1;
     double ahead = 0;
 
@@ -52,5 +58,5 @@ API enum weir_state_advice weir_state_advise(struct weir_state *s,
         *ret = v;
     if (v.since_write_s >= p.longest_s)
         return WEIR_STATE_WRITE;
-    return (p.decide ? p.decide : usual)(&v, p.arg);
+    return (p.decide ? p.decide : policy_default)(&v, p.arg);
 }

@@ -1,7 +1,7 @@
 /* season.c -- does the series repeat?
  *
  * No forecaster beside the model knows the time of day. A series with a period is forecast as if it
- * wandered, and somebody should say so: for every period of at least two observations that fits
+ * wandered, and health() reports that: for every period of at least two observations that fits
  * three times into the window, each observation is forecast by the mean of those at the same phase
  * before it, and the log scores are compared with those of the model and of simple forecasters,
  * one step ahead and half a period ahead.
@@ -119,13 +119,13 @@ static double season_gain(struct weir_state *w, const struct season *s, size_t p
 }
 
 /* The best period; of those as good as the best the shortest, because its multiples repeat, too. */
-static size_t season_best(const struct season *s, double *room, struct score *ret)
+static size_t season_best(const struct season *s, double *scratch, struct score *ret)
 {
     size_t most = s->n / SEASON_TIMES, best = 0;
 
     *ret = (struct score){-INFINITY, 0};
     for (size_t period = 2; period <= most; period++) {
-        struct score v = season_score(s, period, room, room + period);
+        struct score v = season_score(s, period, scratch, scratch + period);
 
         if (v.n >= SEASON_FEW && v.nats > ret->nats + 0.5 * season_loss) {
             *ret = v;

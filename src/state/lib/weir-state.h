@@ -9,7 +9,7 @@
  *     weir_state_destroy(s);
  *
  * A small library that needs libc, libm and nothing else. It learns a hidden Markov model of the
- * latencies that it is told and re-learns it while they change; beside the model it keeps simple
+ * latencies that it is given and re-learns it while they change; beside the model it keeps simple
  * forecasters and trusts each as far as it was right, so that a regime never seen costs
  * little. After weir_state_create nothing allocates. Every function may be called from any thread.
  *

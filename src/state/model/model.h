@@ -5,8 +5,9 @@
  *    "meanlog": [...], "sdlog": [...],            ln seconds
  *    "initial": [0.333, 0.333, 0.333]}
  *
- * Other keys (what the fit reached, standard errors) are ignored by the reader. docs/formats/
- * state-model.md names them all.
+ * Keys about the probes it was learned from may be there (struct state_probed). Other keys (what
+ * the fit reached, standard errors) are ignored by the reader. docs/formats/state-model.md names
+ * them all.
  */
 #ifndef STATE_MODEL_H
 #define STATE_MODEL_H
@@ -15,6 +16,22 @@
 
 #include "base/err.h"
 #include "state/hmm/hmm.h"
+
+/* What a model was learned from, and how latencies depend on the size of a request. */
+struct state_probed {
+    uint64_t bytes; /* "probe_bytes": of the probes; 0: not known */
+    char op[8];     /* "probe_op": "read" or "write"; "": not known */
+    /* "fixed_share": the part of a probe's latency that does not depend on its size, from probes of
+     * several sizes; NaN: not known. "probe_sizes": the least and the most of them. */
+    double fixed_share;
+    uint64_t least_b, most_b;
+};
+
+/* The same as below, with what the model was learned from. */
+bool state_model_read_probed(struct hmm_model *ret, struct state_probed *ret_probed,
+                             const char *path, struct wr_err *err);
+/* Adds the keys that are known. */
+void state_probed_json(json_t *model, const struct state_probed *p);
 
 bool state_model_parse(struct hmm_model *ret, const char *name, const char *text, size_t len,
                        struct wr_err *err);

@@ -13,10 +13,17 @@ void state_simulate(double *x, uint8_t *state, const double *t, size_t n, const 
 /* One ln latency of a state. */
 double state_draw(const struct hmm_model *m, int s, struct wr_rng *g);
 
-/* The state at `to`, in seconds, of a path that is in state s at `from`. */
-int state_advance(const struct hmm_model *m, int s, double from, double to, struct wr_rng *g);
+/* A hidden path that depends on its stream of randomness alone, and not on when it is looked at:
+ * jumps are drawn one after the other. Times do not go back. */
+struct state_path {
+    const struct hmm_model *m;
+    struct wr_rng g;
+    int now, next; /* the state until `until`, and after it */
+    double until_s;
+};
 
-/* One of 0..k-1 by weights. */
-int state_pick(const double *w, int k, struct wr_rng *g);
+/* At 0 s it is in the long run's states. The model outlives it. */
+void state_path_open(struct state_path *p, const struct hmm_model *m, const struct wr_rng *g);
+int state_path_at(struct state_path *p, double t_s);
 
 #endif

@@ -1,4 +1,8 @@
-/* dev.c -- the table of devices and the way into one. */
+/* dev.c -- the table of device models, and the calls that every device goes through.
+ *
+ * Checks what dev.h demands of callers: requests arrive in order of time, and a device chooses
+ * among no more reads than its queue has.
+ */
 #include "store/dev/dev.h"
 
 #include <assert.h>
@@ -20,6 +24,7 @@ bool dev_open(struct dev *ret, const struct conf_plugin *plug, uint64_t seed, ui
                     .seed = seed,
                     .entity = entity};
 
+    assert(d.ops && d.ops->submit);
     if (d.ops->open && !d.ops->open(&d, err))
         return wr_wrap(err, "device %s", d.ops->kind.name);
     *ret = d;
@@ -44,6 +49,12 @@ uint64_t dev_flush(struct dev *d, uint64_t t_ps)
     assert(t_ps >= d->last_ps);
     d->last_ps = t_ps;
     return d->ops->flush ? d->ops->flush(d, t_ps) : t_ps;
+}
+
+void dev_assumption(const struct dev *d, struct wr_str *out)
+{
+    if (d->assumed && d->ops->assumption)
+        d->ops->assumption(d, out);
 }
 
 uint32_t dev_queue(const struct dev *d)

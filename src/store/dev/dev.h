@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "conf/conf.h"
 
 struct dev_req {
@@ -32,20 +33,25 @@ struct dev_req {
     uint64_t waited_ps; /* before t_ps, in the queue of a device that chooses */
 };
 
+/* A device. Set up by dev_open(); last_ps, seeks, assumed and what priv points to change with
+ * requests. */
 struct dev {
     const struct dev_ops *ops;
-    const void *params;
+    const void *params; /* of its kind; the caller's */
     uint64_t seed;
-    uint32_t entity; /* which of many devices: its randomness is its own */
-    uint64_t last_ps;
-    uint64_t seeks; /* so far */
-    void *priv;
+    uint32_t entity;  /* which of many devices: its randomness is its own */
+    uint64_t last_ps; /* arrival of the last request: they come in order */
+    uint64_t seeks;   /* so far */
+    uint64_t assumed; /* requests so far whose time follows from an assumption */
+    void *priv;       /* the kind's own state */
 };
 
 struct dev_ops {
     struct conf_kind kind; /* first, so that a kind leads back to its table entry */
     bool in_order;         /* first come, first done */
     bool (*open)(struct dev *d, struct wr_err *err); /* sets priv */
+    /* What is assumed of those that d->assumed counts, and what to do about it; NULL: nothing. */
+    void (*assumption)(const struct dev *d, struct wr_str *out);
     uint64_t (*submit)(struct dev *d, const struct dev_req *r);
     uint64_t (*flush)(struct dev *d, uint64_t t_ps); /* NULL: nothing is ever behind */
     /* Bytes per second that no request exceeds; 0: no limit. */
@@ -59,12 +65,18 @@ struct dev_ops {
 extern const struct dev_ops *const dev_table[]; /* ends with NULL */
 extern const struct conf_kind *const dev_kinds[];
 
+/* Where a device is named, a file may be, as `weir dev fit -o` writes it (dev_drive.h). */
+extern const struct conf_files dev_files;
+
 /* The plug-in and its parameters must outlive the device. */
 bool dev_open(struct dev *ret, const struct conf_plugin *plug, uint64_t seed, uint32_t entity,
               struct wr_err *err);
 void dev_close(struct dev *d);
 uint64_t dev_submit(struct dev *d, const struct dev_req *r);
 uint64_t dev_flush(struct dev *d, uint64_t t_ps);
+
+/* A sentence about d->assumed requests; nothing when there are none. */
+void dev_assumption(const struct dev *d, struct wr_str *out);
 
 enum { DEV_MOST_QUEUE = 256 };
 

@@ -4,11 +4,12 @@
  *        <------------- read segment <--- reading ahead --
  *
  * Reads go first, one after another; of those that wait, that which the head reaches first (native
- * command queueing: whoever has the queue asks hdd_reach_ps). After a read the head stays and reads
- * ahead, until it has `read_ahead` bytes more or is needed elsewhere; a read that begins there
- * waits for the platter, not for a seek. Writes are done when they are in the queue; when nothing
- * is read, the head writes the one that it can reach first. A full queue makes writes wait.
+ * command queueing: the owner of the queue calls hdd_reach_ps). After a read the head stays and
+ * reads ahead, until it has `read_ahead` bytes more or is needed elsewhere; a read that begins
+ * there waits for the platter, not for a seek. Writes are done when they are in the queue; when
+ * nothing is read, the head writes the one that it can reach first. A full queue makes writes wait.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,8 +18,9 @@
 
 enum { HDD_PURPOSE = 0x68646420 }; /* "hdd ": where the platters are at time 0 */
 
+/* A write in the cache. */
 struct hdd_dirty {
-    uint64_t offset_b, bytes, in_ps;
+    uint64_t offset_b, bytes, in_ps; /* in_ps: when it was there */
 };
 
 /* Bytes first..base are in the segment at time base_ps; while `live` the head reads on. */
@@ -27,11 +29,13 @@ struct hdd_segment {
     bool live;
 };
 
+/* A disk; changes with every request. */
 struct hdd {
     struct hdd_mech mech;
-    struct hdd_segment seg;
-    uint64_t link_ps, wrote_ps, dirty_b;
-    uint32_t ndirty;
+    struct hdd_segment seg;     /* of read-ahead */
+    uint64_t link_ps, wrote_ps; /* the interface is free; the last cached write is on the platter */
+    uint64_t dirty_b;           /* in the cache, not written */
+    uint32_t ndirty;            /* requests of them */
     struct hdd_dirty dirty[HDD_MOST_QUEUE];
 };
 
@@ -114,7 +118,7 @@ static bool hdd_open(struct dev *d, struct wr_err *err)
 /* ---- reading ahead ---- */
 
 /* Where reading ahead of a request that ends at `end_b` stops. */
-static uint64_t seg_limit(const struct hdd *s, uint64_t end_b, uint64_t read_ahead)
+static uint64_t hdd_seg_limit(const struct hdd *s, uint64_t end_b, uint64_t read_ahead)
 {
     uint64_t limit = end_b + read_ahead;
 
@@ -122,7 +126,7 @@ static uint64_t seg_limit(const struct hdd *s, uint64_t end_b, uint64_t read_ahe
 }
 
 /* How far the segment reaches at time t. */
-static uint64_t seg_reach(const struct hdd *s, uint64_t t)
+static uint64_t hdd_seg_reach(const struct hdd *s, uint64_t t)
 {
     const struct hdd_segment *g = &s->seg;
 
@@ -136,19 +140,20 @@ static uint64_t seg_reach(const struct hdd *s, uint64_t t)
 }
 
 /* The head leaves at time t; what was read stays. */
-static void seg_cut(struct hdd *s, uint64_t t)
+static void hdd_seg_cut(struct hdd *s, uint64_t t)
 {
     if (!s->seg.live)
         return;
-    uint64_t reach = seg_reach(s, t);
+    uint64_t reach = hdd_seg_reach(s, t);
 
+    assert(reach >= s->seg.base_b);
     s->mech.at_b = reach;
     s->seg.base_b = s->seg.limit_b = reach;
     s->seg.live = false;
 }
 
 /* Of what was read no more is kept than the cache holds. */
-static void seg_forget(struct hdd_segment *g, uint64_t cache)
+static void hdd_seg_forget(struct hdd_segment *g, uint64_t cache)
 {
     if (g->base_b - g->first_b > cache)
         g->first_b = g->base_b - cache;
@@ -156,29 +161,29 @@ static void seg_forget(struct hdd_segment *g, uint64_t cache)
 
 /* Is the head still reading on at time t? Once it has reached its limit it waits, and must be
  * placed anew. */
-static bool seg_going(const struct hdd *s, uint64_t t)
+static bool hdd_seg_going(const struct hdd *s, uint64_t t)
 {
-    return s->seg.live && (seg_reach(s, t) < s->seg.limit_b || t <= s->seg.base_ps);
+    return s->seg.live && (hdd_seg_reach(s, t) < s->seg.limit_b || t <= s->seg.base_ps);
 }
 
 /* Does the segment serve a request at time t? */
-static bool seg_has(const struct hdd *s, uint64_t t, const struct dev_req *r)
+static bool hdd_seg_has(const struct hdd *s, uint64_t t, const struct dev_req *r)
 {
     const struct hdd_segment *g = &s->seg;
 
     return g->base_b && r->offset_b >= g->first_b && r->offset_b <= g->limit_b &&
-           (r->offset_b + r->bytes <= seg_reach(s, t) || seg_going(s, t));
+           (r->offset_b + r->bytes <= hdd_seg_reach(s, t) || hdd_seg_going(s, t));
 }
 
 /* Does the segment serve the request? If so, *ret_at is when the platter has given all of it. */
-static bool seg_serve(struct hdd *s, const struct hdd_params *p, const struct dev_req *r,
-                      uint64_t *ret_at)
+static bool hdd_seg_serve(struct hdd *s, const struct hdd_params *p, const struct dev_req *r,
+                          uint64_t *ret_at)
 {
     struct hdd_segment *g = &s->seg;
-    uint64_t end = r->offset_b + r->bytes, reach = seg_reach(s, r->t_ps);
-    bool going = seg_going(s, r->t_ps);
+    uint64_t end = r->offset_b + r->bytes, reach = hdd_seg_reach(s, r->t_ps);
+    bool going = hdd_seg_going(s, r->t_ps);
 
-    if (!seg_has(s, r->t_ps, r))
+    if (!hdd_seg_has(s, r->t_ps, r))
         return false;
     *ret_at = r->t_ps;
     if (end > reach) {
@@ -188,15 +193,15 @@ static bool seg_serve(struct hdd *s, const struct hdd_params *p, const struct de
         s->mech.at_b = end;
     }
     if (going)
-        g->limit_b = dev_later(g->limit_b, seg_limit(s, end, p->read_ahead));
-    seg_forget(g, p->cache);
+        g->limit_b = dev_later(g->limit_b, hdd_seg_limit(s, end, p->read_ahead));
+    hdd_seg_forget(g, p->cache);
     return true;
 }
 
 /* ---- writing behind ---- */
 
 /* The write that the head reaches first, of those that are in at time t. */
-static uint32_t nearest(const struct hdd *s, uint64_t t)
+static uint32_t hdd_nearest_write(const struct hdd *s, uint64_t t)
 {
     uint64_t best = UINT64_MAX;
     uint32_t at = 0;
@@ -214,7 +219,7 @@ static uint32_t nearest(const struct hdd *s, uint64_t t)
     return at;
 }
 
-static uint64_t next_start(const struct hdd *s)
+static uint64_t hdd_next_start(const struct hdd *s)
 {
     uint64_t in = UINT64_MAX;
 
@@ -224,13 +229,14 @@ static uint64_t next_start(const struct hdd *s)
 }
 
 /* Writes one; returns when the head began. */
-static uint64_t write_one(struct hdd *s)
+static uint64_t hdd_write_one(struct hdd *s)
 {
-    uint64_t start = next_start(s);
+    uint64_t start = hdd_next_start(s);
     uint32_t i;
 
-    seg_cut(s, start);
-    i = nearest(s, start);
+    assert(s->ndirty > 0);
+    hdd_seg_cut(s, start);
+    i = hdd_nearest_write(s, start);
     struct hdd_dirty w = s->dirty[i];
 
     /* In the order of arrival, so that ties are the oldest's. */
@@ -241,15 +247,15 @@ static uint64_t write_one(struct hdd *s)
     return start;
 }
 
-static void write_until(struct hdd *s, uint64_t t)
+static void hdd_write_until(struct hdd *s, uint64_t t)
 {
-    while (s->ndirty && next_start(s) < t)
-        write_one(s);
+    while (s->ndirty && hdd_next_start(s) < t)
+        hdd_write_one(s);
 }
 
 /* ---- requests ---- */
 
-static bool is_dirty(const struct hdd *s, const struct dev_req *r)
+static bool hdd_is_dirty(const struct hdd *s, const struct dev_req *r)
 {
     for (uint32_t i = 0; i < s->ndirty; i++) {
         const struct hdd_dirty *w = &s->dirty[i];
@@ -267,11 +273,12 @@ static uint64_t hdd_read(struct hdd *s, const struct hdd_params *p, const struct
     uint64_t over = dev_later(begin, s->link_ps) + dev_span_ps(r->bytes, p->interface);
     uint64_t at = r->t_ps, end = r->offset_b + r->bytes;
 
-    if (!is_dirty(s, r) && !seg_serve(s, p, r, &at)) {
-        seg_cut(s, dev_later(r->t_ps, s->mech.free_ps));
+    if (!hdd_is_dirty(s, r) && !hdd_seg_serve(s, p, r, &at)) {
+        hdd_seg_cut(s, dev_later(r->t_ps, s->mech.free_ps));
         at = hdd_access(&s->mech, begin, r->offset_b, r->bytes, false);
-        s->seg = (struct hdd_segment){r->offset_b, end, at, seg_limit(s, end, p->read_ahead), true};
-        seg_forget(&s->seg, p->cache);
+        s->seg =
+            (struct hdd_segment){r->offset_b, end, at, hdd_seg_limit(s, end, p->read_ahead), true};
+        hdd_seg_forget(&s->seg, p->cache);
     }
     s->link_ps = over;
     return dev_later(over, at);
@@ -279,15 +286,15 @@ static uint64_t hdd_read(struct hdd *s, const struct hdd_params *p, const struct
 
 static uint64_t hdd_write(struct hdd *s, const struct hdd_params *p, const struct dev_req *r)
 {
-    uint64_t room = r->t_ps, end = r->offset_b + r->bytes;
+    uint64_t space = r->t_ps, end = r->offset_b + r->bytes;
 
     if (r->offset_b < s->seg.limit_b && end > s->seg.first_b) {
-        seg_cut(s, dev_later(r->t_ps, s->mech.free_ps));
+        hdd_seg_cut(s, dev_later(r->t_ps, s->mech.free_ps));
         s->seg = (struct hdd_segment){0};
     }
     while (s->ndirty && (s->ndirty >= p->write_queue || s->dirty_b + r->bytes > p->cache))
-        room = dev_later(room, write_one(s));
-    uint64_t over = dev_later(dev_later(r->t_ps + dev_ps(p->overhead), room), s->link_ps) +
+        space = dev_later(space, hdd_write_one(s));
+    uint64_t over = dev_later(dev_later(r->t_ps + dev_ps(p->overhead), space), s->link_ps) +
                     dev_span_ps(r->bytes, p->interface);
 
     s->link_ps = over;
@@ -295,7 +302,7 @@ static uint64_t hdd_write(struct hdd *s, const struct hdd_params *p, const struc
     s->dirty_b += r->bytes;
     if (p->write_queue && r->bytes <= p->cache)
         return over;
-    write_one(s);
+    hdd_write_one(s);
     return s->wrote_ps;
 }
 
@@ -307,7 +314,7 @@ static uint64_t hdd_submit(struct dev *d, const struct dev_req *r)
 
     /* Handlers never fail: what is beyond the end is taken from the beginning. */
     in.offset_b %= p->capacity;
-    write_until(s, in.t_ps);
+    hdd_write_until(s, in.t_ps);
     uint64_t done = in.write ? hdd_write(s, p, &in) : hdd_read(s, p, &in);
 
     d->seeks = s->mech.seeks;
@@ -319,7 +326,7 @@ static uint64_t hdd_flush(struct dev *d, uint64_t t_ps)
     struct hdd *s = d->priv;
 
     while (s->ndirty)
-        write_one(s);
+        hdd_write_one(s);
     return dev_later(t_ps, s->wrote_ps);
 }
 
@@ -336,7 +343,7 @@ static uint64_t hdd_reach_ps(const struct dev *d, uint64_t t_ps, const struct de
     struct dev_req in = *r;
 
     in.offset_b %= p->capacity;
-    if (is_dirty(s, &in) || seg_has(s, t_ps, &in))
+    if (hdd_is_dirty(s, &in) || hdd_seg_has(s, t_ps, &in))
         return 0;
     return hdd_position_ps(&s->mech, dev_later(t_ps, s->mech.free_ps), in.offset_b, false);
 }

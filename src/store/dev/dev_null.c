@@ -1,7 +1,8 @@
-/* dev_null.c -- takes no time: to see what a system costs without its devices. */
+/* dev_null.c -- a device that takes no time, to see what a system costs without its devices.
+ */
 #include "dev_priv.h"
 
-static uint64_t null_submit(struct dev *d, const struct dev_req *r)
+static uint64_t dev_null_submit(struct dev *d, const struct dev_req *r)
 {
     (void)d;
     return r->t_ps;
@@ -10,5 +11,5 @@ static uint64_t null_submit(struct dev *d, const struct dev_req *r)
 const struct dev_ops dev_model_null = {
     .kind = {.name = "null", .summary = "takes no time"},
     .in_order = true,
-    .submit = null_submit,
+    .submit = dev_null_submit,
 };

@@ -3,10 +3,12 @@
  *   arrival -> a free place in the queue -> access latency -> data over the link -> done
  *                   depth of them           all overlap        one at a time, per direction
  *
- * By Little's law a depth of n gives n / (latency + bytes / rate) requests per second until
+ * By Little's formula a depth of n gives n / (latency + bytes / rate) requests per second until
  * the rate is reached. Reads and writes have a direction each and so may overtake one another;
  * those of one direction are done in the order in which they came.
  */
+#include <assert.h>
+
 #include "base/mem.h"
 #include "dev_priv.h"
 
@@ -48,6 +50,7 @@ static bool nvme_open(struct dev *d, struct wr_err *err)
 {
     const struct nvme_params *p = d->params;
 
+    assert(p->depth > 0 && p->depth <= NVME_MOST);
     (void)err;
     d->priv = wr_zalloc(1, sizeof(struct nvme) + p->depth * sizeof(uint64_t));
     return true;

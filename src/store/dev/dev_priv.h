@@ -1,4 +1,5 @@
-/* dev_priv.h -- what the devices share. */
+/* dev_priv.h -- what the device models share: the table, limits of parameters, and rounding.
+ */
 #ifndef STORE_DEV_DEV_PRIV_H
 #define STORE_DEV_DEV_PRIV_H
 

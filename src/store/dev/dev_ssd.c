@@ -17,11 +17,14 @@
  * With `write_back`, a write is done when its pages are in registers or power-safe buffers and
  * programming goes on behind; a chip that still programs makes later pages wait.
  */
+#include <assert.h>
+
 #include "base/mem.h"
 #include "dev_priv.h"
 
 enum { SSD_MOST_CHANNELS = 64, SSD_MOST_WAYS = 64 };
 
+/* The rows below explain each; times in ps. */
 struct ssd_params {
     uint32_t channels, ways;
     uint64_t page;
@@ -30,8 +33,10 @@ struct ssd_params {
     bool write_back, read_wait;
 };
 
+/* When each part is free; changes with every request. */
 struct ssd {
-    uint64_t link_ps[2], controller_ps, programmed_ps;
+    uint64_t link_ps[2], controller_ps; /* [read, write] of the link to the host */
+    uint64_t programmed_ps;             /* all pages written so far are */
     uint64_t next; /* where the next written page goes: flash is written as a log */
     uint64_t channel_ps[SSD_MOST_CHANNELS];
     uint64_t chip_ps[SSD_MOST_CHANNELS * SSD_MOST_WAYS];
@@ -70,26 +75,27 @@ static const struct conf_row ssd_rows[] = {
 
 static bool ssd_open(struct dev *d, struct wr_err *err)
 {
+    assert(((const struct ssd_params *)d->params)->page > 0);
     (void)err;
     d->priv = wr_zalloc(1, sizeof(struct ssd));
     return true;
 }
 
 /* Channel after channel, then the next way. */
-static uint32_t channel_of(const struct ssd_params *p, uint64_t page)
+static uint32_t ssd_channel(const struct ssd_params *p, uint64_t page)
 {
     return (uint32_t)(page % p->channels);
 }
 
-static uint64_t *chip_of(const struct ssd_params *p, struct ssd *s, uint64_t page)
+static uint64_t *ssd_chip(const struct ssd_params *p, struct ssd *s, uint64_t page)
 {
-    return &s->chip_ps[channel_of(p, page) * SSD_MOST_WAYS + page / p->channels % p->ways];
+    return &s->chip_ps[ssd_channel(p, page) * SSD_MOST_WAYS + page / p->channels % p->ways];
 }
 
 /* The page has come over the interface at `in`; when is it in its chip's register? */
-static uint64_t write_page(const struct ssd_params *p, struct ssd *s, uint64_t in)
+static uint64_t ssd_write_page(const struct ssd_params *p, struct ssd *s, uint64_t in)
 {
-    uint64_t *chip = chip_of(p, s, s->next), *channel = &s->channel_ps[channel_of(p, s->next)];
+    uint64_t *chip = ssd_chip(p, s, s->next), *channel = &s->channel_ps[ssd_channel(p, s->next)];
     uint64_t start = dev_later(dev_later(in, s->controller_ps), dev_later(*channel, *chip));
 
     s->next++;
@@ -101,9 +107,9 @@ static uint64_t write_page(const struct ssd_params *p, struct ssd *s, uint64_t i
 }
 
 /* Asked for at `t`; when is it in the controller? */
-static uint64_t read_page(const struct ssd_params *p, struct ssd *s, uint64_t page, uint64_t t)
+static uint64_t ssd_read_page(const struct ssd_params *p, struct ssd *s, uint64_t page, uint64_t t)
 {
-    uint64_t *chip = chip_of(p, s, page), *channel = &s->channel_ps[channel_of(p, page)];
+    uint64_t *chip = ssd_chip(p, s, page), *channel = &s->channel_ps[ssd_channel(p, page)];
     uint64_t issue = dev_later(t, s->controller_ps);
 
     s->controller_ps = issue + dev_ps(p->issue_read);
@@ -123,17 +129,17 @@ static uint64_t ssd_submit(struct dev *d, const struct dev_req *r)
     uint64_t *link = &s->link_ps[r->write];
 
     for (uint64_t i = 0; left; i++) {
-        uint64_t part = left < p->page - at ? left : p->page - at;
-        uint64_t over = dev_span_ps(part, p->interface);
+        uint64_t piece = left < p->page - at ? left : p->page - at;
+        uint64_t over = dev_span_ps(piece, p->interface);
 
         if (r->write) {
             *link = dev_later(*link, t) + over;
-            done = dev_later(done, write_page(p, s, *link));
+            done = dev_later(done, ssd_write_page(p, s, *link));
         } else {
-            *link = dev_later(*link, read_page(p, s, first + i, t)) + over;
+            *link = dev_later(*link, ssd_read_page(p, s, first + i, t)) + over;
             done = dev_later(done, *link);
         }
-        left -= part;
+        left -= piece;
         at = 0;
     }
     return done;

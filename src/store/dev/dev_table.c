@@ -15,7 +15,7 @@ struct table_params {
 
 struct table {
     uint64_t free_ps, end_b;
-    double part_ps; /* it is free so much later: rounding does not add up */
+    double remainder_ps; /* it is free so much later: rounding does not add up */
 };
 
 static const struct conf_row table_rows[] = {
@@ -48,14 +48,14 @@ static const struct conf_row table_rows[] = {
     CONF_END,
 };
 
-static bool table_open(struct dev *d, struct wr_err *err)
+static bool dev_table_open(struct dev *d, struct wr_err *err)
 {
     (void)err;
     d->priv = wr_zalloc(1, sizeof(struct table));
     return true;
 }
 
-static uint64_t table_submit(struct dev *d, const struct dev_req *r)
+static uint64_t dev_table_submit(struct dev *d, const struct dev_req *r)
 {
     const struct table_params *p = d->params;
     struct table *s = d->priv;
@@ -63,16 +63,16 @@ static uint64_t table_submit(struct dev *d, const struct dev_req *r)
     double ps = (double)r->bytes / p->bandwidth * 1e12 + p->overhead;
 
     bool seek = gap > p->slack, idle = r->t_ps > s->free_ps;
-    double more = (seek ? ps + p->seek : ps) + (idle ? 0 : s->part_ps);
+    double more = (seek ? ps + p->seek : ps) + (idle ? 0 : s->remainder_ps);
 
     s->free_ps = dev_later(s->free_ps, r->t_ps) + dev_ps(more);
-    s->part_ps = more - (double)dev_ps(more);
+    s->remainder_ps = more - (double)dev_ps(more);
     d->seeks += seek;
     s->end_b = r->offset_b + r->bytes;
     return s->free_ps;
 }
 
-static double table_interface(const struct dev *d)
+static double dev_table_interface(const struct dev *d)
 {
     return ((const struct table_params *)d->params)->bandwidth;
 }
@@ -83,7 +83,7 @@ const struct dev_ops dev_model_table = {
              .rows = table_rows,
              .params_size = sizeof(struct table_params)},
     .in_order = true,
-    .open = table_open,
-    .submit = table_submit,
-    .interface_bps = table_interface,
+    .open = dev_table_open,
+    .submit = dev_table_submit,
+    .interface_bps = dev_table_interface,
 };

@@ -1,14 +1,16 @@
 /* hdd_mech.c -- seek curve, zones, rotation and transfer, after Parsons and Pai ("A mathematical
  * hard disk timing model for full system simulation", ISPASS 2013). */
+#include <assert.h>
 #include <math.h>
 
 #include "hdd_priv.h"
 
-static bool zones_open(struct hdd_mech *m, const struct hdd_params *p, struct wr_err *err)
+static bool hdd_zones_open(struct hdd_mech *m, const struct hdd_params *p, struct wr_err *err)
 {
     const struct hdd_zone_params *z = p->zones.items;
     double turns = 60.0 / p->rpm, share = 0;
 
+    assert(p->zones.n <= HDD_MOST_ZONES);
     for (size_t i = 0; i < p->zones.n; i++) {
         struct hdd_zone *to = &m->zone[i];
 
@@ -34,7 +36,7 @@ static bool zones_open(struct hdd_mech *m, const struct hdd_params *p, struct wr
 
 /* Through (1, track) and (a third, average) with a root, then straight to (all, full): the
  * average seek is by custom that over a third of the cylinders. */
-static bool curve_open(struct hdd_mech *m, const struct hdd_seek_params *s, struct wr_err *err)
+static bool hdd_curve_open(struct hdd_mech *m, const struct hdd_seek_params *s, struct wr_err *err)
 {
     double third = m->cylinders / 3;
 
@@ -60,20 +62,22 @@ bool hdd_mech_open(struct hdd_mech *ret, const struct hdd_params *p, struct wr_e
     struct hdd_mech m = {
         .heads = p->heads, .capacity = p->capacity, .turn_ps = dev_ps(60e12 / p->rpm)};
 
-    if (!zones_open(&m, p, err) || !curve_open(&m, &p->seek, err))
+    if (!hdd_zones_open(&m, p, err) || !hdd_curve_open(&m, &p->seek, err))
         return false;
     *ret = m;
     return true;
 }
 
-double hdd_seek_ps(const struct hdd_mech *m, double d)
+/* A seek over d cylinders, in picoseconds. */
+static double hdd_seek_ps(const struct hdd_mech *m, double d)
 {
+    assert(d >= 0);
     if (d < 1)
         return 0;
     return d <= m->cylinders / 3 ? m->a + m->b * sqrt(d) : m->c + m->e * d;
 }
 
-static const struct hdd_zone *zone_of(const struct hdd_mech *m, uint64_t offset_b)
+static const struct hdd_zone *hdd_zone(const struct hdd_mech *m, uint64_t offset_b)
 {
     uint32_t i = 0;
 
@@ -82,9 +86,9 @@ static const struct hdd_zone *zone_of(const struct hdd_mech *m, uint64_t offset_
     return &m->zone[i];
 }
 
-static double cylinder_of(const struct hdd_mech *m, uint64_t offset_b)
+static double hdd_cylinder(const struct hdd_mech *m, uint64_t offset_b)
 {
-    const struct hdd_zone *z = zone_of(m, offset_b);
+    const struct hdd_zone *z = hdd_zone(m, offset_b);
 
     return z->first_cyl + floor((double)(offset_b - z->first_b) / (z->track_b * m->heads));
 }
@@ -94,7 +98,7 @@ uint64_t hdd_transfer_ps(const struct hdd_mech *m, uint64_t offset_b, uint64_t b
     double turns = 0;
 
     while (bytes) {
-        const struct hdd_zone *z = zone_of(m, offset_b);
+        const struct hdd_zone *z = hdd_zone(m, offset_b);
         uint64_t here = z->end_b > offset_b ? z->end_b - offset_b : bytes;
 
         here = here < bytes ? here : bytes;
@@ -107,11 +111,12 @@ uint64_t hdd_transfer_ps(const struct hdd_mech *m, uint64_t offset_b, uint64_t b
 
 uint64_t hdd_position_ps(const struct hdd_mech *m, uint64_t t_ps, uint64_t offset_b, bool write)
 {
+    assert(m->turn_ps > 0);
     /* The head is there already and nothing has turned away. */
     if (t_ps == m->free_ps && offset_b == m->at_b)
         return 0;
-    const struct hdd_zone *z = zone_of(m, offset_b);
-    double seek = hdd_seek_ps(m, fabs(cylinder_of(m, offset_b) - m->cyl));
+    const struct hdd_zone *z = hdd_zone(m, offset_b);
+    double seek = hdd_seek_ps(m, fabs(hdd_cylinder(m, offset_b) - m->cyl));
     double tracks = (double)(offset_b - z->first_b) / z->track_b;
     uint64_t seek_ps = dev_ps(seek > 0 && write ? seek + m->write_ps : seek);
     uint64_t want = (uint64_t)((tracks - floor(tracks)) * (double)m->turn_ps);
@@ -125,10 +130,10 @@ uint64_t hdd_access(struct hdd_mech *m, uint64_t t_ps, uint64_t offset_b, uint64
 {
     uint64_t start = dev_later(t_ps, m->free_ps);
 
-    m->seeks += cylinder_of(m, offset_b) != m->cyl;
+    m->seeks += hdd_cylinder(m, offset_b) != m->cyl;
     start += hdd_position_ps(m, start, offset_b, write);
     m->free_ps = start + hdd_transfer_ps(m, offset_b, bytes);
     m->at_b = offset_b + bytes;
-    m->cyl = cylinder_of(m, bytes ? m->at_b - 1 : m->at_b);
+    m->cyl = hdd_cylinder(m, bytes ? m->at_b - 1 : m->at_b);
     return m->free_ps;
 }

@@ -30,29 +30,30 @@ struct hdd_params {
     double overhead, interface;
 };
 
+/* Cylinders with as many bytes on a track. */
 struct hdd_zone {
-    uint64_t first_b, end_b;
-    double track_b;
+    uint64_t first_b, end_b; /* of the disk */
+    double track_b;          /* bytes of a track */
     double first_cyl;
 };
 
+/* Platters and arm. Constant after hdd_mech_open() up to write_ps. */
 struct hdd_mech {
     struct hdd_zone zone[HDD_MOST_ZONES];
     uint32_t nzones, heads;
-    uint64_t capacity, turn_ps, phase_ps;
+    uint64_t capacity, turn_ps; /* bytes; a revolution */
+    uint64_t phase_ps;          /* angle at time 0 */
     double cylinders;
     double a, b;     /* seek of d cylinders: a + b sqrt(d) up to a third of the stroke */
     double c, e;     /* c + e d beyond */
     double write_ps; /* a write's head must settle for longer */
-    /* where the head is */
-    uint64_t free_ps, at_b, seeks;
-    double cyl;
+    /* Changes with every access: */
+    uint64_t free_ps, at_b; /* busy until; the byte behind the last one accessed */
+    uint64_t seeks;         /* so far */
+    double cyl;             /* where the head is */
 };
 
 bool hdd_mech_open(struct hdd_mech *ret, const struct hdd_params *p, struct wr_err *err);
-
-/* A seek over d cylinders, in picoseconds. */
-double hdd_seek_ps(const struct hdd_mech *m, double d);
 
 /* L_request / L_track * 60 / RPM, over all zones that the request touches. */
 uint64_t hdd_transfer_ps(const struct hdd_mech *m, uint64_t offset_b, uint64_t bytes);

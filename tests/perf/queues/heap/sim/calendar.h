@@ -11,7 +11,7 @@
 
 enum { SIM_KINDS = 32 };
 
-struct sim_warm {
+struct sim_prefetch {
     const char *thing;
     size_t size;
     void (*more)(const void *ctx, const struct sim_event *e);
@@ -23,7 +23,7 @@ struct sim_calendar {
     struct sim_heap heap;
     struct sim_event now;
     uint64_t popped;
-    struct sim_warm warm[SIM_KINDS];
+    struct sim_prefetch prefetch[SIM_KINDS];
 };
 
 static inline void sim_calendar_init(struct sim_calendar *c)

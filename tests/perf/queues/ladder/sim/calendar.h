@@ -15,7 +15,7 @@
 
 enum { SIM_KINDS = 32, RUNGS = 10, BUCKETS = 1024, MANY = 24 };
 
-struct sim_warm {
+struct sim_prefetch {
     const char *thing;
     size_t size;
     void (*more)(const void *ctx, const struct sim_event *e);
@@ -39,7 +39,7 @@ struct sim_calendar {
     struct sim_event *node;
     uint32_t free;
     uint64_t n, popped;
-    struct sim_warm warm[SIM_KINDS];
+    struct sim_prefetch prefetch[SIM_KINDS];
 };
 
 static inline void sim_calendar_init(struct sim_calendar *c)
